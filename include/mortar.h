@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mortar.h - what a program may ask of mortar. No program needs it: mortar takes MPI's collectives without being called.
+ * Link with -lmortar, or look the names up with dlsym: they are there whenever `mortar run` started the program.
+ * Errors are negative errno values. Nothing here is collective unless it says so. */
+#ifndef MORTAR_H
+#define MORTAR_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MORTAR_VERSION "0.1.0"
+
+/* The version of the library that is loaded, for instance "0.1.0". Static storage. */
+const char *mortar_version(void);
+
+/* Forces the plan of every later collective, as MORTAR_PLAN does ("pull(morton)", "native" ...), on communicators that have
+ * been used and on new ones; NULL gives the choice back to mortar. Collective in effect: every rank must ask for the same
+ * text before its next collective call. -EINVAL: the text is no plan; the plan in force stays. -ENOSYS: no MPI has been taken. */
+int mortar_plan(const char *plan);
+
+/* Writes the report of what ran so far to a file, or to standard error when path is "-". Collective over MPI_COMM_WORLD;
+ * rank 0 writes. Between MPI_Init and MPI_Finalize only. Returns 0, or a negative errno on the rank that writes. */
+int mortar_report(const char *path);
+
+/* Memory that every rank of the node can load and store, aligned to 64 bytes. Without the shared heap it is ordinary memory;
+ * NULL when there is none left. mortar_free takes what mortar_alloc gave (NULL is fine). */
+void *mortar_alloc(size_t bytes);
+void mortar_free(void *memory);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

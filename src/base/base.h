@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* base.h - what C and Linux should have given us. Knows no rank and no collective. Set-up functions return 0 or a negative errno. */
+#ifndef MORTAR_BASE_H
+#define MORTAR_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- options.c: allocation-free, so that the heap may ask before malloc works ---- */
+enum option {
+#define OPTION(name, value, unit, meaning) OPTION_##name,
+#include "base/options.h"
+#undef OPTION
+    OPTIONS
+};
+struct option_row {
+    const char *name, *value, *unit, *meaning;
+};
+extern const struct option_row option_rows[OPTIONS];
+
+/* The text in the environment, or the default. Static storage. */
+const char *option_text(enum option option);
+
+/* The text as a number with an optional K, M or G (powers of 1024). A text that is no number: one warning and the default. */
+uint64_t option_number(enum option option);
+
+/* Is the text one of the words of `a|b|c`? Returns its index; anything else gets one warning and the default's index. */
+int option_choice(enum option option, const char *words);
+
+/* Parses "8", "64K", "1M"; -EINVAL when text is anything else. */
+int parse_bytes(const char *text, uint64_t *bytes);
+
+/* ---- log.c ---- */
+/* One line on standard error, prefixed "mortar: ". Warnings stop after 8 lines; notes need MORTAR_VERBOSE=2. */
+void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- clock.c ---- */
+/* Monotonic time in seconds. About 25 ns. */
+double clock_seconds(void);
+
+/* ---- machine.c ---- */
+/* The processors that this process may run on, as a bit set, and how many a set holds. Sets of all ranks of a node are or-ed. */
+struct processors {
+    uint64_t bits[32];
+};
+struct processors machine_processors(void);
+int processors_count(const struct processors *set);
+
+/* ---- launcher.c: what the launcher told this process by its environment; 0 or -1 when it told nothing ---- */
+int launcher_ranks(void);       /* ranks of the job */
+int launcher_local_ranks(void); /* ranks of the job on this node */
+int launcher_rank(void);        /* this one; -1: unknown */
+
+/* ---- segment.c: shared memory without names: nothing to clean up after kill -9 ---- */
+/* A sealed, zeroed memfd of that many bytes. Returns the descriptor (close-on-exec, out of the program's way) or -errno. */
+int segment_create(const char *name, size_t bytes);
+
+/* Maps a descriptor; not inherited by fork, not in core files. NULL and *error = -errno on failure. */
+void *segment_map(int fd, size_t bytes, bool writable, int *error);
+
+/* What a process tells others about a descriptor, and opening it from that. */
+struct segment_name {
+    int32_t pid, fd;
+    uint64_t inode, device, bytes;
+};
+int segment_name(int fd, struct segment_name *name);
+int segment_open(const struct segment_name *name, bool writable);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* log - capped lines on standard error: a library inside a job of many ranks must not flood it. */
+#include "base/base.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static const int most_warnings = 8;
+
+/* One write per line, so that the lines of many ranks do not mix. */
+static void line(const char *format, va_list arguments) {
+    char text[512] = "mortar: ";
+    const size_t head = 8, room = sizeof text - head - 1;
+    int length = vsnprintf(text + head, room, format, arguments);
+    if (length < 0) return;
+    size_t end = head + ((size_t)length < room ? (size_t)length : room - 1);
+    text[end++] = '\n';
+    if (write(STDERR_FILENO, text, end) < 0) return; /* nowhere left to complain */
+}
+
+void warn(const char *format, ...) {
+    static atomic_int warnings;
+    if (*option_text(OPTION_VERBOSE) == '0' || atomic_fetch_add(&warnings, 1) >= most_warnings) return;
+    va_list arguments;
+    va_start(arguments, format);
+    line(format, arguments);
+    va_end(arguments);
+}
+
+void note(const char *format, ...) {
+    if (*option_text(OPTION_VERBOSE) != '2') return;
+    va_list arguments;
+    va_start(arguments, format);
+    line(format, arguments);
+    va_end(arguments);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* segment - anonymous shared memory (memfd) that other processes open through /proc/PID/fd/N. */
+#define _GNU_SOURCE
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Descriptors above this one: programs and shells count on the low numbers. */
+enum { quiet_descriptor = 700 };
+
+int segment_create(const char *name, size_t bytes) {
+    int low = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (low < 0) return -errno;
+    int fd = fcntl(low, F_DUPFD_CLOEXEC, quiet_descriptor);
+    if (fd < 0) fd = low; /* RLIMIT_NOFILE is small: the low number works as well */
+    else close(low);
+    /* Sealed against resizing: a peer can never get SIGBUS from a truncation. */
+    if (ftruncate(fd, (off_t)bytes) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+        int error = -errno;
+        close(fd);
+        return error;
+    }
+    return fd;
+}
+
+void *segment_map(int fd, size_t bytes, bool writable, int *error) {
+    void *map = mmap(NULL, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (map == MAP_FAILED) {
+        *error = -errno;
+        return NULL;
+    }
+    madvise(map, bytes, MADV_DONTFORK);
+    madvise(map, bytes, MADV_DONTDUMP);
+    return map;
+}
+
+int segment_name(int fd, struct segment_name *name) {
+    struct stat facts;
+    if (fstat(fd, &facts) < 0) return -errno;
+    *name = (struct segment_name){.pid = getpid(), .fd = fd, .inode = facts.st_ino, .device = facts.st_dev,
+                                  .bytes = (uint64_t)facts.st_size};
+    return 0;
+}
+
+int segment_open(const struct segment_name *name, bool writable) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)name->pid, (int)name->fd);
+    int fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return -errno;
+    /* The number may mean another file by now, or another process in another PID namespace. */
+    struct segment_name found = {0};
+    int error = segment_name(fd, &found);
+    if (error == 0 && (found.inode != name->inode || found.device != name->device || found.bytes != name->bytes)) error = -ESTALE;
+    if (error == 0) return fd;
+    close(fd);
+    return error;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_cico - copy in, copy out: every byte is copied twice, but a block that fits needs one barrier and no peer's memory.
+ * The scheme of MPI libraries' shared-memory collectives; here with two halves, so that no second barrier is needed.
+ * Cost    one barrier per round, 2 p n beta;  stage  2 p chunk per rank.
+ * Wins    short blocks, where the barrier is the cost; the only way for buffers outside the shared heap. */
+#include "coll/coll.h"
+
+extern const struct algorithm_code algorithm_cico;
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    return staged_exchange(team, call, arguments->chunk, -1);
+}
+
+const struct algorithm_code algorithm_cico = {.run = run};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* coll.h - the algorithms. They see bytes, not datatypes: mpi/ has packed what is not contiguous. */
+#ifndef MORTAR_COLL_H
+#define MORTAR_COLL_H
+
+#include "copy/copy.h"
+#include "order/order.h"
+#include "reach/reach.h"
+
+/* The collectives that exchange equal blocks: rank i's block for rank j goes to block i of rank j's receive buffer. In an
+ * allgather rank i has one block for everybody. */
+enum collective {
+#define COLLECTIVE(name, about) COLL_##name,
+#include "coll/collectives.h"
+#undef COLLECTIVE
+    COLLECTIVES
+};
+extern const char *const collective_names[COLLECTIVES];
+
+/* What is the same on every rank. */
+struct shape {
+    enum collective collective;
+    size_t bytes; /* of one block; > 0 */
+};
+
+/* One call on one rank. The buffers hold p blocks, back to back (send of an allgather: one block). In place: send is the part of
+ * recv that holds this rank's contribution. */
+struct call {
+    struct shape shape;
+    const char *send;
+    char *recv;
+    bool in_place;
+    uint32_t trouble; /* NO_MEMORY: this rank cannot take part, and all ranks have to be told */
+};
+
+/* How far apart the blocks for two neighbouring ranks lie in a send buffer. */
+static inline size_t send_step(const struct shape *shape) { return shape->collective == COLL_alltoall ? shape->bytes : 0; }
+static inline size_t send_bytes(const struct shape *shape, int p) {
+    return shape->collective == COLL_alltoall ? shape->bytes * (size_t)p : shape->bytes;
+}
+
+/* The arguments of a plan; each algorithm takes some of them, named in its row. */
+struct arguments {
+    enum order_id order;
+    enum kernel_id kernel;
+    size_t chunk; /* bytes; 0: what fits */
+};
+
+/* What run returns: the exchange is done, or all ranks agreed, before any byte moved, to leave the call to the host MPI. */
+enum outcome { DONE, LEFT };
+
+/* What an algorithm's file defines. */
+struct algorithm_code {
+    /* Can this team run it? Looks only at what is the same on all ranks. NULL: always. Local. */
+    bool (*can)(const struct team *team, const struct shape *shape);
+    /* What a plan needs once: mappings, parts of orders. Collective; same answer on all ranks: 0 or -errno. NULL: nothing. */
+    int (*prepare)(struct team *team, const struct arguments *arguments);
+    /* Collective over the team. NULL: the host MPI runs it. */
+    enum outcome (*run)(struct team *team, const struct call *call, const struct arguments *arguments);
+};
+
+/* What its row in list.h adds. */
+struct algorithm {
+    const char *name, *takes, *about;
+    unsigned collectives; /* bit set of enum collective */
+    const struct algorithm_code *code;
+};
+
+enum algorithm_id {
+#define ALGORITHM(name, collectives, takes, about) ALGORITHM_##name,
+#include "coll/list.h"
+#undef ALGORITHM
+    ALGORITHMS
+};
+extern const struct algorithm algorithms[ALGORITHMS];
+
+/* ---- staged.c: what cico does, and what the others do with buffers that peers cannot reach ---- */
+/* Exchanges through the team's stage in rounds of `chunk` bytes per block (0: as much as fits), one barrier a round. Ranks whose
+ * post in half `posts` says so are read straight from their buffers; posts < 0: nobody. LEFT when a rank has NO_MEMORY. */
+enum outcome staged_exchange(struct team *team, const struct call *call, size_t chunk, int posts);
+
+/* ---- blocks.c: published buffers ---- */
+/* Writes my post for the next barrier and returns the trouble to arrive with. others_write: my receive buffer must be reachable. */
+uint32_t publish(struct team *team, const struct call *call, bool others_write);
+/* Copies the block of one cell between two ranks' buffers. writable: use the mapping that may be written. */
+void copy_cell(const struct team *team, const struct shape *shape, uint32_t half, struct cell cell, bool writable,
+               const struct kernel *kernel);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_pull - one copy from the sender's buffer to the receiver's, between two barriers; the order says which rank copies
+ * which block and when. Buffers that peers cannot reach: decided per call from what the ranks posted, alike on all ranks.
+ * li2018 section 2.1 (rows: SH-Naive, morton: SH-CO), ramesh2024 section V-A (columns).
+ * Cost    two barriers, p n beta per rank;  scratch  8 p bytes per rank and order, shared by the collectives.
+ * Wins    from about 1 KiB blocks up. */
+#include "coll/coll.h"
+
+#include <errno.h>
+
+extern const struct algorithm_code algorithm_pull;
+
+/* An order that writes only the own receive buffer never needs it reachable, nor the peers' memory writable. */
+static bool others_write(const struct arguments *arguments) { return !orders[arguments->order].own_dest; }
+
+static int prepare(struct team *team, const struct arguments *arguments) {
+    int error = team_map(team, false);
+    if (!error && others_write(arguments)) error = team_map(team, true);
+    bool filled = team_cells(team, arguments->order) != NULL;
+    return team_agree(team, filled) ? error : -ENOMEM;
+}
+
+static void walk(const struct team *team, const struct call *call, uint32_t half, const struct arguments *arguments) {
+    const struct kernel *kernel = &kernels[arguments->kernel];
+    const struct cell *cells = team->cells[arguments->order];
+    bool writable = others_write(arguments);
+    for (int k = 0; k < team->p; k++) copy_cell(team, &call->shape, half, cells[k], writable, kernel);
+}
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    uint32_t half = team->epoch & 1;
+    uint32_t trouble = sync_all(team, publish(team, call, others_write(arguments)));
+    if (trouble & NO_MEMORY) return LEFT;
+    if (trouble) return staged_exchange(team, call, 0, (int)half);
+    walk(team, call, half, arguments);
+    sync_all(team, 0); /* nobody leaves while its send buffer is read or its receive buffer written */
+    return DONE;
+}
+
+const struct algorithm_code algorithm_pull = {.prepare = prepare, .run = run};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* staged - an exchange through the team's shared stage, in rounds: each rank copies a chunk of each of its blocks in, all
+ * synchronise once, each copies its chunks out. The stage has two halves, so that the next round may be copied in while slow ranks
+ * still copy out: one barrier a round (reach.h states the rule). In place is no special case: a chunk is overwritten only after
+ * the same chunk was staged.
+ * Cost per round: one barrier; two copies of p chunks per rank, of which the staged one stays in cache when chunks are small. */
+#include "coll/coll.h"
+
+static size_t chunk_that_fits(const struct team *team, const struct shape *shape, size_t wish) {
+    size_t blocks = shape->collective == COLL_alltoall ? (size_t)team->p : 1;
+    size_t most = team->slot / blocks / 64 * 64; /* at least 64: see MORTAR_SLOT in team.c */
+    size_t chunk = wish > 0 && wish < most ? wish : most;
+    return chunk < shape->bytes ? chunk : shape->bytes;
+}
+
+/* Bytes at..at+length of each block, packed with the distance `length` between blocks. */
+static void copy_in(const struct team *team, const struct call *call, size_t at, size_t length) {
+    char *slot = stage_of(team, team->epoch & 1, team->me);
+    size_t n = call->shape.bytes;
+    int blocks = call->shape.collective == COLL_alltoall ? team->p : 1;
+    if (length == n) {
+        memcpy(slot, call->send, n * (size_t)blocks);
+        return;
+    }
+    for (int j = 0; j < blocks; j++) memcpy(slot + (size_t)j * length, call->send + (size_t)j * n + at, length);
+}
+
+static void copy_out(const struct team *team, const struct call *call, uint32_t half, size_t at, size_t length, int posts) {
+    const struct kernel *kernel = &kernels[KERNEL_plain];
+    size_t n = call->shape.bytes, step = call->shape.collective == COLL_alltoall ? length : 0;
+    for (int k = 1; k <= team->p; k++) {
+        int i = (team->me + k) % team->p;
+        const struct post *post = posts < 0 ? NULL : post_of(team, (uint32_t)posts, i);
+        const char *from = stage_of(team, half, i) + (size_t)team->me * step;
+        if (post && post->send_reachable)
+            from = (const char *)(team->peers[0][i] + post->send) + (size_t)team->me * send_step(&call->shape) + at;
+        copy_block(kernel, call->recv + (size_t)i * n + at, from, length);
+    }
+}
+
+enum outcome staged_exchange(struct team *team, const struct call *call, size_t chunk, int posts) {
+    size_t n = call->shape.bytes;
+    chunk = chunk_that_fits(team, &call->shape, chunk);
+    bool straight = posts >= 0 && post_of(team, (uint32_t)posts, team->me)->send_reachable;
+    for (size_t at = 0; at < n; at += chunk) {
+        size_t length = n - at < chunk ? n - at : chunk;
+        uint32_t half = team->epoch & 1;
+        if (!straight) copy_in(team, call, at, length);
+        if (sync_all(team, at == 0 ? call->trouble : 0) & NO_MEMORY) return LEFT;
+        copy_out(team, call, half, at, length, posts);
+    }
+    if (posts >= 0) sync_all(team, 0); /* nobody leaves while its send buffer is read */
+    return DONE;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* exchange - the life of an alltoall or allgather call: facts of the types, team, plan, packing where needed, the algorithm. */
+#include "mpi/host.h"
+
+#include <stdlib.h>
+
+/* Set while this thread is inside mortar: an MPI library may implement one call by another. */
+static _Thread_local bool inside;
+
+static void count(struct tally *tally, size_t bytes, double start) {
+    tally->calls++;
+    tally->bytes += bytes;
+    if (start > 0) tally->seconds += clock_seconds() - start;
+}
+
+/* How one side of a call lies in memory, and where mortar's algorithms find it as bytes. */
+struct side {
+    struct typed typed;
+    void *user;
+    int blocks;
+    char *packed; /* scratch; NULL: the user's memory is used */
+};
+
+static bool scratch(struct side *side, size_t bytes) {
+    if (type_is_run(side->typed.type)) return true;
+    side->packed = malloc(bytes);
+    return side->packed != NULL;
+}
+
+/* The arguments are checked no further than mortar needs: what looks wrong goes to the host MPI, whose errors the user knows. */
+static bool block_bytes(const struct exchange *e, size_t *bytes) {
+    size_t sent, received;
+    if (e->recv_count < 0 || !type_bytes(e->recv_type, &received)) return false;
+    *bytes = received * (size_t)e->recv_count;
+    if (e->send == MPI_IN_PLACE) return true;
+    return e->send_count >= 0 && type_bytes(e->send_type, &sent) && sent * (size_t)e->send_count == *bytes;
+}
+
+static int run(const struct exchange *e, struct team *team, struct plan *plan, size_t n) {
+    bool in_place = e->send == MPI_IN_PLACE;
+    int all = team->p, mine = e->collective == COLL_alltoall ? all : 1;
+    struct side recv = {{e->recv_type, e->recv_count, e->comm}, e->recv, all, NULL};
+    struct side send = {{e->send_type, e->send_count, e->comm}, (void *)(uintptr_t)e->send, mine, NULL};
+    if (in_place) send = recv, send.blocks = mine;
+    if (in_place && mine == 1) send.user = (char *)e->recv + team->me * typed_step(&recv.typed);
+
+    struct call call = {.shape = {e->collective, n}, .in_place = in_place};
+    bool fine = scratch(&recv, n * (size_t)recv.blocks) && scratch(&send, n * (size_t)send.blocks);
+    if (fine && send.packed) {
+        fine = move_blocks(&send.typed, send.user, send.blocks, send.packed, true) == 0;
+        call.in_place = false; /* packing took a copy */
+    }
+    call.send = send.packed ? send.packed : send.user;
+    call.recv = recv.packed ? recv.packed : recv.user;
+    call.trouble = fine ? 0 : NO_MEMORY;
+
+    int error = MPI_SUCCESS;
+    if (plan->algorithm->code->run(team, &call, &plan->arguments) == LEFT) {
+        error = e->native(e);
+        plan = plan_left(team, e->collective);
+    } else if (recv.packed && move_blocks(&recv.typed, e->recv, all, recv.packed, false) != 0) {
+        error = MPI_ERR_TYPE;
+        PMPI_Comm_call_errhandler(e->comm, error);
+    }
+    free(send.packed);
+    free(recv.packed);
+    return error;
+}
+
+static int dispatch(const struct exchange *e) {
+    size_t n;
+    if (!block_bytes(e, &n)) return e->native(e);
+    struct team *team = team_of(e->comm);
+    if (!team) return e->native(e);
+    struct shape shape = {e->collective, n};
+    struct plan *plan = plan_for(team, &shape);
+    double start = report_wanted() ? clock_seconds() : 0;
+    int error = plan->algorithm->code->run ? run(e, team, plan, n) : e->native(e);
+    count(&plan->tally, n * (size_t)team->p, start);
+    return error;
+}
+
+int exchange(const struct exchange *e) {
+    if (inside || e->comm == MPI_COMM_NULL) return e->native(e);
+    inside = true;
+    int error = dispatch(e);
+    inside = false;
+    return error;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* host.h - private to mpi/: the MPI library underneath. The calls that mortar takes are caught under their PMPI_ names too (that is
+ * how Fortran arrives), so the engine reaches the originals through pointers; every other PMPI_ name is called directly. */
+#ifndef MORTAR_HOST_H
+#define MORTAR_HOST_H
+
+#include <mpi.h>
+
+#include "plan/plan.h"
+
+struct host {
+    int (*alltoall)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
+    int (*allgather)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
+#if MPI_VERSION >= 4
+    int (*alltoall_c)(const void *, MPI_Count, MPI_Datatype, void *, MPI_Count, MPI_Datatype, MPI_Comm);
+    int (*allgather_c)(const void *, MPI_Count, MPI_Datatype, void *, MPI_Count, MPI_Datatype, MPI_Comm);
+#endif
+    int (*init)(int *, char ***);
+    int (*init_thread)(int *, char ***, int, int *);
+    int (*finalize)(void);
+    int (*alloc_mem)(MPI_Aint, MPI_Info, void *);
+    int (*free_mem)(void *);
+};
+extern struct host host;
+
+/* One call as MPI gave it. */
+struct exchange {
+    enum collective collective;
+    const void *send;
+    MPI_Count send_count;
+    MPI_Datatype send_type;
+    void *recv;
+    MPI_Count recv_count;
+    MPI_Datatype recv_type;
+    MPI_Comm comm;
+    int (*native)(const struct exchange *);
+};
+
+/* ---- exchange.c: runs one call by its plan, or natively. Returns what MPI returns. ---- */
+int exchange(const struct exchange *exchange);
+
+/* ---- types.c ---- */
+/* Bytes of one element; false when the type is not valid. */
+bool type_bytes(MPI_Datatype type, size_t *bytes);
+/* Do count elements lie in memory as one run of bytes, in the order of the type's signature, starting at the buffer's address? */
+bool type_is_run(MPI_Datatype type);
+/* Blocks of a datatype to (pack) or from contiguous memory. 0, or -errno when the MPI library refuses. */
+struct typed {
+    MPI_Datatype type;
+    MPI_Count count; /* elements of one block */
+    MPI_Comm comm;
+};
+int move_blocks(const struct typed *typed, void *user, int blocks, char *packed, bool pack);
+/* Bytes from one block to the next. */
+MPI_Aint typed_step(const struct typed *typed);
+
+/* ---- report.c ---- */
+bool report_wanted(void);
+int report_write(const char *path);
+void report_start(void);
+
+#endif

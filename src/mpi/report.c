@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* report - what ran, per collective, communicator size and plan; gathered on rank 0 of MPI_COMM_WORLD and written as JSON or a table.
+ * Each rank keeps records of its teams; records of several ranks with the same key are merged. */
+#define _GNU_SOURCE
+#include "mpi/host.h"
+
+#include "include/mortar.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Teams have an empty plan; their bytes are unused and their seconds are the time of setting up. */
+struct record {
+    char collective[24], plan[64], reason[120];
+    int32_t ranks, unused;
+    uint64_t calls, bytes;
+    double seconds;
+};
+
+enum { most_records = 512 };
+static struct record *dead; /* of teams that are gone */
+static int dead_count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct record *gathering; /* where the visitors add */
+static int *gathering_count;
+
+bool report_wanted(void) {
+    static int wanted = -1;
+    if (wanted < 0) wanted = *option_text(OPTION_REPORT) != 0;
+    return wanted;
+}
+
+static bool same_key(const struct record *a, const struct record *b) {
+    return a->ranks == b->ranks && strcmp(a->collective, b->collective) == 0 && strcmp(a->plan, b->plan) == 0 &&
+           strcmp(a->reason, b->reason) == 0;
+}
+
+/* One rank's records add up; between ranks, calls and seconds are those of the rank that has most, bytes are the sum. */
+static void merge(struct record *to, const struct record *from, bool same_rank) {
+    to->bytes += from->bytes;
+    if (same_rank) to->calls += from->calls, to->seconds += from->seconds;
+    else {
+        if (from->calls > to->calls) to->calls = from->calls;
+        if (from->seconds > to->seconds) to->seconds = from->seconds;
+    }
+}
+
+static void add(struct record *list, int *count, const struct record *record, bool same_rank) {
+    int i = 0;
+    while (i < *count && !same_key(&list[i], record)) i++;
+    if (i < *count) merge(&list[i], record, same_rank);
+    else if (*count < most_records) list[(*count)++] = *record;
+}
+
+static void add_plan(const struct team *team, enum collective collective, const struct plan *plan) {
+    struct record record = {.ranks = team->p, .calls = plan->tally.calls, .bytes = plan->tally.bytes,
+                            .seconds = plan->tally.seconds};
+    snprintf(record.collective, sizeof record.collective, "%s", collective_names[collective]);
+    snprintf(record.plan, sizeof record.plan, "%s", plan->text);
+    snprintf(record.reason, sizeof record.reason, "%s", plan->reason ? plan->reason : "");
+    add(gathering, gathering_count, &record, true);
+}
+
+static void add_team(struct team *team) {
+    struct record record = {.ranks = team->p, .calls = 1, .seconds = team->setup_seconds};
+    snprintf(record.reason, sizeof record.reason, "%s", team->why_native ? team->why_native : "");
+    add(gathering, gathering_count, &record, true);
+    plan_visit(team, add_plan);
+}
+
+static void on_farewell(struct team *team) {
+    pthread_mutex_lock(&lock);
+    gathering = dead, gathering_count = &dead_count;
+    add_team(team);
+    pthread_mutex_unlock(&lock);
+}
+
+void report_start(void) {
+    dead = calloc(most_records, sizeof *dead);
+    if (dead) team_farewell = on_farewell;
+}
+
+/* ---- writing ---- */
+
+static void json_text(FILE *out, const char *text) {
+    if (!*text) {
+        fputs("null", out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') fprintf(out, "\\%c", *text);
+        else if ((unsigned char)*text < 0x20) fprintf(out, "\\u%04x", (unsigned)*text);
+        else fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static const char *library_version(char *text) {
+    int length = 0;
+    PMPI_Get_library_version(text, &length);
+    text[strcspn(text, "\n")] = 0;
+    return text;
+}
+
+static const char *heap_state(void) {
+    const char *(*why)(void) = (const char *(*)(void))dlsym(RTLD_DEFAULT, "mortar_heap_why");
+    const char *reason = why ? why() : "libmortar-heap.so is not loaded";
+    return reason ? reason : "on";
+}
+
+static void write_json(FILE *out, const struct record *records, int count, int ranks) {
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    const char *comma = "";
+    fprintf(out, "{\"mortar\": \"%s\",\n \"mpi\": ", MORTAR_VERSION);
+    json_text(out, library_version(version));
+    fprintf(out, ",\n \"ranks\": %d,\n \"heap\": ", ranks);
+    json_text(out, heap_state());
+    fputs(",\n \"teams\": [", out);
+    for (int i = 0; i < count; i++) {
+        const struct record *r = &records[i];
+        if (*r->plan) continue;
+        fprintf(out, "%s\n  {\"ranks\": %d, \"count\": %llu, \"setup_seconds\": %.6g, \"native\": ", comma, r->ranks,
+                (unsigned long long)r->calls, r->seconds);
+        json_text(out, r->reason);
+        fputc('}', out);
+        comma = ",";
+    }
+    fputs("],\n \"collectives\": [", out);
+    comma = "";
+    for (int i = 0; i < count; i++) {
+        const struct record *r = &records[i];
+        if (!*r->plan) continue;
+        fprintf(out, "%s\n  {\"collective\": \"%s\", \"ranks\": %d, \"plan\": ", comma, r->collective, r->ranks);
+        json_text(out, r->plan);
+        fputs(", \"reason\": ", out);
+        json_text(out, r->reason);
+        fprintf(out, ", \"calls\": %llu, \"bytes\": %llu, \"seconds\": %.6g}", (unsigned long long)r->calls,
+                (unsigned long long)r->bytes, r->seconds);
+        comma = ",";
+    }
+    fputs("]}\n", out);
+}
+
+static void write_table(FILE *out, const struct record *records, int count, int ranks) {
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    fprintf(out, "mortar %s on %s, %d ranks; shared heap: %s\n", MORTAR_VERSION, library_version(version), ranks, heap_state());
+    fprintf(out, "%-12s %6s %10s %14s %11s  %s\n", "collective", "ranks", "calls", "bytes", "seconds", "plan");
+    for (int i = 0; i < count; i++) {
+        const struct record *r = &records[i];
+        if (*r->plan)
+            fprintf(out, "%-12s %6d %10llu %14llu %11.4g  %s%s%s\n", r->collective, r->ranks, (unsigned long long)r->calls,
+                    (unsigned long long)r->bytes, r->seconds, r->plan, *r->reason ? ": " : "", r->reason);
+        else if (!*r->reason)
+            fprintf(out, "%-12s %6d %10llu %14s %11.4g  communicators set up\n", "-", r->ranks, (unsigned long long)r->calls, "",
+                    r->seconds);
+    }
+}
+
+static int write_report(const char *path, const struct record *records, int count, int ranks) {
+    if (strcmp(path, "-") == 0) {
+        write_table(stderr, records, count, ranks);
+        return 0;
+    }
+    FILE *out = fopen(path, "w");
+    if (!out) {
+        int error = -errno;
+        warn("the report cannot be written to %s: %s", path, strerror(errno));
+        return error;
+    }
+    write_json(out, records, count, ranks);
+    return fclose(out) == 0 ? 0 : -errno;
+}
+
+static struct record *own_records(int *count) {
+    struct record *own = calloc(most_records, sizeof *own);
+    *count = 0;
+    if (!own) return NULL;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; dead && i < dead_count; i++) own[(*count)++] = dead[i];
+    gathering = own, gathering_count = count;
+    teams_visit(add_team);
+    pthread_mutex_unlock(&lock);
+    return own;
+}
+
+int report_write(const char *path) {
+    int ranks = 0, me = 0, count = 0, error = 0;
+    MPI_Comm comm; /* private: the program's own messages may be waiting on the world */
+    if (PMPI_Comm_dup(MPI_COMM_WORLD, &comm) != MPI_SUCCESS) return -EIO;
+    PMPI_Comm_size(comm, &ranks);
+    PMPI_Comm_rank(comm, &me);
+    struct record *own = own_records(&count);
+    if (me != 0) {
+        PMPI_Send(own, count * (int)sizeof *own, MPI_BYTE, 0, 0, comm);
+        PMPI_Comm_free(&comm);
+        free(own);
+        return 0;
+    }
+    struct record *all = own, *theirs = calloc(most_records, sizeof *theirs);
+    for (int r = 1; r < ranks; r++) {
+        MPI_Status status;
+        int bytes = 0;
+        PMPI_Recv(theirs, theirs ? most_records * (int)sizeof *theirs : 0, MPI_BYTE, r, 0, comm, &status);
+        PMPI_Get_count(&status, MPI_BYTE, &bytes);
+        for (int i = 0; all && theirs && i < bytes / (int)sizeof *theirs; i++) add(all, &count, &theirs[i], false);
+    }
+    error = all ? write_report(path, all, count, ranks) : -ENOMEM;
+    PMPI_Comm_free(&comm);
+    free(theirs);
+    free(own);
+    return error;
+}

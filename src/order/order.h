@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* order.h - in which order a node's ranks copy the blocks of an exchange. Pure integers: no memory but the caller's, no MPI, no OS.
+ * The exchange is a p x p matrix of cells: cell (source, dest) is the block that rank `source` has for rank `dest`.
+ * An order cuts a walk over all cells into p parts of p cells; together the parts visit each cell exactly once. */
+#ifndef MORTAR_ORDER_H
+#define MORTAR_ORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cell {
+    uint32_t source, dest;
+};
+
+struct order {
+    const char *name, *about;
+    bool own_dest; /* every part writes only its own worker's receive buffer */
+    /* Writes the p cells of one worker's part, 0 <= worker < p, to cells[0 .. p-1]. Local; O(p log p) time at most. */
+    void (*fill)(uint32_t p, uint32_t worker, struct cell *cells);
+};
+
+enum order_id {
+#define ORDER(name, own_dest, about) ORDER_##name,
+#include "order/list.h"
+#undef ORDER
+    ORDERS
+};
+extern const struct order orders[ORDERS];
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* handover_socket - ranks send each other descriptors (SCM_RIGHTS over datagram sockets without a file name), for processes that
+ * may not open each other's /proc/PID/fd: another PID namespace, or not dumpable. Cost: p - 1 messages per rank, once. */
+#define _GNU_SOURCE
+#include <mpi.h>
+
+#include "reach/handover.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static const double patience_seconds = 20;
+
+struct address {
+    struct sockaddr_un name;
+    socklen_t length;
+    uint64_t token; /* proves that a datagram comes from this rank: anybody on the machine can send to the socket */
+};
+
+struct letter {
+    uint64_t token;
+    int32_t from;
+};
+
+/* One descriptor or none, and who sends it; rank 0 appends the control block. */
+static int send_letter(int socket, const struct letter *letter, const int *fds, int count, const struct address *to) {
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(2 * sizeof(int))];
+    } control = {0};
+    struct iovec body = {.iov_base = (void *)(uintptr_t)letter, .iov_len = sizeof *letter};
+    struct sockaddr_un name = to->name;
+    struct msghdr message = {.msg_name = &name, .msg_namelen = to->length, .msg_iov = &body, .msg_iovlen = 1};
+    if (count > 0) {
+        message.msg_control = control.room;
+        message.msg_controllen = CMSG_SPACE((size_t)count * sizeof(int));
+        control.head = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+        control.head.cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
+        memcpy(CMSG_DATA(&control.head), fds, (size_t)count * sizeof(int));
+    }
+    return sendmsg(socket, &message, MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+/* Takes one letter, if any: -EAGAIN. A letter of a stranger is dropped with its descriptors: -EAGAIN too. */
+static int take_letter(int socket, const struct address *all, int p, int *from, int fds[2]) {
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(2 * sizeof(int))];
+    } control;
+    struct letter letter = {0};
+    struct iovec body = {.iov_base = &letter, .iov_len = sizeof letter};
+    struct msghdr message = {.msg_iov = &body, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+    fds[0] = fds[1] = -1;
+    ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (got < 0) return -errno;
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    if (head && head->cmsg_type == SCM_RIGHTS) memcpy(fds, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
+    *from = letter.from;
+    if (got == sizeof letter && letter.from >= 0 && letter.from < p && letter.token == all[letter.from].token) return 0;
+    for (int i = 0; i < 2; i++)
+        if (fds[i] >= 0) close(fds[i]);
+    return -EAGAIN;
+}
+
+static int keep(struct team *team, int from, int fds[2], int *control_fd) {
+    int region = 0, error = 0;
+    if (from == 0) *control_fd = fds[region++]; /* rank 0 sends the control block first */
+    if (team->names[from].bytes) {
+        if (fds[region] < 0) return -EBADF;
+        for (int writable = 0; writable < 2 && error == 0; writable++)
+            error = peer_map(&team->names[from], fds[region], writable, &team->peers[writable][from]);
+        close(fds[region]);
+    }
+    return error;
+}
+
+static int exchange(struct team *team, int socket, const struct address *all, int *control_fd) {
+    int fds[2], count = 0, error = 0, sent = 1, kept = 1;
+    if (team->me == 0) fds[count++] = *control_fd;
+    if (team->names[team->me].bytes) fds[count++] = team->names[team->me].fd;
+    struct letter letter = {.token = all[team->me].token, .from = team->me};
+    double until = clock_seconds() + patience_seconds;
+    while ((sent < team->p || kept < team->p) && error == 0) {
+        int in[2], from = 0, got, put = -EAGAIN;
+        if (sent < team->p) put = send_letter(socket, &letter, fds, count, &all[(team->me + sent) % team->p]);
+        if (put == 0) sent++;
+        else if (put != -EAGAIN && put != -ENOBUFS) error = put;
+        got = take_letter(socket, all, team->p, &from, in);
+        if (got == 0) error = keep(team, from, in, control_fd), kept++;
+        else if (got != -EAGAIN) error = got;
+        struct pollfd wait = {.fd = socket, .events = POLLIN};
+        if (put != 0 && got != 0) poll(&wait, 1, 1);
+        if (clock_seconds() > until) error = -ETIMEDOUT;
+    }
+    return error;
+}
+
+int handover_by_socket(struct team *team, MPI_Comm node, int *control_fd) {
+    struct address mine = {.length = sizeof mine.name}, *all = calloc((size_t)team->p, sizeof *all);
+    team->peers[0] = calloc((size_t)team->p, sizeof(uintptr_t));
+    team->peers[1] = calloc((size_t)team->p, sizeof(uintptr_t));
+    struct sockaddr_un any = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), refused = 0;
+    if (fd < 0 || !all || !team->peers[0] || !team->peers[1]) refused = 1;
+    else if (bind(fd, (struct sockaddr *)&any, sizeof any.sun_family) < 0) refused = 1; /* the kernel picks an abstract name */
+    else if (getsockname(fd, (struct sockaddr *)&mine.name, &mine.length) < 0) refused = 1;
+    else if (getrandom(&mine.token, sizeof mine.token, 0) != sizeof mine.token) refused = 1;
+    int any_refused = 1, error = -ENOTCONN;
+    PMPI_Allreduce(&refused, &any_refused, 1, MPI_INT, MPI_MAX, node);
+    if (!any_refused) {
+        PMPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, node);
+        team->peers[0][team->me] = team->peers[1][team->me] = (uintptr_t)team->region;
+        error = exchange(team, fd, all, control_fd);
+    }
+    PMPI_Barrier(node); /* the socket must live until everybody has sent */
+    if (fd >= 0) close(fd);
+    free(all);
+    return error;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* node - the memory of a team: control block, stage, peers' regions, parts of orders. MPI-free: ranks may be threads. */
+#define _GNU_SOURCE
+#include "reach/reach.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { page = 4096 };
+
+static size_t posts_end(int p) {
+    size_t end = sizeof(struct control) + 2 * (size_t)p * sizeof(struct post);
+    return (end + page - 1) / page * page;
+}
+
+size_t control_size(int p, size_t slot) { return posts_end(p) + 2 * (size_t)p * slot; }
+
+void team_attach(struct team *team, void *memory, size_t slot) {
+    team->control = memory;
+    team->control_bytes = control_size(team->p, slot);
+    team->stage = (char *)memory + posts_end(team->p);
+    team->slot = slot;
+    team->map_error[0] = team->map_error[1] = 1; /* not tried */
+    team->patience = (struct patience){.mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"),
+                                       .crowded = true, .sleepy_again = 64};
+}
+
+static void unmap_peers(struct team *team, bool writable) {
+    for (int r = 0; r < team->p; r++)
+        if (team->peers[writable][r] && r != team->me && team->names[r].bytes) peer_unmap(&team->names[r], writable);
+    free(team->peers[writable]);
+    team->peers[writable] = NULL;
+}
+
+void team_release(struct team *team) {
+    for (int writable = 0; writable < 2; writable++)
+        if (team->peers[writable] && team->names) unmap_peers(team, writable);
+    for (int order = 0; order < ORDERS; order++) free(team->cells[order]);
+    free(team->names);
+}
+
+const struct cell *team_cells(struct team *team, enum order_id order) {
+    if (!team->cells[order]) {
+        team->cells[order] = malloc((size_t)team->p * sizeof(struct cell));
+        if (team->cells[order]) orders[order].fill((uint32_t)team->p, (uint32_t)team->me, team->cells[order]);
+    }
+    return team->cells[order];
+}
+
+static int map_all(struct team *team, bool writable) {
+    uintptr_t *bases = calloc((size_t)team->p, sizeof *bases);
+    if (!bases) return -ENOMEM;
+    team->peers[writable] = bases;
+    for (int r = 0; r < team->p; r++) {
+        int error = 0;
+        if (r == team->me) bases[r] = (uintptr_t)team->region;
+        else if (team->names[r].bytes) error = peer_map(&team->names[r], -1, writable, &bases[r]);
+        if (error) {
+            unmap_peers(team, writable);
+            return error;
+        }
+    }
+    return 0;
+}
+
+int team_map(struct team *team, bool writable) {
+    if (team->map_error[writable] <= 0) return team->map_error[writable];
+    int error = team->peers[writable] ? 0 : map_all(team, writable);
+    if (!team_agree(team, error == 0)) {
+        if (error == 0) unmap_peers(team, writable);
+        else note("a peer's memory cannot be mapped (error %d): blocks are staged", -error);
+        error = -EACCES;
+    }
+    team->map_error[writable] = error;
+    return error;
+}
+
+bool team_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset) {
+    uintptr_t start = (uintptr_t)memory - (uintptr_t)team->region;
+    *offset = start;
+    return start < team->region_bytes && bytes <= team->region_bytes - start;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* peers - other processes' regions mapped into this one, counted: a job's communicators mostly hold the same ranks. */
+#define _GNU_SOURCE
+#include "reach/reach.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct mapping {
+    struct segment_name name;
+    bool writable;
+    uintptr_t base;
+    size_t users;
+    struct mapping *next;
+};
+
+static struct mapping *mappings[256]; /* by inode */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct mapping **find(const struct segment_name *name, bool writable) {
+    struct mapping **link = &mappings[name->inode % 256];
+    while (*link && !((*link)->name.inode == name->inode && (*link)->name.device == name->device &&
+                      (*link)->name.pid == name->pid && (*link)->writable == writable))
+        link = &(*link)->next;
+    return link;
+}
+
+static int map_new(struct mapping **link, const struct segment_name *name, int fd, bool writable) {
+    struct mapping *mapping = calloc(1, sizeof *mapping);
+    if (!mapping) return -ENOMEM;
+    int opened = fd >= 0 ? fd : segment_open(name, writable);
+    int error = opened < 0 ? opened : 0;
+    void *base = error ? NULL : segment_map(opened, name->bytes, writable, &error);
+    if (fd < 0 && opened >= 0) close(opened); /* the mapping keeps the file; open descriptors are scarce */
+    if (!base) {
+        free(mapping);
+        return error;
+    }
+    *mapping = (struct mapping){.name = *name, .writable = writable, .base = (uintptr_t)base};
+    *link = mapping;
+    return 0;
+}
+
+int peer_map(const struct segment_name *name, int fd, bool writable, uintptr_t *base) {
+    pthread_mutex_lock(&lock);
+    struct mapping **link = find(name, writable);
+    int error = *link ? 0 : map_new(link, name, fd, writable);
+    if (error == 0) {
+        (*link)->users++;
+        *base = (*link)->base;
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+void peer_unmap(const struct segment_name *name, bool writable) {
+    pthread_mutex_lock(&lock);
+    struct mapping **link = find(name, writable), *mapping = *link;
+    if (mapping && --mapping->users == 0) {
+        munmap((void *)mapping->base, mapping->name.bytes);
+        *link = mapping->next;
+        free(mapping);
+    }
+    pthread_mutex_unlock(&lock);
+}

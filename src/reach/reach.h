@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reach.h - teams: one communicator as mortar sees it, and touching a peer's memory. Set-up functions return 0 or -errno.
+ *
+ * Memory rule of the control block. What a rank writes (a post, staged bytes, trouble) before it arrives at barrier e lies in
+ * half e & 1 and may be read by everybody from the release of barrier e until the reader arrives at barrier e + 1. The half is
+ * written again only before barrier e + 2, when all have arrived at e + 1: so one barrier per exchange is enough. */
+#ifndef MORTAR_REACH_H
+#define MORTAR_REACH_H
+
+#include "base/base.h"
+#include "order/order.h"
+
+#include <stdatomic.h>
+
+/* What a rank tells the others about one call, one cache line per writer: offsets into its reachable region. */
+struct post {
+    _Alignas(64) uint64_t send;
+    uint64_t recv;
+    uint32_t send_reachable;
+};
+
+/* Reasons, or-ed over the ranks by every barrier, that a call cannot take the straight path. */
+enum trouble {
+    SEND_UNREACHABLE = 1, /* a send buffer lies outside its rank's region, or is also the receive buffer */
+    RECV_UNREACHABLE = 2,
+    NO_MEMORY = 4, /* a rank could not get scratch memory: all leave the call to the host MPI */
+    REFUSED = 8,   /* team_agree */
+};
+
+struct control {
+    _Alignas(64) _Atomic uint32_t arrived; /* arrivals since the team began; wraps */
+    _Alignas(64) _Atomic uint32_t epoch;   /* barriers completed; the futex word; wraps */
+    _Atomic uint32_t sleepers;
+    _Atomic uint32_t trouble[2];
+    struct post posts[]; /* [2][p], then the stage */
+};
+
+/* How this rank waits; adapted at run time (wait.c). */
+struct patience {
+    enum { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_FUTEX } mode;
+    bool crowded;          /* more ranks than processors */
+    uint32_t sleepy;       /* waits to come that go to sleep early, because yielding gave the processor to strangers */
+    uint32_t sleepy_again; /* how many the next such episode lasts */
+    uint64_t sleeps, yields;
+};
+
+struct team {
+    int p, me;
+    const char *why_native; /* not NULL: the host MPI does everything; none of what follows is set. Static storage */
+    struct control *control;
+    size_t control_bytes;
+    char *stage; /* [2][p][slot] bytes */
+    size_t slot;
+    uint32_t epoch;               /* barriers that I have passed */
+    struct patience patience;
+    char *region;                 /* the part of my memory that peers can reach */
+    size_t region_bytes;
+    struct segment_name *names;   /* [p] the peers' regions; bytes == 0: that rank has none */
+    uintptr_t *peers[2];          /* [writable][p] where the peers' regions lie in my address space; NULL until team_map */
+    int map_error[2];             /* team_map's answer, once given */
+    struct cell *cells[ORDERS];   /* my part of each order, filled when first asked for */
+    double setup_seconds;
+    void (*progress)(struct team *team); /* drives the host MPI while I wait; NULL: nothing to drive */
+    void *progress_state;
+    void *plans; /* plan/ keeps its cache here */
+    void (*plans_free)(struct team *team);
+};
+
+/* ---- team.c: needs mpi.h; include it first ---- */
+#ifdef MPI_VERSION
+/* The team of an intracommunicator or intercommunicator, built collectively at its first blocking collective. Never NULL, except
+ * when the communicator is not valid (leave the call to the host MPI). It dies with the communicator. */
+struct team *team_of(MPI_Comm comm);
+/* At MPI_Finalize: frees the teams of communicators that were never freed. Collective over each of them. */
+void teams_finish(void);
+/* Calls visit for every team that lives. Local. */
+void teams_visit(void (*visit)(struct team *team));
+/* Called with every team before it dies, to collect its counters. */
+extern void (*team_farewell)(struct team *team);
+#endif
+
+/* ---- node.c: the memory of a team; MPI-free, so that threads can be peers in tests ---- */
+/* Bytes of control block and stage for p ranks with `slot` staging bytes per rank and half. */
+size_t control_size(int p, size_t slot);
+/* Points team->control, stage and slot into zeroed shared memory of control_size bytes, and picks the waiting policy. Local. */
+void team_attach(struct team *team, void *memory, size_t slot);
+/* Frees what the team owns except the struct itself. Local. */
+void team_release(struct team *team);
+/* My part of an order; NULL without memory. Local; the array belongs to the team. */
+const struct cell *team_cells(struct team *team, enum order_id order);
+/* Makes the peers' regions addressable, read-only or writable. Collective; all ranks get the same answer: 0 or -errno. */
+int team_map(struct team *team, bool writable);
+/* Where does [memory, memory + bytes) lie in my region? False: outside. */
+bool team_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset);
+
+static inline char *stage_of(const struct team *team, uint32_t half, int rank) {
+    return team->stage + ((size_t)half * (size_t)team->p + (size_t)rank) * team->slot;
+}
+static inline struct post *post_of(const struct team *team, uint32_t half, int rank) {
+    return &team->control->posts[(size_t)half * (size_t)team->p + (size_t)rank];
+}
+
+/* ---- peers.c: mapped regions of other processes, shared by all teams of this process ---- */
+/* fd: a descriptor of the region, or -1 to open it by its name. *base is valid until the matching peer_unmap. Thread safe. */
+int peer_map(const struct segment_name *name, int fd, bool writable, uintptr_t *base);
+void peer_unmap(const struct segment_name *name, bool writable);
+
+/* ---- sync.c ---- */
+/* Arrives at the barrier with reasons for trouble (0: none). True: I am the last; everybody waits until I call sync_release. */
+bool sync_arrive(struct team *team, uint32_t trouble);
+/* What the ranks said on arrival; for the last one before it releases. */
+uint32_t sync_trouble(const struct team *team);
+/* Both return the trouble of all ranks, the same on every rank. */
+uint32_t sync_release(struct team *team);
+uint32_t sync_wait(struct team *team);
+/* Arrive and release or wait: a full barrier. */
+uint32_t sync_all(struct team *team, uint32_t trouble);
+/* True when every rank says true. Collective. */
+bool team_agree(struct team *team, bool fine);
+
+/* ---- wait.c: the one wait loop ---- */
+/* Returns when *word != old (acquire). Sleeps in the kernel if that takes long; the writer wakes when *sleepers != 0. */
+void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *sleepers);
+void wait_wake(_Atomic uint32_t *word, _Atomic uint32_t *sleepers);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sync - the barrier of a team: one counter, one epoch. With more ranks than processors the cost is one context switch per rank
+ * and barrier whatever the shape of the barrier, so the shape is the simplest; the counter wraps and needs no reset. */
+#include "reach/reach.h"
+
+bool sync_arrive(struct team *team, uint32_t trouble) {
+    struct control *control = team->control;
+    if (trouble) atomic_fetch_or_explicit(&control->trouble[team->epoch & 1], trouble, memory_order_relaxed);
+    uint32_t arrived = atomic_fetch_add_explicit(&control->arrived, 1, memory_order_acq_rel) + 1;
+    return arrived == (team->epoch + 1) * (uint32_t)team->p; /* both wrap alike */
+}
+
+uint32_t sync_trouble(const struct team *team) {
+    return atomic_load_explicit(&team->control->trouble[team->epoch & 1], memory_order_relaxed);
+}
+
+uint32_t sync_release(struct team *team) {
+    struct control *control = team->control;
+    uint32_t trouble = sync_trouble(team);
+    /* All have arrived, so all have read the trouble of the barrier before: its word is free for the next one. */
+    atomic_store_explicit(&control->trouble[(team->epoch + 1) & 1], 0, memory_order_relaxed);
+    team->epoch++;
+    /* seq_cst: the store must be seen before the count of sleepers is read, or a rank falling asleep is missed. */
+    atomic_store_explicit(&control->epoch, team->epoch, memory_order_seq_cst);
+    wait_wake(&control->epoch, &control->sleepers);
+    return trouble;
+}
+
+uint32_t sync_wait(struct team *team) {
+    struct control *control = team->control;
+    wait_change(team, &control->epoch, team->epoch, &control->sleepers);
+    uint32_t trouble = sync_trouble(team);
+    team->epoch++;
+    return trouble;
+}
+
+uint32_t sync_all(struct team *team, uint32_t trouble) {
+    return sync_arrive(team, trouble) ? sync_release(team) : sync_wait(team);
+}
+
+bool team_agree(struct team *team, bool fine) { return sync_all(team, fine ? 0 : REFUSED) == 0; }

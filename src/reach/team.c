@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* team - the team of a communicator: built collectively by its first blocking collective, kept as an attribute, freed with the
+ * communicator or at MPI_Finalize (Open MPI 5 skips attribute callbacks there). Holds no context id: the communicator that the
+ * ranks meet on is freed once the shared memory stands.
+ * Source: li2018 section 2 (the node's ranks share memory); the hand-over is mortar's own. */
+#define _GNU_SOURCE
+#include <mpi.h>
+
+#include "reach/handover.h"
+#include "reach/reach.h"
+
+#include "heap/heap.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void (*team_farewell)(struct team *team);
+
+static int keyval = MPI_KEYVAL_INVALID;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* keyval and the list of teams */
+struct live {
+    struct team team;
+    MPI_Comm comm;
+    struct live *next, **link;
+};
+static struct live *living;
+
+/* ---- progress: testing a generalized request that never completes drives every MPI library tried, for 20-40 ns, and puts
+ * nothing into the match queues. One request per team: two threads may wait on two teams. ---- */
+
+static int no_query(void *state, MPI_Status *status) {
+    (void)state;
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, 0);
+    return MPI_SUCCESS;
+}
+static int no_free(void *state) { return (void)state, MPI_SUCCESS; }
+static int no_cancel(void *state, int complete) { return (void)state, (void)complete, MPI_SUCCESS; }
+
+static void drive_mpi(struct team *team) {
+    int done;
+    PMPI_Test(team->progress_state, &done, MPI_STATUS_IGNORE);
+}
+
+static int progress_start(struct team *team) {
+    MPI_Request *request = malloc(sizeof *request);
+    if (!request) return -ENOMEM;
+    if (PMPI_Grequest_start(no_query, no_free, no_cancel, NULL, request) != MPI_SUCCESS) {
+        free(request);
+        return -EIO;
+    }
+    team->progress_state = request;
+    team->progress = drive_mpi;
+    return 0;
+}
+
+static void progress_stop(struct team *team) {
+    MPI_Request *request = team->progress_state;
+    if (!request) return;
+    PMPI_Grequest_complete(*request);
+    PMPI_Wait(request, MPI_STATUS_IGNORE);
+    free(request);
+    team->progress_state = NULL;
+}
+
+/* ---- death ---- */
+
+static void team_free(struct live *live) {
+    struct team *team = &live->team;
+    if (team_farewell) team_farewell(team);
+    if (team->plans_free) team->plans_free(team);
+    progress_stop(team);
+    team_release(team);
+    if (team->control) munmap(team->control, team->control_bytes);
+    pthread_mutex_lock(&lock);
+    *live->link = live->next;
+    if (live->next) live->next->link = live->link;
+    pthread_mutex_unlock(&lock);
+    free(live);
+}
+
+static int on_comm_free(MPI_Comm comm, int key, void *team, void *state) {
+    (void)comm, (void)key, (void)state;
+    team_free(team);
+    return MPI_SUCCESS;
+}
+
+void teams_visit(void (*visit)(struct team *team)) {
+    for (struct live *live = living; live; live = live->next) visit(&live->team);
+}
+
+void teams_finish(void) {
+    while (living) {
+        struct live *live = living;
+        /* Deleting the attribute frees the team through on_comm_free; a communicator that refuses loses its team here. */
+        if (PMPI_Comm_delete_attr(live->comm, keyval) != MPI_SUCCESS || living == live) team_free(live);
+    }
+    if (keyval != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&keyval);
+}
+
+/* ---- birth ---- */
+
+/* What every rank tells all others when they meet. */
+struct card {
+    struct segment_name control, region;
+    struct processors processors;
+    int32_t refused; /* rank 0 could not make the control block */
+};
+
+static bool all_agree(MPI_Comm node, bool fine) {
+    int mine = fine, all = 0;
+    return PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS && all;
+}
+
+static int heap_of_this_process(struct heap_region *region) {
+    int (*ask)(struct heap_region *) = (int (*)(struct heap_region *))dlsym(RTLD_DEFAULT, "mortar_heap_region");
+    return ask ? ask(region) : -ENOSYS;
+}
+
+/* Before it meets the others, a rank looks at what it can offer. */
+static void introduce(struct team *team, struct card *card, size_t slot, int *control_fd) {
+    *card = (struct card){.processors = machine_processors()};
+    struct heap_region region;
+    if (heap_of_this_process(&region) == 0 && segment_name(region.fd, &card->region) == 0) {
+        team->region = region.base;
+        team->region_bytes = region.bytes;
+    }
+    *control_fd = -1;
+    if (team->me == 0) {
+        *control_fd = segment_create("mortar-team", control_size(team->p, slot));
+        card->refused = *control_fd < 0 || segment_name(*control_fd, &card->control) < 0;
+    }
+}
+
+static bool crowded(const struct team *team, const struct card *cards) {
+    struct processors all = {{0}};
+    for (int r = 0; r < team->p; r++)
+        for (size_t i = 0; i < sizeof all.bits / sizeof *all.bits; i++) all.bits[i] |= cards[r].processors.bits[i];
+    int ranks = launcher_local_ranks() > team->p ? launcher_local_ranks() : team->p;
+    return ranks > processors_count(&all);
+}
+
+/* Maps rank 0's control block: by its name in /proc, or, when that fails on any rank, through sockets, which then also bring the
+ * regions. All ranks get the same answer. */
+static void *open_control(struct team *team, MPI_Comm node, const struct card *cards, int own_fd, size_t bytes) {
+    int how = option_choice(OPTION_HANDOVER, "auto|proc|socket"), error = -ENOSYS;
+    void *memory = NULL;
+    if (how != 2) {
+        int fd = team->me == 0 ? own_fd : segment_open(&cards[0].control, true);
+        if (fd >= 0) memory = segment_map(fd, bytes, true, &error);
+        if (fd >= 0 && team->me != 0) close(fd);
+        if (all_agree(node, memory != NULL)) return memory;
+        if (memory) munmap(memory, bytes);
+        if (how == 1) return NULL;
+    }
+    int fd = own_fd;
+    error = handover_by_socket(team, node, &fd);
+    memory = error ? NULL : segment_map(fd, bytes, true, &error);
+    if (fd >= 0 && fd != own_fd) close(fd);
+    if (all_agree(node, memory != NULL)) return memory;
+    if (memory) munmap(memory, bytes);
+    return NULL;
+}
+
+/* The ranks of one node meet on a private communicator. Returns NULL or why the team must stay native, alike on all ranks. */
+static const char *meet(struct team *team, MPI_Comm node) {
+    const char *why = "out of memory";
+    size_t slot = option_number(OPTION_SLOT) / 2 / 64 * 64, least = 64 * (size_t)team->p;
+    if (slot < least) slot = least;
+    struct card card, *cards = malloc((size_t)team->p * sizeof *cards);
+    team->names = calloc((size_t)team->p, sizeof *team->names);
+    int fd;
+    introduce(team, &card, slot, &fd);
+    if (!all_agree(node, cards && team->names && !card.refused)) {
+        if (card.refused) why = "no shared memory: memfd_create was refused";
+        goto done;
+    }
+    PMPI_Allgather(&card, (int)sizeof card, MPI_BYTE, cards, (int)sizeof card, MPI_BYTE, node);
+    for (int r = 0; r < team->p; r++) team->names[r] = cards[r].region;
+    size_t bytes = control_size(team->p, slot);
+    void *memory = open_control(team, node, cards, fd, bytes);
+    if (!memory) {
+        why = "the ranks cannot open each other's memory (neither /proc/PID/fd nor sockets work)";
+        goto done;
+    }
+    team_attach(team, memory, slot);
+    team->patience.crowded = crowded(team, cards);
+    why = all_agree(node, progress_start(team) == 0) ? NULL : "no generalized request to drive the MPI library with";
+done:
+    if (fd >= 0) close(fd);
+    free(cards);
+    return why;
+}
+
+static const char *several_nodes(MPI_Comm comm, int p, int me, MPI_Comm *node) {
+    int nodes = (int)option_number(OPTION_NODES), here = 0, error;
+    if (nodes > 1) error = PMPI_Comm_split(comm, (int)((long)me * nodes / p), me, node);
+    else error = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, node);
+    if (error != MPI_SUCCESS || *node == MPI_COMM_NULL) return "the MPI library cannot split the communicator by node";
+    PMPI_Comm_set_errhandler(*node, MPI_ERRORS_RETURN);
+    PMPI_Comm_size(*node, &here);
+    return here < p ? "the ranks sit on several nodes: multi-node algorithms are not there yet" : NULL;
+}
+
+static void build(struct team *team, MPI_Comm comm) {
+    int inter = 0;
+    PMPI_Comm_test_inter(comm, &inter);
+    PMPI_Comm_size(comm, &team->p);
+    PMPI_Comm_rank(comm, &team->me);
+    if (inter) team->why_native = "an intercommunicator";
+    else if (team->p == 1) team->why_native = "one rank";
+    if (team->why_native) return;
+    double start = clock_seconds();
+    MPI_Comm node = MPI_COMM_NULL;
+    team->why_native = several_nodes(comm, team->p, team->me, &node);
+    if (!team->why_native) team->why_native = meet(team, node);
+    if (node != MPI_COMM_NULL) PMPI_Comm_free(&node);
+    team->setup_seconds = clock_seconds() - start;
+}
+
+static bool have_keyval(void) {
+    pthread_mutex_lock(&lock);
+    /* MPI_COMM_NULL_COPY_FN: a duplicated communicator gets a team of its own. */
+    if (keyval == MPI_KEYVAL_INVALID) PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_free, &keyval, NULL);
+    pthread_mutex_unlock(&lock);
+    return keyval != MPI_KEYVAL_INVALID;
+}
+
+static struct live *team_new(MPI_Comm comm) {
+    struct live *live = calloc(1, sizeof *live);
+    if (!live) return NULL; /* rank-local, and before anything was agreed: the one place where memory must suffice */
+    live->comm = comm;
+    build(&live->team, comm);
+    pthread_mutex_lock(&lock);
+    live->next = living;
+    live->link = &living;
+    if (living) living->link = &live->next;
+    living = live;
+    pthread_mutex_unlock(&lock);
+    return live;
+}
+
+struct team *team_of(MPI_Comm comm) {
+    void *found = NULL;
+    int flag = 0;
+    if (keyval != MPI_KEYVAL_INVALID && PMPI_Comm_get_attr(comm, keyval, &found, &flag) == MPI_SUCCESS && flag) return found;
+    if (!have_keyval()) return NULL;
+    struct live *live = team_new(comm);
+    if (!live) return NULL;
+    PMPI_Comm_set_attr(comm, keyval, live);
+    return &live->team;
+}
