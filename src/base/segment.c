@@ -10,15 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Descriptors above this one: programs and shells count on the low numbers. */
-enum { quiet_descriptor = 700 };
-
 int segment_create(const char *name, size_t bytes) {
-    int low = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (low < 0) return -errno;
-    int fd = fcntl(low, F_DUPFD_CLOEXEC, quiet_descriptor);
-    if (fd < 0) fd = low; /* RLIMIT_NOFILE is small: the low number works as well */
-    else close(low);
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) return -errno;
     /* Sealed against resizing: a peer can never get SIGBUS from a truncation. */
     if (ftruncate(fd, (off_t)bytes) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
         int error = -errno;
@@ -26,6 +20,13 @@ int segment_create(const char *name, size_t bytes) {
         return error;
     }
     return fd;
+}
+
+int segment_hide(int fd) {
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, 700);
+    if (high < 0) return fd; /* RLIMIT_NOFILE is small: the low number works as well */
+    close(fd);
+    return high;
 }
 
 void *segment_map(int fd, size_t bytes, bool writable, int *error) {
