@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* base.h - what C and Linux should have given us. Knows no rank and no collective. Set-up functions return 0 or a negative errno. */
+/* base.h - what C and Linux should have given us. Knows no rank and no collective. Set-up functions return 0 or -errno. */
 #ifndef MORTAR_BASE_H
 #define MORTAR_BASE_H
 

@@ -43,8 +43,8 @@ void *segment_map(int fd, size_t bytes, bool writable, int *error) {
 int segment_name(int fd, struct segment_name *name) {
     struct stat facts;
     if (fstat(fd, &facts) < 0) return -errno;
-    *name = (struct segment_name){.pid = getpid(), .fd = fd, .inode = facts.st_ino, .device = facts.st_dev,
-                                  .bytes = (uint64_t)facts.st_size};
+    *name = (struct segment_name){
+        .pid = getpid(), .fd = fd, .inode = facts.st_ino, .device = facts.st_dev, .bytes = (uint64_t)facts.st_size};
     return 0;
 }
 

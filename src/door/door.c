@@ -41,10 +41,10 @@ static const char *const names[DOORS] = {
 static const struct abi {
     const char *soname, *engine;
 } abis[] = {
-    {"libmpi.so.40", "libmortar-ompi.so"},     /* Open MPI 3, 4, 5 */
-    {"libmpich.so.12", "libmortar-mpich.so"},  /* MPICH as Debian names it */
-    {"libmpi.so.12", "libmortar-mpich.so"},    /* MPICH, Intel MPI, MVAPICH: the common MPICH ABI */
-    {"libmpi_abi.so.", NULL},                  /* the MPI 5 ABI: no engine yet */
+    {"libmpi.so.40", "libmortar-ompi.so"},    /* Open MPI 3, 4, 5 */
+    {"libmpich.so.12", "libmortar-mpich.so"}, /* MPICH as Debian names it */
+    {"libmpi.so.12", "libmortar-mpich.so"},   /* MPICH, Intel MPI, MVAPICH: the common MPICH ABI */
+    {"libmpi_abi.so.", NULL},                 /* the MPI 5 ABI: no engine yet */
     {"libmpi.so.", NULL},
     {"libmpich.so.", NULL},
 };
@@ -115,9 +115,9 @@ static entry enter(enum door door) {
     abort(); /* what the dynamic linker would have done */
 }
 
-#define DOOR(name, parameters, arguments)                                                \
-    word MPI_##name parameters;                                                          \
-    word MPI_##name parameters { return enter(DOOR_##name) arguments; }                  \
+#define DOOR(name, parameters, arguments)                                                                                        \
+    word MPI_##name parameters;                                                                                                  \
+    word MPI_##name parameters { return enter(DOOR_##name) arguments; }                                                          \
     word PMPI_##name parameters __attribute__((alias("MPI_" #name)));
 #include "door/list.h"
 #undef DOOR

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One row per MPI call that mortar takes: DOOR(name without MPI_, parameters, arguments). Both MPI_name and PMPI_name are caught. */
+/* One row per MPI call that mortar takes: DOOR(name without MPI_, parameters, arguments). MPI_name and PMPI_name are caught. */
 DOOR(Init, (word a, word b), (a, b))
 DOOR(Init_thread, (word a, word b, word c, word d), (a, b, c, d))
 DOOR(Finalize, (void), ())

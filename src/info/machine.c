@@ -40,7 +40,8 @@ static void print_cma(void) {
     struct iovec source = {from, sizeof from}, target = {to, sizeof to};
     ssize_t got = process_vm_readv(getpid(), &target, 1, &source, 1, 0);
     printf("  %-18s %s%s\n", "CMA", got == sizeof from ? "yes" : "no: ", got == sizeof from ? "" : strerror(errno));
-    printf("  %-18s %s\n", "XPMEM", access("/dev/xpmem", R_OK | W_OK) == 0 ? "yes" : "no: /dev/xpmem is not there (kernel module xpmem)");
+    printf("  %-18s %s\n", "XPMEM",
+           access("/dev/xpmem", R_OK | W_OK) == 0 ? "yes" : "no: /dev/xpmem is not there (kernel module xpmem)");
 }
 
 void print_machine(void) {

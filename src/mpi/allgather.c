@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Allgather and its large-count form. Fortran arrives here too. */
-#include "mpi/host.h"
+#include "mpi/calls.h"
 
 static int native(const struct exchange *e) {
 #if MPI_VERSION >= 4
@@ -11,13 +11,13 @@ static int native(const struct exchange *e) {
 }
 
 int MPI_Allgather(const void *send, int send_count, MPI_Datatype send_type, void *recv, int recv_count, MPI_Datatype recv_type,
-                 MPI_Comm comm) {
+                  MPI_Comm comm) {
     return exchange(&(struct exchange){COLL_allgather, send, send_count, send_type, recv, recv_count, recv_type, comm, native});
 }
 
 #if MPI_VERSION >= 4
 int MPI_Allgather_c(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *recv, MPI_Count recv_count,
-                   MPI_Datatype recv_type, MPI_Comm comm) {
+                    MPI_Datatype recv_type, MPI_Comm comm) {
     return exchange(&(struct exchange){COLL_allgather, send, send_count, send_type, recv, recv_count, recv_type, comm, native});
 }
 #endif

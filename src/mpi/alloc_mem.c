@@ -2,7 +2,7 @@
 /* MPI_Alloc_mem, MPI_Free_mem: from the shared heap where there is one, so that what is allocated for communication can be reached
  * by all ranks of the node; some MPI libraries would take it from elsewhere. */
 #define _GNU_SOURCE
-#include "mpi/host.h"
+#include "mpi/calls.h"
 
 #include "heap/heap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Alltoall and its large-count form. Fortran arrives here too. */
-#include "mpi/host.h"
+#include "mpi/calls.h"
 
 static int native(const struct exchange *e) {
 #if MPI_VERSION >= 4

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* exchange - the life of an alltoall or allgather call: facts of the types, team, plan, packing where needed, the algorithm. */
-#include "mpi/host.h"
+#include "mpi/calls.h"
 
 #include <stdlib.h>
 

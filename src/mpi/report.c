@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report - what ran, per collective, communicator size and plan; gathered on rank 0 of MPI_COMM_WORLD and written as JSON or a table.
+/* report - what ran, per collective, communicator size and plan; gathered on rank 0, written as JSON or a table.
  * Each rank keeps records of its teams; records of several ranks with the same key are merged. */
 #define _GNU_SOURCE
-#include "mpi/host.h"
+#include "mpi/calls.h"
 
 #include "include/mortar.h"
 
@@ -58,8 +58,8 @@ static void add(struct record *list, int *count, const struct record *record, bo
 }
 
 static void add_plan(const struct team *team, enum collective collective, const struct plan *plan) {
-    struct record record = {.ranks = team->p, .calls = plan->tally.calls, .bytes = plan->tally.bytes,
-                            .seconds = plan->tally.seconds};
+    struct record record = {
+        .ranks = team->p, .calls = plan->tally.calls, .bytes = plan->tally.bytes, .seconds = plan->tally.seconds};
     snprintf(record.collective, sizeof record.collective, "%s", collective_names[collective]);
     snprintf(record.plan, sizeof record.plan, "%s", plan->text);
     snprintf(record.reason, sizeof record.reason, "%s", plan->reason ? plan->reason : "");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* types - facts about datatypes, and packing. A type that is not one run of bytes is packed with the host's own PMPI_Pack, so that
  * any type works and no gap byte is touched. */
-#include "mpi/host.h"
+#include "mpi/calls.h"
 
 #include <errno.h>
 

@@ -32,7 +32,8 @@ static bool have_pext(void) { return false; }
 #endif
 
 static void by_bits(uint32_t p, uint64_t first, struct cell *cells) {
-    for (uint32_t k = 0; k < p; k++) cells[k] = (struct cell){.source = even_bits(first + k), .dest = even_bits((first + k) >> 1)};
+    for (uint32_t k = 0; k < p; k++)
+        cells[k] = (struct cell){.source = even_bits(first + k), .dest = even_bits((first + k) >> 1)};
 }
 
 /* The cell with this number on the balanced curve: walk down the tree of halved rectangles. */

@@ -2,7 +2,7 @@
 /* handover_socket - ranks send each other descriptors (SCM_RIGHTS over datagram sockets without a file name), for processes that
  * may not open each other's /proc/PID/fd: another PID namespace, or not dumpable. Cost: p - 1 messages per rank, once. */
 #define _GNU_SOURCE
-#include <mpi.h>
+#include "reach/host.h"
 
 #include "reach/handover.h"
 
@@ -55,7 +55,8 @@ static int take_letter(int socket, const struct address *all, int p, int *from, 
     } control;
     struct letter letter = {0};
     struct iovec body = {.iov_base = &letter, .iov_len = sizeof letter};
-    struct msghdr message = {.msg_iov = &body, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+    struct msghdr message = {
+        .msg_iov = &body, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
     fds[0] = fds[1] = -1;
     ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0) return -errno;
@@ -114,7 +115,7 @@ int handover_by_socket(struct team *team, MPI_Comm node, int *control_fd) {
     int any_refused = 1, error = -ENOTCONN;
     PMPI_Allreduce(&refused, &any_refused, 1, MPI_INT, MPI_MAX, node);
     if (!any_refused) {
-        PMPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, node);
+        host.allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, node);
         team->peers[0][team->me] = team->peers[1][team->me] = (uintptr_t)team->region;
         error = exchange(team, fd, all, control_fd);
     }

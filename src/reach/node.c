@@ -22,8 +22,8 @@ void team_attach(struct team *team, void *memory, size_t slot) {
     team->stage = (char *)memory + posts_end(team->p);
     team->slot = slot;
     team->map_error[0] = team->map_error[1] = 1; /* not tried */
-    team->patience = (struct patience){.mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"),
-                                       .crowded = true, .sleepy_again = 64};
+    team->patience = (struct patience){
+        .mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"), .crowded = true, .sleepy_again = 64};
 }
 
 static void unmap_peers(struct team *team, bool writable) {

@@ -51,14 +51,14 @@ struct team {
     size_t control_bytes;
     char *stage; /* [2][p][slot] bytes */
     size_t slot;
-    uint32_t epoch;               /* barriers that I have passed */
+    uint32_t epoch; /* barriers that I have passed */
     struct patience patience;
-    char *region;                 /* the part of my memory that peers can reach */
+    char *region; /* the part of my memory that peers can reach */
     size_t region_bytes;
-    struct segment_name *names;   /* [p] the peers' regions; bytes == 0: that rank has none */
-    uintptr_t *peers[2];          /* [writable][p] where the peers' regions lie in my address space; NULL until team_map */
-    int map_error[2];             /* team_map's answer, once given */
-    struct cell *cells[ORDERS];   /* my part of each order, filled when first asked for */
+    struct segment_name *names; /* [p] the peers' regions; bytes == 0: that rank has none */
+    uintptr_t *peers[2];        /* [writable][p] where the peers' regions lie in my address space; NULL until team_map */
+    int map_error[2];           /* team_map's answer, once given */
+    struct cell *cells[ORDERS]; /* my part of each order, filled when first asked for */
     double setup_seconds;
     void (*progress)(struct team *team); /* drives the host MPI while I wait; NULL: nothing to drive */
     void *progress_state;
@@ -68,6 +68,7 @@ struct team {
 
 /* ---- team.c: needs mpi.h; include it first ---- */
 #ifdef MPI_VERSION
+#include "reach/host.h"
 /* The team of an intracommunicator or intercommunicator, built collectively at its first blocking collective. Never NULL, except
  * when the communicator is not valid (leave the call to the host MPI). It dies with the communicator. */
 struct team *team_of(MPI_Comm comm);

@@ -4,7 +4,7 @@
  * ranks meet on is freed once the shared memory stands.
  * Source: li2018 section 2 (the node's ranks share memory); the hand-over is mortar's own. */
 #define _GNU_SOURCE
-#include <mpi.h>
+#include "reach/host.h"
 
 #include "reach/handover.h"
 #include "reach/reach.h"
@@ -179,7 +179,7 @@ static const char *meet(struct team *team, MPI_Comm node) {
         if (card.refused) why = "no shared memory: memfd_create was refused";
         goto done;
     }
-    PMPI_Allgather(&card, (int)sizeof card, MPI_BYTE, cards, (int)sizeof card, MPI_BYTE, node);
+    host.allgather(&card, (int)sizeof card, MPI_BYTE, cards, (int)sizeof card, MPI_BYTE, node);
     for (int r = 0; r < team->p; r++) team->names[r] = cards[r].region;
     size_t bytes = control_size(team->p, slot);
     void *memory = open_control(team, node, cards, fd, bytes);

@@ -17,15 +17,15 @@
 #include <unistd.h>
 
 enum {
-    pauses = 100,          /* about 2 us: another processor is about to answer */
-    short_yields = 10,     /* before sleep when yielding does not pay */
-    yields_per_poll = 16,  /* the host MPI is driven this often while yielding */
+    pauses = 100,         /* about 2 us: another processor is about to answer */
+    short_yields = 10,    /* before sleep when yielding does not pay */
+    yields_per_poll = 16, /* the host MPI is driven this often while yielding */
     first_sleepy = 64,
     most_sleepy = 4096,
 };
-static const double spin_seconds = 50e-6;     /* with a processor per rank: longer than any short exchange */
-static const double yield_seconds = 2e-3;     /* a longer wait is imbalance, not synchronisation */
-static const double stolen_seconds = 400e-6;  /* a yield this long ran a stranger: 64 ranks come round in 60 us */
+static const double spin_seconds = 50e-6;                   /* with a processor per rank: longer than any short exchange */
+static const double yield_seconds = 2e-3;                   /* a longer wait is imbalance, not synchronisation */
+static const double stolen_seconds = 400e-6;                /* a yield this long ran a stranger: 64 ranks come round in 60 us */
 static const long first_nap = 50000, longest_nap = 4000000; /* ns: also how late the host MPI may be driven */
 
 static inline void relax(void) {
@@ -101,7 +101,8 @@ static void nap(_Atomic uint32_t *word, uint32_t old, long nanoseconds, _Atomic 
 
 void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *sleepers) {
     struct patience *patience = &team->patience;
-    for (int i = 0; i < pauses; i++) {
+    /* On a crowded node whoever we wait for may need this very processor: no pause at all. */
+    for (int i = 0; i < (patience->crowded ? 1 : pauses); i++) {
         if (changed(word, old)) return;
         relax();
     }

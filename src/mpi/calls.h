@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* host.h - private to mpi/: the MPI library underneath. The calls that mortar takes are caught under their PMPI_ names too (that is
- * how Fortran arrives), so the engine reaches the originals through pointers; every other PMPI_ name is called directly. */
-#ifndef MORTAR_HOST_H
-#define MORTAR_HOST_H
+/* calls.h - private to mpi/: one call as MPI gave it, its datatypes, and the report. */
+#ifndef MORTAR_CALLS_H
+#define MORTAR_CALLS_H
 
 #include <mpi.h>
 
 #include "plan/plan.h"
-
-struct host {
-    int (*alltoall)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
-    int (*allgather)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
-#if MPI_VERSION >= 4
-    int (*alltoall_c)(const void *, MPI_Count, MPI_Datatype, void *, MPI_Count, MPI_Datatype, MPI_Comm);
-    int (*allgather_c)(const void *, MPI_Count, MPI_Datatype, void *, MPI_Count, MPI_Datatype, MPI_Comm);
-#endif
-    int (*init)(int *, char ***);
-    int (*init_thread)(int *, char ***, int, int *);
-    int (*finalize)(void);
-    int (*alloc_mem)(MPI_Aint, MPI_Info, void *);
-    int (*free_mem)(void *);
-};
-extern struct host host;
 
 /* One call as MPI gave it. */
 struct exchange {

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The human entry. The work is done by cmake (CMakePresets.json), ctest and the scripts, which can as well be used by hand.
+#   make            build                        make check      the tests (installs what is missing first)
+#   make demo       see what mortar gains        make check-all  also with Open MPI 5, MPICH 5, Intel MPI, sanitizers, -Werror
+#   make bench      the benchmark                make lint       the rules of the sources; make format  clang-format
+#   make install PREFIX=$HOME/.local             make clean      removes the builds, keeps build/mpis
+PREFIX ?= /usr/local
+RANKS ?= 8
+MPI ?= $(shell scripts/mpi --list | head -n 1)
+RESULTS = $(CURDIR)/build/results
+CTEST = ctest --output-on-failure --no-tests=error -j 2 --output-junit $(RESULTS)/$@.xml --test-dir
+TABLES = %/list.h %/options.h %/collectives.h
+
+.NOTPARALLEL:
+.PHONY: release dev asan tsan setup demo check check-asan check-tsan check-more check-all bench lint format install clean
+
+release dev asan tsan:
+	@test -f build/$@/build.ninja || cmake --preset $@
+	@cmake --build build/$@
+
+setup: ; @scripts/setup
+
+demo: setup release ; @scripts/demo
+
+# A test's label says when it runs: check, all, asan, tsan. Tests that start MPI programs run alone.
+check: setup release
+	@mkdir -p $(RESULTS)
+	@$(CTEST) build/release -L '^check$$'
+
+check-asan: asan ; @mkdir -p $(RESULTS) && $(CTEST) build/asan -L '^asan$$'
+
+check-tsan: tsan ; @mkdir -p $(RESULTS) && $(CTEST) build/tsan -L '^tsan$$'
+
+# What check leaves out. The release build is configured again, to find the MPIs that have come; if one has not, that is an error
+# in the end.
+check-more: setup dev check-asan check-tsan
+	@scripts/get-mpis; missed=$$?; mkdir -p $(RESULTS) && cmake --preset release && cmake --build build/release && \
+	$(CTEST) build/release -L '^all$$' && exit $$missed
+
+check-all: check check-more
+
+bench: release
+	scripts/mpi $(MPI) $(RANKS) build/release/bin/mortar bench alltoall
+	scripts/mpi $(MPI) $(RANKS) build/release/bin/mortar bench allgather
+
+lint: release ; @ctest --output-on-failure --no-tests=error --test-dir build/release -L '^lint$$'
+
+format: ; clang-format -i $(filter-out $(TABLES), $(shell find src heap include test bench examples -name '*.[ch]'))
+
+install: release ; cmake --install build/release --prefix $(PREFIX)
+
+clean: ; rm -rf build/release build/dev build/asan build/tsan build/results build/setup-without

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* engine - what the door (src/door) calls: opening, and the public interface of include/mortar.h. */
+#include "mpi/calls.h"
+
+#include <errno.h>
+
+/* Called once, before any MPI call arrives. library: the dlopen handle of the MPI library. 0 or -errno. */
+int mortar_engine_open(void *library);
+int mortar_engine_plan(const char *text);
+int mortar_engine_report(const char *path);
+
+int mortar_engine_open(void *library) {
+    if (!host_open(library)) return -ENOSYS;
+    if (plan_force(option_text(OPTION_PLAN)) != 0) warn("MORTAR_PLAN is ignored: mortar chooses");
+    report_start();
+    return 0;
+}
+
+int mortar_engine_plan(const char *text) { return plan_force(text); }
+int mortar_engine_report(const char *path) { return report_write(path); }

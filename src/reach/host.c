@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* host - finding the original collectives; see host.h. */
+#include "reach/host.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+struct host host;
+
+static bool find(void *library, const char *name, void *place) {
+    void *symbol = dlsym(library, name);
+    *(void **)place = symbol;
+    return symbol != NULL;
+}
+
+bool host_open(void *library) {
+    bool found = find(library, "PMPI_Alltoall", &host.alltoall) && find(library, "PMPI_Allgather", &host.allgather) &&
+                 find(library, "PMPI_Init", &host.init) && find(library, "PMPI_Init_thread", &host.init_thread) &&
+                 find(library, "PMPI_Finalize", &host.finalize) && find(library, "PMPI_Alloc_mem", &host.alloc_mem) &&
+                 find(library, "PMPI_Free_mem", &host.free_mem);
+#if MPI_VERSION >= 4
+    find(library, "PMPI_Alltoall_c", &host.alltoall_c);
+    find(library, "PMPI_Allgather_c", &host.allgather_c);
+#endif
+    return found;
+}

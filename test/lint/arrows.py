@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""arrows - which module may include what. A module shows others one header, <module>/<module>.h, and its tables."""
+import os
+
+from common import c_files, code, main, matches, read
+
+ARROWS = {  # module: whose headers it may include besides its own
+    "base": "",
+    "order": "",
+    "copy": "base",
+    "reach": "base copy order heap",
+    "coll": "base copy order reach",
+    "plan": "base copy order reach coll",
+    "mpi": "base copy order reach coll plan heap include",
+    "door": "base include",
+    "info": "base copy order coll include",
+    "heap": "base",
+    "include": "",
+    "examples": "",
+}
+FACES = {"include": "mortar.h"}  # the header that a module shows, where it is not <module>.h
+TABLES = {"list.h", "options.h", "collectives.h"}  # lists of rows
+WITHOUT_MPI = {"base", "order", "copy", "heap", "door", "info", "include"}
+
+
+def wrong(module, folder_has, quote, name):
+    """Why a file of the module may not include this; None when it may."""
+    folder, base = os.path.split(name)
+    if name == "mpi.h":
+        return "%s may not know mpi.h" % module if module in WITHOUT_MPI else None
+    if quote == "<" and name != "mortar.h":
+        return None
+    if not folder and folder_has(base):
+        return None
+    owner = "include" if name == "mortar.h" else folder
+    if owner == module:
+        return None
+    if owner not in ARROWS:
+        return "%s: write module/header.h" % name
+    if owner not in ARROWS[module].split():
+        return "no arrow from %s to %s" % (module, owner)
+    if base != FACES.get(owner, owner + ".h") and base not in TABLES:
+        return "%s is private to %s" % (name, owner)
+    return None
+
+
+def check(root):
+    findings = []
+    paths = c_files(root, "src", "heap", "include", "examples")
+    if not paths:
+        findings.append("nothing to check below " + root)
+    for path in paths:
+        parts = path.split(os.sep)
+        module = parts[1] if parts[0] == "src" else parts[0]
+        if module not in ARROWS:
+            findings.append("%s:1: no module '%s' in ARROWS (%s)" % (path, module, os.path.basename(__file__)))
+            continue
+        folder = os.path.join(root, os.path.dirname(path))
+        text = code(read(root, path), strings=True)
+        for where, match in matches(root, path, r'^[ \t]*#[ \t]*include\s*([<"])([^>"]+)[>"]', text):
+            why = wrong(module, lambda name: os.path.exists(os.path.join(folder, name)), *match.groups())
+            if why:
+                findings.append("%s: %s" % (where, why))
+    return findings
+
+
+GOOD = {
+    "src/base/base.h": "#include <stddef.h>\n",
+    "src/order/list.h": "ORDER(rows, 1)\n",
+    "src/reach/handover.h": '#include "base/base.h"\n#include <mpi.h>\n#include "heap/heap.h"\n',
+    "src/coll/pull.c": '#include "coll/coll.h"\n#include "order/list.h"\n/* #include "plan/plan.h" */\n',
+    "src/mpi/init.c": '#include "plan/plan.h"\n#include "include/mortar.h"\n#include "mpi/host.h"\n',
+    "examples/heat.c": "#include <mpi.h>\n",
+}
+BAD = [
+    ({"src/coll/pull.c": '\n#include "plan/plan.h"\n'}, "src/coll/pull.c:2: no arrow from coll to plan"),
+    ({"src/order/rows.c": '#include "base/base.h"\n'}, "no arrow from order to base"),
+    ({"src/base/log.c": "#include <mpi.h>\n"}, "base may not know mpi.h"),
+    ({"src/door/door.c": '#include "mpi.h"\n'}, "door may not know mpi.h"),
+    ({"heap/heap.c": "#  include <mpi.h>\n"}, "heap may not know mpi.h"),
+    ({"src/coll/pull.c": '#include "reach/handover.h"\n'}, "reach/handover.h is private to reach"),
+    ({"src/coll/pull.c": '#include "../reach/reach.h"\n'}, "write module/header.h"),
+    ({"src/net/net.c": ""}, "no module 'net'"),
+    ({"examples/heat.c": '#include "mortar.h"\n'}, "no arrow from examples to include"),
+    ({"src/coll/pull.c": "#include <mortar.h>\n"}, "no arrow from coll to include"),
+]
+
+if __name__ == "__main__":
+    main(check, GOOD, BAD)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rows - one file is one row: a row NAME of src/<module>/list.h has its file src/<module>/NAME.c, and the other way round.
+The rows of src/door/list.h are the calls that mortar takes: exactly those are defined in src/mpi."""
+import os
+
+from common import code, files, main, matches, read
+
+# module: (macro of a row, what the file's symbol starts with, files of the module that are no row)
+MODULES = {
+    "order": ("ORDER", "order_", {"table"}),
+    "copy": ("KERNEL", "copy_", {"table"}),
+    "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "staged"}),
+}
+
+
+DOOR = "src/door/list.h"
+
+
+def check_module(root, module, macro, prefix, others):
+    path = "src/%s/list.h" % module
+    if not os.path.exists(os.path.join(root, path)):
+        return ["%s:1: missing" % path]
+    text = code(read(root, path), strings=True)
+    findings, rows = [], {}
+    for where, match in matches(root, path, r"^([A-Z]+)\(\s*(\w+)\s*,", text):
+        if match.group(1) != macro:
+            findings.append("%s: a row here is %s(name, ...)" % (where, macro))
+        if match.group(2) in rows:
+            findings.append("%s: row '%s' twice" % (where, match.group(2)))
+        rows[match.group(2)] = where
+    if not rows:
+        findings.append("%s:1: no row" % path)
+    names = {os.path.basename(name)[:-2] for name in files(root, ["src/" + module], (".c",))}
+    for row, where in rows.items():
+        if row not in names:
+            findings.append("%s: row '%s' has no file src/%s/%s.c" % (where, row, module, row))
+        elif not any(matches(root, row, r"\b%s%s\b" % (prefix, row), code(read(root, "src/%s/%s.c" % (module, row))))):
+            findings.append("src/%s/%s.c:1: does not define %s%s" % (module, row, prefix, row))
+    for name in sorted(names - set(rows) - others):
+        findings.append("src/%s/%s.c:1: no row in list.h, and not among the other files in rows.py" % (module, name))
+    for name in sorted(others - names):
+        findings.append("src/%s/%s.c:1: listed in rows.py but not there" % (module, name))
+    return findings
+
+
+def check_door(root):
+    rows, defined = {}, {}
+    if os.path.exists(os.path.join(root, DOOR)):
+        rows = {match.group(1): where for where, match in matches(root, DOOR, r"^DOOR\((\w+),", code(read(root, DOOR)))}
+    for path in files(root, ["src/mpi"], (".c",)):
+        for where, match in matches(root, path, r"^int MPI_(\w+)\([^;{]*\{", code(read(root, path))):
+            defined[match.group(1)] = where
+    findings = [] if rows else ["%s:1: no row" % DOOR]
+    findings += ["%s: MPI_%s is not defined in src/mpi" % (rows[name], name) for name in sorted(set(rows) - set(defined))]
+    findings += ["%s: MPI_%s has no row in %s" % (defined[name], name, DOOR) for name in sorted(set(defined) - set(rows))]
+    return findings
+
+
+def check(root):
+    findings = check_door(root)
+    for module, facts in MODULES.items():
+        findings += check_module(root, module, *facts)
+    for path in files(root, ["src"], ("list.h",)):
+        if path != DOOR and path.split(os.sep)[1] not in MODULES:
+            findings.append("%s:1: a table that rows.py does not know" % path)
+    return findings
+
+
+GOOD = {
+    "src/order/list.h": '/* ORDER(comment, 1) */\nORDER(rows, true, "a, b")\n',
+    "src/order/rows.c": "void order_rows(int p) {}\n",
+    "src/order/table.c": "",
+    "src/copy/list.h": 'KERNEL(plain, "x")\n',
+    "src/copy/plain.c": "struct kernel copy_plain;\n",
+    "src/copy/table.c": "",
+    "src/coll/list.h": 'ALGORITHM(pull, A | B, "", "x")\n',
+    "src/coll/pull.c": "const struct algorithm_code algorithm_pull = {0};\n",
+    "src/coll/table.c": "",
+    "src/coll/blocks.c": "",
+    "src/coll/staged.c": "",
+    "src/door/list.h": "DOOR(Init, (word a), (a))\n",
+    "src/mpi/init.c": "int MPI_Init(int *a) {\n}\n",
+}
+BAD = [
+    ({"src/order/list.h": "ORDER(rows, 1)\nORDER(hilbert, 1)\n"}, "src/order/list.h:2: row 'hilbert' has no file"),
+    ({"src/coll/bruck.c": "int algorithm_bruck;\n"}, "src/coll/bruck.c:1: no row"),
+    ({"src/copy/plain.c": "/* copy_plain */ int copy_streaming;\n"}, "does not define copy_plain"),
+    ({"src/copy/list.h": "KERNEL(plain, 1)\nKERNEL(plain, 2)\n"}, "row 'plain' twice"),
+    ({"src/copy/list.h": "ORDER(plain, 1)\n"}, "a row here is KERNEL"),
+    ({"src/copy/list.h": ""}, "src/copy/list.h:1: no row"),
+    ({"src/door/list.h": "DOOR(Init, (a), (a))\nDOOR(Bcast, (a), (a))\n"}, "src/door/list.h:2: MPI_Bcast is not defined"),
+    ({"src/mpi/bcast.c": "int MPI_Bcast(void *a,\n  int n) {\n}\n"}, "src/mpi/bcast.c:1: MPI_Bcast has no row"),
+    ({"src/door/list.h": ""}, "src/door/list.h:1: no row"),
+    ({"src/plan/list.h": "PLAN(x, 1)\n"}, "a table that rows.py does not know"),
+]
+
+if __name__ == "__main__":
+    main(check, GOOD, BAD)

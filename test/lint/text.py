@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""text - every text file: its licence line, below 400 lines of at most 130 columns, no tabs, no trailing blanks, no path that
+exists on one machine only."""
+import os
+import re
+
+from common import files, main, read
+
+LICENSED = (".c", ".h", ".cpp", ".f", ".f90", ".py", ".sh", ".cmake", "CMakeLists.txt", "Makefile")  # and all scripts
+ANY_WIDTH = (".md", ".json", ".csv", "LICENSE")
+HOME = re.compile(r"(?<![\w.$}])/(?:work|root|home|opt|Users)/\w")
+LINES, COLUMNS = 400, 130
+
+
+def check_file(path, text):
+    lines = text.split("\n")
+    script = text.startswith("#!")
+    if (script or path.endswith(LICENSED)) and not any("SPDX-License-Identifier: BSD-3-Clause" in line for line in lines[:2]):
+        yield 1, "no SPDX-License-Identifier line"
+    if len(lines) > LINES and not path.endswith(ANY_WIDTH):
+        yield LINES, "%d lines; the limit is %d" % (len(lines) - 1, LINES)
+    if text and not text.endswith("\n"):
+        yield len(lines), "no newline at the end"
+    for number, line in enumerate(lines, 1):
+        if "\t" in line and not path.endswith(("Makefile", ".csv")):
+            yield number, "tab"
+        if line != line.rstrip() and not path.endswith(".md"):
+            yield number, "blank at the end of the line"
+        if len(line) > COLUMNS and not path.endswith(ANY_WIDTH):
+            yield number, "%d columns; the limit is %d" % (len(line), COLUMNS)
+        if HOME.search(line):
+            yield number, "a path of one machine: %s" % HOME.search(line).group()
+
+
+def check(root):
+    findings, seen = [], 0
+    for path in files(root, [""], ("",)):
+        try:
+            text = read(root, path)
+        except UnicodeDecodeError:  # pictures and the like
+            continue
+        seen += 1
+        findings += ["%s:%d: %s" % (path, line, why) for line, why in check_file(path, text)]
+    return findings if seen else ["nothing to check below " + root]
+
+
+SPDX = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
+GOOD = {
+    "a.c": SPDX + 'int x; /* /proc/self/maps, build/work/x, "$HOME/work/x" */\n',
+    "run": "#!/bin/sh\n# SPDX-License-Identifier: BSD-3-Clause\n",
+    "Makefile": "# SPDX-License-Identifier: BSD-3-Clause\nall:\n\ttrue\n",
+    "notes.md": "x" * 200 + "\n",
+    "build/junk.c": "\t\n",
+}
+BAD = [
+    ({"a.c": "int x;\n"}, "a.c:1: no SPDX"),
+    ({"run": "#!/bin/sh\ntrue\n"}, "run:1: no SPDX"),
+    ({"a.c": SPDX + "\n" * 400}, "401 lines"),
+    ({"a.c": SPDX + "\tint x;\n"}, "a.c:2: tab"),
+    ({"a.c": SPDX + "int x; \n"}, "a.c:2: blank"),
+    ({"a.c": SPDX + "int x;"}, "no newline"),
+    ({"a.c": SPDX + "/" * 131 + "\n"}, "131 columns"),
+    ({"notes.md": "see /ho" + "me/me/notes\n"}, "notes.md:1: a path of one machine"),
+]
+
+if __name__ == "__main__":
+    main(check, GOOD, BAD)
