@@ -7,8 +7,12 @@
 
 extern const struct algorithm_code algorithm_cico;
 
+static double cost(const struct team *team, const struct shape *shape) {
+    return team->sync_seconds + 2 * crowding(team) * copy_seconds(team->p, shape->bytes);
+}
+
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     return staged_exchange(team, call, arguments->chunk, -1);
 }
 
-const struct algorithm_code algorithm_cico = {.run = run};
+const struct algorithm_code algorithm_cico = {.copies_in = true, .cost = cost, .run = run};

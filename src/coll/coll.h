@@ -46,15 +46,19 @@ struct arguments {
     size_t chunk; /* bytes; 0: what fits */
 };
 
-/* What run returns: the exchange is done, or all ranks agreed, before any byte moved, to leave the call to the host MPI. */
-enum outcome { DONE, LEFT };
+/* What run returns, the same on all ranks: done; done, but some buffer was out of reach and had to be staged; or left to the host
+ * MPI, before any byte moved. */
+enum outcome { DONE, STAGED, LEFT };
 
 /* What an algorithm's file defines. */
 struct algorithm_code {
+    bool copies_in; /* reads a send buffer only before it writes the receive buffer: in place needs no copy first */
     /* Can this team run it? Looks only at what is the same on all ranks. NULL: always. Local. */
     bool (*can)(const struct team *team, const struct shape *shape);
     /* What a plan needs once: mappings, parts of orders. Collective; same answer on all ranks: 0 or -errno. NULL: nothing. */
     int (*prepare)(struct team *team, const struct arguments *arguments);
+    /* Expected seconds with the arguments' defaults, from the alpha-beta formula in the file's head. NULL: not to be chosen by cost. */
+    double (*cost)(const struct team *team, const struct shape *shape);
     /* Collective over the team. NULL: the host MPI runs it. */
     enum outcome (*run)(struct team *team, const struct call *call, const struct arguments *arguments);
 };
@@ -74,9 +78,15 @@ enum algorithm_id {
 };
 extern const struct algorithm algorithms[ALGORITHMS];
 
+/* ---- cost.c ---- */
+/* Seconds to copy so many blocks of so many bytes on one processor that nobody else wants. */
+double copy_seconds(double blocks, size_t bytes);
+/* How many ranks share a processor while all copy; at least 1. */
+double crowding(const struct team *team);
+
 /* ---- staged.c: what cico does, and what the others do with buffers that peers cannot reach ---- */
 /* Exchanges through the team's stage in rounds of `chunk` bytes per block (0: as much as fits), one barrier a round. Ranks whose
- * post in half `posts` says so are read straight from their buffers; posts < 0: nobody. LEFT when a rank has NO_MEMORY. */
+ * post in half `posts` says so are read straight from their buffers; posts < 0: nobody. DONE, or LEFT when a rank has NO_MEMORY. */
 enum outcome staged_exchange(struct team *team, const struct call *call, size_t chunk, int posts);
 
 /* ---- blocks.c: published buffers ---- */

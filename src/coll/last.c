@@ -20,6 +20,10 @@ static void copy_everything(const struct team *team, const struct call *call) {
             copy_cell(team, &call->shape, half, (struct cell){.source = i, .dest = j}, true, &kernels[KERNEL_plain]);
 }
 
+static double cost(const struct team *team, const struct shape *shape) {
+    return team->sync_seconds + copy_seconds((double)team->p * team->p, shape->bytes);
+}
+
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     uint32_t half = team->epoch & 1, trouble;
@@ -30,7 +34,8 @@ static enum outcome run(struct team *team, const struct call *call, const struct
         trouble = sync_wait(team);
     }
     if (trouble & NO_MEMORY) return LEFT;
-    return trouble ? staged_exchange(team, call, 0, (int)half) : DONE;
+    if (trouble) return staged_exchange(team, call, 0, (int)half), STAGED;
+    return DONE;
 }
 
-const struct algorithm_code algorithm_last = {.prepare = prepare, .run = run};
+const struct algorithm_code algorithm_last = {.prepare = prepare, .cost = cost, .run = run};

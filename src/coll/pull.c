@@ -20,6 +20,10 @@ static int prepare(struct team *team, const struct arguments *arguments) {
     return team_agree(team, filled) ? error : -ENOMEM;
 }
 
+static double cost(const struct team *team, const struct shape *shape) {
+    return 2 * team->sync_seconds + crowding(team) * copy_seconds(team->p, shape->bytes);
+}
+
 static void walk(const struct team *team, const struct call *call, uint32_t half, const struct arguments *arguments) {
     const struct kernel *kernel = &kernels[arguments->kernel];
     const struct cell *cells = team->cells[arguments->order];
@@ -31,10 +35,10 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     uint32_t half = team->epoch & 1;
     uint32_t trouble = sync_all(team, publish(team, call, others_write(arguments)));
     if (trouble & NO_MEMORY) return LEFT;
-    if (trouble) return staged_exchange(team, call, 0, (int)half);
+    if (trouble) return staged_exchange(team, call, 0, (int)half), STAGED;
     walk(team, call, half, arguments);
     sync_all(team, 0); /* nobody leaves while its send buffer is read or its receive buffer written */
     return DONE;
 }
 
-const struct algorithm_code algorithm_pull = {.prepare = prepare, .run = run};
+const struct algorithm_code algorithm_pull = {.prepare = prepare, .cost = cost, .run = run};

@@ -21,8 +21,8 @@ struct side {
     char *packed; /* scratch; NULL: the user's memory is used */
 };
 
-static bool scratch(struct side *side, size_t bytes) {
-    if (type_is_run(side->typed.type)) return true;
+static bool scratch(struct side *side, size_t bytes, bool always) {
+    if (!always && type_is_run(side->typed.type)) return true;
     side->packed = malloc(bytes);
     return side->packed != NULL;
 }
@@ -45,17 +45,21 @@ static int run(const struct exchange *e, struct team *team, struct plan *plan, s
     if (in_place && mine == 1) send.user = (char *)e->recv + team->me * typed_step(&recv.typed);
 
     struct call call = {.shape = {e->collective, n}, .in_place = in_place};
-    bool fine = scratch(&recv, n * (size_t)recv.blocks) && scratch(&send, n * (size_t)send.blocks);
+    /* An alltoall in place: others would read what is being overwritten. */
+    bool copy_first = in_place && mine > 1 && !plan->algorithm->code->copies_in;
+    bool fine = scratch(&recv, n * (size_t)recv.blocks, false) && scratch(&send, n * (size_t)send.blocks, copy_first);
     if (fine && send.packed) {
         fine = move_blocks(&send.typed, send.user, send.blocks, send.packed, true) == 0;
-        call.in_place = false; /* packing took a copy */
+        call.in_place = false;
     }
     call.send = send.packed ? send.packed : send.user;
     call.recv = recv.packed ? recv.packed : recv.user;
     call.trouble = fine ? 0 : NO_MEMORY;
 
     int error = MPI_SUCCESS;
-    if (plan->algorithm->code->run(team, &call, &plan->arguments) == LEFT) {
+    enum outcome outcome = plan->algorithm->code->run(team, &call, &plan->arguments);
+    if (outcome == STAGED) plan_staged(team, &call.shape);
+    if (outcome == LEFT) {
         error = e->native(e);
         plan = plan_left(team, e->collective);
     } else if (recv.packed && move_blocks(&recv.typed, e->recv, all, recv.packed, false) != 0) {

@@ -40,13 +40,14 @@ static bool same_key(const struct record *a, const struct record *b) {
            strcmp(a->reason, b->reason) == 0;
 }
 
-/* One rank's records add up; between ranks, calls and seconds are those of the rank that has most, bytes are the sum. */
+/* One rank's records add up; between ranks, calls and seconds are those of the rank that has most, bytes are the sum. Setting a
+ * team up counts as the rank that came last saw it: the others' time is mostly waiting for that one. */
 static void merge(struct record *to, const struct record *from, bool same_rank) {
     to->bytes += from->bytes;
     if (same_rank) to->calls += from->calls, to->seconds += from->seconds;
     else {
         if (from->calls > to->calls) to->calls = from->calls;
-        if (from->seconds > to->seconds) to->seconds = from->seconds;
+        if (*to->plan ? from->seconds > to->seconds : from->seconds < to->seconds) to->seconds = from->seconds;
     }
 }
 

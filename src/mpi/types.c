@@ -4,6 +4,7 @@
 #include "mpi/calls.h"
 
 #include <errno.h>
+#include <string.h>
 
 bool type_bytes(MPI_Datatype type, size_t *bytes) {
     MPI_Count size;
@@ -96,6 +97,10 @@ int move_blocks(const struct typed *typed, void *user, int blocks, char *packed,
     size_t bytes = 0;
     if (!type_bytes(typed->type, &bytes)) return -EINVAL;
     bytes *= (size_t)typed->count;
+    if (type_is_run(typed->type)) {
+        memcpy(pack ? packed : user, pack ? user : packed, bytes * (size_t)blocks);
+        return 0;
+    }
     for (int i = 0; i < blocks; i++) {
         int error = move_block(typed, (char *)user + i * step, packed + (size_t)i * bytes, pack);
         if (error) return error;

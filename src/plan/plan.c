@@ -9,9 +9,17 @@
 
 enum { classes = 65, most_plans = 48 };
 
+/* After a call whose buffers were out of reach, so many calls of its class are expected to be like it; then mortar looks again. */
+enum { detour_calls = 255 };
+
+struct slot {
+    struct plan *plan, *instead;
+    uint32_t detour; /* calls to come that run `instead` */
+};
+
 struct plans {
     uint32_t generation; /* of the forced plan that the table was made under */
-    struct plan *table[COLLECTIVES][classes];
+    struct slot table[COLLECTIVES][classes];
     int count;
     struct entry {
         enum collective collective;
@@ -99,7 +107,7 @@ static struct plan resolve(struct team *team, const struct shape *shape) {
     if (team->why_native) be_native(&plan, team->why_native);
     else if (switched_off(shape->collective)) be_native(&plan, "switched off by MORTAR_OFF");
     else if (shape->bytes == 0) be_native(&plan, "no bytes");
-    else if (!plan.algorithm) plan_choose(team, shape, &plan);
+    else if (!plan.algorithm) plan_choose(team, shape, team_shares(team), &plan);
     const struct algorithm *algorithm = plan.algorithm;
     if (algorithm == &algorithms[ALGORITHM_native]) {
         if (!plan.reason) plan.reason = "asked for by MORTAR_PLAN";
@@ -123,16 +131,32 @@ struct plan *plan_for(struct team *team, const struct shape *shape) {
         memset(plans->table, 0, sizeof plans->table);
         plans->generation = now;
     }
-    struct plan **place = &plans->table[shape->collective][class_of(shape->bytes)];
-    if (!*place) {
+    struct slot *slot = &plans->table[shape->collective][class_of(shape->bytes)];
+    if (slot->detour > 0) {
+        slot->detour--;
+        return slot->instead;
+    }
+    if (!slot->plan) {
         double start = clock_seconds();
         struct plan plan = resolve(team, shape);
-        *place = keep(plans, shape->collective, &plan);
+        slot->plan = keep(plans, shape->collective, &plan);
         team->setup_seconds += clock_seconds() - start;
         note("%s of %zu bytes on %d ranks: %s%s%s", collective_names[shape->collective], shape->bytes, team->p, plan.text,
              plan.reason ? ": " : "", plan.reason ? plan.reason : "");
     }
-    return *place;
+    return slot->plan;
+}
+
+void plan_staged(struct team *team, const struct shape *shape) {
+    struct plans *plans = team->plans;
+    struct slot *slot = &plans->table[shape->collective][class_of(shape->bytes)];
+    if (forced_plan().algorithm) return;
+    if (!slot->instead) {
+        struct plan plan;
+        plan_choose(team, shape, false, &plan);
+        slot->instead = keep(plans, shape->collective, &plan);
+    }
+    slot->detour = detour_calls;
 }
 
 struct plan *plan_left(struct team *team, enum collective collective) {

@@ -76,6 +76,12 @@ int team_map(struct team *team, bool writable) {
     return error;
 }
 
+bool team_shares(const struct team *team) {
+    for (int r = 0; r < team->p; r++)
+        if (team->names[r].bytes == 0) return false;
+    return true;
+}
+
 bool team_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset) {
     uintptr_t start = (uintptr_t)memory - (uintptr_t)team->region;
     *offset = start;

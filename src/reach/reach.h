@@ -32,6 +32,7 @@ struct control {
     _Alignas(64) _Atomic uint32_t epoch;   /* barriers completed; the futex word; wraps */
     _Atomic uint32_t sleepers;
     _Atomic uint32_t trouble[2];
+    _Atomic uint32_t sync_nanoseconds; /* what one barrier costs, as rank 0 measured it */
     struct post posts[]; /* [2][p], then the stage */
 };
 
@@ -59,6 +60,8 @@ struct team {
     uintptr_t *peers[2];        /* [writable][p] where the peers' regions lie in my address space; NULL until team_map */
     int map_error[2];           /* team_map's answer, once given */
     struct cell *cells[ORDERS]; /* my part of each order, filled when first asked for */
+    double sync_seconds; /* one barrier of this team, the same figure on all ranks */
+    int processors;      /* of the node, for its ranks */
     double setup_seconds;
     void (*progress)(struct team *team); /* drives the host MPI while I wait; NULL: nothing to drive */
     void *progress_state;
@@ -91,6 +94,8 @@ void team_release(struct team *team);
 const struct cell *team_cells(struct team *team, enum order_id order);
 /* Makes the peers' regions addressable, read-only or writable. Collective; all ranks get the same answer: 0 or -errno. */
 int team_map(struct team *team, bool writable);
+/* Has every rank a region that peers may map? Same answer on all ranks. */
+bool team_shares(const struct team *team);
 /* Where does [memory, memory + bytes) lie in my region? False: outside. */
 bool team_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset);
 
@@ -116,6 +121,8 @@ uint32_t sync_release(struct team *team);
 uint32_t sync_wait(struct team *team);
 /* Arrive and release or wait: a full barrier. */
 uint32_t sync_all(struct team *team, uint32_t trouble);
+/* Measures the barrier, for the cost model: sets team->sync_seconds. Collective. */
+void sync_measure(struct team *team);
 /* True when every rank says true. Collective. */
 bool team_agree(struct team *team, bool fine);
 

@@ -136,12 +136,13 @@ static void introduce(struct team *team, struct card *card, size_t slot, int *co
     }
 }
 
-static bool crowded(const struct team *team, const struct card *cards) {
+static void count_processors(struct team *team, const struct card *cards) {
     struct processors all = {{0}};
     for (int r = 0; r < team->p; r++)
         for (size_t i = 0; i < sizeof all.bits / sizeof *all.bits; i++) all.bits[i] |= cards[r].processors.bits[i];
     int ranks = launcher_local_ranks() > team->p ? launcher_local_ranks() : team->p;
-    return ranks > processors_count(&all);
+    team->processors = processors_count(&all);
+    team->patience.crowded = ranks > team->processors;
 }
 
 /* Maps rank 0's control block: by its name in /proc, or, when that fails on any rank, through sockets, which then also bring the
@@ -188,8 +189,9 @@ static const char *meet(struct team *team, MPI_Comm node) {
         goto done;
     }
     team_attach(team, memory, slot);
-    team->patience.crowded = crowded(team, cards);
+    count_processors(team, cards);
     why = all_agree(node, progress_start(team) == 0) ? NULL : "no generalized request to drive the MPI library with";
+    if (!why) sync_measure(team);
 done:
     if (fd >= 0) close(fd);
     free(cards);

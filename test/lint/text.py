@@ -9,7 +9,7 @@ from common import files, main, read
 LICENSED = (".c", ".h", ".cpp", ".f", ".f90", ".py", ".sh", ".cmake", "CMakeLists.txt", "Makefile")  # and all scripts
 ANY_WIDTH = (".md", ".json", ".csv", "LICENSE")
 HOME = re.compile(r"(?<![\w.$}])/(?:work|root|home|opt|Users)/\w")
-LINES, COLUMNS = 400, 130
+LINES, COLUMNS = 400, 132
 
 
 def check_file(path, text):
