@@ -48,6 +48,10 @@ struct processors {
 struct processors machine_processors(void);
 int processors_count(const struct processors *set);
 
+/* Asks the scheduler to run this thread in slices of so many microseconds, without changing its share of the processor: a thread
+ * that was woken then need not wait for a stranger's whole slice (3 ms). Needs no privilege; Linux before 6.12 ignores it. */
+void machine_short_slices(uint64_t microseconds);
+
 /* ---- launcher.c: what the launcher told this process by its environment; 0 or -1 when it told nothing ---- */
 int launcher_ranks(void);       /* ranks of the job */
 int launcher_local_ranks(void); /* ranks of the job on this node */

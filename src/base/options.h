@@ -10,5 +10,6 @@ OPTION(HEAP_BYTES, "64G", "bytes", "address space of the shared heap of one rank
 OPTION(HUGE, "auto", "auto|on|off", "huge pages in the shared heap; auto follows the system's setting for ordinary memory")
 OPTION(SLOT, "1M", "bytes", "staging memory of one rank and communicator (two halves), used by cico and unreachable buffers")
 OPTION(WAIT, "auto", "auto|spin|yield|futex", "how a rank waits for others; auto measures whether yielding pays")
+OPTION(SLICE, "100", "us", "with more ranks than processors: the time slice to ask of the scheduler (Linux 6.12 and later); 0: none")
 OPTION(NODES, "0", "count", "pretend the ranks sit on this many nodes (for tests); 0: the real ones")
 OPTION(HANDOVER, "auto", "auto|proc|socket", "how ranks open each other's memory: /proc/PID/fd, or descriptors sent over a socket")

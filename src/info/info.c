@@ -88,6 +88,7 @@ static int list_plans(const char *collective) {
 
 int main(int count, char **words) {
     if (count == 3 && strcmp(words[1], "--plans") == 0) return list_plans(words[2]);
+    if (count == 2 && strcmp(words[1], "--version") == 0) return printf("mortar %s\n", MORTAR_VERSION) < 0;
     if (count != 1) {
         fprintf(stderr, "usage: mortar info [--plans COLLECTIVE]\n");
         return 2;

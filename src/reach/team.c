@@ -143,6 +143,7 @@ static void count_processors(struct team *team, const struct card *cards) {
     int ranks = launcher_local_ranks() > team->p ? launcher_local_ranks() : team->p;
     team->processors = processors_count(&all);
     team->patience.crowded = ranks > team->processors;
+    if (team->patience.crowded) machine_short_slices(option_number(OPTION_SLICE));
 }
 
 /* Maps rank 0's control block: by its name in /proc, or, when that fails on any rank, through sockets, which then also bring the
