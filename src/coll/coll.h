@@ -30,7 +30,7 @@ struct call {
     const char *send;
     char *recv;
     bool in_place;
-    uint32_t trouble; /* NO_MEMORY: this rank cannot take part, and all ranks have to be told */
+    uint32_t trouble; /* of LEAVE: why this rank cannot take part; all ranks have to be told */
 };
 
 /* How far apart the blocks for two neighbouring ranks lie in a send buffer. */
@@ -86,7 +86,7 @@ double crowding(const struct team *team);
 
 /* ---- staged.c: what cico does, and what the others do with buffers that peers cannot reach ---- */
 /* Exchanges through the team's stage in rounds of `chunk` bytes per block (0: as much as fits), one barrier a round. Ranks whose
- * post in half `posts` says so are read straight from their buffers; posts < 0: nobody. DONE, or LEFT when a rank has NO_MEMORY. */
+ * post in half `posts` says so are read straight from their buffers; posts < 0: nobody. DONE, or LEFT when a rank has trouble of LEAVE. */
 enum outcome staged_exchange(struct team *team, const struct call *call, size_t chunk, int posts);
 
 /* ---- blocks.c: published buffers ---- */

@@ -33,7 +33,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     } else {
         trouble = sync_wait(team);
     }
-    if (trouble & NO_MEMORY) return LEFT;
+    if (trouble & LEAVE) return LEFT;
     if (trouble) return staged_exchange(team, call, 0, (int)half), STAGED;
     return DONE;
 }

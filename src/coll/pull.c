@@ -34,7 +34,7 @@ static void walk(const struct team *team, const struct call *call, uint32_t half
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     uint32_t half = team->epoch & 1;
     uint32_t trouble = sync_all(team, publish(team, call, others_write(arguments)));
-    if (trouble & NO_MEMORY) return LEFT;
+    if (trouble & LEAVE) return LEFT;
     if (trouble) return staged_exchange(team, call, 0, (int)half), STAGED;
     walk(team, call, half, arguments);
     sync_all(team, 0); /* nobody leaves while its send buffer is read or its receive buffer written */

@@ -46,7 +46,7 @@ enum outcome staged_exchange(struct team *team, const struct call *call, size_t 
         size_t length = n - at < chunk ? n - at : chunk;
         uint32_t half = team->epoch & 1;
         if (!straight) copy_in(team, call, at, length);
-        if (sync_all(team, at == 0 ? call->trouble : 0) & NO_MEMORY) return LEFT;
+        if (sync_all(team, at == 0 ? call->trouble : 0) & LEAVE) return LEFT;
         copy_out(team, call, half, at, length, posts);
     }
     if (posts >= 0) sync_all(team, 0); /* nobody leaves while its send buffer is read */

@@ -38,6 +38,10 @@ int move_blocks(const struct typed *typed, void *user, int blocks, char *packed,
 /* Bytes from one block to the next. */
 MPI_Aint typed_step(const struct typed *typed);
 
+/* ---- device.c ---- */
+/* Does the address belong to a GPU's memory? False where no CUDA driver is loaded. */
+bool on_device(const struct team *team, const void *address);
+
 /* ---- report.c ---- */
 bool report_wanted(void);
 int report_write(const char *path);

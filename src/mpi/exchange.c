@@ -36,7 +36,9 @@ static bool block_bytes(const struct exchange *e, size_t *bytes) {
     return e->send_count >= 0 && type_bytes(e->send_type, &sent) && sent * (size_t)e->send_count == *bytes;
 }
 
-static int run(const struct exchange *e, struct team *team, struct plan *plan, size_t n) {
+/* *plan becomes the plan that served the call in the end. */
+static int run(const struct exchange *e, struct team *team, struct plan **plan, size_t n) {
+    const struct algorithm_code *code = (*plan)->algorithm->code;
     bool in_place = e->send == MPI_IN_PLACE;
     int all = team->p, mine = e->collective == COLL_alltoall ? all : 1;
     struct side recv = {{e->recv_type, e->recv_count, e->comm}, e->recv, all, NULL};
@@ -46,22 +48,23 @@ static int run(const struct exchange *e, struct team *team, struct plan *plan, s
 
     struct call call = {.shape = {e->collective, n}, .in_place = in_place};
     /* An alltoall in place: others would read what is being overwritten. */
-    bool copy_first = in_place && mine > 1 && !plan->algorithm->code->copies_in;
-    bool fine = scratch(&recv, n * (size_t)recv.blocks, false) && scratch(&send, n * (size_t)send.blocks, copy_first);
+    bool copy_first = in_place && mine > 1 && !code->copies_in;
+    bool device = on_device(team, send.user) || on_device(team, recv.user);
+    bool fine = !device && scratch(&recv, n * (size_t)recv.blocks, false) && scratch(&send, n * (size_t)send.blocks, copy_first);
     if (fine && send.packed) {
         fine = move_blocks(&send.typed, send.user, send.blocks, send.packed, true) == 0;
         call.in_place = false;
     }
     call.send = send.packed ? send.packed : send.user;
     call.recv = recv.packed ? recv.packed : recv.user;
-    call.trouble = fine ? 0 : NO_MEMORY;
+    call.trouble = device ? ON_DEVICE : fine ? 0 : NO_MEMORY;
 
     int error = MPI_SUCCESS;
-    enum outcome outcome = plan->algorithm->code->run(team, &call, &plan->arguments);
+    enum outcome outcome = code->run(team, &call, &(*plan)->arguments);
     if (outcome == STAGED) plan_staged(team, &call.shape);
     if (outcome == LEFT) {
         error = e->native(e);
-        plan = plan_left(team, e->collective);
+        *plan = plan_left(team, e->collective);
     } else if (recv.packed && move_blocks(&recv.typed, e->recv, all, recv.packed, false) != 0) {
         error = MPI_ERR_TYPE;
         PMPI_Comm_call_errhandler(e->comm, error);
@@ -79,7 +82,7 @@ static int dispatch(const struct exchange *e) {
     struct shape shape = {e->collective, n};
     struct plan *plan = plan_for(team, &shape);
     double start = report_wanted() ? clock_seconds() : 0;
-    int error = plan->algorithm->code->run ? run(e, team, plan, n) : e->native(e);
+    int error = plan->algorithm->code->run ? run(e, team, &plan, n) : e->native(e);
     count(&plan->tally, n * (size_t)team->p, start);
     return error;
 }

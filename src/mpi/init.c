@@ -6,9 +6,8 @@ static void look_at_launcher(void) {
     int ranks = 0, started = launcher_ranks();
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (started > 1 && ranks == 1 && launcher_rank() == 0)
-        warn(
-            "the launcher started %d ranks, but each sees itself alone: the program was built for another MPI than the launcher's",
-            started);
+        warn("the launcher started %d ranks, but each sees itself alone: the program was built for another MPI than the launcher's",
+             started);
 }
 
 int MPI_Init(int *argc, char ***argv) {

@@ -23,8 +23,10 @@ struct post {
 enum trouble {
     SEND_UNREACHABLE = 1, /* a send buffer lies outside its rank's region, or is also the receive buffer */
     RECV_UNREACHABLE = 2,
-    NO_MEMORY = 4, /* a rank could not get scratch memory: all leave the call to the host MPI */
-    REFUSED = 8,   /* team_agree */
+    NO_MEMORY = 4,                 /* a rank could not get scratch memory */
+    ON_DEVICE = 16,                /* a buffer lies in a device's memory */
+    LEAVE = NO_MEMORY | ON_DEVICE, /* all leave the call to the host MPI */
+    REFUSED = 8,                   /* team_agree */
 };
 
 struct control {
@@ -33,7 +35,7 @@ struct control {
     _Atomic uint32_t sleepers;
     _Atomic uint32_t trouble[2];
     _Atomic uint32_t sync_nanoseconds; /* what one barrier costs, as rank 0 measured it */
-    struct post posts[]; /* [2][p], then the stage */
+    struct post posts[];               /* [2][p], then the stage */
 };
 
 /* How this rank waits; adapted at run time (wait.c). */
@@ -60,8 +62,8 @@ struct team {
     uintptr_t *peers[2];        /* [writable][p] where the peers' regions lie in my address space; NULL until team_map */
     int map_error[2];           /* team_map's answer, once given */
     struct cell *cells[ORDERS]; /* my part of each order, filled when first asked for */
-    double sync_seconds; /* one barrier of this team, the same figure on all ranks */
-    int processors;      /* of the node, for its ranks */
+    double sync_seconds;        /* one barrier of this team, the same figure on all ranks */
+    int processors;             /* of the node, for its ranks */
     double setup_seconds;
     void (*progress)(struct team *team); /* drives the host MPI while I wait; NULL: nothing to drive */
     void *progress_state;

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bench.h - `mortar bench`: the MPI library's own collective, mortar's plans and the limit of the machine, verified and then timed
+ * in turns within one process. main.c reads in the order of the work. Functions are collective, unless they say local. */
+#ifndef MORTAR_BENCH_H
+#define MORTAR_BENCH_H
+
+#include "base/base.h"
+
+#include <mpi.h>
+
+/* ---- settings.c ---- */
+enum { most_sizes = 64, most_plans = 32 };
+
+/* A collective that can be measured; `call` is the name that any program calls. */
+struct kind {
+    const char *name, *symbol; /* "alltoall", "PMPI_Alltoall" */
+    bool same_to_all;          /* one block for everybody, not one each */
+    int (*call)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
+};
+
+struct settings {
+    const struct kind *kind;
+    size_t bytes[most_sizes]; /* block sizes */
+    int sizes;
+    const char *plans[most_plans];
+    int plan_count;
+    const char *csv; /* NULL: none */
+    bool stack, limit;
+    double seconds;  /* of measuring, per block size */
+    int repetitions; /* 0: what fits into seconds */
+};
+
+/* Reads the command line before MPI_Init; the first rank says what is wrong. Local. -1: go on, else the exit code. */
+int settings_read(int count, char **words, struct settings *settings);
+
+/* ---- world.c: where we are ---- */
+/* plan and report are those of mortar.h, NULL when mortar is not loaded; native is the MPI library's own function. */
+struct world {
+    int p, me, nodes;
+    int processors;   /* of this node that its ranks may use */
+    bool crowded;     /* more ranks than processors, on some node */
+    bool loaded;      /* mortar serves this MPI */
+    const char *heap; /* why peers cannot reach what malloc gives; NULL: they can */
+    char mpi[96], machine[128];
+    int (*plan)(const char *), (*report)(const char *);
+    int (*native)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
+};
+
+/* Fills *world. 0, or 1 after the first rank said why there is nothing to measure. */
+int world_look(struct world *world, const struct kind *kind);
+/* The first rank says in one line what makes the figures less than they seem. */
+void world_warn(const struct world *world);
+/* Bytes of memory that this node can still give. Local. */
+uint64_t world_memory(void);
+
+/* ---- shared.c: what ranks of one node share beside MPI ---- */
+/* Zeroed memory that all ranks map, nobody's pages touched yet; NULL on all ranks when one of them cannot. */
+void *shared_map(size_t bytes);
+void shared_unmap(void *memory, size_t bytes);
+
+/* ---- meet.c: how batches are kept apart, outside of what is measured ---- */
+void meet_open(const struct world *world);
+/* A barrier that costs about a context switch per rank, also where the MPI library's own costs time slices. */
+void meet(void);
+/* The maximum over ranks; a meeting as well. */
+double meet_max(double value);
+
+/* ---- cell.c: the buffers of one block size, and what must be in them ---- */
+struct cell {
+    const struct kind *kind;
+    size_t bytes; /* of one block */
+    int p, me;
+    char *send, *recv;
+    bool stack; /* memory outside the heap */
+};
+size_t cell_send_bytes(const struct cell *cell);
+size_t cell_recv_bytes(const struct cell *cell);
+/* Gets the buffers: true when all ranks have them. */
+bool cell_open(struct cell *cell);
+void cell_close(struct cell *cell);
+/* Writes the blocks that this rank sends, or what no rank sends into where it receives. Local. */
+void cell_fill(const struct cell *cell, char *send);
+void cell_poison(const struct cell *cell, char *recv);
+/* The first byte of recv that is wrong; -1: none. Local. */
+long long cell_wrong(const struct cell *cell, const char *recv);
+
+/* ---- limit.c: the same exchange with nothing but memcpy and barriers ---- */
+/* Maps the limit's own buffers for this cell, one set at a time: true when all ranks have them. */
+bool limit_open(const struct world *world, const struct cell *cell);
+void limit_close(void);
+char *limit_send(void);
+char *limit_recv(void);
+/* Two barriers, and each rank copies its row between them, starting behind its own place. */
+void limit_rows(void);
+/* One barrier, in which the last rank to arrive copies everything. */
+void limit_last(void);
+
+/* ---- timing.c ---- */
+struct contestant {
+    enum { NATIVE, MORTAR, LIMIT_ROWS, LIMIT_LAST } what;
+    const char *name;    /* native, native-again, limit, or the plan as it was asked for */
+    char ran[192];       /* which plan it was in truth; first rank only */
+    bool out;            /* not worth measuring: a limit that the other limit beats by far */
+    long calls;          /* of a batch */
+    double call_seconds; /* roughly */
+    double *seconds;     /* [repetitions] per call, of the slowest rank */
+};
+/* Runs the contestant once on fresh buffers and compares every byte. False: some rank said what was wrong. */
+bool timing_verify(const struct world *world, const struct cell *cell, struct contestant *contestant);
+/* Times all contestants in turns. Returns the number of repetitions; 0 without memory. The caller frees each seconds. */
+int timing_run(const struct world *world, const struct settings *settings, const struct cell *cell, struct contestant *contestants,
+               int count);
+
+/* ---- chosen.c ---- */
+/* Which plan has run since the last time this was asked, for instance "pull(rows)" or "native: no bytes"; empty when mortar does
+ * not tell. The answer is on the first rank. */
+void chosen(const struct world *world, const struct kind *kind, char *text, size_t size);
+
+/* ---- output.c: on the first rank only, local ---- */
+/* Opens the CSV file and prints the table's head. 0 or an exit code. */
+int output_open(const struct world *world, const struct settings *settings);
+/* Prints the rows of a cell and writes its repetitions. */
+void output_cell(const struct world *world, const struct settings *settings, const struct cell *cell,
+                 const struct contestant *contestants, int count, int repetitions);
+void output_skip(const struct cell *cell, const char *why);
+int output_close(void);
+/* What is going on, when a person watches. */
+void output_progress(const struct world *world, const struct cell *cell, const char *what);
+
+#endif

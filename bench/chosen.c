@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* chosen - which plan ran: the one whose calls have grown most between two of mortar's reports. */
+#define _GNU_SOURCE
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { most_rows = 64 };
+static struct row {
+    char plan[192]; /* with the reason, when it is native */
+    unsigned long long calls;
+} rows[most_rows];
+static int count;
+
+/* The text of a field in a line of the report, which holds one record: "name": "text". Empty when it is null. */
+static void text_field(const char *line, const char *name, char *text, size_t size) {
+    char key[32];
+    snprintf(key, sizeof key, "\"%s\": \"", name);
+    const char *start = strstr(line, key);
+    start = start ? start + strlen(key) : "";
+    snprintf(text, size, "%.*s", (int)strcspn(start, "\""), start);
+}
+
+/* Reads a line; returns how many calls of its plan are new. */
+static unsigned long long grown(const char *line, const struct world *world, const struct kind *kind, char *plan, size_t size) {
+    char name[32], what[64], reason[120];
+    int ranks = 0;
+    unsigned long long calls = 0;
+    const char *at = strstr(line, "\"ranks\": ");
+    if (at) sscanf(at, "\"ranks\": %d", &ranks);
+    if ((at = strstr(line, "\"calls\": ")) != NULL) sscanf(at, "\"calls\": %llu", &calls);
+    text_field(line, "collective", name, sizeof name);
+    text_field(line, "plan", what, sizeof what);
+    text_field(line, "reason", reason, sizeof reason);
+    if (strcmp(name, kind->name) != 0 || ranks != world->p) return 0;
+    snprintf(plan, size, "%s%s%s", what, *reason ? ": " : "", reason);
+    int r = 0;
+    while (r < count && strcmp(rows[r].plan, plan) != 0) r++;
+    if (r == most_rows) return 0;
+    if (r == count) snprintf(rows[count++].plan, sizeof rows->plan, "%s", plan);
+    unsigned long long before = rows[r].calls;
+    rows[r].calls = calls;
+    return calls - before;
+}
+
+void chosen(const struct world *world, const struct kind *kind, char *text, size_t size) {
+    char path[64], plan[sizeof rows->plan], line[1024];
+    *text = 0;
+    if (!world->report) return;
+    int fd = world->me == 0 ? memfd_create("mortar-bench-report", MFD_CLOEXEC) : -1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int error = world->report(path);
+    if (fd < 0) return;
+    FILE *file = fdopen(fd, "r");
+    unsigned long long most = 0;
+    while (error == 0 && file && fgets(line, sizeof line, file)) {
+        unsigned long long calls = grown(line, world, kind, plan, sizeof plan);
+        if (calls <= most) continue;
+        most = calls;
+        snprintf(text, size, "%s", plan);
+    }
+    if (file) fclose(file);
+    else close(fd);
+}

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# cmake -DSOURCE=FOLDER -DHEADER=FILE -P commit.cmake: writes what `git describe` says into a header, when it has changed.
+cmake_minimum_required(VERSION 3.22)
+set(commit unknown)
+find_program(GIT git)
+if(GIT)
+    execute_process(COMMAND ${GIT} describe --always --dirty --abbrev=12 --exclude=* WORKING_DIRECTORY ${SOURCE}
+        OUTPUT_VARIABLE found RESULT_VARIABLE failed ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(NOT failed)
+        set(commit ${found})
+    endif()
+endif()
+file(CONFIGURE OUTPUT ${HEADER} CONTENT "#define BENCH_COMMIT \"@commit@\"\n" @ONLY)

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* main - `mortar bench`: settings, then for each block size: buffers, contestants, verification, timing, output. */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { most_contestants = most_plans + 3 };
+
+/* All ranks learn what the first one found. */
+static int from_first(int value) {
+    MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return value;
+}
+
+/* Are the plans plans? Before the first collective it does no harm that one rank alone asks; mortar says what is wrong. */
+static int check_plans(const struct world *world, const struct settings *settings) {
+    int wrong = 0;
+    if (world->me == 0 && !world->loaded && (settings->plan_count > 1 || strcmp(settings->plans[0], "auto") != 0))
+        fprintf(stderr, "mortar bench: --plan is ignored, for mortar is not at work here\n");
+    for (int i = 0; world->me == 0 && world->loaded && i < settings->plan_count; i++)
+        wrong |= strcmp(settings->plans[i], "auto") != 0 && world->plan(settings->plans[i]) != 0;
+    if (world->me == 0 && world->loaded) world->plan(NULL);
+    return from_first(wrong) ? 2 : 0;
+}
+
+static int enter_contestants(const struct world *world, const struct settings *settings, bool limit, struct contestant *list) {
+    int count = 0;
+    list[count++] = (struct contestant){.what = NATIVE, .name = "native"};
+    for (int i = 0; world->loaded && i < settings->plan_count; i++)
+        list[count++] = (struct contestant){.what = MORTAR, .name = settings->plans[i]};
+    if (!world->loaded) list[count++] = (struct contestant){.what = MORTAR, .name = "native-again"};
+    if (limit) list[count++] = (struct contestant){.what = LIMIT_ROWS, .name = "limit"};
+    if (limit) list[count++] = (struct contestant){.what = LIMIT_LAST, .name = "limit"};
+    return count;
+}
+
+/* Leaves out what would not fit into memory: a rank that the kernel kills explains less. */
+static bool fits(const struct world *world, const struct settings *settings, const struct cell *cell) {
+    double ranks = (double)world->p / world->nodes, needed = ranks * (double)(cell_send_bytes(cell) + cell_recv_bytes(cell));
+    if (settings->limit) needed *= 2;
+    double there = (double)world_memory();
+    if (from_first(needed < 0.9 * there)) return true;
+    char why[96];
+    snprintf(why, sizeof why, "the buffers need %.1f GiB, and %.1f are free", needed / (1 << 30), there / (1 << 30));
+    if (world->me == 0) output_skip(cell, why);
+    return false;
+}
+
+/* Returns an exit code. */
+static int measure(const struct world *world, const struct settings *settings, const struct cell *cell) {
+    struct contestant contestants[most_contestants];
+    bool limit = settings->limit && limit_open(world, cell);
+    if (settings->limit && !limit && world->me == 0) fprintf(stderr, "mortar bench: no limit: the ranks cannot share a mapping\n");
+    int count = enter_contestants(world, settings, limit, contestants), wrong = 0;
+    chosen(world, cell->kind, contestants[0].ran, sizeof contestants[0].ran); /* from here on */
+    for (int c = 0; c < count && !wrong; c++) {
+        wrong = !timing_verify(world, cell, &contestants[c]);
+        if (contestants[c].what == MORTAR && world->loaded)
+            chosen(world, cell->kind, contestants[c].ran, sizeof contestants[c].ran);
+    }
+    int repetitions = wrong ? 0 : timing_run(world, settings, cell, contestants, count);
+    if (repetitions && world->me == 0) output_cell(world, settings, cell, contestants, count, repetitions);
+    for (int c = 0; c < count; c++) free(contestants[c].seconds);
+    if (limit) limit_close();
+    return wrong;
+}
+
+static int bench(const struct settings *settings) {
+    struct world world;
+    if (world_look(&world, settings->kind) != 0) return 1;
+    world_warn(&world);
+    if (check_plans(&world, settings) != 0) return 2;
+    meet_open(&world);
+    int code = from_first(world.me == 0 ? output_open(&world, settings) : 0);
+    for (int i = 0; i < settings->sizes && code == 0; i++) {
+        struct cell cell = {.kind = settings->kind, .bytes = settings->bytes[i], .stack = settings->stack};
+        cell.p = world.p, cell.me = world.me;
+        if (!fits(&world, settings, &cell)) continue;
+        if (!cell_open(&cell)) {
+            if (world.me == 0) output_skip(&cell, "no memory for its buffers");
+            continue;
+        }
+        code = measure(&world, settings, &cell);
+        cell_close(&cell);
+    }
+    if (world.me == 0 && output_close() != 0) code = 1;
+    return code;
+}
+
+int main(int count, char **words) {
+    struct settings settings;
+    int code = settings_read(count, words, &settings);
+    if (code >= 0) return code;
+    MPI_Init(&count, &words);
+    code = bench(&settings);
+    MPI_Finalize();
+    return code;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* output - the table and the CSV file. */
+#include "bench.h"
+#include "commit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char header[] = "collective,ranks,nodes,bytes,buffers,plan,repetition,seconds,mpi,machine,commit\n";
+static FILE *csv;
+
+static const char *size_text(size_t bytes, char *text, size_t size) {
+    if (bytes >> 20 && bytes % (1 << 20) == 0) snprintf(text, size, "%zuM", bytes >> 20);
+    else if (bytes >> 10 && bytes % (1 << 10) == 0) snprintf(text, size, "%zuK", bytes >> 10);
+    else snprintf(text, size, "%zu", bytes);
+    return text;
+}
+
+/* ---- statistics ---- */
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The value below which that share of the sorted values lies. */
+static double quantile(const double *sorted, int count, double share) {
+    double place = share * (count - 1);
+    int below = (int)place;
+    if (below == count - 1) return sorted[below];
+    return sorted[below] + (place - below) * (sorted[below + 1] - sorted[below]);
+}
+
+/* Median of a[i] / b[i], or of a[i] when b is NULL; *spread is half the interquartile range over the median. */
+static double median(const double *a, const double *b, int count, double *spread) {
+    double *sorted = malloc((size_t)count * sizeof *sorted);
+    if (!sorted) return 0;
+    for (int i = 0; i < count; i++) sorted[i] = b ? a[i] / b[i] : a[i];
+    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    double middle = quantile(sorted, count, 0.5);
+    if (spread) *spread = (quantile(sorted, count, 0.75) - quantile(sorted, count, 0.25)) / 2 / middle;
+    free(sorted);
+    return middle;
+}
+
+/* ---- CSV ---- */
+
+static void csv_text(const char *text) {
+    if (!strpbrk(text, ",\"")) {
+        fputs(text, csv);
+        return;
+    }
+    fputc('"', csv);
+    for (; *text; text++) fprintf(csv, *text == '"' ? "\"\"" : "%c", *text);
+    fputc('"', csv);
+}
+
+static int open_csv(const char *path) {
+    char first[sizeof header] = "";
+    csv = fopen(path, "a+");
+    if (!csv) {
+        fprintf(stderr, "mortar bench: --csv %s: %s\n", path, strerror(errno));
+        return 2;
+    }
+    rewind(csv);
+    size_t length = fread(first, 1, sizeof header - 1, csv);
+    fseek(csv, 0, SEEK_END);
+    if (length == 0) fputs(header, csv);
+    else if (memcmp(first, header, sizeof header - 1) != 0) {
+        fprintf(stderr, "mortar bench: --csv %s: the file exists and is none of ours (its first line differs)\n", path);
+        return 2;
+    }
+    return 0;
+}
+
+static void csv_rows(const struct world *world, const struct settings *settings, const struct cell *cell,
+                     const struct contestant *contestant, int repetitions) {
+    for (int r = 0; r < repetitions; r++) {
+        fprintf(csv, "%s,%d,%d,%zu,%s,", cell->kind->name, world->p, world->nodes, cell->bytes, settings->stack ? "stack" : "heap");
+        csv_text(contestant->name);
+        fprintf(csv, ",%d,%.9g,", r, contestant->seconds[r]);
+        csv_text(world->mpi);
+        fputc(',', csv);
+        csv_text(world->machine);
+        fprintf(csv, ",%s\n", BENCH_COMMIT);
+    }
+    fflush(csv);
+}
+
+/* ---- the table ---- */
+
+static const char *plural(int count) { return count == 1 ? "" : "s"; }
+
+int output_open(const struct world *world, const struct settings *settings) {
+    if (settings->csv && open_csv(settings->csv) != 0) return 2;
+    printf("mortar bench %s: %d rank%s on %d node%s, here %d processor%s; %s\n", settings->kind->name, world->p, plural(world->p),
+           world->nodes, plural(world->nodes), world->processors, plural(world->processors), world->mpi);
+    if (!world->loaded)
+        printf("mortar is %s: both columns are the library's own (A/A), their ratio is the noise\n",
+               world->plan ? "loaded but does not serve this MPI" : "not loaded");
+    else if (settings->stack) printf("buffers: stack (memory that peers cannot reach)\n");
+    else if (world->heap) printf("buffers: heap, but private: %s\n", world->heap);
+    else printf("buffers: heap, which peers can reach\n");
+    printf("%9s %12s %12s %8s %7s", "bytes", "native us", world->loaded ? "mortar us" : "native us", "ratio", "spread");
+    if (settings->limit) printf(" %12s %8s", "limit us", world->loaded ? "/limit" : "nat./lim");
+    printf("  %s\n", world->loaded ? "plan" : "");
+    fflush(stdout);
+    return 0;
+}
+
+static void print_time(double seconds) {
+    double us = seconds * 1e6;
+    printf(" %12.*f", us < 10 ? 2 : us < 1000 ? 1 : 0, us);
+}
+
+/* What was asked for, and what ran where that says more. */
+static void print_plan(const struct contestant *contestant) {
+    const char *asked = contestant->name, *ran = contestant->ran;
+    bool automatic = strcmp(asked, "auto") == 0, native = strncmp(ran, "native", 6) == 0;
+    if (strcmp(asked, "native-again") == 0) printf("\n");
+    else if (!*ran || strcmp(asked, "native") == 0) printf("  %s\n", asked);
+    else if (automatic || native) printf("  %s: %s\n", asked, ran);
+    else printf("  %s\n", ran);
+}
+
+static const struct contestant *find(const struct contestant *contestants, int count, const char *name) {
+    for (int c = 0; c < count; c++)
+        if (!contestants[c].out && strcmp(contestants[c].name, name) == 0) return &contestants[c];
+    return NULL;
+}
+
+/* The faster one of two limits. */
+static const struct contestant *best_limit(const struct contestant *contestants, int count, int repetitions) {
+    const struct contestant *one = find(contestants, count, "limit"), *other = NULL;
+    if (one) other = find(one + 1, (int)(contestants + count - one) - 1, "limit");
+    if (!other) return one;
+    return median(one->seconds, NULL, repetitions, NULL) < median(other->seconds, NULL, repetitions, NULL) ? one : other;
+}
+
+void output_cell(const struct world *world, const struct settings *settings, const struct cell *cell,
+                 const struct contestant *contestants, int count, int repetitions) {
+    const struct contestant *native = &contestants[0], *limit = best_limit(contestants, count, repetitions);
+    char text[32];
+    for (int c = 1; c < count; c++) {
+        const struct contestant *mine = &contestants[c];
+        if (strcmp(mine->name, "limit") == 0) continue;
+        double spread, ratio = median(native->seconds, mine->seconds, repetitions, &spread);
+        printf("%9s", size_text(cell->bytes, text, sizeof text));
+        print_time(median(native->seconds, NULL, repetitions, NULL));
+        print_time(median(mine->seconds, NULL, repetitions, NULL));
+        printf(" %8.2f %6.0f%%", ratio, spread * 100);
+        if (limit) {
+            print_time(median(limit->seconds, NULL, repetitions, NULL));
+            printf(" %8.2f", median(mine->seconds, limit->seconds, repetitions, NULL));
+        }
+        print_plan(mine);
+        if (csv) csv_rows(world, settings, cell, mine, repetitions);
+    }
+    if (csv) csv_rows(world, settings, cell, native, repetitions);
+    if (csv && limit) csv_rows(world, settings, cell, limit, repetitions);
+    fflush(stdout);
+}
+
+void output_skip(const struct cell *cell, const char *why) {
+    char text[32];
+    printf("%9s left out: %s\n", size_text(cell->bytes, text, sizeof text), why);
+    fflush(stdout);
+}
+
+int output_close(void) {
+    if (!csv || fclose(csv) == 0) return 0;
+    fprintf(stderr, "mortar bench: the CSV file is not complete: %s\n", strerror(errno));
+    return 1;
+}
+
+void output_progress(const struct world *world, const struct cell *cell, const char *what) {
+    char text[32];
+    if (world->me == 0 && isatty(STDERR_FILENO)) fprintf(stderr, "\r%9s %-40s\r", size_text(cell->bytes, text, sizeof text), what);
+}

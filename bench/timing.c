@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* timing - contestants take turns: each repetition runs one batch of calls of every contestant, beginning with another one each
+ * time, so that what disturbs the machine disturbs all alike. */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double longest_batch = 20e-3, shortest_batch = 1e-3; /* seconds */
+enum { least_repetitions = 5, most_repetitions = 1000, fewest_batches = 15 };
+
+/* Tells mortar what the contestant's calls are to run. Every rank does so before the next call. */
+static void set_plan(const struct world *world, const struct contestant *contestant) {
+    if (contestant->what == MORTAR && world->loaded) world->plan(strcmp(contestant->name, "auto") == 0 ? NULL : contestant->name);
+}
+
+static void call(const struct world *world, const struct cell *cell, const struct contestant *contestant) {
+    int n = (int)cell->bytes;
+    switch (contestant->what) {
+    case NATIVE: world->native(cell->send, n, MPI_BYTE, cell->recv, n, MPI_BYTE, MPI_COMM_WORLD); break;
+    case MORTAR: cell->kind->call(cell->send, n, MPI_BYTE, cell->recv, n, MPI_BYTE, MPI_COMM_WORLD); break;
+    case LIMIT_ROWS: limit_rows(); break;
+    case LIMIT_LAST: limit_last(); break;
+    }
+}
+
+bool timing_verify(const struct world *world, const struct cell *cell, struct contestant *contestant) {
+    bool limit = contestant->what == LIMIT_ROWS || contestant->what == LIMIT_LAST;
+    char *send = limit ? limit_send() : cell->send, *recv = limit ? limit_recv() : cell->recv;
+    output_progress(world, cell, contestant->name);
+    set_plan(world, contestant);
+    cell_fill(cell, send);
+    cell_poison(cell, recv);
+    meet();
+    call(world, cell, contestant);
+    long long place = cell_wrong(cell, recv);
+    if (place >= 0)
+        fprintf(stderr, "mortar bench: WRONG RESULT of %s: %s of %zu bytes, rank %d of %d, block from rank %lld, byte %lld\n",
+                contestant->name, cell->kind->name, cell->bytes, world->me, world->p, place / (long long)cell->bytes,
+                place % (long long)cell->bytes);
+    return meet_max(place >= 0) == 0;
+}
+
+/* Seconds per call of the slowest rank. The first call is not timed: it finds the plan, and its data in somebody's cache. */
+static double batch(const struct world *world, const struct cell *cell, const struct contestant *contestant, long calls) {
+    set_plan(world, contestant);
+    call(world, cell, contestant);
+    meet();
+    double start = clock_seconds();
+    for (long i = 0; i < calls; i++) call(world, cell, contestant);
+    return meet_max(clock_seconds() - start) / (double)calls;
+}
+
+/* How many calls last that long? */
+static void calibrate(const struct world *world, const struct cell *cell, struct contestant *contestant, double seconds) {
+    long calls = 1;
+    for (;;) {
+        double each = batch(world, cell, contestant, calls);
+        contestant->call_seconds = each;
+        double fit = seconds / each;
+        contestant->calls = fit < 1 ? 1 : fit > 1e7 ? 10000000 : (long)fit;
+        if ((double)calls >= fit / 4) return;
+        calls = fit > 8.0 * (double)calls ? 8 * calls : contestant->calls; /* the first calls are slow */
+    }
+}
+
+/* Of the two limits only the faster one counts; where the choice is clear the other one need not run. */
+static void drop_slow_limit(struct contestant *contestants, int count) {
+    struct contestant *rows = NULL, *last = NULL;
+    for (int c = 0; c < count; c++) {
+        if (contestants[c].what == LIMIT_ROWS) rows = &contestants[c];
+        if (contestants[c].what == LIMIT_LAST) last = &contestants[c];
+    }
+    if (!rows || !last) return;
+    rows->out = rows->call_seconds > 3 * last->call_seconds;
+    last->out = last->call_seconds > 3 * rows->call_seconds;
+}
+
+/* A repetition lasts as long as one batch of everybody, with the call before it. */
+static int choose_repetitions(const struct settings *settings, const struct contestant *contestants, int count) {
+    if (settings->repetitions) return settings->repetitions;
+    double seconds = 0;
+    for (int c = 0; c < count; c++)
+        if (!contestants[c].out) seconds += (double)(contestants[c].calls + 1) * contestants[c].call_seconds;
+    double fit = settings->seconds / seconds;
+    return fit < least_repetitions ? least_repetitions : fit > most_repetitions ? most_repetitions : (int)fit;
+}
+
+int timing_run(const struct world *world, const struct settings *settings, const struct cell *cell, struct contestant *contestants,
+               int count) {
+    double seconds = settings->seconds / (fewest_batches * count);
+    if (seconds > longest_batch) seconds = longest_batch;
+    if (seconds < shortest_batch) seconds = shortest_batch;
+    output_progress(world, cell, "measuring");
+    for (int c = 0; c < count; c++) calibrate(world, cell, &contestants[c], seconds);
+    drop_slow_limit(contestants, count);
+    int repetitions = choose_repetitions(settings, contestants, count);
+    bool fine = true;
+    for (int c = 0; c < count; c++) {
+        contestants[c].seconds = calloc((size_t)repetitions, sizeof(double));
+        if (!contestants[c].seconds) fine = false;
+    }
+    if (meet_max(!fine) != 0) return 0;
+    for (int r = 0; r < repetitions; r++)
+        for (int k = 0; k < count; k++) {
+            struct contestant *contestant = &contestants[(k + r) % count];
+            if (!contestant->out) contestant->seconds[r] = batch(world, cell, contestant, contestant->calls);
+        }
+    return repetitions;
+}
