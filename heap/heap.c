@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* heap - what libmortar-heap.so exports besides jemalloc's malloc family, and how jemalloc is set. */
+#define _GNU_SOURCE
+#include "heap/heap.h"
+
+#include "heap/region.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* jemalloc reads this before its first allocation.
+ * dss: the program break is private memory. background_thread: a thread would not survive fork. decay: freed pages go back to
+ * the system within a second of further allocation; blocks from oversize_threshold up, at once, as glibc does it.
+ * zero_realloc: realloc(p, 0) frees, as in glibc. retain: address space is recycled per arena, so that extents stay few.
+ * thp: wanted for its side effect: calloc clears reused pages in place, as glibc does it, instead of giving them back and taking
+ * new ones, which costs ten times as much; wrap.c drops the advice itself. */
+extern const char *malloc_conf;
+const char *malloc_conf = "dss:disabled,retain:true,background_thread:false,dirty_decay_ms:1000,muzzy_decay_ms:0,"
+                          "oversize_threshold:33554432,zero_realloc:free,thp:always";
+
+/* Arena 0 is made before jemalloc has read its settings and would purge from 8 MiB up. */
+int mallctl(const char *name, void *old, size_t *old_bytes, void *new, size_t new_bytes);
+
+__attribute__((constructor)) static void set_arena_0(void) {
+    size_t bytes = 32 << 20;
+    mallctl("arena.0.oversize_threshold", NULL, NULL, &bytes, sizeof bytes);
+}
+
+/* The one member of glibc's family that jemalloc lacks; glibc's own would give memory that our free does not know. */
+void *pvalloc(size_t bytes) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (bytes > SIZE_MAX - page) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return memalign(page, (bytes + page - 1) & ~(page - 1));
+}
+
+/* Do calls of malloc arrive here? An executable's own definition comes before preloaded ones. */
+static bool serves_malloc(void) {
+    Dl_info theirs, ours;
+    void *first = dlsym(RTLD_DEFAULT, "malloc");
+    return first && dladdr(first, &theirs) && dladdr(malloc_conf, &ours) && theirs.dli_fbase == ours.dli_fbase;
+}
+
+/* 0, or -errno and the reason. */
+static int state(const char **why) {
+    *why = "another malloc comes first: the executable's own or a sanitizer's";
+    if (!serves_malloc()) return -ENOTSUP;
+    void *volatile block = malloc(1); /* decides, should nobody have called malloc yet */
+    free(block);
+    *why = region.why;
+    if (region.error != 0) return region.error;
+    *why = "the program closed the heap's descriptor";
+    if (!region_fd_valid()) return -EBADF;
+    *why = NULL;
+    return 0;
+}
+
+int mortar_heap_region(struct heap_region *result) {
+    const char *why;
+    int error = state(&why);
+    if (error == 0) *result = (struct heap_region){.base = region.base, .bytes = region.bytes, .fd = region.fd};
+    return error;
+}
+
+const char *mortar_heap_why(void) {
+    const char *why;
+    state(&why);
+    return why;
+}

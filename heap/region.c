@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* region - creates the region (li2018 section 2: the shared heap) and keeps its free extents in a sorted array.
+ * Free extents are inaccessible and left out of core files; those of an emptied extent hold no memory. */
+#define _GNU_SOURCE
+#include "heap/region.h"
+
+#include "heap/huge.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static const size_t huge_page = 2 << 20;
+
+struct region region = {.fd = -1};
+
+enum { most_spares = 4096 };
+static struct extent spares[most_spares]; /* by offset; neighbours never touch */
+static size_t spare_count;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool decided;
+
+void region_lock(void) { pthread_mutex_lock(&lock); }
+
+void region_unlock(void) { pthread_mutex_unlock(&lock); }
+
+/* Sanitizers bring their own malloc and their own idea of the address space. */
+void __asan_init(void) __attribute__((weak));
+void __tsan_init(void) __attribute__((weak));
+
+extern void *__libc_stack_end;
+
+/* Maps the descriptor inside a larger reservation: an inaccessible rim keeps private mappings from touching the region, so
+ * that no range ever lies half in it. */
+static char *map_between_guards(int fd, size_t bytes) {
+    char *rim = mmap(NULL, bytes + 2 * huge_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (rim == MAP_FAILED) return NULL;
+    char *base = (char *)(((uintptr_t)rim + huge_page) & ~(uintptr_t)(huge_page - 1));
+    if (mmap(base, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0) == base) {
+        madvise(base, bytes, MADV_DONTDUMP);
+        return base;
+    }
+    munmap(rim, bytes + 2 * huge_page);
+    return NULL;
+}
+
+/* A library linked with -z initfirst may allocate before libc has set environ. The environment is where the kernel put it: on
+ * the first stack, after the argument count, the arguments and a NULL. */
+static void find_environment(void) {
+    if (environ) return;
+    char **word = __libc_stack_end;
+    environ = word + 1 + (intptr_t)word[0] + 1;
+}
+
+/* NULL, or why there can be no region. */
+static const char *open_region(void) {
+    find_environment();
+    if (option_choice(OPTION_HEAP, "on|off") == 1) return "MORTAR_HEAP=off";
+    if (__asan_init || __tsan_init) return "the program runs under AddressSanitizer or ThreadSanitizer";
+    size_t bytes = option_number(OPTION_HEAP_BYTES) & ~(huge_page - 1);
+    if (bytes == 0) return "MORTAR_HEAP_BYTES is below 2M";
+    struct rlimit space, file;
+    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur / 4 < bytes) { /* leaves the program as much as it may expect */
+        return "the limit on address space (ulimit -v) is below four times MORTAR_HEAP_BYTES";
+    }
+    if (getrlimit(RLIMIT_FSIZE, &file) != 0 || file.rlim_cur < bytes) {
+        return "the limit on file size (ulimit -f) is below MORTAR_HEAP_BYTES";
+    }
+    int fd = segment_create("mortar-heap", bytes);
+    if (fd < 0) return "the system refused a memfd of MORTAR_HEAP_BYTES";
+    fd = segment_hide(fd);
+    char *base = NULL;
+    if (segment_name(fd, &region.name) == 0 && fork_watch() == 0) base = map_between_guards(fd, bytes);
+    if (!base) {
+        close(fd);
+        return "the address space has no room for MORTAR_HEAP_BYTES";
+    }
+    huge_begin(base, bytes);
+    spares[spare_count++] = (struct extent){.offset = 0, .bytes = bytes};
+    region.fd = fd;
+    region.base = base;
+    region.bytes = bytes;
+    return NULL;
+}
+
+bool region_fd_valid(void) {
+    struct segment_name name;
+    return segment_name(region.fd, &name) == 0 && name.inode == region.name.inode && name.device == region.name.device;
+}
+
+static void insert_spare(size_t i, struct extent extent) {
+    memmove(&spares[i + 1], &spares[i], (spare_count - i) * sizeof spares[0]);
+    spares[i] = extent;
+    spare_count++;
+}
+
+static void remove_spare(size_t i) {
+    spare_count--;
+    memmove(&spares[i], &spares[i + 1], (spare_count - i) * sizeof spares[0]);
+}
+
+/* Takes [offset, offset + bytes) out of spare i. False: no slot for the remainder. */
+static bool carve(size_t i, size_t offset, size_t bytes) {
+    struct extent *spare = &spares[i];
+    size_t before = offset - spare->offset, after = spare->bytes - before - bytes;
+    if (before > 0 && after > 0) {
+        if (spare_count == most_spares) return false;
+        spare->bytes = before;
+        insert_spare(i + 1, (struct extent){.offset = offset + bytes, .bytes = after});
+    } else if (before > 0) {
+        spare->bytes = before;
+    } else if (after > 0) {
+        *spare = (struct extent){.offset = offset + bytes, .bytes = after};
+    } else {
+        remove_spare(i);
+    }
+    return true;
+}
+
+/* First fit: low addresses stay dense, which is what fork copies fastest. */
+static char *find(size_t bytes) {
+    size_t alignment = bytes >= huge_page ? huge_page : 64 << 10;
+    for (size_t i = 0; i < spare_count; i++) {
+        size_t offset = (spares[i].offset + alignment - 1) & ~(alignment - 1), skipped = offset - spares[i].offset;
+        if (skipped > spares[i].bytes || spares[i].bytes - skipped < bytes) continue;
+        if (carve(i, offset, bytes)) return region.base + offset;
+    }
+    return NULL;
+}
+
+/* The lock is held. A piece that finds no slot stays taken: its addresses are lost, its memory is not. */
+static void put_back(struct extent extent) {
+    size_t i = 0;
+    while (i < spare_count && spares[i].offset < extent.offset) i++;
+    bool joins_left = i > 0 && spares[i - 1].offset + spares[i - 1].bytes == extent.offset;
+    bool joins_right = i < spare_count && extent.offset + extent.bytes == spares[i].offset;
+    if (joins_left) {
+        spares[i - 1].bytes += extent.bytes;
+        if (!joins_right) return;
+        spares[i - 1].bytes += spares[i].bytes;
+        remove_spare(i);
+    } else if (joins_right) {
+        spares[i] = (struct extent){.offset = extent.offset, .bytes = extent.bytes + spares[i].bytes};
+    } else if (spare_count < most_spares) {
+        insert_spare(i, extent);
+    }
+}
+
+void *region_take(size_t bytes) {
+    if (atomic_load_explicit(&decided, memory_order_acquire) && region.bytes == 0) return NULL;
+    int saved = errno;
+    region_lock();
+    if (!atomic_load(&decided)) {
+        region.why = open_region();
+        if (region.why) region.error = -ENODEV;
+        atomic_store_explicit(&decided, true, memory_order_release);
+    }
+    char *address = region.bytes > 0 ? find(bytes) : NULL;
+    if (address && mprotect(address, bytes, PROT_READ | PROT_WRITE) != 0) { /* too many mappings */
+        put_back((struct extent){.offset = (size_t)(address - region.base), .bytes = bytes});
+        address = NULL;
+    }
+    region_unlock();
+    if (address) {
+        madvise(address, bytes, MADV_DODUMP);
+        huge_take(address, bytes);
+    }
+    errno = saved;
+    return address;
+}
+
+void region_clear(void *address, size_t bytes) {
+    int saved = errno;
+    /* In shared memory MADV_DONTNEED frees nothing; fallocate would, but unseen by the registration caches of RDMA libraries,
+     * which watch madvise. Locked pages stay: then at least the contents must go. */
+    if (madvise(address, bytes, MADV_REMOVE) != 0) memset(address, 0, bytes);
+    errno = saved;
+}
+
+void region_give(void *address, size_t bytes) {
+    region_clear(address, bytes);
+    int saved = errno;
+    mprotect(address, bytes, PROT_NONE);
+    madvise(address, bytes, MADV_DONTDUMP);
+    region_lock();
+    put_back((struct extent){.offset = (size_t)((char *)address - region.base), .bytes = bytes});
+    region_unlock();
+    errno = saved;
+}
+
+bool region_used(size_t offset, struct extent *used) {
+    size_t start = 0;
+    for (size_t i = 0; i <= spare_count; i++) {
+        size_t end = i < spare_count ? spares[i].offset : region.bytes;
+        if (end > start && end > offset) {
+            *used = (struct extent){.offset = start, .bytes = end - start};
+            return true;
+        }
+        if (i < spare_count) start = end + spares[i].bytes;
+    }
+    return false;
+}
+
+void region_leave(int error, const char *why) {
+    region.bytes = 0;
+    region.fd = -1;
+    region.why = why;
+    region.error = error;
+}

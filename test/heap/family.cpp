@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* family - every way to get memory from malloc's family gives memory of the region, aligned, zeroed and whole. */
+#include "heap_test.h"
+
+#include <cerrno>
+#include <malloc.h>
+#include <new>
+#include <string>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
+#include <unordered_map>
+#include <vector>
+
+static void mine(const void *address, const char *what) {
+    expect(address != nullptr, what);
+    expect(in_region(address), what);
+}
+
+struct Early {
+    void *block = malloc(100);
+} early; // before main
+
+static thread_local std::vector<int> per_thread(1000);
+
+// Writes both ends and the middle: 3 GiB stay sparse.
+static void sizes() {
+    for (size_t bytes = 1; bytes <= size_t{3} << 30; bytes = bytes * 3 + 1) {
+        auto *block = static_cast<unsigned char *>(malloc(bytes));
+        mine(block, "malloc");
+        if (block == nullptr) continue;
+        block[0] = block[bytes / 2] = block[bytes - 1] = 7;
+        mine(block + bytes - 1, "malloc, last byte");
+        expect(malloc_usable_size(block) >= bytes, "malloc_usable_size");
+        free(block);
+    }
+    mine(malloc(0), "malloc(0)");
+    void *volatile sparse = malloc(size_t{3} << 30);
+    mine(sparse, "malloc(3 GiB)");
+    free(sparse);
+    errno = 0;
+    volatile size_t absurd = SIZE_MAX / 2;
+    expect(malloc(absurd) == nullptr && errno == ENOMEM, "an absurd size gives NULL and ENOMEM");
+    expect(pvalloc(SIZE_MAX) == nullptr && errno == ENOMEM, "pvalloc of an absurd size");
+}
+
+static void alignments() {
+    for (size_t alignment = 8; alignment <= 64 << 20; alignment *= 2) {
+        for (size_t bytes : {size_t{1}, alignment, size_t{100000}, size_t{5} << 20}) {
+            void *block = nullptr;
+            expect(posix_memalign(&block, alignment, bytes) == 0, "posix_memalign");
+            void *blocks[] = {block, aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment),
+                              memalign(alignment, bytes)};
+            for (void *each : blocks) {
+                mine(each, "aligned memory");
+                expect(reinterpret_cast<uintptr_t>(each) % alignment == 0, "alignment");
+                memset(each, 1, bytes);
+                free(each);
+            }
+        }
+    }
+    auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    void *a = valloc(100), *b = pvalloc(100);
+    mine(a, "valloc");
+    mine(b, "pvalloc");
+    expect(reinterpret_cast<uintptr_t>(a) % page == 0 && reinterpret_cast<uintptr_t>(b) % page == 0, "page alignment");
+    expect(malloc_usable_size(b) >= page, "pvalloc rounds up to whole pages");
+    free(a);
+    free(b);
+}
+
+static void contents() {
+    unsigned char *block = nullptr;
+    size_t had = 0;
+    for (size_t bytes = 10; bytes < size_t{40} << 20; bytes *= 7) { // grows through every kind of block
+        block = static_cast<unsigned char *>(realloc(block, bytes));
+        mine(block, "realloc");
+        for (size_t i = 0; i < had; i++) {
+            if (block[i] != static_cast<unsigned char>(i * 31)) {
+                expect(false, "realloc keeps the contents");
+                break;
+            }
+        }
+        for (size_t i = had; i < bytes; i++) block[i] = static_cast<unsigned char>(i * 31);
+        had = bytes;
+    }
+    block = static_cast<unsigned char *>(realloc(block, 100));
+    expect(block[99] == static_cast<unsigned char>(99 * 31), "realloc to less");
+    free(block);
+    // calloc of memory that was used before, of every kind, with a pause in which pages go back to the system
+    for (int round = 0; round < 2; round++) {
+        for (size_t bytes = 24; bytes < size_t{100} << 20; bytes *= 5) {
+            for (int again = 0; again < 3; again++) {
+                auto *zero = static_cast<unsigned char *>(calloc(bytes / 8, 8));
+                mine(zero, "calloc");
+                size_t end = bytes / 8 * 8, i = 0;
+                while (i < end && zero[i] == 0) i++;
+                expect(i == end, "calloc gives zeroes");
+                memset(zero, 0xa5, end);
+                free(zero);
+            }
+        }
+        if (round == 0) usleep(1100000);
+    }
+    volatile size_t many = SIZE_MAX / 4;
+    expect(calloc(many, 8) == nullptr, "calloc overflow");
+}
+
+static void libraries() {
+    char *text = nullptr, *line = nullptr;
+    size_t room = 0;
+    mine(early.block, "a static constructor's malloc");
+    mine(strdup("x"), "strdup");
+    expect(asprintf(&text, "hello %d", 1) == 7, "asprintf");
+    mine(text, "asprintf");
+    FILE *file = fopen("/proc/self/status", "r");
+    mine(file, "fopen");
+    expect(file != nullptr && getline(&line, &room, file) > 0, "getline");
+    mine(line, "getline");
+    if (file != nullptr) fclose(file);
+    mine(realpath("/", nullptr), "realpath");
+    mine(getcwd(nullptr, 0), "getcwd");
+    void *plugin = dlopen(PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    expect(plugin != nullptr, "dlopen");
+    if (plugin != nullptr) {
+        auto allocate = reinterpret_cast<void *(*)(size_t)>(dlsym(plugin, "plugin_allocate"));
+        mine(allocate(10), "malloc in a plugin");
+        mine(allocate(10 << 20), "a large malloc in a plugin");
+    }
+}
+
+struct alignas(256) Wide {
+    char bytes[300];
+};
+
+static void cplusplus() {
+    mine(new double[1000], "new");
+    mine(new (std::nothrow) char[5 << 20], "new (nothrow)");
+    auto *wide = new Wide[3];
+    mine(wide, "aligned new");
+    expect(reinterpret_cast<uintptr_t>(wide) % 256 == 0, "aligned new's alignment");
+    delete[] wide;
+    std::vector<double> vector(1 << 20);
+    mine(vector.data(), "std::vector");
+    std::string string(1000, 'x');
+    mine(string.data(), "std::string");
+    std::unordered_map<int, std::string> map;
+    for (int i = 0; i < 1000; i++) map[i] = std::to_string(i);
+    mine(&map[500], "std::unordered_map");
+    mine(per_thread.data(), "thread_local");
+    void *left = nullptr;
+    std::thread([&] {
+        mine(per_thread.data(), "another thread's thread_local");
+        left = malloc(1 << 20);
+        memset(left, 1, 1 << 20);
+    }).join();
+    mine(left, "the block of a thread that has gone");
+    free(left);
+    bool thrown = false;
+    try {
+        volatile size_t absurd = SIZE_MAX / 4;
+        char *volatile none = new char[absurd];
+        delete[] none;
+    } catch (const std::bad_alloc &) {
+        thrown = true;
+    }
+    expect(thrown, "new throws when there is no memory");
+}
+
+int main() {
+    struct heap_region region;
+    expect(heap_state(&region) == 0 && heap_why() == nullptr, "the heap is shared");
+    expect(reinterpret_cast<uintptr_t>(region.base) % (2 << 20) == 0, "the region is 2 MiB aligned");
+    sizes();
+    alignments();
+    contents();
+    libraries();
+    cplusplus();
+    void *other = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    expect(!in_region(&region) && !in_region(&early) && !in_region(other), "stack, static memory and mmap are not in the region");
+    return failures > 0;
+}

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fortran_region - heap_test.h's question, for Fortran. */
+#include "heap_test.h"
+
+int fortran_in_region(const void *address);
+int fortran_in_region(const void *address) { return in_region(address); }

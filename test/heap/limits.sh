@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# limits - where there can be no shared heap the program runs on private memory, and the heap says why.
+# limits.sh HEAP STATE OWN EARLY [PROGRAM UNDER A SANITIZER]
+set -eu
+heap=$1 state=$2 own=$3 early=$4 sanitized=${5:-}
+failed=0
+
+# check EXPECTED-WORDS COMMAND...
+check() {
+    expected=$1
+    shift
+    if ! said=$("$@" 2>&1); then
+        echo "FAIL: '$*' failed: $said"
+        failed=1
+    fi
+    case $said in
+    *"$expected"*) echo "ok: $said" ;;
+    *)
+        echo "FAIL: '$*' said '$said', expected '$expected'"
+        failed=1
+        ;;
+    esac
+}
+
+with() {
+    env LD_PRELOAD="$heap" "$@"
+}
+
+limited() {
+    limit=$1 value=$2
+    shift 2
+    (ulimit "$limit" "$value" && with "$@")
+}
+
+check "all blocks in the region; shared" with "$state"
+check "no blocks in the region; MORTAR_HEAP=off" with MORTAR_HEAP=off "$state"
+check "expected on|off" with MORTAR_HEAP=maybe "$state"
+check "all blocks in the region; shared" with MORTAR_HEAP_BYTES=1G "$state"
+check "some blocks in the region; shared" with MORTAR_HEAP_BYTES=16M "$state"
+check "MORTAR_HEAP_BYTES is below 2M" with MORTAR_HEAP_BYTES=1M "$state"
+check "the address space has no room" with MORTAR_HEAP_BYTES=4000000G "$state"
+check "expected a number" with MORTAR_HEAP_BYTES=lots "$state"
+check "all blocks in the region; shared" with MORTAR_HUGE=on "$state"
+check "all blocks in the region; shared" with MORTAR_HUGE=off "$state"
+check "ulimit -v" limited -v 8000000 "$state"
+check "ulimit -f" limited -f 1000000 "$state"
+check "all blocks in the region; shared" limited -n 64 "$state"
+check "another malloc comes first" with "$own"
+check "all blocks in the region; shared" env LD_PRELOAD="$heap $early" "$state"
+check "no blocks in the region; MORTAR_HEAP=off" env LD_PRELOAD="$heap $early" MORTAR_HEAP=off "$state"
+if [ -n "$sanitized" ]; then
+    check "no blocks in the region; another malloc comes first" with "$sanitized"
+fi
+exit $failed
