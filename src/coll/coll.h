@@ -57,7 +57,7 @@ struct algorithm_code {
     bool (*can)(const struct team *team, const struct shape *shape);
     /* What a plan needs once: mappings, parts of orders. Collective; same answer on all ranks: 0 or -errno. NULL: nothing. */
     int (*prepare)(struct team *team, const struct arguments *arguments);
-    /* Expected seconds with the arguments' defaults, from the alpha-beta formula in the file's head. NULL: not to be chosen by cost. */
+    /* Expected seconds with default arguments: the alpha-beta formula of the file's head. NULL: not to be chosen by cost. */
     double (*cost)(const struct team *team, const struct shape *shape);
     /* Collective over the team. NULL: the host MPI runs it. */
     enum outcome (*run)(struct team *team, const struct call *call, const struct arguments *arguments);
@@ -86,7 +86,8 @@ double crowding(const struct team *team);
 
 /* ---- staged.c: what cico does, and what the others do with buffers that peers cannot reach ---- */
 /* Exchanges through the team's stage in rounds of `chunk` bytes per block (0: as much as fits), one barrier a round. Ranks whose
- * post in half `posts` says so are read straight from their buffers; posts < 0: nobody. DONE, or LEFT when a rank has trouble of LEAVE. */
+ * post in half `posts` says so are read straight from their buffers; posts < 0: nobody. DONE, or LEFT when a rank has trouble of
+ * LEAVE. */
 enum outcome staged_exchange(struct team *team, const struct call *call, size_t chunk, int posts);
 
 /* ---- blocks.c: published buffers ---- */

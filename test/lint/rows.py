@@ -9,7 +9,7 @@ from common import code, files, main, matches, read
 MODULES = {
     "order": ("ORDER", "order_", {"table"}),
     "copy": ("KERNEL", "copy_", {"table"}),
-    "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "staged"}),
+    "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "cost", "staged"}),
 }
 
 

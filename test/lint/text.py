@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""text - every text file: its licence line, below 400 lines of at most 130 columns, no tabs, no trailing blanks, no path that
+"""text - every text file: its licence line, below 400 lines of at most 132 columns, no tabs, no trailing blanks, no path that
 exists on one machine only."""
 import os
 import re
@@ -59,7 +59,7 @@ BAD = [
     ({"a.c": SPDX + "\tint x;\n"}, "a.c:2: tab"),
     ({"a.c": SPDX + "int x; \n"}, "a.c:2: blank"),
     ({"a.c": SPDX + "int x;"}, "no newline"),
-    ({"a.c": SPDX + "/" * 131 + "\n"}, "131 columns"),
+    ({"a.c": SPDX + "/" * 133 + "\n"}, "133 columns"),
     ({"notes.md": "see /ho" + "me/me/notes\n"}, "notes.md:1: a path of one machine"),
 ]
 
