@@ -78,6 +78,7 @@ GOOD = {
     "src/coll/table.c": "",
     "src/coll/blocks.c": "",
     "src/coll/staged.c": "",
+    "src/coll/cost.c": "",
     "src/door/list.h": "DOOR(Init, (word a), (a))\n",
     "src/mpi/init.c": "int MPI_Init(int *a) {\n}\n",
 }
