@@ -5,7 +5,6 @@
 
 #include "heap/region.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -39,21 +38,16 @@ void *pvalloc(size_t bytes) {
     return memalign(page, (bytes + page - 1) & ~(page - 1));
 }
 
-/* Do calls of malloc arrive here? An executable's own definition comes before preloaded ones. */
-static bool serves_malloc(void) {
-    Dl_info theirs, ours;
-    void *first = dlsym(RTLD_DEFAULT, "malloc");
-    return first && dladdr(first, &theirs) && dladdr(malloc_conf, &ours) && theirs.dli_fbase == ours.dli_fbase;
-}
-
-/* 0, or -errno and the reason. */
+/* 0, or -errno and the reason. Whether calls of malloc arrive here is best asked of malloc: an executable's own definition comes
+ * before preloaded ones, and where it takes malloc's address even dlsym may answer with a stub of the executable. */
 static int state(const char **why) {
-    *why = "another malloc comes first: the executable's own or a sanitizer's";
-    if (!serves_malloc()) return -ENOTSUP;
     void *volatile block = malloc(1); /* decides, should nobody have called malloc yet */
+    bool here = region_holds(block);
     free(block);
     *why = region.why;
     if (region.error != 0) return region.error;
+    *why = "another malloc comes first (the executable's own or a sanitizer's), or the region is full";
+    if (!here) return -ENOTSUP;
     *why = "the program closed the heap's descriptor";
     if (!region_fd_valid()) return -EBADF;
     *why = NULL;

@@ -45,7 +45,7 @@ enum outcome staged_exchange(struct team *team, const struct call *call, size_t 
     for (size_t at = 0; at < n; at += chunk) {
         size_t length = n - at < chunk ? n - at : chunk;
         uint32_t half = team->epoch & 1;
-        if (!straight) copy_in(team, call, at, length);
+        if (!straight && !call->trouble) copy_in(team, call, at, length); /* with trouble the buffer may not be readable */
         if (sync_all(team, at == 0 ? call->trouble : 0) & LEAVE) return LEFT;
         copy_out(team, call, half, at, length, posts);
     }

@@ -32,9 +32,12 @@ bool type_is_run(MPI_Datatype type);
 struct typed {
     MPI_Datatype type;
     MPI_Count count; /* elements of one block */
-    MPI_Comm comm;
 };
 int move_blocks(const struct typed *typed, void *user, int blocks, char *packed, bool pack);
+/* Will the MPI library pack it? Not from MPI_BOTTOM (MPICH takes it for a mistake), nor elements beyond 2 GiB. */
+bool can_pack(const struct typed *typed, const void *user);
+/* At MPI_Finalize. */
+void types_finish(void);
 /* Bytes from one block to the next. */
 MPI_Aint typed_step(const struct typed *typed);
 

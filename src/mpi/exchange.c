@@ -22,7 +22,11 @@ struct side {
 };
 
 static bool scratch(struct side *side, size_t bytes, bool always) {
-    if (!always && type_is_run(side->typed.type)) return true;
+    if (type_is_run(side->typed.type)) {
+        if (!always) return true;
+    } else if (!can_pack(&side->typed, side->user)) {
+        return false;
+    }
     side->packed = malloc(bytes);
     return side->packed != NULL;
 }
@@ -30,10 +34,13 @@ static bool scratch(struct side *side, size_t bytes, bool always) {
 /* The arguments are checked no further than mortar needs: what looks wrong goes to the host MPI, whose errors the user knows. */
 static bool block_bytes(const struct exchange *e, size_t *bytes) {
     size_t sent, received;
-    if (e->recv_count < 0 || !type_bytes(e->recv_type, &received)) return false;
+    if (e->recv == MPI_IN_PLACE || e->recv_count < 0 || !type_bytes(e->recv_type, &received)) return false;
     *bytes = received * (size_t)e->recv_count;
+    if (!e->recv && *bytes > 0 && type_is_run(e->recv_type)) return false; /* else it is MPI_BOTTOM */
     if (e->send == MPI_IN_PLACE) return true;
-    return e->send_count >= 0 && type_bytes(e->send_type, &sent) && sent * (size_t)e->send_count == *bytes;
+    if (e->send_count < 0 || !type_bytes(e->send_type, &sent)) return false;
+    if (!e->send && *bytes > 0 && type_is_run(e->send_type)) return false;
+    return sent * (size_t)e->send_count == *bytes;
 }
 
 /* *plan becomes the plan that served the call in the end. */
@@ -41,8 +48,8 @@ static int run(const struct exchange *e, struct team *team, struct plan **plan, 
     const struct algorithm_code *code = (*plan)->algorithm->code;
     bool in_place = e->send == MPI_IN_PLACE;
     int all = team->p, mine = e->collective == COLL_alltoall ? all : 1;
-    struct side recv = {{e->recv_type, e->recv_count, e->comm}, e->recv, all, NULL};
-    struct side send = {{e->send_type, e->send_count, e->comm}, (void *)(uintptr_t)e->send, mine, NULL};
+    struct side recv = {{e->recv_type, e->recv_count}, e->recv, all, NULL};
+    struct side send = {{e->send_type, e->send_count}, (void *)(uintptr_t)e->send, mine, NULL};
     if (in_place) send = recv, send.blocks = mine;
     if (in_place && mine == 1) send.user = (char *)e->recv + team->me * typed_step(&recv.typed);
 

@@ -25,5 +25,6 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
 int MPI_Finalize(void) {
     if (report_wanted()) report_write(option_text(OPTION_REPORT));
     teams_finish();
+    types_finish();
     return host.finalize();
 }

@@ -15,7 +15,7 @@
 
 /* Teams have an empty plan; their bytes are unused and their seconds are the time of setting up. */
 struct record {
-    char collective[24], plan[64], reason[120];
+    char collective[24], plan[64], reason[136];
     int32_t ranks, unused;
     uint64_t calls, bytes;
     double seconds;

@@ -4,6 +4,7 @@
 #include "mpi/calls.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 bool type_bytes(MPI_Datatype type, size_t *bytes) {
@@ -46,13 +47,26 @@ static bool run_by_construction(MPI_Datatype type) {
     return run;
 }
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int key = MPI_KEYVAL_INVALID;
+static MPI_Comm packer = MPI_COMM_NULL; /* private: what fails here is not the user's error handler's business */
+
+static void start(void) {
+    PMPI_Type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, &key, NULL);
+    if (PMPI_Comm_dup(MPI_COMM_SELF, &packer) == MPI_SUCCESS) PMPI_Comm_set_errhandler(packer, MPI_ERRORS_RETURN);
+}
+
+void types_finish(void) {
+    if (packer != MPI_COMM_NULL) PMPI_Comm_free(&packer);
+    if (key != MPI_KEYVAL_INVALID) PMPI_Type_free_keyval(&key);
+}
+
 /* The answer is kept with the type: it dies with it, and a handle that is used again gets a new one. */
 static bool run_remembered(MPI_Datatype type) {
-    static int key = MPI_KEYVAL_INVALID;
     static char yes, no;
     void *answer;
     int found = 0;
-    if (key == MPI_KEYVAL_INVALID) PMPI_Type_create_keyval(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, &key, NULL);
+    pthread_once(&once, start);
     if (PMPI_Type_get_attr(type, key, &answer, &found) == MPI_SUCCESS && found) return answer == &yes;
     bool run = run_by_construction(type);
     PMPI_Type_set_attr(type, key, run ? &yes : &no);
@@ -72,19 +86,24 @@ MPI_Aint typed_step(const struct typed *typed) {
     return extent * (MPI_Aint)typed->count;
 }
 
+bool can_pack(const struct typed *typed, const void *user) {
+    size_t bytes;
+    return user != MPI_BOTTOM && type_bytes(typed->type, &bytes) && bytes <= INT32_MAX;
+}
+
 /* PMPI_Pack counts in int: long blocks go in pieces that stay below 1 GiB. */
 static int move_block(const struct typed *typed, char *user, char *packed, bool pack) {
     MPI_Aint lb, extent;
     MPI_Count size;
     if (PMPI_Type_get_extent(typed->type, &lb, &extent) != MPI_SUCCESS) return -EINVAL;
-    if (PMPI_Type_size_x(typed->type, &size) != MPI_SUCCESS || size > INT32_MAX) return -EOVERFLOW;
+    if (PMPI_Type_size_x(typed->type, &size) != MPI_SUCCESS) return -EINVAL;
     MPI_Count most = size > 0 ? (1 << 30) / size : 1;
     if (most < 1) most = 1;
     for (MPI_Count done = 0; done < typed->count;) {
         int now = (int)(typed->count - done < most ? typed->count - done : most), position = 0, bytes = (int)(now * size);
         char *at = user + done * extent;
-        int error = pack ? PMPI_Pack(at, now, typed->type, packed, bytes, &position, typed->comm)
-                         : PMPI_Unpack(packed, bytes, &position, at, now, typed->type, typed->comm);
+        int error = pack ? PMPI_Pack(at, now, typed->type, packed, bytes, &position, packer)
+                         : PMPI_Unpack(packed, bytes, &position, at, now, typed->type, packer);
         if (error != MPI_SUCCESS || position != bytes) return -EIO;
         packed += bytes;
         done += now;

@@ -57,10 +57,12 @@ int plan_parse(const char *text, struct plan *plan, char *why, size_t size) {
         return -EINVAL;
     }
     if (*at == '(') {
+        bool empty = true;
         do {
             at++;
             size_t length = word(&at, name, sizeof name);
-            if (length == 0 && *at == ')' && at[-1] == '(') break;
+            if (length == 0 && *at == ')' && empty) break;
+            empty = false;
             if (length == 0 || !argument(name, plan)) {
                 snprintf(why, size, "\"%s\" is no plan: %s takes (%s), not \"%s\"", text, plan->algorithm->name,
                          plan->algorithm->takes, name);

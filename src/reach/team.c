@@ -90,7 +90,9 @@ static int on_comm_free(MPI_Comm comm, int key, void *team, void *state) {
 }
 
 void teams_visit(void (*visit)(struct team *team)) {
+    pthread_mutex_lock(&lock);
     for (struct live *live = living; live; live = live->next) visit(&live->team);
+    pthread_mutex_unlock(&lock);
 }
 
 void teams_finish(void) {
