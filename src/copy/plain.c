@@ -5,5 +5,5 @@
 void copy_plain(void *to, const void *from, size_t bytes);
 
 void copy_plain(void *to, const void *from, size_t bytes) {
-    if (to != from) memcpy(to, from, bytes);
+    memcpy(to, from, bytes);
 }

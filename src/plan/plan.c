@@ -161,7 +161,7 @@ void plan_staged(struct team *team, const struct shape *shape) {
 
 struct plan *plan_left(struct team *team, enum collective collective) {
     struct plan native;
-    be_native(&native, "a rank could not take part: a buffer on a device or at MPI_BOTTOM, an element beyond 2 GiB, or no memory to pack into");
+    be_native(&native, "a rank could not take part (a buffer on a device or at MPI_BOTTOM, or no memory to pack into)");
     return keep(team->plans, collective, &native);
 }
 

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""bugs - what broke other libraries of this kind: missing progress, leaks, lifetimes, long counts, fork, killed ranks.
+usage: bugs.py TEST FLAVOUR RANKS"""
+import glob
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import run  # noqa: E402
+from run import Failure, Skip, mpi, wait_until  # noqa: E402
+
+NO_CMA = {"ompi4": "--mca btl_vader_single_copy_mechanism none", "ompi5": "--mca smsc ^cma,xpmem,knem"}
+
+
+def ran(flavour, ranks, program, options=(), **more):
+    return mpi(flavour, ranks, program, options, **more).ok("%s ranks, 0 errors" % ranks).silent()
+
+
+def rendezvous(flavour, ranks):
+    """Without single copy by the kernel the sender has to feed the message piece by piece."""
+    env = {"MPI_ARGS": NO_CMA[flavour]} if flavour in NO_CMA else {}
+    for plan, words in (("cico", ["8"]), ("cico", ["50000"]), ("last", ["8", "late"]), ("pull(rows)", ["50000"]),
+                        ("pull(columns)", ["8", "late"])):
+        ran(flavour, ranks, ["rendezvous-" + flavour, *words], ["--plan", plan], seconds=20, env=env).took(3)
+    for wait, words in (("spin", ["8"]), ("yield", ["8", "late"]), ("futex", ["8"])):
+        ran(flavour, ranks, ["rendezvous-" + flavour, *words], ["--option", "WAIT=" + wait], seconds=20, env=env).took(3)
+
+
+def many(flavour, ranks):
+    ran(flavour, ranks, ["many-" + flavour, "100000"], seconds=100).took(100000)
+
+
+def growth(flavour, ranks):
+    result = ran(flavour, ranks, ["growth-" + flavour], seconds=100)
+    print(result.out.strip())
+    result.check(result.calls(collective="alltoall") >= 2000 - 1000 * (int(ranks) < 4), "not all calls were taken")
+
+
+def lifetime(flavour, ranks):
+    ran(flavour, ranks, ["lifetime-" + flavour])
+
+
+def big(flavour, ranks):
+    with open("/proc/meminfo", encoding="utf-8") as file:
+        free = [int(line.split()[1]) for line in file if line.startswith("MemAvailable")][0]
+    if free < 15 << 20:
+        raise Skip("less than 15 GiB of memory free")
+    for what, collective in (("total", "alltoall"), ("block", "allgather")):
+        result = ran(flavour, ranks, ["big-" + flavour, what], seconds=120)
+        result.took(1, collective=collective)
+
+
+def forks(flavour, ranks):
+    for options in (["--plan", "pull(morton)"], ["--heap", "off"]):
+        ran(flavour, ranks, ["forks-" + flavour], options).took(12)
+
+
+def python_forks(flavour, ranks):
+    ask = [*run.command(flavour, 1, ["/usr/bin/python3", "-c", "import numpy; from mpi4py import MPI; "
+                                     "print(MPI.Get_library_version())"], None)]
+    result = run.run(ask, 30)
+    if result.code != 0 or ("Open MPI" in result.out) != flavour.startswith("ompi"):
+        raise Skip("no mpi4py for %s" % flavour)
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "forks.py")
+    result = ran(flavour, ranks, ["/usr/bin/python3", program])
+    result.check(result.report["heap"] == "on", "the heap is not on")
+
+
+def shared_kilobytes():
+    with open("/proc/meminfo", encoding="utf-8") as file:
+        return [int(line.split()[1]) for line in file if line.startswith("Shmem:")][0]
+
+
+def processes(path):
+    """Those that run this program."""
+    found = []
+    for link in glob.glob("/proc/[0-9]*/exe"):
+        try:
+            if os.path.realpath(link) == os.path.realpath(path):
+                found.append(int(link.split("/")[2]))
+        except OSError:
+            pass
+    return found
+
+
+def kill(flavour, ranks):
+    """kill -9 of one rank: mpirun ends the others, and nothing stays: no process, no shared memory, no file."""
+    run.need(flavour)
+    program = run.target("loop-" + flavour)
+    for plan in ("cico", "pull(columns)"):
+        files, before = set(os.listdir("/dev/shm")), shared_kilobytes()
+        job = subprocess.Popen(["timeout", "-k", "5", "60", *run.command(flavour, ranks, [program], ["--plan", plan])],
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        try:
+            while job.stdout.readline().strip() != b"running":
+                if job.poll() is not None:
+                    raise Failure("the program ended by itself")
+            held = shared_kilobytes() - before
+            if held < 50000:
+                raise Failure("only %d kB of shared memory are in use: this test would notice nothing" % held)
+            time.sleep(0.2)
+            os.kill(processes(program)[-1], signal.SIGKILL)
+            wait_until(lambda: job.poll() is not None, 20, "the launcher does not end after a rank was killed")
+            wait_until(lambda: not processes(program), 10, "processes stay behind")
+            wait_until(lambda: shared_kilobytes() - before < 20000, 10, "shared memory stays behind")
+            new = {name for name in os.listdir("/dev/shm") if "mortar" in name} - files
+            if new:
+                raise Failure("files stay behind in /dev/shm: %r" % new)
+        finally:
+            if job.poll() is None:
+                job.terminate()
+                job.wait()
+
+
+def test(name, flavour, ranks):
+    tests = {f.__name__: f for f in (rendezvous, many, growth, lifetime, big, forks, python_forks, kill)}
+    if name not in tests:
+        raise Failure("no test %s" % name)
+    tests[name](flavour, ranks)
+
+
+run.main(test)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""driver - runs the generic driver under all plans and compares mortar's report with what the driver says it called: a plan that
+did not run under its own name, or a call that went native for another reason, is a failure.
+usage: driver.py FLAVOUR RANKS CASES [--auto] [--nodes] [--volume BYTES] [NAME=VALUE...]   options of mortar"""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from run import main, mpi, plans  # noqa: E402
+
+REASONS = {"one rank": "one rank", "no bytes": "no bytes", "asked for": "asked for by MORTAR_PLAN"}
+
+
+def forced(text, plan):
+    """Is this the full text of a forced plan? Arguments that were left out have been filled in."""
+    return text == plan or (plan.endswith(")") and text.startswith(plan[:-1] + ","))
+
+
+def expectations(out):
+    for line in out.splitlines():
+        if line.startswith("expect\t"):
+            collective, ranks, plan, why, calls = line.split("\t")[1:]
+            yield collective, int(ranks), plan, why, int(calls)
+
+
+def test(flavour, ranks, cases, *words):
+    words, options, nodes = list(words), [], False
+    drive = ["driver-" + flavour, "--seed", os.environ.get("MORTAR_TEST_SEED", ranks), "--cases", cases]
+    while words:
+        word = words.pop(0)
+        if word == "--nodes":
+            nodes = True
+            drive += [word]
+        elif word == "--auto":
+            drive += [word]
+        elif word == "--volume":
+            drive += [word, words.pop(0)]
+        else:
+            options += ["--option", word]
+    wanted = ["%s=%s" % (collective, plan) for collective in ("alltoall", "allgather") for plan in plans(collective)]
+    result = mpi(flavour, ranks, drive + wanted, options, seconds=300).ok("0 failures").silent()
+
+    tally = {}  # (collective, ranks, plan or reason): calls
+    for collective, size, plan, why, calls in expectations(result.out):
+        reason = "the ranks sit on several nodes" if nodes and why != "one rank" else REASONS.get(why)
+        key = (collective, size, reason or plan)
+        tally[key] = tally.get(key, 0) + calls
+    rows = list(result.report["collectives"])
+    for (collective, size, what), calls in sorted(tally.items()):
+        fits = [row for row in rows if row["collective"] == collective and row["ranks"] == size and
+                (row["reason"].startswith(what) if row["reason"] else what == "auto" or forced(row["plan"], what))]
+        ran = sum(row["calls"] for row in fits)
+        result.check(ran == calls, "%s on %d ranks, %s: %d calls instead of %d" % (collective, size, what, ran, calls))
+        rows = [row for row in rows if row not in fits]
+    result.check(not rows, "calls that nobody made: %r" % rows)
+    print("%d kinds of calls, all as forced" % len(tally))
+
+
+main(test)

@@ -1,0 +1,7 @@
+! SPDX-License-Identifier: BSD-3-Clause
+program f08
+      use mpi_f08
+      implicit none
+      type(MPI_Datatype) :: absolute
+      include 'fortran.inc'
+end program

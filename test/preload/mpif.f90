@@ -1,0 +1,7 @@
+! SPDX-License-Identifier: BSD-3-Clause
+program mpif
+      implicit none
+      include 'mpif.h'
+      integer :: absolute
+      include 'fortran.inc'
+end program

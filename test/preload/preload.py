@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""preload - unmodified programs under `mortar run`: right results, and the report proves that mortar took the calls.
+usage: preload.py TEST [FLAVOUR]"""
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import run  # noqa: E402
+from run import Failure, Skip, mpi  # noqa: E402
+
+RANKS = {"mpich4": 2}  # it spins: more ranks than processors take for ever
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+LIBRARIES = {"ompi4": "libmpi.so.40", "ompi5": "libmpi.so.40", "mpich4": "libmpich.so.12", "mpich5": "libmpi.so.12",
+             "impi": "libmpi.so.12"}
+
+
+def ranks(flavour, most=4):
+    return min(RANKS.get(flavour, most), most)
+
+
+def exchanged(flavour, program, options=(), **more):
+    """Runs a program that makes three alltoalls and two allgathers."""
+    p = ranks(flavour)
+    result = mpi(flavour, p, program, options, **more).ok("%d ranks, 0 errors" % p).silent()
+    return result.took(3, collective="alltoall", ranks=p).took(2, collective="allgather", ranks=p)
+
+
+def exchange(flavour):
+    result = exchanged(flavour, ["exchange-" + flavour])
+    result.check(result.report["heap"] == "on", "the heap is not on")
+    result.check(result.report["ranks"] == ranks(flavour), "wrong number of ranks")
+
+
+def alloc_mem(flavour):
+    exchanged(flavour, ["exchange-" + flavour, "alloc"])
+    exchanged(flavour, ["exchange-" + flavour, "alloc"], ["--heap", "off"])
+
+
+def private(flavour):
+    result = exchanged(flavour, ["exchange-" + flavour], ["--heap", "off"])
+    result.check(result.report["heap"] != "on", "the heap is on")
+
+
+def large(flavour):
+    p = ranks(flavour)
+    result = mpi(flavour, p, ["large-" + flavour]).ok().silent()
+    if "no large counts" in result.out:
+        raise Skip("%s has no MPI_Alltoall_c" % flavour)
+    result.ok("%d ranks, 0 errors" % p).took(1, collective="alltoall").took(1, collective="allgather")
+
+
+def fortran(flavour):
+    p, missing = ranks(flavour), []
+    for program in ("mpif", "usempi", "f08"):
+        try:
+            run.target(program + "-" + flavour)
+        except Skip:
+            missing.append(program)
+            continue
+        result = mpi(flavour, p, [program + "-" + flavour]).ok("%d ranks, 0 errors" % p).silent()
+        result.took(2, collective="alltoall").took(1, collective="allgather").native(1, "MPI_BOTTOM")
+    if len(missing) == 3:
+        raise Skip("no Fortran for %s" % flavour)
+    if missing:
+        print("without " + ", ".join(missing))
+
+
+def python(flavour):
+    """The distribution's mpi4py knows one MPI; the others' are used where somebody installed one beside them."""
+    interpreter = "/usr/bin/python3"
+    if flavour not in ("ompi4", "mpich4"):
+        interpreter = os.path.join(os.environ.get("MORTAR_MPIS", ""), flavour, "bin", "python3")
+    ask = [interpreter, "-c", "import numpy, mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; "
+           "print(MPI.Get_library_version())"]
+    try:
+        said = subprocess.run(ask, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8", check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        raise Skip("no python3 with mpi4py and numpy for %s" % flavour) from None
+    if ("Open MPI" in said) != flavour.startswith("ompi"):
+        raise Skip("mpi4py of %s was built for another MPI than %s" % (interpreter, flavour))
+    p = ranks(flavour)
+    result = mpi(flavour, p, [interpreter, os.path.join(FOLDER, "exchange.py")]).ok("%d ranks, 0 errors" % p).silent()
+    result.check(result.calls(collective="alltoall") >= 2, "alltoalls were not taken")
+    result.check(result.calls(collective="allgather") >= 1, "allgathers were not taken")
+    result.check(result.report["heap"] == "on", "the heap is not on")
+
+
+def late(flavour):
+    p = ranks(flavour)
+    library = LIBRARIES[flavour]
+    folder = os.path.join(os.environ.get("MORTAR_MPIS", ""), flavour, "lib")
+    if flavour in ("ompi5", "mpich5", "impi"):
+        library = os.path.join(folder, library)
+    result = mpi(flavour, p, ["late", library, run.target("plugin-%s.so" % flavour)])
+    result.ok("%d ranks, 0 errors" % p).silent().took(1, collective="alltoall")
+
+
+def profiler(flavour):
+    """Above mortar: both see the calls. Named in LD_PRELOAD before `mortar run`: the program and mortar work."""
+    p, library = ranks(flavour), run.target("profiler-%s.so" % flavour)
+    above = ["/bin/sh", "-c", 'LD_PRELOAD="$1:$LD_PRELOAD" exec "$2"', "sh", library, run.target("exchange-" + flavour)]
+    exchanged(flavour, above).ok("profiler: 3 alltoalls")
+    exchanged(flavour, ["exchange-" + flavour], env={"LD_PRELOAD": library})
+
+
+def threads(flavour):
+    p = ranks(flavour, 3)
+    result = mpi(flavour, p, ["threads-" + flavour])
+    if result.code == 77 or "no MPI_THREAD_MULTIPLE" in result.out:
+        raise Skip("%s has no MPI_THREAD_MULTIPLE" % flavour)
+    result.ok("0 errors").silent().took(2 * 20 * 20, collective="alltoall")
+
+
+def device(flavour):
+    """One rank's buffer is on a device: from then on all ranks leave the call to the MPI library."""
+    p = ranks(flavour, 3)
+    result = mpi(flavour, p, ["device-" + flavour, run.target("libcuda.so.1")]).ok().silent()
+    result.took(1, collective="alltoall").native(10, "device")
+
+
+def inter(flavour):
+    p = ranks(flavour, 3)
+    result = mpi(flavour, p, ["inter-" + flavour]).ok("%d ranks, 0 errors" % p).silent()
+    result.took(0)
+    for collective in ("alltoall", "allgather"):
+        result.check(result.collectives(collective=collective, reason="an intercommunicator"), "no reason in the report")
+
+
+def errors(flavour):
+    p = ranks(flavour, 2)
+    plain = mpi(flavour, p, ["errors-" + flavour], None).ok("nothing wrong")
+    ours = mpi(flavour, p, ["errors-" + flavour], seconds=20).ok("nothing wrong").silent()
+    ours.check(ours.calls() >= 8, "the right calls were not taken")
+    for a, b in zip(plain.out.splitlines(), ours.out.splitlines()):
+        ours.check(a == b, "errors look different with mortar\nnative: %s\nmortar: %s" % (a, b))
+    ours.check(len(plain.out) == len(ours.out), "errors look different with mortar")
+
+
+def off(flavour):
+    p = ranks(flavour)
+    for word, taken in (("alltoall", (0, 2)), ("allgather", (3, 0)), ("allgather,alltoall", (0, 0)), ("all", (0, 0))):
+        result = mpi(flavour, p, ["exchange-" + flavour], ["--off", word]).ok("%d ranks, 0 errors" % p).silent()
+        result.took(taken[0], collective="alltoall").took(taken[1], collective="allgather")
+        result.native(5 - sum(taken), "MORTAR_OFF")
+
+
+def launcher(flavour):
+    """A program of one MPI started by another MPI's launcher: every process is alone; one of them says so."""
+    other = "mpich4" if flavour == "ompi4" else "ompi4"
+    run.need(flavour)
+    result = mpi(other, 2, ["exchange-" + flavour]).ok("1 ranks, 0 errors")
+    lines = result.lines()
+    result.check(len(lines) == 1 and "launcher" in lines[0], "not one line that says why")
+    result.check(result.out.count("1 ranks, 0 errors") == 2, "not two processes of one rank")
+
+
+def plans(flavour):
+    """MORTAR_PLAN: forced, and wrong texts."""
+    p = ranks(flavour)
+    exchanged(flavour, ["exchange-" + flavour], ["--plan", "pull(morton)"]).took(5, plan="pull(morton, plain)")
+    exchanged(flavour, ["exchange-" + flavour], ["--plan", " cico( 64 ) "]).took(5, plan="cico(64)")
+    result = mpi(flavour, p, ["exchange-" + flavour], ["--plan", "native"]).ok("%d ranks, 0 errors" % p).silent()
+    result.native(5, "MORTAR_PLAN")
+    for text, word in (("cicco", "cicco"), ("pull(mortn)", "mortn"), ("pull(morton", "parenthesis"), ("cico(0)", '"0"'),
+                       ("cico x", '"x"'), ("pull(,)", "pull"), ("native(3)", "native")):
+        result = mpi(flavour, p, ["exchange-" + flavour], ["--plan", text]).ok("%d ranks, 0 errors" % p)
+        result.took(5).check(any(word in line for line in result.lines()), "nothing says what is wrong with %s" % text)
+    for option, word in (("WAIT=sometimes", "MORTAR_WAIT"), ("SLOT=big", "MORTAR_SLOT"), ("HANDOVER=pigeon", "MORTAR_HANDOVER")):
+        result = mpi(flavour, p, ["exchange-" + flavour], ["--option", option]).ok("%d ranks, 0 errors" % p)
+        result.took(5).check(any(word in line for line in result.lines()), "nothing says what is wrong with %s" % option)
+    result = mpi(flavour, p, ["exchange-" + flavour], ["--option", "WAIT=sometimes", "--verbose", "0"]).silent().took(5)
+
+
+def plain():
+    """No MPI call: nothing is printed and no report is written."""
+    report = os.path.join(run.BUILD, "no-report.json")
+    result = run.run([run.MORTAR, "run", "--report", report, run.target("plain")], report=report).ok("no MPI here").silent()
+    result.check(not result.err and result.out == "no MPI here\n", "something else was printed")
+    result.check(result.report is None, "a report was written")
+    result = run.run([run.MORTAR, "run", "/bin/sh", "-c", 'echo "$0 $1"; exit 5', "a b", "c"], report=report)
+    result.check(result.code == 5 and result.out == "a b c\n" and not result.err, "words or exit code got lost")
+
+
+def unknown():
+    result = run.run([run.MORTAR, "run", run.target("fakeuser")]).ok("received 17")
+    result.check(len(result.lines()) == 1 and "libmpi.so.99" in result.lines()[0], "not one line that says why")
+    result = run.run([run.MORTAR, "run", "--verbose", "0", run.target("fakeuser")]).ok("received 17").silent()
+
+
+def options():
+    program = run.target("plain")
+    for words, said in ((["--plan"], "--plan"), (["--frob", program], "--frob"), (["--option", "wait", program], "wait"),
+                        (["--option", "WAIT", program], "WAIT"), ([], "which program"), (["no-such-program"], "no-such-program"),
+                        (["--report"], "--report"), (["-x", program], "-x")):
+        result = run.run([run.MORTAR, "run", *words])
+        result.check(result.code == 2 and not result.out, "mortar run %s: exit code not 2" % words)
+        result.check(len(result.lines()) == 1 and said in result.lines()[0], "mortar run %s: unclear" % words)
+    result = run.run([run.MORTAR, "frob"])
+    result.check(result.code == 2 and "frob" in result.err, "mortar frob: unclear")
+    result = run.run([run.MORTAR])
+    result.check(result.code == 2 and "usage" in result.err, "mortar alone: no usage")
+    run.run([run.MORTAR, "--help"]).ok("usage: mpirun")
+    run.run([run.MORTAR, "run", "--", program]).ok("no MPI here")
+    result = run.run([run.MORTAR, "info", "--plans", "frob"])
+    result.check(result.code == 2 and "frob" in result.err, "mortar info --plans frob: unclear")
+
+
+def test(name, *words):
+    tests = {f.__name__: f for f in (exchange, alloc_mem, private, large, fortran, python, late, profiler, threads, inter, device,
+                                     errors, off, launcher, plans, plain, unknown, options)}
+    if name not in tests:
+        raise Failure("no test %s" % name)
+    tests[name](*words)
+
+
+run.main(test)

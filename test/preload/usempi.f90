@@ -1,0 +1,7 @@
+! SPDX-License-Identifier: BSD-3-Clause
+program usempi
+      use mpi
+      implicit none
+      integer :: absolute
+      include 'fortran.inc'
+end program

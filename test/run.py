@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""run - what the tests that start MPI programs share: starting them through scripts/mpi and `mortar run`, and reading the report.
+
+A test is a script whose last act is main(test): `test` is called with the words behind `flavour ranks`, says why it fails by
+raising Failure, or why it is skipped by raising Skip (exit code 77). $MORTAR_BUILD is the build folder, $MORTAR_MPIS the MPIs
+that scripts/get-mpis fetched."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.path.abspath(os.environ.get("MORTAR_BUILD", os.path.join(ROOT, "build", "release")))
+MORTAR = os.path.join(BUILD, "bin", "mortar")
+LAUNCH = os.path.join(ROOT, "scripts", "mpi")
+
+
+class Failure(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+class Result:
+    def __init__(self, command, code, out, err, report):
+        self.command, self.code, self.out, self.err, self.report = command, code, out, err, report
+
+    def check(self, fine, why):
+        if not fine:
+            raise Failure("%s\ncommand: %s\nexit code %s\n--- stdout\n%s--- stderr\n%s--- report\n%s" % (
+                why, " ".join(self.command), self.code, tail(self.out), tail(self.err), json.dumps(self.report, indent=1)))
+        return self
+
+    def ok(self, *words):
+        """The program ended well and printed these words."""
+        self.check(self.code == 0, "the program failed")
+        for word in words:
+            self.check(word in self.out, "it did not print %r" % word)
+        return self
+
+    def lines(self, start="mortar:"):
+        """What mortar said."""
+        return [line for line in self.err.splitlines() if line.startswith(start)]
+
+    def silent(self):
+        return self.check(not self.lines(), "mortar said something")
+
+    def collectives(self, **keys):
+        return [row for row in (self.report or {}).get("collectives", []) if all(row[key] == keys[key] for key in keys)]
+
+    def calls(self, taken=True, **keys):
+        """Calls per rank that mortar took (or that went native) and that fit the keys."""
+        return sum(row["calls"] for row in self.collectives(**keys) if (row["plan"] != "native") == taken)
+
+    def took(self, calls, **keys):
+        self.check(self.calls(True, **keys) == calls, "mortar took %d calls of %r instead of %d" %
+                   (self.calls(True, **keys), keys, calls))
+        return self
+
+    def native(self, calls, reason=None, **keys):
+        found = [row for row in self.collectives(plan="native", **keys) if reason is None or reason in (row["reason"] or "")]
+        count = sum(row["calls"] for row in found)
+        return self.check(count == calls, "%d native calls (%s) instead of %d" % (count, reason, calls))
+
+
+def tail(text, most=12000):
+    return text if len(text) <= most else "[...]\n" + text[-most:]
+
+
+def target(name):
+    """A program that the build made."""
+    for folder in ("coll", "preload", "bugs"):
+        path = os.path.join(BUILD, "test", folder, name)
+        if os.path.exists(path):
+            return path
+    raise Skip("%s is not built: this flavour or its compiler is missing" % name)
+
+
+def command(flavour, ranks, program, options=()):
+    """The words that start a program through mortar. options=None: without mortar."""
+    through = [] if options is None else [MORTAR, "run", *options]
+    return [LAUNCH, flavour, str(ranks), *through, *program]
+
+
+def run(words, seconds=60, env=None, report=None):
+    """Runs it, politely stopped after some seconds."""
+    values = dict(os.environ, **(env or {}))
+    done = subprocess.run(["timeout", "-k", "5", str(seconds), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, env=values, encoding="utf-8", errors="replace", check=False)
+    facts = None
+    if report and os.path.exists(report):
+        with open(report, encoding="utf-8") as file:
+            facts = json.load(file)
+    return Result(words, done.returncode, done.stdout, done.stderr, facts)
+
+
+def mpi(flavour, ranks, program, options=(), seconds=60, env=None):
+    """Runs a program of the build (its name, then its words) under `mortar run` with a JSON report."""
+    need(flavour)
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "report.json")
+        options = None if options is None else ["--report", report, *options]
+        program = list(program)
+        if not os.path.isabs(program[0]):
+            program[0] = target(program[0])
+        return run(command(flavour, ranks, program, options), seconds, env, report)
+
+
+def need(flavour):
+    known = subprocess.run([LAUNCH, "--list"], stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout.split()
+    if flavour not in known:
+        raise Skip("%s is not installed" % flavour)
+
+
+def plans(collective):
+    return run([MORTAR, "info", "--plans", collective]).ok().out.split("\n")[:-1]
+
+
+def wait_until(fine, seconds, why):
+    end = time.monotonic() + seconds
+    while not fine():
+        if time.monotonic() > end:
+            raise Failure(why)
+        time.sleep(0.05)
+
+
+def main(test):
+    try:
+        test(*sys.argv[1:])
+    except Skip as why:
+        print("skipped: %s" % why)
+        sys.exit(77)
+    except Failure as why:
+        print("FAILED: %s" % why)
+        sys.exit(1)
+    print("fine")

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+#include "crew.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { behind = 4096 };
+static const double most_seconds = 1;
+
+static void count_poll(struct team *team) { ++*(long *)team->progress_state; }
+
+static void *begin(void *argument) {
+    struct rank *rank = argument;
+    rank->crew->body(rank);
+    return NULL;
+}
+
+/* Every rank waits in its own way, as far as the machine allows. */
+static unsigned patience_of(const struct crew *crew, uint64_t *random) {
+    static const unsigned modes[] = {WAIT_AUTO, WAIT_AUTO, WAIT_YIELD, WAIT_FUTEX, WAIT_SPIN};
+    return modes[draw_below(random, crew->spinning ? 5 : 4)];
+}
+
+static void give_block(struct crew *crew, struct rank *rank, struct segment_name *name) {
+    if (!rank->has_region || crew->reach == REACH_DIRECT) {
+        rank->block = malloc(crew->room);
+        expect(rank->block != NULL, "malloc");
+    } else {
+        int error = 0, fd = segment_create("unit-region", crew->room);
+        expect(fd >= 0 && segment_name(fd, name) == 0, "segment_create: %d", fd);
+        rank->block = segment_map(fd, crew->room, true, &error);
+        expect(rank->block != NULL, "segment_map: %d", error);
+    }
+    rank->team.region = rank->has_region ? rank->block : NULL;
+    rank->team.region_bytes = rank->has_region ? crew->room : 0;
+}
+
+static void know_peers(struct crew *crew, struct team *team, const struct segment_name *names) {
+    team->names = calloc((size_t)crew->p, sizeof *team->names);
+    expect(team->names != NULL, "calloc");
+    memcpy(team->names, names, (size_t)crew->p * sizeof *names);
+    if (crew->reach != REACH_DIRECT) return;
+    for (int writable = 0; writable < 2; writable++) {
+        team->peers[writable] = calloc((size_t)crew->p, sizeof(uintptr_t));
+        expect(team->peers[writable] != NULL, "calloc");
+        for (int r = 0; r < crew->p; r++) team->peers[writable][r] = (uintptr_t)crew->ranks[r].team.region;
+    }
+}
+
+static void build(struct crew *crew, struct segment_name *names) {
+    uint64_t random = crew->seed;
+    size_t bytes = control_size(crew->p, crew->slot);
+    crew->memory = aligned_alloc(4096, (bytes + behind + 4095) / 4096 * 4096);
+    expect(crew->memory != NULL, "aligned_alloc");
+    memset(crew->memory, 0, bytes);
+    memset((char *)crew->memory + bytes, 0x5a, behind);
+    for (int r = 0; r < crew->p; r++) {
+        struct rank *rank = &crew->ranks[r];
+        memset(rank, 0, sizeof *rank);
+        rank->crew = crew;
+        rank->common = crew->seed;
+        rank->own = draw(&random);
+        rank->team.p = crew->p;
+        rank->team.me = r;
+        rank->has_region = crew->reach != REACH_NOTHING && (crew->all_have_regions || draw_below(&random, 8) != 0);
+        team_attach(&rank->team, crew->memory, crew->slot);
+        rank->team.patience.mode = patience_of(crew, &random);
+        rank->team.patience.crowded = crew->p > processors_here() || draw_below(&random, 2);
+        rank->team.epoch = crew->epoch;
+        rank->team.progress = count_poll;
+        rank->team.progress_state = &rank->polls;
+        give_block(crew, rank, &names[r]);
+    }
+    struct control *control = crew->memory;
+    atomic_store(&control->epoch, crew->epoch);
+    atomic_store(&control->arrived, crew->epoch * (uint32_t)crew->p);
+    for (int r = 0; r < crew->p; r++) know_peers(crew, &crew->ranks[r].team, names);
+}
+
+static void tear_down(struct crew *crew, struct segment_name *names) {
+    const char *end = (char *)crew->memory + control_size(crew->p, crew->slot);
+    for (int i = 0; i < behind; i++) expect(end[i] == 0x5a, "p=%d: byte %d behind the shared memory was written", crew->p, i);
+    for (int r = 0; r < crew->p; r++) {
+        struct rank *rank = &crew->ranks[r];
+        if (rank->team.plans_free) rank->team.plans_free(&rank->team);
+        team_release(&rank->team);
+    }
+    for (int r = 0; r < crew->p; r++) {
+        struct rank *rank = &crew->ranks[r];
+        if (names[r].bytes) munmap(rank->block, crew->room), close(names[r].fd);
+        else free(rank->block);
+    }
+    expect(mappings_named("unit-region") == 0, "p=%d: peers' regions are still mapped after team_release", crew->p);
+    free(crew->memory);
+}
+
+void crew_run(struct crew *crew) {
+    struct segment_name names[most_ranks] = {{0}};
+    build(crew, names);
+    crew->start = clock_seconds();
+    for (int r = 0; r < crew->p; r++)
+        expect(pthread_create(&crew->ranks[r].thread, NULL, begin, &crew->ranks[r]) == 0, "pthread_create");
+    for (int r = 0; r < crew->p; r++) pthread_join(crew->ranks[r].thread, NULL);
+    tear_down(crew, names);
+}
+
+bool crew_goes_on(struct rank *rank) {
+    struct crew *crew = rank->crew;
+    if (rank->team.me == 0) atomic_store(&crew->late, clock_seconds() - crew->start > most_seconds);
+    sync_all(&rank->team, 0);
+    bool late = atomic_load(&crew->late);
+    sync_all(&rank->team, 0);
+    return !late;
+}
+
+int processors_here(void) {
+    struct processors set = machine_processors();
+    return processors_count(&set);
+}
+
+void dawdle(uint64_t *random) {
+    uint32_t what = draw_below(random, 64);
+    if (what == 0) usleep(draw_below(random, 1500));
+    else if (what < 12)
+        for (uint32_t i = draw_below(random, 20); i > 0; i--) sched_yield();
+    else if (what < 24)
+        for (uint32_t i = draw_below(random, 3000); i > 0; i--) atomic_signal_fence(memory_order_seq_cst);
+}
+
+bool mapping_of(uintptr_t address, char *line, size_t size) {
+    FILE *file = fopen("/proc/self/maps", "r");
+    bool found = false;
+    while (file && !found && fgets(line, (int)size, file)) {
+        unsigned long start, end;
+        found = sscanf(line, "%lx-%lx ", &start, &end) == 2 && start <= address && address < end;
+    }
+    if (file) fclose(file);
+    return found;
+}
+
+int mappings_named(const char *word) {
+    FILE *file = fopen("/proc/self/maps", "r");
+    char line[512];
+    int count = 0;
+    while (file && fgets(line, sizeof line, file)) count += strstr(line, word) != NULL;
+    if (file) fclose(file);
+    return count;
+}

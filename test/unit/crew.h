@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* crew.h - the ranks of a team as threads of one process: what a node's processes do through shared memory, where sanitizers see
+ * every access. */
+#ifndef MORTAR_CREW_H
+#define MORTAR_CREW_H
+
+#include "coll/coll.h"
+#include "unit.h"
+
+#include <pthread.h>
+
+enum { most_ranks = 16 };
+
+/* How the ranks reach each other's memory. */
+enum reach {
+    REACH_NOTHING, /* no rank has a region */
+    REACH_DIRECT,  /* at its own address: a race on a byte is a race that a sanitizer sees */
+    REACH_MAPPED,  /* as processes do it: regions in memfds, mapped by team_map, read-only and writable at different addresses */
+};
+
+struct crew;
+struct rank {
+    struct team team;
+    struct crew *crew;
+    uint64_t common, own; /* random: the same sequence on all ranks, a different one on each */
+    char *block;          /* memory for buffers, crew->room bytes; a rank with a region has it there */
+    bool has_region;
+    long polls; /* calls of team.progress */
+    pthread_t thread;
+};
+
+/* What a test asks for; the rest is drawn from the seed. */
+struct crew {
+    int p;
+    enum reach reach;
+    size_t slot, room;
+    uint32_t epoch; /* barriers that lie behind the team; near UINT32_MAX the counters wrap soon */
+    uint64_t seed;
+    bool spinning;         /* ranks may spin: only sensible with a processor each */
+    bool all_have_regions; /* else some ranks have none */
+    void (*body)(struct rank *rank);
+    const void *argument; /* for the body */
+    struct rank ranks[most_ranks];
+    void *memory;
+    double start;
+    atomic_bool late;
+};
+
+/* Builds the teams, runs body on p threads, joins them, checks that nobody wrote behind the shared memory, frees everything. */
+void crew_run(struct crew *crew);
+
+/* Has the crew still time? On a machine that is busy with other things a barrier costs milliseconds. Collective. */
+bool crew_goes_on(struct rank *rank);
+
+/* Processors of this machine that the test may use. */
+int processors_here(void);
+
+/* Lets others run, for a random while that is mostly nothing. */
+void dawdle(uint64_t *random);
+
+/* The line of /proc/self/maps that holds the address; false: not mapped. Mappings whose name contains a word. */
+bool mapping_of(uintptr_t address, char *line, size_t size);
+int mappings_named(const char *word);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* text - plans as text: every plan that can be written reads back as itself, with its arguments in any order and with any of them
+ * left out; what is no plan is refused with a sentence that quotes it; random texts never do harm. */
+#include "plan/plan.h"
+
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct plan parsed(const char *text) {
+    struct plan plan;
+    char why[192] = "";
+    int error = plan_parse(text, &plan, why, sizeof why);
+    expect(error == 0, "plan_parse(\"%s\") = %d: %s", text, error, why);
+    return plan;
+}
+
+static bool same(const struct plan *a, const struct plan *b) {
+    return a->algorithm == b->algorithm && a->arguments.order == b->arguments.order && a->arguments.kernel == b->arguments.kernel &&
+           a->arguments.chunk == b->arguments.chunk && strcmp(a->text, b->text) == 0;
+}
+
+/* The text is the plan that it was written for, and the plan's own text reads back as the same plan. */
+static void check_plan(const char *text, const struct algorithm *algorithm, const struct arguments *arguments) {
+    struct plan plan = parsed(text), again = parsed(plan.text);
+    struct arguments got = plan.arguments;
+    expect(plan.algorithm == algorithm && got.order == arguments->order && got.kernel == arguments->kernel &&
+               got.chunk == arguments->chunk && !plan.reason,
+           "\"%s\" was read as %s, order %d, kernel %d, chunk %zu", text, plan.algorithm->name, (int)got.order, (int)got.kernel,
+           got.chunk);
+    expect(same(&plan, &again), "\"%s\" is printed as \"%s\" and then as \"%s\"", text, plan.text, again.text);
+}
+
+/* Writes the words in all ways: the k-th of count! orders, with or without blanks. */
+static void in_every_order(const char *name, const char **words, int count, const struct algorithm *algorithm,
+                           const struct arguments *arguments) {
+    static const char *const style[][4] = {{"", "(", ",", ")"}, {" ", " ( ", " , ", " )\t"}};
+    int ways = 1;
+    for (int i = 2; i <= count; i++) ways *= i;
+    for (int way = 0; way < ways; way++) {
+        const char *left[4];
+        for (int s = 0; s < 2; s++) {
+            char text[128];
+            int at = snprintf(text, sizeof text, "%s%s%s", style[s][0], name, style[s][1]), rest = way;
+            memcpy(left, words, (size_t)count * sizeof *words);
+            for (int i = count; i > 0; i--) {
+                int pick = rest % i;
+                rest /= i;
+                at += snprintf(text + at, sizeof text - (size_t)at, "%s%s", i < count ? style[s][2] : "", left[pick]);
+                left[pick] = left[i - 1];
+            }
+            snprintf(text + at, sizeof text - (size_t)at, "%s", style[s][3]);
+            check_plan(text, algorithm, arguments);
+        }
+    }
+}
+
+static bool takes(const struct algorithm *algorithm, const char *what) { return strstr(algorithm->takes, what) != NULL; }
+
+/* Every algorithm with every value of each argument that it takes, and with each of them left out. */
+static int every_plan(void) {
+    static const struct {
+        const char *text;
+        size_t bytes;
+    } chunks[] = {{"1", 1}, {"192", 192}, {"4K", 4096}, {"1M", 1 << 20}, {"1152921504606846975", 1152921504606846975}};
+    int plans = 0;
+    for (int a = 0; a < ALGORITHMS; a++)
+        for (int o = -1; o < (takes(&algorithms[a], "order") ? (int)ORDERS : 0); o++)
+            for (int k = -1; k < (takes(&algorithms[a], "kernel") ? (int)KERNELS : 0); k++)
+                for (int c = -1; c < (takes(&algorithms[a], "chunk") ? 5 : 0); c++, plans++) {
+                    struct arguments arguments = {0};
+                    const char *words[4];
+                    int count = 0;
+                    if (o >= 0) words[count++] = orders[o].name, arguments.order = (enum order_id)o;
+                    if (k >= 0) words[count++] = kernels[k].name, arguments.kernel = (enum kernel_id)k;
+                    if (c >= 0) words[count++] = chunks[c].text, arguments.chunk = chunks[c].bytes;
+                    if (count == 0) check_plan(algorithms[a].name, &algorithms[a], &arguments);
+                    in_every_order(algorithms[a].name, words, count, &algorithms[a], &arguments);
+                }
+    return plans;
+}
+
+static void spelling(void) {
+    static const struct {
+        const char *text, *full;
+    } cases[] = {{"native", "native"},
+                 {"pull", "pull(rows, plain)"},
+                 {"pull()", "pull(rows, plain)"},
+                 {"pull(plain)", "pull(rows, plain)"},
+                 {"pull(morton)", "pull(morton, plain)"},
+                 {"cico", "cico"},
+                 {"cico(4K)", "cico(4096)"},
+                 {"last", "last"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plan plan = parsed(cases[i].text);
+        expect(strcmp(plan.text, cases[i].full) == 0, "\"%s\" is printed as \"%s\", not \"%s\"", cases[i].text, plan.text,
+               cases[i].full);
+    }
+}
+
+static void no_plans(void) {
+    const char *bad =
+        "nonsense|pul|pull2|PULL|(|()|,|(rows)|pull(|pull)|pull(rows|pull(rows))|pull(rows,)|pull(,rows)|pull(nonsense)|"
+        "pull(rows,,plain)|pull(row)|pull(rows) x|pull rows|pull(rows plain)|pull(64)|pull((rows))|pull(rows)(plain)|"
+        "cico(0)|cico(-1)|cico(8Q)|cico(rows)|cico(plain)|cico(1.5K)|native(rows)|native(64)|last(rows)|last(plain)|"
+        "cico;|pull(rows),|pull(morton-morton-morton-morton-morton-morton)|a-name-longer-than-any-name-can-be(rows)|| ";
+    for (char text[128]; next_text(&bad, text);) {
+        struct plan plan;
+        char why[192] = "", quoted[132];
+        int error = plan_parse(text, &plan, why, sizeof why);
+        snprintf(quoted, sizeof quoted, "\"%s\"", text);
+        expect(error == -EINVAL, "plan_parse(\"%s\") = %d", text, error);
+        expect(strstr(why, quoted) && strlen(why) > strlen(quoted) + 10, "\"%s\" is refused with: %s", text, why);
+    }
+}
+
+/* ---- random texts ---- */
+
+static size_t random_text(uint64_t *random, char *text, size_t size) {
+    static const char *const pieces[] = {"(",  ")",  ",",  " ", "\t",   "64",   "4K",   "0",    "order",
+                                         "\"", "%s", "%n", "-", "pull", "cico", "rows", "plain"};
+    enum { count = sizeof pieces / sizeof *pieces };
+    size_t length = 0;
+    for (uint32_t i = draw_below(random, 24); i > 0; i--) {
+        uint32_t kind = draw_below(random, 8);
+        const char *piece = pieces[draw_below(random, count)];
+        char byte[2] = {(char)(1 + draw_below(random, 255)), 0};
+        if (kind == 0) piece = byte;
+        if (kind == 1) piece = algorithms[draw_below(random, ALGORITHMS)].name;
+        if (kind == 2) piece = orders[draw_below(random, ORDERS)].name;
+        if (kind == 3) piece = kernels[draw_below(random, KERNELS)].name;
+        for (; *piece && length + 1 < size; piece++) text[length++] = *piece;
+    }
+    text[length] = 0;
+    return length;
+}
+
+static int random_texts(uint64_t *random, int rounds) {
+    int plans = 0;
+    for (int i = 0; i < rounds; i++) {
+        char text[256], why[200];
+        uint64_t seed = *random;
+        random_text(random, text, draw_below(random, 2) ? sizeof text : 24);
+        size_t size = 1 + draw_below(random, 192);
+        struct plan plan, again;
+        memset(why, '#', sizeof why);
+        int error = plan_parse(text, &plan, why, size);
+        for (size_t c = size; c < sizeof why; c++)
+            expect(why[c] == '#', "seed %llu: the reason is longer than its %zu bytes", (unsigned long long)seed, size);
+        if (error) {
+            expect(error == -EINVAL && memchr(why, 0, size) && (size < 2 || *why == '"'), "\"%s\" gives %d: %.190s", text, error,
+                   why);
+            continue;
+        }
+        plans++;
+        again = parsed(plan.text);
+        expect(same(&plan, &again), "\"%s\" is printed as \"%s\", and then \"%s\"", text, plan.text, again.text);
+    }
+    return plans;
+}
+
+int main(int count, char **words) {
+    uint64_t random = seed_from(count, words);
+    int plans = every_plan();
+    spelling();
+    no_plans();
+    int accepted = random_texts(&random, 200000);
+    expect(accepted > 1000, "only %d of the random texts were plans", accepted);
+    printf("%d plans; %d random plans\n", plans, accepted);
+    return 0;
+}
