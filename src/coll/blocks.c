@@ -2,7 +2,7 @@
 /* blocks - how the ranks of a node learn where each other's blocks lie, and the copy of one block. */
 #include "coll/coll.h"
 
-uint32_t publish(struct team *team, const struct call *call, bool others_write) {
+HOT uint32_t publish(struct team *team, const struct call *call, bool others_write) {
     struct post *post = post_of(team, team->epoch & 1, team->me);
     size_t sent = send_bytes(&call->shape, team->p), received = call->shape.bytes * (size_t)team->p;
     uint32_t trouble = call->trouble;
@@ -14,7 +14,7 @@ uint32_t publish(struct team *team, const struct call *call, bool others_write) 
     return trouble;
 }
 
-void copy_cell(const struct team *team, const struct shape *shape, uint32_t half, struct cell cell, bool writable,
+HOT void copy_cell(const struct team *team, const struct shape *shape, uint32_t half, struct cell cell, bool writable,
                const struct kernel *kernel) {
     const uintptr_t *peers = team->peers[writable];
     uintptr_t from = peers[cell.source] + post_of(team, half, (int)cell.source)->send + cell.dest * send_step(shape);

@@ -11,7 +11,7 @@ static double cost(const struct team *team, const struct shape *shape) {
     return team->sync_seconds + 2 * crowding(team) * copy_seconds(team->p, shape->bytes);
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     return staged_exchange(team, call, arguments->chunk, -1);
 }
 

@@ -24,7 +24,7 @@ static double cost(const struct team *team, const struct shape *shape) {
     return team->sync_seconds + copy_seconds((double)team->p * team->p, shape->bytes);
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     uint32_t half = team->epoch & 1, trouble;
     if (sync_arrive(team, publish(team, call, true))) {

@@ -24,14 +24,14 @@ static double cost(const struct team *team, const struct shape *shape) {
     return 2 * team->sync_seconds + crowding(team) * copy_seconds(team->p, shape->bytes);
 }
 
-static void walk(const struct team *team, const struct call *call, uint32_t half, const struct arguments *arguments) {
+HOT static void walk(const struct team *team, const struct call *call, uint32_t half, const struct arguments *arguments) {
     const struct kernel *kernel = &kernels[arguments->kernel];
     const struct cell *cells = team->cells[arguments->order];
     bool writable = others_write(arguments);
     for (int k = 0; k < team->p; k++) copy_cell(team, &call->shape, half, cells[k], writable, kernel);
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     uint32_t half = team->epoch & 1;
     uint32_t trouble = sync_all(team, publish(team, call, others_write(arguments)));
     if (trouble & LEAVE) return LEFT;

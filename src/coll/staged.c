@@ -6,7 +6,7 @@
  * Cost per round: one barrier; two copies of p chunks per rank, of which the staged one stays in cache when chunks are small. */
 #include "coll/coll.h"
 
-static size_t chunk_that_fits(const struct team *team, const struct shape *shape, size_t wish) {
+HOT static size_t chunk_that_fits(const struct team *team, const struct shape *shape, size_t wish) {
     size_t blocks = shape->collective == COLL_alltoall ? (size_t)team->p : 1;
     size_t most = team->slot / blocks / 64 * 64; /* at least 64: see MORTAR_SLOT in team.c */
     size_t chunk = wish > 0 && wish < most ? wish : most;
@@ -14,10 +14,10 @@ static size_t chunk_that_fits(const struct team *team, const struct shape *shape
 }
 
 /* Bytes at..at+length of each block, packed with the distance `length` between blocks. */
-static void copy_in(const struct team *team, const struct call *call, size_t at, size_t length) {
-    char *slot = stage_of(team, team->epoch & 1, team->me);
+HOT static void copy_in(const struct team *team, const struct call *call, size_t at, size_t length) {
     size_t n = call->shape.bytes;
     int blocks = call->shape.collective == COLL_alltoall ? team->p : 1;
+    char *slot = stage_of(team, team->epoch & 1, team->me, length * (size_t)blocks);
     if (length == n) {
         memcpy(slot, call->send, n * (size_t)blocks);
         return;
@@ -25,20 +25,21 @@ static void copy_in(const struct team *team, const struct call *call, size_t at,
     for (int j = 0; j < blocks; j++) memcpy(slot + (size_t)j * length, call->send + (size_t)j * n + at, length);
 }
 
-static void copy_out(const struct team *team, const struct call *call, uint32_t half, size_t at, size_t length, int posts) {
+HOT static void copy_out(const struct team *team, const struct call *call, uint32_t half, size_t at, size_t length, int posts) {
     const struct kernel *kernel = &kernels[KERNEL_plain];
-    size_t n = call->shape.bytes, step = call->shape.collective == COLL_alltoall ? length : 0;
+    bool alltoall = call->shape.collective == COLL_alltoall;
+    size_t n = call->shape.bytes, step = alltoall ? length : 0, staged = alltoall ? length * (size_t)team->p : length;
     for (int k = 1; k <= team->p; k++) {
         int i = (team->me + k) % team->p;
         const struct post *post = posts < 0 ? NULL : post_of(team, (uint32_t)posts, i);
-        const char *from = stage_of(team, half, i) + (size_t)team->me * step;
+        const char *from = stage_of(team, half, i, staged) + (size_t)team->me * step;
         if (post && post->send_reachable)
             from = (const char *)(team->peers[0][i] + post->send) + (size_t)team->me * send_step(&call->shape) + at;
         copy_block(kernel, call->recv + (size_t)i * n + at, from, length);
     }
 }
 
-enum outcome staged_exchange(struct team *team, const struct call *call, size_t chunk, int posts) {
+HOT enum outcome staged_exchange(struct team *team, const struct call *call, size_t chunk, int posts) {
     size_t n = call->shape.bytes;
     chunk = chunk_that_fits(team, &call->shape, chunk);
     bool straight = posts >= 0 && post_of(team, (uint32_t)posts, team->me)->send_reachable;

@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <link.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static const struct abi {
     {"libmpich.so.", NULL},
 };
 
-static entry entries[DOORS];
+static _Atomic(entry) entries[DOORS];
 static void *engine;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -109,6 +110,8 @@ static void open_door(void) {
 }
 
 static entry enter(enum door door) {
+    entry known = atomic_load_explicit(&entries[door], memory_order_acquire);
+    if (known) return known;
     pthread_once(&once, open_door);
     if (entries[door]) return entries[door];
     fprintf(stderr, "mortar: the program calls %s, which its MPI library does not have\n", names[door] + 1);

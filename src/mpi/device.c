@@ -31,7 +31,7 @@ static asker driver(void) {
     return found;
 }
 
-bool on_device(const struct team *team, const void *address) {
+HOT bool on_device(const struct team *team, const void *address) {
     uint64_t offset;
     if (team_reaches(team, address, 1, &offset)) return false; /* malloc'ed: the common case, and free of charge */
     asker ask = driver();

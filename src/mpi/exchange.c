@@ -7,7 +7,7 @@
 /* Set while this thread is inside mortar: an MPI library may implement one call by another. */
 static _Thread_local bool inside;
 
-static void count(struct tally *tally, size_t bytes, double start) {
+HOT static void count(struct tally *tally, size_t bytes, double start) {
     tally->calls++;
     tally->bytes += bytes;
     if (start > 0) tally->seconds += clock_seconds() - start;
@@ -21,7 +21,7 @@ struct side {
     char *packed; /* scratch; NULL: the user's memory is used */
 };
 
-static bool scratch(struct side *side, size_t bytes, bool always) {
+HOT static bool scratch(struct side *side, size_t bytes, bool always) {
     if (type_is_run(side->typed.type)) {
         if (!always) return true;
     } else if (!can_pack(&side->typed, side->user)) {
@@ -32,7 +32,7 @@ static bool scratch(struct side *side, size_t bytes, bool always) {
 }
 
 /* The arguments are checked no further than mortar needs: what looks wrong goes to the host MPI, whose errors the user knows. */
-static bool block_bytes(const struct exchange *e, size_t *bytes) {
+HOT static bool block_bytes(const struct exchange *e, size_t *bytes) {
     size_t sent, received;
     if (e->recv == MPI_IN_PLACE || e->recv_count < 0 || !type_bytes(e->recv_type, &received)) return false;
     *bytes = received * (size_t)e->recv_count;
@@ -44,7 +44,7 @@ static bool block_bytes(const struct exchange *e, size_t *bytes) {
 }
 
 /* *plan becomes the plan that served the call in the end. */
-static int run(const struct exchange *e, struct team *team, struct plan **plan, size_t n) {
+HOT static int run(const struct exchange *e, struct team *team, struct plan **plan, size_t n) {
     const struct algorithm_code *code = (*plan)->algorithm->code;
     bool in_place = e->send == MPI_IN_PLACE;
     int all = team->p, mine = e->collective == COLL_alltoall ? all : 1;
@@ -81,7 +81,7 @@ static int run(const struct exchange *e, struct team *team, struct plan **plan, 
     return error;
 }
 
-static int dispatch(const struct exchange *e) {
+HOT static int dispatch(const struct exchange *e) {
     size_t n;
     if (!block_bytes(e, &n)) return e->native(e);
     struct team *team = team_of(e->comm);
@@ -94,7 +94,7 @@ static int dispatch(const struct exchange *e) {
     return error;
 }
 
-int exchange(const struct exchange *e) {
+HOT int exchange(const struct exchange *e) {
     if (inside || e->comm == MPI_COMM_NULL) return e->native(e);
     inside = true;
     int error = dispatch(e);

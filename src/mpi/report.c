@@ -29,7 +29,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct record *gathering; /* where the visitors add */
 static int *gathering_count;
 
-bool report_wanted(void) {
+HOT bool report_wanted(void) {
     static int wanted = -1;
     if (wanted < 0) wanted = *option_text(OPTION_REPORT) != 0;
     return wanted;

@@ -7,8 +7,11 @@
 #include <pthread.h>
 #include <string.h>
 
-bool type_bytes(MPI_Datatype type, size_t *bytes) {
+HOT bool type_bytes(MPI_Datatype type, size_t *bytes) {
     MPI_Count size;
+    if (type == MPI_BYTE || type == MPI_CHAR) return *bytes = 1, true;
+    if (type == MPI_INT || type == MPI_FLOAT) return *bytes = 4, true;
+    if (type == MPI_DOUBLE) return *bytes = 8, true;
     if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return false;
     *bytes = (size_t)size;
     return true;
@@ -73,7 +76,7 @@ static bool run_remembered(MPI_Datatype type) {
     return run;
 }
 
-bool type_is_run(MPI_Datatype type) {
+HOT bool type_is_run(MPI_Datatype type) {
     if (type == MPI_BYTE || type == MPI_CHAR || type == MPI_INT || type == MPI_FLOAT || type == MPI_DOUBLE || type == MPI_LONG ||
         type == MPI_C_DOUBLE_COMPLEX || type == MPI_DOUBLE_PRECISION || type == MPI_INTEGER || type == MPI_DOUBLE_COMPLEX)
         return true;

@@ -84,7 +84,7 @@ static struct plan *keep(struct plans *plans, enum collective collective, const 
 static void free_plans(struct team *team) { free(team->plans); }
 
 /* A team's table; entry 0 is native, for when there is nothing better. On a team that is not native all ranks get one or none. */
-static struct plans *plans_of(struct team *team) {
+HOT static struct plans *plans_of(struct team *team) {
     if (team->plans) return team->plans;
     struct plans *plans = calloc(1, sizeof *plans);
     if (!team->why_native && !team_agree(team, plans != NULL)) {
@@ -122,7 +122,7 @@ static struct plan resolve(struct team *team, const struct shape *shape) {
 
 static int class_of(size_t bytes) { return bytes == 0 ? 0 : 64 - __builtin_clzll(bytes); }
 
-struct plan *plan_for(struct team *team, const struct shape *shape) {
+HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     static struct plan native = {.algorithm = &algorithms[ALGORITHM_native], .text = "native", .reason = "out of memory"};
     struct plans *plans = plans_of(team);
     if (!plans) return &native;

@@ -55,8 +55,7 @@ static int take_letter(int socket, const struct address *all, int p, int *from, 
     } control;
     struct letter letter = {0};
     struct iovec body = {.iov_base = &letter, .iov_len = sizeof letter};
-    struct msghdr message = {
-        .msg_iov = &body, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+    struct msghdr message = {.msg_iov = &body, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
     fds[0] = fds[1] = -1;
     ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0) return -errno;

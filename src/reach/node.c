@@ -22,8 +22,10 @@ void team_attach(struct team *team, void *memory, size_t slot) {
     team->stage = (char *)memory + posts_end(team->p);
     team->slot = slot;
     team->map_error[0] = team->map_error[1] = 1; /* not tried */
-    team->patience = (struct patience){
-        .mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"), .crowded = true, .sleepy_again = 64};
+    team->patience = (struct patience){.mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"),
+                                       .crowded = true,
+                                       .sleepy_again = 64,
+                                       .tick_rate = clock_ticks_per_second()};
 }
 
 static void unmap_peers(struct team *team, bool writable) {
@@ -69,7 +71,7 @@ int team_map(struct team *team, bool writable) {
     int error = team->peers[writable] ? 0 : map_all(team, writable);
     if (!team_agree(team, error == 0)) {
         if (error == 0) unmap_peers(team, writable);
-        else note("a peer's memory cannot be mapped (error %d): blocks are staged", -error);
+        else note("a peer's memory cannot be mapped (error %d): no plan that needs it is used", -error);
         error = -EACCES;
     }
     team->map_error[writable] = error;
@@ -82,7 +84,7 @@ bool team_shares(const struct team *team) {
     return true;
 }
 
-bool team_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset) {
+HOT bool team_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset) {
     uintptr_t start = (uintptr_t)memory - (uintptr_t)team->region;
     *offset = start;
     return start < team->region_bytes && bytes <= team->region_bytes - start;

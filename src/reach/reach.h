@@ -44,6 +44,7 @@ struct patience {
     bool crowded;          /* more ranks than processors */
     uint32_t sleepy;       /* waits to come that go to sleep early, because yielding gave the processor to strangers */
     uint32_t sleepy_again; /* how many the next such episode lasts */
+    double tick_rate;      /* of clock_ticks */
     uint64_t sleeps, yields;
 };
 
@@ -101,8 +102,10 @@ bool team_shares(const struct team *team);
 /* Where does [memory, memory + bytes) lie in my region? False: outside. */
 bool team_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset);
 
-static inline char *stage_of(const struct team *team, uint32_t half, int rank) {
-    return team->stage + ((size_t)half * (size_t)team->p + (size_t)rank) * team->slot;
+/* Where a rank stages `bytes` <= slot, the same on all ranks. As dense as cache lines allow: with many ranks on a processor, pages
+ * are what a short exchange costs. */
+static inline char *stage_of(const struct team *team, uint32_t half, int rank, size_t bytes) {
+    return team->stage + (size_t)half * (size_t)team->p * team->slot + (size_t)rank * ((bytes + 63) / 64 * 64);
 }
 static inline struct post *post_of(const struct team *team, uint32_t half, int rank) {
     return &team->control->posts[(size_t)half * (size_t)team->p + (size_t)rank];

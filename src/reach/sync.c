@@ -3,18 +3,18 @@
  * and barrier whatever the shape of the barrier, so the shape is the simplest; the counter wraps and needs no reset. */
 #include "reach/reach.h"
 
-bool sync_arrive(struct team *team, uint32_t trouble) {
+HOT bool sync_arrive(struct team *team, uint32_t trouble) {
     struct control *control = team->control;
     if (trouble) atomic_fetch_or_explicit(&control->trouble[team->epoch & 1], trouble, memory_order_relaxed);
     uint32_t arrived = atomic_fetch_add_explicit(&control->arrived, 1, memory_order_acq_rel) + 1;
     return arrived == (team->epoch + 1) * (uint32_t)team->p; /* both wrap alike */
 }
 
-uint32_t sync_trouble(const struct team *team) {
+HOT uint32_t sync_trouble(const struct team *team) {
     return atomic_load_explicit(&team->control->trouble[team->epoch & 1], memory_order_relaxed);
 }
 
-uint32_t sync_release(struct team *team) {
+HOT uint32_t sync_release(struct team *team) {
     struct control *control = team->control;
     uint32_t trouble = sync_trouble(team);
     /* All have arrived, so all have read the trouble of the barrier before: its word is free for the next one. */
@@ -26,7 +26,7 @@ uint32_t sync_release(struct team *team) {
     return trouble;
 }
 
-uint32_t sync_wait(struct team *team) {
+HOT uint32_t sync_wait(struct team *team) {
     struct control *control = team->control;
     wait_change(team, &control->epoch, team->epoch, &control->sleepers);
     uint32_t trouble = sync_trouble(team);
@@ -34,20 +34,20 @@ uint32_t sync_wait(struct team *team) {
     return trouble;
 }
 
-uint32_t sync_all(struct team *team, uint32_t trouble) {
+HOT uint32_t sync_all(struct team *team, uint32_t trouble) {
     return sync_arrive(team, trouble) ? sync_release(team) : sync_wait(team);
 }
 
 void sync_measure(struct team *team) {
-    double best = 1;
-    for (int i = 0; i < 8; i++) { /* the first ones touch new pages and wait for latecomers */
-        double start = clock_seconds();
+    enum { warm_ups = 2, rounds = 8 };
+    double start = 0;
+    for (int i = -warm_ups; i < rounds; i++) { /* the first ones touch new pages and wait for latecomers */
+        if (i == 0) start = clock_seconds();
         sync_all(team, 0);
-        double took = clock_seconds() - start;
-        if (took < best) best = took;
     }
+    double took = (clock_seconds() - start) / rounds;
     _Atomic uint32_t *nanoseconds = &team->control->sync_nanoseconds;
-    if (team->me == 0) atomic_store_explicit(nanoseconds, (uint32_t)(best * 1e9), memory_order_relaxed);
+    if (team->me == 0) atomic_store_explicit(nanoseconds, (uint32_t)((took < 1 ? took : 1) * 1e9), memory_order_relaxed);
     sync_all(team, 0);
     team->sync_seconds = 1e-9 * atomic_load_explicit(nanoseconds, memory_order_relaxed);
 }

@@ -36,15 +36,13 @@ static inline void relax(void) {
 #endif
 }
 
-static inline bool changed(_Atomic uint32_t *word, uint32_t old) {
-    return atomic_load_explicit(word, memory_order_acquire) != old;
-}
+static inline bool changed(_Atomic uint32_t *word, uint32_t old) { return atomic_load_explicit(word, memory_order_acquire) != old; }
 
 static inline void drive(struct team *team) {
     if (team->progress) team->progress(team);
 }
 
-void wait_wake(_Atomic uint32_t *word, _Atomic uint32_t *sleepers) {
+HOT void wait_wake(_Atomic uint32_t *word, _Atomic uint32_t *sleepers) {
     if (atomic_load_explicit(sleepers, memory_order_seq_cst) != 0) syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
@@ -61,12 +59,14 @@ static bool spin(struct team *team, _Atomic uint32_t *word, uint32_t old, double
 }
 
 /* Gives the processor away until the word changes or yielding no longer pays. */
-static bool yield(struct team *team, _Atomic uint32_t *word, uint32_t old) {
+HOT static bool yield(struct team *team, _Atomic uint32_t *word, uint32_t old) {
     struct patience *patience = &team->patience;
     bool forever = patience->mode == WAIT_YIELD;
     bool sleepy = !forever && patience->sleepy > 0;
     if (sleepy) patience->sleepy--;
-    double start = sleepy ? 0 : clock_seconds(), before = start;
+    uint64_t start = clock_ticks(), before = start;
+    const uint64_t stolen = (uint64_t)(stolen_seconds * patience->tick_rate),
+                   most = (uint64_t)(yield_seconds * patience->tick_rate);
     for (int i = 1;; i++) {
         sched_yield();
         patience->yields++;
@@ -75,8 +75,8 @@ static bool yield(struct team *team, _Atomic uint32_t *word, uint32_t old) {
             if (done || i == short_yields) return done;
             continue;
         }
-        double now = clock_seconds();
-        if (now - before > stolen_seconds && !forever) { /* measured also when done: that yield was late */
+        uint64_t now = clock_ticks();
+        if (now - before > stolen && !forever) { /* measured also when done: that yield was late */
             patience->sleepy = patience->sleepy_again;
             if (patience->sleepy_again < most_sleepy) patience->sleepy_again *= 2;
             return done;
@@ -85,7 +85,7 @@ static bool yield(struct team *team, _Atomic uint32_t *word, uint32_t old) {
             if (patience->sleepy_again > first_sleepy) patience->sleepy_again--;
             return true;
         }
-        if (!forever && now - start > yield_seconds) return false;
+        if (!forever && now - start > most) return false;
         if (i % yields_per_poll == 0) drive(team);
         before = now;
     }
@@ -99,7 +99,7 @@ static void nap(_Atomic uint32_t *word, uint32_t old, long nanoseconds, _Atomic 
     atomic_fetch_sub_explicit(sleepers, 1, memory_order_seq_cst);
 }
 
-void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *sleepers) {
+HOT void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *sleepers) {
     struct patience *patience = &team->patience;
     /* On a crowded node whoever we wait for may need this very processor: no pause at all. */
     for (int i = 0; i < (patience->crowded ? 1 : pauses); i++) {

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 enum { page = 4096, around = 64 };
 
@@ -42,12 +43,12 @@ static void at_the_edges(const struct kernel *kernel, size_t bytes, bool block) 
     check_move(kernel, block, 0, longest - bytes, bytes, margin);
 }
 
-static void onto_itself(const struct kernel *kernel, size_t bytes) {
-    memcpy(target, pattern, bytes + 1);
-    kernel->move(target, target, bytes);
-    copy_block(kernel, target, target, bytes);
-    expect(memcmp(target, pattern, bytes + 1) == 0, "%s: %zu bytes onto themselves", kernel->name, bytes);
-    memset(target, 0xa5, bytes + 1);
+/* A block that is in place already is not even written: a peer may be reading it. */
+static void onto_itself(const struct kernel *kernel) {
+    expect(mprotect(pattern, longest, PROT_READ) == 0, "mprotect");
+    for (size_t bytes = 0; bytes <= 300; bytes++) copy_block(kernel, pattern + bytes, pattern + bytes, bytes);
+    for (size_t i = 0; i < count_of_long; i++) copy_block(kernel, pattern, pattern, long_sizes[i]);
+    expect(mprotect(pattern, longest, PROT_READ | PROT_WRITE) == 0, "mprotect");
 }
 
 int main(int count, char **words) {
@@ -64,11 +65,10 @@ int main(int count, char **words) {
         all_alignments(kernel);
         for (size_t bytes = 0; bytes <= 300; bytes++)
             for (int block = 0; block < 2; block++) at_the_edges(kernel, bytes, block);
-        for (size_t bytes = 0; bytes <= 300; bytes++) onto_itself(kernel, bytes);
+        onto_itself(kernel);
         for (size_t i = 0; i < count_of_long; i++) {
             at_the_edges(kernel, long_sizes[i], i % 2);
             check_move(kernel, 1 - i % 2, 1 + draw_below(&random, 64), draw_below(&random, 64), long_sizes[i], around);
-            onto_itself(kernel, long_sizes[i]);
         }
     }
     printf("%d kernels\n", KERNELS);

@@ -26,18 +26,21 @@ static unsigned patience_of(const struct crew *crew, uint64_t *random) {
     return modes[draw_below(random, crew->spinning ? 5 : 4)];
 }
 
+/* Where the region of a rank that has none seems to begin: who computes with it all the same, hits nothing. */
+static char *const nowhere = (char *)((uintptr_t)1 << 45);
+
 static void give_block(struct crew *crew, struct rank *rank, struct segment_name *name) {
-    if (!rank->has_region || crew->reach == REACH_DIRECT) {
-        rank->block = malloc(crew->room);
-        expect(rank->block != NULL, "malloc");
-    } else {
-        int error = 0, fd = segment_create("unit-region", crew->room);
-        expect(fd >= 0 && segment_name(fd, name) == 0, "segment_create: %d", fd);
-        rank->block = segment_map(fd, crew->room, true, &error);
-        expect(rank->block != NULL, "segment_map: %d", error);
-    }
-    rank->team.region = rank->has_region ? rank->block : NULL;
-    rank->team.region_bytes = rank->has_region ? crew->room : 0;
+    size_t region = crew->room / 2;
+    expect(region % 4096 == 0, "the region is a number of pages");
+    rank->block = mmap(NULL, crew->room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    expect(rank->block != MAP_FAILED, "mmap");
+    rank->team.region = rank->has_region ? rank->block : nowhere;
+    rank->team.region_bytes = rank->has_region ? region : 0;
+    if (!rank->has_region || crew->reach == REACH_DIRECT) return;
+    int fd = segment_create("unit-region", region);
+    expect(fd >= 0 && segment_name(fd, name) == 0, "segment_create: %d", fd);
+    void *shared = mmap(rank->block, region, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+    expect(shared == rank->block, "mmap");
 }
 
 static void know_peers(struct crew *crew, struct team *team, const struct segment_name *names) {
@@ -92,8 +95,8 @@ static void tear_down(struct crew *crew, struct segment_name *names) {
     }
     for (int r = 0; r < crew->p; r++) {
         struct rank *rank = &crew->ranks[r];
-        if (names[r].bytes) munmap(rank->block, crew->room), close(names[r].fd);
-        else free(rank->block);
+        munmap(rank->block, crew->room);
+        if (names[r].bytes) close(names[r].fd);
     }
     expect(mappings_named("unit-region") == 0, "p=%d: peers' regions are still mapped after team_release", crew->p);
     free(crew->memory);

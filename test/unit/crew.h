@@ -23,7 +23,7 @@ struct rank {
     struct team team;
     struct crew *crew;
     uint64_t common, own; /* random: the same sequence on all ranks, a different one on each */
-    char *block;          /* memory for buffers, crew->room bytes; a rank with a region has it there */
+    char *block;          /* memory for buffers, crew->room bytes; the first half is the region of a rank that has one */
     bool has_region;
     long polls; /* calls of team.progress */
     pthread_t thread;

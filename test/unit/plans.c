@@ -46,6 +46,8 @@ static struct shape draw_shape(struct rank *rank) {
     return shape;
 }
 
+static void follow(struct rank *rank);
+
 static void with_crew(uint64_t *random, void (*body)(struct rank *), const void *argument) {
     static struct crew crew;
     int p = 2 + (int)draw_below(random, 5);
@@ -55,8 +57,8 @@ static void with_crew(uint64_t *random, void (*body)(struct rank *), const void 
                          .seed = draw(random),
                          .body = body,
                          .argument = argument,
-                         .all_have_regions = !argument || draw_below(random, 2)};
-    crew.room = 2 * most_bytes * (size_t)p / 4096 * 4096 + 4096;
+                         .all_have_regions = body != follow || draw_below(random, 2)};
+    crew.room = 4 * most_bytes * (size_t)p / 8192 * 8192 + 8192;
     crew_run(&crew);
 }
 
@@ -107,6 +109,41 @@ static void change(struct rank *rank) {
         same_everywhere(rank, plan);
         if (plan->algorithm->code->run) run_plan(rank, plan, &shape, number);
     }
+}
+
+/* Buffers out of reach: after a call that was staged all ranks take the same detour, look again from time to time, and come back
+ * when buffers are in reach again. Long blocks go to the host MPI. A forced plan stays. */
+static void detour(struct rank *rank) {
+    const char *forced = rank->crew->argument;
+    struct shape shape = {COLL_alltoall, 200};
+    int straight = 0;
+    for (int number = 0; number < 600; number++) {
+        struct plan *plan = plan_for(&rank->team, &shape);
+        if (number % 8 == 0 || number < 4) same_everywhere(rank, plan);
+        bool direct = plan->algorithm->code->prepare != NULL;
+        straight += direct;
+        expect(!*forced || direct, "forced is %s, %s is run", forced, plan->text);
+        rank->team.region_bytes = 0;
+        run_plan(rank, plan, &shape, number);
+        rank->team.region_bytes = rank->crew->room / 2;
+    }
+    expect(*forced ? straight == 600 : straight > 1 && straight < 60, "%d of 600 calls looked whether buffers are in reach",
+           straight);
+    straight = 0;
+    for (int number = 0; number < 600; number++) {
+        struct plan *plan = plan_for(&rank->team, &shape);
+        straight += plan->algorithm->code->prepare != NULL;
+        run_plan(rank, plan, &shape, number);
+    }
+    expect(straight > 300, "only %d of 600 calls were direct again", straight);
+
+    shape.bytes = 1 << 20;
+    plan_for(&rank->team, &shape);
+    if (*forced) return;
+    plan_staged(&rank->team, &shape);
+    struct plan *plan = plan_for(&rank->team, &shape);
+    same_everywhere(rank, plan);
+    expect(!plan->algorithm->code->run && strstr(plan->reason, "heap"), "long blocks out of reach: %s", plan->text);
 }
 
 /* ---- native, and why ---- */
@@ -188,6 +225,10 @@ int main(int count, char **words) {
     setenv("MORTAR_VERBOSE", "0", 1); /* plans that are refused on purpose */
     every_plan(&random);
     with_crew(&random, change, NULL);
+    expect(plan_force("pull") == 0, "pull");
+    with_crew(&random, detour, "pull");
+    expect(plan_force("") == 0, "automatic again");
+    with_crew(&random, detour, "");
     expect(plan_force("pull") == 0, "pull");
     with_crew(&random, unmappable, NULL);
     with_crew(&random, too_many, NULL);

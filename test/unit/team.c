@@ -77,7 +77,7 @@ static void barriers(uint64_t *random) {
         for (int wrap = 0; wrap < 2; wrap++) {
             int p = sizes[i];
             crew =
-                (struct crew){.p = p, .slot = 64, .room = 4096, .seed = draw(random), .spinning = p <= 4 && p <= processors_here()};
+                (struct crew){.p = p, .slot = 64, .room = 8192, .seed = draw(random), .spinning = p <= 4 && p <= processors_here()};
             if (wrap) crew.epoch = UINT32_MAX - (uint32_t)rounds / 2;
             atomic_store(&entered, 0);
             atomic_store(&last_ones, 0);
@@ -117,7 +117,7 @@ static void late_rank(struct rank *rank) {
 static void progress(uint64_t *random) {
     static struct crew crew;
     for (unsigned mode = WAIT_AUTO; mode <= WAIT_FUTEX; mode++) {
-        crew = (struct crew){.p = 3, .slot = 64, .room = 4096, .seed = draw(random), .body = late_rank, .argument = &mode};
+        crew = (struct crew){.p = 3, .slot = 64, .room = 8192, .seed = draw(random), .body = late_rank, .argument = &mode};
         atomic_store(&polled, 0);
         crew_run(&crew);
         struct patience *patience = &crew.ranks[1].team.patience;
@@ -212,7 +212,7 @@ static void layout(void) {
                 }
             for (uint32_t half = 0; half < 2; half++)
                 for (int r = 0; r < p; r++) {
-                    char *stage = stage_of(&team, half, r);
+                    char *stage = stage_of(&team, half, r, team.slot);
                     expect(stage >= end && (uintptr_t)stage % 64 == 0, "p=%d slot %zu: stage %u of rank %d", p, slot, half, r);
                     end = stage + slot;
                 }
@@ -260,7 +260,7 @@ static void orders_of_team(struct rank *rank) {
 
 static void memory(uint64_t *random) {
     static struct crew crew;
-    crew = (struct crew){.p = 5, .reach = REACH_MAPPED, .slot = 64, .room = 4096, .seed = draw(random), .all_have_regions = true};
+    crew = (struct crew){.p = 5, .reach = REACH_MAPPED, .slot = 64, .room = 8192, .seed = draw(random), .all_have_regions = true};
     crew.body = refused_mapping;
     crew_run(&crew);
     crew.body = orders_of_team;

@@ -72,20 +72,21 @@ static struct plan_of_call draw_call(struct rank *rank) {
     return plan;
 }
 
-/* Both buffers somewhere in the block, one in each half; my region may end before, inside or behind them. */
+/* Both buffers somewhere in the block, in different quarters. The first two are the region, in reach of peers; some receive buffers
+ * begin there and end outside. */
 static void place_buffers(struct rank *rank, struct plan_of_call *plan) {
     const struct shape *shape = &plan->call.shape;
-    size_t half = rank->crew->room / 2, received = shape->bytes * (size_t)rank->team.p;
-    char *recv = rank->block + guard + draw_below(&rank->own, (uint32_t)(half - received - 2 * guard));
-    size_t sent = send_bytes(shape, rank->team.p);
-    char *send = rank->block + half + guard + draw_below(&rank->own, (uint32_t)(half - sent - 2 * guard));
-    if (draw_below(&rank->own, 2)) recv += half, send -= half;
-    if (plan->call.in_place) send = shape->collective == COLL_alltoall ? recv : recv + (size_t)rank->team.me * shape->bytes;
-    plan->call.send = send;
-    plan->call.recv = recv;
-    if (!rank->has_region) return;
-    size_t ends[] = {0, rank->crew->room, rank->crew->room, draw_below(&rank->own, (uint32_t)rank->crew->room)};
-    rank->team.region_bytes = plan->all_reachable ? rank->crew->room : ends[draw_below(&rank->own, 4)];
+    size_t quarter = rank->crew->room / 4, received = shape->bytes * (size_t)rank->team.p, sent = send_bytes(shape, rank->team.p);
+    uint32_t quarters = plan->all_reachable ? 2 : 4, send_in = draw_below(&rank->own, quarters);
+    uint32_t recv_in = (send_in + 1 + draw_below(&rank->own, quarters - 1)) % quarters;
+    size_t send_at = send_in * quarter + guard + draw_below(&rank->own, (uint32_t)(quarter - sent - 2 * guard));
+    size_t recv_at = recv_in * quarter + guard + draw_below(&rank->own, (uint32_t)(quarter - received - 2 * guard));
+    if (recv_in == 1 && send_in != 2 && !plan->all_reachable && draw_below(&rank->own, 2))
+        recv_at = 2 * quarter - 1 - draw_below(&rank->own, (uint32_t)received);
+    plan->call.recv = rank->block + recv_at;
+    plan->call.send = rank->block + send_at;
+    if (!plan->call.in_place) return;
+    plan->call.send = plan->call.recv + (shape->collective == COLL_alltoall ? 0 : (size_t)rank->team.me * shape->bytes);
 }
 
 static void fill_buffers(struct rank *rank, const struct call *call, uint32_t number) {
@@ -175,7 +176,7 @@ int main(int count, char **words) {
                                  .body = body,
                                  .spinning = sizes[i] <= processors_here() && sizes[i] <= 4};
             crew.slot = 64 * p * (1 + draw_below(&random, 8));
-            crew.room = (4 * most_bytes * p + 8 * guard + 4095) / 4096 * 4096;
+            crew.room = (6 * most_bytes * p + 8 * guard) / 16384 * 16384 + 16384;
             crew.epoch = draw_below(&random, 2) ? UINT32_MAX - draw_below(&random, (uint32_t)calls) : 0;
             crew.all_have_regions = reach != REACH_NOTHING && draw_below(&random, 3) != 0;
             crew_run(&crew);
