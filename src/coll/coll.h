@@ -30,6 +30,7 @@ struct call {
     const char *send;
     char *recv;
     bool in_place;
+    bool straight;    /* rather not at all than staged */
     uint32_t trouble; /* of LEAVE: why this rank cannot take part; all ranks have to be told */
 };
 
@@ -46,9 +47,9 @@ struct arguments {
     size_t chunk; /* bytes; 0: what fits */
 };
 
-/* What run returns, the same on all ranks: done; done, but some buffer was out of reach and had to be staged; or left to the host
- * MPI, before any byte moved. */
-enum outcome { DONE, STAGED, LEFT };
+/* What run returns, the same on all ranks: done; done, but some buffer was out of reach and had to be staged; or, before any byte
+ * moved, left to the host MPI because of a rank's trouble, or because staging was not wanted. */
+enum outcome { DONE, STAGED, LEFT, OUT_OF_REACH };
 
 /* What an algorithm's file defines. */
 struct algorithm_code {

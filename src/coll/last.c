@@ -34,6 +34,7 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
         trouble = sync_wait(team);
     }
     if (trouble & LEAVE) return LEFT;
+    if (trouble && call->straight) return OUT_OF_REACH;
     if (trouble) return staged_exchange(team, call, 0, (int)half), STAGED;
     return DONE;
 }

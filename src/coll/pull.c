@@ -35,6 +35,7 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
     uint32_t half = team->epoch & 1;
     uint32_t trouble = sync_all(team, publish(team, call, others_write(arguments)));
     if (trouble & LEAVE) return LEFT;
+    if (trouble && call->straight) return OUT_OF_REACH;
     if (trouble) return staged_exchange(team, call, 0, (int)half), STAGED;
     walk(team, call, half, arguments);
     sync_all(team, 0); /* nobody leaves while its send buffer is read or its receive buffer written */

@@ -42,8 +42,8 @@ void types_finish(void);
 MPI_Aint typed_step(const struct typed *typed);
 
 /* ---- device.c ---- */
-/* Does the address belong to a GPU's memory? False where no CUDA driver is loaded. */
-bool on_device(const struct team *team, const void *address);
+/* Does one of these addresses belong to a GPU's memory? False where no CUDA driver is loaded. */
+bool on_device(const struct team *team, const void *send, const void *recv);
 
 /* ---- report.c ---- */
 bool report_wanted(void);

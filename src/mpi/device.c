@@ -31,10 +31,20 @@ static asker driver(void) {
     return found;
 }
 
-HOT bool on_device(const struct team *team, const void *address) {
-    uint64_t offset;
-    if (team_reaches(team, address, 1, &offset)) return false; /* malloc'ed: the common case, and free of charge */
-    asker ask = driver();
+static bool of_device(asker ask, const void *address) {
     unsigned type = host_memory;
-    return ask && ask(&type, memory_type, (uintptr_t)address) == 0 && type != host_memory;
+    return ask(&type, memory_type, (uintptr_t)address) == 0 && type != host_memory;
+}
+
+/* malloc'ed, or on this thread's stack: the common cases, and free of charge. */
+HOT static bool surely_host(const struct team *team, const void *address) {
+    uint64_t offset;
+    uintptr_t above = (uintptr_t)address - (uintptr_t)&offset;
+    return team_reaches(team, address, 1, &offset) || above < 1 << 20;
+}
+
+HOT bool on_device(const struct team *team, const void *send, const void *recv) {
+    if (surely_host(team, send) && surely_host(team, recv)) return false;
+    asker ask = driver();
+    return ask && (of_device(ask, send) || of_device(ask, recv));
 }

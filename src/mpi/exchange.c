@@ -54,9 +54,10 @@ HOT static int run(const struct exchange *e, struct team *team, struct plan **pl
     if (in_place && mine == 1) send.user = (char *)e->recv + team->me * typed_step(&recv.typed);
 
     struct call call = {.shape = {e->collective, n}, .in_place = in_place};
+    call.straight = plan_prefers_host(team, &call.shape);
     /* An alltoall in place: others would read what is being overwritten. */
     bool copy_first = in_place && mine > 1 && !code->copies_in;
-    bool device = on_device(team, send.user) || on_device(team, recv.user);
+    bool device = on_device(team, send.user, recv.user);
     bool fine = !device && scratch(&recv, n * (size_t)recv.blocks, false) && scratch(&send, n * (size_t)send.blocks, copy_first);
     if (fine && send.packed) {
         fine = move_blocks(&send.typed, send.user, send.blocks, send.packed, true) == 0;
@@ -68,10 +69,10 @@ HOT static int run(const struct exchange *e, struct team *team, struct plan **pl
 
     int error = MPI_SUCCESS;
     enum outcome outcome = code->run(team, &call, &(*plan)->arguments);
-    if (outcome == STAGED) plan_staged(team, &call.shape);
-    if (outcome == LEFT) {
+    struct plan *instead = outcome == STAGED || outcome == OUT_OF_REACH ? plan_detour(team, &call.shape) : NULL;
+    if (outcome == LEFT || outcome == OUT_OF_REACH) {
         error = e->native(e);
-        *plan = plan_left(team, e->collective);
+        *plan = instead ? instead : plan_left(team, e->collective);
     } else if (recv.packed && move_blocks(&recv.typed, e->recv, all, recv.packed, false) != 0) {
         error = MPI_ERR_TYPE;
         PMPI_Comm_call_errhandler(e->comm, error);

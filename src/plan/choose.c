@@ -5,7 +5,9 @@
 
 /* Xeon (Sapphire Rapids) virtual machine with 2 cores, 2026-11, `mortar bench alltoall --buffers stack`, Open MPI 4.1 with CMA:
  * staging loses above 8 KiB at 2 ranks, 16-32 KiB at 4, 64 KiB at 8 and more. */
-static size_t staging_limit(int p) { return (size_t)(p < 8 ? p : 8) << 13; }
+bool staging_pays(const struct team *team, const struct shape *shape) {
+    return shape->bytes < (size_t)(team->p < 8 ? team->p : 8) << 13;
+}
 
 void plan_choose(const struct team *team, const struct shape *shape, bool in_reach, struct plan *plan) {
     char why[128];
@@ -20,7 +22,7 @@ void plan_choose(const struct team *team, const struct shape *shape, bool in_rea
         best = &algorithms[a];
         least = cost;
     }
-    if (!in_reach && shape->bytes < staging_limit(team->p)) best = &algorithms[ALGORITHM_cico];
+    if (!in_reach && staging_pays(team, shape)) best = &algorithms[ALGORITHM_cico];
     plan_parse(best->name, plan, why, sizeof why);
     if (!best->code->run) plan->reason = "buffers outside the shared heap: the host MPI copies blocks of this size faster";
 }

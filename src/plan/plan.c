@@ -19,6 +19,7 @@ struct slot {
 
 struct plans {
     uint32_t generation; /* of the forced plan that the table was made under */
+    bool forced;
     struct slot table[COLLECTIVES][classes];
     int count;
     struct entry {
@@ -95,7 +96,7 @@ HOT static struct plans *plans_of(struct team *team) {
     struct plan native;
     be_native(&native, "too many plans");
     keep(plans, 0, &native);
-    plans->generation = atomic_load(&generation);
+    plans->generation = atomic_load(&generation) - 1; /* so that plan_for looks */
     team->plans = plans;
     team->plans_free = free_plans;
     return plans;
@@ -129,6 +130,7 @@ HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
     if (plans->generation != now) {
         memset(plans->table, 0, sizeof plans->table);
+        plans->forced = forced_plan().algorithm != NULL;
         plans->generation = now;
     }
     struct slot *slot = &plans->table[shape->collective][class_of(shape->bytes)];
@@ -147,16 +149,22 @@ HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     return slot->plan;
 }
 
-void plan_staged(struct team *team, const struct shape *shape) {
+bool plan_prefers_host(const struct team *team, const struct shape *shape) {
+    const struct plans *plans = team->plans;
+    return plans && !plans->forced && !staging_pays(team, shape);
+}
+
+struct plan *plan_detour(struct team *team, const struct shape *shape) {
     struct plans *plans = team->plans;
     struct slot *slot = &plans->table[shape->collective][class_of(shape->bytes)];
-    if (forced_plan().algorithm) return;
+    if (plans->forced) return NULL;
     if (!slot->instead) {
         struct plan plan;
         plan_choose(team, shape, false, &plan);
         slot->instead = keep(plans, shape->collective, &plan);
     }
     slot->detour = detour_calls;
+    return slot->instead;
 }
 
 struct plan *plan_left(struct team *team, enum collective collective) {

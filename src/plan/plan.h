@@ -23,9 +23,12 @@ struct plan {
  * team meets a collective and size class for the first time. Never NULL; the team owns it. */
 struct plan *plan_for(struct team *team, const struct shape *shape);
 
-/* Tells the planner that a call of this shape was staged because buffers were out of reach: unless the plan was forced, the next
- * calls of the shape's class take a plan that is made for that. Every rank must tell. Local. */
-void plan_staged(struct team *team, const struct shape *shape);
+/* Should buffers out of reach rather go to the host MPI than be staged? Only what is the same on all ranks decides. */
+bool plan_prefers_host(const struct team *team, const struct shape *shape);
+
+/* Tells the planner that a call of this shape met buffers out of reach: unless the plan was forced, the next calls of the shape's
+ * class take a plan that is made for that. Returns it; NULL when the plan was forced. Every rank must tell. Local. */
+struct plan *plan_detour(struct team *team, const struct shape *shape);
 
 /* The plan that stands for "this call was left to the host MPI" for a reason found after plan_for. */
 struct plan *plan_left(struct team *team, enum collective collective);
@@ -41,6 +44,8 @@ int plan_force(const char *text);
 int plan_parse(const char *text, struct plan *plan, char *why, size_t size);
 
 /* ---- choose.c ---- */
+/* Is staging expected to be faster than the host MPI for this size? */
+bool staging_pays(const struct team *team, const struct shape *shape);
 /* What mortar would run here, from its cost model; looks only at what is the same on all ranks. in_reach: are the buffers expected
  * where peers can touch them? Fills algorithm, arguments, text, reason. */
 void plan_choose(const struct team *team, const struct shape *shape, bool in_reach, struct plan *plan);

@@ -33,7 +33,7 @@ static void run_plan(struct rank *rank, struct plan *plan, const struct shape *s
     struct call call = {.shape = *shape, .send = send, .recv = recv};
     enum outcome outcome = plan->algorithm->code->run(&rank->team, &call, &plan->arguments);
     expect(outcome != LEFT, "%s left the call", plan->text);
-    if (outcome == STAGED) plan_staged(&rank->team, shape);
+    if (outcome == STAGED) plan_detour(&rank->team, shape);
     int mine = shape->collective == COLL_alltoall ? 3 * rank->team.me : 0;
     for (size_t i = 0; i < n * p; i++)
         expect(recv[i] == (char)(number + (int)(i / n) + mine), "%s: %s of %zu bytes on %zu ranks: byte %zu", plan->text,
@@ -140,7 +140,7 @@ static void detour(struct rank *rank) {
     shape.bytes = 1 << 20;
     plan_for(&rank->team, &shape);
     if (*forced) return;
-    plan_staged(&rank->team, &shape);
+    plan_detour(&rank->team, &shape);
     struct plan *plan = plan_for(&rank->team, &shape);
     same_everywhere(rank, plan);
     expect(!plan->algorithm->code->run && strstr(plan->reason, "heap"), "long blocks out of reach: %s", plan->text);
