@@ -8,6 +8,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from run import main, mpi, plans  # noqa: E402
 
+OUT_OF_REACH = "buffers outside the shared heap"  # mortar's own choice for large blocks, when no plan is forced
 REASONS = {"one rank": "one rank", "no bytes": "no bytes", "asked for": "asked for by MORTAR_PLAN"}
 
 
@@ -48,7 +49,8 @@ def test(flavour, ranks, cases, *words):
     rows = list(result.report["collectives"])
     for (collective, size, what), calls in sorted(tally.items()):
         fits = [row for row in rows if row["collective"] == collective and row["ranks"] == size and
-                (row["reason"].startswith(what) if row["reason"] else what == "auto" or forced(row["plan"], what))]
+                (row["reason"].startswith(OUT_OF_REACH if what == "auto" else what) if row["reason"]
+                 else what == "auto" or forced(row["plan"], what))]
         ran = sum(row["calls"] for row in fits)
         result.check(ran == calls, "%s on %d ranks, %s: %d calls instead of %d" % (collective, size, what, ran, calls))
         rows = [row for row in rows if row not in fits]
