@@ -82,6 +82,9 @@ struct team *team_of(MPI_Comm comm);
 void teams_finish(void);
 /* Calls visit for every team that lives. Local. */
 void teams_visit(void (*visit)(struct team *team));
+/* The shared heap of this process, if it is loaded and shared: 0, or -errno. Local; see heap/heap.h. */
+struct heap_region;
+int heap_of_this_process(struct heap_region *region);
 /* Called with every team before it dies, to collect its counters. */
 extern void (*team_farewell)(struct team *team);
 #endif

@@ -128,7 +128,7 @@ static bool all_agree(MPI_Comm node, bool fine) {
     return PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS && all;
 }
 
-static int heap_of_this_process(struct heap_region *region) {
+int heap_of_this_process(struct heap_region *region) {
     int (*ask)(struct heap_region *) = (int (*)(struct heap_region *))dlsym(RTLD_DEFAULT, "mortar_heap_region");
     return ask ? ask(region) : -ENOSYS;
 }
