@@ -59,6 +59,18 @@ int processors_count(const struct processors *set);
  * that was woken then need not wait for a stranger's whole slice (3 ms). Needs no privilege; Linux before 6.12 ignores it. */
 void machine_short_slices(uint64_t microseconds);
 
+/* ---- topology.c: the machine as hwloc sees it, or the one described by MORTAR_TOPOLOGY. The first call takes milliseconds ---- */
+struct machine_facts {
+    char cpu[96];           /* the processor's model; empty: unknown */
+    size_t l1d, l2, l3;     /* bytes of one cache; 0: none, or unknown */
+    int processors;         /* hardware threads, those included that this process may not use; 0: unknown */
+    int numa, sockets, l3s; /* how many there are; at least 1 */
+};
+enum domain_kind { DOMAIN_NUMA, DOMAIN_SOCKET, DOMAIN_L3, DOMAIN_KINDS };
+const struct machine_facts *machine_facts(void);
+/* [machine_facts()->processors] the domain, counted from 0, of each processor by the system's number; NULL: unknown. */
+const uint32_t *machine_domains(enum domain_kind kind);
+
 /* ---- launcher.c: what the launcher told this process by its environment; 0 or -1 when it told nothing ---- */
 int launcher_ranks(void);       /* ranks of the job */
 int launcher_local_ranks(void); /* ranks of the job on this node */

@@ -14,9 +14,7 @@ static int first_number(const char *const *names, int otherwise) {
 
 int launcher_ranks(void) { return first_number((const char *[]){"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL}, 0); }
 
-int launcher_local_ranks(void) {
-    return first_number((const char *[]){"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL}, 0);
-}
+int launcher_local_ranks(void) { return first_number((const char *[]){"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL}, 0); }
 
 int launcher_rank(void) {
     return first_number((const char *[]){"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", NULL}, -1);

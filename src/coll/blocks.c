@@ -15,9 +15,9 @@ HOT uint32_t publish(struct team *team, const struct call *call, bool others_wri
 }
 
 HOT void copy_cell(const struct team *team, const struct shape *shape, uint32_t half, struct cell cell, bool writable,
-               const struct kernel *kernel) {
+                   const struct copier *copier) {
     const uintptr_t *peers = team->peers[writable];
     uintptr_t from = peers[cell.source] + post_of(team, half, (int)cell.source)->send + cell.dest * send_step(shape);
     uintptr_t to = peers[cell.dest] + post_of(team, half, (int)cell.dest)->recv + cell.source * shape->bytes;
-    copy_block(kernel, (void *)to, (const void *)from, shape->bytes);
+    copy_block(copier, (void *)to, (const void *)from, shape->bytes);
 }

@@ -42,8 +42,8 @@ static inline size_t send_bytes(const struct shape *shape, int p) {
 
 /* The arguments of a plan; each algorithm takes some of them, named in its row. */
 struct arguments {
-    enum order_id order;
-    enum kernel_id kernel;
+    struct walk walk;
+    struct copier copier;
     size_t chunk; /* bytes; 0: what fits */
 };
 
@@ -96,6 +96,6 @@ enum outcome staged_exchange(struct team *team, const struct call *call, size_t 
 uint32_t publish(struct team *team, const struct call *call, bool others_write);
 /* Copies the block of one cell between two ranks' buffers. writable: use the mapping that may be written. */
 void copy_cell(const struct team *team, const struct shape *shape, uint32_t half, struct cell cell, bool writable,
-               const struct kernel *kernel);
+               const struct copier *copier);
 
 #endif

@@ -11,12 +11,12 @@
 extern const struct algorithm_code algorithm_pull;
 
 /* An order that writes only the own receive buffer never needs it reachable, nor the peers' memory writable. */
-static bool others_write(const struct arguments *arguments) { return !orders[arguments->order].own_dest; }
+static bool others_write(const struct arguments *arguments) { return !orders[arguments->walk.order].own_dest; }
 
 static int prepare(struct team *team, const struct arguments *arguments) {
     int error = team_map(team, false);
     if (!error && others_write(arguments)) error = team_map(team, true);
-    bool filled = team_cells(team, arguments->order) != NULL;
+    bool filled = team_cells(team, arguments->walk) != NULL;
     return team_agree(team, filled) ? error : -ENOMEM;
 }
 
@@ -25,10 +25,9 @@ static double cost(const struct team *team, const struct shape *shape) {
 }
 
 HOT static void walk(const struct team *team, const struct call *call, uint32_t half, const struct arguments *arguments) {
-    const struct kernel *kernel = &kernels[arguments->kernel];
-    const struct cell *cells = team->cells[arguments->order];
+    const struct cell *cells = team->cells[arguments->walk.order][arguments->walk.inner];
     bool writable = others_write(arguments);
-    for (int k = 0; k < team->p; k++) copy_cell(team, &call->shape, half, cells[k], writable, kernel);
+    for (int k = 0; k < team->p; k++) copy_cell(team, &call->shape, half, cells[k], writable, &arguments->copier);
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

@@ -26,7 +26,7 @@ HOT static void copy_in(const struct team *team, const struct call *call, size_t
 }
 
 HOT static void copy_out(const struct team *team, const struct call *call, uint32_t half, size_t at, size_t length, int posts) {
-    const struct kernel *kernel = &kernels[KERNEL_plain];
+    static const struct copier plain = {.kernel = KERNEL_plain};
     bool alltoall = call->shape.collective == COLL_alltoall;
     size_t n = call->shape.bytes, step = alltoall ? length : 0, staged = alltoall ? length * (size_t)team->p : length;
     for (int k = 1; k <= team->p; k++) {
@@ -35,7 +35,7 @@ HOT static void copy_out(const struct team *team, const struct call *call, uint3
         const char *from = stage_of(team, half, i, staged) + (size_t)team->me * step;
         if (post && post->send_reachable)
             from = (const char *)(team->peers[0][i] + post->send) + (size_t)team->me * send_step(&call->shape) + at;
-        copy_block(kernel, call->recv + (size_t)i * n + at, from, length);
+        copy_block(&plain, call->recv + (size_t)i * n + at, from, length);
     }
 }
 

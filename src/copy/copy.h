@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* copy.h - moving n bytes between ranges that do not overlap. */
+/* copy.h - moving n bytes between ranges that do not overlap. When a copy returns, its stores come before whatever the caller
+ * stores afterwards, with whatever instructions they were made. */
 #ifndef MORTAR_COPY_H
 #define MORTAR_COPY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 struct kernel {
     const char *name, *about;
     void (*move)(void *to, const void *from, size_t bytes);
+    bool (*usable)(void); /* can this processor run it? NULL: every one can */
 };
 
 enum kernel_id {
@@ -19,8 +22,14 @@ enum kernel_id {
 };
 extern const struct kernel kernels[KERNELS];
 
+/* How blocks are copied: the first `plain` bytes by memcpy, what is beyond by the kernel (ramesh2024 section V-E). */
+struct copier {
+    enum kernel_id kernel;
+    size_t plain;
+};
+
 /* Short blocks are one or two instructions where the compiler knows the length; a call costs more than the copy. */
-static inline void copy_block(const struct kernel *kernel, void *to, const void *from, size_t bytes) {
+static inline void copy_block(const struct copier *copier, void *to, const void *from, size_t bytes) {
     if (to == from) return; /* a block that is in place already: peers may be reading it */
     switch (bytes) {
     case 4: memcpy(to, from, 4); break;
@@ -28,7 +37,13 @@ static inline void copy_block(const struct kernel *kernel, void *to, const void 
     case 16: memcpy(to, from, 16); break;
     case 32: memcpy(to, from, 32); break;
     case 64: memcpy(to, from, 64); break;
-    default: kernel->move(to, from, bytes);
+    default:
+        if (copier->plain >= bytes) {
+            memcpy(to, from, bytes);
+        } else {
+            if (copier->plain) memcpy(to, from, copier->plain);
+            kernels[copier->kernel].move((char *)to + copier->plain, (const char *)from + copier->plain, bytes - copier->plain);
+        }
     }
 }
 

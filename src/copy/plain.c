@@ -5,6 +5,4 @@
 
 void copy_plain(void *to, const void *from, size_t bytes);
 
-HOT void copy_plain(void *to, const void *from, size_t bytes) {
-    memcpy(to, from, bytes);
-}
+HOT void copy_plain(void *to, const void *from, size_t bytes) { memcpy(to, from, bytes); }

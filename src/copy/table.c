@@ -6,7 +6,7 @@
 #undef KERNEL
 
 const struct kernel kernels[KERNELS] = {
-#define KERNEL(name, about) {#name, about, copy_##name},
+#define KERNEL(name, about) {#name, about, copy_##name, NULL},
 #include "copy/list.h"
 #undef KERNEL
 };

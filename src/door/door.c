@@ -118,9 +118,9 @@ static entry enter(enum door door) {
     abort(); /* what the dynamic linker would have done */
 }
 
-#define DOOR(name, parameters, arguments)                                                                                        \
-    word MPI_##name parameters;                                                                                                  \
-    word MPI_##name parameters { return enter(DOOR_##name) arguments; }                                                          \
+#define DOOR(name, parameters, arguments)                                                                                          \
+    word MPI_##name parameters;                                                                                                    \
+    word MPI_##name parameters { return enter(DOOR_##name) arguments; }                                                            \
     word PMPI_##name parameters __attribute__((alias("MPI_" #name)));
 #include "door/list.h"
 #undef DOOR

@@ -45,8 +45,7 @@ static void print_options(void) {
     for (int o = 0; o < OPTIONS; o++) {
         const struct option_row *row = &option_rows[o];
         printf("  %-18s %-19s default %-6s %s\n", row->name, row->unit, *row->value ? row->value : "(none)", row->meaning);
-        if (strcmp(option_text((enum option)o), row->value) != 0)
-            printf("  %-18s is set to %s\n", "", option_text((enum option)o));
+        if (strcmp(option_text((enum option)o), row->value) != 0) printf("  %-18s is set to %s\n", "", option_text((enum option)o));
     }
 }
 

@@ -6,7 +6,6 @@
 #include "base/base.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -47,13 +46,13 @@ static void print_cma(void) {
 void print_machine(void) {
     char text[256];
     struct processors set = machine_processors();
-    glob_t nodes = {0};
-    glob("/sys/devices/system/node/node[0-9]*", 0, NULL, &nodes);
+    const struct machine_facts *facts = machine_facts();
     printf("This machine\n");
-    printf("  %-18s %d\n", "processors", processors_count(&set));
+    printf("  %-18s %s\n", "model", *facts->cpu ? facts->cpu : "not known (is libhwloc.so.15 installed?)");
+    printf("  %-18s %d, for this process %d\n", "processors", facts->processors, processors_count(&set));
+    printf("  %-18s %zu KiB L1d, %zu KiB L2, %zu KiB L3\n", "caches", facts->l1d >> 10, facts->l2 >> 10, facts->l3 >> 10);
     if (launcher_local_ranks() > 0) printf("  %-18s %d\n", "ranks on this node", launcher_local_ranks());
-    printf("  %-18s %zu\n", "NUMA domains", nodes.gl_pathc > 0 ? nodes.gl_pathc : 1);
-    globfree(&nodes);
+    printf("  %-18s %d NUMA, %d sockets, %d L3\n", "domains", facts->numa, facts->sockets, facts->l3s);
     print_memory();
     print_cma();
     read_line("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);

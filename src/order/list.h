@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One row per order: ORDER(name, writes only its own worker's receive buffer, what it is). The file name.c defines order_name. */
-ORDER(rows, true, "each rank fills its own receive buffer, starting behind itself (li2018 s.2.1, SH-Naive)")
-ORDER(columns, false, "each rank empties its own send buffer, starting behind itself (ramesh2024 s.V-A)")
-ORDER(morton, false, "Z-order curve cut into p equal segments: cache-oblivious (li2018 s.2.1-2.2, SH-CO)")
+/* One row per order: ORDER(name, writes only its own worker's receive buffer, takes another order, what it is). The file name.c
+ * defines order_name. */
+ORDER(rows, true, false, "each rank fills its own receive buffer, starting behind itself (li2018 s.2.1, SH-Naive)")
+ORDER(columns, false, false, "each rank empties its own send buffer, starting behind itself (ramesh2024 s.V-A)")
+ORDER(morton, false, false, "Z-order curve cut into p equal segments: cache-oblivious (li2018 s.2.1-2.2, SH-CO)")

@@ -5,7 +5,7 @@
  * Time O(p) by bits, O(p log p) by recursion, once per communicator. */
 #include "order/order.h"
 
-void order_morton(uint32_t p, uint32_t worker, struct cell *cells);
+void order_morton(const struct matrix *matrix, uint32_t worker, struct cell *cells);
 
 /* The even bits of a code, packed: what the pext instruction does with the mask 0x5555..., without needing it. */
 static uint32_t even_bits(uint64_t code) {
@@ -32,8 +32,7 @@ static bool have_pext(void) { return false; }
 #endif
 
 static void by_bits(uint32_t p, uint64_t first, struct cell *cells) {
-    for (uint32_t k = 0; k < p; k++)
-        cells[k] = (struct cell){.source = even_bits(first + k), .dest = even_bits((first + k) >> 1)};
+    for (uint32_t k = 0; k < p; k++) cells[k] = (struct cell){.source = even_bits(first + k), .dest = even_bits((first + k) >> 1)};
 }
 
 /* The cell with this number on the balanced curve: walk down the tree of halved rectangles. */
@@ -56,7 +55,8 @@ static struct cell balanced(uint32_t p, uint64_t number) {
     return (struct cell){.source = column, .dest = row};
 }
 
-void order_morton(uint32_t p, uint32_t worker, struct cell *cells) {
+void order_morton(const struct matrix *matrix, uint32_t worker, struct cell *cells) {
+    uint32_t p = matrix->p;
     uint64_t first = (uint64_t)p * worker;
     if ((p & (p - 1)) != 0) {
         for (uint32_t k = 0; k < p; k++) cells[k] = balanced(p, first + k);

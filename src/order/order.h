@@ -12,19 +12,32 @@ struct cell {
     uint32_t source, dest;
 };
 
+/* What is walked: the cells of p ranks that sit in domains of memory (NUMA nodes, sockets). */
+struct matrix {
+    uint32_t p;
+    const uint32_t *domain_of; /* [p] counted from 0; NULL: all in one */
+    const struct order *inner; /* how an order that nests walks its parts; NULL otherwise */
+};
+
 struct order {
     const char *name, *about;
     bool own_dest; /* every part writes only its own worker's receive buffer */
+    bool nests;    /* is made of walks in another order, written name(inner) */
     /* Writes the p cells of one worker's part, 0 <= worker < p, to cells[0 .. p-1]. Local; O(p log p) time at most. */
-    void (*fill)(uint32_t p, uint32_t worker, struct cell *cells);
+    void (*fill)(const struct matrix *matrix, uint32_t worker, struct cell *cells);
 };
 
 enum order_id {
-#define ORDER(name, own_dest, about) ORDER_##name,
+#define ORDER(name, own_dest, nests, about) ORDER_##name,
 #include "order/list.h"
 #undef ORDER
     ORDERS
 };
 extern const struct order orders[ORDERS];
+
+/* Which order: `inner` counts only where the order nests. */
+struct walk {
+    enum order_id order, inner;
+};
 
 #endif

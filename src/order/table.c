@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "order/order.h"
 
-#define ORDER(name, own_dest, about) void order_##name(uint32_t p, uint32_t worker, struct cell *cells);
+#define ORDER(name, own_dest, nests, about) void order_##name(const struct matrix *matrix, uint32_t worker, struct cell *cells);
 #include "order/list.h"
 #undef ORDER
 
 const struct order orders[ORDERS] = {
-#define ORDER(name, own_dest, about) {#name, about, own_dest, order_##name},
+#define ORDER(name, own_dest, nests, about) {#name, about, own_dest, nests, order_##name},
 #include "order/list.h"
 #undef ORDER
 };

@@ -25,15 +25,43 @@ static const struct algorithm *algorithm_named(const char *name) {
 
 static bool takes(const struct algorithm *algorithm, const char *what) { return strstr(algorithm->takes, what) != NULL; }
 
-static bool argument(const char *text, struct plan *plan) {
+static int order_named(const char *name) {
+    for (int o = 0; o < ORDERS; o++)
+        if (strcmp(orders[o].name, name) == 0) return o;
+    return -1;
+}
+
+static int kernel_named(const char *name) {
+    for (int k = 0; k < KERNELS; k++)
+        if (strcmp(kernels[k].name, name) == 0 && (!kernels[k].usable || kernels[k].usable())) return k;
+    return -1;
+}
+
+/* name, or name(inner) with the order inside that it is made of: rows, unless said otherwise. */
+static bool read_order(const char *name, const char *inner, struct walk *walk) {
+    int order = order_named(name), nested = *inner ? order_named(inner) : 0;
+    if (order < 0 || nested < 0 || (*inner && !orders[order].nests) || orders[nested].nests) return false;
+    *walk = (struct walk){(enum order_id)order, (enum order_id)nested};
+    return true;
+}
+
+/* A kernel's name, or hybrid(bytes copied plainly before non-temporal stores take over). */
+static bool read_kernel(const char *name, const char *inner, struct copier *copier) {
+    int kernel = kernel_named(name);
+    if (kernel < 0 || *inner) return false;
+    *copier = (struct copier){.kernel = (enum kernel_id)kernel};
+    return true;
+}
+
+static bool argument(const char *name, const char *inner, struct plan *plan) {
     const struct algorithm *algorithm = plan->algorithm;
-    for (int o = 0; o < ORDERS && takes(algorithm, "order"); o++)
-        if (strcmp(orders[o].name, text) == 0) return plan->arguments.order = (enum order_id)o, true;
-    for (int k = 0; k < KERNELS && takes(algorithm, "kernel"); k++)
-        if (strcmp(kernels[k].name, text) == 0) return plan->arguments.kernel = (enum kernel_id)k, true;
+    struct arguments *arguments = &plan->arguments;
     uint64_t bytes;
-    if (takes(algorithm, "chunk") && parse_bytes(text, &bytes) == 0 && bytes > 0) return plan->arguments.chunk = bytes, true;
-    return false;
+    if (takes(algorithm, "order") && read_order(name, inner, &arguments->walk)) return true;
+    if (takes(algorithm, "kernel") && read_kernel(name, inner, &arguments->copier)) return true;
+    if (!takes(algorithm, "chunk") || *inner || parse_bytes(name, &bytes) != 0 || bytes == 0) return false;
+    arguments->chunk = bytes;
+    return true;
 }
 
 static void print(struct plan *plan) {
@@ -41,9 +69,12 @@ static void print(struct plan *plan) {
     const struct arguments *arguments = &plan->arguments;
     char *end = plan->text + sizeof plan->text, *at = plan->text;
     at += snprintf(at, (size_t)(end - at), "%s", algorithm->name);
-    if (takes(algorithm, "order"))
-        snprintf(at, (size_t)(end - at), "(%s, %s)", orders[arguments->order].name, kernels[arguments->kernel].name);
-    else if (arguments->chunk) snprintf(at, (size_t)(end - at), "(%zu)", arguments->chunk);
+    if (takes(algorithm, "order")) {
+        const struct order *order = &orders[arguments->walk.order];
+        at += snprintf(at, (size_t)(end - at), "(%s", order->name);
+        if (order->nests) at += snprintf(at, (size_t)(end - at), "(%s)", orders[arguments->walk.inner].name);
+        snprintf(at, (size_t)(end - at), ", %s)", kernels[arguments->copier.kernel].name);
+    } else if (arguments->chunk) snprintf(at, (size_t)(end - at), "(%zu)", arguments->chunk);
 }
 
 int plan_parse(const char *text, struct plan *plan, char *why, size_t size) {
@@ -60,10 +91,17 @@ int plan_parse(const char *text, struct plan *plan, char *why, size_t size) {
         bool empty = true;
         do {
             at++;
-            size_t length = word(&at, name, sizeof name);
+            char inner[32] = "";
+            size_t length = word(&at, name, sizeof name), nested = 1;
             if (length == 0 && *at == ')' && empty) break;
             empty = false;
-            if (length == 0 || !argument(name, plan)) {
+            if (length > 0 && *at == '(') {
+                at++;
+                nested = word(&at, inner, sizeof inner);
+                if (*at != ')') nested = 0;
+                else at++, at += strspn(at, " \t");
+            }
+            if (length == 0 || nested == 0 || !argument(name, inner, plan)) {
                 snprintf(why, size, "\"%s\" is no plan: %s takes (%s), not \"%s\"", text, plan->algorithm->name,
                          plan->algorithm->takes, name);
                 return -EINVAL;

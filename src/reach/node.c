@@ -38,16 +38,21 @@ static void unmap_peers(struct team *team, bool writable) {
 void team_release(struct team *team) {
     for (int writable = 0; writable < 2; writable++)
         if (team->peers[writable] && team->names) unmap_peers(team, writable);
-    for (int order = 0; order < ORDERS; order++) free(team->cells[order]);
+    for (int order = 0; order < ORDERS; order++)
+        for (int inner = 0; inner < ORDERS; inner++) free(team->cells[order][inner]);
+    free(team->domain_of);
     free(team->names);
 }
 
-const struct cell *team_cells(struct team *team, enum order_id order) {
-    if (!team->cells[order]) {
-        team->cells[order] = malloc((size_t)team->p * sizeof(struct cell));
-        if (team->cells[order]) orders[order].fill((uint32_t)team->p, (uint32_t)team->me, team->cells[order]);
+const struct cell *team_cells(struct team *team, struct walk walk) {
+    const struct order *order = &orders[walk.order];
+    struct matrix matrix = {(uint32_t)team->p, team->domain_of, order->nests ? &orders[walk.inner] : NULL};
+    struct cell **cells = &team->cells[walk.order][walk.inner];
+    if (!*cells) {
+        *cells = malloc((size_t)team->p * sizeof **cells);
+        if (*cells) order->fill(&matrix, (uint32_t)team->me, *cells);
     }
-    return team->cells[order];
+    return *cells;
 }
 
 static int map_all(struct team *team, bool writable) {

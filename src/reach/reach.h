@@ -59,12 +59,13 @@ struct team {
     struct patience patience;
     char *region; /* the part of my memory that peers can reach */
     size_t region_bytes;
-    struct segment_name *names; /* [p] the peers' regions; bytes == 0: that rank has none */
-    uintptr_t *peers[2];        /* [writable][p] where the peers' regions lie in my address space; NULL until team_map */
-    int map_error[2];           /* team_map's answer, once given */
-    struct cell *cells[ORDERS]; /* my part of each order, filled when first asked for */
-    double sync_seconds;        /* one barrier of this team, the same figure on all ranks */
-    int processors;             /* of the node, for its ranks */
+    struct segment_name *names;         /* [p] the peers' regions; bytes == 0: that rank has none */
+    uintptr_t *peers[2];                /* [writable][p] where the peers' regions lie in my address space; NULL until team_map */
+    int map_error[2];                   /* team_map's answer, once given */
+    struct cell *cells[ORDERS][ORDERS]; /* [order][inner] my part, filled when first asked for; inner 0 where none is taken */
+    uint32_t *domain_of;                /* [p] the memory domain of each rank; NULL: one domain */
+    double sync_seconds;                /* one barrier of this team, the same figure on all ranks */
+    int processors;                     /* of the node, for its ranks */
     double setup_seconds;
     void (*progress)(struct team *team); /* drives the host MPI while I wait; NULL: nothing to drive */
     void *progress_state;
@@ -96,8 +97,8 @@ size_t control_size(int p, size_t slot);
 void team_attach(struct team *team, void *memory, size_t slot);
 /* Frees what the team owns except the struct itself. Local. */
 void team_release(struct team *team);
-/* My part of an order; NULL without memory. Local; the array belongs to the team. */
-const struct cell *team_cells(struct team *team, enum order_id order);
+/* My part of a walk; NULL without memory. Local; the array belongs to the team. */
+const struct cell *team_cells(struct team *team, struct walk walk);
 /* Makes the peers' regions addressable, read-only or writable. Collective; all ranks get the same answer: 0 or -errno. */
 int team_map(struct team *team, bool writable);
 /* Has every rank a region that peers may map? Same answer on all ranks. */

@@ -115,9 +115,10 @@ static struct trial draw_trial(int number) {
     t.native = settings.nodes || why_native(&t) != 0;
     snprintf(trial_text, sizeof trial_text,
              "%s plan %s, %s (%d ranks), %zu bytes a block, send %d x %s, receive %d x %s, family %d%s, buffers %d, disturb %d; "
-             "again: --seed %llu --cases %d --only %d", collective_names[t.collective], t.plan ? t.plan : "auto", t.place->name,
-             t.place->p, t.bytes, t.send.count, t.send.layout->name, t.recv.count, t.recv.layout->name, t.recv.layout->family,
-             t.in_place ? ", in place" : "", t.buffers, t.disturb, (unsigned long long)settings.seed, settings.cases, number);
+             "again: --seed %llu --cases %d --only %d",
+             collective_names[t.collective], t.plan ? t.plan : "auto", t.place->name, t.place->p, t.bytes, t.send.count,
+             t.send.layout->name, t.recv.count, t.recv.layout->name, t.recv.layout->family, t.in_place ? ", in place" : "",
+             t.buffers, t.disturb, (unsigned long long)settings.seed, settings.cases, number);
     return t;
 }
 

@@ -25,7 +25,7 @@ void fill(char *memory, size_t bytes, uint64_t seed);
 struct layout {
     const char *name;
     int family;
-    int elements; /* basic elements (of the record family: records) in one */
+    int elements;   /* basic elements (of the record family: records) in one */
     bool send_only; /* its elements overlap */
     MPI_Datatype type;
 };
@@ -76,7 +76,7 @@ struct trial {
     const char *plan;
     const struct place *place;
     struct side send, recv;
-    size_t bytes; /* of a block, as signature */
+    size_t bytes;         /* of a block, as signature */
     bool in_place, large; /* large: the _c form */
     bool native;          /* mortar leaves it to the host MPI */
     int buffers;          /* 0: heap, 1: everything but heap, 2: mixed among ranks and sides */

@@ -111,8 +111,8 @@ static bool same(const struct trial *t, const char *what, const struct buffer *b
     while (buffer->memory[at] == expected[at]) at++;
     for (size_t i = at; i < buffer->bytes; i++) wrong += buffer->memory[i] != expected[i];
     fprintf(stderr, "FAILED rank %d of %d: %s: %zu bytes of %zu wrong, the first at buffer%+ld (buffer kind %d): %s\n",
-            t->place->me, t->place->p, what, wrong, buffer->bytes, (long)(buffer->memory + at - buffer->base),
-            (int)buffer->kind, trial_text);
+            t->place->me, t->place->p, what, wrong, buffer->bytes, (long)(buffer->memory + at - buffer->base), (int)buffer->kind,
+            trial_text);
     return false;
 }
 

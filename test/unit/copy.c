@@ -18,7 +18,7 @@ enum { longest = 10 << 20, count_of_long = sizeof long_sizes / sizeof *long_size
 static char *pattern, *target; /* guarded; 0xa5 in the target where nothing was written */
 
 static void check_move(const struct kernel *kernel, bool block, size_t to, size_t from, size_t bytes, size_t margin) {
-    if (block) copy_block(kernel, target + to, pattern + from, bytes);
+    if (block) copy_block(&(struct copier){.kernel = (enum kernel_id)(kernel - kernels)}, target + to, pattern + from, bytes);
     else kernel->move(target + to, pattern + from, bytes);
     bool right = memcmp(target + to, pattern + from, bytes) == 0;
     expect(right, "%s%s: %zu bytes from offset %zu to %zu differ", kernel->name, block ? " (copy_block)" : "", bytes, from, to);
@@ -45,9 +45,10 @@ static void at_the_edges(const struct kernel *kernel, size_t bytes, bool block) 
 
 /* A block that is in place already is not even written: a peer may be reading it. */
 static void onto_itself(const struct kernel *kernel) {
+    struct copier copier = {.kernel = (enum kernel_id)(kernel - kernels)};
     expect(mprotect(pattern, longest, PROT_READ) == 0, "mprotect");
-    for (size_t bytes = 0; bytes <= 300; bytes++) copy_block(kernel, pattern + bytes, pattern + bytes, bytes);
-    for (size_t i = 0; i < count_of_long; i++) copy_block(kernel, pattern, pattern, long_sizes[i]);
+    for (size_t bytes = 0; bytes <= 300; bytes++) copy_block(&copier, pattern + bytes, pattern + bytes, bytes);
+    for (size_t i = 0; i < count_of_long; i++) copy_block(&copier, pattern, pattern, long_sizes[i]);
     expect(mprotect(pattern, longest, PROT_READ | PROT_WRITE) == 0, "mprotect");
 }
 

@@ -28,7 +28,7 @@ static void check_order(const struct order *order, uint32_t p) {
     expect(visited != NULL, "calloc");
     for (uint32_t worker = 0; worker < p; worker++) {
         memset(cells, 0xee, (p + guard) * sizeof *cells);
-        order->fill(p, worker, cells);
+        order->fill(&(struct matrix){.p = p}, worker, cells);
         for (uint32_t k = 0; k < p; k++) {
             struct cell cell = cells[k];
             expect(cell.source < p && cell.dest < p, "%s p=%u worker=%u k=%u: cell (%u, %u) does not exist", order->name, p, worker,
@@ -51,8 +51,8 @@ static void check_order(const struct order *order, uint32_t p) {
 static void check_staggered(uint32_t p) {
     struct cell *rows = cells_for(p), *columns = cells_for(p);
     for (uint32_t worker = 0; worker < p; worker++) {
-        orders[ORDER_rows].fill(p, worker, rows);
-        orders[ORDER_columns].fill(p, worker, columns);
+        orders[ORDER_rows].fill(&(struct matrix){.p = p}, worker, rows);
+        orders[ORDER_columns].fill(&(struct matrix){.p = p}, worker, columns);
         for (uint32_t k = 0; k < p; k++) {
             expect((rows[k].source + p - worker) % p == (k + 1) % p, "rows p=%u: worker %u reads %u in step %u", p, worker,
                    rows[k].source, k);
@@ -84,7 +84,7 @@ static void same_cell(struct cell got, struct cell wanted, const char *what, uin
 static void check_bits(uint32_t p, uint32_t worker) {
     struct cell *cells = cells_for(p);
     uint64_t first = (uint64_t)p * worker;
-    orders[ORDER_morton].fill(p, worker, cells);
+    orders[ORDER_morton].fill(&(struct matrix){.p = p}, worker, cells);
     for (uint32_t k = 0; k < p; k++) same_cell(cells[k], interleaved(first + k), "as chosen", p, first + k);
     by_bits(p, first, cells);
     for (uint32_t k = 0; k < p; k++) same_cell(cells[k], interleaved(first + k), "portable", p, first + k);
@@ -128,7 +128,7 @@ static void check_balanced(uint32_t p) {
     expect(curve && depth_first(curve, 0, p, 0, p) == curve + (size_t)p * p, "the reference has p * p cells");
     for (uint32_t worker = 0; worker < p; worker++) {
         uint64_t first = (uint64_t)p * worker;
-        orders[ORDER_morton].fill(p, worker, cells);
+        orders[ORDER_morton].fill(&(struct matrix){.p = p}, worker, cells);
         for (uint32_t k = 0; k < p; k++) same_cell(cells[k], curve[first + k], "balanced", p, first + k);
         for (uint32_t k = 0; k < p; k++) same_cell(balanced(p, first + k), curve[first + k], "recursion", p, first + k);
     }
@@ -143,7 +143,7 @@ static void check_compact(uint32_t p) {
     expect(touched != NULL, "malloc");
     for (uint32_t worker = 0; worker < p; worker++) {
         uint32_t buffers = 0;
-        orders[ORDER_morton].fill(p, worker, cells);
+        orders[ORDER_morton].fill(&(struct matrix){.p = p}, worker, cells);
         memset(touched, 0, 2 * (size_t)p);
         for (uint32_t k = 0; k < p; k++) {
             buffers += !touched[cells[k].source]++;

@@ -250,11 +250,12 @@ static void measured(struct rank *rank) {
 static void orders_of_team(struct rank *rank) {
     for (int o = 0; o < ORDERS; o++) {
         struct cell wanted[most_ranks];
-        orders[o].fill((uint32_t)rank->team.p, (uint32_t)rank->team.me, wanted);
-        const struct cell *cells = team_cells(&rank->team, (enum order_id)o);
+        struct walk walk = {.order = (enum order_id)o};
+        orders[o].fill(&(struct matrix){.p = (uint32_t)rank->team.p}, (uint32_t)rank->team.me, wanted);
+        const struct cell *cells = team_cells(&rank->team, walk);
         expect(cells && memcmp(cells, wanted, (size_t)rank->team.p * sizeof *cells) == 0, "rank %d: %s", rank->team.me,
                orders[o].name);
-        expect(team_cells(&rank->team, (enum order_id)o) == cells, "%s is filled again", orders[o].name);
+        expect(team_cells(&rank->team, walk) == cells, "%s is filled again", orders[o].name);
     }
 }
 

@@ -18,7 +18,8 @@ static struct plan parsed(const char *text) {
 }
 
 static bool same(const struct plan *a, const struct plan *b) {
-    return a->algorithm == b->algorithm && a->arguments.order == b->arguments.order && a->arguments.kernel == b->arguments.kernel &&
+    return a->algorithm == b->algorithm && a->arguments.walk.order == b->arguments.walk.order &&
+           a->arguments.walk.inner == b->arguments.walk.inner && a->arguments.copier.kernel == b->arguments.copier.kernel &&
            a->arguments.chunk == b->arguments.chunk && strcmp(a->text, b->text) == 0;
 }
 
@@ -26,10 +27,10 @@ static bool same(const struct plan *a, const struct plan *b) {
 static void check_plan(const char *text, const struct algorithm *algorithm, const struct arguments *arguments) {
     struct plan plan = parsed(text), again = parsed(plan.text);
     struct arguments got = plan.arguments;
-    expect(plan.algorithm == algorithm && got.order == arguments->order && got.kernel == arguments->kernel &&
-               got.chunk == arguments->chunk && !plan.reason,
-           "\"%s\" was read as %s, order %d, kernel %d, chunk %zu", text, plan.algorithm->name, (int)got.order, (int)got.kernel,
-           got.chunk);
+    expect(plan.algorithm == algorithm && got.walk.order == arguments->walk.order &&
+               got.copier.kernel == arguments->copier.kernel && got.chunk == arguments->chunk && !plan.reason,
+           "\"%s\" was read as %s, order %d, kernel %d, chunk %zu", text, plan.algorithm->name, (int)got.walk.order,
+           (int)got.copier.kernel, got.chunk);
     expect(same(&plan, &again), "\"%s\" is printed as \"%s\" and then as \"%s\"", text, plan.text, again.text);
 }
 
@@ -73,8 +74,8 @@ static int every_plan(void) {
                     struct arguments arguments = {0};
                     const char *words[4];
                     int count = 0;
-                    if (o >= 0) words[count++] = orders[o].name, arguments.order = (enum order_id)o;
-                    if (k >= 0) words[count++] = kernels[k].name, arguments.kernel = (enum kernel_id)k;
+                    if (o >= 0) words[count++] = orders[o].name, arguments.walk.order = (enum order_id)o;
+                    if (k >= 0) words[count++] = kernels[k].name, arguments.copier.kernel = (enum kernel_id)k;
                     if (c >= 0) words[count++] = chunks[c].text, arguments.chunk = chunks[c].bytes;
                     if (count == 0) check_plan(algorithms[a].name, &algorithms[a], &arguments);
                     in_every_order(algorithms[a].name, words, count, &algorithms[a], &arguments);

@@ -64,8 +64,8 @@ static struct plan_of_call draw_call(struct rank *rank) {
     plan.call.shape.bytes = n;
     if (plan.algorithm->code->can && !plan.algorithm->code->can(&rank->team, &plan.call.shape)) return draw_call(rank);
     plan.call.in_place = draw_below(common, 4) == 0;
-    plan.arguments.order = draw_below(common, ORDERS);
-    plan.arguments.kernel = draw_below(common, KERNELS);
+    plan.arguments.walk.order = draw_below(common, ORDERS);
+    plan.arguments.copier.kernel = draw_below(common, KERNELS);
     if (draw_below(common, 3) == 0) plan.arguments.chunk = n / 24 + 1 + draw_below(common, (uint32_t)n);
     if (draw_below(common, 16) == 0) plan.absent = (int)draw_below(common, (uint32_t)rank->team.p);
     plan.all_reachable = draw_below(common, 2);
@@ -106,7 +106,7 @@ static void check_buffers(const struct rank *rank, const struct plan_of_call *pl
         size_t at = differs(call->recv + i * n, n, key_of(rank, number, shape, (int)i, rank->team.me));
         expect(at == n, "p=%zu rank %d call %u: %s of %zu bytes%s by %s (order %s, kernel %s, chunk %zu): block %zu differs at %zu",
                p, rank->team.me, number, collective_names[shape->collective], n, call->in_place ? " in place" : "",
-               plan->algorithm->name, orders[plan->arguments.order].name, kernels[plan->arguments.kernel].name,
+               plan->algorithm->name, orders[plan->arguments.walk.order].name, kernels[plan->arguments.copier.kernel].name,
                plan->arguments.chunk, i, at);
     }
     all_are(rank, call->recv - guard, guard, 0x77, "written before the receive buffer", number);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* topology - what hwloc knows about the machine. The library is opened when first asked and closed again, never linked: a program
+ * without it runs as well, and its MPI library may bring a copy of its own. Takes some milliseconds, once per process. */
+#include "base/base.h"
+
+#include <dlfcn.h>
+#include <hwloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct machine_facts facts = {.numa = 1, .sockets = 1, .l3s = 1};
+static uint32_t *domains[DOMAIN_KINDS]; /* [facts.processors] by the system's number of a processor */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* hwloc's functions, found by name. */
+static struct {
+    __typeof__(&hwloc_topology_init) init;
+    __typeof__(&hwloc_topology_set_synthetic) set_synthetic;
+    __typeof__(&hwloc_topology_set_xml) set_xml;
+    __typeof__(&hwloc_topology_set_flags) set_flags;
+    __typeof__(&hwloc_topology_load) load;
+    __typeof__(&hwloc_topology_destroy) destroy;
+    __typeof__(&hwloc_get_type_depth) type_depth;
+    __typeof__(&hwloc_get_nbobjs_by_depth) count_at;
+    __typeof__(&hwloc_get_obj_by_depth) object_at;
+    __typeof__(&hwloc_bitmap_isset) is_set;
+    __typeof__(&hwloc_bitmap_last) last;
+} h;
+
+static bool find(void *library, const char *name, void *place) { return (*(void **)place = dlsym(library, name)) != NULL; }
+
+static bool find_all(void *library) {
+    return find(library, "hwloc_topology_init", &h.init) && find(library, "hwloc_topology_set_synthetic", &h.set_synthetic) &&
+           find(library, "hwloc_topology_set_xml", &h.set_xml) && find(library, "hwloc_topology_set_flags", &h.set_flags) &&
+           find(library, "hwloc_topology_load", &h.load) && find(library, "hwloc_topology_destroy", &h.destroy) &&
+           find(library, "hwloc_get_type_depth", &h.type_depth) && find(library, "hwloc_get_nbobjs_by_depth", &h.count_at) &&
+           find(library, "hwloc_get_obj_by_depth", &h.object_at) && find(library, "hwloc_bitmap_isset", &h.is_set) &&
+           find(library, "hwloc_bitmap_last", &h.last);
+}
+
+static int count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
+    int depth = h.type_depth(topology, type);
+    return depth == HWLOC_TYPE_DEPTH_UNKNOWN || depth == HWLOC_TYPE_DEPTH_MULTIPLE ? 0 : (int)h.count_at(topology, depth);
+}
+
+static hwloc_obj_t object(hwloc_topology_t topology, hwloc_obj_type_t type, int i) {
+    return h.object_at(topology, h.type_depth(topology, type), (unsigned)i);
+}
+
+static size_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t type) {
+    return count_of(topology, type) > 0 ? object(topology, type, 0)->attr->cache.size : 0;
+}
+
+/* Writes which object of a type each processor belongs to; returns how many there are, at least one. */
+static int divide(hwloc_topology_t topology, hwloc_obj_type_t type, enum domain_kind kind) {
+    int count = count_of(topology, type);
+    domains[kind] = calloc((size_t)facts.processors, sizeof(uint32_t));
+    for (int i = 0; i < count && domains[kind]; i++)
+        for (int p = 0; p < facts.processors; p++)
+            if (h.is_set(object(topology, type, i)->cpuset, (unsigned)p)) domains[kind][p] = (uint32_t)i;
+    return count > 0 ? count : 1;
+}
+
+static void read_facts(hwloc_topology_t topology) {
+    facts.processors = h.last(object(topology, HWLOC_OBJ_MACHINE, 0)->cpuset) + 1;
+    facts.l1d = cache_bytes(topology, HWLOC_OBJ_L1CACHE);
+    facts.l2 = cache_bytes(topology, HWLOC_OBJ_L2CACHE);
+    facts.l3 = cache_bytes(topology, HWLOC_OBJ_L3CACHE);
+    facts.numa = divide(topology, HWLOC_OBJ_NUMANODE, DOMAIN_NUMA);
+    facts.sockets = divide(topology, HWLOC_OBJ_PACKAGE, DOMAIN_SOCKET);
+    facts.l3s = divide(topology, HWLOC_OBJ_L3CACHE, DOMAIN_L3);
+    hwloc_obj_t package = count_of(topology, HWLOC_OBJ_PACKAGE) > 0 ? object(topology, HWLOC_OBJ_PACKAGE, 0) : NULL;
+    for (unsigned i = 0; package && i < package->infos_count; i++)
+        if (strcmp(package->infos[i].name, "CPUModel") == 0) snprintf(facts.cpu, sizeof facts.cpu, "%s", package->infos[i].value);
+}
+
+static bool load(hwloc_topology_t topology) {
+    const char *text = option_text(OPTION_TOPOLOGY);
+    size_t length = strlen(text);
+    bool file = length > 4 && strcmp(text + length - 4, ".xml") == 0;
+    h.set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED); /* the machine, not what a container leaves of it */
+    if (*text && (file ? h.set_xml(topology, text) : h.set_synthetic(topology, text)) != 0) {
+        warn(
+            "MORTAR_TOPOLOGY=%s: expected a machine as hwloc writes it, e.g. \"pack:2 l3:2 core:4 pu:1\", or an .xml file; ignored",
+            text);
+        return false;
+    }
+    return h.load(topology) == 0;
+}
+
+static void discover(void) {
+    void *library = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
+    hwloc_topology_t topology;
+    if (library && find_all(library) && h.init(&topology) == 0) {
+        if (load(topology)) read_facts(topology);
+        h.destroy(topology);
+    }
+    if (library) dlclose(library);
+}
+
+const struct machine_facts *machine_facts(void) {
+    pthread_once(&once, discover);
+    return &facts;
+}
+
+const uint32_t *machine_domains(enum domain_kind kind) {
+    pthread_once(&once, discover);
+    return domains[kind];
+}
