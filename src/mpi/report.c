@@ -16,7 +16,7 @@
 /* Teams have an empty plan; their bytes are unused and their seconds are the time of setting up. */
 struct record {
     char collective[24], plan[64], reason[136];
-    int32_t ranks, unused;
+    int32_t ranks, domains; /* of memory; 0 in records of plans */
     uint64_t calls, bytes;
     double seconds;
 };
@@ -36,8 +36,8 @@ HOT bool report_wanted(void) {
 }
 
 static bool same_key(const struct record *a, const struct record *b) {
-    return a->ranks == b->ranks && strcmp(a->collective, b->collective) == 0 && strcmp(a->plan, b->plan) == 0 &&
-           strcmp(a->reason, b->reason) == 0;
+    return a->ranks == b->ranks && a->domains == b->domains && strcmp(a->collective, b->collective) == 0 &&
+           strcmp(a->plan, b->plan) == 0 && strcmp(a->reason, b->reason) == 0;
 }
 
 /* One rank's records add up; between ranks, calls and seconds are those of the rank that has most, bytes are the sum. Setting a
@@ -68,7 +68,7 @@ static void add_plan(const struct team *team, enum collective collective, const 
 }
 
 static void add_team(struct team *team) {
-    struct record record = {.ranks = team->p, .calls = 1, .seconds = team->setup_seconds};
+    struct record record = {.ranks = team->p, .domains = (int32_t)team->domains, .calls = 1, .seconds = team->setup_seconds};
     snprintf(record.reason, sizeof record.reason, "%s", team->why_native ? team->why_native : "");
     add(gathering, gathering_count, &record, true);
     plan_visit(team, add_plan);
@@ -126,8 +126,8 @@ static void write_json(FILE *out, const struct record *records, int count, int r
     for (int i = 0; i < count; i++) {
         const struct record *r = &records[i];
         if (*r->plan) continue;
-        fprintf(out, "%s\n  {\"ranks\": %d, \"count\": %llu, \"setup_seconds\": %.6g, \"native\": ", comma, r->ranks,
-                (unsigned long long)r->calls, r->seconds);
+        fprintf(out, "%s\n  {\"ranks\": %d, \"domains\": %d, \"count\": %llu, \"setup_seconds\": %.6g, \"native\": ", comma,
+                r->ranks, r->domains, (unsigned long long)r->calls, r->seconds);
         json_text(out, r->reason);
         fputc('}', out);
         comma = ",";
@@ -158,8 +158,8 @@ static void write_table(FILE *out, const struct record *records, int count, int 
             fprintf(out, "%-12s %6d %10llu %14llu %11.4g  %s%s%s\n", r->collective, r->ranks, (unsigned long long)r->calls,
                     (unsigned long long)r->bytes, r->seconds, r->plan, *r->reason ? ": " : "", r->reason);
         else if (!*r->reason)
-            fprintf(out, "%-12s %6d %10llu %14s %11.4g  communicators set up\n", "-", r->ranks, (unsigned long long)r->calls, "",
-                    r->seconds);
+            fprintf(out, "%-12s %6d %10llu %14s %11.4g  communicators set up%s\n", "-", r->ranks, (unsigned long long)r->calls, "",
+                    r->seconds, r->domains > 1 ? " over several memory domains" : "");
     }
 }
 
