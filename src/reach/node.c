@@ -46,7 +46,8 @@ void team_release(struct team *team) {
 
 const struct cell *team_cells(struct team *team, struct walk walk) {
     const struct order *order = &orders[walk.order];
-    struct matrix matrix = {(uint32_t)team->p, team->domain_of, order->nests ? &orders[walk.inner] : NULL};
+    struct matrix matrix = {
+        .p = (uint32_t)team->p, .domain_of = team->domain_of, .inner = order->nests ? &orders[walk.inner] : NULL};
     struct cell **cells = &team->cells[walk.order][walk.inner];
     if (!*cells) {
         *cells = malloc((size_t)team->p * sizeof **cells);

@@ -65,7 +65,8 @@ struct team {
     uintptr_t *peers[2];                /* [writable][p] where the peers' regions lie in my address space; NULL until team_map */
     int map_error[2];                   /* team_map's answer, once given */
     struct cell *cells[ORDERS][ORDERS]; /* [order][inner] my part, filled when first asked for; inner 0 where none is taken */
-    uint32_t *domain_of;                /* [p] the memory domain of each rank; NULL: one domain */
+    uint32_t domains;                   /* of memory, that the ranks sit in */
+    uint32_t *domain_of;                /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain */
     double sync_seconds;                /* one barrier of this team, the same figure on all ranks */
     size_t l2_bytes, l3_bytes;          /* of one cache, the same figures on all ranks; 0: unknown */
     uint32_t sums_count;                /* of sums_add */
@@ -119,6 +120,16 @@ static inline char *stage_of(const struct team *team, uint32_t half, int rank, s
 static inline struct post *post_of(const struct team *team, uint32_t half, int rank) {
     return &team->control->posts[(size_t)half * (size_t)team->p + (size_t)rank];
 }
+
+/* ---- domains.c ---- */
+/* Where a rank runs: the processors that it may use, and its number in the job, which places it on a machine that is pretended. */
+struct seat {
+    struct processors processors;
+    int32_t rank;
+};
+/* Finds out which memory domain each rank sits in: sets domains and domain_of. A rank that may run in several: all count as one
+ * domain. Collective; same answer on all ranks. Only rank 0's seats [p] are looked at; NULL: not known. */
+void team_divide(struct team *team, const struct seat *seats);
 
 /* ---- peers.c: mapped regions of other processes, shared by all teams of this process ---- */
 /* fd: a descriptor of the region, or -1 to open it by its name. *base is valid until the matching peer_unmap. Thread safe. */

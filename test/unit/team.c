@@ -251,7 +251,9 @@ static void orders_of_team(struct rank *rank) {
     for (int o = 0; o < ORDERS; o++) {
         struct cell wanted[most_ranks];
         struct walk walk = {.order = (enum order_id)o};
-        orders[o].fill(&(struct matrix){.p = (uint32_t)rank->team.p}, (uint32_t)rank->team.me, wanted);
+        struct matrix matrix = {.p = (uint32_t)rank->team.p, .domain_of = rank->team.domain_of};
+        if (orders[o].nests) walk.inner = ORDER_hilbert, matrix.inner = &orders[ORDER_hilbert];
+        orders[o].fill(&matrix, (uint32_t)rank->team.me, wanted);
         const struct cell *cells = team_cells(&rank->team, walk);
         expect(cells && memcmp(cells, wanted, (size_t)rank->team.p * sizeof *cells) == 0, "rank %d: %s", rank->team.me,
                orders[o].name);
