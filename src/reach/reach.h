@@ -61,6 +61,8 @@ struct team {
     struct patience patience;
     char *region; /* the part of my memory that peers can reach */
     size_t region_bytes;
+    const struct heap_range *adopted; /* static data that are part of it; see heap/heap.h */
+    int adopted_count;
     struct segment_name *names;         /* [p] the peers' regions; bytes == 0: that rank has none */
     uintptr_t *peers[2];                /* [writable][p] where the peers' regions lie in my address space; NULL until team_map */
     int map_error[2];                   /* team_map's answer, once given */
@@ -109,7 +111,8 @@ const struct cell *team_cells(struct team *team, struct walk walk);
 int team_map(struct team *team, bool writable);
 /* Has every rank a region that peers may map? Same answer on all ranks. */
 bool team_shares(const struct team *team);
-/* Where does [memory, memory + bytes) lie in my region? False: outside. */
+/* Where does [memory, memory + bytes) lie in my region? False: outside; then *offset still leads from my region to it, which only I
+ * can follow. */
 bool team_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset);
 
 /* Where a rank stages `bytes` <= slot, the same on all ranks. As dense as cache lines allow: with many ranks on a processor, pages
