@@ -102,6 +102,12 @@ HOT static struct plans *plans_of(struct team *team) {
     return plans;
 }
 
+/* What the plan needs once. Collective. */
+static void make_ready(struct team *team, struct plan *plan) {
+    const struct algorithm_code *code = plan->algorithm->code;
+    if (code->prepare && code->prepare(team, &plan->arguments) != 0) be_native(plan, "the plan could not be prepared");
+}
+
 /* Collective, unless the team is native. */
 static struct plan resolve(struct team *team, const struct shape *shape) {
     struct plan plan = forced_plan();
@@ -117,7 +123,7 @@ static struct plan resolve(struct team *team, const struct shape *shape) {
     const struct algorithm_code *code = algorithm->code;
     if (!(algorithm->collectives >> shape->collective & 1) || (code->can && !code->can(team, shape)))
         be_native(&plan, "the forced plan does not do this collective");
-    else if (code->prepare && code->prepare(team, &plan.arguments) != 0) be_native(&plan, "the plan could not be prepared");
+    else make_ready(team, &plan);
     return plan;
 }
 
@@ -158,9 +164,11 @@ struct plan *plan_detour(struct team *team, const struct shape *shape) {
     struct plans *plans = team->plans;
     struct slot *slot = &plans->table[shape->collective][class_of(shape->bytes)];
     if (plans->forced) return NULL;
-    if (!slot->instead) {
+    enum path_id path = slot->instead ? slot->instead->arguments.path : PATH_stage;
+    if (!slot->instead || (path && !team_has_path(team, path))) { /* or its path was lost since */
         struct plan plan;
         plan_choose(team, shape, false, &plan);
+        make_ready(team, &plan);
         slot->instead = keep(plans, shape->collective, &plan);
     }
     slot->detour = detour_calls;

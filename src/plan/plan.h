@@ -27,7 +27,7 @@ struct plan *plan_for(struct team *team, const struct shape *shape);
 bool plan_prefers_host(const struct team *team, const struct shape *shape);
 
 /* Tells the planner that a call of this shape met buffers out of reach: unless the plan was forced, the next calls of the shape's
- * class take a plan that is made for that. Returns it; NULL when the plan was forced. Every rank must tell. Local. */
+ * class take a plan that is made for that. Returns it; NULL when the plan was forced. Collective: every rank must tell, here. */
 struct plan *plan_detour(struct team *team, const struct shape *shape);
 
 /* The plan that stands for "this call was left to the host MPI" for a reason found after plan_for. */
@@ -47,7 +47,7 @@ int plan_parse(const char *text, struct plan *plan, char *why, size_t size);
 /* Is staging expected to be faster than the host MPI for this size? */
 bool staging_pays(const struct team *team, const struct shape *shape);
 /* What mortar would run here, from its cost model; looks only at what is the same on all ranks. in_reach: are the buffers expected
- * where peers can touch them? Fills algorithm, arguments, text, reason. */
-void plan_choose(const struct team *team, const struct shape *shape, bool in_reach, struct plan *plan);
+ * where peers can touch them? Fills algorithm, arguments, text, reason. Collective if they are not: data paths may be tried. */
+void plan_choose(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan);
 
 #endif
