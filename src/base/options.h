@@ -14,3 +14,4 @@ OPTION(SLICE, "100", "us", "time slice to ask of the scheduler when ranks outnum
 OPTION(NODES, "0", "count", "pretend the ranks sit on this many nodes (for tests); 0: the real ones")
 OPTION(HANDOVER, "auto", "auto|proc|socket", "how ranks open each other's memory: /proc/PID/fd, or descriptors sent over a socket")
 OPTION(TOPOLOGY, "", "text", "pretend this machine: hwloc's synthetic text, e.g. \"pack:2 core:4 pu:1\", or an .xml file; empty: the real")
+OPTION(XPMEM, "libxpmem.so.0", "library", "XPMEM, for buffers outside the shared heap where its kernel module is there; off: none")

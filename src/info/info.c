@@ -59,7 +59,10 @@ static const struct name data_paths[] = {
 static bool path_here(int path) {
     uint64_t from = 1, to = 0;
     struct iovec there = {&from, sizeof from}, here = {&to, sizeof to};
-    return path != PATH_cma || process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof to;
+    if (path == PATH_cma) return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof to;
+    if (path != PATH_xpmem || strcmp(option_text(OPTION_XPMEM), "off") == 0) return path != PATH_xpmem;
+    bool named = strcmp(option_text(OPTION_XPMEM), option_rows[OPTION_XPMEM].value) != 0; /* a stand-in needs no module */
+    return named || access("/dev/xpmem", R_OK | W_OK) == 0;
 }
 
 static void print_options(void) {

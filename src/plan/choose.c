@@ -17,20 +17,26 @@ static double cma_cost(const struct team *team, const struct shape *shape) {
     return 2 * team->sync_seconds + crowding(team) * (team->p * call_seconds + slower * copy_seconds(team->p, shape->bytes));
 }
 
+static double xpmem_cost(const struct team *team, const struct shape *shape) {
+    return algorithms[ALGORITHM_pull].code->cost(team, shape);
+}
+
 /* The least expected cost of staging and of the paths that work between these ranks; staging or the host MPI where none does. */
 static const char *outside_plan(struct team *team, const struct shape *shape) {
     static const struct {
         enum path_id path;
         double (*cost)(const struct team *team, const struct shape *shape);
         const char *text;
-    } ways[] = {{PATH_cma, cma_cost, "pull(rows, cma)"}};
-    const char *best = staging_pays(team, shape) ? "cico" : "native";
+    } ways[] = {{PATH_xpmem, xpmem_cost, "pull(rows, xpmem)"}, {PATH_cma, cma_cost, "pull(rows, cma)"}};
+    bool known = staging_pays(team, shape); /* what the host MPI costs is not known, only that staging loses against it */
+    const char *best = known ? "cico" : "native";
     double least = algorithms[ALGORITHM_cico].code->cost(team, shape);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         double cost = ways[i].cost(team, shape);
-        if ((cost >= least && best[0] == 'c') || team_path(team, ways[i].path) != 0) continue;
+        if ((known && cost >= least) || team_path(team, ways[i].path) != 0) continue;
         best = ways[i].text;
         least = cost;
+        known = true;
     }
     return best;
 }

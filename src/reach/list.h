@@ -3,4 +3,5 @@
  * takes that names none. */
 PATH(stage, "copies through a shared segment: any buffer")
 PATH(heap, "loads and stores in the ranks' shared heaps (malloc, new, allocate, numpy): used wherever it can be")
+PATH(xpmem, "loads and stores in any memory of a peer, through the XPMEM kernel module")
 PATH(cma, "the kernel copies from any memory of a peer (process_vm_readv)")

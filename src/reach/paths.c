@@ -40,3 +40,8 @@ void team_close_paths(struct team *team) {
     for (int path = 0; path < PATHS; path++)
         if (team->reached[path].state) paths[path].code->close(team, team->reached[path].state);
 }
+
+void paths_finish(void) {
+    for (int path = 0; path < PATHS; path++)
+        if (paths[path].code->finish) paths[path].code->finish();
+}

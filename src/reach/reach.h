@@ -69,6 +69,8 @@ struct path_code {
     /* Makes it work between every pair of ranks. Collective; 0 on all ranks, or -errno on all. NULL: not for plans. */
     int (*open)(struct team *team, void **state);
     void (*close)(struct team *team, void *state);
+    /* When no MPI call will come any more. NULL: nothing to do. */
+    void (*finish)(void);
     /* Copies pieces of equal lengths from a peer's addresses to mine; spoils both lists. 0 or -errno. Local. */
     int (*read)(void *state, int rank, struct iovec *to, struct iovec *from, size_t count);
     /* Where a peer's buffer lies in my address space, until drop: NULL when it cannot be had. receives: its receive buffer, else
@@ -166,6 +168,8 @@ bool team_has_path(const struct team *team, enum path_id path);
 /* After trouble PATH_LOST: this team never uses it again. Every rank must say so. Local. */
 void team_loses_path(struct team *team, enum path_id path);
 void team_close_paths(struct team *team);
+/* After the host's MPI_Finalize. */
+void paths_finish(void);
 
 /* ---- peers.c: mapped regions of other processes, shared by all teams of this process ---- */
 /* fd: a descriptor of the region, or -1 to open it by its name. *base is valid until the matching peer_unmap. Thread safe. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* outside - exchanges between buffers of all kinds, most of them outside the shared heap: static, on the stack, from mmap. Which
- * kind it is differs between ranks and calls. usage: outside BYTES CALLS [same|mixed|heap] */
+ * kind it is differs between ranks and calls.
+ * usage: outside BYTES CALLS [same|mixed|heap [shared]]. shared: instead of stack and static data
+ * three places in one shared file, which the stand-in for XPMEM can show to other processes. */
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -8,13 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { most_ranks = 8, most_bytes = 128 << 10, most = most_ranks * most_bytes };
 
 static char statics[2][most];
 
+static char *shared; /* NULL: none */
+
 static char *pick(int kind, int receives, char *stack, char *mapped, char *heap) {
     size_t at = receives ? most : 0;
+    if (shared && kind < 3) return shared + (size_t)kind * 2 * most + at;
     return kind == 0 ? stack + at : kind == 1 ? statics[receives] : kind == 2 ? mapped + at : heap + at;
 }
 
@@ -53,6 +59,12 @@ int main(int count, char **words) {
     char *heap = malloc(2 * most);
     char *mapped = mmap(NULL, 2 * most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p > most_ranks || bytes > most_bytes || !heap || mapped == MAP_FAILED) return 2;
+    if (count > 4) {
+        int fd = memfd_create("outside", MFD_CLOEXEC);
+        if (fd < 0 || ftruncate(fd, 6 * most) != 0) return 2;
+        shared = mmap(NULL, 6 * most, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (shared == MAP_FAILED) return 2;
+    }
     unsigned random = (unsigned)me * 7919 + 1;
     for (int call = 0; call < calls && wrong == 0; call++) {
         int sends = call % 3, receives = (call + 1) % 3;

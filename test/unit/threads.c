@@ -168,6 +168,7 @@ int main(int count, char **words) {
     uint64_t random = seed_from(count, words);
     static const int sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16};
     int runs = 0;
+    setenv("MORTAR_XPMEM", XPMEM_STAND_IN, 1);
     if (count > 2) calls = atoi(words[2]);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (enum reach reach = REACH_NOTHING; reach <= REACH_MAPPED; reach++) {
@@ -185,6 +186,7 @@ int main(int count, char **words) {
             crew_run(&crew);
             runs++;
         }
+    paths_finish();
     printf("%d teams of up to 16 threads, at most %d calls each\n", runs, calls);
     return 0;
 }
