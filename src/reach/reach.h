@@ -41,8 +41,10 @@ struct control {
     _Alignas(64) _Atomic uint32_t epoch;   /* barriers completed; the futex word; wraps */
     _Atomic uint32_t sleepers;
     _Atomic uint32_t trouble[2];
-    _Atomic uint32_t sync_nanoseconds; /* what one barrier costs, as rank 0 measured it */
-    struct post posts[];               /* [2][p], then the stage */
+    _Atomic uint32_t sync_nanoseconds;        /* what one barrier costs, as rank 0 measured it */
+    _Atomic uint64_t l2_bytes, l3_bytes;      /* of rank 0's processor */
+    _Alignas(64) _Atomic uint64_t sums[2][2]; /* see sums_add; each grows for ever */
+    struct post posts[];                      /* [2][p], then the stage */
 };
 
 /* How this rank waits; adapted at run time (wait.c). */
@@ -110,7 +112,10 @@ struct team {
     struct cell *cells[ORDERS][ORDERS]; /* [order][inner] my part, filled when first asked for; inner 0 where none is taken */
     uint32_t *domain_of;                /* [p] the memory domain of each rank; NULL: one domain */
     double sync_seconds;                /* one barrier of this team, the same figure on all ranks */
-    int processors;                     /* of the node, for its ranks */
+    size_t l2_bytes, l3_bytes;          /* of one cache, the same figures on all ranks; 0: unknown */
+    uint32_t sums_count;                /* of sums_add */
+    uint64_t sums_seen[2][2], *sums_wanted;
+    int processors; /* of the node, for its ranks */
     double setup_seconds;
     void (*progress)(struct team *team); /* drives the host MPI while I wait; NULL: nothing to drive */
     void *progress_state;
@@ -188,6 +193,11 @@ uint32_t sync_wait(struct team *team);
 uint32_t sync_all(struct team *team, uint32_t trouble);
 /* Measures the barrier, for the cost model: sets team->sync_seconds. Collective. */
 void sync_measure(struct team *team);
+/* Sums over the ranks that ride on barriers. Before a call that has a barrier each rank adds its two values; after it each can read
+ * the sums of all into sums[2], which must live until then. Every rank adds in the same sequence; who adds again before it has
+ * read gets the earlier sums written then. Local. */
+void sums_add(struct team *team, const uint64_t values[2], uint64_t sums[2]);
+void sums_read(struct team *team, uint64_t sums[2]);
 /* True when every rank says true. Collective. */
 bool team_agree(struct team *team, bool fine);
 
