@@ -2,11 +2,14 @@
 /* options.h - the one table of settings. OPTION(NAME, default, unit, meaning): NAME is the environment variable without its
  * MORTAR_ prefix, and OPTION_NAME the constant; `mortar info` prints the table. Nobody else calls getenv. */
 OPTION(PLAN, "", "plan", "force this plan for every collective it fits, e.g. pull(morton), cico, native; empty: mortar chooses")
+OPTION(TUNE, "watch", "off|watch|online|paper", "try plans while the program runs: native; all that may win; orders")
+OPTION(REGRET, "1", "percent", "of the time in a class of calls that trials may cost (and 2 ms)")
 OPTION(OFF, "", "names", "collectives left to the host MPI, comma separated, e.g. alltoall,allgather; all switches mortar off")
 OPTION(REPORT, "", "path", "at MPI_Finalize write what ran: - for a table on standard error, else a JSON file")
 OPTION(VERBOSE, "1", "level", "0 silent, 1 one line when mortar cannot work here, 2 also what it chose and why")
 OPTION(HEAP, "on", "on|off", "serve malloc from memory that all ranks of the node can load and store")
 OPTION(HEAP_BYTES, "64G", "bytes", "address space of the shared heap of one rank (sparse: costs nothing until used)")
+OPTION(ADOPT, "off", "off|on", "make the program's static data (C static and global, COMMON, SAVE) part of the shared heap")
 OPTION(HUGE, "auto", "auto|on|off", "huge pages in the shared heap; auto: as the system does for all memory; on: always")
 OPTION(SLOT, "1M", "bytes", "staging memory of one rank and communicator (two halves), used by cico and unreachable buffers")
 OPTION(WAIT, "auto", "auto|spin|yield|futex", "how a rank waits for others; auto measures whether yielding pays")

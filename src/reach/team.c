@@ -141,6 +141,8 @@ static void introduce(struct team *team, struct card *card, size_t slot, int *co
     if (heap_of_this_process(&region) == 0 && segment_name(region.fd, &card->region) == 0) {
         team->region = region.base;
         team->region_bytes = region.bytes;
+        team->adopted = region.adopted;
+        team->adopted_count = region.adopted_count;
     }
     *control_fd = -1;
     if (team->me == 0) {

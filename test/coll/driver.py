@@ -54,7 +54,9 @@ def test(flavour, ranks, cases, *words):
                 (row["reason"].startswith(OUT_OF_REACH if what == "auto" else what) if row["reason"]
                  else what == "auto" or forced(row["plan"], what))]
         ran = sum(row["calls"] for row in fits)
-        result.check(ran == calls, "%s on %d ranks, %s: %d calls instead of %d" % (collective, size, what, ran, calls))
+        # Each rank alone in its communicator has sizes of its own: of each size class the report has the rank with most calls.
+        result.check(ran == calls or (size == 1 and ran > calls),
+                     "%s on %d ranks, %s: %d calls instead of %d" % (collective, size, what, ran, calls))
         rows = [row for row in rows if row not in fits]
     result.check(not rows, "calls that nobody made: %r" % rows)
     if domains:

@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #include "crew.h"
 
+#include "heap/heap.h"
+
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -187,6 +189,22 @@ static void bounds(void) {
         bool inside = team_reaches(&team, memory + cases[i].at, cases[i].bytes, &offset);
         expect(inside == cases[i].inside && (!inside || offset == cases[i].at - 64),
                "%zu bytes at %zu of [64, 192): %d, offset %llu", cases[i].bytes, cases[i].at, inside, (unsigned long long)offset);
+    }
+    /* Two adopted ranges, before and behind the region, which touch nothing; offsets are their own. */
+    const struct heap_range adopted[] = {{.start = memory + 8, .bytes = 24, .offset = 96}, {memory + 200, 40, 1 << 20}};
+    team.adopted = adopted, team.adopted_count = 2;
+    const struct {
+        size_t at, bytes;
+        bool inside;
+        uint64_t offset;
+    } more[] = {{8, 24, true, 96},  {8, 25, false, 0},       {7, 1, false, 0},        {31, 1, true, 119},
+                {32, 1, false, 0},  {200, 1, true, 1 << 20}, {239, 1, true, 1048615}, {239, 2, false, 0},
+                {240, 1, false, 0}, {64, 128, true, 0},      {20, 100, false, 0},     {10, SIZE_MAX, false, 0}};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        uint64_t offset;
+        bool inside = team_reaches(&team, memory + more[i].at, more[i].bytes, &offset);
+        expect(inside == more[i].inside && offset == (inside ? more[i].offset : more[i].at - 64),
+               "adopted: %zu bytes at %zu: %d, offset %llu", more[i].bytes, more[i].at, inside, (unsigned long long)offset);
     }
     team = (struct team){.region = NULL, .region_bytes = 0};
     uint64_t offset;
