@@ -93,14 +93,17 @@ static void print_tables(void) {
 /* The first order whose workers write only their own receive buffers, or not only those. */
 static int first_order(bool own) {
     int order = 0;
-    while (orders[order].own_dest != own) order++;
+    while (orders[order].own_dest != own || orders[order].nests) order++;
     return order;
 }
 
 static void print_plans(const struct row *row) {
     if (!strstr(row->takes, "order")) printf("%s\n", row->name);
     else
-        for (int o = 0; o < ORDERS; o++) printf("%s(%s)\n", row->name, orders[o].name);
+        for (int o = 0; o < ORDERS; o++)
+            for (int inner = 0; inner < (orders[o].nests ? (int)ORDERS : 1); inner++)
+                if (!orders[o].nests) printf("%s(%s)\n", row->name, orders[o].name);
+                else if (!orders[inner].nests) printf("%s(%s(%s))\n", row->name, orders[o].name, orders[inner].name);
     for (int path = 0; path < PATHS && strstr(row->takes, "path"); path++) {
         if (path == PATH_stage || path == PATH_heap || !path_here(path)) continue;
         for (int own = 0; own < 2; own++)

@@ -16,7 +16,7 @@
 /* Teams have an empty plan; their bytes are unused and their seconds are the time of setting up. */
 struct record {
     char collective[24], plan[64], reason[136], source[16];
-    int32_t ranks, size_class;
+    int32_t ranks, size_class, domains; /* of memory; 0 in records of plans */
     uint64_t calls, bytes;
     double seconds;
     struct evidence evidence; /* native_seconds 0: none */
@@ -37,8 +37,9 @@ HOT bool report_wanted(void) {
 }
 
 static bool same_key(const struct record *a, const struct record *b) {
-    return a->ranks == b->ranks && a->size_class == b->size_class && strcmp(a->collective, b->collective) == 0 &&
-           strcmp(a->plan, b->plan) == 0 && strcmp(a->reason, b->reason) == 0 && strcmp(a->source, b->source) == 0;
+    return a->ranks == b->ranks && a->size_class == b->size_class && a->domains == b->domains &&
+           strcmp(a->collective, b->collective) == 0 && strcmp(a->plan, b->plan) == 0 && strcmp(a->reason, b->reason) == 0 &&
+           strcmp(a->source, b->source) == 0;
 }
 
 /* One rank's records add up; between ranks, calls and seconds are those of the rank that has most, bytes are the sum. Setting a
@@ -76,7 +77,7 @@ static void add_plan(const struct team *team, const struct plan *plan, const str
 }
 
 static void add_team(struct team *team) {
-    struct record record = {.ranks = team->p, .calls = 1, .seconds = team->setup_seconds};
+    struct record record = {.ranks = team->p, .domains = (int32_t)team->domains, .calls = 1, .seconds = team->setup_seconds};
     snprintf(record.reason, sizeof record.reason, "%s", team->why_native ? team->why_native : "");
     add(gathering, gathering_count, &record, true);
     plan_visit(team, add_plan);
@@ -147,8 +148,8 @@ static void write_json(FILE *out, const struct record *records, int count, int r
     for (int i = 0; i < count; i++) {
         const struct record *r = &records[i];
         if (*r->plan) continue;
-        fprintf(out, "%s\n  {\"ranks\": %d, \"count\": %llu, \"setup_seconds\": %.6g, \"native\": ", comma, r->ranks,
-                (unsigned long long)r->calls, r->seconds);
+        fprintf(out, "%s\n  {\"ranks\": %d, \"domains\": %d, \"count\": %llu, \"setup_seconds\": %.6g, \"native\": ", comma,
+                r->ranks, r->domains, (unsigned long long)r->calls, r->seconds);
         json_text(out, r->reason);
         fputc('}', out);
         comma = ",";
@@ -201,8 +202,8 @@ static void write_table(FILE *out, const struct record *records, int count, int 
         const struct record *r = &records[i];
         if (*r->plan) table_row(out, r);
         else if (!*r->reason)
-            fprintf(out, "%-12s %5d %8s %10llu %10.4g %10s %10s %-17s  communicators set up\n", "-", r->ranks, "",
-                    (unsigned long long)r->calls, r->seconds, "", "", "");
+            fprintf(out, "%-12s %5d %8s %10llu %10.4g %10s %10s %-17s  communicators set up%s\n", "-", r->ranks, "",
+                    (unsigned long long)r->calls, r->seconds, "", "", "", r->domains > 1 ? " over several memory domains" : "");
     }
 }
 

@@ -105,12 +105,15 @@ struct team {
     struct patience patience;
     char *region; /* the part of my memory that peers can reach */
     size_t region_bytes;
+    const struct heap_range *adopted; /* static data that are part of it; see heap/heap.h */
+    int adopted_count;
     struct segment_name *names;         /* [p] the peers' regions; bytes == 0: that rank has none */
     uintptr_t *peers[2];                /* [writable][p] where the peers' regions lie in my address space; NULL until team_map */
     int map_error[2];                   /* team_map's answer, once given */
     struct reached reached[PATHS];      /* the data paths that were asked for */
     struct cell *cells[ORDERS][ORDERS]; /* [order][inner] my part, filled when first asked for; inner 0 where none is taken */
-    uint32_t *domain_of;                /* [p] the memory domain of each rank; NULL: one domain */
+    uint32_t domains;                   /* of memory, that the ranks sit in */
+    uint32_t *domain_of;                /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain */
     double sync_seconds;                /* one barrier of this team, the same figure on all ranks */
     size_t l2_bytes, l3_bytes;          /* of one cache, the same figures on all ranks; 0: unknown */
     uint32_t sums_count;                /* of sums_add */
@@ -153,7 +156,8 @@ const struct cell *team_cells(struct team *team, struct walk walk);
 int team_map(struct team *team, bool writable);
 /* Has every rank a region that peers may map? Same answer on all ranks. */
 bool team_shares(const struct team *team);
-/* Where does [memory, memory + bytes) lie in my region? False: outside. */
+/* Where does [memory, memory + bytes) lie in my region? False: outside; then *offset still leads from my region to it, which only I
+ * can follow. */
 bool team_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset);
 
 /* Where a rank stages `bytes` <= slot, the same on all ranks. As dense as cache lines allow: with many ranks on a processor, pages
@@ -175,6 +179,16 @@ void team_loses_path(struct team *team, enum path_id path);
 void team_close_paths(struct team *team);
 /* After the host's MPI_Finalize. */
 void paths_finish(void);
+
+/* ---- domains.c ---- */
+/* Where a rank runs: the processors that it may use, and its number in the job, which places it on a machine that is pretended. */
+struct seat {
+    struct processors processors;
+    int32_t rank;
+};
+/* Finds out which memory domain each rank sits in: sets domains and domain_of. A rank that may run in several: all count as one
+ * domain. Collective; same answer on all ranks. Only rank 0's seats [p] are looked at; NULL: not known. */
+void team_divide(struct team *team, const struct seat *seats);
 
 /* ---- peers.c: mapped regions of other processes, shared by all teams of this process ---- */
 /* fd: a descriptor of the region, or -1 to open it by its name. *base is valid until the matching peer_unmap. Thread safe. */
