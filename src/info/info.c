@@ -93,7 +93,7 @@ static void print_tables(void) {
 /* The first order whose workers write only their own receive buffers, or not only those. */
 static int first_order(bool own) {
     int order = 0;
-    while (orders[order].own_dest != own) order++;
+    while (orders[order].own_dest != own || orders[order].nests) order++;
     return order;
 }
 
