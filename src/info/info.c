@@ -127,9 +127,11 @@ static int list_plans(const char *collective) {
 
 int main(int count, char **words) {
     if (count == 3 && strcmp(words[1], "--plans") == 0) return list_plans(words[2]);
+    if (count == 3 && strcmp(words[1], "--tuning") == 0) return explain_tuning(words[2]);
+    if (count > 3 && strcmp(words[1], "--merge") == 0) return merge_tuning(words[2], count - 3, words + 3);
     if (count == 2 && strcmp(words[1], "--version") == 0) return printf("mortar %s\n", MORTAR_VERSION) < 0;
     if (count != 1) {
-        fprintf(stderr, "usage: mortar info [--plans COLLECTIVE]\n");
+        fprintf(stderr, "usage: mortar info [--plans COLLECTIVE | --tuning FILE | --merge OUT FILE...]\n");
         return 2;
     }
     printf("mortar %s\n", MORTAR_VERSION);

@@ -6,4 +6,8 @@
 /* Prints what this machine offers, and why something is not available. */
 void print_machine(void);
 
+/* Tuning files; both return an exit code. */
+int explain_tuning(const char *path);
+int merge_tuning(const char *out, int count, char **paths);
+
 #endif
