@@ -26,8 +26,9 @@ struct settings {
     int plan_count;
     const char *csv; /* NULL: none */
     bool stack, limit;
-    double seconds;  /* of measuring, per block size */
-    int repetitions; /* 0: what fits into seconds */
+    bool cold, sweep; /* sweep: do not flush single lines even where the processor can */
+    double seconds;   /* of measuring, per block size */
+    int repetitions;  /* 0: what fits into seconds */
 };
 
 /* Reads the command line before MPI_Init; the first rank says what is wrong. Local. -1: go on, else the exit code. */
@@ -95,14 +96,24 @@ void limit_rows(void);
 /* One barrier, in which the last rank to arrive copies everything. */
 void limit_last(void);
 
+/* ---- cold.c: what stands before each timed call of --cold ---- */
+/* Finds out how to empty caches; `sweeping`: not line by line. False: no memory for it, on all ranks. */
+bool cold_open(const struct world *world, bool sweeping);
+void cold_close(void);
+/* How: for instance "clflushopt". Local. */
+void cold_describe(char *text, size_t size);
+/* This rank's buffers leave all caches, and come back into its own as far as they fit. A meeting has to follow. */
+void cold_make(char *send, size_t send_bytes, char *recv, size_t recv_bytes);
+
 /* ---- timing.c ---- */
 struct contestant {
     enum { NATIVE, MORTAR, LIMIT_ROWS, LIMIT_LAST } what;
     const char *name;    /* native, native-again, limit, or the plan as it was asked for */
     char ran[192];       /* which plan it was in truth; first rank only */
     bool out;            /* not worth measuring: a limit that the other limit beats by far */
-    long calls;          /* of a batch */
+    long calls;          /* of a batch; 1 with --cold */
     double call_seconds; /* roughly */
+    double spent;        /* seconds of a batch and all that comes before it, roughly */
     double *seconds;     /* [repetitions] per call, of the slowest rank */
 };
 /* Runs the contestant once on fresh buffers and compares every byte. False: some rank said what was wrong. */

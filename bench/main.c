@@ -73,6 +73,10 @@ static int bench(const struct settings *settings) {
     world_warn(&world);
     if (check_plans(&world, settings) != 0) return 2;
     meet_open(&world);
+    if (settings->cold && !cold_open(&world, settings->sweep)) {
+        if (world.me == 0) fprintf(stderr, "mortar bench: --cold: no memory to sweep through\n");
+        return 1;
+    }
     int code = from_first(world.me == 0 ? output_open(&world, settings) : 0);
     for (int i = 0; i < settings->sizes && code == 0; i++) {
         struct cell cell = {.kind = settings->kind, .bytes = settings->bytes[i], .stack = settings->stack};
@@ -85,6 +89,7 @@ static int bench(const struct settings *settings) {
         code = measure(&world, settings, &cell);
         cell_close(&cell);
     }
+    if (settings->cold) cold_close();
     if (world.me == 0 && output_close() != 0) code = 1;
     return code;
 }

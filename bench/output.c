@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char header[] = "collective,ranks,nodes,bytes,buffers,plan,repetition,seconds,mpi,machine,commit\n";
+static const char header[] = "collective,ranks,nodes,bytes,buffers,caches,plan,repetition,seconds,mpi,machine,commit\n";
 static FILE *csv;
 
 static const char *size_text(size_t bytes, char *text, size_t size) {
@@ -79,7 +79,8 @@ static int open_csv(const char *path) {
 static void csv_rows(const struct world *world, const struct settings *settings, const struct cell *cell,
                      const struct contestant *contestant, int repetitions) {
     for (int r = 0; r < repetitions; r++) {
-        fprintf(csv, "%s,%d,%d,%zu,%s,", cell->kind->name, world->p, world->nodes, cell->bytes, settings->stack ? "stack" : "heap");
+        fprintf(csv, "%s,%d,%d,%zu,%s,%s,", cell->kind->name, world->p, world->nodes, cell->bytes,
+                settings->stack ? "stack" : "heap", settings->cold ? "cold" : "warm");
         csv_text(contestant->name);
         fprintf(csv, ",%d,%.9g,", r, contestant->seconds[r]);
         csv_text(world->mpi);
@@ -104,6 +105,11 @@ int output_open(const struct world *world, const struct settings *settings) {
     else if (settings->stack) printf("buffers: stack (memory that peers cannot reach)\n");
     else if (world->heap) printf("buffers: heap, but private: %s\n", world->heap);
     else printf("buffers: heap, which peers can reach\n");
+    if (settings->cold) {
+        char how[64];
+        cold_describe(how, sizeof how);
+        printf("cold: before each call %s, then each rank reads its send and its receive buffer\n", how);
+    }
     printf("%9s %12s %12s %8s %7s", "bytes", "native us", world->loaded ? "mortar us" : "native us", "ratio", "spread");
     if (settings->limit) printf(" %12s %8s", "limit us", world->loaded ? "/limit" : "nat./lim");
     printf("  %s\n", world->loaded ? "plan" : "");

@@ -9,10 +9,14 @@ import subprocess
 import sys
 import tempfile
 
+from results import read
+
 MPI = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "scripts", "mpi")
-HEADER = "collective,ranks,nodes,bytes,buffers,plan,repetition,seconds,mpi,machine,commit"
+HEADER = "collective,ranks,nodes,bytes,buffers,caches,plan,repetition,seconds,mpi,machine,commit"
 RANKS, REPETITIONS = 2, 3
 QUICK = ["--seconds", "0.01", "--repetitions", str(REPETITIONS)]
+with open("/proc/cpuinfo", encoding="utf-8") as file:
+    CPU = file.read()
 flavour, mortar, program, wrong = sys.argv[1:]
 
 
@@ -61,12 +65,31 @@ def with_mortar(folder):
     expected = {("alltoall", str(size), plan, str(r)) for size in (1, 8, 512, 4096) for plan in plans for r in range(REPETITIONS)}
     found = [(row["collective"], row["bytes"], row["plan"], row["repetition"]) for row in rows]
     check("every repetition of every contestant, once", len(found) == len(expected) and set(found) == expected, found)
-    check("their facts", all(row["ranks"] == str(RANKS) and row["nodes"] == "1" and row["buffers"] == "heap" and row["mpi"] and
+    check("their facts", all(row["ranks"] == str(RANKS) and row["nodes"] == "1" and row["buffers"] == "heap" and row["caches"] == "warm" and row["mpi"] and
                              row["machine"] and row["commit"] and float(row["seconds"]) > 0 for row in rows), rows[0])
     run(mortar, "bench", "allgather", "--bytes", "24", "--buffers", "stack", "--csv", path, *QUICK)
     more = rows_of(path)[len(rows):]
     check("another run adds its rows", [(row["collective"], row["bytes"], row["buffers"]) for row in more] ==
           [("allgather", "24", "stack")] * 2 * REPETITIONS, more)
+
+
+def cold(folder):
+    path = os.path.join(folder, "cold.csv")
+    words = ["--plan", "pull(rows)", "--limit", "--csv", path, *QUICK]
+    plans = ["native", "pull(rows)", "limit"]
+    for how, said in ((["--cold"], "cold: before each call clflush"), (["--cold", "sweep"], "cold: before each call a sweep through ")):
+        before = len(rows_of(path)) if os.path.exists(path) else 0
+        out, _ = run(mortar, "bench", "alltoall", "--bytes", "24,1K", *how, *words)
+        if how == ["--cold"] and "clflush" not in CPU:
+            said = "cold: before each call a sweep through "
+        check("it says how caches are emptied: " + said, out.count(said) == 1, out)
+        rows = [(row["bytes"], row["plan"], row["repetition"], row["caches"]) for row in rows_of(path)[before:]]
+        expected = [(str(size), plan, str(r), "cold") for size in (24, 1024) for plan in plans for r in range(REPETITIONS)]
+        check("its rows are cold", sorted(rows) == sorted(expected), rows)
+    out, _ = run(mortar, "bench", "alltoall", "--bytes", "1K", *words)
+    check("warm is not cold", "cold" not in out and [row["caches"] for row in rows_of(path)[-9:]] == ["warm"] * 9, out)
+    cells, _ = read(path)
+    check("results.py keeps them apart", sorted(cells) == [(24, "cold"), (1024, "cold"), (1024, "warm")], cells)
 
 
 def wrong_result():
@@ -87,6 +110,7 @@ def refused(folder):
         (["alltoall", "--buffers", "static"], "--buffers static: expected heap or stack"),
         (["alltoall", "--plan", "push(rows)"], '"push(rows)" is no plan'),
         (["alltoall", "--repetitions", "0"], "--repetitions 0: expected a whole number"),
+        (["alltoall", "--cold", "water"], "--cold water: expected sweep, or nothing"),
         (["alltoall", "--csv", other], "the file exists and is none of ours"),
     ]:
         out, errors = run(mortar, "bench", *words, code=2)
@@ -96,5 +120,6 @@ def refused(folder):
 with tempfile.TemporaryDirectory() as temporary:
     without_mortar()
     with_mortar(temporary)
+    cold(temporary)
     wrong_result()
     refused(temporary)
