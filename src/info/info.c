@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* info - `mortar info`: the tables of options, algorithms, orders and copy kernels, and what this machine offers.
- * `mortar info --plans alltoall` prints one plan per line: what tests and sweeps enumerate. Reads the same list.h files as the
- * library, so it cannot say anything else. */
+ * `mortar info --plans alltoall` prints one plan per line: what tests and sweeps enumerate; --orders: orders.c. Reads the same
+ * list.h files as the library, so it cannot say anything else. */
 #define _GNU_SOURCE
 #include "info/info.h"
 
@@ -93,7 +93,7 @@ static void print_tables(void) {
 /* The first order whose workers write only their own receive buffers, or not only those. */
 static int first_order(bool own) {
     int order = 0;
-    while (orders[order].own_dest != own) order++;
+    while (orders[order].own_dest != own || orders[order].nests) order++;
     return order;
 }
 
@@ -125,11 +125,22 @@ static int list_plans(const char *collective) {
     return 2;
 }
 
+/* --orders [P [DOMAINS]] */
+static int list_orders(int count, char **words) {
+    uint64_t p = 0, domains = 2;
+    bool fine = count < 1 || (parse_bytes(words[0], &p) == 0 && p > 0 && p <= 1 << 16);
+    if (fine && (count < 2 || (parse_bytes(words[1], &domains) == 0 && domains > 0 && domains <= p)))
+        return print_orders((uint32_t)p, (uint32_t)domains);
+    fprintf(stderr, "mortar info: --orders takes a number of ranks, at most 65536, and one of domains, at most that of ranks\n");
+    return 2;
+}
+
 int main(int count, char **words) {
     if (count == 3 && strcmp(words[1], "--plans") == 0) return list_plans(words[2]);
+    if (count >= 2 && count <= 4 && strcmp(words[1], "--orders") == 0) return list_orders(count - 2, words + 2);
     if (count == 2 && strcmp(words[1], "--version") == 0) return printf("mortar %s\n", MORTAR_VERSION) < 0;
     if (count != 1) {
-        fprintf(stderr, "usage: mortar info [--plans COLLECTIVE]\n");
+        fprintf(stderr, "usage: mortar info [--plans COLLECTIVE | --orders [RANKS [DOMAINS]]]\n");
         return 2;
     }
     printf("mortar %s\n", MORTAR_VERSION);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libcma - preloaded: process_vm_readv as it may be on another machine or another day. Only mortar's calls are meant, not the MPI
  * library's own. TEST_CMA_MOST: moves at most so many bytes a call (Linux: 0x7ffff000). TEST_CMA_CALLS on rank TEST_CMA_RANK:
- * permission is lost after so many calls. Says in the end how many there were. */
+ * permission is lost after so many calls. TEST_CMA_FOREIGN on that rank: the numbers of its peers mean other processes.
+ * Says in the end how many there were. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -37,6 +38,10 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long to_cou
             atomic_fetch_add(&refused, 1);
             errno = EPERM;
             return -1;
+        }
+        if (number("TEST_CMA_FOREIGN", 0) && rank_of_this() == number("TEST_CMA_RANK", 0)) {
+            memset(to[0].iov_base, 0x5a, to[0].iov_len);
+            return (ssize_t)to[0].iov_len;
         }
         unsigned long count = 0;
         for (; count < to_count && most > 0; count++) {

@@ -2,7 +2,8 @@
 /* libxpmem - a stand-in for XPMEM's library without its kernel module: an attachment shows another process's memory as far as
  * that lies in shared files (memfd) that it has open: mortar's heap, and what a test puts there. The rest is a hole, and
  * attaching nothing but holes fails. In the same process (threads as ranks) an attachment is the memory itself.
- * TEST_XPMEM_ATTACHES on rank TEST_XPMEM_RANK: attaching fails after so many. Says in the end what was made, got and attached, and
+ * TEST_XPMEM_ATTACHES on rank TEST_XPMEM_RANK: attaching fails after so many. TEST_XPMEM_FOREIGN there: it shows something else.
+ * Says in the end what was made, got and attached, and
  * whether all was given back. */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -101,7 +102,9 @@ void *xpmem_attach(struct xpmem_addr place, size_t bytes, void *where) {
     errno = EINVAL;
     if (fine >= 0 && attaches >= fine && rank_of_this() == number("TEST_XPMEM_RANK", 0)) return (void *)-1;
     char *here = pid == getpid() ? (char *)start : mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pid != getpid() && (here == MAP_FAILED || show(pid, start, start + bytes, here) == 0)) {
+    if (number("TEST_XPMEM_FOREIGN", 0) && rank_of_this() == number("TEST_XPMEM_RANK", 0))
+        mprotect(here, bytes, PROT_READ | PROT_WRITE); /* zeros */
+    else if (pid != getpid() && (here == MAP_FAILED || show(pid, start, start + bytes, here) == 0)) {
         if (here != MAP_FAILED) munmap(here, bytes);
         return (void *)-1;
     }

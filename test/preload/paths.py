@@ -68,6 +68,14 @@ def refused(flavour):
     outside(flavour, 1000, 8, options=["--plan", CMA], calls=0, rank=1).native(8, "does not do this here")
 
 
+def foreign(flavour):
+    """On one rank the peers' process ids, or segments, mean something else: it reads other bytes than it was told to look for."""
+    result = outside(flavour, 1000, 8, options=["--plan", CMA], foreign=1, rank=1).native(8, "does not do this here")
+    result.check(reads(result)[0] > 0, "CMA was not tried")
+    result, _ = attached(flavour, 1000, 8, options=["--plan", XPMEM], foreign=1, rank=1)
+    result.native(8, "does not do this here")
+
+
 def lost(flavour):
     """Permission goes away on one rank, between two reads of one call: the call is staged on all ranks, and all later ones."""
     p = RANKS.get(flavour, 4)

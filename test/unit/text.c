@@ -142,8 +142,8 @@ static void no_plans(void) {
         "cico(0)|cico(-1)|cico(8Q)|cico(rows)|cico(plain)|cico(1.5K)|native(rows)|native(64)|last(rows)|last(plain)|"
         "pull(numa(numa))|pull(rows(morton))|pull(numa())|pull(numa(nonsense))|pull(numa(rows)|pull(numa(rows, plain))|"
         "pull(numa(plain))|pull(numa(rows))(rows)|pull(numa(rows)rows)|pull(plain(rows))|pull(numa(morton(rows)))|cico(numa(rows))|"
-        "numa(rows)|pull(heap)|cico(cma)|cico;|pull(rows),|pull(morton-morton-morton-morton-morton-morton)|"
-        "a-name-longer-than-any-name-can-be(rows)|| ";
+        "pull(heap)|cico(cma)|pull(cma(rows))|"
+        "numa(rows)|cico;|pull(rows),|pull(morton-morton-morton-morton-morton-morton)|a-name-longer-than-any-name-can-be(rows)|| ";
     for (char text[128]; next_text(&bad, text);) {
         struct plan plan;
         char why[192] = "", quoted[132];
