@@ -28,6 +28,8 @@ static const char *const usage =
     "  --cold [sweep]       before each timed call, of which there is one at a time: empty the caches, then each rank reads its\n"
     "                       send buffer and its receive buffer. By clflush(opt) of these buffers where the processor has it;\n"
     "                       else, or with `sweep`, by a sweep through memory twice as large as the last cache\n"
+    "  --counters           also count cache misses per call, the mean over ranks, in batches of their own: what PAPI calls\n"
+    "                       L1_DCM, L2_DCM and L3_TCM, as far as PAPI and the machine have them\n"
     "  --csv FILE           write every repetition; rows are added when the file exists\n"
     "  --seconds S          measure each block size for about that long (default 1; at least 5 repetitions)\n"
     "  --repetitions N      so many repetitions instead\n"
@@ -126,6 +128,7 @@ static int read_cold(int count, char **words, int *i, struct settings *settings)
 static int read_option(int count, char **words, int *i, struct settings *settings) {
     const char *option = words[(*i)++];
     if (strcmp(option, "--limit") == 0) return settings->limit = true, -1;
+    if (strcmp(option, "--counters") == 0) return settings->counters = true, -1;
     bool plan = strcmp(option, "--plan") == 0;
     if (strcmp(option, "--cold") == 0) return read_cold(count, words, i, settings);
     if (*i == count || strncmp(words[*i], "--", 2) == 0) {

@@ -65,6 +65,19 @@ static double batch(const struct world *world, const struct settings *settings, 
     return meet_max(clock_seconds() - start) / (double)calls;
 }
 
+/* A batch of its own, so that reading the counters is in no time: what this rank misses per call. */
+static void count_batch(const struct world *world, const struct settings *settings, const struct cell *cell,
+                        const struct contestant *contestant, int repetition) {
+    double misses[count_of_levels];
+    prepare(world, settings, cell, contestant);
+    counters_start();
+    for (long i = 0; i < contestant->calls; i++) call(world, cell, contestant);
+    counters_stop(misses);
+    meet();
+    for (int i = 0; i < count_of_levels; i++)
+        if (contestant->misses[i]) contestant->misses[i][repetition] = misses[i] / (double)contestant->calls;
+}
+
 /* How many calls last that long? */
 static void calibrate(const struct world *world, const struct settings *settings, const struct cell *cell,
                       struct contestant *contestant, double seconds) {
@@ -103,14 +116,45 @@ static void drop_slow_limit(struct contestant *contestants, int count) {
     last->out = last->call_seconds > 3 * rows->call_seconds;
 }
 
-/* A repetition lasts as long as one batch of everybody. */
+/* A repetition lasts as long as one batch of everybody, or two where misses are counted. */
 static int choose_repetitions(const struct settings *settings, const struct contestant *contestants, int count) {
     if (settings->repetitions) return settings->repetitions;
     double seconds = 0;
     for (int c = 0; c < count; c++)
         if (!contestants[c].out) seconds += contestants[c].spent;
-    double fit = settings->seconds / seconds;
+    double fit = settings->seconds / seconds / (settings->counters ? 2 : 1);
     return fit < least_repetitions ? least_repetitions : fit > most_repetitions ? most_repetitions : (int)fit;
+}
+
+/* Room for the results; false on all ranks when one has none. */
+static bool get_room(const struct settings *settings, struct contestant *contestants, int count, int repetitions) {
+    bool fine = true;
+    for (int c = 0; c < count; c++) {
+        contestants[c].seconds = calloc((size_t)repetitions, sizeof(double));
+        fine = fine && contestants[c].seconds;
+        for (int i = 0; i < count_of_levels; i++) {
+            if (!settings->counters || !counters_has(i)) continue;
+            contestants[c].misses[i] = calloc((size_t)repetitions, sizeof(double));
+            fine = fine && contestants[c].misses[i];
+        }
+    }
+    return meet_max(!fine) == 0;
+}
+
+void timing_free(struct contestant *contestants, int count) {
+    for (int c = 0; c < count; c++) {
+        free(contestants[c].seconds);
+        for (int i = 0; i < count_of_levels; i++) free(contestants[c].misses[i]);
+    }
+}
+
+static void mean_misses(const struct world *world, struct contestant *contestant, int repetitions) {
+    for (int i = 0; i < count_of_levels; i++) {
+        double *misses = contestant->misses[i];
+        if (!misses) continue;
+        MPI_Allreduce(MPI_IN_PLACE, misses, repetitions, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        for (int r = 0; r < repetitions; r++) misses[r] /= world->p;
+    }
 }
 
 int timing_run(const struct world *world, const struct settings *settings, const struct cell *cell, struct contestant *contestants,
@@ -124,16 +168,14 @@ int timing_run(const struct world *world, const struct settings *settings, const
         else calibrate(world, settings, cell, &contestants[c], seconds);
     drop_slow_limit(contestants, count);
     int repetitions = choose_repetitions(settings, contestants, count);
-    bool fine = true;
-    for (int c = 0; c < count; c++) {
-        contestants[c].seconds = calloc((size_t)repetitions, sizeof(double));
-        if (!contestants[c].seconds) fine = false;
-    }
-    if (meet_max(!fine) != 0) return 0;
+    if (!get_room(settings, contestants, count, repetitions)) return 0;
     for (int r = 0; r < repetitions; r++)
         for (int k = 0; k < count; k++) {
             struct contestant *contestant = &contestants[(k + r) % count];
-            if (!contestant->out) contestant->seconds[r] = batch(world, settings, cell, contestant, contestant->calls);
+            if (contestant->out) continue;
+            contestant->seconds[r] = batch(world, settings, cell, contestant, contestant->calls);
+            if (settings->counters) count_batch(world, settings, cell, contestant, r);
         }
+    for (int c = 0; c < count; c++) mean_misses(world, &contestants[c], repetitions);
     return repetitions;
 }
