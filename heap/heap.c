@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "heap/heap.h"
 
+#include "heap/adopt.h"
 #include "heap/region.h"
 
 #include <errno.h>
@@ -23,9 +24,10 @@ const char *malloc_conf = "dss:disabled,retain:true,background_thread:false,dirt
 /* Arena 0 is made before jemalloc has read its settings and would purge from 8 MiB up. */
 int mallctl(const char *name, void *old, size_t *old_bytes, void *new, size_t new_bytes);
 
-__attribute__((constructor)) static void set_arena_0(void) {
+__attribute__((constructor)) static void begin(void) {
     size_t bytes = 32 << 20;
     mallctl("arena.0.oversize_threshold", NULL, NULL, &bytes, sizeof bytes);
+    adopt();
 }
 
 /* The one member of glibc's family that jemalloc lacks; glibc's own would give memory that our free does not know. */
@@ -57,7 +59,10 @@ static int state(const char **why) {
 int mortar_heap_region(struct heap_region *result) {
     const char *why;
     int error = state(&why);
-    if (error == 0) *result = (struct heap_region){.base = region.base, .bytes = region.bytes, .fd = region.fd};
+    if (error == 0) {
+        *result = (struct heap_region){
+            .base = region.base, .bytes = region.bytes, .fd = region.fd, .adopted_count = adopted_count, .adopted = adopted};
+    }
     return error;
 }
 

@@ -6,10 +6,19 @@
 
 #include <stddef.h>
 
+/* Static data of the executable that are part of the region (MORTAR_ADOPT): addresses in [start, start + bytes) are the offsets
+ * from `offset` on. */
+struct heap_range {
+    char *start;
+    size_t bytes, offset;
+};
+
 struct heap_region {
     char *base;   /* where the region lies in this process */
     size_t bytes; /* its length; addresses in [base, base + bytes) are offsets into the descriptor's file */
     int fd;       /* memfd, sealed against resizing; owned by the heap: do not close it */
+    int adopted_count;
+    const struct heap_range *adopted; /* static storage of the heap */
 };
 
 /* Fills *region. 0, or a negative errno when malloc's memory is private (switched off, refused, in a forked child, or the

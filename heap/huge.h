@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Decides, from MORTAR_HUGE and the system's settings, and asks for the whole region. Once. */
+/* Decides, from MORTAR_HUGE and the system's settings, and asks for these pages: the region, and what is adopted. */
 void huge_begin(void *base, size_t bytes);
 
 /* Makes the huge pages of memory just taken where the system gives none by itself. This commits the memory. */

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "heap/region.h"
 
+#include "heap/adopt.h"
 #include "heap/huge.h"
 
 #include <errno.h>
@@ -151,7 +152,7 @@ static void put_back(struct extent extent) {
     }
 }
 
-void *region_take(size_t bytes) {
+void *region_take_sparse(size_t bytes) {
     if (atomic_load_explicit(&decided, memory_order_acquire) && region.bytes == 0) return NULL;
     int saved = errno;
     region_lock();
@@ -166,10 +167,15 @@ void *region_take(size_t bytes) {
         address = NULL;
     }
     region_unlock();
-    if (address) {
-        madvise(address, bytes, MADV_DODUMP);
-        huge_take(address, bytes);
-    }
+    if (address) madvise(address, bytes, MADV_DODUMP);
+    errno = saved;
+    return address;
+}
+
+void *region_take(size_t bytes) {
+    void *address = region_take_sparse(bytes);
+    int saved = errno;
+    if (address) huge_take(address, bytes);
     errno = saved;
     return address;
 }
@@ -211,4 +217,5 @@ void region_leave(int error, const char *why) {
     region.fd = -1;
     region.why = why;
     region.error = error;
+    adopted_count = 0;
 }

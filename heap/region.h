@@ -26,11 +26,23 @@ static inline bool region_holds(const void *address) { return (size_t)((const ch
  * The first call decides whether there is a region. */
 void *region_take(size_t bytes);
 
+/* The same, but never backed by memory before it is touched. */
+void *region_take_sparse(size_t bytes);
+
 /* Returns memory taken before, or any page-aligned part of it. */
 void region_give(void *address, size_t bytes);
 
 /* Zeroes memory that stays taken, and hands its pages back to the system. */
 void region_clear(void *address, size_t bytes);
+
+/* Does [page, page + bytes) hold zeroes only? */
+static inline bool blank(const char *page, size_t bytes) {
+    const uint64_t *word = (const uint64_t *)(const void *)page;
+    for (size_t i = 0; i < bytes / sizeof *word; i++) {
+        if (word[i] != 0) return false;
+    }
+    return true;
+}
 
 /* Is region.fd the region's descriptor? */
 bool region_fd_valid(void);

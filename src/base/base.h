@@ -71,6 +71,9 @@ const struct machine_facts *machine_facts(void);
 /* [machine_facts()->processors] the domain, counted from 0, of each processor by the system's number; NULL: unknown. */
 const uint32_t *machine_domains(enum domain_kind kind);
 
+/* What counts as a domain by MORTAR_DOMAINS; DOMAIN_KINDS: nothing, or there is only one. */
+enum domain_kind machine_domain_kind(void);
+
 /* ---- launcher.c: what the launcher told this process by its environment; 0 or -1 when it told nothing ---- */
 int launcher_ranks(void);       /* ranks of the job */
 int launcher_local_ranks(void); /* ranks of the job on this node */

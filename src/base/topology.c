@@ -109,3 +109,11 @@ const uint32_t *machine_domains(enum domain_kind kind) {
     pthread_once(&once, discover);
     return domains[kind];
 }
+
+enum domain_kind machine_domain_kind(void) {
+    const int counts[DOMAIN_KINDS] = {machine_facts()->numa, machine_facts()->sockets, machine_facts()->l3s};
+    int wanted = option_choice(OPTION_DOMAINS, "auto|none|numa|socket|l3") - 2; /* auto is -2, none -1, then the kinds */
+    for (int kind = 0; kind < DOMAIN_KINDS; kind++)
+        if (counts[kind] > 1 && (wanted == kind || wanted == -2)) return (enum domain_kind)kind;
+    return DOMAIN_KINDS;
+}

@@ -68,7 +68,10 @@ static void print_tables(void) {
 static void print_plans(const struct row *row) {
     if (!strstr(row->takes, "order")) printf("%s\n", row->name);
     else
-        for (int o = 0; o < ORDERS; o++) printf("%s(%s)\n", row->name, orders[o].name);
+        for (int o = 0; o < ORDERS; o++)
+            for (int inner = 0; inner < (orders[o].nests ? (int)ORDERS : 1); inner++)
+                if (!orders[o].nests) printf("%s(%s)\n", row->name, orders[o].name);
+                else if (!orders[inner].nests) printf("%s(%s(%s))\n", row->name, orders[o].name, orders[inner].name);
     if (strstr(row->takes, "chunk")) printf("%s(192)\n", row->name); /* rounds of an odd, short length */
 }
 

@@ -29,6 +29,8 @@ static void print_memory(void) {
     if (again >= 0) close(again);
     if (fd >= 0) close(fd);
     struct rlimit limit;
+    bool maps = access("/proc/self/maps", R_OK) == 0 && access("/proc/self/task", R_OK) == 0;
+    printf("  %-18s %s\n", "static data", maps ? "MORTAR_ADOPT=on brings them into reach" : "stay private: /proc is not there");
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         printf("  %-18s %llu bytes (ulimit -v): the shared heap needs MORTAR_HEAP_BYTES per rank of the node\n", "address space",
                (unsigned long long)limit.rlim_cur);
@@ -53,6 +55,8 @@ void print_machine(void) {
     printf("  %-18s %zu KiB L1d, %zu KiB L2, %zu KiB L3\n", "caches", facts->l1d >> 10, facts->l2 >> 10, facts->l3 >> 10);
     if (launcher_local_ranks() > 0) printf("  %-18s %d\n", "ranks on this node", launcher_local_ranks());
     printf("  %-18s %d NUMA, %d sockets, %d L3\n", "domains", facts->numa, facts->sockets, facts->l3s);
+    static const char *const kinds[] = {"NUMA node", "socket", "L3 cache", "none: all ranks are in one"};
+    printf("  %-18s %s\n", "  memory domain", kinds[machine_domain_kind()]);
     print_memory();
     print_cma();
     read_line("/sys/kernel/mm/transparent_hugepage/enabled", text, sizeof text);

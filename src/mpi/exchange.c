@@ -7,10 +7,13 @@
 /* Set while this thread is inside mortar: an MPI library may implement one call by another. */
 static _Thread_local bool inside;
 
-HOT static void count(struct tally *tally, size_t bytes, double start) {
-    tally->calls++;
-    tally->bytes += bytes;
-    if (start > 0) tally->seconds += clock_seconds() - start;
+HOT static void count(struct plan *plan, size_t bytes, double start) {
+    plan->tally.calls++;
+    plan->tally.bytes += bytes;
+    if (start <= 0) return;
+    double took = clock_seconds() - start;
+    plan->tally.seconds += took;
+    if (plan->timed) plan->timed_seconds = took;
 }
 
 /* How one side of a call lies in memory, and where mortar's algorithms find it as bytes. */
@@ -72,7 +75,7 @@ HOT static int run(const struct exchange *e, struct team *team, struct plan **pl
     struct plan *instead = outcome == STAGED || outcome == OUT_OF_REACH ? plan_detour(team, &call.shape) : NULL;
     if (outcome == LEFT || outcome == OUT_OF_REACH) {
         error = e->native(e);
-        *plan = instead ? instead : plan_left(team, e->collective);
+        *plan = instead ? instead : plan_left(team, &call.shape);
     } else if (recv.packed && move_blocks(&recv.typed, e->recv, all, recv.packed, false) != 0) {
         error = MPI_ERR_TYPE;
         PMPI_Comm_call_errhandler(e->comm, error);
@@ -89,9 +92,9 @@ HOT static int dispatch(const struct exchange *e) {
     if (!team) return e->native(e);
     struct shape shape = {e->collective, n};
     struct plan *plan = plan_for(team, &shape);
-    double start = report_wanted() ? clock_seconds() : 0;
+    double start = plan->timed || report_wanted() ? clock_seconds() : 0;
     int error = plan->algorithm->code->run ? run(e, team, &plan, n) : e->native(e);
-    count(&plan->tally, n * (size_t)team->p, start);
+    count(plan, n * (size_t)team->p, start);
     return error;
 }
 

@@ -15,10 +15,11 @@
 
 /* Teams have an empty plan; their bytes are unused and their seconds are the time of setting up. */
 struct record {
-    char collective[24], plan[64], reason[136];
-    int32_t ranks, unused;
+    char collective[24], plan[64], reason[136], source[16];
+    int32_t ranks, size_class, domains; /* of memory; 0 in records of plans */
     uint64_t calls, bytes;
     double seconds;
+    struct evidence evidence; /* native_seconds 0: none */
 };
 
 enum { most_records = 512 };
@@ -36,14 +37,17 @@ HOT bool report_wanted(void) {
 }
 
 static bool same_key(const struct record *a, const struct record *b) {
-    return a->ranks == b->ranks && strcmp(a->collective, b->collective) == 0 && strcmp(a->plan, b->plan) == 0 &&
-           strcmp(a->reason, b->reason) == 0;
+    return a->ranks == b->ranks && a->size_class == b->size_class && a->domains == b->domains &&
+           strcmp(a->collective, b->collective) == 0 && strcmp(a->plan, b->plan) == 0 && strcmp(a->reason, b->reason) == 0 &&
+           strcmp(a->source, b->source) == 0;
 }
 
 /* One rank's records add up; between ranks, calls and seconds are those of the rank that has most, bytes are the sum. Setting a
  * team up counts as the rank that came last saw it: the others' time is mostly waiting for that one. */
 static void merge(struct record *to, const struct record *from, bool same_rank) {
     to->bytes += from->bytes;
+    if (from->evidence.native_seconds > 0 && (to->evidence.native_seconds <= 0 || from->evidence.pairs > to->evidence.pairs))
+        to->evidence = from->evidence; /* of several communicators of this size: the one that knows most */
     if (same_rank) to->calls += from->calls, to->seconds += from->seconds;
     else {
         if (from->calls > to->calls) to->calls = from->calls;
@@ -58,17 +62,22 @@ static void add(struct record *list, int *count, const struct record *record, bo
     else if (*count < most_records) list[(*count)++] = *record;
 }
 
-static void add_plan(const struct team *team, enum collective collective, const struct plan *plan) {
-    struct record record = {
-        .ranks = team->p, .calls = plan->tally.calls, .bytes = plan->tally.bytes, .seconds = plan->tally.seconds};
-    snprintf(record.collective, sizeof record.collective, "%s", collective_names[collective]);
+static void add_plan(const struct team *team, const struct plan *plan, const struct evidence *evidence) {
+    struct record record = {.ranks = team->p,
+                            .size_class = plan->size_class,
+                            .calls = plan->tally.calls,
+                            .bytes = plan->tally.bytes,
+                            .seconds = plan->tally.seconds};
+    if (evidence) record.evidence = *evidence;
+    snprintf(record.source, sizeof record.source, "%s", plan->source ? plan->source : "");
+    snprintf(record.collective, sizeof record.collective, "%s", collective_names[plan->collective]);
     snprintf(record.plan, sizeof record.plan, "%s", plan->text);
     snprintf(record.reason, sizeof record.reason, "%s", plan->reason ? plan->reason : "");
     add(gathering, gathering_count, &record, true);
 }
 
 static void add_team(struct team *team) {
-    struct record record = {.ranks = team->p, .calls = 1, .seconds = team->setup_seconds};
+    struct record record = {.ranks = team->p, .domains = (int32_t)team->domains, .calls = 1, .seconds = team->setup_seconds};
     snprintf(record.reason, sizeof record.reason, "%s", team->why_native ? team->why_native : "");
     add(gathering, gathering_count, &record, true);
     plan_visit(team, add_plan);
@@ -115,6 +124,19 @@ static const char *heap_state(void) {
     return reason ? reason : "on";
 }
 
+/* The smallest and the largest blocks of a record's class. */
+static uint64_t first_of(const struct record *record) { return record->size_class == 0 ? 0 : 1ull << (record->size_class - 1); }
+static uint64_t last_of(const struct record *record) {
+    return record->size_class == 0 ? 0 : record->size_class == 64 ? UINT64_MAX : (1ull << record->size_class) - 1;
+}
+
+static void json_evidence(FILE *out, const struct evidence *e) {
+    if (e->native_seconds <= 0) return;
+    fprintf(out, ", \"call_seconds\": %.6g, \"native_call_seconds\": %.6g, \"gain\": %.4g, \"pairs\": %d", e->seconds,
+            e->native_seconds, e->gain, e->pairs);
+    if (e->pairs > 0) fprintf(out, ", \"gain_interval\": [%.4g, %.4g]", e->low, e->high);
+}
+
 static void write_json(FILE *out, const struct record *records, int count, int ranks) {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     const char *comma = "";
@@ -126,8 +148,8 @@ static void write_json(FILE *out, const struct record *records, int count, int r
     for (int i = 0; i < count; i++) {
         const struct record *r = &records[i];
         if (*r->plan) continue;
-        fprintf(out, "%s\n  {\"ranks\": %d, \"count\": %llu, \"setup_seconds\": %.6g, \"native\": ", comma, r->ranks,
-                (unsigned long long)r->calls, r->seconds);
+        fprintf(out, "%s\n  {\"ranks\": %d, \"domains\": %d, \"count\": %llu, \"setup_seconds\": %.6g, \"native\": ", comma,
+                r->ranks, r->domains, (unsigned long long)r->calls, r->seconds);
         json_text(out, r->reason);
         fputc('}', out);
         comma = ",";
@@ -141,25 +163,47 @@ static void write_json(FILE *out, const struct record *records, int count, int r
         json_text(out, r->plan);
         fputs(", \"reason\": ", out);
         json_text(out, r->reason);
-        fprintf(out, ", \"calls\": %llu, \"bytes\": %llu, \"seconds\": %.6g}", (unsigned long long)r->calls,
+        fputs(", \"source\": ", out);
+        json_text(out, r->source);
+        fprintf(out, ", \"from\": %llu, \"to\": %llu, \"calls\": %llu, \"bytes\": %llu, \"seconds\": %.6g",
+                (unsigned long long)first_of(r), (unsigned long long)last_of(r), (unsigned long long)r->calls,
                 (unsigned long long)r->bytes, r->seconds);
+        json_evidence(out, &r->evidence);
+        fputc('}', out);
         comma = ",";
     }
     fputs("]}\n", out);
 }
 
+/* "8" or "4K", "1M" where it is a whole number of them. */
+static const char *size_text(uint64_t bytes, char text[24]) {
+    int unit = bytes && bytes % (1 << 20) == 0 ? 20 : bytes && bytes % (1 << 10) == 0 ? 10 : 0;
+    snprintf(text, 24, "%llu%s", (unsigned long long)(bytes >> unit), unit == 20 ? "M" : unit == 10 ? "K" : "");
+    return text;
+}
+
+static void table_row(FILE *out, const struct record *r) {
+    const struct evidence *e = &r->evidence;
+    char size[24], native[24] = "", gain[40] = "";
+    if (e->native_seconds > 0) snprintf(native, sizeof native, "%.4g", e->native_seconds * 1e6);
+    if (e->pairs > 0) snprintf(gain, sizeof gain, "%.2f (%.2f-%.2f)", e->gain, e->low, e->high);
+    else if (e->native_seconds > 0) snprintf(gain, sizeof gain, "about %.2g", e->gain);
+    fprintf(out, "%-12s %5d %7s+ %10llu %10.4g %10.4g %10s %-17s  %s%s%s\n", r->collective, r->ranks, size_text(first_of(r), size),
+            (unsigned long long)r->calls, r->seconds, r->calls ? r->seconds / (double)r->calls * 1e6 : 0, native, gain, r->plan,
+            *r->reason ? ": " : "", r->reason);
+}
+
 static void write_table(FILE *out, const struct record *records, int count, int ranks) {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     fprintf(out, "mortar %s on %s, %d ranks; shared heap: %s\n", MORTAR_VERSION, library_version(version), ranks, heap_state());
-    fprintf(out, "%-12s %6s %10s %14s %11s  %s\n", "collective", "ranks", "calls", "bytes", "seconds", "plan");
+    fprintf(out, "%-12s %5s %8s %10s %10s %10s %10s %-17s  %s\n", "collective", "ranks", "bytes", "calls", "seconds", "us/call",
+            "native us", "gain (interval)", "plan");
     for (int i = 0; i < count; i++) {
         const struct record *r = &records[i];
-        if (*r->plan)
-            fprintf(out, "%-12s %6d %10llu %14llu %11.4g  %s%s%s\n", r->collective, r->ranks, (unsigned long long)r->calls,
-                    (unsigned long long)r->bytes, r->seconds, r->plan, *r->reason ? ": " : "", r->reason);
+        if (*r->plan) table_row(out, r);
         else if (!*r->reason)
-            fprintf(out, "%-12s %6d %10llu %14s %11.4g  communicators set up\n", "-", r->ranks, (unsigned long long)r->calls, "",
-                    r->seconds);
+            fprintf(out, "%-12s %5d %8s %10llu %10.4g %10s %10s %-17s  communicators set up%s\n", "-", r->ranks, "",
+                    (unsigned long long)r->calls, r->seconds, "", "", "", r->domains > 1 ? " over several memory domains" : "");
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* order_morton - the Z-shaped curve over the receive matrix (row = dest, column = source), cut into p segments of p cells.
  * li2018 sections 2.1-2.2: bit extraction where p is a power of two; else the recursion that halves the longer side, which is
- * the same curve at powers of two when a square is first cut into top and bottom.
+ * the same curve at powers of two when a square is first cut into top and bottom, and does for bunches that are not square.
  * Time O(p) by bits, O(p log p) by recursion, once per communicator. */
 #include "order/order.h"
 
@@ -36,8 +36,8 @@ static void by_bits(uint32_t p, uint64_t first, struct cell *cells) {
 }
 
 /* The cell with this number on the balanced curve: walk down the tree of halved rectangles. */
-static struct cell balanced(uint32_t p, uint64_t number) {
-    uint32_t row = 0, rows = p, column = 0, columns = p;
+static struct cell balanced(uint32_t rows, uint32_t columns, uint64_t number) {
+    uint32_t row = 0, column = 0;
     while (rows > 1 || columns > 1) {
         bool cut_rows = rows >= columns;
         uint32_t half = (cut_rows ? rows : columns) / 2;
@@ -56,10 +56,10 @@ static struct cell balanced(uint32_t p, uint64_t number) {
 }
 
 void order_morton(const struct matrix *matrix, uint32_t worker, struct cell *cells) {
-    uint32_t p = matrix->p;
+    uint32_t p = matrix->p, rows = rows_of(matrix);
     uint64_t first = (uint64_t)p * worker;
-    if ((p & (p - 1)) != 0) {
-        for (uint32_t k = 0; k < p; k++) cells[k] = balanced(p, first + k);
+    if (rows != p || (p & (p - 1)) != 0) {
+        for (uint32_t k = 0; k < p; k++) cells[k] = balanced(rows, p, first + k);
     } else if (have_pext()) {
         by_pext(p, first, cells);
     } else {

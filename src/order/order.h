@@ -12,18 +12,22 @@ struct cell {
     uint32_t source, dest;
 };
 
-/* What is walked: the cells of p ranks that sit in domains of memory (NUMA nodes, sockets). */
+/* What is walked: rows x p cells, a row for each receiver (dest) and a column for each sender (source), by `rows` workers. A whole
+ * exchange is square. A bunch, what one domain of memory sends to another, has its own two sides. */
 struct matrix {
     uint32_t p;
-    const uint32_t *domain_of; /* [p] counted from 0; NULL: all in one */
-    const struct order *inner; /* how an order that nests walks its parts; NULL otherwise */
+    const uint32_t *domain_of; /* [p] where each rank sits, counted from 0; NULL: all in one domain. Whole exchanges only */
+    const struct order *inner; /* how an order that nests walks its bunches; NULL: morton */
+    uint32_t rows;             /* of a bunch; 0: p */
 };
+static inline uint32_t rows_of(const struct matrix *matrix) { return matrix->rows ? matrix->rows : matrix->p; }
 
 struct order {
     const char *name, *about;
     bool own_dest; /* every part writes only its own worker's receive buffer */
     bool nests;    /* is made of walks in another order, written name(inner) */
-    /* Writes the p cells of one worker's part, 0 <= worker < p, to cells[0 .. p-1]. Local; O(p log p) time at most. */
+    /* Writes the p cells of one worker's part, 0 <= worker < rows, to cells[0 .. p-1]: source < p and dest < rows. Local; time
+     * O(p log p), or O(p domains) with many domains; no memory but cells[]. */
     void (*fill)(const struct matrix *matrix, uint32_t worker, struct cell *cells);
 };
 

@@ -1,31 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan - the plans of a team: one per collective and power-of-two size class, made when first needed, collectively. */
+/* plan - the plans of a team: per collective and power-of-two size class, made when first needed, collectively. */
 #include "plan/plan.h"
+
+#include "plan/learn.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { classes = 65, most_plans = 48 };
+enum { classes = 65, most_plans = 256, most_learners = 64 };
 
 /* After a call whose buffers were out of reach, so many calls of its class are expected to be like it; then mortar looks again. */
 enum { detour_calls = 255 };
 
+/* What runs the calls of one class, with buffers in reach of the peers or not. */
 struct slot {
-    struct plan *plan, *instead;
-    uint32_t detour; /* calls to come that run `instead` */
+    struct plan *plan;
+    uint32_t quiet; /* calls to come that run it without asking the learner */
+    struct learner *learner;
+};
+
+struct class {
+    struct slot slots[2];
+    uint32_t detour; /* calls to come that take the second slot */
+    struct plan *forced;
 };
 
 struct plans {
-    uint32_t generation; /* of the forced plan that the table was made under */
+    uint32_t generation; /* of the forced plan */
     bool forced;
-    struct slot table[COLLECTIVES][classes];
-    int count;
-    struct entry {
-        enum collective collective;
-        struct plan plan;
-    } entries[most_plans];
+    struct class table[COLLECTIVES][classes];
+    int count, learners;
+    struct plan entries[most_plans];
+    struct learner learner[most_learners];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -67,19 +75,25 @@ static bool switched_off(enum collective collective) {
 }
 
 static void be_native(struct plan *plan, const char *reason) {
-    *plan = (struct plan){.algorithm = &algorithms[ALGORITHM_native], .text = "native", .reason = reason};
+    *plan = (struct plan){.algorithm = &algorithms[ALGORITHM_native], .text = "native", .reason = reason, .source = plan->source};
 }
 
-static struct plan *keep(struct plans *plans, enum collective collective, const struct plan *plan) {
+/* ---- the entries of a team ---- */
+
+static struct plan *keep(struct plans *plans, const struct shape *shape, const struct plan *plan) {
+    int class = class_of(shape->bytes);
     for (int i = 0; i < plans->count; i++) {
-        struct entry *entry = &plans->entries[i];
-        if (entry->collective == collective && strcmp(entry->plan.text, plan->text) == 0 && entry->plan.reason == plan->reason)
-            return &entry->plan;
+        struct plan *entry = &plans->entries[i];
+        if (entry->collective == shape->collective && entry->size_class == class && strcmp(entry->text, plan->text) == 0 &&
+            entry->reason == plan->reason && entry->source == plan->source)
+            return entry;
     }
-    if (plans->count == most_plans) return &plans->entries[0].plan; /* always native: see plans_of */
-    struct entry *entry = &plans->entries[plans->count++];
-    *entry = (struct entry){collective, *plan};
-    return &entry->plan;
+    if (plans->count == most_plans) return &plans->entries[0]; /* always native: see plans_of */
+    struct plan *entry = &plans->entries[plans->count++];
+    *entry = *plan;
+    entry->collective = shape->collective;
+    entry->size_class = class;
+    return entry;
 }
 
 static void free_plans(struct team *team) { free(team->plans); }
@@ -93,88 +107,141 @@ HOT static struct plans *plans_of(struct team *team) {
         return NULL;
     }
     if (!plans) return NULL;
-    struct plan native;
+    struct plan native = {0};
     be_native(&native, "too many plans");
-    keep(plans, 0, &native);
+    keep(plans, &(struct shape){0}, &native);
     plans->generation = atomic_load(&generation) - 1; /* so that plan_for looks */
     team->plans = plans;
     team->plans_free = free_plans;
     return plans;
 }
 
-/* Collective, unless the team is native. */
-static struct plan resolve(struct team *team, const struct shape *shape) {
-    struct plan plan = forced_plan();
-    if (team->why_native) be_native(&plan, team->why_native);
-    else if (switched_off(shape->collective)) be_native(&plan, "switched off by MORTAR_OFF");
-    else if (shape->bytes == 0) be_native(&plan, "no bytes");
-    else if (!plan.algorithm) plan_choose(team, shape, team_shares(team), &plan);
-    const struct algorithm *algorithm = plan.algorithm;
-    if (algorithm == &algorithms[ALGORITHM_native]) {
-        if (!plan.reason) plan.reason = "asked for by MORTAR_PLAN";
-        return plan;
-    }
-    const struct algorithm_code *code = algorithm->code;
-    if (!(algorithm->collectives >> shape->collective & 1) || (code->can && !code->can(team, shape)))
-        be_native(&plan, "the forced plan does not do this collective");
-    else if (code->prepare && code->prepare(team, &plan.arguments) != 0) be_native(&plan, "the plan could not be prepared");
-    return plan;
+static struct class *class_at(struct plans *plans, const struct shape *shape) {
+    return &plans->table[shape->collective][class_of(shape->bytes)];
 }
 
-static int class_of(size_t bytes) { return bytes == 0 ? 0 : 64 - __builtin_clzll(bytes); }
+/* ---- making plans ---- */
+
+/* Can it run here? Prepares it. Collective, unless the team is native. */
+static bool prepare(struct team *team, const struct shape *shape, const struct plan *plan) {
+    const struct algorithm_code *code = plan->algorithm->code;
+    if (!(plan->algorithm->collectives >> shape->collective & 1) || (code->can && !code->can(team, shape))) return false;
+    return !code->prepare || code->prepare(team, &plan->arguments) == 0;
+}
+
+struct plan *plan_ready(struct team *team, const struct shape *shape, const char *text, const char *source, const char *reason) {
+    struct plan plan;
+    char why[192];
+    if (plan_parse(text, &plan, why, sizeof why) != 0 || !prepare(team, shape, &plan)) return NULL;
+    plan.source = source;
+    plan.reason = reason;
+    return keep(team->plans, shape, &plan);
+}
+
+/* Why this class must run natively whatever the planner thinks of it; NULL: it need not. */
+static const char *why_native(const struct team *team, const struct shape *shape) {
+    if (team->why_native) return team->why_native;
+    if (switched_off(shape->collective)) return "switched off by MORTAR_OFF";
+    return shape->bytes == 0 ? "no bytes" : NULL;
+}
+
+/* Collective, unless the team is native. */
+static struct plan *resolve(struct team *team, const struct shape *shape, bool in_reach) {
+    struct plan plan = forced_plan();
+    bool asked = plan.algorithm != NULL;
+    const char *why = why_native(team, shape);
+    double start = clock_seconds();
+    if (why) be_native(&plan, why);
+    else if (!asked) plan_choose(team, shape, in_reach && team_shares(team), &plan);
+    plan.source = why ? NULL : asked ? "forced" : "model";
+    if (!plan.algorithm->code->run) {
+        if (!plan.reason) plan.reason = "asked for by MORTAR_PLAN";
+    } else if (!prepare(team, shape, &plan)) {
+        be_native(&plan, asked ? "the forced plan does not do this here" : "the plan could not be prepared");
+    }
+    team->setup_seconds += clock_seconds() - start;
+    note("%s of %zu bytes on %d ranks%s: %s%s%s", collective_names[shape->collective], shape->bytes, team->p,
+         in_reach ? "" : ", buffers out of reach", plan.text, plan.reason ? ": " : "", plan.reason ? plan.reason : "");
+    return keep(team->plans, shape, &plan);
+}
+
+/* The class is met for the first time, with buffers of that kind. */
+static void meet(struct team *team, const struct shape *shape, struct slot *slot, bool in_reach) {
+    struct plans *plans = team->plans;
+    slot->plan = resolve(team, shape, in_reach);
+    if (why_native(team, shape) || plans->learners == most_learners) return;
+    struct learner *learner = &plans->learner[plans->learners];
+    if (!learn_start(learner, team, shape, in_reach && team_shares(team), slot->plan)) return;
+    slot->learner = learner;
+    plans->learners++;
+}
+
+static struct plan *forced_for(struct team *team, const struct shape *shape, struct class *class) {
+    if (!class->forced) class->forced = resolve(team, shape, true);
+    return class->forced;
+}
+
+static void look_at_forced(struct plans *plans, uint32_t now) {
+    for (int c = 0; c < COLLECTIVES; c++)
+        for (int k = 0; k < classes; k++) plans->table[c][k].forced = NULL;
+    plans->forced = forced_plan().algorithm != NULL;
+    plans->generation = now;
+}
 
 HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     static struct plan native = {.algorithm = &algorithms[ALGORITHM_native], .text = "native", .reason = "out of memory"};
     struct plans *plans = plans_of(team);
     if (!plans) return &native;
     uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
-    if (plans->generation != now) {
-        memset(plans->table, 0, sizeof plans->table);
-        plans->forced = forced_plan().algorithm != NULL;
-        plans->generation = now;
-    }
-    struct slot *slot = &plans->table[shape->collective][class_of(shape->bytes)];
-    if (slot->detour > 0) {
-        slot->detour--;
-        return slot->instead;
-    }
-    if (!slot->plan) {
-        double start = clock_seconds();
-        struct plan plan = resolve(team, shape);
-        slot->plan = keep(plans, shape->collective, &plan);
-        team->setup_seconds += clock_seconds() - start;
-        note("%s of %zu bytes on %d ranks: %s%s%s", collective_names[shape->collective], shape->bytes, team->p, plan.text,
-             plan.reason ? ": " : "", plan.reason ? plan.reason : "");
-    }
+    if (plans->generation != now) look_at_forced(plans, now);
+    struct class *class = class_at(plans, shape);
+    if (plans->forced) return forced_for(team, shape, class);
+    struct slot *slot = &class->slots[0];
+    if (class->detour > 0) class->detour--, slot++;
+    if (!slot->plan) meet(team, shape, slot, slot == &class->slots[0]);
+    if (slot->quiet > 0) slot->quiet--;
+    else if (slot->learner) slot->plan = learn_turn(slot->learner, team, &slot->quiet);
     return slot->plan;
 }
+
+/* ---- calls that went another way ---- */
 
 bool plan_prefers_host(const struct team *team, const struct shape *shape) {
     const struct plans *plans = team->plans;
     return plans && !plans->forced && !staging_pays(team, shape);
 }
 
+static void spoil(struct class *class) {
+    for (int i = 0; i < 2; i++) {
+        struct slot *slot = &class->slots[i];
+        if (slot->learner && slot->quiet == 0) learn_spoil(slot->learner);
+    }
+}
+
 struct plan *plan_detour(struct team *team, const struct shape *shape) {
     struct plans *plans = team->plans;
-    struct slot *slot = &plans->table[shape->collective][class_of(shape->bytes)];
+    struct class *class = class_at(plans, shape);
     if (plans->forced) return NULL;
-    if (!slot->instead) {
-        struct plan plan;
-        plan_choose(team, shape, false, &plan);
-        slot->instead = keep(plans, shape->collective, &plan);
-    }
-    slot->detour = detour_calls;
-    return slot->instead;
+    spoil(class);
+    if (!class->slots[1].plan) meet(team, shape, &class->slots[1], false);
+    class->detour = detour_calls;
+    return class->slots[1].plan;
 }
 
-struct plan *plan_left(struct team *team, enum collective collective) {
-    struct plan native;
+struct plan *plan_left(struct team *team, const struct shape *shape) {
+    struct plan native = {0};
     be_native(&native, "a rank could not take part (a buffer on a device or at MPI_BOTTOM, or no memory to pack into)");
-    return keep(team->plans, collective, &native);
+    spoil(class_at(team->plans, shape));
+    return keep(team->plans, shape, &native);
 }
 
-void plan_visit(struct team *team, void (*visit)(const struct team *, enum collective, const struct plan *)) {
+void plan_visit(struct team *team, void (*visit)(const struct team *, const struct plan *, const struct evidence *)) {
     struct plans *plans = team->plans;
-    for (int i = 0; plans && i < plans->count; i++)
-        if (plans->entries[i].plan.tally.calls) visit(team, plans->entries[i].collective, &plans->entries[i].plan);
+    for (int i = 0; plans && i < plans->count; i++) {
+        const struct plan *plan = &plans->entries[i];
+        struct evidence evidence;
+        bool known = false;
+        for (int l = 0; l < plans->learners && !known; l++) known = learn_evidence(&plans->learner[l], plan, &evidence);
+        if (plan->tally.calls) visit(team, plan, known ? &evidence : NULL);
+    }
 }

@@ -11,33 +11,52 @@ struct tally {
     double seconds;        /* counted only when a report is asked for */
 };
 
+/* A plan as it runs the calls of one collective and size class on one team. */
 struct plan {
     const struct algorithm *algorithm;
     struct arguments arguments;
     char text[64];
     const char *reason; /* why native; NULL otherwise. Static storage */
+    const char *source; /* who chose it: model, forced, measured, ... Static storage */
+    enum collective collective;
+    int size_class; /* class_of the blocks' bytes */
     struct tally tally;
+    bool timed;           /* the next call is to be timed, */
+    double timed_seconds; /* and this is what it took */
 };
 
-/* The plan of a call on this team. Looks only at what is the same on all ranks, so all ranks get the same plan. Collective when the
- * team meets a collective and size class for the first time. Never NULL; the team owns it. */
+/* What was measured about a class: means over the ranks, of the calls that were timed. */
+struct evidence {
+    double seconds, native_seconds; /* of one call */
+    double gain, low, high;         /* native / chosen: the median of pairs of trials, and its interval */
+    int pairs;
+};
+
+/* Blocks of 2^(class - 1) .. 2^class - 1 bytes. */
+static inline int class_of(size_t bytes) { return bytes == 0 ? 0 : 64 - __builtin_clzll(bytes); }
+
+/* The plan of the next call on this team, to be called once per call. Looks only at what is the same on all ranks, so all ranks
+ * get the same plan. Collective when the team meets a collective and size class for the first time. Never NULL. */
 struct plan *plan_for(struct team *team, const struct shape *shape);
 
 /* Should buffers out of reach rather go to the host MPI than be staged? Only what is the same on all ranks decides. */
 bool plan_prefers_host(const struct team *team, const struct shape *shape);
 
 /* Tells the planner that a call of this shape met buffers out of reach: unless the plan was forced, the next calls of the shape's
- * class take a plan that is made for that. Returns it; NULL when the plan was forced. Every rank must tell. Local. */
+ * class take a plan that is made for that. Returns it; NULL when the plan was forced. Every rank must tell. Collective. */
 struct plan *plan_detour(struct team *team, const struct shape *shape);
 
-/* The plan that stands for "this call was left to the host MPI" for a reason found after plan_for. */
-struct plan *plan_left(struct team *team, enum collective collective);
+/* The plan that stands for "this call was left to the host MPI" for a reason found after plan_for. Every rank must ask. Local. */
+struct plan *plan_left(struct team *team, const struct shape *shape);
 
-/* Calls visit for each plan of the team that ran at least once. */
-void plan_visit(struct team *team, void (*visit)(const struct team *, enum collective, const struct plan *));
+/* Calls visit for each plan of the team that ran at least once; evidence NULL: nothing was measured about it. */
+void plan_visit(struct team *team, void (*visit)(const struct team *, const struct plan *, const struct evidence *));
 
 /* Forces a plan for all teams (NULL or "": automatic again). -EINVAL: no such plan; nothing changes. */
 int plan_force(const char *text);
+
+/* A plan by its text, ready to run: NULL when it cannot run here. The same on all ranks. Collective. */
+struct plan *plan_ready(struct team *team, const struct shape *shape, const char *text, const char *source, const char *reason);
 
 /* ---- text.c ---- */
 /* Reads a plan. -EINVAL and a sentence in why[size] when the text is no plan. Fills algorithm, arguments and the full text. */
@@ -49,5 +68,9 @@ bool staging_pays(const struct team *team, const struct shape *shape);
 /* What mortar would run here, from its cost model; looks only at what is the same on all ranks. in_reach: are the buffers expected
  * where peers can touch them? Fills algorithm, arguments, text, reason. */
 void plan_choose(const struct team *team, const struct shape *shape, bool in_reach, struct plan *plan);
+/* The plans that may be worth a try for this class, the model's own choice first, then native; all: every one that is known. Fills
+ * texts[most][64], returns how many. */
+int plan_rivals(const struct team *team, const struct shape *shape, bool in_reach, const char *choice, bool all, char texts[][64],
+                int most);
 
 #endif

@@ -37,9 +37,10 @@ static int kernel_named(const char *name) {
     return -1;
 }
 
-/* name, or name(inner) with the order inside that it is made of: rows, unless said otherwise. */
+/* name, or name(inner) with the order that it is made of: morton, unless said otherwise. */
 static bool read_order(const char *name, const char *inner, struct walk *walk) {
     int order = order_named(name), nested = *inner ? order_named(inner) : 0;
+    if (order >= 0 && orders[order].nests && !*inner) nested = ORDER_morton;
     if (order < 0 || nested < 0 || (*inner && !orders[order].nests) || orders[nested].nests) return false;
     *walk = (struct walk){(enum order_id)order, (enum order_id)nested};
     return true;

@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "reach/reach.h"
 
+#include "heap/heap.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -46,7 +48,8 @@ void team_release(struct team *team) {
 
 const struct cell *team_cells(struct team *team, struct walk walk) {
     const struct order *order = &orders[walk.order];
-    struct matrix matrix = {(uint32_t)team->p, team->domain_of, order->nests ? &orders[walk.inner] : NULL};
+    struct matrix matrix = {
+        .p = (uint32_t)team->p, .domain_of = team->domain_of, .inner = order->nests ? &orders[walk.inner] : NULL};
     struct cell **cells = &team->cells[walk.order][walk.inner];
     if (!*cells) {
         *cells = malloc((size_t)team->p * sizeof **cells);
@@ -89,8 +92,21 @@ bool team_shares(const struct team *team) {
     return true;
 }
 
+static bool adopted_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset) {
+    for (int i = 0; i < team->adopted_count; i++) {
+        const struct heap_range *range = &team->adopted[i];
+        size_t inside = (size_t)((const char *)memory - range->start);
+        if (inside < range->bytes && bytes <= range->bytes - inside) {
+            *offset = range->offset + inside;
+            return true;
+        }
+    }
+    return false;
+}
+
 HOT bool team_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset) {
     uintptr_t start = (uintptr_t)memory - (uintptr_t)team->region;
     *offset = start;
-    return start < team->region_bytes && bytes <= team->region_bytes - start;
+    if (start < team->region_bytes && bytes <= team->region_bytes - start) return true;
+    return team->adopted_count > 0 && adopted_reaches(team, memory, bytes, offset);
 }

@@ -34,8 +34,10 @@ struct control {
     _Alignas(64) _Atomic uint32_t epoch;   /* barriers completed; the futex word; wraps */
     _Atomic uint32_t sleepers;
     _Atomic uint32_t trouble[2];
-    _Atomic uint32_t sync_nanoseconds; /* what one barrier costs, as rank 0 measured it */
-    struct post posts[];               /* [2][p], then the stage */
+    _Atomic uint32_t sync_nanoseconds;        /* what one barrier costs, as rank 0 measured it */
+    _Atomic uint64_t l2_bytes, l3_bytes;      /* of rank 0's processor */
+    _Alignas(64) _Atomic uint64_t sums[2][2]; /* see sums_add; each grows for ever */
+    struct post posts[];                      /* [2][p], then the stage */
 };
 
 /* How this rank waits; adapted at run time (wait.c). */
@@ -59,13 +61,19 @@ struct team {
     struct patience patience;
     char *region; /* the part of my memory that peers can reach */
     size_t region_bytes;
+    const struct heap_range *adopted; /* static data that are part of it; see heap/heap.h */
+    int adopted_count;
     struct segment_name *names;         /* [p] the peers' regions; bytes == 0: that rank has none */
     uintptr_t *peers[2];                /* [writable][p] where the peers' regions lie in my address space; NULL until team_map */
     int map_error[2];                   /* team_map's answer, once given */
     struct cell *cells[ORDERS][ORDERS]; /* [order][inner] my part, filled when first asked for; inner 0 where none is taken */
-    uint32_t *domain_of;                /* [p] the memory domain of each rank; NULL: one domain */
+    uint32_t domains;                   /* of memory, that the ranks sit in */
+    uint32_t *domain_of;                /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain */
     double sync_seconds;                /* one barrier of this team, the same figure on all ranks */
-    int processors;                     /* of the node, for its ranks */
+    size_t l2_bytes, l3_bytes;          /* of one cache, the same figures on all ranks; 0: unknown */
+    uint32_t sums_count;                /* of sums_add */
+    uint64_t sums_seen[2][2], *sums_wanted;
+    int processors; /* of the node, for its ranks */
     double setup_seconds;
     void (*progress)(struct team *team); /* drives the host MPI while I wait; NULL: nothing to drive */
     void *progress_state;
@@ -103,7 +111,8 @@ const struct cell *team_cells(struct team *team, struct walk walk);
 int team_map(struct team *team, bool writable);
 /* Has every rank a region that peers may map? Same answer on all ranks. */
 bool team_shares(const struct team *team);
-/* Where does [memory, memory + bytes) lie in my region? False: outside. */
+/* Where does [memory, memory + bytes) lie in my region? False: outside; then *offset still leads from my region to it, which only I
+ * can follow. */
 bool team_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset);
 
 /* Where a rank stages `bytes` <= slot, the same on all ranks. As dense as cache lines allow: with many ranks on a processor, pages
@@ -114,6 +123,16 @@ static inline char *stage_of(const struct team *team, uint32_t half, int rank, s
 static inline struct post *post_of(const struct team *team, uint32_t half, int rank) {
     return &team->control->posts[(size_t)half * (size_t)team->p + (size_t)rank];
 }
+
+/* ---- domains.c ---- */
+/* Where a rank runs: the processors that it may use, and its number in the job, which places it on a machine that is pretended. */
+struct seat {
+    struct processors processors;
+    int32_t rank;
+};
+/* Finds out which memory domain each rank sits in: sets domains and domain_of. A rank that may run in several: all count as one
+ * domain. Collective; same answer on all ranks. Only rank 0's seats [p] are looked at; NULL: not known. */
+void team_divide(struct team *team, const struct seat *seats);
 
 /* ---- peers.c: mapped regions of other processes, shared by all teams of this process ---- */
 /* fd: a descriptor of the region, or -1 to open it by its name. *base is valid until the matching peer_unmap. Thread safe. */
@@ -132,6 +151,11 @@ uint32_t sync_wait(struct team *team);
 uint32_t sync_all(struct team *team, uint32_t trouble);
 /* Measures the barrier, for the cost model: sets team->sync_seconds. Collective. */
 void sync_measure(struct team *team);
+/* Sums over the ranks that ride on barriers. Before a call that has a barrier each rank adds its two values; after it each can read
+ * the sums of all into sums[2], which must live until then. Every rank adds in the same sequence; who adds again before it has
+ * read gets the earlier sums written then. Local. */
+void sums_add(struct team *team, const uint64_t values[2], uint64_t sums[2]);
+void sums_read(struct team *team, uint64_t sums[2]);
 /* True when every rank says true. Collective. */
 bool team_agree(struct team *team, bool fine);
 

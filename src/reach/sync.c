@@ -47,9 +47,36 @@ void sync_measure(struct team *team) {
     }
     double took = (clock_seconds() - start) / rounds;
     _Atomic uint32_t *nanoseconds = &team->control->sync_nanoseconds;
-    if (team->me == 0) atomic_store_explicit(nanoseconds, (uint32_t)((took < 1 ? took : 1) * 1e9), memory_order_relaxed);
+    if (team->me == 0) {
+        atomic_store_explicit(nanoseconds, (uint32_t)((took < 1 ? took : 1) * 1e9), memory_order_relaxed);
+        atomic_store_explicit(&team->control->l2_bytes, machine_facts()->l2, memory_order_relaxed);
+        atomic_store_explicit(&team->control->l3_bytes, machine_facts()->l3, memory_order_relaxed);
+    }
     sync_all(team, 0);
     team->sync_seconds = 1e-9 * atomic_load_explicit(nanoseconds, memory_order_relaxed);
+    team->l2_bytes = atomic_load_explicit(&team->control->l2_bytes, memory_order_relaxed);
+    team->l3_bytes = atomic_load_explicit(&team->control->l3_bytes, memory_order_relaxed);
+}
+
+/* Two sets of words, used in turns. Who adds for the time k + 2 has passed the barrier that followed everybody's k + 1, and before
+ * that everybody had read k: the words are never added to while somebody still has to read them, and need no reset. */
+void sums_add(struct team *team, const uint64_t values[2], uint64_t sums[2]) {
+    if (team->sums_wanted) sums_read(team, team->sums_wanted);
+    for (int i = 0; i < 2; i++)
+        atomic_fetch_add_explicit(&team->control->sums[team->sums_count & 1][i], values[i], memory_order_relaxed);
+    team->sums_count++;
+    team->sums_wanted = sums;
+}
+
+void sums_read(struct team *team, uint64_t sums[2]) {
+    if (team->sums_wanted != sums) return; /* written when somebody added again */
+    uint32_t half = (team->sums_count - 1) & 1;
+    for (int i = 0; i < 2; i++) {
+        uint64_t total = atomic_load_explicit(&team->control->sums[half][i], memory_order_relaxed);
+        sums[i] = total - team->sums_seen[half][i];
+        team->sums_seen[half][i] = total;
+    }
+    team->sums_wanted = NULL;
 }
 
 bool team_agree(struct team *team, bool fine) { return sync_all(team, fine ? 0 : REFUSED) == 0; }

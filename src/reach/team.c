@@ -119,7 +119,7 @@ void teams_finish(void) {
 /* What every rank tells all others when they meet. */
 struct card {
     struct segment_name control, region;
-    struct processors processors;
+    struct seat seat;
     int32_t refused; /* rank 0 could not make the control block */
 };
 
@@ -135,11 +135,14 @@ int heap_of_this_process(struct heap_region *region) {
 
 /* Before it meets the others, a rank looks at what it can offer. */
 static void introduce(struct team *team, struct card *card, size_t slot, int *control_fd) {
-    *card = (struct card){.processors = machine_processors()};
+    *card = (struct card){.seat.processors = machine_processors()};
+    PMPI_Comm_rank(MPI_COMM_WORLD, &card->seat.rank);
     struct heap_region region;
     if (heap_of_this_process(&region) == 0 && segment_name(region.fd, &card->region) == 0) {
         team->region = region.base;
         team->region_bytes = region.bytes;
+        team->adopted = region.adopted;
+        team->adopted_count = region.adopted_count;
     }
     *control_fd = -1;
     if (team->me == 0) {
@@ -151,11 +154,18 @@ static void introduce(struct team *team, struct card *card, size_t slot, int *co
 static void count_processors(struct team *team, const struct card *cards) {
     struct processors all = {{0}};
     for (int r = 0; r < team->p; r++)
-        for (size_t i = 0; i < sizeof all.bits / sizeof *all.bits; i++) all.bits[i] |= cards[r].processors.bits[i];
+        for (size_t i = 0; i < sizeof all.bits / sizeof *all.bits; i++) all.bits[i] |= cards[r].seat.processors.bits[i];
     int ranks = launcher_local_ranks() > team->p ? launcher_local_ranks() : team->p;
     team->processors = processors_count(&all);
     team->patience.crowded = ranks > team->processors;
     if (team->patience.crowded) machine_short_slices(option_number(OPTION_SLICE));
+}
+
+static void divide(struct team *team, const struct card *cards) {
+    struct seat *seats = team->me == 0 ? malloc((size_t)team->p * sizeof *seats) : NULL;
+    for (int r = 0; seats && r < team->p; r++) seats[r] = cards[r].seat;
+    team_divide(team, seats);
+    free(seats);
 }
 
 /* Maps rank 0's control block: by its name in /proc, or, when that fails on any rank, through sockets, which then also bring the
@@ -204,6 +214,7 @@ static const char *meet(struct team *team, MPI_Comm node) {
     team_attach(team, memory, slot);
     count_processors(team, cards);
     why = all_agree(node, progress_start(team) == 0) ? NULL : "no generalized request to drive the MPI library with";
+    if (!why) divide(team, cards);
     if (!why) sync_measure(team);
 done:
     if (fd >= 0) close(fd);
@@ -226,6 +237,7 @@ static void build(struct team *team, MPI_Comm comm) {
     PMPI_Comm_test_inter(comm, &inter);
     PMPI_Comm_size(comm, &team->p);
     PMPI_Comm_rank(comm, &team->me);
+    team->domains = 1;
     if (inter) team->why_native = "an intercommunicator";
     else if (team->p == 1) team->why_native = "one rank";
     if (team->why_native) return;

@@ -33,6 +33,23 @@ def many(flavour, ranks):
     ran(flavour, ranks, ["many-" + flavour, "100000"], seconds=100).took(100000)
 
 
+def learn(flavour, ranks):
+    """In each mode all calls run, right and to the end, and the report has what was measured."""
+    calls = 20000
+    for mode in ("watch", "online", "paper"):
+        result = ran(flavour, ranks, ["many-" + flavour, str(calls)], seconds=100, env={"MORTAR_TUNE": mode})
+        rows = result.collectives()
+        result.check(sum(row["calls"] for row in rows) == calls, "%s: not all calls are in the report" % mode)
+        tried = [row for row in rows if row["source"] in ("on trial", "measured")]
+        result.check(tried, "%s: nothing was tried" % mode)
+        known = [row for row in rows if "gain" in row]
+        result.check(known or mode == "paper", "%s: nothing is known of native" % mode)
+        for row in known:
+            low, high = row.get("gain_interval", (row["gain"], row["gain"]))
+            result.check(low <= row["gain"] <= high and row["native_call_seconds"] > 0, "%s: strange evidence" % mode)
+            print("%s: %d calls, %s, gain %s" % (mode, row["calls"], row["plan"], row["gain"]))
+
+
 def growth(flavour, ranks):
     result = ran(flavour, ranks, ["growth-" + flavour], seconds=100)
     print(result.out.strip())
@@ -116,7 +133,7 @@ def kill(flavour, ranks):
 
 
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (rendezvous, many, growth, lifetime, big, forks, python_forks, kill)}
+    tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, big, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)

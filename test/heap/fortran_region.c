@@ -4,3 +4,6 @@
 
 int fortran_in_region(const void *address);
 int fortran_in_region(const void *address) { return in_region(address); }
+
+int fortran_reachable(const void *address, size_t bytes);
+int fortran_reachable(const void *address, size_t bytes) { return reachable(address, bytes); }

@@ -34,6 +34,17 @@ static inline bool in_region(const void *address) {
     return (uintptr_t)address - (uintptr_t)region.base < region.bytes;
 }
 
+/* Of the region or adopted by it. */
+static inline bool reachable(const void *address, size_t bytes) {
+    struct heap_region region;
+    if (heap_state(&region) != 0) return false;
+    for (int i = 0; i < region.adopted_count; i++) {
+        size_t at = (size_t)((const char *)address - region.adopted[i].start);
+        if (at < region.adopted[i].bytes && bytes <= region.adopted[i].bytes - at) return true;
+    }
+    return in_region(address);
+}
+
 /* A failure is printed and counted; main returns failures > 0. */
 static inline void expect(bool condition, const char *what) {
     if (condition) return;

@@ -10,7 +10,8 @@ import threading
 
 
 class Region(ctypes.Structure):
-    _fields_ = [("base", ctypes.c_size_t), ("bytes", ctypes.c_size_t), ("fd", ctypes.c_int)]
+    _fields_ = [("base", ctypes.c_size_t), ("bytes", ctypes.c_size_t), ("fd", ctypes.c_int),
+                ("adopted_count", ctypes.c_int), ("adopted", ctypes.c_void_p)]
 
 
 def region():
@@ -58,7 +59,7 @@ def main():
 
     assert subprocess.run(["echo", "hi"], stdout=subprocess.PIPE, check=True).stdout == b"hi\n", "subprocess"
     assert subprocess.run(["true"], preexec_fn=lambda: None, check=True).returncode == 0, "subprocess with preexec_fn"
-    code = "import ctypes; print(ctypes.CDLL(None).mortar_heap_region(ctypes.create_string_buffer(24)))"
+    code = "import ctypes; print(ctypes.CDLL(None).mortar_heap_region(ctypes.create_string_buffer(32)))"
     assert subprocess.check_output([sys.executable, "-c", code]) == b"0\n", "a started program has a shared heap of its own"
     assert os.system("exit 5") == 5 << 8, "os.system"
     assert os.popen("echo popen").read() == "popen\n", "os.popen"

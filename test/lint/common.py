@@ -33,7 +33,8 @@ def files(root, folders, endings):
     for folder in folders:
         for here, below, names in os.walk(os.path.join(root, folder)):
             below[:] = [name for name in below if name not in ("build", ".git", ".cache", "__pycache__")]
-            found += [os.path.relpath(os.path.join(here, name), root) for name in names if name.endswith(endings)]
+            names = [name for name in names if name.endswith(endings) and name != ".git"]  # a file in a worktree
+            found += [os.path.relpath(os.path.join(here, name), root) for name in names]
     return sorted(found)
 
 

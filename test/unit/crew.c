@@ -55,6 +55,15 @@ static void know_peers(struct crew *crew, struct team *team, const struct segmen
     }
 }
 
+/* One domain or several, any ranks in any: the same map on all ranks. */
+static uint32_t *domains_of(const struct crew *crew) {
+    uint64_t random = crew->seed;
+    uint32_t domains = 1 + draw_below(&random, 4);
+    uint32_t *domain_of = domains > 1 ? malloc((size_t)crew->p * sizeof *domain_of) : NULL;
+    for (int r = 0; domain_of && r < crew->p; r++) domain_of[r] = draw_below(&random, domains);
+    return domain_of;
+}
+
 static void build(struct crew *crew, struct segment_name *names) {
     uint64_t random = crew->seed;
     size_t bytes = control_size(crew->p, crew->slot);
@@ -70,6 +79,7 @@ static void build(struct crew *crew, struct segment_name *names) {
         rank->own = draw(&random);
         rank->team.p = crew->p;
         rank->team.me = r;
+        rank->team.domain_of = domains_of(crew);
         rank->has_region = crew->reach != REACH_NOTHING && (crew->all_have_regions || draw_below(&random, 8) != 0);
         team_attach(&rank->team, crew->memory, crew->slot);
         rank->team.patience.mode = patience_of(crew, &random);

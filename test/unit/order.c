@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order - every row of orders[]: the parts of all workers visit each cell exactly once and keep what the row promises; the Morton
- * order against two references of its own (li2018 sections 2.1-2.2), and its two ways to extract bits against each other. */
+/* order - every row of orders[]: the parts of all workers visit each cell exactly once and keep what the row promises, in all kinds
+ * of domains; numa's steps; the Morton order against two references of its own (li2018 sections 2.1-2.2), and its two ways to
+ * extract bits against each other. Hilbert's curve is in hilbert.c. */
 #include "order/order.h"
 
 #include "unit.h"
@@ -22,29 +23,128 @@ static struct cell *cells_for(uint32_t p) {
     return cells;
 }
 
-static void check_order(const struct order *order, uint32_t p) {
+/* Which walk over which matrix, for messages. */
+struct trial {
+    const struct order *order;
+    struct matrix matrix;
+    const char *map;
+};
+
+static void check_part(const struct trial *t, uint32_t worker, const struct cell *cells, char *visited) {
+    const struct order *order = t->order;
+    const uint32_t *domain_of = t->matrix.domain_of;
+    uint32_t p = t->matrix.p, rows = rows_of(&t->matrix);
+    for (uint32_t k = 0; k < p; k++) {
+        struct cell cell = cells[k];
+        bool there = cell.source < p && cell.dest < rows;
+        char *place = &visited[there ? (size_t)cell.dest * p + cell.source : 0];
+        const char *wrong = NULL;
+        if (!there) wrong = "does not exist";
+        else if (*place) wrong = "for the second time";
+        else if (order->own_dest && cell.dest != worker) wrong = "is not in its own receive buffer";
+        else if (order->nests && domain_of && domain_of[cell.dest] != domain_of[worker]) wrong = "is in another domain";
+        expect(!wrong, "%s(%s) p=%u rows=%u domains %s, worker=%u k=%u: cell (%u, %u) %s", order->name,
+               t->matrix.inner ? t->matrix.inner->name : "", p, rows, t->map, worker, k, cell.source, cell.dest, wrong);
+        *place = 1; /* rows * p different cells: each exactly once */
+    }
+    for (uint32_t k = p; k < p + guard; k++)
+        expect(cells[k].source == 0xeeeeeeee && cells[k].dest == 0xeeeeeeee, "%s p=%u: more than p cells", order->name, p);
+}
+
+static void check_order(struct trial t) {
+    uint32_t p = t.matrix.p, rows = rows_of(&t.matrix);
     struct cell *cells = cells_for(p);
-    char *visited = calloc(p, p);
+    char *visited = calloc(rows, p);
     expect(visited != NULL, "calloc");
-    for (uint32_t worker = 0; worker < p; worker++) {
+    for (uint32_t worker = 0; worker < rows; worker++) {
         memset(cells, 0xee, (p + guard) * sizeof *cells);
-        order->fill(&(struct matrix){.p = p}, worker, cells);
-        for (uint32_t k = 0; k < p; k++) {
-            struct cell cell = cells[k];
-            expect(cell.source < p && cell.dest < p, "%s p=%u worker=%u k=%u: cell (%u, %u) does not exist", order->name, p, worker,
-                   k, cell.source, cell.dest);
-            char *place = &visited[(size_t)cell.dest * p + cell.source];
-            expect(!*place, "%s p=%u worker=%u k=%u: cell (%u, %u) for the second time", order->name, p, worker, k, cell.source,
-                   cell.dest);
-            expect(!order->own_dest || cell.dest == worker, "%s p=%u worker=%u k=%u: writes to rank %u", order->name, p, worker, k,
-                   cell.dest);
-            *place = 1; /* p * p different cells: each exactly once */
-        }
-        for (uint32_t k = p; k < p + guard; k++)
-            expect(cells[k].source == 0xeeeeeeee && cells[k].dest == 0xeeeeeeee, "%s p=%u: more than p cells", order->name, p);
+        t.order->fill(&t.matrix, worker, cells);
+        check_part(&t, worker, cells, visited);
     }
     free(visited);
     free(cells);
+}
+
+/* ---- who sits in which domain ---- */
+
+static const char *const maps[] = {"one",     "three alike", "growing", "interleaved", "drawn", "a rank alone, and one left out",
+                                   "one each"};
+enum { map_count = sizeof maps / sizeof *maps };
+
+static void draw_map(int map, uint32_t p, uint64_t *random, uint32_t *domain_of) {
+    uint32_t domains = 1 + draw_below(random, 9);
+    for (uint32_t r = 0; r < p; r++) {
+        switch (map) {
+        case 0: domain_of[r] = 0; break;
+        case 1: domain_of[r] = r / (p / 3 + (p % 3 != 0)); break;
+        case 2: domain_of[r] = r == 0 ? 0 : 32 - (uint32_t)__builtin_clz(r); break;
+        case 3: domain_of[r] = r % domains; break;
+        case 4: domain_of[r] = draw_below(random, domains); break;
+        case 5: domain_of[r] = r == p / 2 ? 1 : r % 2 * 3; break;
+        default: domain_of[r] = p - 1 - r;
+        }
+    }
+}
+
+/* Orders that nest, with every inner order in every kind of domains; far from all of that for a large p. */
+static void check_nesting(const struct order *order, uint32_t p, uint64_t *random) {
+    uint32_t *domain_of = malloc(p * sizeof *domain_of);
+    expect(domain_of != NULL, "malloc");
+    check_order((struct trial){order, {.p = p}, "unknown"});
+    for (int map = 0; map < map_count; map++) {
+        draw_map(map, p, random, domain_of);
+        for (int inner = 0; inner < ORDERS; inner++)
+            if (!orders[inner].nests && (p <= 40 || draw_below(random, p / 8) == 0))
+                check_order((struct trial){order, {.p = p, .domain_of = domain_of, .inner = &orders[inner]}, maps[map]});
+    }
+    free(domain_of);
+}
+
+/* Matrices that are not square. */
+static void check_bunches(uint64_t *random) {
+    for (int o = 0; o < ORDERS; o++) {
+        if (orders[o].nests) continue;
+        for (uint32_t rows = 1; rows <= 20; rows++)
+            for (uint32_t p = 1; p <= 20; p++) check_order((struct trial){&orders[o], {.p = p, .rows = rows}, "-"});
+        for (int i = 0; i < 20; i++)
+            check_order((struct trial){&orders[o], {.p = 1 + draw_below(random, 200), .rows = 1 + draw_below(random, 200)}, "-"});
+    }
+}
+
+/* ---- numa: li2018 section 2.4, figure 5 ---- */
+
+/* In step i a rank reads from domain own + i only, as many cells as that has ranks, in the inner order of the two. */
+static void check_steps(uint32_t p, uint64_t *random) {
+    uint32_t *domain_of = malloc(p * sizeof *domain_of), *ranks = malloc(2 * (size_t)p * sizeof *ranks), *local = ranks + p;
+    struct cell *cells = cells_for(p), *inside = cells_for(p);
+    expect(domain_of && ranks, "malloc");
+    uint32_t domains = 1 + draw_below(random, p < 6 ? p : 6), start[8] = {0};
+    for (uint32_t r = 0; r < p; r++) domain_of[r] = r < domains ? r : draw_below(random, domains);
+    for (uint32_t d = 0, at = 0; d < domains; d++) {
+        for (uint32_t r = 0; r < p; r++)
+            if (domain_of[r] == d) local[r] = at - start[d], ranks[at++] = r;
+        start[d + 1] = at;
+    }
+    for (int round = 0; round < 20; round++) {
+        uint32_t worker = draw_below(random, p), own = domain_of[worker], at = 0;
+        const struct order *inner = &orders[draw_below(random, ORDERS)];
+        if (inner->nests) continue;
+        orders[ORDER_numa].fill(&(struct matrix){.p = p, .domain_of = domain_of, .inner = inner}, worker, cells);
+        for (uint32_t step = 0; step < domains; step++) {
+            const uint32_t *senders, *receivers = ranks + start[own];
+            uint32_t from = (own + step) % domains, there = start[from + 1] - start[from];
+            senders = ranks + start[from];
+            inner->fill(&(struct matrix){.p = there, .rows = start[own + 1] - start[own]}, local[worker], inside);
+            for (uint32_t k = 0; k < there; k++, at++)
+                expect(cells[at].source == senders[inside[k].source] && cells[at].dest == receivers[inside[k].dest],
+                       "numa(%s) p=%u domains=%u worker=%u step=%u k=%u: (%u, %u)", inner->name, p, domains, worker, step, k,
+                       cells[at].source, cells[at].dest);
+        }
+    }
+    free(domain_of);
+    free(ranks);
+    free(cells);
+    free(inside);
 }
 
 /* "Starting behind itself": in no step do two workers read the same sender (rows), or write to the same receiver (columns). */
@@ -130,7 +230,7 @@ static void check_balanced(uint32_t p) {
         uint64_t first = (uint64_t)p * worker;
         orders[ORDER_morton].fill(&(struct matrix){.p = p}, worker, cells);
         for (uint32_t k = 0; k < p; k++) same_cell(cells[k], curve[first + k], "balanced", p, first + k);
-        for (uint32_t k = 0; k < p; k++) same_cell(balanced(p, first + k), curve[first + k], "recursion", p, first + k);
+        for (uint32_t k = 0; k < p; k++) same_cell(balanced(p, p, first + k), curve[first + k], "recursion", p, first + k);
     }
     free(curve);
     free(cells);
@@ -161,11 +261,16 @@ int main(int count, char **words) {
     for (uint32_t i = 0; i < 130; i++) sizes[i] = i + 1;
     for (uint32_t i = 130; i < 133; i++) sizes[i] = 131 + draw_below(&random, 1024 - 131 + 1);
     for (uint32_t i = 0; i < 133; i++) {
-        for (int o = 0; o < ORDERS; o++) check_order(&orders[o], sizes[i]);
+        for (int o = 0; o < ORDERS; o++)
+            if (orders[o].nests) check_nesting(&orders[o], sizes[i], &random);
+            else check_order((struct trial){&orders[o], {.p = sizes[i]}, "-"});
+        check_steps(sizes[i], &random);
         check_staggered(sizes[i]);
         check_balanced(sizes[i]);
         check_compact(sizes[i]);
     }
+    check_bunches(&random);
+    check_steps(2500, &random); /* more ranks in a domain than fit into one piece of its table */
     for (uint32_t p = 1; p <= 1 << 20; p *= 2)
         for (uint32_t i = 0; i < 4; i++) check_bits(p, i == 0 ? 0 : i == 1 ? p - 1 : draw_below(&random, p));
     check_wide_codes(&random);

@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #include "crew.h"
 
+#include "heap/heap.h"
+
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -188,6 +190,22 @@ static void bounds(void) {
         expect(inside == cases[i].inside && (!inside || offset == cases[i].at - 64),
                "%zu bytes at %zu of [64, 192): %d, offset %llu", cases[i].bytes, cases[i].at, inside, (unsigned long long)offset);
     }
+    /* Two adopted ranges, before and behind the region, which touch nothing; offsets are their own. */
+    const struct heap_range adopted[] = {{.start = memory + 8, .bytes = 24, .offset = 96}, {memory + 200, 40, 1 << 20}};
+    team.adopted = adopted, team.adopted_count = 2;
+    const struct {
+        size_t at, bytes;
+        bool inside;
+        uint64_t offset;
+    } more[] = {{8, 24, true, 96},  {8, 25, false, 0},       {7, 1, false, 0},        {31, 1, true, 119},
+                {32, 1, false, 0},  {200, 1, true, 1 << 20}, {239, 1, true, 1048615}, {239, 2, false, 0},
+                {240, 1, false, 0}, {64, 128, true, 0},      {20, 100, false, 0},     {10, SIZE_MAX, false, 0}};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        uint64_t offset;
+        bool inside = team_reaches(&team, memory + more[i].at, more[i].bytes, &offset);
+        expect(inside == more[i].inside && offset == (inside ? more[i].offset : more[i].at - 64),
+               "adopted: %zu bytes at %zu: %d, offset %llu", more[i].bytes, more[i].at, inside, (unsigned long long)offset);
+    }
     team = (struct team){.region = NULL, .region_bytes = 0};
     uint64_t offset;
     expect(!team_reaches(&team, memory, 1, &offset) && !team_reaches(&team, NULL, 0, &offset), "a rank without a region reaches");
@@ -251,7 +269,9 @@ static void orders_of_team(struct rank *rank) {
     for (int o = 0; o < ORDERS; o++) {
         struct cell wanted[most_ranks];
         struct walk walk = {.order = (enum order_id)o};
-        orders[o].fill(&(struct matrix){.p = (uint32_t)rank->team.p}, (uint32_t)rank->team.me, wanted);
+        struct matrix matrix = {.p = (uint32_t)rank->team.p, .domain_of = rank->team.domain_of};
+        if (orders[o].nests) walk.inner = ORDER_hilbert, matrix.inner = &orders[ORDER_hilbert];
+        orders[o].fill(&matrix, (uint32_t)rank->team.me, wanted);
         const struct cell *cells = team_cells(&rank->team, walk);
         expect(cells && memcmp(cells, wanted, (size_t)rank->team.p * sizeof *cells) == 0, "rank %d: %s", rank->team.me,
                orders[o].name);

@@ -27,10 +27,10 @@ static bool same(const struct plan *a, const struct plan *b) {
 static void check_plan(const char *text, const struct algorithm *algorithm, const struct arguments *arguments) {
     struct plan plan = parsed(text), again = parsed(plan.text);
     struct arguments got = plan.arguments;
-    expect(plan.algorithm == algorithm && got.walk.order == arguments->walk.order &&
+    expect(plan.algorithm == algorithm && got.walk.order == arguments->walk.order && got.walk.inner == arguments->walk.inner &&
                got.copier.kernel == arguments->copier.kernel && got.chunk == arguments->chunk && !plan.reason,
-           "\"%s\" was read as %s, order %d, kernel %d, chunk %zu", text, plan.algorithm->name, (int)got.walk.order,
-           (int)got.copier.kernel, got.chunk);
+           "\"%s\" was read as %s, order %d(%d), kernel %d, chunk %zu", text, plan.algorithm->name, (int)got.walk.order,
+           (int)got.walk.inner, (int)got.copier.kernel, got.chunk);
     expect(same(&plan, &again), "\"%s\" is printed as \"%s\" and then as \"%s\"", text, plan.text, again.text);
 }
 
@@ -60,6 +60,24 @@ static void in_every_order(const char *name, const char **words, int count, cons
 
 static bool takes(const struct algorithm *algorithm, const char *what) { return strstr(algorithm->takes, what) != NULL; }
 
+/* The walks: every order, and those that nest with every order inside, or none, which means morton. False at the end. */
+static bool next_walk(int number, struct walk *walk, char text[64]) {
+    static const char *const spaces[] = {"%s(%s)", "%s ( %s )"};
+    for (int o = 0; o < ORDERS; o++) {
+        if (number == 0) {
+            *walk = (struct walk){(enum order_id)o, orders[o].nests ? ORDER_morton : 0};
+            return snprintf(text, 64, "%s", orders[o].name) > 0;
+        }
+        number--;
+        for (int inner = 0; inner < ORDERS && orders[o].nests; inner++) {
+            if (orders[inner].nests || number-- > 0) continue;
+            *walk = (struct walk){(enum order_id)o, (enum order_id)inner};
+            return snprintf(text, 64, spaces[inner % 2], orders[o].name, orders[inner].name) > 0;
+        }
+    }
+    return false;
+}
+
 /* Every algorithm with every value of each argument that it takes, and with each of them left out. */
 static int every_plan(void) {
     static const struct {
@@ -67,14 +85,16 @@ static int every_plan(void) {
         size_t bytes;
     } chunks[] = {{"1", 1}, {"192", 192}, {"4K", 4096}, {"1M", 1 << 20}, {"1152921504606846975", 1152921504606846975}};
     int plans = 0;
+    char order[64];
+    struct walk walk = {0};
     for (int a = 0; a < ALGORITHMS; a++)
-        for (int o = -1; o < (takes(&algorithms[a], "order") ? (int)ORDERS : 0); o++)
+        for (int o = -1; o < 0 || (takes(&algorithms[a], "order") && next_walk(o, &walk, order)); o++)
             for (int k = -1; k < (takes(&algorithms[a], "kernel") ? (int)KERNELS : 0); k++)
                 for (int c = -1; c < (takes(&algorithms[a], "chunk") ? 5 : 0); c++, plans++) {
                     struct arguments arguments = {0};
                     const char *words[4];
                     int count = 0;
-                    if (o >= 0) words[count++] = orders[o].name, arguments.walk.order = (enum order_id)o;
+                    if (o >= 0) words[count++] = order, arguments.walk = walk;
                     if (k >= 0) words[count++] = kernels[k].name, arguments.copier.kernel = (enum kernel_id)k;
                     if (c >= 0) words[count++] = chunks[c].text, arguments.chunk = chunks[c].bytes;
                     if (count == 0) check_plan(algorithms[a].name, &algorithms[a], &arguments);
@@ -91,6 +111,9 @@ static void spelling(void) {
                  {"pull()", "pull(rows, plain)"},
                  {"pull(plain)", "pull(rows, plain)"},
                  {"pull(morton)", "pull(morton, plain)"},
+                 {"pull(numa)", "pull(numa(morton), plain)"},
+                 {"pull(plain, numa(hilbert))", "pull(numa(hilbert), plain)"},
+                 {" pull ( numa ( rows ) , plain ) ", "pull(numa(rows), plain)"},
                  {"cico", "cico"},
                  {"cico(4K)", "cico(4096)"},
                  {"last", "last"}};
@@ -106,7 +129,9 @@ static void no_plans(void) {
         "nonsense|pul|pull2|PULL|(|()|,|(rows)|pull(|pull)|pull(rows|pull(rows))|pull(rows,)|pull(,rows)|pull(nonsense)|"
         "pull(rows,,plain)|pull(row)|pull(rows) x|pull rows|pull(rows plain)|pull(64)|pull((rows))|pull(rows)(plain)|"
         "cico(0)|cico(-1)|cico(8Q)|cico(rows)|cico(plain)|cico(1.5K)|native(rows)|native(64)|last(rows)|last(plain)|"
-        "cico;|pull(rows),|pull(morton-morton-morton-morton-morton-morton)|a-name-longer-than-any-name-can-be(rows)|| ";
+        "pull(numa(numa))|pull(rows(morton))|pull(numa())|pull(numa(nonsense))|pull(numa(rows)|pull(numa(rows, plain))|"
+        "pull(numa(plain))|pull(numa(rows))(rows)|pull(numa(rows)rows)|pull(plain(rows))|pull(numa(morton(rows)))|cico(numa(rows))|"
+        "numa(rows)|cico;|pull(rows),|pull(morton-morton-morton-morton-morton-morton)|a-name-longer-than-any-name-can-be(rows)|| ";
     for (char text[128]; next_text(&bad, text);) {
         struct plan plan;
         char why[192] = "", quoted[132];

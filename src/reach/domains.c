@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* domains - which ranks share a domain of memory (a NUMA node, a socket, an L3 cache). Only rank 0 asks hwloc, which takes
+ * milliseconds, and only when the ranks may not all run everywhere; its answer is everybody's. MPI-free. */
+#include "reach/reach.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const uint32_t unbound = UINT32_MAX;
+
+static bool within(const struct processors *part, const struct processors *whole) {
+    for (size_t i = 0; i < sizeof part->bits / sizeof *part->bits; i++)
+        if (part->bits[i] & ~whole->bits[i]) return false;
+    return true;
+}
+
+/* May some rank run wherever any of the others may? Then all are in one domain, or it is unbound. */
+static bool roams(const struct seat *seats, int p) {
+    struct processors all = {{0}};
+    for (int r = 0; r < p; r++)
+        for (size_t i = 0; i < sizeof all.bits / sizeof *all.bits; i++) all.bits[i] |= seats[r].processors.bits[i];
+    for (int r = 0; r < p; r++)
+        if (within(&all, &seats[r].processors)) return true;
+    return false;
+}
+
+/* The one domain that all processors of a set belong to. */
+static uint32_t domain_of_set(const struct processors *set, const uint32_t *domains, uint32_t processors) {
+    uint32_t found = unbound;
+    for (uint32_t i = 0; i < 64 * sizeof set->bits / sizeof *set->bits; i++) {
+        if (!(set->bits[i / 64] >> i % 64 & 1)) continue;
+        if (i >= processors || (found != unbound && domains[i] != found)) return unbound;
+        found = domains[i];
+    }
+    return found;
+}
+
+/* Fills domain_of, or says that all ranks sit in one domain, or that this cannot be told. */
+static bool ask(const struct seat *seats, uint32_t p, uint32_t *domain_of) {
+    bool pretended = *option_text(OPTION_TOPOLOGY) != 0;
+    if (!seats || (!pretended && roams(seats, (int)p))) return false;
+    enum domain_kind kind = machine_domain_kind();
+    const uint32_t *domains = kind == DOMAIN_KINDS ? NULL : machine_domains(kind);
+    uint32_t processors = (uint32_t)machine_facts()->processors;
+    if (!domains || processors == 0) return false;
+    for (uint32_t r = 0; r < p; r++) {
+        domain_of[r] =
+            pretended ? domains[(uint32_t)seats[r].rank % processors] : domain_of_set(&seats[r].processors, domains, processors);
+        if (domain_of[r] == unbound) return false;
+    }
+    return true;
+}
+
+/* Numbers the domains from 0 in the order of their first ranks; returns how many there are. numbers: [p], may not overlap. */
+static uint32_t renumber(uint32_t p, const uint32_t *domain_of, uint32_t *numbers) {
+    uint32_t count = 0;
+    for (uint32_t r = 0; r < p; r++) {
+        uint32_t first = 0;
+        while (domain_of[first] != domain_of[r]) first++;
+        numbers[r] = first == r ? count++ : numbers[first];
+    }
+    return count;
+}
+
+void team_divide(struct team *team, const struct seat *seats) {
+    uint32_t p = (uint32_t)team->p;
+    size_t bytes = p * sizeof(uint32_t);
+    /* Rank 0's place in the stage: the count, the map, and room to make it. A slot has 64 bytes for each rank, and p > 1. */
+    uint32_t *count = (uint32_t *)(void *)stage_of(team, team->epoch & 1, 0, 0), *map = count + 1;
+    if (team->me == 0) *count = ask(seats, p, map + p) ? renumber(p, map + p, map) : 1;
+    sync_all(team, 0);
+    team->domains = *count;
+    if (team->domains == 1) return;
+    team->domain_of = malloc(bytes);
+    if (team->domain_of) memcpy(team->domain_of, map, bytes);
+    if (team_agree(team, team->domain_of != NULL)) return;
+    free(team->domain_of);
+    team->domain_of = NULL;
+    team->domains = 1;
+}

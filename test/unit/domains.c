@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* domains - which memory domain each rank of a team sits in: on machines that are pretended, the same map on all ranks; and from
+ * the processors that real ranks may use, by the functions inside, which are included here. */
+#include "crew.h"
+
+void divide_inside(struct team *team, const struct seat *seats);
+#define team_divide divide_inside
+#include "reach/domains.c"
+#undef team_divide
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct machine {
+    const char *topology, *kind;
+    int p;
+    bool reversed, unknown; /* the job's ranks from the last to the first; nobody knows where they are */
+    const char *map;        /* what is expected */
+};
+static const struct machine machines[] = {
+    {"numa:2 core:3 pu:1", "auto", 6, false, false, "000111"},
+    {"numa:2 core:3 pu:1", "auto", 5, false, false, "00011"},
+    {"numa:2 core:3 pu:1", "auto", 5, true, false, "00111"},
+    {"numa:2 core:3 pu:1", "auto", 3, false, false, "000"},
+    {"numa:2 core:3 pu:1", "none", 6, false, false, "000000"},
+    {"numa:2 core:3 pu:1", "auto", 6, false, true, "000000"},
+    {"pack:3 core:2 pu:1", "auto", 9, false, false, "001122001"}, /* more ranks than processors */
+    {"pack:3 core:2 pu:1", "numa", 6, false, false, "000000"},
+    {"pack:2 core:2 pu:1(indexes=0,2,1,3)", "auto", 7, false, false, "0101010"},
+    {"pack:2 l3:2 core:2 pu:1", "auto", 8, false, false, "00001111"},
+    {"pack:2 l3:2 core:2 pu:1", "socket", 8, false, false, "00001111"},
+    {"pack:2 l3:2 core:2 pu:1", "l3", 8, false, false, "00112233"},
+    {"pack:1 l3:2 core:4 pu:1", "auto", 5, false, false, "00001"},
+    {"core:4 pu:1", "auto", 4, false, false, "0000"},
+};
+
+static void divided(struct rank *rank) {
+    const struct machine *machine = rank->crew->argument;
+    struct team *team = &rank->team;
+    struct seat seats[most_ranks] = {{{{0}}, 0}};
+    for (int r = 0; r < team->p; r++) seats[r].rank = machine->reversed ? team->p - 1 - r : r;
+    uint32_t domains = 1;
+    free(team->domain_of);
+    team->domain_of = NULL;
+    team_divide(team, team->me == 0 && !machine->unknown ? seats : NULL);
+    for (int r = 0; r < team->p; r++) {
+        uint32_t wanted = (uint32_t)(machine->map[r] - '0'), got = team->domain_of ? team->domain_of[r] : 0;
+        if (wanted >= domains) domains = wanted + 1;
+        expect(got == wanted, "%s by %s, p=%d: rank %d thinks that rank %d sits in domain %u, not %u", machine->topology,
+               machine->kind, team->p, team->me, r, got, wanted);
+    }
+    expect(team->domains == domains && (team->domain_of != NULL) == (domains > 1), "%s: rank %d counts %u domains instead of %u",
+           machine->topology, team->me, team->domains, domains);
+}
+
+/* A process asks about its machine once, so each machine needs a process. */
+static void pretend(void *argument) {
+    const struct machine *machine = argument;
+    struct crew crew = {.p = machine->p, .slot = 64 * most_ranks, .room = 1 << 16, .body = divided, .argument = machine, .seed = 7};
+    setenv("MORTAR_TOPOLOGY", machine->topology, 1);
+    setenv("MORTAR_DOMAINS", machine->kind, 1);
+    if (machine_facts()->processors == 0) _exit(77); /* hwloc is not there */
+    crew_run(&crew);
+}
+
+static struct processors set_of(uint32_t first, uint32_t count) {
+    struct processors set = {{0}};
+    for (uint32_t i = first; i < first + count; i++) set.bits[i / 64] |= (uint64_t)1 << i % 64;
+    return set;
+}
+
+/* Where a rank sits, from the processors that it may use. */
+static void bound_ranks(void) {
+    static const uint32_t domains[100] = {[40] = 1, 1, 1, 1, [90] = 2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
+    static const struct {
+        uint32_t first, count, domain;
+    } sets[] = {{0, 1, 0},   {5, 20, 0},  {39, 2, unbound}, {40, 4, 1},      {43, 2, unbound},
+                {60, 10, 0}, {90, 10, 2}, {95, 6, unbound}, {0, 0, unbound}, {2000, 1, unbound}};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        struct processors set = set_of(sets[i].first, sets[i].count);
+        uint32_t got = domain_of_set(&set, domains, 100);
+        expect(got == sets[i].domain, "processors %u + %u: domain %u", sets[i].first, sets[i].count, got);
+    }
+    struct seat seats[3] = {{set_of(0, 70), 0}, {set_of(0, 5), 1}, {set_of(65, 5), 2}};
+    expect(roams(seats, 3), "rank 0 may run wherever the others may");
+    seats[0].processors = set_of(0, 66);
+    expect(!roams(seats, 3), "nobody may run everywhere");
+    uint32_t map[6] = {7, 3, 7, 9, 3, 3}, numbers[6], wanted[6] = {0, 1, 0, 2, 1, 1};
+    expect(renumber(6, map, numbers) == 3 && memcmp(numbers, wanted, sizeof wanted) == 0, "domains are numbered as they come");
+}
+
+int main(void) {
+    int count = sizeof machines / sizeof *machines;
+    bound_ranks();
+    for (int i = 0; i < count; i++) {
+        struct heard heard;
+        in_child(pretend, (void *)(uintptr_t)&machines[i], &heard);
+        if (WIFEXITED(heard.status) && WEXITSTATUS(heard.status) == 77) return 77;
+        expect(WIFEXITED(heard.status) && WEXITSTATUS(heard.status) == 0, "%s", heard.text[0]);
+    }
+    printf("%d machines\n", count);
+    return 0;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* learn - the planner that measures, with threads as ranks and times that the test makes up: all ranks run the same plan in every
+ * call, the fastest one wins in the end, also when the times change; the regret stays in its budget; the paper's scheme tries each
+ * order three times.
+ * learn [SEED] */
+#include "plan/learn.h"
+#include "plan/plan.h"
+
+#include "crew.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { bytes = 200 };
+
+/* A world: how long a call of a plan takes, in seconds, and what must come of it. */
+struct world {
+    const char *mode, *name;
+    double native, choice, others; /* choice: the model's; others: every other plan except `best` */
+    const char *best;              /* takes best_seconds */
+    double best_seconds, noise;
+    const char *winner; /* the plan that must run in the end, "" for the model's; NULL: any */
+    int calls;
+    double latest_native; /* from the middle on */
+    bool detours;         /* some calls meet buffers out of reach */
+};
+
+static const struct world worlds[] = {
+    {"watch", "the model is right", 10e-3, 1e-3, 0, NULL, 0, 0.05, "", 8000, 0, false},
+    {"watch", "native is faster", 1e-3, 2e-3, 0, NULL, 0, 0.05, "native", 1000, 0, false},
+    {"watch", "all the same", 10e-6, 10e-6, 10e-6, NULL, 0, 0.3, NULL, 4000, 0, false},
+    {"watch", "native becomes slower", 1e-3, 2e-3, 0, NULL, 0, 0.05, "", 9000, 40e-3, false},
+    {"watch", "native becomes faster", 10e-3, 2e-3, 0, NULL, 0, 0.05, "native", 12000, 0.4e-3, false},
+    {"watch", "long calls", 0.2, 0.1, 0, NULL, 0, 0.05, "", 1200, 0, false},
+    {"watch", "buffers out of reach", 10e-6, 20e-6, 20e-6, NULL, 0, 0.05, NULL, 4000, 0, true},
+    {"online", "one order is best", 2e-3, 2e-3, 2.5e-3, "pull(morton, plain)", 1e-3, 0.05, "pull(morton, plain)", 9000, 0, false},
+    {"online", "native is best", 0.5e-3, 2e-3, 2.5e-3, NULL, 0, 0.05, "native", 3000, 0, false},
+    {"paper", "each order thrice", 1, 20e-6, 25e-6, "pull(columns, plain)", 10e-6, 0.01, "pull(columns, plain)", 100, 0, false},
+};
+
+static const char *heard[most_ranks];
+static char first_choice[64];
+
+static double seconds_of(const struct world *world, const struct plan *plan, int number) {
+    if (!plan->algorithm->code->run)
+        return world->latest_native > 0 && number > world->calls / 3 ? world->latest_native : world->native;
+    if (world->best && strcmp(plan->text, world->best) == 0) return world->best_seconds;
+    return strcmp(plan->text, first_choice) == 0 ? world->choice : world->others;
+}
+
+static void one_call(struct rank *rank, const struct world *world, struct plan *plan, const struct shape *shape, bool reach) {
+    if (!plan->algorithm->code->run) return;
+    struct call call = {.shape = *shape, .send = rank->block, .recv = rank->block + rank->crew->room / 4};
+    size_t region = rank->team.region_bytes;
+    if (!reach) rank->team.region_bytes = 0;
+    enum outcome outcome = plan->algorithm->code->run(&rank->team, &call, &plan->arguments);
+    rank->team.region_bytes = region;
+    expect(outcome == DONE || outcome == STAGED, "%s: %s: outcome %d", world->name, plan->text, (int)outcome);
+    if (outcome != DONE) plan_detour(&rank->team, shape);
+}
+
+static void play(struct rank *rank) {
+    const struct world *world = rank->crew->argument;
+    struct team *team = &rank->team;
+    struct shape shape = {COLL_alltoall, bytes}, other = {COLL_allgather, 3 * bytes};
+    double total = 0, regret = 0, native_calls = 0;
+    const char *usual = ""; /* what ran last and was no trial */
+    for (int number = 0; number < world->calls; number++) {
+        bool reach = !world->detours || number / 1000 % 2;
+        if (world->detours && number % 3 == 0) one_call(rank, world, plan_for(team, &other), &other, true);
+        struct plan *plan = plan_for(team, &shape);
+        if (number == 0 && team->me == 0) memcpy(first_choice, plan->text, sizeof first_choice);
+        heard[team->me] = plan->text;
+        if (number < 500 || number % 32 == 0) {
+            sync_all(team, 0);
+            for (int r = 0; r < team->p; r++)
+                expect(strcmp(heard[r], plan->text) == 0, "%s, call %d: rank %d has %s, rank %d %s", world->name, number, r,
+                       heard[r], team->me, plan->text);
+            sync_all(team, 0);
+        }
+        one_call(rank, world, plan, &shape, reach);
+        double noise = 1 + world->noise * ((double)draw_below(&rank->own, 2001) / 1000 - 1), took = seconds_of(world, plan, number);
+        if (plan->timed) plan->timed_seconds = took * noise;
+        double least = world->choice < world->native ? world->choice : world->native;
+        total += took;
+        if (took > least) regret += took - least;
+        if (!plan->timed) usual = plan->text;
+        native_calls += !plan->algorithm->code->run;
+    }
+    if (team->me != 0) return;
+    const char *winner = world->winner && !*world->winner ? first_choice : world->winner;
+    if (winner) expect(strcmp(usual, winner) == 0, "%s: in the end %s runs, not %s", world->name, usual, winner);
+    bool steady = strcmp(world->mode, "watch") == 0 && world->latest_native <= 0 && winner && strcmp(winner, "native") != 0;
+    expect(!steady || native_calls >= 1, "%s: native was never tried", world->name);
+    double budget = 0.01 * total + 2e-3 + world->native;
+    expect(!steady || regret <= budget, "%s: trials cost %g s of %g s", world->name, regret, total);
+    printf("%-24s %6d calls, %4.0f native, regret %5.2f %%, in the end %s\n", world->name, world->calls, native_calls,
+           100 * regret / total, usual);
+}
+
+static void in_world(uint64_t *random, const struct world *world) {
+    static struct crew crew;
+    setenv("MORTAR_TUNE", world->mode, 1);
+    crew = (struct crew){.p = 2 + (int)draw_below(random, 3), .reach = REACH_MAPPED, .slot = 64 * 16, .seed = draw(random)};
+    crew.body = play, crew.argument = world, crew.all_have_regions = true, crew.room = 1 << 16;
+    crew_run(&crew);
+}
+
+int main(int count, char **words) {
+    uint64_t random = seed_from(count, words);
+    for (int o = 0; o < OPTIONS; o++) unsetenv(option_rows[o].name);
+    for (size_t w = 0; w < sizeof worlds / sizeof *worlds; w++) in_world(&random, &worlds[w]);
+    return 0;
+}
