@@ -79,7 +79,7 @@ bool cache_use(struct cache *cache, uint32_t line) {
     size_t first;
     uint32_t *place = find(cache, line, &first);
     if (!place) return false;
-    used(cache, first, (uint32_t)(place - cache->lines - first));
+    used(cache, first, (uint32_t)((size_t)(place - cache->lines) - first));
     return true;
 }
 
@@ -121,7 +121,7 @@ void cache_drop(struct cache *cache, uint32_t line) {
     size_t first;
     uint32_t *place = find(cache, line, &first);
     if (!place) return;
-    uint32_t way = (uint32_t)(place - cache->lines - first);
+    uint32_t way = (uint32_t)((size_t)(place - cache->lines) - first);
     if (cache->policy == POLICY_lru) { /* the empty place goes to the end */
         memmove(place, place + 1, (cache->ways - way - 1) * sizeof *place);
         place = cache->lines + first + cache->ways - 1;

@@ -58,6 +58,7 @@ struct machine {
     bool stream;                     /* L2 follows ascending walks inside a page */
     double stream_l2, stream_l3;     /* share of the followed lines that are in L2 (in L3) before they are asked for */
     double busy;                     /* above this share of recent misses from memory, followed lines get only as far as L3 */
+    uint32_t cycles[4];              /* that a line takes from L1, L2, L3, from beyond */
     uint32_t copy_ahead, copy_large; /* memcpy of at least copy_large bytes prefetches so many lines ahead of its loads */
 };
 
@@ -94,6 +95,8 @@ void node_prefetch(struct node *node, uint32_t core, uint32_t line);
 /* All private caches become empty; what lies in L3 stays there. */
 void node_forget(struct node *node);
 struct counts *node_counts(struct node *node, uint32_t core);
+/* The time that a core has used up, in cycles: only to decide who goes on; latencies add up as if nothing overlapped. */
+uint64_t node_clock(const struct node *node, uint32_t core);
 uint32_t node_domain(const struct node *node, uint32_t core);
 /* Where the page tables of a core lie: lines from here up, one for 8 pages, then one for 8 x 512. */
 void node_tables(struct node *node, uint32_t core, uint32_t leaves, uint32_t directories);
@@ -103,11 +106,11 @@ struct order;
 struct exchange {
     bool alltoall; /* else allgather */
     uint32_t ranks;
-    uint64_t bytes;               /* of a block */
+    uint64_t bytes; /* of a block */
     const struct order *order, *inner;
-    uint64_t nontemporal;         /* blocks of at least so many bytes are stored past the caches; 0: never */
-    bool bare;                    /* only the blocks: no posts, no step lists, no barrier, nothing in the caches before (equations) */
-    uint32_t sample;              /* see node_make */
+    uint64_t nontemporal; /* blocks of at least so many bytes are stored past the caches; 0: never */
+    bool bare;            /* only the blocks: no posts, no step lists, no barrier, nothing in the caches before (equations) */
+    uint32_t sample;      /* see node_make */
 };
 /* Misses per process: each rank touches its own buffers, barrier, then the collective is counted (li2018, figure 9). */
 struct result {

@@ -8,15 +8,15 @@
 double equation(int number, double p, double block, double line, double along, double cache) {
     double lines = ceil(block / line), walk = ceil(p * block / along), fit = sqrt(cache / block);
     switch (number) {
-    case 1: return walk + p * lines;                   /* alltoall, rows */
-    case 2: return walk + ceil(p * block / line);      /* alltoall, curve, sequential: optimal */
-    case 3: return p * block / line + sqrt(p);         /* alltoall, curve, parallel: O() */
-    case 4: return walk + p * lines;                   /* allgather, rows */
-    case 5: return p * block / line + p;               /* allgather, curve, no two blocks fit: O() */
-    case 6: return p * lines / fit + walk;             /* allgather, curve, sequential, some blocks fit */
-    case 7: return p * block / line + p / fit;         /* the same, parallel: O() */
-    case 8: return lines + walk;                       /* allgather, curve, sequential, everything fits */
-    case 9: return p * block / line + sqrt(p);         /* the same, parallel: O() */
+    case 1: return walk + p * lines;              /* alltoall, rows */
+    case 2: return walk + ceil(p * block / line); /* alltoall, curve, sequential: optimal */
+    case 3: return p * block / line + sqrt(p);    /* alltoall, curve, parallel: O() */
+    case 4: return walk + p * lines;              /* allgather, rows */
+    case 5: return p * block / line + p;          /* allgather, curve, no two blocks fit: O() */
+    case 6: return p * lines / fit + walk;        /* allgather, curve, sequential, some blocks fit */
+    case 7: return p * block / line + p / fit;    /* the same, parallel: O() */
+    case 8: return lines + walk;                  /* allgather, curve, sequential, everything fits */
+    case 9: return p * block / line + sqrt(p);    /* the same, parallel: O() */
     default: return NAN;
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* exchange - which lines the ranks of a node touch in one collective: the benchmark of li2018, figure 9, around the algorithm `pull`
- * (src/coll/pull.c). Rank r runs on core r. Ranks take turns, a few lines each, as if they ran alike. */
+ * (src/coll/pull.c). Rank r runs on core r. Ranks take turns, a few lines each. */
 #include "cachesim.h"
 
 #include "order/order.h"
@@ -13,9 +13,9 @@ enum { turn = 64 }; /* lines that a rank copies before the next one goes on: 4 K
 /* Where things lie, in lines from 1 up. Each rank has a region: send buffer, receive buffer. */
 struct places {
     uint32_t per_page, region; /* lines of a page, of a region */
-    uint64_t send, recv;       /* bytes from a region's start to the buffers */
-    uint32_t control, posts;         /* arrived, epoch; one line per rank, twice */
-    uint32_t own, own_size;          /* each rank's step list and table of peers */
+    uint64_t recv;             /* bytes from a region's start, where the send buffer is, to the receive buffer */
+    uint32_t control, posts;   /* arrived, epoch; one line per rank, twice */
+    uint32_t own, own_size;    /* each rank's step list and table of peers */
     uint32_t leaves, leaf_lines, directories, directory_lines; /* page tables of each core */
 };
 
@@ -32,22 +32,26 @@ static uint64_t up(uint64_t value, uint64_t step) { return (value + step - 1) / 
 static bool place(struct trace *t, const struct machine *m) {
     const struct exchange *x = t->exchange;
     uint64_t p = x->ranks, per_page = m->page_bytes / m->line_bytes, block = x->bytes;
-    uint64_t header = x->bare ? 0 : (getenv("HEADER") ? atoi(getenv("HEADER")) : 0), align = x->bare ? m->page_bytes : header ? header : 64;
-    uint64_t send_end = header + block * (x->alltoall ? p : 1), recv = up(send_end, align) + header, bytes = recv + block * p;
+    uint64_t recv = up(block * (x->alltoall ? p : 1), m->line_bytes), bytes = recv + block * p;
     /* Regions start at multiples of what one line of a page directory covers: 8 x 512 pages. */
     uint64_t step = per_page * 512 * 8, region = up(bytes / m->line_bytes + 1 + per_page, x->bare ? per_page : step);
     uint64_t own_size = up(up(p * sizeof(struct cell), m->line_bytes) / m->line_bytes * 2, 64), next = step;
-    uint64_t data = next;
     next += p * region;
     uint64_t pages = next / per_page + 1, leaf_lines = up(pages / 8 + 1, 64), directory_lines = up(pages / 4096 + 1, 64);
     uint64_t control = next, own = control + up(2 + 2 * p, 64), leaves = own + p * own_size;
     uint64_t directories = leaves + p * leaf_lines, end = directories + p * directory_lines;
     if (end > UINT32_MAX) return false;
-    t->at = (struct places){.per_page = (uint32_t)per_page, .region = (uint32_t)region, .send = header, .recv = recv,
-                            .control = (uint32_t)control, .posts = (uint32_t)control + 2, .own = (uint32_t)own,
-                            .own_size = (uint32_t)own_size, .leaves = (uint32_t)leaves, .leaf_lines = (uint32_t)leaf_lines,
-                            .directories = (uint32_t)directories, .directory_lines = (uint32_t)directory_lines};
-    (void)data; /* the first region starts at one step: see region_of */
+    t->at = (struct places){.per_page = (uint32_t)per_page,
+                            .region = (uint32_t)region,
+                            .recv = recv,
+                            .control = (uint32_t)control,
+                            .posts = (uint32_t)control + 2,
+                            .own = (uint32_t)own,
+                            .own_size = (uint32_t)own_size,
+                            .leaves = (uint32_t)leaves,
+                            .leaf_lines = (uint32_t)leaf_lines,
+                            .directories = (uint32_t)directories,
+                            .directory_lines = (uint32_t)directory_lines};
     for (uint32_t r = 0; r < p; r++)
         node_tables(t->node, r, t->at.leaves + r * t->at.leaf_lines, t->at.directories + r * t->at.directory_lines);
     return true;
@@ -77,7 +81,7 @@ static struct span span_of(uint32_t line_bytes, uint64_t start_line, uint64_t of
 static void touch(struct trace *t, const struct machine *m) {
     uint64_t p = t->exchange->ranks, block = t->exchange->bytes;
     uint64_t most = 4 * (m->l3.bytes / (m->cores / m->domains) + m->l2.bytes + m->l1.bytes) / t->line_bytes;
-    struct span send = span_of(t->line_bytes, 0, t->at.send, block * (t->exchange->alltoall ? p : 1));
+    struct span send = span_of(t->line_bytes, 0, 0, block * (t->exchange->alltoall ? p : 1));
     struct span recv = span_of(t->line_bytes, 0, t->at.recv, block * p);
     uint64_t all = recv.last + 1;
     for (uint64_t from = all > most ? all - most : 0; from < all; from += turn)
@@ -115,7 +119,7 @@ static void look_up(struct trace *t, uint32_t rank, uint32_t k, struct cell cell
 static bool copy_some(struct trace *t, uint32_t rank, uint32_t k, uint64_t from) {
     const struct exchange *x = t->exchange;
     struct cell cell = t->cells[(size_t)rank * x->ranks + k];
-    struct span load = span_of(t->line_bytes, region_of(&t->at, cell.source), t->at.send + (x->alltoall ? cell.dest * x->bytes : 0), x->bytes);
+    struct span load = span_of(t->line_bytes, region_of(&t->at, cell.source), x->alltoall ? cell.dest * x->bytes : 0, x->bytes);
     struct span store = span_of(t->line_bytes, region_of(&t->at, cell.dest), t->at.recv + cell.source * x->bytes, x->bytes);
     bool past = x->nontemporal && x->bytes >= x->nontemporal;
     if (from == 0 && !x->bare) look_up(t, rank, k, cell);
@@ -130,26 +134,40 @@ static bool copy_some(struct trace *t, uint32_t rank, uint32_t k, uint64_t from)
     return load.first + from + turn > load.last && store.first + from + turn > store.last;
 }
 
+/* The rank whose core has used up the least time goes on: who finds a line in L3 that another has just fetched catches up with it. */
 static void copy_all(struct trace *t) {
-    uint32_t p = t->exchange->ranks;
-    for (uint32_t k = 0; k < p; k++)
-        for (uint64_t from = 0, done = 0; done < p; from += turn) {
-            done = 0;
-            for (uint32_t r = 0; r < p; r++) done += copy_some(t, r, k, from);
-        }
+    uint32_t p = t->exchange->ranks, k[most_cores] = {0}, left = p;
+    uint64_t from[most_cores] = {0};
+    while (left > 0) {
+        uint32_t next = p;
+        for (uint32_t r = 0; r < p; r++)
+            if (k[r] < p && (next == p || node_clock(t->node, r) < node_clock(t->node, next))) next = r;
+        bool done = copy_some(t, next, k[next], from[next]);
+        from[next] = done ? 0 : from[next] + turn;
+        k[next] += done;
+        left -= k[next] == p && done;
+    }
 }
 
 static void add_up(struct trace *t, struct result *result) {
-    double scale = (double)t->exchange->sample / t->exchange->ranks;
-    *result = (struct result){0};
+    struct counts all = {0};
     for (uint32_t r = 0; r < t->exchange->ranks; r++) {
         const struct counts *c = node_counts(t->node, r);
-        result->l1 += scale * (double)c->l1, result->l2 += scale * (double)c->l2, result->l3 += scale * (double)c->l3;
-        result->remote += scale * (double)c->remote, result->memory += scale * (double)c->memory;
-        result->neighbour += scale * (double)c->neighbour, result->ownership += scale * (double)c->ownership;
-        result->back_invalidated += scale * (double)c->back_invalidated, result->nontemporal += scale * (double)c->nontemporal;
-        result->walks += (double)c->walks / t->exchange->ranks;
+        all.l1 += c->l1, all.l2 += c->l2, all.l3 += c->l3, all.remote += c->remote, all.memory += c->memory;
+        all.neighbour += c->neighbour, all.ownership += c->ownership, all.back_invalidated += c->back_invalidated;
+        all.nontemporal += c->nontemporal, all.walks += c->walks;
     }
+    double p = t->exchange->ranks, part = p / t->exchange->sample;
+    *result = (struct result){.l1 = (double)all.l1 / part,
+                              .l2 = (double)all.l2 / part,
+                              .l3 = (double)all.l3 / part,
+                              .remote = (double)all.remote / part,
+                              .memory = (double)all.memory / part,
+                              .neighbour = (double)all.neighbour / part,
+                              .ownership = (double)all.ownership / part,
+                              .back_invalidated = (double)all.back_invalidated / part,
+                              .nontemporal = (double)all.nontemporal / part,
+                              .walks = (double)all.walks / p};
 }
 
 int simulate(const struct machine *machine, const struct exchange *exchange, struct result *result) {
@@ -160,8 +178,7 @@ int simulate(const struct machine *machine, const struct exchange *exchange, str
     if (machine->copy_ahead && exchange->bytes >= machine->copy_large) t.ahead = machine->copy_ahead;
     if (fine) {
         if (!exchange->bare) touch(&t, machine);
-        if (!exchange->bare) barrier(&t);
-        if (getenv("FORGET")) node_forget(t.node);
+        if (!exchange->bare) barrier(&t), node_forget(t.node);
         for (uint32_t r = 0; r < exchange->ranks; r++) *node_counts(t.node, r) = (struct counts){0};
         for (uint32_t r = 0; !exchange->bare && r < exchange->ranks; r++) node_access(t.node, r, t.at.posts + r, STORE);
         if (!exchange->bare) barrier(&t);

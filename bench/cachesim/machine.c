@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct machine defaults = {.cores = 1, .domains = 1, .line_bytes = 64, .page_bytes = 4096, .busy = 1};
+static const struct machine defaults = {
+    .cores = 1, .domains = 1, .line_bytes = 64, .page_bytes = 4096, .busy = 1, .cycles = {4, 12, 50, 250}};
 
 static bool parse_count(const char *text, uint32_t *value) {
     uint64_t number;
@@ -40,12 +41,20 @@ static bool parse_shape(char *text, struct cache_shape *shape) {
     return false;
 }
 
+/* "4 12 60 300" */
+static bool parse_cycles(char *text, uint32_t cycles[4]) {
+    char *word = strtok(text, " ");
+    for (int i = 0; i < 4; i++, word = strtok(NULL, " "))
+        if (!word || !parse_count(word, &cycles[i])) return false;
+    return word == NULL;
+}
+
 static bool set(struct machine *m, const char *key, char *value) {
     const struct {
         const char *key;
         uint32_t *value;
-    } counts[] = {{"cores", &m->cores},           {"domains", &m->domains},   {"line", &m->line_bytes},
-                  {"page", &m->page_bytes},       {"tlb", &m->tlb_entries},   {"tlb_ways", &m->tlb_ways},
+    } counts[] = {{"cores", &m->cores},           {"domains", &m->domains},      {"line", &m->line_bytes},
+                  {"page", &m->page_bytes},       {"tlb", &m->tlb_entries},      {"tlb_ways", &m->tlb_ways},
                   {"copy_ahead", &m->copy_ahead}, {"copy_large", &m->copy_large}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (strcmp(key, counts[i].key) == 0) return parse_count(value, counts[i].value);
@@ -53,6 +62,7 @@ static bool set(struct machine *m, const char *key, char *value) {
     if (strcmp(key, "l1") == 0) return parse_shape(value, &m->l1);
     if (strcmp(key, "l2") == 0) return parse_shape(value, &m->l2);
     if (strcmp(key, "l3") == 0) return parse_shape(value, &m->l3);
+    if (strcmp(key, "cycles") == 0) return parse_cycles(value, m->cycles);
     if (strcmp(key, "inclusive") == 0) return parse_bool(value, &m->inclusive);
     if (strcmp(key, "next_line") == 0) return parse_bool(value, &m->next_line);
     if (strcmp(key, "stream") == 0) return parse_bool(value, &m->stream);

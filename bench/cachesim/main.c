@@ -44,7 +44,8 @@ bool parse_walk(const char *text, struct job *job) {
             job->exchange.inner = &orders[i];
     }
     snprintf(job->walk, sizeof job->walk, "%s", text);
-    return job->exchange.order && job->exchange.order->nests == (job->exchange.inner != NULL) && job->exchange.order->nests == (text[length] == '(');
+    return job->exchange.order && job->exchange.order->nests == (job->exchange.inner != NULL) &&
+           job->exchange.order->nests == (text[length] == '(');
 }
 
 /* ---- running the simulations, as many at once as there are processors ---- */
@@ -147,15 +148,22 @@ static void add_sizes(struct jobs *jobs, const struct settings *s, bool alltoall
             uint64_t bytes = bytes_or_fail(size);
             uint32_t sample = s->sample ? s->sample : bytes >= 1 << 20 ? 8 : 1;
             if (jobs->count == most_jobs) fail("%s", "too many simulations");
-            *job = (struct job){.exchange = {.alltoall = alltoall, .ranks = s->ranks, .bytes = bytes, .nontemporal = s->nontemporal,
-                                             .bare = strcmp(s->machine.name, "ideal") == 0, .sample = sample}};
+            *job = (struct job){.exchange = {.alltoall = alltoall,
+                                             .ranks = s->ranks,
+                                             .bytes = bytes,
+                                             .nontemporal = s->nontemporal,
+                                             .bare = strcmp(s->machine.name, "ideal") == 0,
+                                             .sample = sample}};
             if (!parse_walk(walk, job)) fail("there is no order %s", walk);
         }
 }
 
 int main(int count, char **words) {
     static struct jobs jobs;
-    struct settings s = {.machine_name = "e7-8890v3", .bytes = "8,64,512,4K,32K", .line = "70.4,80.6", .most = UINT64_MAX,
+    struct settings s = {.machine_name = "e7-8890v3",
+                         .bytes = "8,64,512,4K,32K",
+                         .line = "70.4,80.6",
+                         .most = UINT64_MAX,
                          .orders = "rows,columns,morton"};
     read_words(&s, count, words);
     read_machine(&s.machine, s.machine_name, words[0]);

@@ -22,6 +22,7 @@ struct core {
     uint32_t next_stream, last_load, page[2];
     double credit_l2, credit_l3, from_memory; /* shares carried over; moving average over the last L2 misses */
     uint32_t leaves, page_directories;        /* lines of its page tables */
+    uint64_t clock;
     struct counts counts;
 };
 
@@ -35,7 +36,10 @@ struct node {
 
 enum { sample_phase = 5 }; /* behind the lines in which a stream is noticed */
 
-struct counts *node_counts(struct node *node, uint32_t core) { return &node->cores[core].counts; }
+struct counts *node_counts(struct node *node, uint32_t core) {
+    return &node->cores[core].counts;
+}
+uint64_t node_clock(const struct node *node, uint32_t core) { return node->cores[core].clock; }
 uint32_t node_domain(const struct node *node, uint32_t core) { return core / node->cores_per_domain; }
 void node_tables(struct node *node, uint32_t core, uint32_t leaves, uint32_t directories) {
     node->cores[core].leaves = leaves;
@@ -49,8 +53,8 @@ static bool make_core(struct core *core, const struct machine *m) {
     struct cache_shape directories = {.bytes = (uint64_t)recent_directories * m->line_bytes};
     if (!cache_make(&core->l1, &m->l1, m->line_bytes)) return false;
     if (m->l2.bytes > 0 && !cache_make(&core->l2, &m->l2, m->line_bytes)) return false;
-    return m->tlb_entries == 0 || (cache_make(&core->tlb, &tlb, m->line_bytes) &&
-                                   cache_make(&core->directories, &directories, m->line_bytes));
+    return m->tlb_entries == 0 ||
+           (cache_make(&core->tlb, &tlb, m->line_bytes) && cache_make(&core->directories, &directories, m->line_bytes));
 }
 
 struct node *node_make(const struct machine *machine, uint32_t sample) {
@@ -211,6 +215,7 @@ static void fetch_ahead(struct node *node, uint32_t core, uint32_t line) {
     const struct holders *holders = directory_find(&node->directory, line);
     bool in_l3 = holders && holders->l3s >> domain & 1, alone = holders == NULL;
     if (!to_l2 && (in_l3 || !share(&c->credit_l3, m->stream_l3))) return;
+    c->from_memory += ((alone ? 1.0 : 0.0) - c->from_memory) / 64;
     if (!in_l3) fill_l3(node, domain, line);
     if (to_l2) gone_from_core(node, core, &c->l1, cache_fill(&c->l2, line), true), hold(node, core, line);
     read_share(node, core, line, alone && to_l2);
@@ -251,6 +256,7 @@ static void beyond_l2(struct node *node, uint32_t core, uint32_t line, int kind)
     c->from_memory += ((holders || here ? 0.0 : 1.0) - c->from_memory) / 64;
     c->counts.l2++;
     if (holders && here && holders->modified && holders->owner != (int)core) c->counts.neighbour++;
+    c->clock += node->machine.cycles[here ? 2 : 3];
     if (here) return;
     c->counts.l3++;
     if (far) c->counts.remote++;
@@ -273,10 +279,13 @@ void node_access(struct node *node, uint32_t core, uint32_t line, int kind) {
     struct core *c = &node->cores[core];
     if (node->sample > 1 && line % node->sample != sample_phase) return;
     bool hit = cache_use(&c->l1, line);
+    c->clock += node->machine.cycles[0];
     if (!hit) {
         c->counts.l1++;
         bool in_l2 = c->l2.sets && cache_use(&c->l2, line), alone = false;
-        if (!in_l2) {
+        if (in_l2) {
+            c->clock += node->machine.cycles[1];
+        } else {
             uint32_t domain = node_domain(node, core);
             if (c->l2.sets || node->machine.l3.bytes > 0) beyond_l2(node, core, line, kind);
             alone = directory_find(&node->directory, line) == NULL;

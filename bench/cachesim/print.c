@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *size_text(uint64_t bytes, char text[16]) {
-    if (bytes >= 1 << 20 && bytes % (1 << 20) == 0) snprintf(text, 16, "%lluM", (unsigned long long)(bytes >> 20));
-    else if (bytes >= 1 << 10 && bytes % (1 << 10) == 0) snprintf(text, 16, "%lluK", (unsigned long long)(bytes >> 10));
-    else snprintf(text, 16, "%llu", (unsigned long long)bytes);
+static const char *size_text(uint64_t bytes, char text[24]) {
+    if (bytes >= 1 << 20 && bytes % (1 << 20) == 0) snprintf(text, 24, "%lluM", (unsigned long long)(bytes >> 20));
+    else if (bytes >= 1 << 10 && bytes % (1 << 10) == 0) snprintf(text, 24, "%lluK", (unsigned long long)(bytes >> 10));
+    else snprintf(text, 24, "%llu", (unsigned long long)bytes);
     return text;
 }
 
@@ -19,7 +19,8 @@ static const char *size_text(uint64_t bytes, char text[16]) {
 static void print_equations(const struct settings *s, const struct job *job) {
     bool curve = strcmp(job->walk, "rows") != 0 && strcmp(job->walk, "columns") != 0;
     char *end;
-    double p = s->ranks, block = (double)job->exchange.bytes, line = strtod(s->line, &end), along = *end == ',' ? strtod(end + 1, NULL) : line;
+    double p = s->ranks, block = (double)job->exchange.bytes, line = strtod(s->line, &end),
+           along = *end == ',' ? strtod(end + 1, NULL) : line;
     double caches[] = {(double)s->machine.l1.bytes, (double)s->machine.l2.bytes};
     for (int level = 0; level < 2; level++) {
         if (caches[level] <= 0) continue;
@@ -30,7 +31,7 @@ static void print_equations(const struct settings *s, const struct job *job) {
 }
 
 void print_jobs(const struct settings *s, const struct jobs *jobs) {
-    char size[16];
+    char size[24];
     if (s->csv)
         puts("machine,collective,ranks,bytes,order,l1,l2,l3,remote,memory,neighbour,ownership,back_invalidated,nontemporal,walks");
     else
@@ -70,22 +71,26 @@ int print_table(const struct settings *s) {
     for (int i = 0; i < paper_sizes && paper_bytes[i] <= s->most; i++, sizes++)
         for (int k = 0; k < paper_orders; k++) {
             uint32_t sample = s->sample ? s->sample : paper_bytes[i] >= 1 << 20 ? 8 : 1;
-            jobs[i][k] = (struct job){.exchange = {.alltoall = alltoall, .ranks = s->ranks, .bytes = paper_bytes[i], .sample = sample}};
+            jobs[i][k] =
+                (struct job){.exchange = {.alltoall = alltoall, .ranks = s->ranks, .bytes = paper_bytes[i], .sample = sample}};
             if (!parse_walk(paper_walks[k], &jobs[i][k])) return 2;
         }
     run_jobs(&s->machine, jobs[0], (size_t)sizes * paper_orders);
-    puts(s->csv ? "table,bytes,level,order,simulated,counted" : "| level | block |  | SH-Naive |  |  | SH-CO |  |  | SH-NUMA-CO |  |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    puts(
+        s->csv
+            ? "table,bytes,level,order,simulated,counted"
+            : "| level | block |  | SH-Naive |  |  | SH-CO |  |  | SH-NUMA-CO |  |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
     for (int level = 0; level < paper_levels; level++)
         for (int i = 0; i < sizes; i++) {
-            char size[16];
+            char size[24];
             size_text(paper_bytes[i], size);
             if (!s->csv) printf("| %s | %s |", levels[level], size);
             for (int k = 0; k < paper_orders; k++) {
                 double ours = level_of(&jobs[i][k].result, level), theirs = paper_misses[alltoall][i][level][k];
                 if (s->csv)
-                    printf("%d,%llu,%s,%s,%.1f,%.0f\n", s->table, (unsigned long long)paper_bytes[i], levels[level], paper_names[k], ours, theirs);
-                else
-                    printf(" %.0f | %.0f | %+.0f %% |", ours, theirs, 100 * (ours / theirs - 1));
+                    printf("%d,%llu,%s,%s,%.1f,%.0f\n", s->table, (unsigned long long)paper_bytes[i], levels[level], paper_names[k],
+                           ours, theirs);
+                else printf(" %.0f | %.0f | %+.0f %% |", ours, theirs, 100 * (ours / theirs - 1));
             }
             if (!s->csv) putchar('\n');
         }
