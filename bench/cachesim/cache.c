@@ -43,7 +43,8 @@ static uint32_t *find(const struct cache *cache, uint32_t line, size_t *first) {
     return NULL;
 }
 
-/* The tree: bit n of the set's first state byte says on which side of node n the next line falls; a use turns the bits on its way. */
+/* The tree: bit n of the set's first state byte says on which side of node n the next line falls; a use turns the bits on its
+ * way. */
 static void tree_use(uint8_t *bits, uint32_t ways, uint32_t way) {
     uint32_t node = 1;
     for (uint32_t half = ways / 2; half > 0; half /= 2) {

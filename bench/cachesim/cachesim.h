@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cachesim.h - a trace-driven simulator of the caches of one node: what the library's own orders (src/order) do to private L1 and L2
- * caches, to L3 caches shared by domains, and to the lines that cores take from each other. It counts; it knows no time.
+/* cachesim.h - a trace-driven simulator of the caches of one node: what the library's own orders (src/order) do to private L1 and
+ * L2 caches, to L3 caches shared by domains, and to the lines that cores take from each other. It counts; it knows no time.
  * A line is a number: byte address / line size. Line 0 is never used. */
 #ifndef MORTAR_CACHESIM_H
 #define MORTAR_CACHESIM_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* directory.h - who holds which line: one entry per line that is in any cache of the node. Not a cache of the machine: the simulator's
- * own book, from which it sees where a line is served from and whom a store has to invalidate. */
+/* directory.h - who holds which line: one entry per line that is in any cache of the node. Not a cache of the machine: the
+ * simulator's own book, from which it sees where a line is served from and whom a store has to invalidate. */
 #ifndef MORTAR_DIRECTORY_H
 #define MORTAR_DIRECTORY_H
 

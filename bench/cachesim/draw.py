@@ -30,11 +30,13 @@ def main(path):
     collectives = sorted({row["collective"] for row in rows})
     levels = [level for level in LEVELS if any(float(row[level[0]]) > 0 for row in rows)]
     orders = list(dict.fromkeys(row["order"] for row in rows))
-    figure, axes = pyplot.subplots(len(collectives), len(levels), squeeze=False, figsize=(4.2 * len(levels), 3.3 * len(collectives)))
+    figure, axes = pyplot.subplots(len(collectives), len(levels), squeeze=False,
+                                   figsize=(4.2 * len(levels), 3.3 * len(collectives)))
     for line, collective in zip(axes, collectives):
         for axis, (key, name) in zip(line, levels):
             for style, order in zip(STYLES * 4, orders):
-                points = [(int(r["bytes"]), float(r[key]) / int(r["ranks"])) for r in rows if (r["collective"], r["order"]) == (collective, order)]
+                chosen = [r for r in rows if (r["collective"], r["order"]) == (collective, order)]
+                points = [(int(r["bytes"]), float(r[key]) / int(r["ranks"])) for r in chosen]
                 # per block copied, and per line of it: the curves of different sizes can be compared
                 points = [(n, misses / max(1, 2 * n / 64)) for n, misses in sorted(points)]
                 axis.plot(*zip(*points), style, label=order, markersize=4, linewidth=1.2)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* exchange - which lines the ranks of a node touch in one collective: the benchmark of li2018, figure 9, around the algorithm `pull`
- * (src/coll/pull.c). Rank r runs on core r. Ranks take turns, a few lines each. */
+/* exchange - which lines the ranks of a node touch in one collective: the benchmark of li2018, figure 9, around the algorithm
+ * `pull` (src/coll/pull.c). Rank r runs on core r. Ranks take turns, a few lines each. */
 #include "cachesim.h"
 
 #include "order/order.h"
@@ -134,7 +134,7 @@ static bool copy_some(struct trace *t, uint32_t rank, uint32_t k, uint64_t from)
     return load.first + from + turn > load.last && store.first + from + turn > store.last;
 }
 
-/* The rank whose core has used up the least time goes on: who finds a line in L3 that another has just fetched catches up with it. */
+/* The rank whose core has used up the least time goes on: who finds in L3 what another has just fetched catches up with it. */
 static void copy_all(struct trace *t) {
     uint32_t p = t->exchange->ranks, k[most_cores] = {0}, left = p;
     uint64_t from[most_cores] = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mortar-model - how many lines each process misses in its caches, by order, simulated; beside them what the equations of li2018 say.
+/* mortar-model - how many lines each process misses in its caches, by order, simulated; beside them the equations of li2018.
  * Standard output: a table, or with --csv one line per simulation, which python/model.py draws. */
 #include "model.h"
 

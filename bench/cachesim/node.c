@@ -5,7 +5,7 @@
  * makes its core the owner: all other copies are invalidated. In an inclusive L3 a line that goes takes the private copies of its
  * domain along; an L3 that is not inclusive takes what L2 throws out.
  * What is counted is what processors count: lines that L1 takes in; requests of the core that L2 sends on; those that L3 of the own
- * domain sends on. A line that the stream prefetcher has brought in time is no miss at that level, though it is moved all the same. */
+ * domain sends on. What the stream prefetcher has brought in time is no miss at that level, though it is moved as well. */
 #include "directory.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct core {
     struct cache l1, l2, tlb, directories; /* the last: page directories that the walker remembers */
     struct stream streams[streams];
     uint32_t next_stream, last_load, page[2];
-    double credit_l2, credit_l3, from_memory; /* shares carried over; moving average over the last L2 misses */
+    double credit_l2, credit_l3, from_memory; /* shares carried over; moving average over what L2 took in */
     uint32_t leaves, page_directories;        /* lines of its page tables */
     uint64_t clock;
     struct counts counts;

@@ -76,10 +76,9 @@ int print_table(const struct settings *s) {
             if (!parse_walk(paper_walks[k], &jobs[i][k])) return 2;
         }
     run_jobs(&s->machine, jobs[0], (size_t)sizes * paper_orders);
-    puts(
-        s->csv
-            ? "table,bytes,level,order,simulated,counted"
-            : "| level | block |  | SH-Naive |  |  | SH-CO |  |  | SH-NUMA-CO |  |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    puts(s->csv ? "table,bytes,level,order,simulated,counted"
+                : "| level | block |  | SH-Naive |  |  | SH-CO |  |  | SH-NUMA-CO |  |\n"
+                  "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
     for (int level = 0; level < paper_levels; level++)
         for (int i = 0; i < sizes; i++) {
             char size[24];

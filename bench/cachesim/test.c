@@ -184,18 +184,18 @@ static double misses(const struct machine *m, bool alltoall, uint32_t p, uint64_
 }
 
 static void equations(void) {
-    struct machine big = machine_ideal(128, 1 << 20);
-    for (uint32_t p = 1; p <= 128; p += p < 8 ? 1 : 13)
+    struct machine few = machine_ideal(128, 16384), big = machine_ideal(128, 131072);
+    for (uint32_t p = 1; p <= 128; p += p < 6 ? 1 : 37)
         for (uint64_t block = 8; block <= 4096; block *= 4) {
-            is("(1)", misses(&big, true, p, block, ORDER_rows, 1), equation(1, p, (double)block, 64, 64, 1 << 20));
-            is("(4)", misses(&big, false, p, block, ORDER_rows, 1), equation(4, p, (double)block, 64, 64, 1 << 20));
+            is("(1)", misses(&few, true, p, block, ORDER_rows, 1), equation(1, p, (double)block, 64, 64, 1 << 20));
+            is("(4)", misses(&few, false, p, block, ORDER_rows, 1), equation(4, p, (double)block, 64, 64, 1 << 20));
         }
     /* Parts that are whole squares, whose rows fill lines: 2 P B / L for each process (section 2.3.1, end). */
     is("(2), P = 64", misses(&big, true, 64, 8, ORDER_morton, 1), equation(2, 64, 8, 64, 64, 1 << 20));
     is("(2), P = 16", misses(&big, true, 16, 16, ORDER_morton, 1), equation(2, 16, 16, 64, 64, 1 << 20));
     is("(2), P = 64, large", misses(&big, true, 64, 512, ORDER_morton, 1), equation(2, 64, 512, 64, 64, 1 << 20));
-    for (uint32_t p = 4; p <= 128; p += 31)
-        for (uint64_t block = 64; block <= 4096; block *= 4) {
+    for (uint32_t p = 4; p <= 100; p += 31)
+        for (uint64_t block = 64; block <= 1024; block *= 4) {
             double got = misses(&big, true, p, block, ORDER_morton, 1), most = equation(3, p, (double)block, 64, 64, 1 << 20);
             within("(3)", got, 2 * p * (double)block / 64, 4 * most);
             got = misses(&big, false, p, block, ORDER_morton, 1);
