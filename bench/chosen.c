@@ -9,9 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { most_rows = 64 };
+enum { most_rows = 512 };
 static struct row {
-    char plan[192]; /* with the reason, when it is native */
+    char plan[192];          /* with the reason, when it is native */
+    unsigned long long from; /* the size class */
     unsigned long long calls;
 } rows[most_rows];
 static int count;
@@ -29,19 +30,23 @@ static void text_field(const char *line, const char *name, char *text, size_t si
 static unsigned long long grown(const char *line, const struct world *world, const struct kind *kind, char *plan, size_t size) {
     char name[32], what[64], reason[120];
     int ranks = 0;
-    unsigned long long calls = 0;
+    unsigned long long calls = 0, from = 0;
     const char *at = strstr(line, "\"ranks\": ");
     if (at) sscanf(at, "\"ranks\": %d", &ranks);
     if ((at = strstr(line, "\"calls\": ")) != NULL) sscanf(at, "\"calls\": %llu", &calls);
+    if ((at = strstr(line, "\"from\": ")) != NULL) sscanf(at, "\"from\": %llu", &from);
     text_field(line, "collective", name, sizeof name);
     text_field(line, "plan", what, sizeof what);
     text_field(line, "reason", reason, sizeof reason);
     if (strcmp(name, kind->name) != 0 || ranks != world->p) return 0;
     snprintf(plan, size, "%s%s%s", what, *reason ? ": " : "", reason);
     int r = 0;
-    while (r < count && strcmp(rows[r].plan, plan) != 0) r++;
+    while (r < count && (rows[r].from != from || strcmp(rows[r].plan, plan) != 0)) r++;
     if (r == most_rows) return 0;
-    if (r == count) snprintf(rows[count++].plan, sizeof rows->plan, "%s", plan);
+    if (r == count) {
+        rows[count++].from = from;
+        snprintf(rows[r].plan, sizeof rows->plan, "%s", plan);
+    }
     unsigned long long before = rows[r].calls;
     rows[r].calls = calls;
     return calls - before;

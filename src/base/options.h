@@ -18,3 +18,4 @@ OPTION(NODES, "0", "count", "pretend the ranks sit on this many nodes (for tests
 OPTION(HANDOVER, "auto", "auto|proc|socket", "how ranks open each other's memory: /proc/PID/fd, or descriptors sent over a socket")
 OPTION(DOMAINS, "auto", "auto|none|numa|socket|l3", "what is a memory domain; auto: the first of which there are several")
 OPTION(TOPOLOGY, "", "text", "pretend this machine: what hwloc calls synthetic (\"pack:2 core:4 pu:1\"), or an .xml file")
+OPTION(XPMEM, "libxpmem.so.0", "library", "XPMEM, for buffers outside the shared heap where its kernel module is there; off: none")

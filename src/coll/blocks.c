@@ -9,8 +9,16 @@ HOT uint32_t publish(struct team *team, const struct call *call, bool others_wri
     /* An alltoall in place would be read by peers while it is written: it has to be staged. */
     bool moving = call->in_place && call->shape.collective == COLL_alltoall;
     post->send_reachable = team_reaches(team, call->send, sent, &post->send) && !moving;
-    if (!post->send_reachable) trouble |= SEND_UNREACHABLE;
-    if (!team_reaches(team, call->recv, received, &post->recv) && others_write) trouble |= RECV_UNREACHABLE;
+    post->recv_reachable = team_reaches(team, call->recv, received, &post->recv);
+    if (!post->send_reachable) {
+        trouble |= SEND_UNREACHABLE | (moving ? MUST_STAGE : 0);
+        post->send = (uintptr_t)call->send;
+    }
+    /* Where only I write to it, it may lie anywhere: as an offset all the same, that may wrap around. */
+    if (!post->recv_reachable && others_write) {
+        trouble |= RECV_UNREACHABLE;
+        post->recv = (uintptr_t)call->recv;
+    }
     return trouble;
 }
 

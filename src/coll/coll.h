@@ -44,7 +44,8 @@ static inline size_t send_bytes(const struct shape *shape, int p) {
 struct arguments {
     struct walk walk;
     struct copier copier;
-    size_t chunk; /* bytes; 0: what fits */
+    size_t chunk;      /* bytes; 0: what fits */
+    enum path_id path; /* to buffers outside the shared heap; 0: they are staged */
 };
 
 /* What run returns, the same on all ranks: done; done, but some buffer was out of reach and had to be staged; or, before any byte
@@ -97,5 +98,13 @@ uint32_t publish(struct team *team, const struct call *call, bool others_write);
 /* Copies the block of one cell between two ranks' buffers. writable: use the mapping that may be written. */
 void copy_cell(const struct team *team, const struct shape *shape, uint32_t half, struct cell cell, bool writable,
                const struct copier *copier);
+
+/* ---- outside.c: pull with buffers outside the shared heap ---- */
+/* What it needs once: the path, and parts of orders. Collective; same answer on all ranks: 0 or -errno. */
+int outside_prepare(struct team *team, const struct arguments *arguments);
+/* More trouble for publish's: a buffer that the path must not show to peers. */
+uint32_t outside_trouble(const struct team *team, const struct call *call, const struct arguments *arguments, uint32_t trouble);
+/* Copies my cells, by load and store where it can be and by the path elsewhere. False: the path failed. Local. */
+bool outside_walk(struct team *team, const struct call *call, uint32_t half, const struct arguments *arguments, uint32_t trouble);
 
 #endif

@@ -3,4 +3,4 @@
 ALGORITHM(native, BIT(alltoall) | BIT(allgather), "", "the host MPI's own")
 ALGORITHM(cico, BIT(alltoall) | BIT(allgather), "chunk", "copy in, one barrier, copy out, through shared memory; any buffers")
 ALGORITHM(last, BIT(alltoall) | BIT(allgather), "", "one barrier, in which the last rank to arrive copies everything")
-ALGORITHM(pull, BIT(alltoall) | BIT(allgather), "order kernel", "one copy from buffer to buffer between two barriers (li2018 s.2)")
+ALGORITHM(pull, BIT(alltoall) | BIT(allgather), "order kernel path", "one copy between two barriers, buffer to buffer (li2018)")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algorithm_pull - one copy from the sender's buffer to the receiver's, between two barriers; the order says which rank copies
- * which block and when. Buffers that peers cannot reach: decided per call from what the ranks posted, alike on all ranks.
+ * which block and when. Buffers outside the shared heap: decided per call from what the ranks posted, alike on all ranks; with a
+ * data path they are copied by it (outside.c), else staged or left.
  * li2018 section 2.1 (rows: SH-Naive, morton: SH-CO), ramesh2024 section V-A (columns).
  * Cost    two barriers, p n beta per rank;  scratch  8 p bytes per rank and order, shared by the collectives.
  * Wins    from about 1 KiB blocks up. */
@@ -17,7 +18,8 @@ static int prepare(struct team *team, const struct arguments *arguments) {
     int error = team_map(team, false);
     if (!error && others_write(arguments)) error = team_map(team, true);
     bool filled = team_cells(team, arguments->walk) != NULL;
-    return team_agree(team, filled) ? error : -ENOMEM;
+    if (!team_agree(team, filled)) return -ENOMEM;
+    return error || !arguments->path ? error : outside_prepare(team, arguments);
 }
 
 static double cost(const struct team *team, const struct shape *shape) {
@@ -31,9 +33,18 @@ HOT static void walk(const struct team *team, const struct call *call, uint32_t 
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
-    uint32_t half = team->epoch & 1;
-    uint32_t trouble = sync_all(team, publish(team, call, others_write(arguments)));
+    uint32_t half = team->epoch & 1, mine = publish(team, call, others_write(arguments));
+    bool path = arguments->path && team_has_path(team, arguments->path);
+    if (mine && path) mine = outside_trouble(team, call, arguments, mine);
+    uint32_t trouble = sync_all(team, mine);
     if (trouble & LEAVE) return LEFT;
+    if (trouble && path && !(trouble & MUST_STAGE)) {
+        bool fine = outside_walk(team, call, half, arguments, trouble);
+        if (!(sync_all(team, fine ? 0 : PATH_LOST) & PATH_LOST)) return DONE;
+        /* Send buffers are as they were, so all begin again; whoever was told that its buffer was read copies it in. */
+        team_loses_path(team, arguments->path);
+        return staged_exchange(team, call, 0, (int)half), STAGED;
+    }
     if (trouble && call->straight) return OUT_OF_REACH;
     if (trouble) return staged_exchange(team, call, 0, (int)half), STAGED;
     walk(team, call, half, arguments);

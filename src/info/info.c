@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* info - `mortar info`: the tables of options, algorithms, orders and copy kernels, and what this machine offers.
- * `mortar info --plans alltoall` prints one plan per line: what tests and sweeps enumerate. Reads the same list.h files as the
- * library, so it cannot say anything else. */
+ * `mortar info --plans alltoall` prints one plan per line: what tests and sweeps enumerate; --orders: orders.c. Reads the same
+ * list.h files as the library, so it cannot say anything else. */
+#define _GNU_SOURCE
 #include "info/info.h"
 
 #include "base/base.h"
@@ -11,6 +12,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 enum {
 #define COLLECTIVE(name, about) COLL_##name,
@@ -40,6 +43,28 @@ static const struct row algorithms[] = {
 };
 enum { count_of_algorithms = sizeof algorithms / sizeof *algorithms };
 
+enum {
+#define PATH(name, about) PATH_##name,
+#include "reach/list.h"
+#undef PATH
+    PATHS
+};
+static const struct name data_paths[] = {
+#define PATH(name, about) {#name, about},
+#include "reach/list.h"
+#undef PATH
+};
+
+/* Could it work on this machine? Between the ranks of a job the library tries. */
+static bool path_here(int path) {
+    uint64_t from = 1, to = 0;
+    struct iovec there = {&from, sizeof from}, here = {&to, sizeof to};
+    if (path == PATH_cma) return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof to;
+    if (path != PATH_xpmem || strcmp(option_text(OPTION_XPMEM), "off") == 0) return path != PATH_xpmem;
+    bool named = strcmp(option_text(OPTION_XPMEM), option_rows[OPTION_XPMEM].value) != 0; /* a stand-in needs no module */
+    return named || access("/dev/xpmem", R_OK | W_OK) == 0;
+}
+
 static void print_options(void) {
     printf("Options: environment variables, or `mortar run --option NAME=VALUE`\n");
     for (int o = 0; o < OPTIONS; o++) {
@@ -60,9 +85,16 @@ static void print_tables(void) {
     for (int o = 0; o < ORDERS; o++) printf("  %-12s %s\n", orders[o].name, orders[o].about);
     printf("Copy kernels\n");
     for (int k = 0; k < KERNELS; k++) printf("  %-12s %s\n", kernels[k].name, kernels[k].about);
-    printf("Data paths\n");
-    printf("  %-12s %s\n", "heap", "loads and stores in the ranks' shared heaps (malloc, new, allocate, numpy)");
-    printf("  %-12s %s\n", "stage", "copies through a shared segment: any buffer (stack, static, mmap)");
+    printf("Data paths (to buffers outside the shared heap, in a plan: e.g. pull(rows, cma))\n");
+    for (int p = 0; p < PATHS; p++)
+        printf("  %-12s %s%s\n", data_paths[p].name, data_paths[p].about, path_here(p) ? "" : " (not here)");
+}
+
+/* The first order whose workers write only their own receive buffers, or not only those. */
+static int first_order(bool own) {
+    int order = 0;
+    while (orders[order].own_dest != own || orders[order].nests) order++;
+    return order;
 }
 
 static void print_plans(const struct row *row) {
@@ -72,6 +104,11 @@ static void print_plans(const struct row *row) {
             for (int inner = 0; inner < (orders[o].nests ? (int)ORDERS : 1); inner++)
                 if (!orders[o].nests) printf("%s(%s)\n", row->name, orders[o].name);
                 else if (!orders[inner].nests) printf("%s(%s(%s))\n", row->name, orders[o].name, orders[inner].name);
+    for (int path = 0; path < PATHS && strstr(row->takes, "path"); path++) {
+        if (path == PATH_stage || path == PATH_heap || !path_here(path)) continue;
+        for (int own = 0; own < 2; own++)
+            printf("%s(%s, %s, %s)\n", row->name, orders[first_order(own)].name, kernels[0].name, data_paths[path].name);
+    }
     if (strstr(row->takes, "chunk")) printf("%s(192)\n", row->name); /* rounds of an odd, short length */
 }
 
@@ -88,11 +125,22 @@ static int list_plans(const char *collective) {
     return 2;
 }
 
+/* --orders [P [DOMAINS]] */
+static int list_orders(int count, char **words) {
+    uint64_t p = 0, domains = 2;
+    bool fine = count < 1 || (parse_bytes(words[0], &p) == 0 && p > 0 && p <= 1 << 16);
+    if (fine && (count < 2 || (parse_bytes(words[1], &domains) == 0 && domains > 0 && domains <= p)))
+        return print_orders((uint32_t)p, (uint32_t)domains);
+    fprintf(stderr, "mortar info: --orders takes a number of ranks, at most 65536, and one of domains, at most that of ranks\n");
+    return 2;
+}
+
 int main(int count, char **words) {
     if (count == 3 && strcmp(words[1], "--plans") == 0) return list_plans(words[2]);
+    if (count >= 2 && count <= 4 && strcmp(words[1], "--orders") == 0) return list_orders(count - 2, words + 2);
     if (count == 2 && strcmp(words[1], "--version") == 0) return printf("mortar %s\n", MORTAR_VERSION) < 0;
     if (count != 1) {
-        fprintf(stderr, "usage: mortar info [--plans COLLECTIVE]\n");
+        fprintf(stderr, "usage: mortar info [--plans COLLECTIVE | --orders [RANKS [DOMAINS]]]\n");
         return 2;
     }
     printf("mortar %s\n", MORTAR_VERSION);

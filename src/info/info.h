@@ -3,6 +3,11 @@
 #ifndef MORTAR_INFO_H
 #define MORTAR_INFO_H
 
+#include <stdint.h>
+
+/* Prints every cell of every order for p ranks in so many domains, or, p == 0, what filling costs. Returns the exit code. */
+int print_orders(uint32_t p, uint32_t domains);
+
 /* Prints what this machine offers, and why something is not available. */
 void print_machine(void);
 

@@ -73,9 +73,15 @@ HOT static int run(const struct exchange *e, struct team *team, struct plan **pl
     int error = MPI_SUCCESS;
     enum outcome outcome = code->run(team, &call, &(*plan)->arguments);
     struct plan *instead = outcome == STAGED || outcome == OUT_OF_REACH ? plan_detour(team, &call.shape) : NULL;
+    if (outcome == OUT_OF_REACH && instead && instead->algorithm->code->run) { /* by another way, at once */
+        *plan = instead;
+        outcome = instead->algorithm->code->run(team, &call, &instead->arguments);
+        instead = outcome == STAGED || outcome == OUT_OF_REACH ? plan_detour(team, &call.shape) : NULL;
+    }
     if (outcome == LEFT || outcome == OUT_OF_REACH) {
         error = e->native(e);
-        *plan = instead ? instead : plan_left(team, &call.shape);
+        bool native = instead && !instead->algorithm->code->run;
+        *plan = native ? instead : plan_left(team, &call.shape);
     } else if (recv.packed && move_blocks(&recv.typed, e->recv, all, recv.packed, false) != 0) {
         error = MPI_ERR_TYPE;
         PMPI_Comm_call_errhandler(e->comm, error);

@@ -26,5 +26,7 @@ int MPI_Finalize(void) {
     if (report_wanted()) report_write(option_text(OPTION_REPORT));
     teams_finish();
     types_finish();
-    return host.finalize();
+    int error = host.finalize();
+    paths_finish();
+    return error;
 }

@@ -223,9 +223,12 @@ struct plan *plan_detour(struct team *team, const struct shape *shape) {
     struct class *class = class_at(plans, shape);
     if (plans->forced) return NULL;
     spoil(class);
-    if (!class->slots[1].plan) meet(team, shape, &class->slots[1], false);
+    struct slot *slot = &class->slots[1];
+    enum path_id path = slot->plan ? slot->plan->arguments.path : PATH_stage;
+    if (path && !team_has_path(team, path)) *slot = (struct slot){0}; /* lost since: the class begins anew */
+    if (!slot->plan) meet(team, shape, slot, false);
     class->detour = detour_calls;
-    return class->slots[1].plan;
+    return slot->plan;
 }
 
 struct plan *plan_left(struct team *team, const struct shape *shape) {

@@ -66,8 +66,8 @@ int plan_parse(const char *text, struct plan *plan, char *why, size_t size);
 /* Is staging expected to be faster than the host MPI for this size? */
 bool staging_pays(const struct team *team, const struct shape *shape);
 /* What mortar would run here, from its cost model; looks only at what is the same on all ranks. in_reach: are the buffers expected
- * where peers can touch them? Fills algorithm, arguments, text, reason. */
-void plan_choose(const struct team *team, const struct shape *shape, bool in_reach, struct plan *plan);
+ * where peers can touch them? Fills algorithm, arguments, text, reason. Collective if they are not: data paths may be tried. */
+void plan_choose(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan);
 /* The plans that may be worth a try for this class, the model's own choice first, then native; all: every one that is known. Fills
  * texts[most][64], returns how many. */
 int plan_rivals(const struct team *team, const struct shape *shape, bool in_reach, const char *choice, bool all, char texts[][64],

@@ -40,6 +40,11 @@ int plan_rivals(const struct team *team, const struct shape *shape, bool in_reac
             add(&list, shape, team, text);
         }
     }
-    if (!in_reach) add(&list, shape, team, "cico");
+    if (in_reach) return list.count;
+    add(&list, shape, team, "cico");
+    for (int path = 0; path < PATHS; path++) { /* one that does not work between these ranks cannot be prepared */
+        snprintf(text, sizeof text, "pull(%s)", paths[path].name);
+        if (paths[path].code->open) add(&list, shape, team, text);
+    }
     return list.count;
 }

@@ -46,6 +46,16 @@ static bool read_order(const char *name, const char *inner, struct walk *walk) {
     return true;
 }
 
+/* A path to buffers outside the shared heap. */
+static bool read_path(const char *name, const char *inner, enum path_id *path) {
+    for (int p = 0; p < PATHS; p++) {
+        if (strcmp(paths[p].name, name) != 0 || *inner || (p > 0 && !paths[p].code->open)) continue;
+        *path = (enum path_id)p;
+        return true;
+    }
+    return false;
+}
+
 /* A kernel's name, or hybrid(bytes copied plainly before non-temporal stores take over). */
 static bool read_kernel(const char *name, const char *inner, struct copier *copier) {
     int kernel = kernel_named(name);
@@ -60,6 +70,7 @@ static bool argument(const char *name, const char *inner, struct plan *plan) {
     uint64_t bytes;
     if (takes(algorithm, "order") && read_order(name, inner, &arguments->walk)) return true;
     if (takes(algorithm, "kernel") && read_kernel(name, inner, &arguments->copier)) return true;
+    if (takes(algorithm, "path") && read_path(name, inner, &arguments->path)) return true;
     if (!takes(algorithm, "chunk") || *inner || parse_bytes(name, &bytes) != 0 || bytes == 0) return false;
     arguments->chunk = bytes;
     return true;
@@ -74,7 +85,9 @@ static void print(struct plan *plan) {
         const struct order *order = &orders[arguments->walk.order];
         at += snprintf(at, (size_t)(end - at), "(%s", order->name);
         if (order->nests) at += snprintf(at, (size_t)(end - at), "(%s)", orders[arguments->walk.inner].name);
-        snprintf(at, (size_t)(end - at), ", %s)", kernels[arguments->copier.kernel].name);
+        at += snprintf(at, (size_t)(end - at), ", %s", kernels[arguments->copier.kernel].name);
+        if (arguments->path) at += snprintf(at, (size_t)(end - at), ", %s", paths[arguments->path].name);
+        snprintf(at, (size_t)(end - at), ")");
     } else if (arguments->chunk) snprintf(at, (size_t)(end - at), "(%zu)", arguments->chunk);
 }
 

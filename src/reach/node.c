@@ -38,6 +38,7 @@ static void unmap_peers(struct team *team, bool writable) {
 }
 
 void team_release(struct team *team) {
+    team_close_paths(team);
     for (int writable = 0; writable < 2; writable++)
         if (team->peers[writable] && team->names) unmap_peers(team, writable);
     for (int order = 0; order < ORDERS; order++)

@@ -12,11 +12,16 @@
 
 #include <stdatomic.h>
 
-/* What a rank tells the others about one call, one cache line per writer: offsets into its reachable region. */
+struct iovec;
+struct team;
+
+/* What a rank tells the others about one call, one cache line per writer: offsets into its reachable region, or addresses of its
+ * own where that is not reachable. */
 struct post {
     _Alignas(64) uint64_t send;
     uint64_t recv;
-    uint32_t send_reachable;
+    uint32_t send_reachable, recv_reachable;
+    int64_t owner; /* who the rank is to a data path that is being opened: a process, a segment */
 };
 
 /* Reasons, or-ed over the ranks by every barrier, that a call cannot take the straight path. */
@@ -27,6 +32,8 @@ enum trouble {
     ON_DEVICE = 16,                /* a buffer lies in a device's memory */
     LEAVE = NO_MEMORY | ON_DEVICE, /* all leave the call to the host MPI */
     REFUSED = 8,                   /* team_agree */
+    MUST_STAGE = 32,               /* a buffer that no peer may touch: it is overwritten while it is sent, or not all there */
+    PATH_LOST = 64,                /* a data path failed under way */
 };
 
 struct control {
@@ -50,6 +57,43 @@ struct patience {
     uint64_t sleeps, yields;
 };
 
+/* The data paths: ways to a peer's memory. */
+enum path_id {
+#define PATH(name, about) PATH_##name,
+#include "reach/list.h"
+#undef PATH
+    PATHS
+};
+
+/* What a path's file defines, for buffers outside the region. One of read and hold: either it copies for us, or it makes a peer's
+ * memory addressable. */
+struct path_code {
+    /* Makes it work between every pair of ranks. Collective; 0 on all ranks, or -errno on all. NULL: not for plans. */
+    int (*open)(struct team *team, void **state);
+    void (*close)(struct team *team, void *state);
+    /* When no MPI call will come any more. NULL: nothing to do. */
+    void (*finish)(void);
+    /* Copies pieces of equal lengths from a peer's addresses to mine; spoils both lists. 0 or -errno. Local. */
+    int (*read)(void *state, int rank, struct iovec *to, struct iovec *from, size_t count);
+    /* Where a peer's buffer lies in my address space, until drop: NULL when it cannot be had. receives: its receive buffer, else
+     * its send buffer; always the same range until drop. Local. */
+    char *(*hold)(void *state, int rank, bool receives, uint64_t address, size_t bytes);
+    void (*drop)(void *state);
+    /* Is this memory of mine all there, so that a peer who touches it comes to no harm? Local. */
+    bool (*sound)(const void *memory, size_t bytes);
+};
+struct path {
+    const char *name, *about;
+    const struct path_code *code;
+};
+extern const struct path paths[PATHS];
+
+struct reached {
+    bool tried;
+    int error; /* of open, the same on all ranks; or lost since */
+    void *state;
+};
+
 struct team {
     int p, me;
     const char *why_native; /* not NULL: the host MPI does everything; none of what follows is set. Static storage */
@@ -66,6 +110,7 @@ struct team {
     struct segment_name *names;         /* [p] the peers' regions; bytes == 0: that rank has none */
     uintptr_t *peers[2];                /* [writable][p] where the peers' regions lie in my address space; NULL until team_map */
     int map_error[2];                   /* team_map's answer, once given */
+    struct reached reached[PATHS];      /* the data paths that were asked for */
     struct cell *cells[ORDERS][ORDERS]; /* [order][inner] my part, filled when first asked for; inner 0 where none is taken */
     uint32_t domains;                   /* of memory, that the ranks sit in */
     uint32_t *domain_of;                /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain */
@@ -133,6 +178,16 @@ struct seat {
 /* Finds out which memory domain each rank sits in: sets domains and domain_of. A rank that may run in several: all count as one
  * domain. Collective; same answer on all ranks. Only rank 0's seats [p] are looked at; NULL: not known. */
 void team_divide(struct team *team, const struct seat *seats);
+/* ---- paths.c ---- */
+/* Can this path be used between all ranks? Tries it at the first time. Collective; same answer on all ranks: 0 or -errno. */
+int team_path(struct team *team, enum path_id path);
+/* The same for a path that was tried. Local; same answer on all ranks. */
+bool team_has_path(const struct team *team, enum path_id path);
+/* After trouble PATH_LOST: this team never uses it again. Every rank must say so. Local. */
+void team_loses_path(struct team *team, enum path_id path);
+void team_close_paths(struct team *team);
+/* After the host's MPI_Finalize. */
+void paths_finish(void);
 
 /* ---- peers.c: mapped regions of other processes, shared by all teams of this process ---- */
 /* fd: a descriptor of the region, or -1 to open it by its name. *base is valid until the matching peer_unmap. Thread safe. */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { most_plans = 32, most_ranks = 257, most_failures = 5, patience_seconds = 60 };
+enum { most_plans = 128, most_ranks = 257, most_failures = 5, patience_seconds = 60 };
 
 static const size_t sizes[] = {0, 1, 2, 3, 7, 8, 13, 64, 100, 511, 512, 4096, 5000, 65536 + 8, 300000};
 enum { size_count = sizeof sizes / sizeof *sizes };

@@ -18,12 +18,13 @@ extern char **environ;
 
 enum { MiB = 1 << 20 };
 static char array[64 * MiB], sparse[(size_t)SPARSE_MIB * MiB], page_sized[3 * 4096] __attribute__((aligned(4096)));
-static int table[100000] = {1, 2, 3, [99999] = 77};
+static int table[100000] = {1, 2, 3, [50000] = 55, [99999] = 77};
 static const char *volatile words[] = {"one", "two"};
 static int twice(int x) { return 2 * x; }
 static int thrice(int x) { return 3 * x; }
 static int (*volatile functions[])(int) = {twice, thrice};
-static int *volatile inside = &table[99999]; /* a relocation */
+static int *volatile inside = &table[99999];         /* a relocation */
+static int *const closed[] = {&table[0], &table[1]}; /* RELRO */
 static _Thread_local int local = 5;
 static int from_preinit, from_constructor;
 static char *early_text;
@@ -56,7 +57,7 @@ static size_t resident(void) {
 }
 
 static void contents(void) {
-    expect(table[0] == 1 && table[2] == 3 && table[99999] == 77 && table[50] == 0, "initialised data");
+    expect(table[0] == 1 && table[2] == 3 && table[50000] == 55 && table[99999] == 77 && table[50] == 0, "initialised data");
     expect(strcmp(words[1], "two") == 0 && functions[0](4) == 8 && functions[1](4) == 12, "tables of pointers");
     expect(inside == &table[99999] && *inside == 77 && local == 5, "relocated pointers, thread-local data");
     expect(from_preinit == 11 && from_constructor == 12 && array[5 * MiB] == 1, "what ran before and after the constructor");
@@ -79,6 +80,7 @@ static void in_the_region(void) {
     expect(region.base[offset + 4] == 2, "at their offset");
     expect(adopted_offset(sparse, sizeof sparse, &offset), "so is a large array");
     expect(!adopted_offset(&region, 1, &offset) && !adopted_offset((void *)(uintptr_t)contents, 1, &offset), "nothing else is");
+    expect(*(int *const volatile *)closed == table && !adopted_offset(closed, sizeof closed, &offset), "RELRO is not");
     expect(resident() < 32 * MiB, "untouched pages use no memory");
     sparse[(size_t)(SPARSE_MIB - 100) * MiB] = 9;
     expect(resident() < 40 * MiB, "touched pages use their own memory");

@@ -13,7 +13,7 @@ ARROWS = {  # module: whose headers it may include besides its own
     "plan": "base copy order reach coll",
     "mpi": "base copy order reach coll plan heap include",
     "door": "base include",
-    "info": "base copy order coll include",
+    "info": "base copy order reach coll include",
     "heap": "base",
     "include": "",
     "examples": "",

@@ -97,7 +97,8 @@ def adopted(flavour, program, option):
 
 
 def adopt(flavour):
-    """Static arrays, COMMON and SAVE: MORTAR_ADOPT brings them into reach; without it such blocks are left to the MPI library."""
+    """Static arrays, COMMON and SAVE: MORTAR_ADOPT brings them into reach; without it
+    such blocks are copied by the kernel, or left to the MPI library."""
     missing = []
     for program in ("statics", "common"):
         try:
@@ -108,7 +109,10 @@ def adopt(flavour):
         result = adopted(flavour, program + "-" + flavour, "ADOPT=on").native(0)
         taken = sum(row["calls"] for row in result.report["collectives"] if row["plan"].startswith("pull("))
         result.check(taken == 5, "%d calls by pull instead of 5" % taken)
-        adopted(flavour, program + "-" + flavour, "ADOPT=off").native(5, "outside the shared heap")
+        result.check(not any("cma" in row["plan"] for row in result.report["collectives"]), "the kernel copied")
+        result = adopted(flavour, program + "-" + flavour, "ADOPT=off")
+        if not result.calls(plan="pull(rows, plain, cma)") == 5:  # where that is not permitted, the MPI library
+            result.native(5, "outside the shared heap")
     if missing:
         print("without " + ", ".join(missing))
 
@@ -231,11 +235,32 @@ def options():
     run.run([run.MORTAR, "run", "--", program]).ok("no MPI here")
     result = run.run([run.MORTAR, "info", "--plans", "frob"])
     result.check(result.code == 2 and "frob" in result.err, "mortar info --plans frob: unclear")
+    for words in (["frob"], ["0"], ["4", "5"], ["4", "0"], ["70000"]):
+        result = run.run([run.MORTAR, "info", "--orders", *words])
+        result.check(result.code == 2 and "ranks" in result.err and not result.out, "mortar info --orders %s: unclear" % words)
+
+
+def orders():
+    """Every order that can be in a plan, with every cell once, in the CSV that pictures and other tools read."""
+    for p, domains in ((1, 1), (7, 3), (12, 2)):
+        result = run.run([run.MORTAR, "info", "--orders", str(p), str(domains)]).ok()
+        head, *lines = result.out.splitlines()
+        result.check(head == "order,worker,step,source,dest", "another head")
+        cells = {}
+        for line in lines:
+            order, *numbers = line.split(",")
+            cells.setdefault(order, []).append(tuple(map(int, numbers)))
+        names = {plan[5:-1].split(",")[0] for plan in run.plans("alltoall") if plan.startswith("pull(")}
+        result.check(set(cells) <= names and "numa(hilbert)" in cells, "the orders are not those of the plans")
+        for order, found in cells.items():
+            result.check([cell[:2] for cell in found] == [(w, k) for w in range(p) for k in range(p)], "%s: steps" % order)
+            result.check(len({cell[2:] for cell in found}) == p * p, "%s: a cell twice" % order)
+    run.run([run.MORTAR, "info", "--orders"]).ok("bytes per rank", "numa(morton)")
 
 
 def test(name, *words):
     tests = {f.__name__: f for f in (exchange, alloc_mem, private, adopt, large, fortran, python, late, profiler, threads, inter,
-                                     device, errors, off, launcher, plans, plain, unknown, options)}
+                                     device, errors, off, launcher, plans, plain, unknown, options, orders)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](*words)

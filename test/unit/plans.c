@@ -143,6 +143,13 @@ static void detour(struct rank *rank) {
     plan_detour(&rank->team, &shape);
     struct plan *plan = plan_for(&rank->team, &shape);
     same_everywhere(rank, plan);
+    if (team_has_path(&rank->team, PATH_cma)) {
+        expect(strcmp(plan->text, "pull(rows, plain, cma)") == 0, "long blocks out of reach, with a path: %s", plan->text);
+        team_loses_path(&rank->team, PATH_cma);
+        plan = plan_detour(&rank->team, &shape);
+        same_everywhere(rank, plan);
+        expect(plan_for(&rank->team, &shape) == plan, "the new detour is taken");
+    }
     expect(!plan->algorithm->code->run && strstr(plan->reason, "heap"), "long blocks out of reach: %s", plan->text);
 }
 

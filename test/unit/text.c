@@ -20,7 +20,7 @@ static struct plan parsed(const char *text) {
 static bool same(const struct plan *a, const struct plan *b) {
     return a->algorithm == b->algorithm && a->arguments.walk.order == b->arguments.walk.order &&
            a->arguments.walk.inner == b->arguments.walk.inner && a->arguments.copier.kernel == b->arguments.copier.kernel &&
-           a->arguments.chunk == b->arguments.chunk && strcmp(a->text, b->text) == 0;
+           a->arguments.chunk == b->arguments.chunk && a->arguments.path == b->arguments.path && strcmp(a->text, b->text) == 0;
 }
 
 /* The text is the plan that it was written for, and the plan's own text reads back as the same plan. */
@@ -28,9 +28,10 @@ static void check_plan(const char *text, const struct algorithm *algorithm, cons
     struct plan plan = parsed(text), again = parsed(plan.text);
     struct arguments got = plan.arguments;
     expect(plan.algorithm == algorithm && got.walk.order == arguments->walk.order && got.walk.inner == arguments->walk.inner &&
-               got.copier.kernel == arguments->copier.kernel && got.chunk == arguments->chunk && !plan.reason,
-           "\"%s\" was read as %s, order %d(%d), kernel %d, chunk %zu", text, plan.algorithm->name, (int)got.walk.order,
-           (int)got.walk.inner, (int)got.copier.kernel, got.chunk);
+               got.copier.kernel == arguments->copier.kernel && got.chunk == arguments->chunk && got.path == arguments->path &&
+               !plan.reason,
+           "\"%s\" was read as %s, order %d(%d), kernel %d, chunk %zu, path %d", text, plan.algorithm->name, (int)got.walk.order,
+           (int)got.walk.inner, (int)got.copier.kernel, got.chunk, (int)got.path);
     expect(same(&plan, &again), "\"%s\" is printed as \"%s\" and then as \"%s\"", text, plan.text, again.text);
 }
 
@@ -78,6 +79,11 @@ static bool next_walk(int number, struct walk *walk, char text[64]) {
     return false;
 }
 
+/* A chunk or a path: no algorithm takes both. */
+static int values_of_third(const struct algorithm *algorithm) {
+    return takes(algorithm, "chunk") ? 5 : takes(algorithm, "path") ? (int)PATHS : 0;
+}
+
 /* Every algorithm with every value of each argument that it takes, and with each of them left out. */
 static int every_plan(void) {
     static const struct {
@@ -90,13 +96,16 @@ static int every_plan(void) {
     for (int a = 0; a < ALGORITHMS; a++)
         for (int o = -1; o < 0 || (takes(&algorithms[a], "order") && next_walk(o, &walk, order)); o++)
             for (int k = -1; k < (takes(&algorithms[a], "kernel") ? (int)KERNELS : 0); k++)
-                for (int c = -1; c < (takes(&algorithms[a], "chunk") ? 5 : 0); c++, plans++) {
+                for (int c = -1; c < (values_of_third(&algorithms[a])); c++) {
                     struct arguments arguments = {0};
                     const char *words[4];
-                    int count = 0;
+                    int count = 0, chunk = takes(&algorithms[a], "chunk");
+                    if (c > 0 && !chunk && !paths[c].code->open) continue; /* plans do not name it */
                     if (o >= 0) words[count++] = order, arguments.walk = walk;
                     if (k >= 0) words[count++] = kernels[k].name, arguments.copier.kernel = (enum kernel_id)k;
-                    if (c >= 0) words[count++] = chunks[c].text, arguments.chunk = chunks[c].bytes;
+                    if (c >= 0 && chunk) words[count++] = chunks[c].text, arguments.chunk = chunks[c].bytes;
+                    if (c >= 0 && !chunk) words[count++] = paths[c].name, arguments.path = (enum path_id)c;
+                    plans++;
                     if (count == 0) check_plan(algorithms[a].name, &algorithms[a], &arguments);
                     in_every_order(algorithms[a].name, words, count, &algorithms[a], &arguments);
                 }
@@ -116,6 +125,8 @@ static void spelling(void) {
                  {" pull ( numa ( rows ) , plain ) ", "pull(numa(rows), plain)"},
                  {"cico", "cico"},
                  {"cico(4K)", "cico(4096)"},
+                 {"pull(stage)", "pull(rows, plain)"},
+                 {"pull(cma)", "pull(rows, plain, cma)"},
                  {"last", "last"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct plan plan = parsed(cases[i].text);
@@ -131,6 +142,7 @@ static void no_plans(void) {
         "cico(0)|cico(-1)|cico(8Q)|cico(rows)|cico(plain)|cico(1.5K)|native(rows)|native(64)|last(rows)|last(plain)|"
         "pull(numa(numa))|pull(rows(morton))|pull(numa())|pull(numa(nonsense))|pull(numa(rows)|pull(numa(rows, plain))|"
         "pull(numa(plain))|pull(numa(rows))(rows)|pull(numa(rows)rows)|pull(plain(rows))|pull(numa(morton(rows)))|cico(numa(rows))|"
+        "pull(heap)|cico(cma)|pull(cma(rows))|"
         "numa(rows)|cico;|pull(rows),|pull(morton-morton-morton-morton-morton-morton)|a-name-longer-than-any-name-can-be(rows)|| ";
     for (char text[128]; next_text(&bad, text);) {
         struct plan plan;
@@ -156,6 +168,7 @@ static size_t random_text(uint64_t *random, char *text, size_t size) {
         if (kind == 0) piece = byte;
         if (kind == 1) piece = algorithms[draw_below(random, ALGORITHMS)].name;
         if (kind == 2) piece = orders[draw_below(random, ORDERS)].name;
+        if (kind == 4) piece = paths[draw_below(random, PATHS)].name;
         if (kind == 3) piece = kernels[draw_below(random, KERNELS)].name;
         for (; *piece && length + 1 < size; piece++) text[length++] = *piece;
     }

@@ -66,6 +66,8 @@ static struct plan_of_call draw_call(struct rank *rank) {
     plan.call.in_place = draw_below(common, 4) == 0;
     plan.arguments.walk.order = draw_below(common, ORDERS);
     plan.arguments.copier.kernel = draw_below(common, KERNELS);
+    do plan.arguments.path = draw_below(common, PATHS);
+    while (plan.arguments.path > 0 && !paths[plan.arguments.path].code->open);
     if (draw_below(common, 3) == 0) plan.arguments.chunk = n / 24 + 1 + draw_below(common, (uint32_t)n);
     if (draw_below(common, 16) == 0) plan.absent = (int)draw_below(common, (uint32_t)rank->team.p);
     plan.all_reachable = draw_below(common, 2);
@@ -104,10 +106,11 @@ static void check_buffers(const struct rank *rank, const struct plan_of_call *pl
     size_t n = shape->bytes, p = (size_t)rank->team.p;
     for (size_t i = 0; i < p; i++) {
         size_t at = differs(call->recv + i * n, n, key_of(rank, number, shape, (int)i, rank->team.me));
-        expect(at == n, "p=%zu rank %d call %u: %s of %zu bytes%s by %s (order %s, kernel %s, chunk %zu): block %zu differs at %zu",
+        expect(at == n,
+               "p=%zu rank %d call %u: %s of %zu bytes%s by %s (order %s, kernel %s, chunk %zu, path %s): block %zu differs at %zu",
                p, rank->team.me, number, collective_names[shape->collective], n, call->in_place ? " in place" : "",
                plan->algorithm->name, orders[plan->arguments.walk.order].name, kernels[plan->arguments.copier.kernel].name,
-               plan->arguments.chunk, i, at);
+               plan->arguments.chunk, paths[plan->arguments.path].name, i, at);
     }
     all_are(rank, call->recv - guard, guard, 0x77, "written before the receive buffer", number);
     all_are(rank, call->recv + n * p, guard, 0x77, "written behind the receive buffer", number);
@@ -165,6 +168,7 @@ int main(int count, char **words) {
     uint64_t random = seed_from(count, words);
     static const int sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16};
     int runs = 0;
+    setenv("MORTAR_XPMEM", XPMEM_STAND_IN, 1);
     if (count > 2) calls = atoi(words[2]);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (enum reach reach = REACH_NOTHING; reach <= REACH_MAPPED; reach++) {
@@ -182,6 +186,7 @@ int main(int count, char **words) {
             crew_run(&crew);
             runs++;
         }
+    paths_finish();
     printf("%d teams of up to 16 threads, at most %d calls each\n", runs, calls);
     return 0;
 }
