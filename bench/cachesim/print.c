@@ -17,7 +17,8 @@ static const char *size_text(uint64_t bytes, char text[24]) {
 
 /* The equations for one line of results, with one L for blocks and one for long walks, at L1 and at L2. */
 static void print_equations(const struct settings *s, const struct job *job) {
-    bool curve = strcmp(job->walk, "rows") != 0 && strcmp(job->walk, "columns") != 0;
+    if (strcmp(job->walk, "columns") == 0) return; /* the paper has no equation for it */
+    bool curve = strcmp(job->walk, "rows") != 0;
     char *end;
     double p = s->ranks, block = (double)job->exchange.bytes, line = strtod(s->line, &end),
            along = *end == ',' ? strtod(end + 1, NULL) : line;

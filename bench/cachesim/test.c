@@ -68,6 +68,7 @@ static void replacement(void) {
     cache_fill(&cache, 1), cache_use(&cache, 1), cache_fill(&cache, 2);
     is("age: what was used twice stays", cache_fill(&cache, 3), 2);
     is("age: and stays on", cache_fill(&cache, 4), 3);
+    is("age: but not for ever", cache_fill(&cache, 5), 1);
     cache_free(&cache);
     is("no sets of 3 ways in 4 lines", cache_make(&cache, &(struct cache_shape){.bytes = 256, .ways = 3}, 64), 0);
 }
