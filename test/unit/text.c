@@ -154,7 +154,7 @@ static void settled(void) {
     expect(plan.arguments.copier.plain == 65536, "%s", plan.text);
 }
 
-/* From the class on whose blocks are longer than the threshold the rivals are the choice with it, halved, with nt and with plain. */
+/* Blocks longer than the threshold: the rivals are the choice with it, halved, with nt and with plain. */
 static void copiers_among_the_rivals(void) {
     struct team team = {.p = 4, .l2_bytes = 4 << 16};
     struct shape shape = {.collective = COLL_alltoall, .bytes = 65536};
