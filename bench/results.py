@@ -43,7 +43,7 @@ def table(paths):
     for path in paths:
         cells, row = read(path)
         for (size, caches), plans in sorted(cells.items(), key=lambda item: (item[0][1] != "warm", item[0][0])):
-            mortar = next((plans[name] for name in plans if name not in ("native", "limit")), None)
+            mortar = next((plans[name] for name in plans if name not in ("native", "limit", "stream")), None)
             if not mortar or "native" not in plans:
                 continue
             limit = plans.get("limit")

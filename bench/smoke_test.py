@@ -62,7 +62,7 @@ def with_mortar(folder):
     with open(path, encoding="utf-8") as file:
         check("the header of the CSV file", file.readline() == HEADER + "\n")
     rows = rows_of(path)
-    plans = ["native", "auto", "cico", "pull(rows)", "limit"]
+    plans = ["native", "auto", "cico", "pull(rows)", "limit", "stream"]
     expected = {("alltoall", str(size), plan, str(r)) for size in (1, 8, 512, 4096) for plan in plans for r in range(REPETITIONS)}
     found = [(row["collective"], row["bytes"], row["plan"], row["repetition"]) for row in rows]
     check("every repetition of every contestant, once", len(found) == len(expected) and set(found) == expected, found)
@@ -78,7 +78,7 @@ def with_mortar(folder):
 def cold(folder):
     path = os.path.join(folder, "cold.csv")
     words = ["--plan", "pull(rows)", "--limit", "--csv", path, *QUICK]
-    plans = ["native", "pull(rows)", "limit"]
+    plans = ["native", "pull(rows)", "limit", "stream"]
     for how, said in ((["--cold"], "cold: before each call clflush"),
                       (["--cold", "sweep"], "cold: before each call a sweep through ")):
         before = len(rows_of(path)) if os.path.exists(path) else 0
@@ -134,7 +134,7 @@ def counters(folder):
               [row[name] for row in rows_of(path)[before:] for name in levels] == [""] * 6 * REPETITIONS, out)
     run(*with_it, "nothing", mortar, "bench", "alltoall", "--bytes", "8", "--counters", "--limit", "--csv", path, *QUICK)
     rows = [row for row in rows_of(path) if row["caches"] == "warm"]
-    check("warm and with a limit", len(rows) == 3 * REPETITIONS and all(0 < float(row["l3_misses"]) < 40000 for row in rows), rows)
+    check("warm and with a limit", len(rows) == 4 * REPETITIONS and all(0 < float(row["l3_misses"]) < 40000 for row in rows), rows)
     out, errors = run(mortar, "bench", *words)
     check("what this machine has", ("none here" in errors) != ("cache misses per call" in out), out + errors)
 
