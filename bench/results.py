@@ -48,7 +48,8 @@ def table(paths):
                 continue
             limit = plans.get("limit")
             print("| %s | %s | %s | %s | %.2f ±%.0f %% | %s | %s |" % (
-                (row["ranks"], short(size) + (", cold" if caches == "cold" else ""), micro(plans["native"]), micro(mortar)) + compare(plans["native"], mortar)
+                (row["ranks"], short(size) + (", cold" if caches == "cold" else ""), micro(plans["native"]), micro(mortar))
+                + compare(plans["native"], mortar)
                 + ((micro(limit), "%.2f ±%.0f %%" % compare(mortar, limit)) if limit else ("", ""))))
 
 
