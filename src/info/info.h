@@ -11,4 +11,8 @@ int print_orders(uint32_t p, uint32_t domains);
 /* Prints what this machine offers, and why something is not available. */
 void print_machine(void);
 
+/* Tuning files; both return an exit code. */
+int explain_tuning(const char *path);
+int merge_tuning(const char *out, int count, char **paths);
+
 #endif

@@ -12,6 +12,10 @@ int mortar_engine_report(const char *path);
 int mortar_engine_open(void *library) {
     if (!host_open(library)) return -ENOSYS;
     if (plan_force(option_text(OPTION_PLAN)) != 0) warn("MORTAR_PLAN is ignored: mortar chooses");
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    PMPI_Get_library_version(version, &length);
+    plan_tuning(version);
     report_start();
     return 0;
 }

@@ -152,11 +152,13 @@ static struct plan *resolve(struct team *team, const struct shape *shape, bool i
     const char *why = why_native(team, shape);
     double start = clock_seconds();
     if (why) be_native(&plan, why);
-    else if (!asked) plan_choose(team, shape, in_reach && team_shares(team), &plan);
-    plan.source = why ? NULL : asked ? "forced" : "model";
+    bool filed = !why && !asked && plan_tuned(team, shape, in_reach && team_shares(team), &plan);
+    if (filed && plan.algorithm->code->run && !prepare(team, shape, &plan)) filed = false;
+    if (!why && !asked && !filed) plan_choose(team, shape, in_reach && team_shares(team), &plan);
+    plan.source = why ? NULL : asked ? "forced" : filed ? "file" : "model";
     if (!plan.algorithm->code->run) {
         if (!plan.reason) plan.reason = "asked for by MORTAR_PLAN";
-    } else if (!prepare(team, shape, &plan)) {
+    } else if (!filed && !prepare(team, shape, &plan)) {
         be_native(&plan, asked ? "the forced plan does not do this here" : "the plan could not be prepared");
     }
     team->setup_seconds += clock_seconds() - start;

@@ -58,6 +58,12 @@ int plan_force(const char *text);
 /* A plan by its text, ready to run: NULL when it cannot run here. The same on all ranks. Collective. */
 struct plan *plan_ready(struct team *team, const struct shape *shape, const char *text, const char *source, const char *reason);
 
+/* ---- tuned.c: the tuning file, option TUNING ---- */
+/* Tells what MPI_Get_library_version says, once, before any team; the job's first process reads the file. Local. */
+void plan_tuning(const char *mpi_version);
+/* The plan that the file has for this shape; false: none, or no file. The same answer on all ranks. Collective. */
+bool plan_tuned(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan);
+
 /* ---- text.c ---- */
 /* Reads a plan. -EINVAL and a sentence in why[size] when the text is no plan. Fills algorithm, arguments and the full text. */
 int plan_parse(const char *text, struct plan *plan, char *why, size_t size);

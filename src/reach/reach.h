@@ -44,6 +44,7 @@ struct control {
     _Atomic uint32_t sync_nanoseconds;        /* what one barrier costs, as rank 0 measured it */
     _Atomic uint64_t l2_bytes, l3_bytes;      /* of rank 0's processor */
     _Alignas(64) _Atomic uint64_t sums[2][2]; /* see sums_add; each grows for ever */
+    _Alignas(64) char advice[2][64];          /* the plan that rank 0 found in its tuning file, as posts by halves */
     struct post posts[];                      /* [2][p], then the stage */
 };
 

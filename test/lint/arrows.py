@@ -10,17 +10,18 @@ ARROWS = {  # module: whose headers it may include besides its own
     "copy": "base",
     "reach": "base copy order heap",
     "coll": "base copy order reach",
-    "plan": "base copy order reach coll",
-    "mpi": "base copy order reach coll plan heap include",
+    "tuning": "base include",
+    "plan": "base copy order reach coll tuning",
+    "mpi": "base copy order reach coll plan tuning heap include",
     "door": "base include",
-    "info": "base copy order reach coll include",
+    "info": "base copy order reach coll include tuning",
     "heap": "base",
     "include": "",
     "examples": "",
 }
 FACES = {"include": "mortar.h"}  # the header that a module shows, where it is not <module>.h
 TABLES = {"list.h", "options.h", "collectives.h"}  # lists of rows
-WITHOUT_MPI = {"base", "order", "copy", "heap", "door", "info", "include"}
+WITHOUT_MPI = {"base", "order", "copy", "tuning", "heap", "door", "info", "include"}
 
 
 def wrong(module, folder_has, quote, name):

@@ -4,6 +4,7 @@ usage: preload.py TEST [FLAVOUR]"""
 import os
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import run  # noqa: E402
@@ -203,6 +204,40 @@ def plans(flavour):
     result = mpi(flavour, p, ["exchange-" + flavour], ["--option", "WAIT=sometimes", "--verbose", "0"]).silent().took(5)
 
 
+def tuning(flavour):
+    """A tuning file decides what runs; one from elsewhere, or a broken one, is refused in one line, and nothing of it is used."""
+    p = ranks(flavour)
+    with tempfile.TemporaryDirectory() as folder:
+        path, mine = os.path.join(folder, "tuning.json"), mpi_name(flavour)
+
+        def runs(plan, count, name=None, entry_ranks=p):
+            run.run([run.target("tuningfile"), name or mine, str(entry_ranks), plan, path]).ok()
+            result = mpi(flavour, p, ["exchange-" + flavour], ["--option", "TUNING=" + path]).ok("%d ranks, 0 errors" % p)
+            lines = result.lines()
+            filed = sum(row["calls"] for row in result.collectives(collective="alltoall", source="file"))
+            result.check(filed == count, "%d alltoalls ran what the file says instead of %d" % (filed, count))
+            return result, lines
+
+        for plan, full in (("pull(columns)", "pull(columns, plain)"), ("last", "last")):
+            result, lines = runs(plan, 3)
+            result.check(result.collectives(plan=full, source="file") and not lines, "not the file's plan, silently")
+        result, lines = runs("pull(rows)", 0, entry_ranks=p + 1)
+        result.check(not lines, "no entry for these ranks is no reason to speak")
+        for plan, name, word in (("last", "Another MPI v1", "Another MPI v1"), ("push(rows)", mine, "push(rows)")):
+            result, lines = runs(plan, 0, name)
+            result.check(len(lines) == 1 and word in lines[0] and path in lines[0], "not one line that says why")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('{"format": "mortar tuning",')
+        result = mpi(flavour, p, ["exchange-" + flavour], ["--option", "TUNING=" + path]).ok("%d ranks, 0 errors" % p)
+        result.check(len(result.lines()) == 1 and "too early" in result.lines()[0], "not one line that says why")
+
+
+def mpi_name(flavour):
+    """What the MPI library is called in a tuning file."""
+    text = mpi(flavour, 1, ["exchange-" + flavour]).ok().report["mpi"].split(",")[0]
+    return "MPICH " + text.split()[-1] if text.startswith("MPICH") else text
+
+
 def plain():
     """No MPI call: nothing is printed and no report is written."""
     report = os.path.join(run.BUILD, "no-report.json")
@@ -260,7 +295,7 @@ def orders():
 
 def test(name, *words):
     tests = {f.__name__: f for f in (exchange, alloc_mem, private, adopt, large, fortran, python, late, profiler, threads, inter,
-                                     device, errors, off, launcher, plans, plain, unknown, options, orders)}
+                                     device, errors, off, launcher, plans, tuning, plain, unknown, options, orders)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](*words)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tuning - `mortar info --tuning FILE` explains a tuning file, `mortar info --merge OUT FILE...` makes one of several. */
+#include "info/info.h"
+
+#include "tuning/tuning.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int cannot(const char *path, const char *why) { return fprintf(stderr, "mortar info: %s: %s\n", path, why), 1; }
+
+int explain_tuning(const char *path) {
+    struct tuning_file file;
+    char why[320];
+    if (tuning_read(path, &file, why, sizeof why) != 0) return cannot(path, why);
+    for (int s = 0; s < file.count; s++) {
+        const struct tuning_set *set = &file.sets[s];
+        struct tuning_set here;
+        tuning_here(&here, set->mpi); /* which MPI library a program will use is not known here */
+        bool fits = tuning_fits(set, &here, why, sizeof why);
+        printf("%s, %s, %s, mortar %s, %s\n", set->machine.cpu, set->mpi, set->kernel, set->mortar, set->date);
+        printf("%s%s\n", fits ? "fits this machine, for programs that use this MPI library" : "does not fit: ", fits ? "" : why);
+        printf("%-12s %5s %7s %-8s %10s %10s %12s %12s  %-16s %s\n", "collective", "ranks", "domains", "buffers", "from", "to",
+               "seconds", "native", "gain (interval)", "plan");
+        for (int e = 0; e < set->count; e++) {
+            const struct tuning_entry *x = &set->entries[e];
+            printf("%-12s %5d %7d %-8s %10zu %10zu %12.4g %12.4g  %.2f (%.2f-%.2f) %s\n", x->collective, x->ranks, x->domains,
+                   x->buffers, x->from, x->to, x->seconds, x->native_seconds, x->gain, x->gain_interval[0], x->gain_interval[1],
+                   x->plan);
+        }
+    }
+    tuning_free(&file);
+    return 0;
+}
+
+int merge_tuning(const char *out, int count, char **paths) {
+    struct tuning_file all = {0}, one;
+    char why[320];
+    int code = 0;
+    for (int i = 0; i < count && code == 0; i++) {
+        if (tuning_read(paths[i], &one, why, sizeof why) != 0) code = cannot(paths[i], why);
+        else if (tuning_merge(&all, &one) != 0) code = cannot(paths[i], "out of memory");
+        tuning_free(&one);
+    }
+    int error = code ? 0 : tuning_write(out, all.sets, all.count);
+    if (error) code = cannot(out, strerror(-error));
+    tuning_free(&all);
+    return code;
+}

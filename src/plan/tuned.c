@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tuned - plans from a tuning file (MORTAR_TUNING). Rank 0 of a team looks up, and one barrier brings its answer to all ranks: the
+ * file may look different to each of them. A file that was made elsewhere is refused as a whole. */
+#include "plan/plan.h"
+
+#include "tuning/tuning.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char mpi_name[96];
+static const struct tuning_set *tuned; /* the set that fits; NULL: none. Its file lives as long as the process */
+
+/* Does this mortar know all plans of the set? */
+static bool known(const struct tuning_set *set, char *why, size_t size) {
+    for (int e = 0; e < set->count; e++) {
+        const struct tuning_entry *entry = &set->entries[e];
+        struct plan plan;
+        int c = 0;
+        while (c < COLLECTIVES && strcmp(collective_names[c], entry->collective) != 0) c++;
+        if (c == COLLECTIVES) return snprintf(why, size, "\"%s\" is no collective of this mortar", entry->collective), false;
+        if (plan_parse(entry->plan, &plan, why, size) != 0) return false;
+        if (!(plan.algorithm->collectives >> c & 1))
+            return snprintf(why, size, "%s does not do %s here", entry->plan, entry->collective), false;
+    }
+    return true;
+}
+
+/* One process of the job speaks for all. */
+static void refuse(const char *path, const char *why, const char *cure) {
+    void (*say)(const char *, ...) = launcher_rank() <= 0 ? warn : note;
+    say("the tuning file %s is not used: %s; %s", path, why, cure);
+}
+
+static void load(void) {
+    static struct tuning_file file;
+    struct tuning_set here;
+    char why[320];
+    const char *path = option_text(OPTION_TUNING);
+    if (!*path) return;
+    tuning_here(&here, mpi_name);
+    const struct tuning_set *set = NULL;
+    if (tuning_read(path, &file, why, sizeof why) != 0) refuse(path, why, "mortar chooses by itself");
+    else if (!(set = tuning_choose(&file, &here, why, sizeof why))) refuse(path, why, "run `mortar tune` here");
+    else if (!known(set, why, sizeof why)) refuse(path, why, "run `mortar tune` with this mortar");
+    else tuned = set;
+    if (!tuned) return tuning_free(&file);
+    if (strcmp(set->kernel, here.kernel) != 0) note("%s was made under %s, this is %s", path, set->kernel, here.kernel);
+    if (strcmp(set->mortar, here.mortar) != 0) note("%s was made by mortar %s, this is %s", path, set->mortar, here.mortar);
+}
+
+void plan_tuning(const char *mpi_version) {
+    tuning_mpi(mpi_version, mpi_name);
+    if (*option_text(OPTION_TUNING) && launcher_rank() <= 0) pthread_once(&once, load);
+}
+
+static const char *look_up(const struct team *team, const struct shape *shape, bool in_reach) {
+    pthread_once(&once, load);
+    struct tuning_entry like = {.ranks = team->p, .nodes = 1, .domains = team->domain_of ? (int)team->domains : 1};
+    snprintf(like.collective, sizeof like.collective, "%s", collective_names[shape->collective]);
+    snprintf(like.buffers, sizeof like.buffers, "%s", in_reach ? "heap" : "outside");
+    const struct tuning_entry *entry = tuned ? tuning_find(tuned, &like, shape->bytes) : NULL;
+    if (tuned && !entry)
+        note("no entry in the tuning file for %s of %zu bytes on %d ranks in %d domains, buffers %s: the model decides",
+             like.collective, shape->bytes, like.ranks, like.domains, like.buffers);
+    return entry ? entry->plan : "";
+}
+
+bool plan_tuned(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan) {
+    char why[192], *advice = team->control->advice[team->epoch & 1];
+    if (team->me == 0) snprintf(advice, sizeof *team->control->advice, "%s", look_up(team, shape, in_reach));
+    sync_all(team, 0);
+    if (!*advice || plan_parse(advice, plan, why, sizeof why) != 0) return false;
+    if (!plan->algorithm->code->run) plan->reason = "the tuning file says so";
+    return true;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* write - a tuning file as JSON: into a file beside it, which then takes its name. */
+#define _GNU_SOURCE
+#include "tuning/fields.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* Control characters, which the reader does not take, become blanks. */
+static void text(FILE *out, const char *from) {
+    fputc('"', out);
+    for (; *from; from++) {
+        if (*from == '"' || *from == '\\') fputc('\\', out);
+        fputc((unsigned char)*from < 0x20 ? ' ' : *from, out);
+    }
+    fputc('"', out);
+}
+
+static void members(FILE *out, const struct field *fields, const void *from, const char *between) {
+    for (const struct field *field = fields; field->name; field++) {
+        const void *place = (const char *)from + field->place;
+        const double *real = place;
+        fprintf(out, "%s\"%s\": ", field == fields ? "" : between, field->name);
+        switch (field->kind) {
+        case FIELD_TEXT: text(out, place); break;
+        case FIELD_COUNT: fprintf(out, "%d", *(const int *)place); break;
+        case FIELD_BYTES: fprintf(out, "%zu", *(const size_t *)place); break;
+        case FIELD_SECONDS: fprintf(out, "%.9g", *real); break;
+        case FIELD_PAIR: fprintf(out, "[%.9g, %.9g]", real[0], real[1]); break;
+        }
+    }
+}
+
+static void write_all(FILE *out, const struct tuning_set *sets, int count) {
+    fprintf(out, "{\"format\": \"%s\", \"version\": %d, \"sets\": [", tuning_format, tuning_version);
+    for (int s = 0; s < count; s++) {
+        fprintf(out, "%s\n {\"machine\": {", s ? "," : "");
+        members(out, machine_fields, &sets[s].machine, ", ");
+        fputs("},\n  ", out);
+        members(out, set_fields, &sets[s], ",\n  ");
+        fputs(",\n  \"entries\": [", out);
+        for (int e = 0; e < sets[s].count; e++) {
+            fputs(e ? ",\n   {" : "\n   {", out);
+            members(out, entry_fields, &sets[s].entries[e], ", ");
+            fputc('}', out);
+        }
+        fputs("]}", out);
+    }
+    fputs("\n]}\n", out);
+}
+
+int tuning_write(const char *path, const struct tuning_set *sets, int count) {
+    char beside[PATH_MAX];
+    if (snprintf(beside, sizeof beside, "%s.%d.new", path, (int)getpid()) >= (int)sizeof beside) return -ENAMETOOLONG;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the program's own may have another decimal point */
+    if (!plain) return -ENOMEM;
+    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), error = fd < 0 ? -errno : 0;
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+    if (fd >= 0 && !out) error = -errno, close(fd);
+    if (out) {
+        locale_t before = uselocale(plain);
+        write_all(out, sets, count);
+        uselocale(before);
+        if (fflush(out) != 0 || ferror(out) || fsync(fd) != 0) error = -errno;
+        if (fclose(out) != 0 && !error) error = -errno;
+        if (!error && rename(beside, path) != 0) error = -errno;
+    }
+    if (error && fd >= 0) unlink(beside);
+    freelocale(plain);
+    return error;
+}
