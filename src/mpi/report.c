@@ -22,7 +22,7 @@ struct record {
     struct evidence evidence; /* native_seconds 0: none */
 };
 
-enum { most_records = 512 };
+enum { most_records = 4096 };
 static struct record *dead; /* of teams that are gone */
 static int dead_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
