@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* settle - which contestant is the fastest: successive elimination in rounds. A round is one batch of everybody who is still in, each
- * time beginning with another one. Who is slower than the best, judged by the bootstrap interval of the ratio, leaves. All ranks see
- * the same times (timing_batch) and draw the same numbers, so all decide alike; only the clock is asked together. */
+/* settle - which contestant is the fastest: successive elimination in rounds. A round is one batch of everybody who is still in,
+ * each time beginning with another one. Who is slower than the best, judged by the bootstrap interval of the ratio, leaves. All
+ * ranks see the same times (timing_batch) and draw the same numbers, so all decide alike; only the clock is asked together. */
 #include "bench.h"
 #include "tune.h"
 

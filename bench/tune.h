@@ -12,8 +12,8 @@ int tune(int count, char **words);
 
 /* ---- candidates.c: from the tables of the library, whatever their rows are. Local ---- */
 enum { most_candidates = 96, plan_size = 64 };
-/* Plans for a first comparison, the simpler ones first, native at the head: every algorithm and order with what they take by default.
- * outside: buffers that peers cannot reach. Returns how many. */
+/* Plans for a first comparison, the simpler ones first, native at the head: every algorithm and order with what they take by
+ * default. outside: buffers that peers cannot reach. Returns how many. */
 int candidates_first(const char *collective, bool outside, char texts[][plan_size], int most);
 /* The same plan with every other copy kernel that this processor has. */
 int candidates_kernels(const char *plan, char texts[][plan_size], int most);
