@@ -4,6 +4,8 @@
 #ifndef MORTAR_TUNE_H
 #define MORTAR_TUNE_H
 
+#include "elimination.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -32,23 +34,17 @@ struct tune_settings {
 int tune_settings_read(int count, char **words, struct tune_settings *settings);
 
 /* ---- settle.c ---- */
-enum { most_rounds = 400 };
-/* A ratio, median and 95 % interval by bootstrap. */
-struct ratio {
-    double median, low, high;
-};
 struct settled {
     int best, rounds; /* rounds: of the best one */
     bool clear;       /* the ranking was settled before the time was used up */
     double seconds, interval[2], native_seconds;
-    struct ratio gain; /* native / best */
+    int tried, slower;    /* slower: left before the end */
+    struct estimate gain; /* native / best */
 };
 /* Runs the contestants, of whom the first is native, in rounds, and drops those that are slower than the best, until the ranking is
  * settled or the seconds are used up. All ranks get the same answer. Collective. */
 void settle(const struct world *world, const struct cell *cell, struct contestant *contestants, int count, double seconds,
             struct settled *settled);
-/* Ratio of two series of batches. Local. */
-struct ratio ratio_of(const double *a, const double *b, int count);
 
 /* ---- progress.c: on the first rank; local ---- */
 /* cells: how many there are; seconds: the budget. */
