@@ -64,7 +64,7 @@ static bool judge(struct contestant *contestants, int count, int rounds, int *be
     for (int c = 0; c < count; c++) {
         if (c == *best || contestants[c].out) continue;
         struct ratio ratio = ratio_of(contestants[c].seconds, contestants[*best].seconds, rounds);
-        if (ratio.low > 1) contestants[c].out = true;
+        if (ratio.low > (c < *best ? 1 + alike : 1)) contestants[c].out = true; /* a simpler one stays while it may be alike */
         else if (ratio.high > 1 + alike || ratio.low < 1 - alike) open = true;
     }
     if (open) return false;
