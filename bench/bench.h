@@ -26,8 +26,10 @@ struct settings {
     int plan_count;
     const char *csv; /* NULL: none */
     bool stack, limit;
-    double seconds;  /* of measuring, per block size */
-    int repetitions; /* 0: what fits into seconds */
+    bool counters;
+    bool cold, sweep; /* sweep: do not flush single lines even where the processor can */
+    double seconds;   /* of measuring, per block size */
+    int repetitions;  /* 0: what fits into seconds */
 };
 
 /* Reads the command line before MPI_Init; the first rank says what is wrong. Local. -1: go on, else the exit code. */
@@ -106,19 +108,44 @@ void limit_rows(void);
 /* One barrier, in which the last rank to arrive copies everything. */
 void limit_last(void);
 
+/* ---- cold.c: what stands before each timed call of --cold ---- */
+/* Finds out how to empty caches; `sweeping`: not line by line. False: no memory for it, on all ranks. */
+bool cold_open(const struct world *world, bool sweeping);
+void cold_close(void);
+/* How: for instance "clflushopt". Local. */
+void cold_describe(char *text, size_t size);
+/* This rank's buffers leave all caches, and come back into its own as far as they fit. A meeting has to follow. */
+void cold_make(char *send, size_t send_bytes, char *recv, size_t recv_bytes);
+
+/* ---- counters.c: cache misses ---- */
+enum { count_of_levels = 3 };
+/* False: not one level can be counted by all ranks. */
+bool counters_open(const struct world *world);
+/* Is level 0 (L1) to 2 (L3) counted? Its name; why it is not counted. Local. */
+bool counters_has(int level);
+const char *counters_name(int level);
+const char *counters_lack(int level);
+/* Misses of this thread between the two, for each level that is counted, else 0. Local. */
+void counters_start(void);
+void counters_stop(double misses[count_of_levels]);
+
 /* ---- timing.c ---- */
 struct contestant {
     enum { NATIVE, MORTAR, LIMIT_ROWS, LIMIT_LAST } what;
     const char *name;    /* native, native-again, limit, or the plan as it was asked for */
     char ran[192];       /* which plan it was in truth; first rank only */
     bool out;            /* not worth measuring: a limit that the other limit beats by far */
-    long calls;          /* of a batch */
+    long calls;          /* of a batch; 1 with --cold */
     double call_seconds; /* roughly */
+    double spent;        /* seconds of a batch and all that comes before it, roughly */
     double *seconds;     /* [repetitions] per call, of the slowest rank */
+    /* [repetitions] of each level: per call, the mean over ranks; NULL: not counted */
+    double *misses[count_of_levels];
 };
 /* Runs the contestant once on fresh buffers and compares every byte. False: some rank said what was wrong. */
 bool timing_verify(const struct world *world, const struct cell *cell, struct contestant *contestant);
-/* Times all contestants in turns. Returns the number of repetitions; 0 without memory. The caller frees each seconds. */
+/* Times all contestants in turns. Returns the number of repetitions; 0 without memory. timing_free gives back their
+ * results. */
 int timing_run(const struct world *world, const struct settings *settings, const struct cell *cell, struct contestant *contestants,
                int count);
 
@@ -127,6 +154,8 @@ void timing_calibrate(const struct world *world, const struct settings *settings
                       struct contestant *contestant, double seconds);
 double timing_batch(const struct world *world, const struct settings *settings, const struct cell *cell,
                     const struct contestant *contestant);
+/* Local. */
+void timing_free(struct contestant *contestants, int count);
 
 /* ---- chosen.c ---- */
 /* Which plan has run since the last time this was asked, for instance "pull(rows)" or "native: no bytes"; empty when mortar does

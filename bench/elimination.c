@@ -66,7 +66,7 @@ bool eliminate(struct runner *runners, int count, int *best) {
     for (int r = 0; r < count; r++) {
         if (r == top || runners[r].out) continue;
         struct estimate ratio = estimate_ratio(runners[r].seconds, runners[top].seconds, runners[top].rounds);
-        if (ratio.low > 1) runners[r].out = true;
+        if (ratio.low > (r < top ? 1 + alike : 1)) runners[r].out = true; /* an earlier one stays while it may be alike */
         else if (ratio.high > 1 + alike || ratio.low < 1 - alike) open = true;
     }
     if (open) return false;

@@ -63,17 +63,25 @@ static int measure(const struct world *world, const struct settings *settings, c
     }
     int repetitions = wrong ? 0 : timing_run(world, settings, cell, contestants, count);
     if (repetitions && world->me == 0) output_cell(world, settings, cell, contestants, count, repetitions);
-    for (int c = 0; c < count; c++) free(contestants[c].seconds);
+    timing_free(contestants, count);
     if (limit) limit_close();
     return wrong;
 }
 
-static int bench(const struct settings *settings) {
+static int bench(struct settings *settings) {
     struct world world;
     if (world_look(&world, settings->kind) != 0) return 1;
     world_warn(&world);
     if (check_plans(&world, settings) != 0) return 2;
     meet_open(&world);
+    if (settings->counters && !counters_open(&world)) {
+        if (world.me == 0) fprintf(stderr, "mortar bench: --counters: none here, going on without: %s\n", counters_lack(0));
+        settings->counters = false;
+    }
+    if (settings->cold && !cold_open(&world, settings->sweep)) {
+        if (world.me == 0) fprintf(stderr, "mortar bench: --cold: no memory to sweep through\n");
+        return 1;
+    }
     int code = from_first(world.me == 0 ? output_open(&world, settings) : 0);
     for (int i = 0; i < settings->sizes && code == 0; i++) {
         struct cell cell = {.kind = settings->kind, .bytes = settings->bytes[i], .stack = settings->stack};
@@ -86,6 +94,7 @@ static int bench(const struct settings *settings) {
         code = measure(&world, settings, &cell);
         cell_close(&cell);
     }
+    if (settings->cold) cold_close();
     if (world.me == 0 && output_close() != 0) code = 1;
     return code;
 }

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char header[] = "collective,ranks,nodes,bytes,buffers,plan,repetition,seconds,mpi,machine,commit\n";
+static const char header[] =
+    "collective,ranks,nodes,bytes,buffers,caches,plan,repetition,seconds,l1_misses,l2_misses,l3_misses,mpi,machine,commit\n";
 static FILE *csv;
 
 static const char *size_text(size_t bytes, char *text, size_t size) {
@@ -79,9 +80,13 @@ static int open_csv(const char *path) {
 static void csv_rows(const struct world *world, const struct settings *settings, const struct cell *cell,
                      const struct contestant *contestant, int repetitions) {
     for (int r = 0; r < repetitions; r++) {
-        fprintf(csv, "%s,%d,%d,%zu,%s,", cell->kind->name, world->p, world->nodes, cell->bytes, settings->stack ? "stack" : "heap");
+        fprintf(csv, "%s,%d,%d,%zu,%s,%s,", cell->kind->name, world->p, world->nodes, cell->bytes,
+                settings->stack ? "stack" : "heap", settings->cold ? "cold" : "warm");
         csv_text(contestant->name);
         fprintf(csv, ",%d,%.9g,", r, contestant->seconds[r]);
+        for (int i = 0; i < count_of_levels; i++)
+            if (contestant->misses[i]) fprintf(csv, "%.9g,", contestant->misses[i][r]);
+            else fputc(',', csv);
         csv_text(world->mpi);
         fputc(',', csv);
         csv_text(world->machine);
@@ -94,6 +99,31 @@ static void csv_rows(const struct world *world, const struct settings *settings,
 
 static const char *plural(int count) { return count == 1 ? "" : "s"; }
 
+/* What is done before each call, and what is counted. */
+static void print_conditions(const struct settings *settings) {
+    if (settings->cold) {
+        char how[64];
+        cold_describe(how, sizeof how);
+        printf("cold: before each call %s, then each rank reads its send and its receive buffer\n", how);
+    }
+    if (!settings->counters) return;
+    printf("cache misses per call, mean over ranks:");
+    for (int i = 0; i < count_of_levels; i++)
+        if (counters_has(i)) printf(" %s", counters_name(i));
+    for (int i = 0; i < count_of_levels; i++)
+        if (!counters_has(i)) printf("; no %s: %s", counters_name(i), counters_lack(i));
+    printf("\n");
+}
+
+/* The library's misses and mortar's, for each level that is counted. */
+static void print_misses(const struct contestant *native, const struct contestant *mine, int repetitions) {
+    for (int i = 0; i < count_of_levels; i++) {
+        if (!native->misses[i]) continue;
+        printf(" %10.0f", median(native->misses[i], NULL, repetitions, NULL));
+        printf(" %10.0f", median(mine->misses[i], NULL, repetitions, NULL));
+    }
+}
+
 int output_open(const struct world *world, const struct settings *settings) {
     if (settings->csv && open_csv(settings->csv) != 0) return 2;
     printf("mortar bench %s: %d rank%s on %d node%s, here %d processor%s; %s\n", settings->kind->name, world->p, plural(world->p),
@@ -104,8 +134,11 @@ int output_open(const struct world *world, const struct settings *settings) {
     else if (settings->stack) printf("buffers: stack (memory that peers cannot reach)\n");
     else if (world->heap) printf("buffers: heap, but private: %s\n", world->heap);
     else printf("buffers: heap, which peers can reach\n");
+    print_conditions(settings);
     printf("%9s %12s %12s %8s %7s", "bytes", "native us", world->loaded ? "mortar us" : "native us", "ratio", "spread");
     if (settings->limit) printf(" %12s %8s", "limit us", world->loaded ? "/limit" : "nat./lim");
+    for (int i = 0; settings->counters && i < count_of_levels; i++)
+        if (counters_has(i)) printf("  native %s %10s", counters_name(i), counters_name(i));
     printf("  %s\n", world->loaded ? "plan" : "");
     fflush(stdout);
     return 0;
@@ -156,6 +189,7 @@ void output_cell(const struct world *world, const struct settings *settings, con
             print_time(median(limit->seconds, NULL, repetitions, NULL));
             printf(" %8.2f", median(mine->seconds, limit->seconds, repetitions, NULL));
         }
+        print_misses(native, mine, repetitions);
         print_plan(mine);
         if (csv) csv_rows(world, settings, cell, mine, repetitions);
     }

@@ -9,11 +9,11 @@ import sys
 
 
 def read(path):
-    """{bytes: {plan: {repetition: seconds}}} and the last row."""
+    """{(bytes, warm or cold): {plan: {repetition: seconds}}} and the last row."""
     cells, row = {}, None
     with open(path, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            plans = cells.setdefault(int(row["bytes"]), {})
+            plans = cells.setdefault((int(row["bytes"]), row.get("caches", "warm")), {})
             plans.setdefault(row["plan"], {})[int(row["repetition"])] = float(row["seconds"])
     return cells, row
 
@@ -42,13 +42,13 @@ def table(paths):
     print("|---|---|---|---|---|---|---|")
     for path in paths:
         cells, row = read(path)
-        for size, plans in sorted(cells.items()):
+        for (size, caches), plans in sorted(cells.items(), key=lambda item: (item[0][1] != "warm", item[0][0])):
             mortar = next((plans[name] for name in plans if name not in ("native", "limit")), None)
             if not mortar or "native" not in plans:
                 continue
             limit = plans.get("limit")
             print("| %s | %s | %s | %s | %.2f ±%.0f %% | %s | %s |" % (
-                (row["ranks"], short(size), micro(plans["native"]), micro(mortar)) + compare(plans["native"], mortar)
+                (row["ranks"], short(size) + (", cold" if caches == "cold" else ""), micro(plans["native"]), micro(mortar)) + compare(plans["native"], mortar)
                 + ((micro(limit), "%.2f ±%.0f %%" % compare(mortar, limit)) if limit else ("", ""))))
 
 

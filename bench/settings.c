@@ -25,11 +25,16 @@ static const char *const usage =
     "  --limit              also time the same exchange by the same ranks over one shared mapping, with nothing but memcpy and\n"
     "                       barriers: no communicator, datatype or plan. The faster of row order between two barriers, and\n"
     "                       one barrier in which the last rank to arrive copies everything\n"
+    "  --cold [sweep]       before each timed call, of which there is one at a time: empty the caches, then each rank reads its\n"
+    "                       send buffer and its receive buffer. By clflush(opt) of these buffers where the processor has it;\n"
+    "                       else, or with `sweep`, by a sweep through memory twice as large as the last cache\n"
+    "  --counters           also count cache misses per call, the mean over ranks, in batches of their own: what PAPI calls\n"
+    "                       L1_DCM, L2_DCM and L3_TCM, as far as PAPI and the machine have them\n"
     "  --csv FILE           write every repetition; rows are added when the file exists\n"
     "  --seconds S          measure each block size for about that long (default 1; at least 5 repetitions)\n"
     "  --repetitions N      so many repetitions instead\n"
     "Results are verified first, every byte. Then the MPI library's own function and each plan run in turns, about 20 ms of\n"
-    "calls back to back each time, on the same (warm) buffers. A time is that of the slowest rank per call, the median over\n"
+    "calls back to back each time, on the same buffers (warm, without --cold). A time is that of the slowest rank per call, the median over\n"
     "repetitions; the ratio is native / mortar, so above 1 mortar is faster; spread is half the interquartile range of the\n"
     "ratio. When this program is started by itself, without mortar, both columns are the library's own.\n";
 
@@ -118,11 +123,21 @@ static int read_kind(const char *name, struct settings *settings) {
     return settings_fail("\"%s\": expected a collective, alltoall or allgather", name);
 }
 
+static int read_cold(int count, char **words, int *i, struct settings *settings) {
+    settings->cold = true;
+    if (*i == count || strncmp(words[*i], "--", 2) == 0) return -1;
+    const char *how = words[(*i)++];
+    settings->sweep = strcmp(how, "sweep") == 0;
+    return settings->sweep ? -1 : settings_fail("--cold %s: expected sweep, or nothing", how);
+}
+
 /* Reads option i and what belongs to it, and moves i behind. */
 static int read_option(int count, char **words, int *i, struct settings *settings) {
     const char *option = words[(*i)++];
     if (strcmp(option, "--limit") == 0) return settings->limit = true, -1;
+    if (strcmp(option, "--counters") == 0) return settings->counters = true, -1;
     bool plan = strcmp(option, "--plan") == 0;
+    if (strcmp(option, "--cold") == 0) return read_cold(count, words, i, settings);
     if (*i == count || strncmp(words[*i], "--", 2) == 0) {
         if (plan) return settings_fail("--plan needs a plan, e.g. auto, cico or 'pull(morton)'");
         return read_value(option, "", settings);

@@ -2,18 +2,23 @@
 """smoke_test - does `mortar bench` see wrong results, tell A/A from mortar, write its CSV file and refuse bad options?
 No time is judged.
 
-usage: smoke_test.py FLAVOUR MORTAR PROGRAM WRONG, where WRONG is a library whose MPI_Alltoall is wrong"""
+usage: smoke_test.py FLAVOUR MORTAR PROGRAM WRONG PAPI, where WRONG is a library whose MPI_Alltoall is wrong, and PAPI a folder
+with a stand-in for PAPI's library (papi.c), or none when there was no papi.h"""
 import csv
 import os
 import subprocess
 import sys
 import tempfile
 
+from results import read
+
 MPI = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "scripts", "mpi")
-HEADER = "collective,ranks,nodes,bytes,buffers,plan,repetition,seconds,mpi,machine,commit"
+HEADER = "collective,ranks,nodes,bytes,buffers,caches,plan,repetition,seconds,l1_misses,l2_misses,l3_misses,mpi,machine,commit"
 RANKS, REPETITIONS = 2, 3
 QUICK = ["--seconds", "0.01", "--repetitions", str(REPETITIONS)]
-flavour, mortar, program, wrong = sys.argv[1:]
+with open("/proc/cpuinfo", encoding="utf-8") as file:
+    CPU = file.read()
+flavour, mortar, program, wrong, stand_in = sys.argv[1:]
 
 
 def run(*command, code=0):
@@ -61,12 +66,72 @@ def with_mortar(folder):
     expected = {("alltoall", str(size), plan, str(r)) for size in (1, 8, 512, 4096) for plan in plans for r in range(REPETITIONS)}
     found = [(row["collective"], row["bytes"], row["plan"], row["repetition"]) for row in rows]
     check("every repetition of every contestant, once", len(found) == len(expected) and set(found) == expected, found)
-    check("their facts", all(row["ranks"] == str(RANKS) and row["nodes"] == "1" and row["buffers"] == "heap" and row["mpi"] and
+    check("their facts", all(row["ranks"] == str(RANKS) and row["nodes"] == "1" and row["buffers"] == "heap" and row["caches"] == "warm" and row["mpi"] and
                              row["machine"] and row["commit"] and float(row["seconds"]) > 0 for row in rows), rows[0])
     run(mortar, "bench", "allgather", "--bytes", "24", "--buffers", "stack", "--csv", path, *QUICK)
     more = rows_of(path)[len(rows):]
     check("another run adds its rows", [(row["collective"], row["bytes"], row["buffers"]) for row in more] ==
           [("allgather", "24", "stack")] * 2 * REPETITIONS, more)
+
+
+def cold(folder):
+    path = os.path.join(folder, "cold.csv")
+    words = ["--plan", "pull(rows)", "--limit", "--csv", path, *QUICK]
+    plans = ["native", "pull(rows)", "limit"]
+    for how, said in ((["--cold"], "cold: before each call clflush"), (["--cold", "sweep"], "cold: before each call a sweep through ")):
+        before = len(rows_of(path)) if os.path.exists(path) else 0
+        out, _ = run(mortar, "bench", "alltoall", "--bytes", "24,1K", *how, *words)
+        if how == ["--cold"] and "clflush" not in CPU:
+            said = "cold: before each call a sweep through "
+        check("it says how caches are emptied: " + said, out.count(said) == 1, out)
+        rows = [(row["bytes"], row["plan"], row["repetition"], row["caches"]) for row in rows_of(path)[before:]]
+        expected = [(str(size), plan, str(r), "cold") for size in (24, 1024) for plan in plans for r in range(REPETITIONS)]
+        check("its rows are cold", sorted(rows) == sorted(expected), rows)
+    out, _ = run(mortar, "bench", "alltoall", "--bytes", "1K", *words)
+    check("warm is not cold", "cold" not in out and [row["caches"] for row in rows_of(path)[-9:]] == ["warm"] * 9, out)
+    cells, _ = read(path)
+    check("results.py keeps them apart", sorted(cells) == [(24, "cold"), (1024, "cold"), (1024, "warm")], cells)
+
+
+def counters(folder):
+    path = os.path.join(folder, "counters.csv")
+    levels = ["l1_misses", "l2_misses", "l3_misses"]
+    words = ["alltoall", "--bytes", "24", "--plan", "cico", "--cold", "--counters", "--csv", path, *QUICK]
+    if stand_in == "none":
+        _, errors = run(mortar, "bench", *words)
+        check("without papi.h it says so", errors.count("none here, going on without: mortar was built without papi.h") == 1, errors)
+        return
+    with_it = ["sh", "-c", 'LD_LIBRARY_PATH=%s:$LD_LIBRARY_PATH TEST_PAPI=$0 exec "$@"' % stand_in]
+    for lack, said in (("nothing", "mean over ranks: L1 L2 L3\n"),
+                       ("no-l2", "mean over ranks: L1 L3; no L2: PAPI_L2_DCM: the stand-in has no such event\n")):
+        before = len(rows_of(path)) if os.path.exists(path) else 0
+        out, _ = run(*with_it, lack, mortar, "bench", *words)
+        check("it says what is counted: " + said.strip(), said in out, out)
+        counted = [level for level in (1, 2, 3) if lack != "no-l2" or level != 2]
+        # contestants take turns, and the stand-in numbers the counts: papi.c
+        expected, medians = {}, []
+        for c, plan in enumerate(["native", "cico"]):
+            for r in range(REPETITIONS):
+                turn = 1 + 2 * r + (c - r) % 2
+                expected[plan, str(r)] = [10000 * level + 100 * turn + 5 if level in counted else "" for level in (1, 2, 3)]
+        found = {(row["plan"], row["repetition"]): [row[name] and float(row[name]) for name in levels]
+                 for row in rows_of(path)[before:]}
+        check("and it is in the CSV file", found == expected, (found, expected))
+        for level in counted:
+            medians += [str(sorted(expected[plan, str(r)][level - 1] for r in range(REPETITIONS))[1]) for plan in ("native", "cico")]
+        check("and in the table", table(out)[0][5:-1] == medians, out)
+    for lack in ("none", "alone"):
+        before = len(rows_of(path))
+        out, errors = run(*with_it, lack, mortar, "bench", *words)
+        check("without counters it says why, once: " + lack,
+              errors.count("--counters: none here, going on without: PAPI_library_init: the stand-in has no counters\n") == 1, errors)
+        check("and goes on", len(table(out)) == 1 and "misses" not in out and
+              [row[name] for row in rows_of(path)[before:] for name in levels] == [""] * 6 * REPETITIONS, out)
+    run(*with_it, "nothing", mortar, "bench", "alltoall", "--bytes", "8", "--counters", "--limit", "--csv", path, *QUICK)
+    rows = [row for row in rows_of(path) if row["caches"] == "warm"]
+    check("warm and with a limit", len(rows) == 3 * REPETITIONS and all(0 < float(row["l3_misses"]) < 40000 for row in rows), rows)
+    out, errors = run(mortar, "bench", *words)
+    check("what this machine has", ("none here" in errors) != ("cache misses per call" in out), out + errors)
 
 
 def wrong_result():
@@ -87,6 +152,7 @@ def refused(folder):
         (["alltoall", "--buffers", "static"], "--buffers static: expected heap or stack"),
         (["alltoall", "--plan", "push(rows)"], '"push(rows)" is no plan'),
         (["alltoall", "--repetitions", "0"], "--repetitions 0: expected a whole number"),
+        (["alltoall", "--cold", "water"], "--cold water: expected sweep, or nothing"),
         (["alltoall", "--csv", other], "the file exists and is none of ours"),
     ]:
         out, errors = run(mortar, "bench", *words, code=2)
@@ -96,5 +162,7 @@ def refused(folder):
 with tempfile.TemporaryDirectory() as temporary:
     without_mortar()
     with_mortar(temporary)
+    cold(temporary)
+    counters(temporary)
     wrong_result()
     refused(temporary)

@@ -58,8 +58,9 @@ static int write_set(const char *path, struct tuning_set *set) {
         warn("what was measured is not saved: %s is there and is no tuning file: %s", path, why);
         return 0; /* said */
     }
-    error = tuning_merge(&file, &news);
-    if (!error) error = tuning_write(path, file.sets, file.count);
+    if (set->count == 0) warn("nothing was measured that could be saved in %s", path);
+    else error = tuning_merge(&file, &news);
+    if (!error && set->count > 0) error = tuning_write(path, file.sets, file.count);
     tuning_free(&file);
     return error;
 }
@@ -70,8 +71,7 @@ void save_tuning(const char *path) {
     int count = 0, ranks = 0, error = report_gather(&records, &count, &ranks);
     if (records) {
         error = fill(&set, records, count);
-        if (!error && set.count == 0) warn("nothing was measured that could be saved in %s", path);
-        else if (!error) error = write_set(path, &set);
+        if (!error) error = write_set(path, &set);
     }
     if (error) warn("what was measured is not saved in %s: %s", path, strerror(-error));
     free(set.entries);

@@ -172,7 +172,12 @@ static void hear(struct learner *l, struct team *team) {
     sums_read(team, l->sums);
     l->asked = false;
     for (int i = 0; i < 2; i++) told->seconds[i] = 1e-9 * (double)l->sums[i] / (told->calls * (double)team->p);
-    for (int i = 0; i < 2; i++) l->arms[told->arm[i]].seconds = told->seconds[i] > 1e-9 ? told->seconds[i] : 1e-9;
+    for (int i = 0; i < 2; i++) {
+        struct arm *arm = &l->arms[told->arm[i]];
+        arm->seconds = told->seconds[i] > 1e-9 ? told->seconds[i] : 1e-9;
+        arm->tried_seconds += arm->seconds;
+        arm->tried++;
+    }
     if (l->mode == LEARN_PAPER) {
         crown_fastest(l, team);
         return;
@@ -273,11 +278,13 @@ void learn_spoil(struct learner *l) {
 
 bool learn_evidence(const struct learner *l, const struct plan *plan, struct evidence *evidence) {
     const struct arm *incumbent = &l->arms[l->incumbent], *native = l->native < 0 ? NULL : &l->arms[l->native];
-    if (incumbent->plan != plan || !native || native->seconds <= 0) return false;
-    *evidence = (struct evidence){.seconds = incumbent->seconds, .native_seconds = native->seconds, .pairs = native->pairs};
+    if (incumbent->plan != plan || !native || native->tried == 0 || incumbent->tried == 0) return false;
+    *evidence = (struct evidence){.seconds = incumbent->tried_seconds / incumbent->tried,
+                                  .native_seconds = native->tried_seconds / native->tried,
+                                  .pairs = native->pairs};
     if (native == incumbent || native->pairs == 0) {
         evidence->pairs = 0;
-        evidence->gain = native->seconds / incumbent->seconds;
+        evidence->gain = evidence->native_seconds / evidence->seconds;
     } else {
         evidence->gain = middle(native, &evidence->low, &evidence->high);
     }

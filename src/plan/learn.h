@@ -12,7 +12,9 @@ struct arm {
     char text[64];
     struct plan *plan; /* NULL: not made yet */
     double seconds;    /* of one call when last tried; 0: never tried */
-    double ratio[most_ratios], latest;
+    double ratio[most_ratios];
+    double tried_seconds; /* all that its trials took, */
+    int tried;            /* and their number */
     int pairs; /* so many ratios, arm / incumbent, the oldest written over */
     bool out, broken; /* clearly slower; cannot run */
 };
