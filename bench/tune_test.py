@@ -59,6 +59,9 @@ def tunes(folder):
     check("one set, of this MPI", len(data["sets"]) == 1 and data["sets"][0]["mpi"], data)
     for buffers in ("heap", "outside"):
         check("sizes without gaps: " + buffers, covered(ranges(entries, "alltoall", buffers), 8, 1023), entries)
+    for e in entries:
+        check("joined where the plan is the same", not [f for f in entries if f["from"] == e["to"] + 1 and f["plan"] == e["plan"] and
+                                                        f["buffers"] == e["buffers"]], entries)
     check("figures that fit each other", all(
         e["ranks"] == RANKS and e["nodes"] == 1 and e["domains"] >= 1 and e["repetitions"] >= 6 and
         0 < e["interval"][0] <= e["seconds"] <= e["interval"][1] and e["native_seconds"] > 0 and
