@@ -34,10 +34,18 @@ struct settings {
 
 /* Reads the command line before MPI_Init; the first rank says what is wrong. Local. -1: go on, else the exit code. */
 int settings_read(int count, char **words, struct settings *settings);
+/* Its pieces, for the command line of `mortar tune`. settings_fail: only the first rank speaks, and only it gets an exit code that
+ * is an error: a launcher kills the others at the first one it sees. */
+extern const char *settings_command; /* "bench" or "tune" */
+int settings_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool settings_sizes(const char *text, struct settings *settings);
+bool settings_number(const char *text, double least, double most, double *number);
+const struct kind *settings_kind(const char *name); /* NULL: none of that name */
 
 /* ---- world.c: where we are ---- */
 /* plan and report are those of mortar.h, NULL when mortar is not loaded; native is the MPI library's own function. */
 struct world {
+    MPI_Comm comm; /* all ranks; what is measured runs on it */
     int p, me, nodes;
     int processors;   /* of this node that its ranks may use */
     bool crowded;     /* more ranks than processors, on some node */
@@ -66,6 +74,9 @@ void meet_open(const struct world *world);
 void meet(void);
 /* The maximum over ranks; a meeting as well. */
 double meet_max(double value);
+
+/* All ranks get the first one's value, when all are here. */
+int meet_first(int value);
 
 /* ---- cell.c: the buffers of one block size, and what must be in them ---- */
 struct cell {
@@ -140,6 +151,11 @@ bool timing_verify(const struct world *world, const struct cell *cell, struct co
 int timing_run(const struct world *world, const struct settings *settings, const struct cell *cell, struct contestant *contestants,
                int count);
 
+/* The pieces of it: how many calls make a batch of so many seconds, and one batch, whose seconds per call all ranks get alike. */
+void timing_calibrate(const struct world *world, const struct settings *settings, const struct cell *cell,
+                      struct contestant *contestant, double seconds);
+double timing_batch(const struct world *world, const struct settings *settings, const struct cell *cell,
+                    const struct contestant *contestant);
 /* Local. */
 void timing_free(struct contestant *contestants, int count);
 
@@ -147,6 +163,8 @@ void timing_free(struct contestant *contestants, int count);
 /* Which plan has run since the last time this was asked, for instance "pull(rows)" or "native: no bytes"; empty when mortar does
  * not tell. The answer is on the first rank. */
 void chosen(const struct world *world, const struct kind *kind, char *text, size_t size);
+/* In how many memory domains mortar sees the ranks sit, once a collective has run. On the first rank; 1 where it does not tell. */
+int chosen_domains(const struct world *world);
 
 /* ---- output.c: on the first rank only, local ---- */
 /* Opens the CSV file and prints the table's head. 0 or an exit code. */

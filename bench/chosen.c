@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { most_rows = 512 };
+enum { most_rows = 4096 };
 static struct row {
     char plan[192]; /* with the reason, when it is native */
     char source[16];
@@ -55,22 +55,39 @@ static unsigned long long grown(const char *line, const struct world *world, con
     return calls - before;
 }
 
-void chosen(const struct world *world, const struct kind *kind, char *text, size_t size) {
-    char path[64], plan[sizeof rows->plan], line[1024];
-    *text = 0;
-    if (!world->report) return;
+/* The report of now, on the first rank; NULL elsewhere, and where there is none. Collective. */
+static FILE *open_report(const struct world *world) {
+    char path[64];
+    if (!world->report) return NULL;
     int fd = world->me == 0 ? memfd_create("mortar-bench-report", MFD_CLOEXEC) : -1;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     int error = world->report(path);
-    if (fd < 0) return;
-    FILE *file = fdopen(fd, "r");
+    if (fd < 0) return NULL;
+    FILE *file = error == 0 ? fdopen(fd, "r") : NULL;
+    if (!file) close(fd);
+    return file;
+}
+
+void chosen(const struct world *world, const struct kind *kind, char *text, size_t size) {
+    char plan[sizeof rows->plan], line[1024];
     unsigned long long most = 0;
-    while (error == 0 && file && fgets(line, sizeof line, file)) {
+    *text = 0;
+    FILE *file = open_report(world);
+    while (file && fgets(line, sizeof line, file)) {
         unsigned long long calls = grown(line, world, kind, plan, sizeof plan);
         if (calls <= most) continue;
         most = calls;
         snprintf(text, size, "%s", plan);
     }
     if (file) fclose(file);
-    else close(fd);
+}
+
+int chosen_domains(const struct world *world) {
+    char line[1024];
+    int ranks, found, domains = 1;
+    FILE *file = open_report(world);
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, " {\"ranks\": %d, \"domains\": %d", &ranks, &found) == 2 && ranks == world->p) domains = found;
+    if (file) fclose(file);
+    return domains > 0 ? domains : 1;
 }

@@ -47,3 +47,8 @@ double meet_max(double value) {
 }
 
 void meet(void) { meet_max(0); }
+
+int meet_first(int value) {
+    MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return value;
+}

@@ -40,16 +40,15 @@ static const char *const usage =
     "interquartile range of the ratio. When this program is started by itself, without mortar, both columns are the\n"
     "library's own.\n";
 
-static int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *settings_command = "bench";
 
-/* Only the first rank speaks, and only it exits with an error: a launcher kills the others at the first one it sees. */
-static int fail(const char *format, ...) {
+int settings_fail(const char *format, ...) {
     if (launcher_rank() > 0) return 0;
     va_list arguments;
     va_start(arguments, format);
-    fputs("mortar bench: ", stderr);
+    fprintf(stderr, "mortar %s: ", settings_command);
     vfprintf(stderr, format, arguments);
-    fputs(" (mortar bench --help)\n", stderr);
+    fprintf(stderr, " (mortar %s --help)\n", settings_command);
     va_end(arguments);
     return 2;
 }
@@ -75,7 +74,7 @@ static bool read_range(char *text, struct settings *settings) {
     return add_size(settings, last);
 }
 
-static bool read_sizes(const char *text, struct settings *settings) {
+bool settings_sizes(const char *text, struct settings *settings) {
     settings->sizes = 0;
     char *copy = strdup(text), *rest = copy, *item;
     bool fine = copy && *copy;
@@ -84,7 +83,7 @@ static bool read_sizes(const char *text, struct settings *settings) {
     return fine;
 }
 
-static bool read_number(const char *text, double least, double most, double *number) {
+bool settings_number(const char *text, double least, double most, double *number) {
     char *end;
     *number = strtod(text, &end);
     return end != text && *end == 0 && *number >= least && *number <= most;
@@ -93,29 +92,37 @@ static bool read_number(const char *text, double least, double most, double *num
 static int read_value(const char *option, const char *value, struct settings *settings) {
     double number;
     if (strcmp(option, "--bytes") == 0) {
-        if (!read_sizes(value, settings))
-            return fail("--bytes %s: expected FROM:TO:xN or a list of sizes from 1 to 2G-1, e.g. 8:1M:x8 or 8,64,4K", value);
+        if (!settings_sizes(value, settings))
+            return settings_fail("--bytes %s: expected FROM:TO:xN or a list of sizes from 1 to 2G-1, e.g. 8:1M:x8 or 8,64,4K",
+                                 value);
     } else if (strcmp(option, "--buffers") == 0) {
         settings->stack = strcmp(value, "stack") == 0;
-        if (!settings->stack && strcmp(value, "heap") != 0) return fail("--buffers %s: expected heap or stack", value);
+        if (!settings->stack && strcmp(value, "heap") != 0) return settings_fail("--buffers %s: expected heap or stack", value);
     } else if (strcmp(option, "--csv") == 0) {
         settings->csv = value;
     } else if (strcmp(option, "--seconds") == 0) {
-        if (!read_number(value, 1e-3, 1e5, &settings->seconds)) return fail("--seconds %s: expected a number above 0", value);
+        if (!settings_number(value, 1e-3, 1e5, &settings->seconds))
+            return settings_fail("--seconds %s: expected a number above 0", value);
     } else if (strcmp(option, "--repetitions") == 0) {
-        if (!read_number(value, 1, 1e6, &number) || number != (int)number)
-            return fail("--repetitions %s: expected a whole number from 1 to 1000000", value);
+        if (!settings_number(value, 1, 1e6, &number) || number != (int)number)
+            return settings_fail("--repetitions %s: expected a whole number from 1 to 1000000", value);
         settings->repetitions = (int)number;
     } else {
-        return fail("unknown option %s", option);
+        return settings_fail("unknown option %s", option);
     }
     return -1;
 }
 
-static int read_kind(const char *name, struct settings *settings) {
+const struct kind *settings_kind(const char *name) {
     for (int i = 0; i < count_of_kinds; i++)
-        if (strcmp(kinds[i].name, name) == 0) return settings->kind = &kinds[i], -1;
-    return fail("\"%s\": expected a collective, alltoall or allgather", name);
+        if (strcmp(kinds[i].name, name) == 0) return &kinds[i];
+    return NULL;
+}
+
+static int read_kind(const char *name, struct settings *settings) {
+    settings->kind = settings_kind(name);
+    if (settings->kind) return -1;
+    return settings_fail("\"%s\": expected a collective, alltoall or allgather", name);
 }
 
 static int read_cold(int count, char **words, int *i, struct settings *settings) {
@@ -123,7 +130,7 @@ static int read_cold(int count, char **words, int *i, struct settings *settings)
     if (*i == count || strncmp(words[*i], "--", 2) == 0) return -1;
     const char *how = words[(*i)++];
     settings->sweep = strcmp(how, "sweep") == 0;
-    return settings->sweep ? -1 : fail("--cold %s: expected sweep, or nothing", how);
+    return settings->sweep ? -1 : settings_fail("--cold %s: expected sweep, or nothing", how);
 }
 
 /* Reads option i and what belongs to it, and moves i behind. */
@@ -134,12 +141,12 @@ static int read_option(int count, char **words, int *i, struct settings *setting
     bool plan = strcmp(option, "--plan") == 0;
     if (strcmp(option, "--cold") == 0) return read_cold(count, words, i, settings);
     if (*i == count || strncmp(words[*i], "--", 2) == 0) {
-        if (plan) return fail("--plan needs a plan, e.g. auto, cico or 'pull(morton)'");
+        if (plan) return settings_fail("--plan needs a plan, e.g. auto, cico or 'pull(morton)'");
         return read_value(option, "", settings);
     }
     if (!plan) return read_value(option, words[(*i)++], settings);
     for (; *i < count && strncmp(words[*i], "--", 2) != 0; (*i)++) {
-        if (settings->plan_count == most_plans) return fail("--plan: more than %d plans", most_plans);
+        if (settings->plan_count == most_plans) return settings_fail("--plan: more than %d plans", most_plans);
         settings->plans[settings->plan_count++] = words[*i];
     }
     return -1;
@@ -147,16 +154,16 @@ static int read_option(int count, char **words, int *i, struct settings *setting
 
 int settings_read(int count, char **words, struct settings *settings) {
     *settings = (struct settings){.seconds = 1};
-    read_sizes("8:1M:x8", settings);
+    settings_sizes("8:1M:x8", settings);
     for (int i = 1; i < count; i++) {
         if (strcmp(words[i], "--help") != 0 && strcmp(words[i], "-h") != 0) continue;
         if (launcher_rank() <= 0) fputs(usage, stdout);
         return 0;
     }
-    if (count < 2) return fail("which collective? Expected alltoall or allgather");
+    if (count < 2) return settings_fail("which collective? Expected alltoall or allgather");
     int code = read_kind(words[1], settings);
     for (int i = 2; i < count && code < 0;) {
-        if (strncmp(words[i], "--", 2) != 0) return fail("\"%s\": expected an option", words[i]);
+        if (strncmp(words[i], "--", 2) != 0) return settings_fail("\"%s\": expected an option", words[i]);
         code = read_option(count, words, &i, settings);
     }
     if (settings->plan_count == 0) settings->plans[settings->plan_count++] = "auto";

@@ -18,8 +18,8 @@ static void set_plan(const struct world *world, const struct contestant *contest
 static void call(const struct world *world, const struct cell *cell, const struct contestant *contestant) {
     int n = (int)cell->bytes;
     switch (contestant->what) {
-    case NATIVE: world->native(cell->send, n, MPI_BYTE, cell->recv, n, MPI_BYTE, MPI_COMM_WORLD); break;
-    case MORTAR: cell->kind->call(cell->send, n, MPI_BYTE, cell->recv, n, MPI_BYTE, MPI_COMM_WORLD); break;
+    case NATIVE: world->native(cell->send, n, MPI_BYTE, cell->recv, n, MPI_BYTE, world->comm); break;
+    case MORTAR: cell->kind->call(cell->send, n, MPI_BYTE, cell->recv, n, MPI_BYTE, world->comm); break;
     case LIMIT_ROWS: limit_rows(); break;
     case LIMIT_LAST: limit_last(); break;
     case LIMIT_STREAM: limit_stream(); break;
@@ -179,4 +179,14 @@ int timing_run(const struct world *world, const struct settings *settings, const
         }
     for (int c = 0; c < count; c++) mean_misses(world, &contestants[c], repetitions);
     return repetitions;
+}
+
+void timing_calibrate(const struct world *world, const struct settings *settings, const struct cell *cell,
+                      struct contestant *contestant, double seconds) {
+    calibrate(world, settings, cell, contestant, seconds);
+}
+
+double timing_batch(const struct world *world, const struct settings *settings, const struct cell *cell,
+                    const struct contestant *contestant) {
+    return batch(world, settings, cell, contestant, contestant->calls);
 }

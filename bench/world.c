@@ -58,7 +58,7 @@ static void look_around(struct world *world) {
 }
 
 int world_look(struct world *world, const struct kind *kind) {
-    *world = (struct world){0};
+    *world = (struct world){.comm = MPI_COMM_WORLD};
     MPI_Comm_size(MPI_COMM_WORLD, &world->p);
     MPI_Comm_rank(MPI_COMM_WORLD, &world->me);
     if (launcher_ranks() > 1 && world->p == 1) {

@@ -3,6 +3,7 @@
  * MORTAR_ prefix, and OPTION_NAME the constant; `mortar info` prints the table. Nobody else calls getenv. */
 OPTION(PLAN, "", "plan", "force this plan for every collective it fits, e.g. pull(morton), cico, native; empty: mortar chooses")
 OPTION(TUNE, "watch", "off|watch|online|paper", "try plans while the program runs: native; all that may win; orders")
+OPTION(TUNE_SAVE, "", "path", "at MPI_Finalize write what TUNE has measured as a tuning file, or add it to one")
 OPTION(REGRET, "1", "percent", "of the time in a class of calls that trials may cost (and 2 ms)")
 OPTION(OFF, "", "names", "collectives left to the host MPI, comma separated, e.g. alltoall,allgather; all switches mortar off")
 OPTION(TUNING, "", "path", "a tuning file that `mortar tune` wrote: which plans run; refused when made on another machine or MPI")

@@ -50,4 +50,9 @@ bool report_wanted(void);
 int report_write(const char *path);
 void report_start(void);
 
+/* ---- save.c ---- */
+/* Writes what the planners of all teams have measured as a tuning file; what the file holds already about other cells stays. The
+ * first rank says what went wrong. Collective. */
+void save_tuning(const char *path);
+
 #endif

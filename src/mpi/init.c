@@ -24,6 +24,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
 
 int MPI_Finalize(void) {
     if (report_wanted()) report_write(option_text(OPTION_REPORT));
+    if (*option_text(OPTION_TUNE_SAVE)) save_tuning(option_text(OPTION_TUNE_SAVE));
     teams_finish();
     types_finish();
     int error = host.finalize();

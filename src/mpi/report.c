@@ -2,7 +2,7 @@
 /* report - what ran, per collective, communicator size and plan; gathered on rank 0, written as JSON or a table.
  * Each rank keeps records of its teams; records of several ranks with the same key are merged. */
 #define _GNU_SOURCE
-#include "mpi/calls.h"
+#include "mpi/report.h"
 
 #include "include/mortar.h"
 
@@ -13,16 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Teams have an empty plan; their bytes are unused and their seconds are the time of setting up. */
-struct record {
-    char collective[24], plan[64], reason[136], source[16];
-    int32_t ranks, size_class, domains; /* of memory; 0 in records of plans */
-    uint64_t calls, bytes;
-    double seconds;
-    struct evidence evidence; /* native_seconds 0: none */
-};
-
-enum { most_records = 512 };
+enum { most_records = 4096 };
 static struct record *dead; /* of teams that are gone */
 static int dead_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -65,6 +56,7 @@ static void add(struct record *list, int *count, const struct record *record, bo
 static void add_plan(const struct team *team, const struct plan *plan, const struct evidence *evidence) {
     struct record record = {.ranks = team->p,
                             .size_class = plan->size_class,
+                            .domains = (int32_t)team->domains,
                             .calls = plan->tally.calls,
                             .bytes = plan->tally.bytes,
                             .seconds = plan->tally.seconds};
@@ -234,30 +226,38 @@ static struct record *own_records(int *count) {
     return own;
 }
 
-int report_write(const char *path) {
-    int ranks = 0, me = 0, count = 0, error = 0;
+int report_gather(struct record **records, int *count, int *ranks) {
+    int me = 0;
     MPI_Comm comm; /* private: the program's own messages may be waiting on the world */
+    *records = NULL;
     if (PMPI_Comm_dup(MPI_COMM_WORLD, &comm) != MPI_SUCCESS) return -EIO;
-    PMPI_Comm_size(comm, &ranks);
+    PMPI_Comm_size(comm, ranks);
     PMPI_Comm_rank(comm, &me);
-    struct record *own = own_records(&count);
+    struct record *own = own_records(count);
     if (me != 0) {
-        PMPI_Send(own, count * (int)sizeof *own, MPI_BYTE, 0, 0, comm);
+        PMPI_Send(own, *count * (int)sizeof *own, MPI_BYTE, 0, 0, comm);
         PMPI_Comm_free(&comm);
         free(own);
         return 0;
     }
-    struct record *all = own, *theirs = calloc(most_records, sizeof *theirs);
-    for (int r = 1; r < ranks; r++) {
+    struct record *theirs = calloc(most_records, sizeof *theirs);
+    for (int r = 1; r < *ranks; r++) {
         MPI_Status status;
         int bytes = 0;
         PMPI_Recv(theirs, theirs ? most_records * (int)sizeof *theirs : 0, MPI_BYTE, r, 0, comm, &status);
         PMPI_Get_count(&status, MPI_BYTE, &bytes);
-        for (int i = 0; all && theirs && i < bytes / (int)sizeof *theirs; i++) add(all, &count, &theirs[i], false);
+        for (int i = 0; own && theirs && i < bytes / (int)sizeof *theirs; i++) add(own, count, &theirs[i], false);
     }
-    error = all ? write_report(path, all, count, ranks) : -ENOMEM;
     PMPI_Comm_free(&comm);
     free(theirs);
-    free(own);
+    *records = own;
+    return own ? 0 : -ENOMEM;
+}
+
+int report_write(const char *path) {
+    struct record *records;
+    int count = 0, ranks = 0, error = report_gather(&records, &count, &ranks);
+    if (records) error = write_report(path, records, count, ranks);
+    free(records);
     return error;
 }

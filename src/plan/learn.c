@@ -288,5 +288,6 @@ bool learn_evidence(const struct learner *l, const struct plan *plan, struct evi
     } else {
         evidence->gain = middle(native, &evidence->low, &evidence->high);
     }
+    evidence->outside = !l->in_reach;
     return true;
 }

@@ -30,6 +30,7 @@ struct evidence {
     double seconds, native_seconds; /* of one call */
     double gain, low, high;         /* native / chosen: the median of pairs of trials, and its interval */
     int pairs;
+    bool outside; /* of calls whose buffers peers cannot reach */
 };
 
 /* Blocks of 2^(class - 1) .. 2^class - 1 bytes. */

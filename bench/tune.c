@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tune - `mortar tune`: for each collective, kind of buffers and block size: candidates, verification, elimination, and the file
+ * written anew. Each size runs on a communicator of its own, so that no team has to remember the plans of all. */
+#include "bench.h"
+#include "tune.h"
+
+#include "tuning/tuning.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the file, on the first rank ---- */
+
+static struct tuning_file file; /* what it held before, and what was found */
+static struct tuning_set found; /* here and now */
+static char last_words[256];    /* for whoever interrupts; changed only while `saving` */
+static volatile sig_atomic_t saving, interrupted;
+
+static void leave(int signal) {
+    ssize_t ignored = write(STDERR_FILENO, last_words, strlen(last_words));
+    (void)ignored;
+    _exit(128 + signal);
+}
+
+static void on_signal(int signal) {
+    interrupted = signal;
+    if (!saving) leave(signal);
+}
+
+static void say_at_interrupt(const char *output, int cells) {
+    if (cells == 0) snprintf(last_words, sizeof last_words, "\nmortar tune: interrupted before any size was settled\n");
+    else
+        snprintf(last_words, sizeof last_words, "\nmortar tune: interrupted; %d settled cell%s saved in %.150s\n", cells,
+                 cells == 1 ? " is" : "s are", output);
+}
+
+static int open_file(const struct world *world, const char *output) {
+    char why[320];
+    if (access(output, F_OK) == 0 && tuning_read(output, &file, why, sizeof why) != 0)
+        return fprintf(stderr, "mortar tune: %s is there and is no tuning file: %s\n", output, why), 2;
+    tuning_here(&found, world->mpi);
+    say_at_interrupt(output, 0);
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return 0;
+}
+
+/* Sizes side by side with the same plan are one range, with the figures of the size that gains least. */
+static int note_entry(const struct tuning_entry *entry) {
+    struct tuning_entry joined = *entry;
+    for (int e = 0; e < found.count; e++) {
+        const struct tuning_entry *old = &found.entries[e];
+        if (old->to + 1 != entry->from || strcmp(old->plan, entry->plan) != 0 || strcmp(old->collective, entry->collective) != 0 ||
+            strcmp(old->buffers, entry->buffers) != 0)
+            continue;
+        if (old->gain < entry->gain) joined = *old;
+        joined.from = old->from;
+        joined.to = entry->to;
+    }
+    return tuning_add(&found, &joined);
+}
+
+static int save(const char *output, const struct tuning_entry *entry, int cells) {
+    saving = 1;
+    int error = note_entry(entry);
+    struct tuning_file all = {&found, 1};
+    if (!error) error = tuning_merge(&file, &all);
+    if (!error) error = tuning_write(output, file.sets, file.count);
+    if (!error) say_at_interrupt(output, cells);
+    saving = 0;
+    if (interrupted) leave(interrupted);
+    if (error) fprintf(stderr, "mortar tune: %s cannot be written: %s\n", output, strerror(-error));
+    return error ? 1 : 0;
+}
+
+/* ---- a cell ---- */
+
+/* Enters plans as contestants; those that give wrong bytes end everything, those that do not run here are out. */
+static bool enter(const struct world *world, const struct cell *cell, struct contestant *list, char texts[][plan_size], int from,
+                  int count) {
+    bool fine = true;
+    for (int c = from; c < count && fine; c++) {
+        list[c] = (struct contestant){.what = c == 0 ? NATIVE : MORTAR, .name = texts[c]};
+        list[c].seconds = calloc(most_rounds, sizeof(double));
+        fine = meet_max(!list[c].seconds) == 0 && timing_verify(world, cell, &list[c]);
+        if (c == 0 || !fine) continue;
+        chosen(world, cell->kind, list[c].ran, sizeof list[c].ran);
+        bool other = strncmp(list[c].ran, "native", 6) == 0 || !*list[c].ran;
+        list[c].out = meet_first(other);
+    }
+    return fine;
+}
+
+/* With which order the other copy kernels are tried: the best plan's, else the one that seemed fastest. -1: none. */
+static int ordered(const struct contestant *list, int count, int best) {
+    char ignored[1][plan_size];
+    int found_one = -1;
+    for (int c = 0; c < count; c++) {
+        if (list[c].call_seconds <= 0 || candidates_kernels(list[c].name, ignored, 1) == 0) continue;
+        if (c == best) return c;
+        if (found_one < 0 || list[c].call_seconds < list[found_one].call_seconds) found_one = c;
+    }
+    return found_one;
+}
+
+/* Orders first, then kernels. Returns an exit code; the winner's text is in plan. */
+static int find_best(const struct world *world, const struct cell *cell, double seconds, struct settled *settled,
+                     char plan[plan_size]) {
+    static char texts[most_candidates][plan_size], more[most_candidates][plan_size];
+    static struct contestant list[most_candidates];
+    double start = clock_seconds();
+    int count = candidates_first(cell->kind->name, cell->stack, texts, most_candidates);
+    memset(list, 0, sizeof list);
+    chosen(world, cell->kind, list[0].ran, sizeof list[0].ran); /* from here on */
+    bool fine = enter(world, cell, list, texts, 0, count);
+    if (fine) settle(world, cell, list, count, seconds / 2, settled);
+    int base = fine ? ordered(list, count, settled->best) : -1, kernels = 2;
+    strcpy(more[0], "native");
+    strcpy(more[1], texts[fine ? settled->best : 0]);
+    if (base >= 0) kernels += candidates_kernels(texts[base], more + 2, most_candidates - 2);
+    for (int c = 0; c < count; c++) free(list[c].seconds);
+    memset(list, 0, sizeof list);
+    strcpy(plan, more[1]);
+    if (fine && kernels > 2) {
+        double rest = seconds - meet_max(clock_seconds() - start);
+        fine = enter(world, cell, list, more, 0, kernels);
+        if (settled->best == 0) list[1].out = true; /* native, once */
+        if (fine) settle(world, cell, list, kernels, rest > seconds / 4 ? rest : seconds / 4, settled);
+        strcpy(plan, more[fine ? settled->best : 0]);
+        for (int c = 0; c < kernels; c++) free(list[c].seconds);
+    }
+    return fine ? 0 : 1;
+}
+
+static int tell_and_save(const struct world *world, const struct tune_settings *settings, const struct cell *cell,
+                         const struct settled *settled, const char *plan, size_t to, int cells) {
+    char line[192];
+    int domains = chosen_domains(world);
+    snprintf(line, sizeof line, "%s, %.4g us, native %.4g us, gain %.2f (%.2f-%.2f)%s", plan, settled->seconds * 1e6,
+             settled->native_seconds * 1e6, settled->gain.median, settled->gain.low, settled->gain.high,
+             settled->clear ? "" : ", not settled in its time");
+    progress_done(world, cell, line);
+    struct tuning_entry entry = {.ranks = world->p,
+                                 .nodes = world->nodes,
+                                 .domains = domains,
+                                 .from = cell->bytes,
+                                 .to = to,
+                                 .seconds = settled->seconds,
+                                 .interval = {settled->interval[0], settled->interval[1]},
+                                 .native_seconds = settled->native_seconds,
+                                 .gain = settled->gain.median,
+                                 .gain_interval = {settled->gain.low, settled->gain.high},
+                                 .repetitions = settled->rounds};
+    snprintf(entry.collective, sizeof entry.collective, "%s", cell->kind->name);
+    snprintf(entry.buffers, sizeof entry.buffers, "%s", cell->stack ? "outside" : "heap");
+    snprintf(entry.plan, sizeof entry.plan, "%s", plan);
+    return meet_first(world->me == 0 ? save(settings->output, &entry, cells) : 0);
+}
+
+/* ---- all cells ---- */
+
+static bool fits(const struct world *world, const struct cell *cell) {
+    double needed = (double)world->p * (double)(cell_send_bytes(cell) + cell_recv_bytes(cell));
+    return meet_first(needed < 0.9 * (double)world_memory());
+}
+
+static int one_cell(struct world *world, const struct tune_settings *settings, struct cell *cell, size_t to, double seconds,
+                    int *cells) {
+    struct settled settled;
+    char plan[plan_size];
+    if (!fits(world, cell) || !cell_open(cell)) {
+        progress_done(world, cell, "left out: no memory for its buffers");
+        return 0;
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &world->comm);
+    int code = find_best(world, cell, seconds, &settled, plan);
+    if (code == 0) code = tell_and_save(world, settings, cell, &settled, plan, to, ++*cells);
+    MPI_Comm_free(&world->comm);
+    cell_close(cell);
+    return code;
+}
+
+static int ascending(const void *a, const void *b) {
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* In order and each once, for the ranges reach from one to the next. */
+static void sort_sizes(struct settings *sizes) {
+    int kept = 0;
+    qsort(sizes->bytes, (size_t)sizes->sizes, sizeof *sizes->bytes, ascending);
+    for (int i = 0; i < sizes->sizes; i++)
+        if (i == 0 || sizes->bytes[i] != sizes->bytes[i - 1]) sizes->bytes[kept++] = sizes->bytes[i];
+    sizes->sizes = kept;
+}
+
+static int all_cells(struct world *world, const struct tune_settings *settings) {
+    const struct settings *sizes = &settings->sizes;
+    int buffers = settings->buffers[0] + settings->buffers[1], cells = sizes->sizes * buffers * settings->kind_count, begun = 0;
+    int saved = 0, code = 0;
+    double start = clock_seconds();
+    progress_start(world, cells, settings->seconds);
+    for (int k = 0; k < settings->kind_count && code == 0; k++) {
+        if (k > 0 && world_look(world, settings->kinds[k]) != 0) return 1;
+        for (int b = 0; b < 2; b++)
+            for (int i = 0; settings->buffers[b] && i < sizes->sizes && code == 0; i++) {
+                struct cell cell = {.kind = settings->kinds[k], .bytes = sizes->bytes[i], .stack = b == 1};
+                cell.p = world->p, cell.me = world->me;
+                double rest = settings->seconds - meet_max(clock_seconds() - start); /* what others did not need is shared */
+                size_t to = i + 1 < sizes->sizes ? sizes->bytes[i + 1] - 1 : 2 * cell.bytes - 1;
+                code = one_cell(world, settings, &cell, to, rest > 0 ? rest / (cells - begun) : 0, &saved);
+                begun++;
+            }
+    }
+    if (world->me == 0 && code == 0) fprintf(stderr, "mortar tune: written to %s\n", settings->output);
+    return code;
+}
+
+/* Why there is nothing to tune; NULL: there is. */
+static const char *obstacle(const struct world *world, const struct tune_settings *settings) {
+    if (!world->loaded) return "mortar is not at work here";
+    if (world->p < 2) return "one rank has nothing to exchange";
+    if (world->nodes > 1) return "the ranks sit on several nodes, where the MPI library does all collectives";
+    return settings->buffers[0] ? world->heap : NULL;
+}
+
+static int tune_all(struct tune_settings *settings) {
+    struct world world;
+    if (world_look(&world, settings->kinds[0]) != 0) return 1;
+    const char *why = obstacle(&world, settings);
+    if (why) {
+        if (world.me == 0) fprintf(stderr, "mortar tune: nothing to tune: %s\n", why);
+        return 1;
+    }
+    world_warn(&world);
+    meet_open(&world);
+    sort_sizes(&settings->sizes);
+    int code = meet_first(world.me == 0 ? open_file(&world, settings->output) : 0);
+    return code ? code : all_cells(&world, settings);
+}
+
+int tune(int count, char **words) {
+    static struct tune_settings settings;
+    int code = tune_settings_read(count, words, &settings);
+    if (code >= 0) return code;
+    MPI_Init(&count, &words);
+    code = tune_all(&settings);
+    MPI_Finalize();
+    return code;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* save - MORTAR_TUNE_SAVE: what was measured while the program ran, as a tuning file for the next run. */
+#include "mpi/report.h"
+
+#include "tuning/tuning.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Was enough seen to believe it? Pairs of trials against the host MPI, or a plan that had to win some to run at all. */
+static bool believed(const struct record *r) {
+    if (!*r->plan || r->evidence.native_seconds <= 0 || r->size_class < 1 || r->size_class > 62) return false;
+    return r->evidence.pairs > 0 || strcmp(r->source, "measured") == 0;
+}
+
+/* Calls are timed one by one or a few at a time, so there is no interval of the seconds; the gain has one where there are pairs. */
+static struct tuning_entry entry_of(const struct record *r) {
+    const struct evidence *e = &r->evidence;
+    struct tuning_entry entry = {.ranks = r->ranks,
+                                 .nodes = 1,
+                                 .domains = r->domains,
+                                 .from = (size_t)1 << (r->size_class - 1),
+                                 .to = ((size_t)1 << r->size_class) - 1,
+                                 .seconds = e->seconds,
+                                 .interval = {e->seconds, e->seconds},
+                                 .native_seconds = e->native_seconds,
+                                 .gain = e->gain,
+                                 .gain_interval = {e->pairs ? e->low : e->gain, e->pairs ? e->high : e->gain},
+                                 .repetitions = e->pairs ? e->pairs : 1};
+    snprintf(entry.collective, sizeof entry.collective, "%s", r->collective);
+    snprintf(entry.buffers, sizeof entry.buffers, "%s", e->outside ? "outside" : "heap");
+    snprintf(entry.plan, sizeof entry.plan, "%s", r->plan);
+    return entry;
+}
+
+static int fill(struct tuning_set *set, const struct record *records, int count) {
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", name[96];
+    int length, error = 0;
+    PMPI_Get_library_version(version, &length);
+    tuning_mpi(version, name);
+    tuning_here(set, name);
+    for (int i = 0; i < count && !error; i++) {
+        if (!believed(&records[i])) continue;
+        struct tuning_entry entry = entry_of(&records[i]);
+        error = tuning_add(set, &entry);
+    }
+    return error;
+}
+
+static int write_set(const char *path, struct tuning_set *set) {
+    struct tuning_file file = {0}, news = {set, 1};
+    char why[320];
+    int error = access(path, F_OK) == 0 ? tuning_read(path, &file, why, sizeof why) : 0;
+    if (error) {
+        warn("what was measured is not saved: %s is there and is no tuning file: %s", path, why);
+        return 0; /* said */
+    }
+    if (set->count == 0) warn("nothing was measured that could be saved in %s", path);
+    else error = tuning_merge(&file, &news);
+    if (!error && set->count > 0) error = tuning_write(path, file.sets, file.count);
+    tuning_free(&file);
+    return error;
+}
+
+void save_tuning(const char *path) {
+    struct record *records;
+    struct tuning_set set = {0};
+    int count = 0, ranks = 0, error = report_gather(&records, &count, &ranks);
+    if (records) {
+        error = fill(&set, records, count);
+        if (!error) error = write_set(path, &set);
+    }
+    if (error) warn("what was measured is not saved in %s: %s", path, strerror(-error));
+    free(set.entries);
+    free(records);
+}
