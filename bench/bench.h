@@ -107,6 +107,8 @@ char *limit_recv(void);
 void limit_rows(void);
 /* One barrier, in which the last rank to arrive copies everything. */
 void limit_last(void);
+/* As many ranks as there are processors copy everything with non-temporal stores, while the others sleep; one barrier. */
+void limit_stream(void);
 
 /* ---- cold.c: what stands before each timed call of --cold ---- */
 /* Finds out how to empty caches; `sweeping`: not line by line. False: no memory for it, on all ranks. */
@@ -131,8 +133,8 @@ void counters_stop(double misses[count_of_levels]);
 
 /* ---- timing.c ---- */
 struct contestant {
-    enum { NATIVE, MORTAR, LIMIT_ROWS, LIMIT_LAST } what;
-    const char *name;    /* native, native-again, limit, or the plan as it was asked for */
+    enum { NATIVE, MORTAR, LIMIT_ROWS, LIMIT_LAST, LIMIT_STREAM } what;
+    const char *name;    /* native, native-again, limit, stream, or the plan as it was asked for */
     char ran[192];       /* which plan it was in truth; first rank only */
     bool out;            /* not worth measuring: a limit that the other limit beats by far */
     long calls;          /* of a batch; 1 with --cold */

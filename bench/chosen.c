@@ -11,7 +11,8 @@
 
 enum { most_rows = 4096 };
 static struct row {
-    char plan[192];          /* with the reason, when it is native */
+    char plan[192]; /* with the reason, when it is native */
+    char source[16];
     unsigned long long from; /* the size class */
     unsigned long long calls;
 } rows[most_rows];
@@ -28,7 +29,7 @@ static void text_field(const char *line, const char *name, char *text, size_t si
 
 /* Reads a line; returns how many calls of its plan are new. */
 static unsigned long long grown(const char *line, const struct world *world, const struct kind *kind, char *plan, size_t size) {
-    char name[32], what[64], reason[120];
+    char name[32], what[64], reason[120], source[16];
     int ranks = 0;
     unsigned long long calls = 0, from = 0;
     const char *at = strstr(line, "\"ranks\": ");
@@ -38,14 +39,16 @@ static unsigned long long grown(const char *line, const struct world *world, con
     text_field(line, "collective", name, sizeof name);
     text_field(line, "plan", what, sizeof what);
     text_field(line, "reason", reason, sizeof reason);
+    text_field(line, "source", source, sizeof source);
     if (strcmp(name, kind->name) != 0 || ranks != world->p) return 0;
     snprintf(plan, size, "%s%s%s", what, *reason ? ": " : "", reason);
     int r = 0;
-    while (r < count && (rows[r].from != from || strcmp(rows[r].plan, plan) != 0)) r++;
+    while (r < count && (rows[r].from != from || strcmp(rows[r].plan, plan) != 0 || strcmp(rows[r].source, source) != 0)) r++;
     if (r == most_rows) return 0;
     if (r == count) {
         rows[count++].from = from;
         snprintf(rows[r].plan, sizeof rows->plan, "%s", plan);
+        snprintf(rows[r].source, sizeof rows->source, "%s", source);
     }
     unsigned long long before = rows[r].calls;
     rows[r].calls = calls;

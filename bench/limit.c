@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limit - what memcpy and barriers alone can reach: each rank has its buffers, pages of its own that it touched first, in one
  * mapping shared by all; plain pointers lead to every block. p^2 n bytes are copied once. */
+#define _GNU_SOURCE
 #include "bench.h"
 #include "gate.h"
 
+#include "copy/copy.h"
+
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <string.h>
 
 enum { page = 4096, line = 64 };
@@ -13,7 +20,7 @@ static struct limit {
     struct gate *gate; /* the first page */
     size_t mapped, bytes, send_step;
     char **send, **recv; /* [p] where each rank's buffers begin; one allocation */
-    int p, me;
+    int p, me, workers;
     bool crowded;
 } l;
 
@@ -27,6 +34,7 @@ static size_t pages(size_t bytes) { return (bytes + page - 1) / page * page; }
 bool limit_open(const struct world *world, const struct cell *cell) {
     if (world->nodes > 1) return false;
     l = (struct limit){.bytes = cell->bytes, .p = world->p, .me = world->me, .crowded = world->crowded};
+    l.workers = world->processors < l.p ? world->processors : l.p;
     l.send_step = cell->kind->same_to_all ? 0 : cell->bytes;
     size_t spare = cell_recv_bytes(cell) < page ? page : 0;
     size_t recv_at = pages(cell_send_bytes(cell) + spare), stride = recv_at + pages(cell_recv_bytes(cell) + spare);
@@ -84,5 +92,24 @@ void limit_last(void) {
         gate_open(l.gate, number);
     } else {
         gate_wait(l.gate, number, l.crowded);
+    }
+}
+
+/* Sleeps while others work. The worker that comes last wakes everybody. */
+static void sleep_until_passed(uint32_t number) {
+    while (!gate_passed(l.gate, number)) syscall(SYS_futex, &l.gate->passed, FUTEX_WAIT, number, NULL, NULL, 0);
+}
+
+void limit_stream(void) {
+    const struct copier copier = {.kernel = kernels[KERNEL_nt].usable() ? KERNEL_nt : KERNEL_plain};
+    uint32_t number = gate_number(l.gate);
+    for (int j = l.me; j < l.p && l.me < l.workers; j += l.workers)
+        for (int i = 0; i < l.p; i++)
+            copy_block(&copier, l.recv[j] + l.bytes * (size_t)i, l.send[i] + l.send_step * (size_t)j, l.bytes);
+    if (gate_arrive(l.gate, (uint32_t)l.p, number)) {
+        gate_open(l.gate, number);
+        syscall(SYS_futex, &l.gate->passed, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    } else {
+        sleep_until_passed(number);
     }
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { most_contestants = most_plans + 3 };
+enum { most_contestants = most_plans + 4 };
 
 /* All ranks learn what the first one found. */
 static int from_first(int value) {
@@ -34,6 +34,7 @@ static int enter_contestants(const struct world *world, const struct settings *s
     if (!world->loaded) list[count++] = (struct contestant){.what = MORTAR, .name = "native-again"};
     if (limit) list[count++] = (struct contestant){.what = LIMIT_ROWS, .name = "limit"};
     if (limit) list[count++] = (struct contestant){.what = LIMIT_LAST, .name = "limit"};
+    if (limit) list[count++] = (struct contestant){.what = LIMIT_STREAM, .name = "stream"};
     return count;
 }
 

@@ -136,7 +136,7 @@ int output_open(const struct world *world, const struct settings *settings) {
     else printf("buffers: heap, which peers can reach\n");
     print_conditions(settings);
     printf("%9s %12s %12s %8s %7s", "bytes", "native us", world->loaded ? "mortar us" : "native us", "ratio", "spread");
-    if (settings->limit) printf(" %12s %8s", "limit us", world->loaded ? "/limit" : "nat./lim");
+    if (settings->limit) printf(" %12s %8s %12s %8s", "limit us", world->loaded ? "/limit" : "nat./lim", "stream us", "/stream");
     for (int i = 0; settings->counters && i < count_of_levels; i++)
         if (counters_has(i)) printf("  native %s %10s", counters_name(i), counters_name(i));
     printf("  %s\n", world->loaded ? "plan" : "");
@@ -176,10 +176,11 @@ static const struct contestant *best_limit(const struct contestant *contestants,
 void output_cell(const struct world *world, const struct settings *settings, const struct cell *cell,
                  const struct contestant *contestants, int count, int repetitions) {
     const struct contestant *native = &contestants[0], *limit = best_limit(contestants, count, repetitions);
+    const struct contestant *stream = find(contestants, count, "stream");
     char text[32];
     for (int c = 1; c < count; c++) {
         const struct contestant *mine = &contestants[c];
-        if (strcmp(mine->name, "limit") == 0) continue;
+        if (strcmp(mine->name, "limit") == 0 || mine->what == LIMIT_STREAM) continue;
         double spread, ratio = median(native->seconds, mine->seconds, repetitions, &spread);
         printf("%9s", size_text(cell->bytes, text, sizeof text));
         print_time(median(native->seconds, NULL, repetitions, NULL));
@@ -188,6 +189,8 @@ void output_cell(const struct world *world, const struct settings *settings, con
         if (limit) {
             print_time(median(limit->seconds, NULL, repetitions, NULL));
             printf(" %8.2f", median(mine->seconds, limit->seconds, repetitions, NULL));
+            print_time(median(stream->seconds, NULL, repetitions, NULL));
+            printf(" %8.2f", median(mine->seconds, stream->seconds, repetitions, NULL));
         }
         print_misses(native, mine, repetitions);
         print_plan(mine);
@@ -195,6 +198,7 @@ void output_cell(const struct world *world, const struct settings *settings, con
     }
     if (csv) csv_rows(world, settings, cell, native, repetitions);
     if (csv && limit) csv_rows(world, settings, cell, limit, repetitions);
+    if (csv && stream) csv_rows(world, settings, cell, stream, repetitions);
     fflush(stdout);
 }
 

@@ -36,7 +36,7 @@ def short(size):
 
 
 def table(ranks, cells):
-    plans = [name for name in next(iter(cells.values())) if name not in (BASE, "limit")]
+    plans = [name for name in next(iter(cells.values())) if name not in (BASE, "limit", "stream")]
     print("| ranks | bytes | %s us | %s |" % (BASE, " | ".join(plans)))
     print("|%s" % ("---|" * (len(plans) + 3)))
     for size, cell in sorted(cells.items()):
@@ -56,7 +56,7 @@ def draw(collective, groups, folder):
     figure, panels = plt.subplots(1, len(groups), figsize=(5 * len(groups), 4.4), squeeze=False, sharey=True)
     for panel, (ranks, cells) in zip(panels[0], sorted(groups.items())):
         sizes = sorted(cells)
-        plans = [name for name in cells[sizes[0]] if name not in (BASE, "native", "limit")]
+        plans = [name for name in cells[sizes[0]] if name not in (BASE, "native", "limit", "stream")]
         for plan in plans:
             points = [ratio(cells[size][BASE], cells[size][plan]) for size in sizes]
             nt = "nt" in plan or "hybrid" in plan

@@ -43,12 +43,13 @@ def table(paths):
     for path in paths:
         cells, row = read(path)
         for (size, caches), plans in sorted(cells.items(), key=lambda item: (item[0][1] != "warm", item[0][0])):
-            mortar = next((plans[name] for name in plans if name not in ("native", "limit")), None)
+            mortar = next((plans[name] for name in plans if name not in ("native", "limit", "stream")), None)
             if not mortar or "native" not in plans:
                 continue
             limit = plans.get("limit")
             print("| %s | %s | %s | %s | %.2f ±%.0f %% | %s | %s |" % (
-                (row["ranks"], short(size) + (", cold" if caches == "cold" else ""), micro(plans["native"]), micro(mortar)) + compare(plans["native"], mortar)
+                (row["ranks"], short(size) + (", cold" if caches == "cold" else ""), micro(plans["native"]), micro(mortar))
+                + compare(plans["native"], mortar)
                 + ((micro(limit), "%.2f ±%.0f %%" % compare(mortar, limit)) if limit else ("", ""))))
 
 

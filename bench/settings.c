@@ -24,7 +24,8 @@ static const char *const usage =
     "                       stack: memory that they cannot reach. A private anonymous mapping stands for it\n"
     "  --limit              also time the same exchange by the same ranks over one shared mapping, with nothing but memcpy and\n"
     "                       barriers: no communicator, datatype or plan. The faster of row order between two barriers, and\n"
-    "                       one barrier in which the last rank to arrive copies everything\n"
+    "                       one barrier in which the last rank to arrive copies everything. And stream: as many ranks as\n"
+    "                       there are processors copy all of it with non-temporal stores, while the others sleep\n"
     "  --cold [sweep]       before each timed call, of which there is one at a time: empty the caches, then each rank reads its\n"
     "                       send buffer and its receive buffer. By clflush(opt) of these buffers where the processor has it;\n"
     "                       else, or with `sweep`, by a sweep through memory twice as large as the last cache\n"
@@ -34,9 +35,10 @@ static const char *const usage =
     "  --seconds S          measure each block size for about that long (default 1; at least 5 repetitions)\n"
     "  --repetitions N      so many repetitions instead\n"
     "Results are verified first, every byte. Then the MPI library's own function and each plan run in turns, about 20 ms of\n"
-    "calls back to back each time, on the same buffers (warm, without --cold). A time is that of the slowest rank per call, the median over\n"
-    "repetitions; the ratio is native / mortar, so above 1 mortar is faster; spread is half the interquartile range of the\n"
-    "ratio. When this program is started by itself, without mortar, both columns are the library's own.\n";
+    "calls back to back each time, on the same buffers (warm, without --cold). A time is that of the slowest rank per call,\n"
+    "the median over repetitions; the ratio is native / mortar, so above 1 mortar is faster; spread is half the\n"
+    "interquartile range of the ratio. When this program is started by itself, without mortar, both columns are the\n"
+    "library's own.\n";
 
 const char *settings_command = "bench";
 

@@ -62,11 +62,12 @@ def with_mortar(folder):
     with open(path, encoding="utf-8") as file:
         check("the header of the CSV file", file.readline() == HEADER + "\n")
     rows = rows_of(path)
-    plans = ["native", "auto", "cico", "pull(rows)", "limit"]
+    plans = ["native", "auto", "cico", "pull(rows)", "limit", "stream"]
     expected = {("alltoall", str(size), plan, str(r)) for size in (1, 8, 512, 4096) for plan in plans for r in range(REPETITIONS)}
     found = [(row["collective"], row["bytes"], row["plan"], row["repetition"]) for row in rows]
     check("every repetition of every contestant, once", len(found) == len(expected) and set(found) == expected, found)
-    check("their facts", all(row["ranks"] == str(RANKS) and row["nodes"] == "1" and row["buffers"] == "heap" and row["caches"] == "warm" and row["mpi"] and
+    check("their facts", all(row["ranks"] == str(RANKS) and row["nodes"] == "1" and row["buffers"] == "heap" and
+                             row["caches"] == "warm" and row["mpi"] and
                              row["machine"] and row["commit"] and float(row["seconds"]) > 0 for row in rows), rows[0])
     run(mortar, "bench", "allgather", "--bytes", "24", "--buffers", "stack", "--csv", path, *QUICK)
     more = rows_of(path)[len(rows):]
@@ -77,8 +78,9 @@ def with_mortar(folder):
 def cold(folder):
     path = os.path.join(folder, "cold.csv")
     words = ["--plan", "pull(rows)", "--limit", "--csv", path, *QUICK]
-    plans = ["native", "pull(rows)", "limit"]
-    for how, said in ((["--cold"], "cold: before each call clflush"), (["--cold", "sweep"], "cold: before each call a sweep through ")):
+    plans = ["native", "pull(rows)", "limit", "stream"]
+    for how, said in ((["--cold"], "cold: before each call clflush"),
+                      (["--cold", "sweep"], "cold: before each call a sweep through ")):
         before = len(rows_of(path)) if os.path.exists(path) else 0
         out, _ = run(mortar, "bench", "alltoall", "--bytes", "24,1K", *how, *words)
         if how == ["--cold"] and "clflush" not in CPU:
@@ -99,7 +101,8 @@ def counters(folder):
     words = ["alltoall", "--bytes", "24", "--plan", "cico", "--cold", "--counters", "--csv", path, *QUICK]
     if stand_in == "none":
         _, errors = run(mortar, "bench", *words)
-        check("without papi.h it says so", errors.count("none here, going on without: mortar was built without papi.h") == 1, errors)
+        check("without papi.h it says so",
+              errors.count("none here, going on without: mortar was built without papi.h") == 1, errors)
         return
     with_it = ["sh", "-c", 'LD_LIBRARY_PATH=%s:$LD_LIBRARY_PATH TEST_PAPI=$0 exec "$@"' % stand_in]
     for lack, said in (("nothing", "mean over ranks: L1 L2 L3\n"),
@@ -118,18 +121,20 @@ def counters(folder):
                  for row in rows_of(path)[before:]}
         check("and it is in the CSV file", found == expected, (found, expected))
         for level in counted:
-            medians += [str(sorted(expected[plan, str(r)][level - 1] for r in range(REPETITIONS))[1]) for plan in ("native", "cico")]
+            medians += [str(sorted(expected[plan, str(r)][level - 1] for r in range(REPETITIONS))[1])
+                        for plan in ("native", "cico")]
         check("and in the table", table(out)[0][5:-1] == medians, out)
     for lack in ("none", "alone"):
         before = len(rows_of(path))
         out, errors = run(*with_it, lack, mortar, "bench", *words)
         check("without counters it says why, once: " + lack,
-              errors.count("--counters: none here, going on without: PAPI_library_init: the stand-in has no counters\n") == 1, errors)
+              errors.count("--counters: none here, going on without: PAPI_library_init: the stand-in has no counters\n") == 1,
+              errors)
         check("and goes on", len(table(out)) == 1 and "misses" not in out and
               [row[name] for row in rows_of(path)[before:] for name in levels] == [""] * 6 * REPETITIONS, out)
     run(*with_it, "nothing", mortar, "bench", "alltoall", "--bytes", "8", "--counters", "--limit", "--csv", path, *QUICK)
     rows = [row for row in rows_of(path) if row["caches"] == "warm"]
-    check("warm and with a limit", len(rows) == 3 * REPETITIONS and all(0 < float(row["l3_misses"]) < 40000 for row in rows), rows)
+    check("warm and with a limit", len(rows) == 4 * REPETITIONS and all(0 < float(row["l3_misses"]) < 40000 for row in rows), rows)
     out, errors = run(mortar, "bench", *words)
     check("what this machine has", ("none here" in errors) != ("cache misses per call" in out), out + errors)
 

@@ -22,6 +22,7 @@ static void call(const struct world *world, const struct cell *cell, const struc
     case MORTAR: cell->kind->call(cell->send, n, MPI_BYTE, cell->recv, n, MPI_BYTE, world->comm); break;
     case LIMIT_ROWS: limit_rows(); break;
     case LIMIT_LAST: limit_last(); break;
+    case LIMIT_STREAM: limit_stream(); break;
     }
 }
 

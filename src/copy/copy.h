@@ -6,12 +6,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct kernel {
     const char *name, *about;
     void (*move)(void *to, const void *from, size_t bytes);
-    bool (*usable)(void); /* can this processor run it? NULL: every one can */
+    bool (*usable)(void); /* can this processor run it? */
 };
 
 enum kernel_id {
@@ -27,6 +28,10 @@ struct copier {
     enum kernel_id kernel;
     size_t plain;
 };
+
+/* As `plain` of a copier that is written hybrid, without a number: the second level cache's bytes / ranks of the node, which is
+ * put in its place before the plan runs (plan_settle). Until then everything is copied plainly. */
+#define HYBRID_START SIZE_MAX
 
 /* Short blocks are one or two instructions where the compiler knows the length; a call costs more than the copy. */
 static inline void copy_block(const struct copier *copier, void *to, const void *from, size_t bytes) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* copy_plain - memcpy. */
-#include "base/base.h"
-#include "copy/copy.h"
+#include "copy/kernels.h"
 
-void copy_plain(void *to, const void *from, size_t bytes);
+bool usable_plain(void) { return true; }
 
 HOT void copy_plain(void *to, const void *from, size_t bytes) { memcpy(to, from, bytes); }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "copy/copy.h"
-
-#define KERNEL(name, about) void copy_##name(void *to, const void *from, size_t bytes);
-#include "copy/list.h"
-#undef KERNEL
+#include "copy/kernels.h"
 
 const struct kernel kernels[KERNELS] = {
-#define KERNEL(name, about) {#name, about, copy_##name, NULL},
+#define KERNEL(name, about) {#name, about, copy_##name, usable_##name},
 #include "copy/list.h"
 #undef KERNEL
 };

@@ -84,7 +84,9 @@ static void print_tables(void) {
     printf("Orders\n");
     for (int o = 0; o < ORDERS; o++) printf("  %-12s %s\n", orders[o].name, orders[o].about);
     printf("Copy kernels\n");
-    for (int k = 0; k < KERNELS; k++) printf("  %-12s %s\n", kernels[k].name, kernels[k].about);
+    for (int k = 0; k < KERNELS; k++)
+        printf("  %-12s %s%s\n", kernels[k].name, kernels[k].about, kernels[k].usable() ? "" : " (not here)");
+    printf("  %-12s plain for a block's first bytes, nt beyond: hybrid(64K); hybrid: as many as L2 cache / ranks\n", "hybrid");
     printf("Data paths (to buffers outside the shared heap, in a plan: e.g. pull(rows, cma))\n");
     for (int p = 0; p < PATHS; p++)
         printf("  %-12s %s%s\n", data_paths[p].name, data_paths[p].about, path_here(p) ? "" : " (not here)");
@@ -109,6 +111,8 @@ static void print_plans(const struct row *row) {
         for (int own = 0; own < 2; own++)
             printf("%s(%s, %s, %s)\n", row->name, orders[first_order(own)].name, kernels[0].name, data_paths[path].name);
     }
+    if (strstr(row->takes, "kernel") && kernels[KERNEL_nt].usable())
+        printf("%s(rows, nt)\n%s(rows, hybrid(1000))\n", row->name, row->name);
     if (strstr(row->takes, "chunk")) printf("%s(192)\n", row->name); /* rounds of an odd, short length */
 }
 

@@ -123,8 +123,9 @@ static struct class *class_at(struct plans *plans, const struct shape *shape) {
 /* ---- making plans ---- */
 
 /* Can it run here? Prepares it. Collective, unless the team is native. */
-static bool prepare(struct team *team, const struct shape *shape, const struct plan *plan) {
+static bool prepare(struct team *team, const struct shape *shape, struct plan *plan) {
     const struct algorithm_code *code = plan->algorithm->code;
+    plan_settle(team, plan);
     if (!(plan->algorithm->collectives >> shape->collective & 1) || (code->can && !code->can(team, shape))) return false;
     return !code->prepare || code->prepare(team, &plan->arguments) == 0;
 }

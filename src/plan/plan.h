@@ -68,6 +68,10 @@ bool plan_tuned(struct team *team, const struct shape *shape, bool in_reach, str
 /* ---- text.c ---- */
 /* Reads a plan. -EINVAL and a sentence in why[size] when the text is no plan. Fills algorithm, arguments and the full text. */
 int plan_parse(const char *text, struct plan *plan, char *why, size_t size);
+/* Where the hybrid copy of this team's plans starts: bytes of a block that are copied plainly (ramesh2024 section V-E). */
+size_t hybrid_bytes(const struct team *team);
+/* Puts in, also in the text, what was left to the team: the bytes of a plain `hybrid`. The same on all ranks. Local. */
+void plan_settle(const struct team *team, struct plan *plan);
 
 /* ---- choose.c ---- */
 /* Is staging expected to be faster than the host MPI for this size? */

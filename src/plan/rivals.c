@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { most_halved = 3 };
+
 struct list {
     char (*texts)[64];
     int count, most;
@@ -22,12 +24,37 @@ static void add(struct list *list, const struct shape *shape, const struct team 
     memcpy(list->texts[list->count++], plan.text, sizeof plan.text);
 }
 
+/* The choice with other copiers, for blocks that are longer than what the hybrid copy begins with: its threshold, halved several
+ * times, nothing but non-temporal stores, and none of them (ramesh2024 section V-E halves it while that gains). */
+static void add_copiers(struct list *list, const struct shape *shape, const struct team *team, const char *choice) {
+    struct plan plan;
+    char why[192], text[64];
+    size_t start = hybrid_bytes(team);
+    if (plan_parse(choice, &plan, why, sizeof why) != 0 || !strstr(plan.algorithm->takes, "kernel")) return;
+    if (shape->bytes <= start || plan.arguments.path) return;
+    const struct walk *walk = &plan.arguments.walk;
+    bool nests = orders[walk->order].nests;
+    char order[32];
+    if (nests) snprintf(order, sizeof order, "%s(%s)", orders[walk->order].name, orders[walk->inner].name);
+    else snprintf(order, sizeof order, "%s", orders[walk->order].name);
+    for (int halved = 0; halved <= most_halved && start >> halved > 0; halved++) {
+        snprintf(text, sizeof text, "%s(%s, hybrid(%zu))", plan.algorithm->name, order, start >> halved);
+        add(list, shape, team, text);
+    }
+    snprintf(text, sizeof text, "%s(%s, nt)", plan.algorithm->name, order);
+    add(list, shape, team, text);
+    snprintf(text, sizeof text, "%s(%s, plain)", plan.algorithm->name, order);
+    add(list, shape, team, text);
+}
+
 int plan_rivals(const struct team *team, const struct shape *shape, bool in_reach, const char *choice, bool all, char texts[][64],
                 int most) {
     struct list list = {texts, 0, most};
     char text[64];
     add(&list, shape, team, choice);
     add(&list, shape, team, "native");
+    if (in_reach && team->domains > 1) add(&list, shape, team, "pull(rows)");
+    if (in_reach) add_copiers(&list, shape, team, choice);
     for (int a = 0; a < ALGORITHMS && all && in_reach; a++) {
         add(&list, shape, team, algorithms[a].name);
         if (!strstr(algorithms[a].takes, "order")) continue;
@@ -35,10 +62,8 @@ int plan_rivals(const struct team *team, const struct shape *shape, bool in_reac
             snprintf(text, sizeof text, "%s(%s)", algorithms[a].name, orders[o].name);
             if (!orders[o].nests) add(&list, shape, team, text);
         }
-        for (int k = 0; k < KERNELS; k++) {
-            snprintf(text, sizeof text, "%s(%s)", algorithms[a].name, kernels[k].name);
-            add(&list, shape, team, text);
-        }
+        snprintf(text, sizeof text, "%s(nt)", algorithms[a].name); /* the narrower ones are there for comparison */
+        add(&list, shape, team, text);
     }
     if (in_reach) return list.count;
     add(&list, shape, team, "cico");

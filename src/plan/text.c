@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Bytes of a second level cache that the system tells nothing about. */
+enum { unknown_cache = 1 << 20 };
+
 static size_t word(const char **text, char *out, size_t size) {
     *text += strspn(*text, " \t");
     size_t length = strcspn(*text, " \t(),");
@@ -56,9 +59,15 @@ static bool read_path(const char *name, const char *inner, enum path_id *path) {
     return false;
 }
 
-/* A kernel's name, or hybrid(bytes copied plainly before non-temporal stores take over). */
+/* A kernel's name, or hybrid(bytes copied plainly before nt takes over), or hybrid, where plan_settle puts in the bytes. */
 static bool read_kernel(const char *name, const char *inner, struct copier *copier) {
     int kernel = kernel_named(name);
+    if (strcmp(name, "hybrid") == 0) {
+        uint64_t bytes = HYBRID_START;
+        if ((*inner && parse_bytes(inner, &bytes) != 0) || bytes == 0 || !kernels[KERNEL_nt].usable()) return false;
+        *copier = (struct copier){.kernel = KERNEL_nt, .plain = bytes};
+        return true;
+    }
     if (kernel < 0 || *inner) return false;
     *copier = (struct copier){.kernel = (enum kernel_id)kernel};
     return true;
@@ -76,6 +85,12 @@ static bool argument(const char *name, const char *inner, struct plan *plan) {
     return true;
 }
 
+static int print_copier(char *at, size_t size, const struct copier *copier) {
+    if (copier->plain == 0) return snprintf(at, size, ", %s", kernels[copier->kernel].name);
+    if (copier->plain == HYBRID_START) return snprintf(at, size, ", hybrid");
+    return snprintf(at, size, ", hybrid(%zu)", copier->plain);
+}
+
 static void print(struct plan *plan) {
     const struct algorithm *algorithm = plan->algorithm;
     const struct arguments *arguments = &plan->arguments;
@@ -85,7 +100,7 @@ static void print(struct plan *plan) {
         const struct order *order = &orders[arguments->walk.order];
         at += snprintf(at, (size_t)(end - at), "(%s", order->name);
         if (order->nests) at += snprintf(at, (size_t)(end - at), "(%s)", orders[arguments->walk.inner].name);
-        at += snprintf(at, (size_t)(end - at), ", %s", kernels[arguments->copier.kernel].name);
+        at += print_copier(at, (size_t)(end - at), &arguments->copier);
         if (arguments->path) at += snprintf(at, (size_t)(end - at), ", %s", paths[arguments->path].name);
         snprintf(at, (size_t)(end - at), ")");
     } else if (arguments->chunk) snprintf(at, (size_t)(end - at), "(%zu)", arguments->chunk);
@@ -133,4 +148,15 @@ int plan_parse(const char *text, struct plan *plan, char *why, size_t size) {
     }
     print(plan);
     return 0;
+}
+
+size_t hybrid_bytes(const struct team *team) {
+    size_t cache = team->l2_bytes ? team->l2_bytes : unknown_cache;
+    return cache / (size_t)team->p > 0 ? cache / (size_t)team->p : 1;
+}
+
+void plan_settle(const struct team *team, struct plan *plan) {
+    if (plan->arguments.copier.plain != HYBRID_START) return;
+    plan->arguments.copier.plain = hybrid_bytes(team);
+    print(plan);
 }

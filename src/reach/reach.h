@@ -116,7 +116,7 @@ struct team {
     uint32_t domains;                   /* of memory, that the ranks sit in */
     uint32_t *domain_of;                /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain */
     double sync_seconds;                /* one barrier of this team, the same figure on all ranks */
-    size_t l2_bytes, l3_bytes;          /* of one cache, the same figures on all ranks; 0: unknown */
+    size_t l2_bytes, l3_bytes;          /* of one L2 and of all L3 of the node, the same figures on all ranks; 0: unknown */
     uint32_t sums_count;                /* of sums_add */
     uint64_t sums_seen[2][2], *sums_wanted;
     int processors; /* of the node, for its ranks */

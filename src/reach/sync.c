@@ -50,7 +50,7 @@ void sync_measure(struct team *team) {
     if (team->me == 0) {
         atomic_store_explicit(nanoseconds, (uint32_t)((took < 1 ? took : 1) * 1e9), memory_order_relaxed);
         atomic_store_explicit(&team->control->l2_bytes, machine_facts()->l2, memory_order_relaxed);
-        atomic_store_explicit(&team->control->l3_bytes, machine_facts()->l3, memory_order_relaxed);
+        atomic_store_explicit(&team->control->l3_bytes, machine_facts()->l3 * (size_t)machine_facts()->l3s, memory_order_relaxed);
     }
     sync_all(team, 0);
     team->sync_seconds = 1e-9 * atomic_load_explicit(nanoseconds, memory_order_relaxed);

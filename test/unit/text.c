@@ -20,7 +20,8 @@ static struct plan parsed(const char *text) {
 static bool same(const struct plan *a, const struct plan *b) {
     return a->algorithm == b->algorithm && a->arguments.walk.order == b->arguments.walk.order &&
            a->arguments.walk.inner == b->arguments.walk.inner && a->arguments.copier.kernel == b->arguments.copier.kernel &&
-           a->arguments.chunk == b->arguments.chunk && a->arguments.path == b->arguments.path && strcmp(a->text, b->text) == 0;
+           a->arguments.copier.plain == b->arguments.copier.plain && a->arguments.chunk == b->arguments.chunk &&
+           a->arguments.path == b->arguments.path && strcmp(a->text, b->text) == 0;
 }
 
 /* The text is the plan that it was written for, and the plan's own text reads back as the same plan. */
@@ -95,7 +96,8 @@ static int every_plan(void) {
     struct walk walk = {0};
     for (int a = 0; a < ALGORITHMS; a++)
         for (int o = -1; o < 0 || (takes(&algorithms[a], "order") && next_walk(o, &walk, order)); o++)
-            for (int k = -1; k < (takes(&algorithms[a], "kernel") ? (int)KERNELS : 0); k++)
+            for (int k = -1; k < (takes(&algorithms[a], "kernel") ? (int)KERNELS : 0); k++) {
+                if (k >= 0 && !kernels[k].usable()) continue;
                 for (int c = -1; c < (values_of_third(&algorithms[a])); c++) {
                     struct arguments arguments = {0};
                     const char *words[4];
@@ -109,6 +111,7 @@ static int every_plan(void) {
                     if (count == 0) check_plan(algorithms[a].name, &algorithms[a], &arguments);
                     in_every_order(algorithms[a].name, words, count, &algorithms[a], &arguments);
                 }
+            }
     return plans;
 }
 
@@ -127,12 +130,49 @@ static void spelling(void) {
                  {"cico(4K)", "cico(4096)"},
                  {"pull(stage)", "pull(rows, plain)"},
                  {"pull(cma)", "pull(rows, plain, cma)"},
+                 {"pull(hybrid(4K))", "pull(rows, hybrid(4096))"},
+                 {"pull( hybrid ( 7 ) , morton,cma)", "pull(morton, hybrid(7), cma)"},
+                 {"pull(hybrid)", "pull(rows, hybrid)"},
+                 {"pull(hybrid(4K), plain)", "pull(rows, plain)"},
                  {"last", "last"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct plan plan = parsed(cases[i].text);
         expect(strcmp(plan.text, cases[i].full) == 0, "\"%s\" is printed as \"%s\", not \"%s\"", cases[i].text, plan.text,
                cases[i].full);
     }
+}
+
+/* A plain `hybrid` takes its bytes from the team, in the text as well; bytes that were said stay. */
+static void settled(void) {
+    struct team team = {.p = 3, .l2_bytes = 3 << 16};
+    struct plan plan = parsed("pull(morton, hybrid)");
+    plan_settle(&team, &plan);
+    expect(plan.arguments.copier.plain == 65536 && strcmp(plan.text, "pull(morton, hybrid(65536))") == 0, "%s", plan.text);
+    team.l2_bytes = 0; /* unknown */
+    expect(hybrid_bytes(&team) > 1024 && hybrid_bytes(&team) < 1 << 20, "%zu", hybrid_bytes(&team));
+    plan_settle(&team, &plan);
+    expect(plan.arguments.copier.plain == 65536, "%s", plan.text);
+}
+
+/* Blocks longer than the threshold: the rivals are the choice with it, halved, with nt and with plain. */
+static void copiers_among_the_rivals(void) {
+    struct team team = {.p = 4, .l2_bytes = 4 << 16};
+    struct shape shape = {.collective = COLL_alltoall, .bytes = 65536};
+    const char *expected[] = {"pull(morton, plain)",
+                              "native",
+                              "pull(morton, hybrid(65536))",
+                              "pull(morton, hybrid(32768))",
+                              "pull(morton, hybrid(16384))",
+                              "pull(morton, hybrid(8192))",
+                              "pull(morton, nt)"};
+    char texts[24][64];
+    expect(plan_rivals(&team, &shape, true, expected[0], false, texts, 24) == 2, "short blocks have rivals");
+    shape.bytes++;
+    expect(plan_rivals(&team, &shape, false, "cico", false, texts, 24) >= 2 && !strstr(texts[2], "hybrid"), "out of reach: %s",
+           texts[2]);
+    int count = plan_rivals(&team, &shape, true, expected[0], false, texts, 24);
+    expect(count == 7, "%d rivals", count);
+    for (int i = 0; i < count; i++) expect(strcmp(texts[i], expected[i]) == 0, "rival %d is %s", i, texts[i]);
 }
 
 static void no_plans(void) {
@@ -205,6 +245,7 @@ int main(int count, char **words) {
     int plans = every_plan();
     spelling();
     no_plans();
+    if (kernels[KERNEL_nt].usable()) settled(), copiers_among_the_rivals();
     int accepted = random_texts(&random, 200000);
     expect(accepted > 1000, "only %d of the random texts were plans", accepted);
     printf("%d plans; %d random plans\n", plans, accepted);

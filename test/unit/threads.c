@@ -65,7 +65,9 @@ static struct plan_of_call draw_call(struct rank *rank) {
     if (plan.algorithm->code->can && !plan.algorithm->code->can(&rank->team, &plan.call.shape)) return draw_call(rank);
     plan.call.in_place = draw_below(common, 4) == 0;
     plan.arguments.walk.order = draw_below(common, ORDERS);
-    plan.arguments.copier.kernel = draw_below(common, KERNELS);
+    int kernel = (int)draw_below(common, KERNELS);
+    if (kernels[kernel].usable()) plan.arguments.copier.kernel = (enum kernel_id)kernel;
+    if (draw_below(common, 2)) plan.arguments.copier.plain = draw_below(common, 5000);
     do plan.arguments.path = draw_below(common, PATHS);
     while (plan.arguments.path > 0 && !paths[plan.arguments.path].code->open);
     if (draw_below(common, 3) == 0) plan.arguments.chunk = n / 24 + 1 + draw_below(common, (uint32_t)n);

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mortar-model - how many lines each process misses in its caches, by order, simulated; beside them the equations of li2018.
+ * Standard output: a table, or with --csv one line per simulation, which python/model.py draws. */
+#include "model.h"
+
+#include "base/base.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: mortar model [OPTION...]\n"
+    "  --machine NAME|FILE    e7-8890v3 (default), knc-5110p, epyc-7742, this, ideal:BYTES, or a file like those in machines/\n"
+    "  --ranks P              ranks, each on a core of its own; default: one per core\n"
+    "  --collective NAME      allgather or alltoall (default: both)\n"
+    "  --bytes A,B,...        block sizes; default: those of li2018, tables 1 and 2, up to 32K\n"
+    "  --orders X,Y,...       orders; default: rows,columns,morton and what else there is\n"
+    "  --nontemporal BYTES    blocks of at least so many bytes are stored past the caches; default: none\n"
+    "  --line L[,L']          bytes of a line in the equations; default: 70.4,80.6, as li2018 measured them on its L2\n"
+    "  --sample N             simulate one of N lines; default 1, and 8 for blocks of 1M or more\n"
+    "  --table 1|2            li2018, table 1 or 2: simulated beside counted, and how far apart\n"
+    "  --csv                  one line per simulation\n"
+    "  --svg FILE, --png FILE draw the curves\n";
+
+static void fail(const char *format, const char *word) {
+    fputs("mortar model: ", stderr);
+    fprintf(stderr, format, word);
+    fputc('\n', stderr);
+    exit(2);
+}
+
+bool parse_walk(const char *text, struct job *job) {
+    size_t length = strcspn(text, "(");
+    job->exchange.order = job->exchange.inner = NULL;
+    for (int i = 0; i < ORDERS; i++) {
+        if (strlen(orders[i].name) == length && strncmp(text, orders[i].name, length) == 0) job->exchange.order = &orders[i];
+        size_t inner = strlen(orders[i].name);
+        if (text[length] == '(' && strncmp(text + length + 1, orders[i].name, inner) == 0 &&
+            strcmp(text + length + 1 + inner, ")") == 0)
+            job->exchange.inner = &orders[i];
+    }
+    snprintf(job->walk, sizeof job->walk, "%s", text);
+    return job->exchange.order && job->exchange.order->nests == (job->exchange.inner != NULL) &&
+           job->exchange.order->nests == (text[length] == '(');
+}
+
+/* ---- running the simulations, as many at once as there are processors ---- */
+
+struct pool {
+    const struct machine *machine;
+    struct job *jobs;
+    size_t count;
+    atomic_size_t next;
+    atomic_int error;
+};
+
+static void *work(void *argument) {
+    struct pool *pool = argument;
+    for (size_t i; (i = atomic_fetch_add(&pool->next, 1)) < pool->count;) {
+        int error = simulate(pool->machine, &pool->jobs[i].exchange, &pool->jobs[i].result);
+        if (error) atomic_store(&pool->error, error);
+    }
+    return NULL;
+}
+
+void run_jobs(const struct machine *machine, struct job *jobs, size_t count) {
+    struct pool pool = {.machine = machine, .jobs = jobs, .count = count};
+    pthread_t helpers[16];
+    struct processors mine = machine_processors();
+    int more = processors_count(&mine) - 1, started = 0;
+    for (; started < more && started < 16; started++)
+        if (pthread_create(&helpers[started], NULL, work, &pool) != 0) break;
+    work(&pool);
+    for (int i = 0; i < started; i++) pthread_join(helpers[i], NULL);
+    if (pool.error) fail("a simulation failed: %s", strerror(-pool.error));
+}
+
+/* ---- the command line ---- */
+
+static void read_machine(struct machine *machine, const char *name, const char *program) {
+    char path[4096], why[256];
+    uint64_t bytes;
+    if (strcmp(name, "this") == 0) {
+        machine_this(machine);
+        return;
+    }
+    if (strncmp(name, "ideal:", 6) == 0 && parse_bytes(name + 6, &bytes) == 0) {
+        *machine = machine_ideal(most_cores, bytes);
+        return;
+    }
+    if (strchr(name, '/') == NULL) {
+        size_t folder = strrchr(program, '/') ? (size_t)(strrchr(program, '/') - program) + 1 : 0;
+        snprintf(path, sizeof path, "%.*smachines/%s", (int)folder, program, name);
+    } else {
+        snprintf(path, sizeof path, "%s", name);
+    }
+    if (machine_read(machine, path, why) != 0) fail("%s", why);
+}
+
+static uint64_t bytes_or_fail(const char *text) {
+    uint64_t bytes;
+    if (parse_bytes(text, &bytes) != 0 || bytes == 0) fail("%s is no number of bytes", text);
+    return bytes;
+}
+
+/* Takes the next word of a list A,B(C),D; false at its end. */
+static bool next_word(const char **list, char word[64]) {
+    size_t length = strcspn(*list, ",");
+    if (length == 0 || length >= 64) return false;
+    memcpy(word, *list, length);
+    word[length] = 0;
+    *list += length + ((*list)[length] == ',');
+    return true;
+}
+
+static void read_words(struct settings *s, int count, char **words) {
+    for (int i = 1; i < count; i++) {
+        const char *word = words[i];
+        if (strcmp(word, "--help") == 0) exit(fputs(usage, stdout) < 0);
+        if (strcmp(word, "--csv") == 0) {
+            s->csv = true;
+            continue;
+        }
+        if (++i == count) fail("%s needs a value (mortar model --help)", word);
+        if (strcmp(word, "--machine") == 0) s->machine_name = words[i];
+        else if (strcmp(word, "--ranks") == 0) s->ranks = (uint32_t)bytes_or_fail(words[i]);
+        else if (strcmp(word, "--collective") == 0) s->collective = words[i];
+        else if (strcmp(word, "--bytes") == 0) s->bytes = words[i];
+        else if (strcmp(word, "--orders") == 0) s->orders = words[i];
+        else if (strcmp(word, "--nontemporal") == 0) s->nontemporal = bytes_or_fail(words[i]);
+        else if (strcmp(word, "--line") == 0) s->line = words[i];
+        else if (strcmp(word, "--sample") == 0) s->sample = (uint32_t)bytes_or_fail(words[i]);
+        else if (strcmp(word, "--table") == 0) s->table = atoi(words[i]);
+        else if (strcmp(word, "--most") == 0) s->most = bytes_or_fail(words[i]);
+        else fail("unknown option %s (mortar model --help)", word);
+    }
+}
+
+static void add_sizes(struct jobs *jobs, const struct settings *s, bool alltoall) {
+    char size[64], walk[64];
+    for (const char *sizes = s->bytes; next_word(&sizes, size);)
+        for (const char *walks = s->orders; next_word(&walks, walk);) {
+            struct job *job = &jobs->all[jobs->count++];
+            uint64_t bytes = bytes_or_fail(size);
+            uint32_t sample = s->sample ? s->sample : bytes >= 1 << 20 ? 8 : 1;
+            if (jobs->count == most_jobs) fail("%s", "too many simulations");
+            *job = (struct job){.exchange = {.alltoall = alltoall,
+                                             .ranks = s->ranks,
+                                             .bytes = bytes,
+                                             .nontemporal = s->nontemporal,
+                                             .bare = strcmp(s->machine.name, "ideal") == 0,
+                                             .sample = sample}};
+            if (!parse_walk(walk, job)) fail("there is no order %s", walk);
+        }
+}
+
+int main(int count, char **words) {
+    static struct jobs jobs;
+    struct settings s = {.machine_name = "e7-8890v3",
+                         .bytes = "8,64,512,4K,32K",
+                         .line = "70.4,80.6",
+                         .most = UINT64_MAX,
+                         .orders = "rows,columns,morton"};
+    read_words(&s, count, words);
+    read_machine(&s.machine, s.machine_name, words[0]);
+    if (s.ranks == 0) s.ranks = s.machine.cores;
+    if (s.ranks > s.machine.cores) fail("%s: more ranks than cores", s.machine.name);
+    if (s.table) return print_table(&s);
+    if (!s.collective || strcmp(s.collective, "allgather") == 0) add_sizes(&jobs, &s, false);
+    if (!s.collective || strcmp(s.collective, "alltoall") == 0) add_sizes(&jobs, &s, true);
+    if (jobs.count == 0) fail("%s", "nothing to simulate: expected allgather or alltoall");
+    run_jobs(&s.machine, jobs.all, jobs.count);
+    print_jobs(&s, &jobs);
+    return 0;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* model.h - what the parts of mortar-model share. */
+#ifndef MORTAR_MODEL_H
+#define MORTAR_MODEL_H
+
+#include "cachesim.h"
+
+#include "order/order.h"
+
+enum { most_jobs = 512 };
+struct job {
+    char walk[64];
+    struct exchange exchange;
+    struct result result;
+};
+struct jobs {
+    struct job all[most_jobs];
+    size_t count;
+};
+
+struct settings {
+    const char *machine_name, *collective, *bytes, *orders, *line;
+    struct machine machine;
+    uint32_t ranks, sample;
+    uint64_t nontemporal, most; /* most: larger blocks of a table are left out */
+    int table;
+    bool csv;
+};
+
+/* Fills walk, order and inner from a text like morton or numa(morton); false: there is none. */
+bool parse_walk(const char *text, struct job *job);
+/* Fills the results; ends the program when one fails. */
+void run_jobs(const struct machine *machine, struct job *jobs, size_t count);
+void print_jobs(const struct settings *settings, const struct jobs *jobs);
+int print_table(const struct settings *settings);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* copy_avx2 - non-temporal stores of 32 bytes: see kernels.h. Where the compiler's target is not x86-64 it is never usable. */
+#include "copy/kernels.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+bool usable_avx2(void) {
+    __builtin_cpu_init(); /* mortar may be asked before the program's constructors have run */
+    return __builtin_cpu_supports("avx2");
+}
+
+__attribute__((target("avx2"))) HOT void copy_avx2(void *to, const void *from, size_t bytes) {
+    char *out = to;
+    const char *in = from;
+    if (bytes >= least_streamed) {
+        size_t head = to_line(out);
+        memcpy(out, in, head);
+        out += head, in += head, bytes -= head;
+        for (; bytes >= line; out += line, in += line, bytes -= line) {
+            _mm_prefetch((const char *)((uintptr_t)in + ahead), _MM_HINT_T0);
+            const __m256i *words = (const __m256i *)in;
+            __m256i a = _mm256_loadu_si256(words), b = _mm256_loadu_si256(words + 1);
+            _mm256_stream_si256((__m256i *)out, a);
+            _mm256_stream_si256((__m256i *)out + 1, b);
+        }
+    }
+    memcpy(out, in, bytes);
+    _mm_sfence();
+}
+#else
+bool usable_avx2(void) { return false; }
+
+void copy_avx2(void *to, const void *from, size_t bytes) { copy_plain(to, from, bytes); }
+#endif

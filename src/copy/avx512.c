@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* copy_avx512 - non-temporal stores of 64 bytes: see kernels.h. Where the compiler's target is not x86-64 it is never usable. */
+#include "copy/kernels.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+bool usable_avx512(void) {
+    __builtin_cpu_init(); /* mortar may be asked before the program's constructors have run */
+    return __builtin_cpu_supports("avx512f");
+}
+
+__attribute__((target("avx512f"))) HOT void copy_avx512(void *to, const void *from, size_t bytes) {
+    char *out = to;
+    const char *in = from;
+    if (bytes >= least_streamed) {
+        size_t head = to_line(out);
+        memcpy(out, in, head);
+        out += head, in += head, bytes -= head;
+        for (; bytes >= line; out += line, in += line, bytes -= line) {
+            _mm_prefetch((const char *)((uintptr_t)in + ahead), _MM_HINT_T0);
+            _mm512_stream_si512((__m512i *)out, _mm512_loadu_si512(in));
+        }
+    }
+    memcpy(out, in, bytes);
+    _mm_sfence();
+}
+#else
+bool usable_avx512(void) { return false; }
+
+void copy_avx512(void *to, const void *from, size_t bytes) { copy_plain(to, from, bytes); }
+#endif

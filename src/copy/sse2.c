@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* copy_sse2 - non-temporal stores of 16 bytes: see kernels.h. Where the compiler's target is not x86-64 it is never usable. */
+#include "copy/kernels.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+bool usable_sse2(void) {
+    __builtin_cpu_init(); /* mortar may be asked before the program's constructors have run */
+    return __builtin_cpu_supports("sse2");
+}
+
+__attribute__((target("sse2"))) HOT void copy_sse2(void *to, const void *from, size_t bytes) {
+    char *out = to;
+    const char *in = from;
+    if (bytes >= least_streamed) {
+        size_t head = to_line(out);
+        memcpy(out, in, head);
+        out += head, in += head, bytes -= head;
+        for (; bytes >= line; out += line, in += line, bytes -= line) {
+            _mm_prefetch((const char *)((uintptr_t)in + ahead), _MM_HINT_T0);
+            const __m128i *words = (const __m128i *)in;
+            __m128i a = _mm_loadu_si128(words), b = _mm_loadu_si128(words + 1);
+            __m128i c = _mm_loadu_si128(words + 2), d = _mm_loadu_si128(words + 3);
+            _mm_stream_si128((__m128i *)out, a);
+            _mm_stream_si128((__m128i *)out + 1, b);
+            _mm_stream_si128((__m128i *)out + 2, c);
+            _mm_stream_si128((__m128i *)out + 3, d);
+        }
+    }
+    memcpy(out, in, bytes);
+    _mm_sfence();
+}
+#else
+bool usable_sse2(void) { return false; }
+
+void copy_sse2(void *to, const void *from, size_t bytes) { copy_plain(to, from, bytes); }
+#endif
