@@ -91,9 +91,10 @@ int candidates_kernels(const char *plan, char texts[][plan_size], int most) {
     int count = 0;
     int length = snprintf(usual, sizeof usual, ", %s", kernels[0].name);
     const char *place = strstr(plan, usual);
-    for (int k = 1; place && k < KERNELS && count < most; k++) {
-        if (kernels[k].usable && !kernels[k].usable()) continue;
-        int size = snprintf(texts[count], plan_size, "%.*s, %s%s", (int)(place - plan), plan, kernels[k].name, place + length);
+    for (int k = 1; place && k <= KERNELS && count < most; k++) { /* the last one: plain and then another */
+        if (k == KERNELS ? count == 0 : kernels[k].usable && !kernels[k].usable()) continue;
+        int size = snprintf(texts[count], plan_size, "%.*s, %s%s", (int)(place - plan), plan,
+                            k == KERNELS ? "hybrid" : kernels[k].name, place + length);
         if (size < plan_size) count++;
     }
     return count;

