@@ -81,8 +81,10 @@ enum algorithm_id {
 extern const struct algorithm algorithms[ALGORITHMS];
 
 /* ---- cost.c ---- */
+/* Is what an exchange of blocks of so many bytes moves too much for the node's last caches? */
+bool streams(const struct team *team, size_t bytes);
 /* Seconds to copy so many blocks of so many bytes on one processor that nobody else wants. */
-double copy_seconds(double blocks, size_t bytes);
+double copy_seconds(const struct team *team, double blocks, size_t bytes);
 /* How many ranks share a processor while all copy; at least 1. */
 double crowding(const struct team *team);
 

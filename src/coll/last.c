@@ -22,7 +22,7 @@ static void copy_everything(const struct team *team, const struct call *call) {
 }
 
 static double cost(const struct team *team, const struct shape *shape) {
-    return team->sync_seconds + copy_seconds((double)team->p * team->p, shape->bytes);
+    return team->sync_seconds + copy_seconds(team, (double)team->p * team->p, shape->bytes);
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

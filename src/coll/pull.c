@@ -23,7 +23,7 @@ static int prepare(struct team *team, const struct arguments *arguments) {
 }
 
 static double cost(const struct team *team, const struct shape *shape) {
-    return 2 * team->sync_seconds + crowding(team) * copy_seconds(team->p, shape->bytes);
+    return 2 * team->sync_seconds + crowding(team) * copy_seconds(team, team->p, shape->bytes);
 }
 
 HOT static void walk(const struct team *team, const struct call *call, uint32_t half, const struct arguments *arguments) {
