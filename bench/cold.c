@@ -88,14 +88,18 @@ void cold_describe(char *text, size_t size) {
     else snprintf(text, size, "%s", method == FLUSH ? "clflush" : "clflushopt");
 }
 
-void cold_make(char *send, size_t send_bytes, char *recv, size_t recv_bytes) {
+static void cold_empty(char *send, size_t send_bytes, char *recv, size_t recv_bytes) {
     if (method == SWEEP) {
         touch(sweep, sweep_bytes);
-        meet(); /* a rank's sweep must not push out of a shared cache what another has already touched again */
+        meet(); /* a rank's sweep must not push out of a shared cache what another has already read again */
     } else {
         flush(send, send_bytes);
         flush(recv, recv_bytes);
     }
+}
+
+void cold_make(char *send, size_t send_bytes, char *recv, size_t recv_bytes) {
+    cold_empty(send, send_bytes, recv, recv_bytes);
     touch(send, send_bytes);
     touch(recv, recv_bytes);
 }
