@@ -86,16 +86,31 @@ int candidates_first(const char *collective, bool outside, char texts[][plan_siz
     return list.count;
 }
 
-int candidates_kernels(const char *plan, char texts[][plan_size], int most) {
+/* The plan with another copier in the place of the first kernel. */
+static void add_copier(struct list *list, const char *plan, const char *copier) {
     char usual[40];
-    int count = 0;
     int length = snprintf(usual, sizeof usual, ", %s", kernels[0].name);
     const char *place = strstr(plan, usual);
-    for (int k = 1; place && k <= KERNELS && count < most; k++) { /* the last one: plain and then another */
-        if (k == KERNELS ? count == 0 : kernels[k].usable && !kernels[k].usable()) continue;
-        int size = snprintf(texts[count], plan_size, "%.*s, %s%s", (int)(place - plan), plan,
-                            k == KERNELS ? "hybrid" : kernels[k].name, place + length);
-        if (size < plan_size) count++;
+    if (!place || list->count == list->most) return;
+    int size = snprintf(list->texts[list->count], plan_size, "%.*s, %s%s", (int)(place - plan), plan, copier, place + length);
+    if (size < plan_size) list->count++;
+}
+
+/* hybrid stands for many plans: its first bytes are copied plainly. ramesh2024 section V-E begins with L2 bytes / ranks and halves
+ * while that gains. */
+int candidates_kernels(const char *plan, size_t bytes, int p, char texts[][plan_size], int most) {
+    struct list list = {texts, 0, most};
+    char text[40];
+    bool hybrid = false;
+    size_t first = machine_facts()->l2 / (size_t)p;
+    for (int k = 1; k < KERNELS; k++) {
+        if (kernels[k].usable && !kernels[k].usable()) continue;
+        add_copier(&list, plan, kernels[k].name);
+        hybrid = hybrid || strcmp(kernels[k].name, "nt") == 0;
     }
-    return count;
+    for (size_t plain = first; hybrid && plain > 0 && plain >= first / 8; plain /= 2) {
+        snprintf(text, sizeof text, "hybrid(%zu)", plain);
+        if (plain < bytes) add_copier(&list, plan, text);
+    }
+    return list.count;
 }

@@ -12,10 +12,11 @@ static double begin, budget, drawn;
 
 static bool watched(const struct world *world) { return world->me == 0 && isatty(STDERR_FILENO); }
 
-/* The time left is at most what is left of the budget: cells that settle early take less. */
+/* What the cells so far took, each, for those that are left: they settle early or not much alike. The budget is the bound. */
 static double left(void) {
-    double rest = budget - (clock_seconds() - begin);
-    return rest > 0 ? rest : 0;
+    double passed = clock_seconds() - begin, rest = budget > passed ? budget - passed : 0;
+    double guess = done > 0 ? passed / done * (cells - done) : rest;
+    return rest > 0 && guess > rest ? rest : guess; /* who is late already will be later */
 }
 
 void progress_start(const struct world *world, int count, double seconds) {
@@ -28,13 +29,13 @@ void progress_show(const struct world *world, const struct cell *cell, int candi
     if (!watched(world) || now - drawn < 0.2) return;
     drawn = now;
     int filled = cells > 0 ? 20 * done / cells : 0;
-    fprintf(stderr, "\r[%.*s%*s] %d/%d  %s of %zu bytes: %d candidates left, at most %.0f s left   ", filled,
-            "####################", 20 - filled, "", done, cells, cell->kind->name, cell->bytes, candidates, left());
+    fprintf(stderr, "\r[%.*s%*s] %d/%d  %s of %zu bytes: %d candidates left, about %.0f s   ", filled, "####################",
+            20 - filled, "", done, cells, cell->kind->name, cell->bytes, candidates, left());
 }
 
 void progress_done(const struct world *world, const struct cell *cell, const char *line) {
     done++;
     if (world->me != 0) return;
-    fprintf(stderr, "%s[%d/%d] %s %s %zu bytes: %s\n", watched(world) ? "\r\033[K" : "", done, cells, cell->kind->name,
-            cell->stack ? "outside" : "heap", cell->bytes, line);
+    fprintf(stderr, "%s[%d/%d] %s %s %zu bytes: %s; about %.0f s to go\n", watched(world) ? "\r\033[K" : "", done, cells,
+            cell->kind->name, cell->stack ? "outside" : "heap", cell->bytes, line, left());
 }

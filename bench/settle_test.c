@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* settle_test - elimination with times that the test makes up, without MPI: the fastest wins, of two that are alike the simpler one,
+/* settle_test - settling with times that the test makes up, without MPI: the fastest wins, of two that are alike the simpler one,
  * the slow ones soon stop running, what is hopeless runs once, and the figures hold the truth.
  * settle_test [SEED] */
 #include "bench.h"

@@ -97,11 +97,11 @@ static bool enter(const struct world *world, const struct cell *cell, struct con
 }
 
 /* With which order the other copy kernels are tried: the best plan's, else the one that seemed fastest. -1: none. */
-static int ordered(const struct contestant *list, int count, int best) {
+static int ordered(const struct cell *cell, const struct contestant *list, int count, int best) {
     char ignored[1][plan_size];
     int found_one = -1;
     for (int c = 0; c < count; c++) {
-        if (list[c].call_seconds <= 0 || candidates_kernels(list[c].name, ignored, 1) == 0) continue;
+        if (list[c].call_seconds <= 0 || candidates_kernels(list[c].name, cell->bytes, cell->p, ignored, 1) == 0) continue;
         if (c == best) return c;
         if (found_one < 0 || list[c].call_seconds < list[found_one].call_seconds) found_one = c;
     }
@@ -119,10 +119,10 @@ static int find_best(const struct world *world, const struct cell *cell, double 
     chosen(world, cell->kind, list[0].ran, sizeof list[0].ran); /* from here on */
     bool fine = enter(world, cell, list, texts, 0, count);
     if (fine) settle(world, cell, list, count, seconds / 2, settled);
-    int base = fine ? ordered(list, count, settled->best) : -1, kernels = 2;
+    int base = fine ? ordered(cell, list, count, settled->best) : -1, kernels = 2;
     strcpy(more[0], "native");
     strcpy(more[1], texts[fine ? settled->best : 0]);
-    if (base >= 0) kernels += candidates_kernels(texts[base], more + 2, most_candidates - 2);
+    if (base >= 0) kernels += candidates_kernels(texts[base], cell->bytes, cell->p, more + 2, most_candidates - 2);
     for (int c = 0; c < count; c++) free(list[c].seconds);
     memset(list, 0, sizeof list);
     strcpy(plan, more[1]);
@@ -130,12 +130,20 @@ static int find_best(const struct world *world, const struct cell *cell, double 
         double rest = seconds - meet_max(clock_seconds() - start);
         fine = enter(world, cell, list, more, 0, kernels);
         if (settled->best == 0) list[1].out = true; /* native, once */
+        struct settled orders = *settled;
         if (fine) settle(world, cell, list, kernels, rest > seconds / 4 ? rest : seconds / 4, settled);
+        int in = settled->tried - settled->slower;
+        settled->tried += orders.tried - (orders.best == 0 ? 1 : 2); /* native and the best order ran before */
+        settled->slower = settled->tried - in;
+        settled->clear = settled->clear && orders.clear;
         strcpy(plan, more[fine ? settled->best : 0]);
         for (int c = 0; c < kernels; c++) free(list[c].seconds);
     }
     return fine ? 0 : 1;
 }
+
+/* The library decides once for all sizes between two powers of two, by the first one that it meets. */
+static size_t class_start(size_t bytes) { return (size_t)1 << (63 - __builtin_clzll(bytes)); }
 
 static int tell_and_save(const struct world *world, const struct tune_settings *settings, const struct cell *cell,
                          const struct settled *settled, const char *plan, size_t to, int cells) {
@@ -148,7 +156,7 @@ static int tell_and_save(const struct world *world, const struct tune_settings *
     struct tuning_entry entry = {.ranks = world->p,
                                  .nodes = world->nodes,
                                  .domains = domains,
-                                 .from = cell->bytes,
+                                 .from = class_start(cell->bytes),
                                  .to = to,
                                  .seconds = settled->seconds,
                                  .interval = {settled->interval[0], settled->interval[1]},
@@ -159,6 +167,7 @@ static int tell_and_save(const struct world *world, const struct tune_settings *
     snprintf(entry.collective, sizeof entry.collective, "%s", cell->kind->name);
     snprintf(entry.buffers, sizeof entry.buffers, "%s", cell->stack ? "outside" : "heap");
     snprintf(entry.plan, sizeof entry.plan, "%s", plan);
+    if (world->me == 0) table_add(&entry, cell->bytes, settled);
     return meet_first(world->me == 0 ? save(settings->output, &entry, cells) : 0);
 }
 
@@ -190,12 +199,13 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* In order and each once, for the ranges reach from one to the next. */
+/* In order and one of each class, the smallest, for the ranges reach from one to the next. */
 static void sort_sizes(struct settings *sizes) {
     int kept = 0;
     qsort(sizes->bytes, (size_t)sizes->sizes, sizeof *sizes->bytes, ascending);
     for (int i = 0; i < sizes->sizes; i++)
-        if (i == 0 || sizes->bytes[i] != sizes->bytes[i - 1]) sizes->bytes[kept++] = sizes->bytes[i];
+        if (kept == 0 || class_start(sizes->bytes[i]) != class_start(sizes->bytes[kept - 1]))
+            sizes->bytes[kept++] = sizes->bytes[i];
     sizes->sizes = kept;
 }
 
@@ -212,11 +222,12 @@ static int all_cells(struct world *world, const struct tune_settings *settings) 
                 struct cell cell = {.kind = settings->kinds[k], .bytes = sizes->bytes[i], .stack = b == 1};
                 cell.p = world->p, cell.me = world->me;
                 double rest = settings->seconds - meet_max(clock_seconds() - start); /* what others did not need is shared */
-                size_t to = i + 1 < sizes->sizes ? sizes->bytes[i + 1] - 1 : 2 * cell.bytes - 1;
+                size_t to = (i + 1 < sizes->sizes ? class_start(sizes->bytes[i + 1]) : 2 * class_start(cell.bytes)) - 1;
                 code = one_cell(world, settings, &cell, to, rest > 0 ? rest / (cells - begun) : 0, &saved);
                 begun++;
             }
     }
+    if (world->me == 0) table_print();
     if (world->me == 0 && code == 0) fprintf(stderr, "mortar tune: written to %s\n", settings->output);
     return code;
 }

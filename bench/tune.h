@@ -5,6 +5,7 @@
 #define MORTAR_TUNE_H
 
 #include "elimination.h"
+#include "tuning/tuning.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,8 +18,8 @@ enum { most_candidates = 96, plan_size = 64 };
 /* Plans for a first comparison, the simpler ones first, native at the head: every algorithm and order with what they take by
  * default. outside: buffers that peers cannot reach. Returns how many. */
 int candidates_first(const char *collective, bool outside, char texts[][plan_size], int most);
-/* The same plan with every other copy kernel that this processor has. */
-int candidates_kernels(const char *plan, char texts[][plan_size], int most);
+/* The same plan with every other way to copy blocks of so many bytes that this processor has, for p ranks. */
+int candidates_kernels(const char *plan, size_t bytes, int p, char texts[][plan_size], int most);
 
 #ifdef MPI_VERSION
 struct tune_settings {
@@ -53,6 +54,11 @@ void progress_start(const struct world *world, int cells, double seconds);
 void progress_show(const struct world *world, const struct cell *cell, int left);
 /* A cell is done: one line. */
 void progress_done(const struct world *world, const struct cell *cell, const char *line);
+
+/* ---- table.c: on the first rank; local ---- */
+/* Keeps a row for the table at the end: what was found for blocks of so many bytes. */
+void table_add(const struct tuning_entry *entry, size_t bytes, const struct settled *settled);
+void table_print(void);
 #endif
 
 #endif

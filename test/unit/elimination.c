@@ -55,7 +55,7 @@ static void clear_winner(bool shaken, uint64_t *random) {
         won += outcome.best == 2;
         rounds += outcome.rounds;
     }
-    expect(won >= 196, "the fastest one won %d of 200%s", won, shaken ? ", on a shaken machine" : "");
+    expect(won >= 190, "the fastest one won %d of 200%s", won, shaken ? ", on a shaken machine" : "");
     expect(rounds < 200 * 60, "%d rounds on average to see 20 %%", rounds / 200);
 }
 
@@ -68,14 +68,14 @@ static void alike(uint64_t *random) {
         expect(outcome.settled && outcome.best != 0, "a slow one won, or nothing is settled");
         first += outcome.best == 1;
     }
-    expect(first >= 95, "the first one of equals won %d of 100", first);
+    expect(first >= 90, "the first one of equals won %d of 100", first);
 }
 
 static void open_still(uint64_t *random) {
     static const double truth[2] = {1e-6, 1.05e-6};
     int open = 0;
     for (int i = 0; i < 100; i++) open += !race(truth, 2, 1, false, 8, random).settled;
-    expect(open >= 70, "8 rounds of great noise told 5 %% apart in %d of 100", 100 - open);
+    expect(open >= 60, "8 rounds of great noise told 5 %% apart in %d of 100", 100 - open);
 }
 
 static void no_noise(void) {
@@ -107,7 +107,7 @@ static void interval(uint64_t *random) {
         held += ratio.low <= 1.3 && 1.3 <= ratio.high;
         narrow += ratio.high - ratio.low < 0.15;
     }
-    expect(held >= 356 && narrow > 380, "it held the true ratio %d times out of 400, and was narrow %d times", held, narrow);
+    expect(held >= 345 && narrow > 380, "it held the true ratio %d times out of 400, and was narrow %d times", held, narrow);
 }
 
 int main(int count, char **words) {
