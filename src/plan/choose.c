@@ -14,8 +14,8 @@ bool staging_pays(const struct team *team, const struct shape *shape) {
 
 /* ---- buffers outside the shared heap ---- */
 
-/* EPYC virtual machine with 2 cores, 2026-11, `mortar bench alltoall --buffers stack`: a read by CMA is a system call of 2.5 us (0.5
- * us elsewhere), and copies 8 GB/s out of caches, 2.1 GB/s through memory. Two barriers, as pull. */
+/* EPYC virtual machine with 2 cores, 2026-11, `mortar bench alltoall --buffers stack`: a read by CMA is a system call of 2.5 us
+ * (0.5 us elsewhere), and copies 8 GB/s out of caches, 2.1 GB/s through memory. Two barriers, as pull. */
 static double cma_cost(const struct team *team, const struct shape *shape) {
     static const double call_seconds = 2.5e-6, cached_seconds = 1 / 8e9, memory_seconds = 1 / 2.1e9;
     double each = call_seconds + (double)shape->bytes * (streams(team, shape->bytes) ? memory_seconds : cached_seconds);
