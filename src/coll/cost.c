@@ -2,8 +2,8 @@
 /* cost - the beta of the cost model; alpha is measured per team (sync_measure). */
 #include "coll/coll.h"
 
-/* EPYC virtual machine with 2 cores, 2026-11, `mortar bench`: a short block; a byte in the second level cache; one that ranks of one
- * processor hand on, one that goes from processor to processor, one that goes through memory. */
+/* EPYC virtual machine with 2 cores, 2026-11, `mortar bench`: a short block; a byte in the second level cache; one that ranks of
+ * one processor hand on, one that goes from processor to processor, one that goes through memory. */
 static const double block_seconds = 6e-9, near_seconds = 1 / 25e9, own_seconds = 1 / 20e9, other_seconds = 1 / 10e9,
                     memory_seconds = 1 / 3.7e9;
 

@@ -2,7 +2,8 @@
 /* algorithm_last - every rank posts where its buffers lie and arrives at one barrier; the last to arrive copies all p x p blocks
  * and releases the others. Buffers that peers cannot reach: all ranks go through the stage instead.
  * Cost    one barrier, p p n beta on one core.
- * Wins    crowded nodes and short blocks: the copying costs less than the second context switch. */
+ * Wins    nowhere for sure, so the model never takes it: up to 24 ranks on 2 cores it is as fast as cico, from 32 on up to ten times
+ *         slower (EPYC virtual machine, 2026-11, `mortar bench`), since each rank in its turn walks all ranks' pages. */
 #include "coll/coll.h"
 
 extern const struct algorithm_code algorithm_last;
@@ -21,10 +22,6 @@ static void copy_everything(const struct team *team, const struct call *call) {
             copy_cell(team, &call->shape, half, (struct cell){.source = i, .dest = j}, true, &plain);
 }
 
-static double cost(const struct team *team, const struct shape *shape) {
-    return team->sync_seconds + copy_seconds(team, (double)team->p * team->p, shape->bytes);
-}
-
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     uint32_t half = team->epoch & 1, trouble;
@@ -40,4 +37,4 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
     return DONE;
 }
 
-const struct algorithm_code algorithm_last = {.prepare = prepare, .cost = cost, .run = run};
+const struct algorithm_code algorithm_last = {.prepare = prepare, .run = run};
