@@ -160,9 +160,9 @@ double timing_batch(const struct world *world, const struct settings *settings, 
 void timing_free(struct contestant *contestants, int count);
 
 /* ---- chosen.c ---- */
-/* Which plan has run since the last time this was asked, for instance "pull(rows)" or "native: no bytes"; empty when mortar does
- * not tell. The answer is on the first rank. */
-void chosen(const struct world *world, const struct kind *kind, char *text, size_t size);
+/* Which plan has run most since the last time this was asked, of those that were forced or of those that mortar chose, for instance
+ * "pull(rows)" or "native: no bytes"; empty when mortar does not tell. The answer is on the first rank. */
+void chosen(const struct world *world, const struct kind *kind, bool forced, char *text, size_t size);
 /* In how many memory domains mortar sees the ranks sit, once a collective has run. On the first rank; 1 where it does not tell. */
 int chosen_domains(const struct world *world);
 

@@ -68,14 +68,15 @@ static FILE *open_report(const struct world *world) {
     return file;
 }
 
-void chosen(const struct world *world, const struct kind *kind, char *text, size_t size) {
+void chosen(const struct world *world, const struct kind *kind, bool forced, char *text, size_t size) {
     char plan[sizeof rows->plan], line[1024];
     unsigned long long most = 0;
     *text = 0;
     FILE *file = open_report(world);
     while (file && fgets(line, sizeof line, file)) {
         unsigned long long calls = grown(line, world, kind, plan, sizeof plan);
-        if (calls <= most) continue;
+        if (calls <= most || !strstr(line, forced ? "\"source\": \"forced\"" : "\"source\": \"")) continue;
+        if (!forced && strstr(line, "\"source\": \"forced\"")) continue;
         most = calls;
         snprintf(text, size, "%s", plan);
     }

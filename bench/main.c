@@ -56,13 +56,17 @@ static int measure(const struct world *world, const struct settings *settings, c
     bool limit = settings->limit && limit_open(world, cell);
     if (settings->limit && !limit && world->me == 0) fprintf(stderr, "mortar bench: no limit: the ranks cannot share a mapping\n");
     int count = enter_contestants(world, settings, limit, contestants), wrong = 0;
-    chosen(world, cell->kind, contestants[0].ran, sizeof contestants[0].ran); /* from here on */
+    chosen(world, cell->kind, false, contestants[0].ran, sizeof contestants[0].ran); /* from here on */
     for (int c = 0; c < count && !wrong; c++) {
         wrong = !timing_verify(world, cell, &contestants[c]);
-        if (contestants[c].what == MORTAR && world->loaded)
-            chosen(world, cell->kind, contestants[c].ran, sizeof contestants[c].ran);
+        bool forced = strcmp(contestants[c].name, "auto") != 0;
+        if (contestants[c].what == MORTAR && world->loaded && forced)
+            chosen(world, cell->kind, true, contestants[c].ran, sizeof contestants[c].ran);
     }
     int repetitions = wrong ? 0 : timing_run(world, settings, cell, contestants, count);
+    for (int c = 0; c < count && repetitions; c++) /* what runs when nobody says so may change on the way: what ran most */
+        if (contestants[c].what == MORTAR && world->loaded && strcmp(contestants[c].name, "auto") == 0)
+            chosen(world, cell->kind, false, contestants[c].ran, sizeof contestants[c].ran);
     if (repetitions && world->me == 0) output_cell(world, settings, cell, contestants, count, repetitions);
     timing_free(contestants, count);
     if (limit) limit_close();

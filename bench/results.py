@@ -38,19 +38,20 @@ def micro(times):
 
 
 def table(paths):
-    print("| ranks | bytes | native us | mortar us | native / mortar | limit us | mortar / limit |")
-    print("|---|---|---|---|---|---|---|")
+    print("| ranks | bytes | native us | mortar us | native / mortar | limit us | mortar / limit | stream us | mortar / stream |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for path in paths:
         cells, row = read(path)
         for (size, caches), plans in sorted(cells.items(), key=lambda item: (item[0][1] != "warm", item[0][0])):
             mortar = next((plans[name] for name in plans if name not in ("native", "limit", "stream")), None)
             if not mortar or "native" not in plans:
                 continue
-            limit = plans.get("limit")
-            print("| %s | %s | %s | %s | %.2f ±%.0f %% | %s | %s |" % (
+            limits = [(micro(plans[name]), "%.2f ±%.0f %%" % compare(mortar, plans[name])) if name in plans else ("", "")
+                      for name in ("limit", "stream")]
+            print("| %s | %s | %s | %s | %.2f ±%.0f %% | %s | %s | %s | %s |" % (
                 (row["ranks"], short(size) + (", cold" if caches == "cold" else ""), micro(plans["native"]), micro(mortar))
                 + compare(plans["native"], mortar)
-                + ((micro(limit), "%.2f ±%.0f %%" % compare(mortar, limit)) if limit else ("", ""))))
+                + limits[0] + limits[1]))
 
 
 def main(folder):

@@ -89,7 +89,7 @@ static bool enter(const struct world *world, const struct cell *cell, struct con
         list[c].seconds = calloc(most_rounds, sizeof(double));
         fine = meet_max(!list[c].seconds) == 0 && timing_verify(world, cell, &list[c]);
         if (c == 0 || !fine) continue;
-        chosen(world, cell->kind, list[c].ran, sizeof list[c].ran);
+        chosen(world, cell->kind, true, list[c].ran, sizeof list[c].ran);
         bool other = strncmp(list[c].ran, "native", 6) == 0 || !*list[c].ran;
         list[c].out = meet_first(other);
     }
@@ -116,7 +116,7 @@ static int find_best(const struct world *world, const struct cell *cell, double 
     double start = clock_seconds();
     int count = candidates_first(cell->kind->name, cell->stack, texts, most_candidates);
     memset(list, 0, sizeof list);
-    chosen(world, cell->kind, list[0].ran, sizeof list[0].ran); /* from here on */
+    chosen(world, cell->kind, true, list[0].ran, sizeof list[0].ran); /* from here on */
     bool fine = enter(world, cell, list, texts, 0, count);
     if (fine) settle(world, cell, list, count, seconds / 2, settled);
     int base = fine ? ordered(cell, list, count, settled->best) : -1, kernels = 2;

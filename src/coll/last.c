@@ -2,8 +2,8 @@
 /* algorithm_last - every rank posts where its buffers lie and arrives at one barrier; the last to arrive copies all p x p blocks
  * and releases the others. Buffers that peers cannot reach: all ranks go through the stage instead.
  * Cost    one barrier, p p n beta on one core.
- * Wins    nowhere for sure, so the model never takes it: up to 24 ranks on 2 cores it is as fast as cico, from 32 on up to ten times
- *         slower (EPYC virtual machine, 2026-11, `mortar bench`), since each rank in its turn walks all ranks' pages. */
+ * Wins    nowhere for sure, so the model never takes it: up to 24 ranks on 2 cores it is as fast as cico, from 32 on up to ten
+ *         times slower (EPYC virtual machine, 2026-11, `mortar bench`), since each rank in its turn walks all ranks' pages. */
 #include "coll/coll.h"
 
 extern const struct algorithm_code algorithm_last;

@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <unistd.h>
 
 /* From CUDA's driver interface: the attribute "memory type", and the type of ordinary memory. */
 enum { memory_type = 2, host_memory = 1 };
@@ -15,6 +16,17 @@ static int count_loads(struct dl_phdr_info *object, size_t size, void *loads) {
     (void)size;
     *(unsigned long long *)loads = object->dlpi_adds;
     return 1;
+}
+
+/* Could there be device memory at all? Without one of the driver's device nodes (servers, Jetson, WSL) there cannot. */
+static bool devices_here(void) {
+    static const char *const nodes[] = {"/dev/nvidiactl", "/dev/nvmap", "/dev/nvhost-ctrl", "/dev/dxg"};
+    static _Atomic int known; /* 0: not looked, 1: no, 2: yes */
+    if (known) return known == 2;
+    bool here = option_choice(OPTION_DEVICES, "auto|ask") == 1;
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) here = here || access(nodes[i], F_OK) == 0;
+    known = here ? 2 : 1;
+    return here;
 }
 
 /* The driver may come late and privately (a framework loads it), so the answer is renewed whenever a library was loaded. */
@@ -44,7 +56,7 @@ HOT static bool surely_host(const struct team *team, const void *address) {
 }
 
 HOT bool on_device(const struct team *team, const void *send, const void *recv) {
-    if (surely_host(team, send) && surely_host(team, recv)) return false;
+    if (!devices_here() || (surely_host(team, send) && surely_host(team, recv))) return false;
     asker ask = driver();
     return ask && (of_device(ask, send) || of_device(ask, recv));
 }

@@ -147,7 +147,7 @@ def threads(flavour):
 def device(flavour):
     """One rank's buffer is on a device: from then on all ranks leave the call to the MPI library."""
     p = ranks(flavour, 3)
-    result = mpi(flavour, p, ["device-" + flavour, run.target("libcuda.so.1")]).ok().silent()
+    result = mpi(flavour, p, ["device-" + flavour, run.target("libcuda.so.1")], ["--option", "DEVICES=ask"]).ok().silent()
     result.took(1, collective="alltoall").native(10, "device")
 
 
