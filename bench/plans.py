@@ -68,7 +68,7 @@ def draw(collective, groups, folder):
         panel.set_xlabel("bytes of a block")
         panel.grid(alpha=0.3)
     panels[0][0].set_ylabel("time of %s / time of the plan" % BASE)
-    panels[0][-1].legend(fontsize=7)
+    panels[0][-1].legend(fontsize=8, loc="center left", bbox_to_anchor=(1.02, 0.5))
     figure.tight_layout()
     figure.savefig(pathlib.Path(folder) / ("plans-%s.png" % collective), dpi=110)
 

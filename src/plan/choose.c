@@ -50,16 +50,22 @@ static const char *outside_plan(struct team *team, const struct shape *shape) {
 
 /* ---- buffers in reach ---- */
 
-/* Where what is exchanged fits into no cache, a cached store first reads the line that it writes: EPYC virtual machine with 2 cores
- * and 32 MiB L3, 2026-11, `mortar bench`, 16 ranks: at 32 KiB (16 MiB in all) plain copies are as fast as non-temporal ones, at
- * 128 KiB (64 MiB) 1.4 times slower. */
-/* The algorithm's plan: over several memory domains the order that writes only where it is near (li2018 section 2.4), else rows;
- * the hybrid copy (ramesh2024 section V-E) for what does not stay in the caches. */
+/* Over several memory domains the order that writes only where it is near (li2018 section 2.4). In one: from many ranks on the
+ * curve (section 2.1), in which a rank touches some 2 sqrt(p) buffers instead of p + 1. EPYC virtual machine with 2 cores, 2026-11,
+ * `mortar bench`, alltoall, morton against rows: as fast up to 16 ranks, 4-10 % faster at 24 and 32, 1.1-1.6 times at 64. */
+static const char *order_for(const struct team *team) {
+    enum { many = 24 };
+    return team->domains > 1 ? "numa(morton)" : team->p >= many ? "morton" : "rows";
+}
+
+/* The algorithm's plan, with the hybrid copy (ramesh2024 section V-E) where what is exchanged fits into no cache: a cached store
+ * would first read the line that it writes. The same machine, 32 MiB L3, 16 ranks: at 32 KiB (16 MiB in all) plain copies are as
+ * fast as non-temporal ones, at 128 KiB (64 MiB) 1.4 times slower. */
 static void write_plan(const struct team *team, const struct shape *shape, const struct algorithm *algorithm, char text[64]) {
     snprintf(text, 64, "%s", algorithm->name);
     if (!strstr(algorithm->takes, "order")) return;
     bool hybrid = streams(team, shape->bytes) && shape->bytes > hybrid_bytes(team) && kernels[KERNEL_nt].usable();
-    snprintf(text, 64, "%s(%s, %s)", algorithm->name, team->domains > 1 ? "numa(morton)" : "rows", hybrid ? "hybrid" : "plain");
+    snprintf(text, 64, "%s(%s, %s)", algorithm->name, order_for(team), hybrid ? "hybrid" : "plain");
 }
 
 void plan_choose(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan) {

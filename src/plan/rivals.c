@@ -53,7 +53,7 @@ int plan_rivals(const struct team *team, const struct shape *shape, bool in_reac
     char text[64];
     add(&list, shape, team, choice);
     add(&list, shape, team, "native");
-    if (in_reach && team->domains > 1) add(&list, shape, team, "pull(rows)");
+    if (in_reach && strncmp(choice, "pull(", 5) == 0 && strncmp(choice, "pull(rows", 9) != 0) add(&list, shape, team, "pull(rows)");
     if (in_reach) add_copiers(&list, shape, team, choice);
     for (int a = 0; a < ALGORITHMS && all && in_reach; a++) {
         add(&list, shape, team, algorithms[a].name);
