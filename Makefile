@@ -12,7 +12,7 @@ CTEST = ctest --output-on-failure --no-tests=error -j 2 --output-junit $(RESULTS
 TABLES = %/list.h %/options.h %/collectives.h
 
 .NOTPARALLEL:
-.PHONY: release dev asan tsan setup demo check check-asan check-tsan check-more check-all bench lint format install clean
+.PHONY: release dev asan tsan setup demo check check-asan check-tsan check-more check-long check-all bench lint format install clean
 
 release dev asan tsan:
 	@test -f build/$@/build.ninja || cmake --preset $@
@@ -37,7 +37,10 @@ check-more: setup dev check-asan check-tsan
 	@scripts/get-mpis; missed=$$?; mkdir -p $(RESULTS) && cmake --preset release && cmake --build build/release && \
 	$(CTEST) build/release -L '^all$$' && exit $$missed
 
-check-all: check check-more
+# Simulations that take minutes.
+check-long: setup release ; @mkdir -p $(RESULTS) && $(CTEST) build/release -L '^long$$'
+
+check-all: check check-more check-long
 
 bench: release
 	scripts/mpi $(MPI) $(RANKS) build/release/bin/mortar bench alltoall
