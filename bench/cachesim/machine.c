@@ -96,10 +96,10 @@ int machine_read(struct machine *machine, const char *path, char why[256]) {
         value = line + strcspn(line, " ");
         if (*value) *value++ = 0;
         fine = set(machine, line, value + strspn(value, " "));
-        if (!fine) snprintf(why, 256, "%s:%d: %s: no such key, or not such a value", path, number, line);
+        if (!fine) snprintf(why, 256, "%.80s:%d: %.80s: no such key, or not such a value", path, number, line);
     }
     fclose(file);
-    if (fine && nonsense(machine)) snprintf(why, 256, "%s: %s", path, nonsense(machine));
+    if (fine && nonsense(machine)) snprintf(why, 256, "%.80s: %s", path, nonsense(machine));
     return fine && !nonsense(machine) ? 0 : -EINVAL;
 }
 

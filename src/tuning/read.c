@@ -101,7 +101,7 @@ static bool take(const struct reader *reader, int t, const struct field *field, 
     }
     if (!number(reader, t, &value)) return false;
     if (field->kind == FIELD_SECONDS) *(double *)(void *)to = value;
-    else if (value != floor(value) || value > (field->kind == FIELD_COUNT ? 1e9 : 9e15)) return false;
+    else if (value > (field->kind == FIELD_COUNT ? 1e9 : 9e15) || value != (double)(int64_t)value) return false;
     else if (field->kind == FIELD_COUNT) *(int *)(void *)to = (int)value;
     else *(size_t *)(void *)to = (size_t)value;
     return true;
