@@ -103,13 +103,14 @@ def attached(flavour, bytes, rounds, how="mixed", options=(), **kernel):
 
 
 def xpmem(flavour):
-    """Every mixture of buffers in orders of both kinds; 3 places and the heap of each peer are attached once for all calls."""
+    """Every mixture of buffers in orders of both kinds; the windows in which a peer keeps its 3 places are attached once
+    for all calls, one to three of them."""
     p = RANKS.get(flavour, 4)
     for plan in (XPMEM, "pull(columns, plain, xpmem)", "pull(morton, plain, xpmem)"):
         for bytes in (1, 1000, 20000):
             result, counts = attached(flavour, bytes, 40, options=["--plan", plan])
             result.took(40, plan=plan)
-            result.check(all(p - 1 < count <= 3 * (p - 1) for count in counts), "attached %s times" % counts)
+            result.check(all(p - 1 <= count <= 3 * (p - 1) for count in counts), "attached %s times" % counts)
     # its own choice
     attached(flavour, 100000, 12, "same", ["--option", "SLOT=4K"])[0].took(12, plan=XPMEM)
 
