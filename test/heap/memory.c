@@ -45,8 +45,11 @@ int main(void) {
         size_t full = resident();
         expect(full >= start + count * bytes, "touched blocks are counted");
         for (size_t i = 0; i < count; i++) free(block[i]);
-        go_on();
-        size_t left = resident();
+        size_t left = full;
+        for (int tries = 0; tries < 5 && left >= start + (full - start) / 4; tries++) { /* longer on a busy machine */
+            go_on();
+            left = resident();
+        }
         printf("%zu blocks of %zu bytes: %zu KiB, freed %zu KiB\n", count, bytes, full >> 10, left >> 10);
         expect(left < start + (full - start) / 4, "small blocks go back after a while");
     }
