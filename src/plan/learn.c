@@ -3,17 +3,15 @@
  * ramesh2024 section V-C (online choice), made bounded and lasting:
  *
  * Pairs. Two arms are tried one right after the other, a few calls each, so that what else the machine does hits both; what counts
- * is the ratio of their times. The arm in use, the incumbent, is replaced by a rival that
- * was 3 % better in each of the latest four pairs; a rival that is clearly slower is tried again
- * only now and then.
+ * is the ratio of their times. The arm in use, the incumbent, is replaced by a rival that was 3 % better in each of the latest
+ * four pairs; a rival that is clearly slower is tried again only now and then.
  * Agreement. Ranks decide alike without a message: before a call that has a barrier anyway each rank adds its times to two words
  * of the control block (sums_add), after the call all read the sums. The mean over ranks is what counts.
  * Budget. Trying a slower arm costs (its time - the incumbent's) per call. A pair is tried only when what was spent so far and
  * what it is expected to cost stay below MORTAR_REGRET per cent of the time in this class, and a constant. The first look at an
  * unknown arm is one call, expected to take twice as long as the incumbent.
  * Modes: watch (default): the model's choice against native, and the hybrid copy's threshold halved while that gains (ramesh2024
- * section V-E); online: everything that could win; paper: the model's choice and each
- * order three times, the fastest is kept. */
+ * section V-E); online: everything that could win; paper: the model's choice and each order three times, the fastest is kept. */
 #include "plan/learn.h"
 
 #include <stdlib.h>

@@ -205,7 +205,8 @@ uint32_t sync_release(struct team *team);
 uint32_t sync_wait(struct team *team);
 /* Arrive and release or wait: a full barrier. */
 uint32_t sync_all(struct team *team, uint32_t trouble);
-/* Measures the barrier, for the cost model: sets team->sync_seconds. Collective. */
+/* What the cost model wants to know: measures the barrier, asks rank 0 for its caches; sets sync_seconds, l2_bytes and l3_bytes.
+ * Collective. */
 void sync_measure(struct team *team);
 /* Sums over the ranks that ride on barriers. Before a call that has a barrier each rank adds its two values; after it each can read
  * the sums of all into sums[2], which must live until then. Every rank adds in the same sequence; who adds again before it has
