@@ -12,7 +12,8 @@ static double cost(const struct team *team, const struct shape *shape) {
     size_t chunk = team->slot / blocks / 64 * 64, rounds = chunk > 0 ? (shape->bytes + chunk - 1) / chunk : 1;
     /* Where ranks share a processor, short staged blocks cost twice: nothing prefetches them (measured as the rest, cost.c). */
     double dear = crowding(team) > 1 && shape->bytes < 16 << 10 ? 2 : 1;
-    return (double)rounds * team->sync_seconds + 2 * dear * crowding(team) * copy_seconds(team, typical_blocks(team, shape), shape->bytes);
+    return (double)rounds * team->sync_seconds +
+           2 * dear * crowding(team) * copy_seconds(team, typical_blocks(team, shape), shape->bytes);
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

@@ -106,11 +106,10 @@ HOT static void copy_edge(const struct exchange *x, struct edge e, bool cells) {
     const struct call *call = x->call;
     int me = x->team->me, source = (int)e.source, dest = (int)e.dest, out = is_personal(call->shape.collective) ? (int)e.out : 0;
     const struct card *from = card_of(x, source);
-    struct block to = dest == me ? block_of(call->recvs, (int)e.in)
-                                 : offer_block(x->team, dest, &card_of(x, dest)->recvs, (int)e.in, true);
+    struct block to =
+        dest == me ? block_of(call->recvs, (int)e.in) : offer_block(x->team, dest, &card_of(x, dest)->recvs, (int)e.in, true);
     if (source == me || (cells && from->sends.how == OFFER_STRAIGHT)) {
-        struct block block = source == me ? block_of(call->sends, out)
-                                          : offer_block(x->team, source, &from->sends, out, true);
+        struct block block = source == me ? block_of(call->sends, out) : offer_block(x->team, source, &from->sends, out, true);
         move_block(&to, &block, &x->arguments->copier);
     } else {
         offer_take(x->team, source, &from->sends, area_of(x, source), out, &to, &x->arguments->copier);
