@@ -77,6 +77,7 @@ double *heat_memory(size_t doubles) {
 
 /* One wall is hot, and inside a shell and, beside the middle, a ball in it (in the plate: a ring and a disc). */
 static double temperature(const struct box *box, const int at[3]) {
+    static const double middle[3] = {0.12, 0.06, -0.03}; /* of the ball, in shortest edges */
     double shortest = box->whole[0], square = 0, ball = 0;
     for (int k = 0; k < box->dimensions; k++) {
         if (at[k] < 0) return k == 0 ? HOT : COLD;
@@ -84,11 +85,11 @@ static double temperature(const struct box *box, const int at[3]) {
         if (box->whole[k] < shortest) shortest = box->whole[k];
     }
     for (int k = 0; k < box->dimensions; k++) {
-        double x = (at[k] + 0.5 - 0.5 * box->whole[k]) / shortest; /* from the middle, in shortest edges */
+        double x = (at[k] + 0.5 - 0.5 * box->whole[k]) / shortest;
         square += x * x;
-        ball += (x - 0.05 * (k + 1)) * (x - 0.05 * (k + 1));
+        ball += (x - middle[k]) * (x - middle[k]);
     }
-    return ball < 0.1 * 0.1 || (square > 0.3 * 0.3 && square < 0.38 * 0.38) ? HOT : COLD;
+    return ball < 0.12 * 0.12 || (square > 0.3 * 0.3 && square < 0.38 * 0.38) ? HOT : COLD;
 }
 
 void heat_start(const struct box *box, double *field) {
