@@ -69,6 +69,27 @@ def image(flavour):
                 raise run.Failure("%s is no picture of %s:\n%r" % (path, shape, data[:400]))
 
 
+def times(flavour):
+    """heat-times writes each run into its file, and stops when mortar's field is another one."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "heat-times")
+    words = [sys.executable, script, "--mpi", flavour, "--ranks", "1,2", "--n2", "16", "--n3", "4", "--iterations", "4"]
+    words += ["--repeat", "2"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "times.csv")
+        result = run.run([*words, "--build", run.BUILD, "--csv", path]).ok("heat3d      2 2x1x1    8x4x4")
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        rows = [line.split(",") for line in lines[1:]]
+        result.check(len(rows) == 16 and all(row[6] in ("native", "mortar") for row in rows), "the file is\n" + "\n".join(lines))
+        os.mkdir(os.path.join(folder, "bin"))
+        os.symlink(os.path.join(run.BUILD, "examples"), os.path.join(folder, "examples"))
+        with open(os.path.join(folder, "bin", "mortar"), "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\nshift 3\n"$@" | sed s/hash=./hash=x/\n')
+            os.chmod(file.name, 0o755)
+        result = run.run([*words, "--build", folder])
+        result.check(result.code != 0 and "the fields differ: heat2d, n=16, 1 ranks, mortar" in result.err, "no word of it")
+
+
 def wrong_words(flavour):
     for name, _, _ in PROGRAMS:
         for words, said in ((["--n", "x"], "expected a number"), (["--n"], "expected a number"), (["--what"], "usage: "),
@@ -82,6 +103,7 @@ def wrong_words(flavour):
 def test(flavour, *counts):
     verified(flavour, [int(word) for word in counts])
     image(flavour)
+    times(flavour)
     wrong_words(flavour)
 
 
