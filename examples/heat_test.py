@@ -25,8 +25,9 @@ def program(name, flavour):
 
 
 def known(collective):
-    """Does mortar take this collective?"""
-    return run.run([run.MORTAR, "info", "--plans", collective]).code == 0
+    """Has mortar a plan of its own for this collective?"""
+    listed = run.run([run.MORTAR, "info", "--plans", collective])
+    return listed.code == 0 and any(plan != "native" for plan in listed.out.split())
 
 
 def heat(name, flavour, ranks, words, options=None):
