@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { classes = 65, most_plans = 256, most_learners = 64 };
+enum { classes = 65, most_plans = 1024, most_learners = 256 };
 
 /* After a call whose buffers were out of reach, so many calls of its class are expected to be like it; then mortar looks again. */
 enum { detour_calls = 255 };
@@ -143,7 +143,7 @@ struct plan *plan_ready(struct team *team, const struct shape *shape, const char
 static const char *why_native(const struct team *team, const struct shape *shape) {
     if (team->why_native) return team->why_native;
     if (switched_off(shape->collective)) return "switched off by MORTAR_OFF";
-    return shape->bytes == 0 ? "no bytes" : NULL;
+    return shape->bytes == 0 && !shape->unsized ? "no bytes" : NULL;
 }
 
 /* Collective, unless the team is native. */
