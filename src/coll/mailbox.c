@@ -201,9 +201,10 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
     r.turns = r.count > 1 ? team_turns(team, 2 * r.count) : one;
     for (uint32_t k = 0; r.turns && k < r.count; k++) r.turns[k] = k;
     s.more = s.readers > 0;
+    if (s.more) send_part(team, &s);
+    copy_own(team, call, r.copier);
     for (uint32_t part = 0; s.more || r.left > 0; part++) {
-        if (s.more) send_part(team, &s);
-        if (part == 0) copy_own(team, call, r.copier);
+        if (s.more && part > 0) send_part(team, &s);
         if (r.turns) take_parts(team, &r, part);
         else if (!s.more) take_in_order(team, &r);
     }
