@@ -6,91 +6,11 @@
  * Cost    staged: one switch of processor in BOXES calls, and blocks are copied twice. Straight, when the sender's blocks are in
  *         reach and longer than what waiting for the receivers costs: one copy, and one such wait (about a barrier).
  * Wins    over a barrier, where calls follow each other and where a rank has few neighbours. */
-#include "coll/offers.h"
+#include "coll/letters.h"
 
 #include <errno.h>
 
 extern const struct algorithm_code algorithm_mailbox;
-
-/* What a box holds: an offer of blocks first .. first + count - 1, none when the sender is in trouble. */
-struct letter {
-    int first, count;
-    bool roomy; /* the staged bytes lie in the box's room */
-    bool more;  /* the call's next part will follow */
-    struct offer offer;
-};
-enum { inside = BOX_INSIDE - sizeof(struct letter), least_staged = 1 << 10 };
-
-/* Where copying once more costs as much as waiting until all receivers have come; bytes. */
-static size_t most_staged(const struct team *team) {
-    static const double bytes_per_second = 10e9;
-    size_t bytes = (size_t)(team->sync_seconds * bytes_per_second);
-    return bytes > least_staged ? bytes : least_staged;
-}
-
-/* ---- sending ---- */
-
-struct sending {
-    const struct call *call;
-    uint64_t op;
-    uint32_t part, readers;
-    struct blocks group;  /* those whose starts fit into one table; mostly all */
-    struct letter *begun; /* the part before, when the group goes on; its table is in `table` */
-    char *table;
-    int first; /* block that was not in a group yet */
-    bool more, straight;
-};
-
-static bool goes_on(const struct offer *offer) { return offer->how == OFFER_PART && offer->at + offer->window < offer->bytes; }
-
-static struct blocks group_of(const struct blocks *blocks, int first, int most) {
-    struct blocks group = *blocks;
-    group.count = blocks->count - first < most ? blocks->count - first : most;
-    if (first == 0) return group;
-    if (group.counts) group.counts = (const char *)group.counts + (size_t)first * group.count_width;
-    if (group.displs) group.displs = (const char *)group.displs + (size_t)first * group.displ_width;
-    else group.base = block_of(blocks, first).at;
-    if (group.layouts) group.layouts += first;
-    return group;
-}
-
-/* The staged bytes of my box's letter. */
-static char *area_of(const struct team *team, int rank, uint64_t op, uint32_t part, const struct letter *letter) {
-    return letter->roomy ? box_room_of(team, rank, op, part) : (char *)(uintptr_t)(letter + 1);
-}
-
-static void begin_group(const struct team *team, struct sending *s, struct letter *letter) {
-    s->group = group_of(s->call->sends, s->first, (int)(team->box_room / 2 / sizeof(uint64_t)) - 1);
-    letter->first = s->first;
-    letter->count = s->group.count;
-    s->first += s->group.count;
-    letter->roomy = starts_bytes(s->group.count) + blocks_bytes(&s->group) > inside;
-    char *area = area_of(team, team->me, s->op, s->part, letter);
-    offer_make(team, &letter->offer, area, letter->roomy ? team->box_room : inside, most_staged(team), &s->group);
-    s->straight = s->straight || letter->offer.how == OFFER_STRAIGHT;
-    s->table = area;
-}
-
-static void continue_group(const struct team *team, struct sending *s, struct letter *letter) {
-    *letter = *s->begun;
-    char *area = area_of(team, team->me, s->op, s->part, letter);
-    if (area != s->table) memcpy(area, s->table, starts_bytes(letter->count));
-    offer_next(&letter->offer, area, &s->group);
-    s->table = area;
-}
-
-/* Fills the box of my next part. */
-HOT static void send_part(struct team *team, struct sending *s) {
-    struct box *box = box_wait_free(team, s->op, s->part);
-    struct letter *letter = (struct letter *)(void *)box->inside;
-    bool absent = s->call->trouble != 0; /* nothing to read from: the receivers must not wait for it all the same */
-    if (absent) *letter = (struct letter){.count = 0};
-    else if (s->begun) continue_group(team, s, letter);
-    else begin_group(team, s, letter);
-    s->begun = !absent && goes_on(&letter->offer) ? letter : NULL;
-    s->more = letter->more = s->begun || (!absent && s->first < s->call->sends->count);
-    box_publish(box, s->op, s->part++, s->readers);
-}
 
 /* ---- receiving ---- */
 
@@ -119,19 +39,11 @@ static struct edge edge_at(const struct team *team, const struct receiving *r, u
 }
 
 /* Takes what the part of the edge's source holds for it. Does more follow? */
-HOT static bool take_part(struct team *team, const struct receiving *r, const struct edge *edge, uint32_t part) {
-    int source = (int)edge->source, index;
-    struct box *box = box_of(team, source, r->op, part);
-    const struct letter *letter = (const struct letter *)(const void *)box->inside;
-    index = (int)edge->out - letter->first;
-    if (index >= 0 && index < letter->count && !r->call->trouble) {
-        struct block mine = block_of(r->call->recvs, (int)edge->in);
-        const char *area = area_of(team, source, r->op, part, letter);
-        offer_take(team, source, &letter->offer, area, index, &mine, r->copier);
-    }
-    bool more = letter->more;
-    box_ack(box);
-    return more;
+HOT static bool take_part(const struct team *team, const struct receiving *r, const struct edge *edge, uint32_t part) {
+    struct block mine = {0};
+    bool absent = r->call->trouble != 0;
+    if (!absent) mine = block_of(r->call->recvs, (int)edge->in);
+    return letter_take(team, (int)edge->source, r->op, part, edge->out, absent ? NULL : &mine, r->copier);
 }
 
 /* Takes this part of all edges that have one: who is there first, then who comes. */
@@ -195,20 +107,20 @@ static void copy_own(const struct team *team, const struct call *call, const str
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     uint32_t one[2] = {0};
-    struct sending s = {.call = call, .op = box_next_op(team), .readers = readers_of(team, call)};
+    struct sending s = {.blocks = call->trouble ? NULL : call->sends, .op = box_next_op(team)};
     struct receiving r = {.call = call, .copier = &arguments->copier, .op = s.op, .count = sources_of(team, call)};
     r.left = r.count;
     r.turns = r.count > 1 ? team_turns(team, 2 * r.count) : one;
     for (uint32_t k = 0; r.turns && k < r.count; k++) r.turns[k] = k;
-    s.more = s.readers > 0;
-    if (s.more) send_part(team, &s);
+    s.readers = readers_of(team, call);
+    if (s.readers > 0) letter_send(team, &s);
     copy_own(team, call, r.copier);
     for (uint32_t part = 0; s.more || r.left > 0; part++) {
-        if (s.more && part > 0) send_part(team, &s);
+        if (s.more && part > 0) letter_send(team, &s);
         if (r.turns) take_parts(team, &r, part);
         else if (!s.more) take_in_order(team, &r);
     }
-    if (s.straight) box_wait_free(team, s.op, s.part - 1);
+    letters_wait(team, &s);
     return DONE;
 }
 
@@ -224,7 +136,7 @@ static double cost(const struct team *team, const struct shape *shape) {
     bool rooted = gathers(c) || c == COLL_scatter || c == COLL_scatterv; /* the root's processor may be the bottleneck */
     double blocks = rooted && team->p > crowding(team) ? team->p / crowding(team) : 1;
     size_t offered = c == COLL_scatter || c == COLL_scatterv ? shape->bytes * (size_t)team->p : shape->bytes;
-    bool staged = offered <= most_staged(team) && offered <= team->box_room;
+    bool staged = offered <= letter_most_staged(team) && offered <= team->box_room;
     double wait = staged ? team->sync_seconds / BOXES : team->sync_seconds;
     return wait + (staged ? 2 : 1) * crowding(team) * copy_seconds(team, blocks, shape->bytes);
 }
