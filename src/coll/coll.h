@@ -53,15 +53,15 @@ static inline struct block block_of(const struct blocks *blocks, int b) {
 }
 static inline size_t block_bytes(const struct block *block) { return block->elements * block->layout->size; }
 
-/* The neighbourhood of a communicator with a topology, as far as this rank is in it. Neighbours that are nobody (MPI_PROC_NULL)
- * have blocks but no edges; a neighbour that is named twice has two edges; a rank may be its own neighbour. */
+/* The neighbourhood of a communicator with a topology. Neighbours that are nobody (MPI_PROC_NULL) have blocks but no edges; a
+ * neighbour that is named twice has two edges; a rank may be its own neighbour. */
 struct neighbours {
-    int outs, ins; /* blocks of my send and receive buffers */
-    int to_count, from_count;
-    struct edge *to, *from; /* edges that leave me, by `out`; that come to me, by `in` */
-    struct edge *edges;     /* all of the team's, by source, then `out`: the same on all ranks */
-    size_t edge_count;
-    bool connected;         /* the graph is one piece, so all ranks know the size of equal blocks. The same on all ranks */
+    int outs, ins;            /* blocks of my send and receive buffers */
+    int to_count, from_count; /* edges that leave me, by `out`; that come to me, by `in` */
+    struct edge *to, *from;
+    size_t edge_count; /* of all ranks, by source and `out`; the same on all ranks */
+    struct edge *edges;
+    bool connected; /* the graph is one piece, so all ranks know the size of equal blocks. The same on all ranks */
 };
 
 struct reduction; /* see reduce.h */
@@ -154,7 +154,8 @@ void copy_cell(const struct team *team, const struct shape *shape, uint32_t half
 /* ---- offers.c: blocks of any kind; the rest in offers.h ---- */
 /* All bytes of the blocks, packed. Local. */
 size_t blocks_bytes(const struct blocks *blocks);
-/* Can peers read everything that belongs to these blocks in my region? *shown: with addresses there. Local. */
+/* Can peers, who must have mapped it (team_map), read everything that belongs to these blocks in my region? *shown: with addresses
+ * there. Local. */
 bool blocks_shown(const struct team *team, const struct blocks *blocks, struct blocks *shown);
 
 /* ---- vector.c: exchanges of blocks of any counts, places and types ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* offers - see offers.h. The area begins with a table where each block starts in the packed stream, unless all have the same bytes. */
+/* offers - see offers.h. The area begins with a table where each block starts in the packed stream, unless they are even. */
 #include "coll/offers.h"
 
 static const struct copier plain = {.kernel = KERNEL_plain};
@@ -42,7 +42,7 @@ static bool span_of(const struct blocks *blocks, char **low, char **high) {
 }
 
 bool blocks_shown(const struct team *team, const struct blocks *blocks, struct blocks *shown) {
-    if (team->region_bytes == 0) return false;
+    if (team->region_bytes == 0 || team->map_error[0] != 0) return false;
     size_t count = (size_t)blocks->count;
     char *low, *high;
     *shown = *blocks;
