@@ -39,15 +39,11 @@ static void begin_group(const struct team *team, struct sending *s, struct lette
     char *area = area_of(team, team->me, s->op, s->part, letter);
     offer_make(team, &letter->offer, area, letter->roomy ? team->box_room : inside, letter_most_staged(team), &s->group);
     s->straight = s->straight || letter->offer.how == OFFER_STRAIGHT;
-    s->table = area;
 }
 
 static void continue_group(const struct team *team, struct sending *s, struct letter *letter) {
     *letter = *s->begun;
-    char *area = area_of(team, team->me, s->op, s->part, letter);
-    if (area != s->table) memcpy(area, s->table, starts_bytes(letter->count));
-    offer_next(&letter->offer, area, &s->group);
-    s->table = area;
+    offer_next(&letter->offer, area_of(team, team->me, s->op, s->part, letter), letter->roomy ? team->box_room : inside, &s->group);
 }
 
 HOT void letter_send(struct team *team, struct sending *s) {

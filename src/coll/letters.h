@@ -23,8 +23,8 @@ struct sending {
     bool straight;        /* readers read my memory: letters_wait before it changes */
     struct blocks group;  /* whose starts fit into one table; mostly all blocks */
     int first;            /* block that was in no group yet */
-    struct letter *begun; /* the part before, when the group goes on; its table is in `table` */
-    char *table;
+    struct letter *begun; /* the part before, when the group goes on */
+    /
 };
 
 /* Waits for a free box and puts the next part into it. Local, but for the flow control. */

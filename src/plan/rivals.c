@@ -65,7 +65,8 @@ int plan_rivals(const struct team *team, const struct shape *shape, bool in_reac
         snprintf(text, sizeof text, "%s(nt)", algorithms[a].name); /* the narrower ones are there for comparison */
         add(&list, shape, team, text);
     }
-    if (in_reach) return list.count;
+    /* Any blocks see by themselves to what is out of reach, without paths. */
+    if (in_reach || is_vector(shape->collective)) return list.count;
     add(&list, shape, team, "cico");
     for (int path = 0; path < PATHS; path++) { /* one that does not work between these ranks cannot be prepared */
         snprintf(text, sizeof text, "pull(%s)", paths[path].name);

@@ -34,6 +34,9 @@ enum trouble {
     REFUSED = 8,                   /* team_agree */
     MUST_STAGE = 32,               /* a buffer that no peer may touch: it is overwritten while it is sent, or not all there */
     PATH_LOST = 64,                /* a data path failed under way */
+    SHOWN = 128,                   /* a rank's blocks are read where they lie: nobody returns before all have read */
+    MORE = 256,                    /* a rank's staged blocks go on in another round */
+    TYPED = 512,                   /* a rank's equal blocks are no runs of bytes: all take the way of any blocks */
 };
 
 struct control {
@@ -45,8 +48,11 @@ struct control {
     _Atomic uint64_t l2_bytes, l3_bytes;      /* of rank 0's processor */
     _Alignas(64) _Atomic uint64_t sums[2][2]; /* see sums_add; each grows for ever */
     _Alignas(64) char advice[2][64];          /* the plan that rank 0 found in its tuning file, as posts by halves */
-    struct post posts[];                      /* [2][p], then the stage */
+    struct post posts[];                      /* [2][p], then the cards and the stage */
 };
+
+/* Bytes that a rank has beside its post, for what does not fit into one: see coll/vector.c. */
+enum { CARD_BYTES = 384 };
 
 /* How this rank waits; adapted at run time (wait.c). */
 struct patience {
@@ -89,6 +95,12 @@ struct path {
 };
 extern const struct path paths[PATHS];
 
+/* What the last call of one collective was like on the rank that sent most: the same on all ranks. */
+struct last_call {
+    uint64_t bytes; /* that it sent; 0: nothing is known */
+    bool uneven;    /* some rank's blocks were not all equal */
+};
+
 struct reached {
     bool tried;
     int error; /* of open, the same on all ranks; or lost since */
@@ -100,6 +112,7 @@ struct team {
     const char *why_native; /* not NULL: the host MPI does everything; none of what follows is set. Static storage */
     struct control *control;
     size_t control_bytes;
+    char *cards; /* [2][p][CARD_BYTES] bytes */
     char *stage; /* [2][p][slot] bytes */
     size_t slot;
     char *boxes; /* see box.c */
@@ -117,6 +130,9 @@ struct team {
     int map_error[2];                   /* team_map's answer, once given */
     struct reached reached[PATHS];      /* the data paths that were asked for */
     struct cell *cells[ORDERS][ORDERS]; /* [order][inner] my part, filled when first asked for; inner 0 where none is taken */
+    struct edge *segment;               /* my part of a neighbourhood's edges on the compact curve; NULL: not asked for yet */
+    size_t segment_count;               /* of these */
+    struct last_call last_calls[32];    /* by collective, of those where ranks do not know each other's counts */
     uint32_t domains;                   /* of memory, that the ranks sit in */
     uint32_t *domain_of;                /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain */
     double sync_seconds;                /* one barrier of this team, the same figure on all ranks */
@@ -170,6 +186,9 @@ bool team_reaches(const struct team *team, const void *memory, size_t bytes, uin
  * are what a short exchange costs. */
 static inline char *stage_of(const struct team *team, uint32_t half, int rank, size_t bytes) {
     return team->stage + (size_t)half * (size_t)team->p * team->slot + (size_t)rank * ((bytes + 63) / 64 * 64);
+}
+static inline void *card_at(const struct team *team, uint32_t half, int rank) {
+    return team->cards + ((size_t)half * (size_t)team->p + (size_t)rank) * CARD_BYTES;
 }
 static inline struct post *post_of(const struct team *team, uint32_t half, int rank) {
     return &team->control->posts[(size_t)half * (size_t)team->p + (size_t)rank];
