@@ -10,7 +10,8 @@ MODULES = {
     "order": ("ORDER", "order_", {"table"}),
     "copy": ("KERNEL", "copy_", {"table", "layout"}),
     "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "cost", "letters", "offers", "outside", "staged"}),
-    "reach": ("PATH", "path_", {"box", "domains", "handover_socket", "host", "node", "paths", "peers", "sync", "team", "wait", "windows"}),
+    "reach": ("PATH", "path_", {"box", "domains", "handover_socket", "host", "node", "paths", "peers", "sync", "team", "wait",
+                                   "windows"}),
 }
 
 
