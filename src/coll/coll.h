@@ -57,13 +57,15 @@ static inline size_t block_bytes(const struct block *block) { return block->elem
 struct edge {
     uint32_t source, dest, out, in;
 };
-/* The neighbourhood of a communicator with a topology, as far as this rank is in it. Neighbours that are nobody (MPI_PROC_NULL)
- * have blocks but no edges; a neighbour that is named twice has two edges; a rank may be its own neighbour. */
+/* The neighbourhood of a communicator with a topology. Neighbours that are nobody (MPI_PROC_NULL) have blocks but no edges; a
+ * neighbour that is named twice has two edges; a rank may be its own neighbour. */
 struct neighbours {
-    int outs, ins; /* blocks of my send and receive buffers */
-    int to_count, from_count;
-    struct edge *to, *from; /* edges that leave me, by `out`; that come to me, by `in` */
-    bool connected;         /* the graph is one piece, so all ranks know the size of equal blocks. The same on all ranks */
+    int outs, ins;            /* blocks of my send and receive buffers */
+    int to_count, from_count; /* edges that leave me, by `out`; that come to me, by `in` */
+    struct edge *to, *from;
+    size_t edge_count; /* of all ranks, by source and `out`; the same on all ranks */
+    struct edge *edges;
+    bool connected; /* the graph is one piece, so all ranks know the size of equal blocks. The same on all ranks */
 };
 
 struct reduction; /* see reduce.h */
