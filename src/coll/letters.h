@@ -24,7 +24,6 @@ struct sending {
     struct blocks group;  /* whose starts fit into one table; mostly all blocks */
     int first;            /* block that was in no group yet */
     struct letter *begun; /* the part before, when the group goes on */
-    /
 };
 
 /* Waits for a free box and puts the next part into it. Local, but for the flow control. */

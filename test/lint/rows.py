@@ -10,7 +10,8 @@ MODULES = {
     "order": ("ORDER", "order_", {"table"}),
     "copy": ("KERNEL", "copy_", {"table", "layout"}),
     "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "cost", "letters", "offers", "outside", "staged", "vector"}),
-    "reach": ("PATH", "path_", {"domains", "handover_socket", "host", "node", "paths", "peers", "sync", "team", "wait", "windows"}),
+    "reach": ("PATH", "path_", {"box", "domains", "handover_socket", "host", "node", "paths", "peers", "sync", "team", "wait",
+                                "windows"}),
 }
 
 
@@ -82,6 +83,7 @@ GOOD = {
     "src/coll/staged.c": "",
     "src/coll/cost.c": "",
     "src/coll/outside.c": "",
+    "src/coll/letters.c": "",
     "src/coll/offers.c": "",
     "src/reach/list.h": 'PATH(cma, "x")\n',
     "src/reach/cma.c": "const struct path_code path_cma = {0};\n",
