@@ -16,7 +16,6 @@ struct host {
 #undef HOST
 #undef N
 #undef D
-#if MPI_VERSION >= 4
 #define N MPI_Count
 #define D MPI_Aint
 #define HOST(name, symbol, parameters) int(*name##_c) parameters;
@@ -24,7 +23,7 @@ struct host {
 #undef HOST
 #undef N
 #undef D
-#endif
+    bool large; /* are the _c forms there? Only in MPI 4 */
     int (*barrier)(MPI_Comm);
     int (*init)(int *, char ***);
     int (*init_thread)(int *, char ***, int, int *);
