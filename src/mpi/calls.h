@@ -7,17 +7,6 @@
 
 #include "plan/plan.h"
 
-/* What an older mpi.h does not declare; the engine has it all the same. */
-#if MPI_VERSION < 4
-#define N MPI_Count
-#define D MPI_Aint
-#define HOST(name, symbol, parameters) int MPI_##symbol##_c parameters;
-#include "reach/hosts.h"
-#undef HOST
-#undef N
-#undef D
-#endif
-
 /* One side of a call as MPI gave it: a buffer, and what of this the call has. In the _c forms counts are MPI_Count. */
 struct half {
     const void *buffer; /* or MPI_IN_PLACE */

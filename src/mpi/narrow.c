@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* narrow - calls with large counts where the MPI library is older than MPI 4. A program that asks by a weak reference whether it has
- * MPI_X_c, as mpi4py's wheels do, finds mortar's and calls it. */
+/* narrow - calls with large counts where the MPI library is older than MPI 4. A program that asks by a weak reference whether it
+ * has MPI_X_c, as mpi4py's wheels do, finds mortar's and calls it. */
 #include "mpi/calls.h"
 
 #include <limits.h>

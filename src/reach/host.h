@@ -33,6 +33,17 @@ struct host {
 };
 extern struct host host;
 
+/* The forms with large counts that an older mpi.h does not declare: the engine has them all the same. */
+#if MPI_VERSION < 4
+#define N MPI_Count
+#define D MPI_Aint
+#define HOST(name, symbol, parameters) int MPI_##symbol##_c parameters;
+#include "reach/hosts.h"
+#undef HOST
+#undef N
+#undef D
+#endif
+
 /* Finds the originals in the MPI library with this dlopen handle. False: one is missing. */
 bool host_open(void *library);
 

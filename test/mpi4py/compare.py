@@ -125,7 +125,8 @@ class Case:
             tune, len(wrong), "\n".join("  %s  %s" % (test, outcome.why.get(test, "not run, or skipped")) for test in wrong)))
         result.check(must, "no test was compared")
         self.taken(result)
-        print("tune %s: %d tests pass as natively; beyond them: %s" % (tune, len(must), ", ".join(sorted(outcome.good - must)) or "-"))
+        more = ", ".join(sorted(outcome.good - must)) or "-"
+        print("tune %s: %d tests pass as natively; only here: %s" % (tune, len(must), more))
 
     def taken(self, result):
         """The report: the calls of every collective that came, and that mortar has taken some."""
