@@ -17,7 +17,7 @@ INSIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "inside.py")
 MODULES = r"test_(cco_.*|comm(_.*)?|op|datatype|attributes|errhandler|exceptions|pack|subclass|util_pkl5)"
 BLOCKING = r"test_(cco_(buf|obj|vec|ngh_buf|ngh_obj)(_inter)?|comm_topo)"  # what mortar may take
 SECONDS = 600  # of one run
-TRIES = 6  # native runs that may die
+TRIES = 6  # native runs that may die; a run that takes too long counts as five
 
 
 class Python:
@@ -106,27 +106,33 @@ class Case:
 
     def natively(self):
         """What passes without mortar, and what cannot be run without it: the tests in which the run died."""
-        without = set()
-        for _ in range(TRIES):
+        without, tries = set(), TRIES
+        while tries > 0:
             result, outcome = self.go(MODULES, without, None, {})
             if outcome.complete:
                 result.check(len(outcome.good) >= 100, "only %d tests pass natively" % len(outcome.good))
                 return outcome, without
             result.check(outcome.unfinished, "the native run did not begin a test")
             without |= outcome.unfinished
-        raise Skip("the native run dies in too many tests: %s" % ", ".join(sorted(without)))
+            tries -= 5 if result.code == 124 else 1
+        raise Skip("the native run dies, or is too slow here: %s" % ", ".join(sorted(without)))
 
     def mortar(self, native, without, modules, tune):
         result, outcome = self.go(modules, without, [], {"MORTAR_TUNE": tune})
-        result.check(outcome.complete, "tune %s: ended too early, in %s" % (tune, ", ".join(sorted(outcome.unfinished)) or "none"))
+        result.check(outcome.complete, "tune %s: ended too early, in %s; before that, wrong:\n%s" % (
+            tune, ", ".join(sorted(outcome.unfinished)) or "none", self.listed(outcome, sorted(outcome.bad & native.good))))
         must = {test for test in native.good if re.fullmatch(modules, test.split(".")[0])}
         wrong = sorted(must - outcome.good)
         result.check(not wrong, "tune %s: %d tests pass natively, but not under mortar:\n%s" % (
-            tune, len(wrong), "\n".join("  %s  %s" % (test, outcome.why.get(test, "not run, or skipped")) for test in wrong)))
+            tune, len(wrong), self.listed(outcome, wrong)))
         result.check(must, "no test was compared")
         self.taken(result)
         more = ", ".join(sorted(outcome.good - must)) or "-"
         print("tune %s: %d tests pass as natively; only here: %s" % (tune, len(must), more))
+
+    @staticmethod
+    def listed(outcome, tests):
+        return "\n".join("  %s  %s" % (test, outcome.why.get(test, "not run, or skipped")) for test in tests)
 
     def taken(self, result):
         """The report: the calls of every collective that came, and that mortar has taken some."""
