@@ -53,10 +53,12 @@ HOT static int dispatch(const struct request *r) {
     return error;
 }
 
-HOT int take(const struct request *r) {
+HOT static int enter(const struct request *r) {
     if (inside || r->comm == MPI_COMM_NULL) return r->native(r);
     inside = true;
     int error = dispatch(r);
     inside = false;
     return error;
 }
+
+HOT int take(const struct request *r) { return r->large && !host.large ? narrowed(r, enter) : enter(r); }
