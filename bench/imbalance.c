@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* imbalance - the benchmark of parsons2015, table II: ranks enter a collective at different times, and what counts is how long each
  * spends inside of it, the mean over ranks. There every rank ran the same computation of 0 to 800 ms before each call, and the
- * machine made the differences; here each rank sleeps for a time drawn evenly from 0 to the imbalance, the same in each contestant's
- * turn. It sleeps rather than computes: where ranks outnumber processors, computing would put them in a row. */
+ * machine made the differences; here each rank sleeps for a time drawn evenly from 0 to the imbalance, the same in each
+ * contestant's turn. It sleeps rather than computes: where ranks outnumber processors, computing would put them in a row. */
 #define _GNU_SOURCE
 #include "bench.h"
 

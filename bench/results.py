@@ -83,8 +83,11 @@ def imbalanced(files):
             for size in sizes:
                 plans = cells.get((size, late), {})
                 mortar = mortar_of(plans)
-                fields.append("%.2f ±%.0f %% (%s, %s)" % (compare(plans["native"], mortar) + (micro(plans["native"]), micro(mortar)))
-                              if mortar else "")
+                if mortar:
+                    fields.append("%.2f ±%.0f %% " % compare(plans["native"], mortar)
+                                  + "(%s, %s)" % (micro(plans["native"]), micro(mortar)))
+                else:
+                    fields.append("")
             print_row(fields)
         print()
 

@@ -197,7 +197,7 @@ def imbalance(folder):
     for name, words, size in (("reduce", ["--bytes", "64"], "64"), ("barrier", [], "0")):
         before = len(rows_of(path)) if os.path.exists(path) else 0
         out, _ = run(mortar, "bench", name, *words, "--imbalance", "0,0.5,1ms", "--csv", path, *QUICK, ranks=3)
-        check("a row for each imbalance: " + name, [row[:2] for row in table(out)] == [[size, "0"], [size, "0.5"], [size, "1"]], out)
+        check("a row for each imbalance: " + name, [row[:2] for row in table(out)] == [[size, ms] for ms in ("0", "0.5", "1")], out)
         found = [(row["imbalance_ms"], row["plan"], row["repetition"]) for row in rows_of(path)[before:]]
         expected = [(ms, plan, str(r)) for ms in ("0", "0.5", "1") for plan in ("auto", "native") for r in range(REPETITIONS)]
         check("and in the CSV file", found == expected, found)

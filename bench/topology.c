@@ -25,7 +25,7 @@ static void make_grid(struct topology *topology, int p, int dimensions) {
 }
 
 static void make_graph(struct topology *topology, int p, int me) {
-    static const int ones[most_neighbours] = {1, 1, 1, 1, 1, 1, 1, 1};
+    static const int ones[most_neighbours] = {1, 1, 1, 1, 1, 1, 1, 1}; /* weights: compilers take MPI_UNWEIGHTED for a mistake */
     for (size_t s = 0; s < sizeof steps / sizeof *steps; s++, topology->count += 2) {
         int up = (me + steps[s]) % p, down = (me + p - steps[s] % p) % p;
         topology->to[2 * s] = topology->from[2 * s + 1] = up;
