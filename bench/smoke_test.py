@@ -158,6 +158,12 @@ def wrong_results():
         check("and no time is printed", table(out) == [], out)
 
 
+def then_barrier():
+    for option, said in ([], 0), (["--then-barrier"], RANKS):
+        _, errors = run("env", "LD_PRELOAD=" + wrong, program, "bcast", "--bytes", "16", *option, *QUICK)
+        check("a barrier follows, or not: %s" % option, errors.count("wrong: a barrier\n") == said, errors)
+
+
 def conditions(name, kind):
     """The options that this kind has, and what the CSV file says of them."""
     words, facts = ["--then-barrier"], {"then": "barrier"}
@@ -241,4 +247,5 @@ with tempfile.TemporaryDirectory() as temporary:
     each_kind(temporary)
     imbalance(temporary)
     wrong_results()
+    then_barrier()
     refused(temporary)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wrong - collectives that damage one bit of the first byte that the rank $WRONG_RANK receives, and a barrier that waits for
- * nobody. Preloaded by smoke_test.py: does the bench see it? Arguments travel as machine words, so that no mpi.h is needed;
+ * nobody and says so. Preloaded by smoke_test.py: does the bench see it? Arguments travel as machine words, so that no mpi.h is needed;
  * passing more of them than a function takes does no harm. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,4 +49,8 @@ WRONG(MPI_Neighbor_alltoallv, 4)
 WRONG(MPI_Neighbor_alltoallw, 4)
 
 int MPI_Barrier(intptr_t comm);
-int MPI_Barrier(intptr_t comm) { return (void)comm, 0; }
+int MPI_Barrier(intptr_t comm) {
+    static int calls;
+    if (calls++ == 0) fprintf(stderr, "wrong: a barrier\n");
+    return (void)comm, 0;
+}
