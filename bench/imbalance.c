@@ -21,16 +21,19 @@ static double share(int repetition, int rank) {
     return (double)(draw((uint64_t)repetition + 1, (uint64_t)rank + 1) >> 11) / 0x1p53;
 }
 
-/* What this rank spends inside of one call. */
+/* What this rank spends inside of one call. Who has done leaves the processor to the others until the last one is due, as if it
+ * went on with work of its own elsewhere. */
 static double late_call(const struct world *world, const struct settings *settings, const struct cell *cell,
                         const struct contestant *contestant, int repetition) {
     timing_prepare(world, settings, cell, contestant);
+    double begin = clock_seconds();
     wait_for(cell->imbalance * share(repetition, world->me));
     double start = clock_seconds();
     timing_call(world, cell, contestant);
-    double inside = clock_seconds() - start;
+    double end = clock_seconds();
+    wait_for(begin + cell->imbalance - end);
     meet();
-    return inside;
+    return end - start;
 }
 
 /* By the time of a round, warmed up. */
