@@ -5,14 +5,17 @@ No time is judged.
 
 usage: smoke_test.py FLAVOUR MORTAR PROGRAM WRONG PAPI, where WRONG is a library whose collectives are wrong, and PAPI a folder
 with a stand-in for PAPI's library (papi.c), or none when there was no papi.h"""
+import contextlib
 import csv
+import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
-from results import read
+from results import main as tables_of, read
 
 MPI = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "scripts", "mpi")
 HEADER = ("collective,ranks,nodes,bytes,buffers,caches,counts,topology,root,then,imbalance_ms,plan,repetition,seconds,"
@@ -158,6 +161,28 @@ def wrong_results():
         check("and no time is printed", table(out) == [], out)
 
 
+def results(folder):
+    """The tables of all that each_kind and imbalance have measured, as if bench/sweep had."""
+    sweep = os.path.join(folder, "sweep")
+    os.mkdir(sweep)
+    for name in KINDS:
+        shutil.copy(os.path.join(folder, name + ".csv"), os.path.join(sweep, "%s-%s+barrier-heap-3.csv" % (flavour, name)))
+    rows = [row for row in rows_of(os.path.join(folder, "imbalance.csv")) if row["collective"] == "reduce"]
+    with open(os.path.join(sweep, flavour + "-reduce+imbalance-heap-3.csv"), "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        tables_of(sweep)
+    found = text.getvalue()
+    check("a table for each kind", all(found.count("### %s, then a barrier, heap buffers: " % name) == 1 for name in KINDS), found)
+    check("with a row for each size", found.count("\n| 3 | 72 | ") == len(KINDS) - 1 and found.count("\n| 3 | 0 | ") == 1, found)
+    late = found.split("### reduce, imbalanced, heap buffers: ")[1].split("###")[0]
+    check("and one for each imbalance", [line.split(" | ")[0] for line in late.splitlines() if line[:3] in ("| 0", "| 1")] ==
+          ["| 0", "| 0.5", "| 1"] and "| imbalance ms | 64 bytes |" in late, late)
+
+
 def then_barrier():
     for option, said in ([], 0), (["--then-barrier"], RANKS):
         _, errors = run("env", "LD_PRELOAD=" + wrong, program, "bcast", "--bytes", "16", *option, *QUICK)
@@ -246,6 +271,7 @@ with tempfile.TemporaryDirectory() as temporary:
     counters(temporary)
     each_kind(temporary)
     imbalance(temporary)
+    results(temporary)
     wrong_results()
     then_barrier()
     refused(temporary)
