@@ -7,13 +7,16 @@
 /* Set while this thread is inside mortar: an MPI library may implement one call by another. */
 static _Thread_local bool inside;
 
-HOT static void count(struct plan *plan, size_t bytes, double start) {
+HOT static void count(struct team *team, struct plan *plan, size_t bytes, double start) {
     plan->tally.calls++;
     plan->tally.bytes += bytes;
     if (start <= 0) return;
     double took = clock_seconds() - start;
-    plan->tally.seconds += took;
     if (plan->timed) plan->timed_seconds = took;
+    if (!report_wanted()) return;
+    plan->tally.seconds += took;
+    if (plan->algorithm->code->run) tally_waits(&plan->tally, team);
+    waits_end(team);
 }
 
 /* How one side of a call lies in memory, and where mortar's algorithms find it as bytes. */
@@ -99,8 +102,9 @@ HOT static int dispatch(const struct exchange *e) {
     struct shape shape = {e->collective, n};
     struct plan *plan = plan_for(team, &shape);
     double start = plan->timed || report_wanted() ? clock_seconds() : 0;
+    if (report_wanted()) waits_begin(team, start);
     int error = plan->algorithm->code->run ? run(e, team, &plan, n) : e->native(e);
-    count(plan, n * (size_t)team->p, start);
+    count(team, plan, n * (size_t)team->p, start);
     return error;
 }
 

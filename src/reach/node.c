@@ -45,6 +45,8 @@ void team_release(struct team *team) {
         for (int inner = 0; inner < ORDERS; inner++) free(team->cells[order][inner]);
     free(team->domain_of);
     free(team->names);
+    free(team->world);
+    free(team->waits.late);
 }
 
 const struct cell *team_cells(struct team *team, struct walk walk) {
