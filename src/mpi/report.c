@@ -11,17 +11,10 @@
 
 enum { most_records = 4096 };
 
-/* How late a rank was for the others. */
-struct waited {
-    uint64_t times;
-    double seconds; /* of the rank that waited longest */
-    double all;     /* of all ranks together */
-};
-
 struct book {
     int count;
     struct record *records; /* [most_records] */
-    struct waited **late;   /* [most_records][ranks of the world]; NULL where nobody was late */
+    struct lateness **late; /* [most_records][ranks of the world], with all ranks' seconds; NULL where nobody was late */
 };
 static struct book dead; /* of teams that are gone */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -95,16 +88,16 @@ static int add(struct book *book, const struct record *record, bool same_rank) {
     return i;
 }
 
-/* A rank of the world, and what one rank waited for it. Like calls and seconds: one rank's add up, between ranks the most counts. */
-static void add_late(struct book *book, int record, int rank, struct waited waited, bool same_rank) {
+/* A rank of the world, and what others waited for it. Seconds are added; times are counted as calls are. */
+static void add_late(struct book *book, int record, int rank, struct lateness late, bool same_rank) {
     int ranks = world_size();
-    if (record < 0 || rank >= ranks || waited.times == 0) return; /* of another world, that was spawned */
+    if (record < 0 || rank >= ranks || late.times == 0) return; /* of another world, that was spawned */
     if (!book->late[record]) book->late[record] = calloc((size_t)ranks, sizeof **book->late);
     if (!book->late[record]) return;
-    struct waited *to = &book->late[record][rank];
-    to->all += waited.all;
-    if (same_rank || waited.times > to->times) to->times = waited.times + (same_rank ? to->times : 0);
-    if (same_rank || waited.seconds > to->seconds) to->seconds = waited.seconds + (same_rank ? to->seconds : 0);
+    struct lateness *to = &book->late[record][rank];
+    to->seconds += late.seconds;
+    if (same_rank) to->times += late.times;
+    else if (late.times > to->times) to->times = late.times;
 }
 
 /* ---- this rank's ---- */
@@ -127,10 +120,7 @@ static void add_plan(const struct team *team, const struct plan *plan, const str
     snprintf(record.plan, sizeof record.plan, "%s", plan->text);
     snprintf(record.reason, sizeof record.reason, "%s", plan->reason ? plan->reason : "");
     int at = add(gathering, &record, true);
-    for (int r = 0; tally->late && r < team->p; r++) {
-        struct waited waited = {tally->late[r].times, tally->late[r].seconds, tally->late[r].seconds};
-        add_late(gathering, at, team->world[r], waited, true);
-    }
+    for (int r = 0; tally->late && r < team->p; r++) add_late(gathering, at, team->world[r], tally->late[r], true);
 }
 
 static void add_team(struct team *team) {
@@ -169,7 +159,7 @@ static bool own_book(struct book *own) {
 /* How a rank that was late travels: the number of the record among those of the sender. */
 struct parcel {
     int32_t record, rank;
-    struct waited waited;
+    struct lateness late;
 };
 
 static void send_book(const struct book *own, MPI_Comm comm) {
@@ -204,7 +194,7 @@ static void receive_book(struct book *own, int rank, MPI_Comm comm) {
     int count = own->records && records && at ? bytes / (int)sizeof *records : 0;
     for (int i = 0; i < count; i++) at[i] = add(own, &records[i], false);
     for (int i = 0; count > 0 && parcels && i < late_bytes / (int)sizeof *parcels; i++)
-        add_late(own, at[parcels[i].record], parcels[i].rank, parcels[i].waited, false);
+        add_late(own, at[parcels[i].record], parcels[i].rank, parcels[i].late, false);
     free(at);
     free(parcels);
     free(records);
@@ -212,16 +202,16 @@ static void receive_book(struct book *own, int rank, MPI_Comm comm) {
 
 /* A rank stands out when the ranks waited for it at least half as long again as they would for each if all were late alike, and at
  * least a tenth of the time. Those go into the record, the one that cost most first. */
-static void name_late(struct record *record, const struct waited *late, int ranks) {
+static void name_late(struct record *record, const struct lateness *late, int ranks) {
     double all = 0, least = 1.5 / record->members > 0.1 ? 1.5 / record->members : 0.1;
-    for (int r = 0; r < ranks; r++) all += late[r].all;
+    for (int r = 0; r < ranks; r++) all += late[r].seconds;
     for (int r = 0; r < ranks; r++) {
-        double share = all > 0 ? late[r].all / all : 0;
+        double share = all > 0 ? late[r].seconds / all : 0;
         if (share < least) continue;
         int at = record->late_count < most_late ? record->late_count++ : most_late;
         for (; at > 0 && record->late[at - 1].share < share; at--)
             if (at < most_late) record->late[at] = record->late[at - 1];
-        if (at < most_late) record->late[at] = (struct late_rank){r, late[r].times, late[r].seconds, share};
+        if (at < most_late) record->late[at] = (struct late_rank){r, late[r].times, late[r].seconds / (record->ranks - 1), share};
     }
 }
 

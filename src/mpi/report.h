@@ -22,7 +22,7 @@ struct record {
     struct late_rank {
         int32_t rank;   /* in MPI_COMM_WORLD */
         uint64_t times; /* calls in which a rank waited for it, of the rank that did so most often */
-        double seconds; /* how long a rank waited for it in all, of the rank that did so longest */
+        double seconds; /* how long each of its communicator's other ranks waited for it in all, as a mean */
         double share;   /* of all that all ranks waited in such calls */
     } late[most_late];
     struct evidence evidence; /* native_seconds 0: none */

@@ -129,9 +129,8 @@ static void table_late(FILE *out, const struct record *r) {
     for (int i = 0; i < r->late_count; i++) {
         const struct late_rank *late = &r->late[i];
         double each = late->seconds / (double)late->times;
-        fprintf(out, "%s rank %d: %llu times, %.3g %s each, %.0f %% of all waiting", i ? ";" : "", late->rank,
-                (unsigned long long)late->times, each < 1e-3 ? each * 1e6 : each * 1e3, each < 1e-3 ? "us" : "ms",
-                late->share * 100);
+        fprintf(out, "%s rank %d: %llu times %.3g %s (%.0f %%)", i ? "," : "", late->rank, (unsigned long long)late->times,
+                each < 1e-3 ? each * 1e6 : each * 1e3, each < 1e-3 ? "us" : "ms", late->share * 100);
     }
     fputc('\n', out);
 }

@@ -10,7 +10,8 @@ MODULES = {
     "order": ("ORDER", "order_", {"table"}),
     "copy": ("KERNEL", "copy_", {"table"}),
     "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "cost", "outside", "staged"}),
-    "reach": ("PATH", "path_", {"domains", "handover_socket", "host", "node", "paths", "peers", "sync", "team", "wait", "windows"}),
+    "reach": ("PATH", "path_", {"domains", "handover_socket", "host", "node", "paths", "peers", "sync", "team", "wait", "waits",
+                                "windows"}),
 }
 
 
