@@ -155,8 +155,8 @@ def imbalance(flavour):
     """The report names the rank that was late and tells waiting for it from moving data. What native calls waited is not known."""
     p, program = ranks(flavour, 5), "imbalance-" + flavour
     late, slept = min(2, p - 1), 20 * 0.020
-    for plan in ("cico", "pull(rows)", "last"):
-        result = mpi(flavour, p, [program], ["--plan", plan]).ok("%d ranks, 0 errors" % p).silent()
+    for plan, words in (("cico", []), ("pull(rows)", []), ("last", ["keep"])):
+        result = mpi(flavour, p, [program, *words], ["--plan", plan]).ok("%d ranks, 0 errors" % p).silent()
         result.took(21, collective="alltoall").took(1, collective="allgather")
         for row in result.report["collectives"]:
             waiting, moving = row["waiting_seconds"], row["moving_seconds"]
