@@ -122,17 +122,18 @@ static const char *size_text(uint64_t bytes, char text[24]) {
     return text;
 }
 
-/* Under a row, when waiting for late ranks took a tenth of the time or more and somebody stands out. */
+/* Under a row: the ranks for which the others waited a tenth of the time or more. */
 static void table_late(FILE *out, const struct record *r) {
-    if (r->late_count == 0 || r->late_seconds < 0.1 * r->seconds) return;
-    fputs("             waited for", out);
+    const char *before = "             waited for";
     for (int i = 0; i < r->late_count; i++) {
         const struct late_rank *late = &r->late[i];
         double each = late->seconds / (double)late->times;
-        fprintf(out, "%s rank %d: %llu times %.3g %s (%.0f %%)", i ? "," : "", late->rank, (unsigned long long)late->times,
+        if (late->seconds < 0.1 * r->seconds) continue;
+        fprintf(out, "%s rank %d: %llu times %.3g %s (%.0f %%)", before, late->rank, (unsigned long long)late->times,
                 each < 1e-3 ? each * 1e6 : each * 1e3, each < 1e-3 ? "us" : "ms", late->share * 100);
+        before = ",";
     }
-    fputc('\n', out);
+    if (*before == ',') fputc('\n', out);
 }
 
 static void table_row(FILE *out, const struct record *r) {
