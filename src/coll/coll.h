@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* coll.h - the algorithms. They see bytes, not datatypes: mpi/ has packed what is not contiguous. */
+/* coll.h - the algorithms. They see layouts and bytes, not datatypes: mpi/ has compiled those, or packed what does not compile. */
 #ifndef MORTAR_COLL_H
 #define MORTAR_COLL_H
 
@@ -7,8 +7,6 @@
 #include "order/order.h"
 #include "reach/reach.h"
 
-/* The collectives that exchange equal blocks: rank i's block for rank j goes to block i of rank j's receive buffer. In an
- * allgather rank i has one block for everybody. */
 enum collective {
 #define COLLECTIVE(name, about) COLL_##name,
 #include "coll/collectives.h"
@@ -20,18 +18,71 @@ extern const char *const collective_names[COLLECTIVES];
 /* What is the same on every rank. */
 struct shape {
     enum collective collective;
-    size_t bytes; /* of one block; > 0 */
+    size_t bytes; /* of one block, of the vector that is reduced, or of the mean block where all know all counts */
+    bool unsized; /* the ranks do not all know: bytes is 0, and says nothing */
 };
 
-/* One call on one rank. The buffers hold p blocks, back to back (send of an allgather: one block). In place: send is the part of
- * recv that holds this rank's contribution. */
+/* How the blocks of one side of a call lie, on the rank whose call it is; block_of(b) takes one out. */
+struct blocks {
+    char *base;
+    int count;                           /* of blocks */
+    const struct layout *layout;         /* of all elements, unless there are layouts */
+    const struct layout *const *layouts; /* [count]: one for each block; NULL: all alike */
+    const void *counts;                  /* [count] elements of each block; NULL: `each` */
+    const void *displs; /* [count] where each begins, in units from base; NULL: equal blocks, one behind the other */
+    size_t each;
+    ptrdiff_t unit;                   /* bytes */
+    uint8_t count_width, displ_width; /* bytes of an entry: sizeof(int), or 8 */
+};
+/* One of them. */
+struct block {
+    char *at;
+    size_t elements;
+    const struct layout *layout;
+};
+static inline int64_t entry_of(const void *entries, int width, int b) {
+    return width == 8 ? ((const int64_t *)entries)[b] : ((const int32_t *)entries)[b];
+}
+static inline struct block block_of(const struct blocks *blocks, int b) {
+    struct block block = {.layout = blocks->layouts ? blocks->layouts[b] : blocks->layout};
+    block.elements = blocks->counts ? (size_t)entry_of(blocks->counts, blocks->count_width, b) : blocks->each;
+    ptrdiff_t at = blocks->displs ? (ptrdiff_t)entry_of(blocks->displs, blocks->displ_width, b) * blocks->unit
+                                  : b * (ptrdiff_t)blocks->each * block.layout->extent;
+    block.at = blocks->base + at;
+    return block;
+}
+static inline size_t block_bytes(const struct block *block) { return block->elements * block->layout->size; }
+
+/* Block `out` of source's send buffer goes to block `in` of dest's receive buffer: the 4-tuple of li2018 section 3. */
+struct edge {
+    uint32_t source, dest, out, in;
+};
+/* The neighbourhood of a communicator with a topology. Neighbours that are nobody (MPI_PROC_NULL) have blocks but no edges; a
+ * neighbour that is named twice has two edges; a rank may be its own neighbour. */
+struct neighbours {
+    int outs, ins;            /* blocks of my send and receive buffers */
+    int to_count, from_count; /* edges that leave me, by `out`; that come to me, by `in` */
+    struct edge *to, *from;
+    size_t edge_count; /* of all ranks, by source and `out`; the same on all ranks */
+    struct edge *edges;
+    bool connected; /* the graph is one piece, so all ranks know the size of equal blocks. The same on all ranks */
+};
+
+struct reduction; /* see reduce.h */
+
+/* One call on one rank. alltoall and allgather whose blocks are runs of bytes: the buffers hold p blocks, back to back (send of an
+ * allgather: one block); in place, send is the part of recv that holds this rank's contribution. All others: sends, recvs. */
 struct call {
     struct shape shape;
     const char *send;
     char *recv;
     bool in_place;
-    bool straight;    /* rather not at all than staged */
-    uint32_t trouble; /* of LEAVE: why this rank cannot take part; all ranks have to be told */
+    bool straight;                      /* rather not at all than staged */
+    uint32_t trouble;                   /* of LEAVE: why this rank cannot take part; all ranks have to be told */
+    const struct blocks *sends, *recvs; /* NULL: runs in send and recv. A side that is not significant here has no blocks */
+    int root;                           /* of a rooted collective */
+    const struct neighbours *neighbours;
+    const struct reduction *reduction;
 };
 
 /* How far apart the blocks for two neighbouring ranks lie in a send buffer. */
@@ -54,6 +105,7 @@ enum outcome { DONE, STAGED, LEFT, OUT_OF_REACH };
 
 /* What an algorithm's file defines. */
 struct algorithm_code {
+    bool loose;     /* a call does not hold all ranks together (others have a barrier in each call) */
     bool copies_in; /* reads a send buffer only before it writes the receive buffer: in place needs no copy first */
     /* Can this team run it? Looks only at what is the same on all ranks. NULL: always. Local. */
     bool (*can)(const struct team *team, const struct shape *shape);
@@ -100,6 +152,12 @@ uint32_t publish(struct team *team, const struct call *call, bool others_write);
 /* Copies the block of one cell between two ranks' buffers. writable: use the mapping that may be written. */
 void copy_cell(const struct team *team, const struct shape *shape, uint32_t half, struct cell cell, bool writable,
                const struct copier *copier);
+
+/* ---- offers.c: blocks of any kind; the rest in offers.h ---- */
+/* All bytes of the blocks, packed. Local. */
+size_t blocks_bytes(const struct blocks *blocks);
+/* Can peers read everything that belongs to these blocks in my region? *shown: with addresses there. Local. */
+bool blocks_shown(const struct team *team, const struct blocks *blocks, struct blocks *shown);
 
 /* ---- outside.c: pull with buffers outside the shared heap ---- */
 /* What it needs once: the path, and parts of orders. Collective; same answer on all ranks: 0 or -errno. */

@@ -27,14 +27,14 @@ typedef intptr_t word;
 typedef word (*entry)(); /* called with the arguments of its row */
 
 enum door {
-#define DOOR(name, parameters, arguments) DOOR_##name,
+#define DOOR(name, words) DOOR_##name,
 #include "door/list.h"
 #undef DOOR
     DOORS
 };
 
 static const char *const names[DOORS] = {
-#define DOOR(name, parameters, arguments) "PMPI_" #name,
+#define DOOR(name, words) "PMPI_" #name,
 #include "door/list.h"
 #undef DOOR
 };
@@ -118,10 +118,30 @@ static entry enter(enum door door) {
     abort(); /* what the dynamic linker would have done */
 }
 
-#define DOOR(name, parameters, arguments)                                                                                          \
-    word MPI_##name parameters;                                                                                                    \
-    word MPI_##name parameters { return enter(DOOR_##name) arguments; }                                                            \
-    word PMPI_##name parameters __attribute__((alias("MPI_" #name)));
+#define PARAMETERS_0 (void)
+#define PARAMETERS_1 (word a)
+#define PARAMETERS_2 (word a, word b)
+#define PARAMETERS_3 (word a, word b, word c)
+#define PARAMETERS_4 (word a, word b, word c, word d)
+#define PARAMETERS_5 (word a, word b, word c, word d, word e)
+#define PARAMETERS_6 (word a, word b, word c, word d, word e, word f)
+#define PARAMETERS_7 (word a, word b, word c, word d, word e, word f, word g)
+#define PARAMETERS_8 (word a, word b, word c, word d, word e, word f, word g, word h)
+#define PARAMETERS_9 (word a, word b, word c, word d, word e, word f, word g, word h, word i)
+#define ARGUMENTS_0 ()
+#define ARGUMENTS_1 (a)
+#define ARGUMENTS_2 (a, b)
+#define ARGUMENTS_3 (a, b, c)
+#define ARGUMENTS_4 (a, b, c, d)
+#define ARGUMENTS_5 (a, b, c, d, e)
+#define ARGUMENTS_6 (a, b, c, d, e, f)
+#define ARGUMENTS_7 (a, b, c, d, e, f, g)
+#define ARGUMENTS_8 (a, b, c, d, e, f, g, h)
+#define ARGUMENTS_9 (a, b, c, d, e, f, g, h, i)
+#define DOOR(name, words)                                                                                                          \
+    word MPI_##name PARAMETERS_##words;                                                                                            \
+    word MPI_##name PARAMETERS_##words { return enter(DOOR_##name) ARGUMENTS_##words; }                                            \
+    word PMPI_##name PARAMETERS_##words __attribute__((alias("MPI_" #name)));
 #include "door/list.h"
 #undef DOOR
 

@@ -2,22 +2,33 @@
 /* MPI_Alltoall and its large-count form. Fortran arrives here too. */
 #include "mpi/calls.h"
 
-static int native(const struct exchange *e) {
+static int native_alltoall(const struct request *r) {
 #if MPI_VERSION >= 4
-    if (e->send_count > INT32_MAX || e->recv_count > INT32_MAX)
-        return host.alltoall_c(e->send, e->send_count, e->send_type, e->recv, e->recv_count, e->recv_type, e->comm);
+    if (r->large)
+        return host.alltoall_c(r->send.buffer, r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer, r->recv.count,
+                               r->recv.type, r->comm);
 #endif
-    return host.alltoall(e->send, (int)e->send_count, e->send_type, e->recv, (int)e->recv_count, e->recv_type, e->comm);
+    return host.alltoall(r->send.buffer, (int)r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer, (int)r->recv.count,
+                         r->recv.type, r->comm);
 }
 
 int MPI_Alltoall(const void *send, int send_count, MPI_Datatype send_type, void *recv, int recv_count, MPI_Datatype recv_type,
                  MPI_Comm comm) {
-    return exchange(&(struct exchange){COLL_alltoall, send, send_count, send_type, recv, recv_count, recv_type, comm, native});
+    return take(&(struct request){.collective = COLL_alltoall,
+                                  .native = native_alltoall,
+                                  .comm = comm,
+                                  .send = {send, send_count, send_type},
+                                  .recv = {recv, recv_count, recv_type}});
 }
 
 #if MPI_VERSION >= 4
 int MPI_Alltoall_c(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *recv, MPI_Count recv_count,
                    MPI_Datatype recv_type, MPI_Comm comm) {
-    return exchange(&(struct exchange){COLL_alltoall, send, send_count, send_type, recv, recv_count, recv_type, comm, native});
+    return take(&(struct request){.collective = COLL_alltoall,
+                                  .large = true,
+                                  .native = native_alltoall,
+                                  .comm = comm,
+                                  .send = {send, send_count, send_type},
+                                  .recv = {recv, recv_count, recv_type}});
 }
 #endif

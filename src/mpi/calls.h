@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls.h - private to mpi/: one call as MPI gave it, its datatypes, and the report. */
+/* calls.h - private to mpi/: one call as MPI gave it, its way through mortar, its datatypes, and the report. */
 #ifndef MORTAR_CALLS_H
 #define MORTAR_CALLS_H
 
@@ -7,21 +7,53 @@
 
 #include "plan/plan.h"
 
-/* One call as MPI gave it. */
-struct exchange {
-    enum collective collective;
-    const void *send;
-    MPI_Count send_count;
-    MPI_Datatype send_type;
-    void *recv;
-    MPI_Count recv_count;
-    MPI_Datatype recv_type;
-    MPI_Comm comm;
-    int (*native)(const struct exchange *);
+/* One side of a call as MPI gave it: a buffer, and what of this the call has. In the _c forms counts are MPI_Count. */
+struct half {
+    const void *buffer; /* or MPI_IN_PLACE */
+    MPI_Count count;    /* of each block, where there are no counts */
+    MPI_Datatype type;  /* of all blocks, where there are no types */
+    const void *counts, *displs;
+    const MPI_Datatype *types;
 };
 
-/* ---- exchange.c: runs one call by its plan, or natively. Returns what MPI returns. ---- */
-int exchange(const struct exchange *exchange);
+/* One call as MPI gave it. */
+struct request {
+    enum collective collective;
+    bool large; /* the _c form */
+    struct half send, recv;
+    MPI_Comm comm;
+    int (*native)(const struct request *);
+    int root;
+    MPI_Op op;
+};
+
+/* ---- take.c: the life of a call: reentry guard, team, shape, plan, and running it or leaving it. Returns what MPI returns ---- */
+int take(const struct request *request);
+
+/* ---- The families of collectives, how take.c sees them. A family says how its calls are checked and run ---- */
+struct family {
+    /* Is the call mortar's business as far as this rank can see? What looks wrong goes to the host MPI, whose errors the user
+     * knows; so does what has no bytes to move. Sets shape->bytes, unless it needs the team. Local. */
+    bool (*look)(const struct request *request, struct shape *shape);
+    /* The rest of the shape, which must be the same on all ranks; false on all ranks: not for mortar. NULL: nothing to add.
+     * Collective. */
+    bool (*agree)(const struct request *request, struct team *team, struct shape *shape);
+    /* Runs it; *plan becomes the plan that served the call in the end. Returns what MPI returns. Collective. */
+    int (*run)(const struct request *request, struct team *team, struct plan **plan, const struct shape *shape);
+};
+extern const struct family family_exchange;  /* exchange.c: alltoall and allgather */
+extern const struct family family_parts;     /* parts.c: blocks of any kind, in any buffers */
+extern const struct family family_barrier;   /* barrier.c */
+extern const struct family family_reduction; /* reduction.c */
+
+/* ---- neighbours.c ---- */
+/* The neighbourhood of a communicator with a topology; NULL on all ranks: it has none. Made once per team, which owns it.
+ * Collective at the first call. */
+const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team);
+
+/* ---- compile.c ---- */
+/* How the data of one element lie in memory; NULL: the type is packed instead. Lives as long as the type, in memory of malloc. */
+const struct layout *layout_of(MPI_Datatype type);
 
 /* ---- types.c ---- */
 /* Bytes of one element; false when the type is not valid. */

@@ -124,13 +124,15 @@ static const char *size_text(uint64_t bytes, char text[24]) {
 
 /* Under a row: the ranks for which the others waited a tenth of the time or more. */
 static void table_late(FILE *out, const struct record *r) {
-    const char *before = "             waited for";
+    const char *before = "                     waited for";
     for (int i = 0; i < r->late_count; i++) {
         const struct late_rank *late = &r->late[i];
         double each = late->seconds / (double)late->times;
         if (late->seconds < 0.1 * r->seconds) continue;
-        fprintf(out, "%s rank %d: %llu times %.3g %s (%.0f %%)", before, late->rank, (unsigned long long)late->times,
-                each < 1e-3 ? each * 1e6 : each * 1e3, each < 1e-3 ? "us" : "ms", late->share * 100);
+        char times[32] = "once";
+        if (late->times > 1) snprintf(times, sizeof times, "%llu times", (unsigned long long)late->times);
+        fprintf(out, "%s rank %d: %s %.3g %s (%.0f %%)", before, late->rank, times, each < 1e-3 ? each * 1e6 : each * 1e3,
+                each < 1e-3 ? "us" : "ms", late->share * 100);
         before = ",";
     }
     if (*before == ',') fputc('\n', out);
@@ -143,7 +145,7 @@ static void table_row(FILE *out, const struct record *r) {
     if (e->native_seconds > 0) snprintf(native, sizeof native, "%.4g", e->native_seconds * 1e6);
     if (e->pairs > 0) snprintf(gain, sizeof gain, "%.2f (%.2f-%.2f)", e->gain, e->low, e->high);
     else if (e->native_seconds > 0) snprintf(gain, sizeof gain, "about %.2g", e->gain);
-    fprintf(out, "%-12s %5d %7s+ %10llu %10.4g %10s %10.4g %10s %-17s  %s%s%s\n", r->collective, r->ranks,
+    fprintf(out, "%-20s %5d %7s+ %10llu %10.4g %10s %10.4g %10s %-17s  %s%s%s\n", r->collective, r->ranks,
             size_text(first_of(r), size), (unsigned long long)r->calls, r->seconds, waiting,
             r->calls ? r->seconds / (double)r->calls * 1e6 : 0, native, gain, r->plan, *r->reason ? ": " : "", r->reason);
     table_late(out, r);
@@ -152,13 +154,13 @@ static void table_row(FILE *out, const struct record *r) {
 static void write_table(FILE *out, const struct record *records, int count, int ranks) {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     fprintf(out, "mortar %s on %s, %d ranks; shared heap: %s\n", MORTAR_VERSION, library_version(version), ranks, heap_state());
-    fprintf(out, "%-12s %5s %8s %10s %10s %10s %10s %10s %-17s  %s\n", "collective", "ranks", "bytes", "calls", "seconds",
+    fprintf(out, "%-20s %5s %8s %10s %10s %10s %10s %10s %-17s  %s\n", "collective", "ranks", "bytes", "calls", "seconds",
             "waiting", "us/call", "native us", "gain (interval)", "plan");
     for (int i = 0; i < count; i++) {
         const struct record *r = &records[i];
         if (*r->plan) table_row(out, r);
         else if (!*r->reason)
-            fprintf(out, "%-12s %5d %8s %10llu %10.4g %10s %10s %10s %-17s  communicators set up%s\n", "-", r->ranks, "",
+            fprintf(out, "%-20s %5d %8s %10llu %10.4g %10s %10s %10s %-17s  communicators set up%s\n", "-", r->ranks, "",
                     (unsigned long long)r->calls, r->seconds, "", "", "", "", r->domains > 1 ? " over several memory domains" : "");
     }
 }

@@ -17,7 +17,7 @@ static bool believed(const struct record *r) {
 }
 
 /* Calls are timed one by one or a few at a time, so there is no interval of the seconds; the gain has one where there are pairs. */
-static struct tuning_entry entry_of(const struct record *r) {
+static struct tuning_entry as_entry(const struct record *r) {
     const struct evidence *e = &r->evidence;
     struct tuning_entry entry = {.ranks = r->ranks,
                                  .nodes = 1,
@@ -44,7 +44,7 @@ static int fill(struct tuning_set *set, const struct record *records, int count)
     tuning_here(set, name);
     for (int i = 0; i < count && !error; i++) {
         if (!believed(&records[i])) continue;
-        struct tuning_entry entry = entry_of(&records[i]);
+        struct tuning_entry entry = as_entry(&records[i]);
         error = tuning_add(set, &entry);
     }
     return error;

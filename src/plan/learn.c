@@ -7,6 +7,8 @@
  * four pairs; a rival that is clearly slower is tried again only now and then.
  * Agreement. Ranks decide alike without a message: before a call that has a barrier anyway each rank adds its times to two words
  * of the control block (sums_add), after the call all read the sums. The mean over ranks is what counts.
+ * Loose plans, in which ranks run ahead of each other, are compared by many calls, so that what is still under way at either end
+ * counts for little; and they bring no barrier for the sums, so one is added.
  * Budget. Trying a slower arm costs (its time - the incumbent's) per call. A pair is tried only when what was spent so far and
  * what it is expected to cost stay below MORTAR_REGRET per cent of the time in this class, and a constant. The first look at an
  * unknown arm is one call, expected to take twice as long as the incumbent.
@@ -25,12 +27,21 @@ enum {
     least_rest = 8,
     longest_rest = 1 << 20,
     paper_calls = 3,
-    out_rounds = 8
+    out_rounds = 8,
+    loose_calls = 96,
+    loose_warm = 32
 };
 static const double stretch_seconds = 20e-6, long_call = 5e-3; /* timed calls of an arm last about this; no warming up above this */
 static const double free_seconds = 2e-3;                       /* the budget's constant */
 static const double rest_seconds = 0.5;                        /* the class is looked at again at least so often, in its own time */
 static const double better = 0.97, worse = 1.05, hopeless = 4;
+
+/* Can it run calls that do not hold the ranks together? */
+static bool is_loose(const char *text) {
+    struct plan plan;
+    char why[192];
+    return plan_parse(text, &plan, why, sizeof why) == 0 && plan.algorithm->code->loose;
+}
 
 bool learn_start(struct learner *l, const struct team *team, const struct shape *shape, bool in_reach, struct plan *plan) {
     char texts[most_arms][64];
@@ -50,6 +61,7 @@ bool learn_start(struct learner *l, const struct team *team, const struct shape 
         memcpy(l->arms[kept++].text, texts[a], sizeof *texts);
     }
     l->count = kept;
+    for (int a = 0; a < kept; a++) l->loose = l->loose || is_loose(l->arms[a].text);
     for (int a = 0; a < kept; a++)
         if (strcmp(l->arms[a].text, plan->text) == 0) l->arms[a].plan = plan, l->incumbent = a;
     return kept > 1 && l->arms[l->incumbent].plan == plan;
@@ -118,6 +130,7 @@ static double plan_pair(const struct learner *l, int rival, struct pair *pair) {
     *pair = (struct pair){.arm = {l->incumbent, rival}, .calls = 1, .look = look};
     if (!look && fit >= 1) pair->calls = fit > most_calls ? most_calls : (int)fit;
     if (!look && each <= long_call) pair->warm = 1;
+    if (!look && l->loose && each * loose_calls <= long_call) pair->calls = loose_calls, pair->warm = loose_warm;
     if (l->rounds & 1) pair->arm[0] = rival, pair->arm[1] = l->incumbent; /* in turns, who is first */
     double extra = (look ? 2 : l->arms[rival].seconds / each) - 1;
     double cost = extra > 0 ? extra * each * (pair->calls + pair->warm) : 0;
@@ -262,6 +275,7 @@ struct plan *learn_turn(struct learner *l, struct team *team, uint32_t *quiet) {
         sums_add(team, (uint64_t[2]){(uint64_t)(l->told.seconds[0] * 1e9), (uint64_t)(l->told.seconds[1] * 1e9)}, l->sums);
         l->due = false;
         l->asked = true;
+        if (plan->algorithm->code->loose) sync_all(team, 0); /* the barrier that it does not bring */
     }
     return plan;
 }

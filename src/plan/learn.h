@@ -15,8 +15,8 @@ struct arm {
     double ratio[most_ratios];
     double tried_seconds; /* all that its trials took, */
     int tried;            /* and their number */
-    int pairs; /* so many ratios, arm / incumbent, the oldest written over */
-    bool out, broken; /* clearly slower; cannot run */
+    int pairs;            /* so many ratios, arm / incumbent, the oldest written over */
+    bool out, broken;     /* clearly slower; cannot run */
 };
 
 /* Two arms tried one after the other. */
@@ -32,6 +32,7 @@ struct learner {
     bool in_reach;
     struct arm arms[most_arms];
     int count, incumbent, native; /* native: its place among the arms */
+    bool loose;                   /* an arm lets ranks run ahead of each other */
     struct pair pair, told;       /* under way; told to the others */
     int turn;                     /* calls of the pair that began; -1: none under way */
     bool due, asked;              /* the last pair is to be told; was told, and the sum is to be read */

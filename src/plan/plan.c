@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { classes = 65, most_plans = 256, most_learners = 64 };
+enum { classes = 65, most_plans = 1024, most_learners = 256 };
 
 /* After a call whose buffers were out of reach, so many calls of its class are expected to be like it; then mortar looks again. */
 enum { detour_calls = 255 };
@@ -29,7 +29,7 @@ struct class {
 
 struct plans {
     uint32_t generation; /* of the forced plan */
-    bool forced;
+    unsigned forced;     /* the collectives that it does; the others are chosen as ever */
     struct class table[COLLECTIVES][classes];
     int count, learners;
     struct plan entries[most_plans];
@@ -120,6 +120,8 @@ HOT static struct plans *plans_of(struct team *team) {
     return plans;
 }
 
+static bool is_forced(const struct plans *plans, const struct shape *shape) { return plans->forced >> shape->collective & 1; }
+
 static struct class *class_at(struct plans *plans, const struct shape *shape) {
     return &plans->table[shape->collective][class_of(shape->bytes)];
 }
@@ -147,13 +149,13 @@ struct plan *plan_ready(struct team *team, const struct shape *shape, const char
 static const char *why_native(const struct team *team, const struct shape *shape) {
     if (team->why_native) return team->why_native;
     if (switched_off(shape->collective)) return "switched off by MORTAR_OFF";
-    return shape->bytes == 0 ? "no bytes" : NULL;
+    return shape->bytes == 0 && !shape->unsized ? "no bytes" : NULL;
 }
 
 /* Collective, unless the team is native. */
 static struct plan *resolve(struct team *team, const struct shape *shape, bool in_reach) {
     struct plan plan = forced_plan();
-    bool asked = plan.algorithm != NULL;
+    bool asked = plan.algorithm && plan.algorithm->collectives >> shape->collective & 1;
     const char *why = why_native(team, shape);
     double start = clock_seconds();
     if (why) be_native(&plan, why);
@@ -191,7 +193,8 @@ static struct plan *forced_for(struct team *team, const struct shape *shape, str
 static void look_at_forced(struct plans *plans, uint32_t now) {
     for (int c = 0; c < COLLECTIVES; c++)
         for (int k = 0; k < classes; k++) plans->table[c][k].forced = NULL;
-    plans->forced = forced_plan().algorithm != NULL;
+    struct plan plan = forced_plan();
+    plans->forced = plan.algorithm ? plan.algorithm->collectives : 0;
     plans->generation = now;
 }
 
@@ -202,7 +205,7 @@ HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
     if (plans->generation != now) look_at_forced(plans, now);
     struct class *class = class_at(plans, shape);
-    if (plans->forced) return forced_for(team, shape, class);
+    if (is_forced(plans, shape)) return forced_for(team, shape, class);
     struct slot *slot = &class->slots[0];
     if (class->detour > 0) class->detour--, slot++;
     if (!slot->plan) meet(team, shape, slot, slot == &class->slots[0]);
@@ -215,7 +218,7 @@ HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
 
 bool plan_prefers_host(const struct team *team, const struct shape *shape) {
     const struct plans *plans = team->plans;
-    return plans && !plans->forced && !staging_pays(team, shape);
+    return plans && !is_forced(plans, shape) && !staging_pays(team, shape);
 }
 
 static void spoil(struct class *class) {
@@ -228,7 +231,7 @@ static void spoil(struct class *class) {
 struct plan *plan_detour(struct team *team, const struct shape *shape) {
     struct plans *plans = team->plans;
     struct class *class = class_at(plans, shape);
-    if (plans->forced) return NULL;
+    if (is_forced(plans, shape)) return NULL;
     spoil(class);
     struct slot *slot = &class->slots[1];
     enum path_id path = slot->plan ? slot->plan->arguments.path : PATH_stage;

@@ -112,13 +112,13 @@ int handover_by_socket(struct team *team, MPI_Comm node, int *control_fd) {
     else if (getsockname(fd, (struct sockaddr *)&mine.name, &mine.length) < 0) refused = 1;
     else if (getrandom(&mine.token, sizeof mine.token, 0) != sizeof mine.token) refused = 1;
     int any_refused = 1, error = -ENOTCONN;
-    PMPI_Allreduce(&refused, &any_refused, 1, MPI_INT, MPI_MAX, node);
+    host.allreduce(&refused, &any_refused, 1, MPI_INT, MPI_MAX, node);
     if (!any_refused) {
         host.allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, node);
         team->peers[0][team->me] = team->peers[1][team->me] = (uintptr_t)team->region;
         error = exchange(team, fd, all, control_fd);
     }
-    PMPI_Barrier(node); /* the socket must live until everybody has sent */
+    host.barrier(node); /* the socket must live until everybody has sent */
     if (fd >= 0) close(fd);
     free(all);
     return error;

@@ -14,13 +14,16 @@ static bool find(void *library, const char *name, void *place) {
 }
 
 bool host_open(void *library) {
-    bool found = find(library, "PMPI_Alltoall", &host.alltoall) && find(library, "PMPI_Allgather", &host.allgather) &&
-                 find(library, "PMPI_Init", &host.init) && find(library, "PMPI_Init_thread", &host.init_thread) &&
-                 find(library, "PMPI_Finalize", &host.finalize) && find(library, "PMPI_Alloc_mem", &host.alloc_mem) &&
-                 find(library, "PMPI_Free_mem", &host.free_mem);
+    bool found = find(library, "PMPI_Barrier", &host.barrier) && find(library, "PMPI_Init", &host.init) &&
+                 find(library, "PMPI_Init_thread", &host.init_thread) && find(library, "PMPI_Finalize", &host.finalize) &&
+                 find(library, "PMPI_Alloc_mem", &host.alloc_mem) && find(library, "PMPI_Free_mem", &host.free_mem);
+#define HOST(name, symbol, parameters) found = find(library, "PMPI_" #symbol, &host.name) && found;
+#include "reach/hosts.h"
+#undef HOST
 #if MPI_VERSION >= 4
-    find(library, "PMPI_Alltoall_c", &host.alltoall_c);
-    find(library, "PMPI_Allgather_c", &host.allgather_c);
+#define HOST(name, symbol, parameters) find(library, "PMPI_" #symbol "_c", &host.name##_c);
+#include "reach/hosts.h"
+#undef HOST
 #endif
     return found;
 }

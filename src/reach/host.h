@@ -9,12 +9,23 @@
 #include <stdbool.h>
 
 struct host {
-    int (*alltoall)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
-    int (*allgather)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
+#define N int
+#define D int
+#define HOST(name, symbol, parameters) int(*name) parameters;
+#include "reach/hosts.h"
+#undef HOST
+#undef N
+#undef D
 #if MPI_VERSION >= 4
-    int (*alltoall_c)(const void *, MPI_Count, MPI_Datatype, void *, MPI_Count, MPI_Datatype, MPI_Comm);
-    int (*allgather_c)(const void *, MPI_Count, MPI_Datatype, void *, MPI_Count, MPI_Datatype, MPI_Comm);
+#define N MPI_Count
+#define D MPI_Aint
+#define HOST(name, symbol, parameters) int(*name##_c) parameters;
+#include "reach/hosts.h"
+#undef HOST
+#undef N
+#undef D
 #endif
+    int (*barrier)(MPI_Comm);
     int (*init)(int *, char ***);
     int (*init_thread)(int *, char ***, int, int *);
     int (*finalize)(void);

@@ -145,7 +145,8 @@ struct team {
     double setup_seconds;
     void (*progress)(struct team *team); /* drives the host MPI while I wait; NULL: nothing to drive */
     void *progress_state;
-    void *plans; /* plan/ keeps its cache here */
+    struct neighbours *neighbours; /* one block of malloc; NULL: no topology, or not asked for yet (mpi/neighbours.c) */
+    void *plans;                   /* plan/ keeps its cache here */
     void (*plans_free)(struct team *team);
 };
 

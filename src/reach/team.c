@@ -125,7 +125,7 @@ struct card {
 
 static bool all_agree(MPI_Comm node, bool fine) {
     int mine = fine, all = 0;
-    return PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS && all;
+    return host.allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS && all;
 }
 
 int heap_of_this_process(struct heap_region *region) {

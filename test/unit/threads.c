@@ -57,8 +57,8 @@ static struct plan_of_call draw_call(struct rank *rank) {
     uint64_t *common = &rank->common;
     struct plan_of_call plan = {.absent = -1};
     do plan.algorithm = &algorithms[draw_below(common, ALGORITHMS)];
-    while (!plan.algorithm->code->run);
-    do plan.call.shape.collective = draw_below(common, COLLECTIVES);
+    while (!plan.algorithm->code->run || !(plan.algorithm->collectives >> COLL_alltoall & 1));
+    do plan.call.shape.collective = draw_below(common, COLL_allgather + 1);
     while (!(plan.algorithm->collectives >> plan.call.shape.collective & 1));
     size_t n = draw_bytes(common, most_bytes);
     plan.call.shape.bytes = n;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_central - a barrier: the team's own, one counter and one epoch (reach/sync.c).
+ * Cost    one barrier.   Wins    where ranks share processors: one context switch per rank, whatever the barrier's shape. */
+#include "coll/coll.h"
+
+extern const struct algorithm_code algorithm_central;
+
+static double cost(const struct team *team, const struct shape *shape) {
+    (void)shape;
+    return team->sync_seconds;
+}
+
+HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    (void)call, (void)arguments;
+    sync_all(team, 0);
+    return DONE;
+}
+
+const struct algorithm_code algorithm_central = {.cost = cost, .run = run};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* offers.h - private to coll/: what a rank lets its peers read in one call, where blocks are no equal runs. Nobody needs to agree
+ * on how: each rank decides for itself and writes it into its offer, which lies in shared memory beside an area for staged bytes.
+ *
+ * staged: the blocks are packed into the area. Peers may read as long as the area is not used again, so the owner may go.
+ * straight: the blocks, counts, displacements and layouts all lie in the owner's region, and peers read them there: the owner must
+ *   not return before they have.
+ * part: neither is possible; the area holds bytes at .. at + bytes of the packed blocks, and more parts follow. */
+#ifndef MORTAR_OFFERS_H
+#define MORTAR_OFFERS_H
+
+#include "coll/coll.h"
+
+struct offer {
+    enum { OFFER_STAGED, OFFER_STRAIGHT, OFFER_PART } how;
+    int32_t count;        /* of blocks in the area */
+    uint64_t bytes;       /* of all blocks, packed */
+    uint64_t at, window;  /* staged, part: what of that the area holds */
+    uint64_t region;      /* straight: where the owner sees its region; all addresses in `blocks` are the owner's */
+    struct blocks blocks; /* straight */
+    struct layout layout; /* straight, one layout that is a run: itself */
+};
+
+/* Bytes that the table of so many blocks takes at the beginning of an area. */
+static inline size_t starts_bytes(int blocks) { return ((size_t)blocks + 1) * sizeof(uint64_t); }
+
+/* Fills my offer: staged when the packed blocks and their table fit into `room` bytes and are at most `most` bytes or cannot be
+ * read straight; else straight; else the first part. The room must hold the table and some bytes. Local. */
+void offer_make(const struct team *team, struct offer *offer, char *area, size_t room, size_t most, const struct blocks *blocks);
+/* Puts the next part into the area, when all readers have taken the one before; false: there is none. Local. */
+bool offer_next(struct offer *offer, char *area, const struct blocks *blocks);
+/* Copies what rank `owner` offers as block `index` to mine; of a part, what it holds of it. False: the block goes on in later
+ * parts. The peers must be mapped (team_map). Local. */
+bool offer_take(const struct team *team, int owner, const struct offer *offer, const char *area, int index,
+                const struct block *mine, const struct copier *copier);
+
+#endif

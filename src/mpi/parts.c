@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* parts - the collectives that move blocks of any counts, places and types: alltoallv, alltoallw, allgatherv, the rooted and the
+ * neighbourhood ones. Describes both sides as layouts. What does not compile to a layout, and what lies on a device, is packed by
+ * the MPI library; what peers cannot reach and is too long to be staged is copied to where they can. */
+#include "mpi/calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Send buffers out of reach that are longer are copied into the heap first; MORTAR_SLOT's default stages less. */
+enum { bounce_bytes = 16 << 10 };
+
+static bool is_neighbor(enum collective c) { return c >= COLL_neighbor_alltoall && c <= COLL_neighbor_allgatherv; }
+static bool is_gather(enum collective c) { return c == COLL_gather || c == COLL_gatherv; }
+static bool is_scatter(enum collective c) { return c == COLL_scatter || c == COLL_scatterv; }
+static bool is_rooted(enum collective c) { return c == COLL_bcast || is_gather(c) || is_scatter(c); }
+
+/* ---- what of a call counts on this rank ---- */
+
+/* How many blocks the halves have here; 0: not significant. */
+struct extent {
+    int sends, recvs;
+};
+
+static struct extent extent_of(const struct request *r, const struct team *team, const struct neighbours *neighbours) {
+    bool root = team->me == r->root;
+    switch (r->collective) {
+    case COLL_alltoallv:
+    case COLL_alltoallw: return (struct extent){team->p, team->p};
+    case COLL_allgatherv: return (struct extent){1, team->p};
+    case COLL_bcast: return (struct extent){root, !root};
+    case COLL_gather:
+    case COLL_gatherv: return (struct extent){1, root ? team->p : 0};
+    case COLL_scatter:
+    case COLL_scatterv: return (struct extent){root ? team->p : 0, 1};
+    case COLL_neighbor_allgather:
+    case COLL_neighbor_allgatherv: return (struct extent){1, neighbours->ins};
+    default: return (struct extent){neighbours->outs, neighbours->ins};
+    }
+}
+
+/* Bytes of an equal block, or of the mean block. False: wrong arguments. */
+static bool half_bytes(const struct half *half, size_t *bytes) {
+    if (half->count < 0 || !type_bytes(half->type, bytes)) return false;
+    *bytes *= (size_t)half->count;
+    return true;
+}
+
+/* Without the team nobody knows how many entries there are, or whether a half counts here. */
+static bool look(const struct request *r, struct shape *shape) {
+    enum collective c = r->collective;
+    shape->unsized = c != COLL_bcast && c != COLL_gather && c != COLL_scatter && c != COLL_allgatherv;
+    if (c == COLL_bcast) return half_bytes(&r->recv, &shape->bytes);
+    return true;
+}
+
+static bool gathered_bytes(const struct request *r, const struct team *team, struct shape *shape) {
+    size_t size, all = 0;
+    if (!type_bytes(r->recv.type, &size) || !r->recv.counts) return false;
+    for (int i = 0; i < team->p; i++) all += (size_t)entry_of(r->recv.counts, r->large ? 8 : 4, i);
+    shape->bytes = (all * size + (size_t)team->p - 1) / (size_t)team->p;
+    return true;
+}
+
+static bool agree(const struct request *r, struct team *team, struct shape *shape) {
+    enum collective c = r->collective;
+    bool root = team->me == r->root;
+    if (is_rooted(c) && (r->root < 0 || r->root >= team->p)) return false;
+    if (c == COLL_gather) return half_bytes(root ? &r->recv : &r->send, &shape->bytes);
+    if (c == COLL_scatter) return half_bytes(root ? &r->send : &r->recv, &shape->bytes);
+    if (c == COLL_allgatherv) return gathered_bytes(r, team, shape);
+    if (!is_neighbor(c)) return true;
+    const struct neighbours *neighbours = neighbours_of(r->comm, team);
+    if (!neighbours) return false;
+    shape->unsized = !neighbours->connected || (c != COLL_neighbor_alltoall && c != COLL_neighbor_allgather);
+    if (shape->unsized) return true;
+    return half_bytes(neighbours->outs > 0 ? &r->send : &r->recv, &shape->bytes);
+}
+
+/* ---- one side as blocks ---- */
+
+struct side {
+    const struct half *half;
+    struct blocks blocks, user; /* what the algorithm sees, and what the program gave where that is packed */
+    char *packed;               /* scratch; NULL: the user's memory is used */
+    void *tables;               /* scratch; NULL: none */
+};
+
+static MPI_Datatype type_at(const struct half *half, int b) { return half->types ? half->types[b] : half->type; }
+
+/* The layouts of all blocks. False: one does not compile, or no memory. */
+static bool compile(struct side *side, const struct half *half) {
+    struct blocks *blocks = &side->blocks;
+    if (!half->types) return (blocks->layout = layout_of(half->type)) != NULL;
+    const struct layout **layouts = malloc((size_t)(blocks->count ? blocks->count : 1) * sizeof *layouts);
+    side->tables = (void *)layouts;
+    blocks->layouts = layouts;
+    for (int b = 0; layouts && b < blocks->count; b++) {
+        /* A block without elements may have a type that is not valid. */
+        layouts[b] = entry_of(blocks->counts, blocks->count_width, b) == 0 ? &layout_bytes : layout_of(half->types[b]);
+        if (!layouts[b]) return false;
+    }
+    return layouts != NULL;
+}
+
+/* Elements of block b, and where it begins, without a layout. */
+static MPI_Count elements_at(const struct blocks *blocks, int b) {
+    return blocks->counts ? (MPI_Count)entry_of(blocks->counts, blocks->count_width, b) : (MPI_Count)blocks->each;
+}
+static char *place_at(const struct side *side, int b) {
+    const struct blocks *blocks = &side->user;
+    MPI_Aint lb, extent = 1;
+    if (side->half->types) return blocks->base + entry_of(blocks->displs, blocks->displ_width, b);
+    PMPI_Type_get_extent(type_at(side->half, b), &lb, &extent);
+    if (blocks->displs) return blocks->base + entry_of(blocks->displs, blocks->displ_width, b) * extent;
+    return blocks->base + b * (MPI_Aint)blocks->each * extent;
+}
+
+/* Packs or unpacks all blocks by the MPI library. */
+static int move_all(const struct side *side, bool pack) {
+    const struct blocks *packed = &side->blocks;
+    for (int b = 0; b < packed->count; b++) {
+        struct block block = block_of(packed, b);
+        struct typed typed = {type_at(side->half, b), elements_at(&side->user, b)};
+        if (block.elements == 0) continue;
+        int error = move_blocks(&typed, place_at(side, b), 1, block.at, pack);
+        if (error) return error;
+    }
+    return 0;
+}
+
+/* Makes `blocks` describe contiguous scratch of the same bytes, block by block. False: no memory. */
+static bool repack(struct side *side) {
+    struct blocks *blocks = &side->blocks;
+    size_t count = (size_t)blocks->count, all = 0;
+    side->user = *blocks;
+    int64_t *tables = malloc(2 * (count ? count : 1) * sizeof *tables);
+    if (!tables) return false;
+    for (size_t b = 0; b < count; b++) {
+        size_t bytes = 0, elements = (size_t)elements_at(blocks, (int)b);
+        if (elements > 0 && !type_bytes(type_at(side->half, (int)b), &bytes)) bytes = 0;
+        tables[b] = (int64_t)(elements * bytes);
+        tables[count + b] = (int64_t)all;
+        all += elements * bytes;
+    }
+    side->packed = malloc(all ? all : 1);
+    *blocks = (struct blocks){.base = side->packed,
+                              .count = (int)count,
+                              .layout = &layout_bytes,
+                              .counts = tables,
+                              .displs = tables + count,
+                              .unit = 1,
+                              .count_width = 8,
+                              .displ_width = 8};
+    free(side->tables);
+    side->tables = tables;
+    return side->packed != NULL;
+}
+
+static void describe(struct side *side, const struct request *r, const struct half *half, int count) {
+    int width = r->large ? 8 : (int)sizeof(int);
+    bool addresses = r->large || r->collective == COLL_neighbor_alltoallw;
+    *side = (struct side){.half = half};
+    side->blocks = (struct blocks){.base = (char *)(uintptr_t)half->buffer,
+                                   .count = count,
+                                   .counts = half->counts,
+                                   .displs = half->displs,
+                                   .each = (size_t)half->count,
+                                   .unit = 1,
+                                   .count_width = (uint8_t)width,
+                                   .displ_width = addresses ? 8 : (uint8_t)sizeof(int)};
+    if (count == 0) side->blocks.layout = &layout_bytes, side->blocks.counts = side->blocks.displs = NULL;
+}
+
+/* Ready for the algorithm. away: it must not be the user's memory. 0 or -errno. */
+static int make_side(struct side *side, const struct request *r, struct team *team, const struct half *half, int count, bool sends,
+                     bool away) {
+    describe(side, r, half, count);
+    struct blocks *blocks = &side->blocks;
+    if (count == 0) return 0;
+    bool compiled = compile(side, half);
+    if (compiled && half->displs && !half->types) blocks->unit = blocks->layout->extent;
+    struct blocks shown;
+    if (compiled && !away && sends && blocks_bytes(blocks) > bounce_bytes && team_shares(team) &&
+        !blocks_shown(team, blocks, &shown))
+        away = true;
+    if (compiled && !away) return 0;
+    if (!repack(side)) return -ENOMEM;
+    return sends ? move_all(side, true) : 0;
+}
+
+static void free_side(struct side *side) {
+    free(side->packed);
+    free(side->tables);
+}
+
+/* My part of a buffer in place: the block of the receive side where my contribution lies already. */
+static bool in_place_half(const struct request *r, const struct team *team, struct half *half) {
+    *half = r->recv;
+    if (r->collective != COLL_allgatherv) return true;
+    MPI_Aint lb, extent;
+    if (PMPI_Type_get_extent(r->recv.type, &lb, &extent) != MPI_SUCCESS) return false;
+    int width = r->large ? 8 : (int)sizeof(int);
+    half->buffer = (const char *)r->recv.buffer + entry_of(r->recv.displs, width, team->me) * extent;
+    half->count = (MPI_Count)entry_of(r->recv.counts, width, team->me);
+    half->counts = half->displs = NULL;
+    return true;
+}
+
+static int run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
+    const struct neighbours *neighbours = is_neighbor(r->collective) ? neighbours_of(r->comm, team) : NULL;
+    struct extent extent = extent_of(r, team, neighbours);
+    struct half send_half = r->send;
+    bool in_place = r->send.buffer == MPI_IN_PLACE || r->recv.buffer == MPI_IN_PLACE;
+    bool rewritten = in_place && (r->collective == COLL_alltoallv || r->collective == COLL_alltoallw);
+    if (is_gather(r->collective) && r->send.buffer == MPI_IN_PLACE) extent.sends = 0;
+    else if (is_scatter(r->collective) && r->recv.buffer == MPI_IN_PLACE) extent.recvs = 0;
+    else if (in_place) in_place_half(r, team, &send_half);
+
+    struct side send, recv;
+    bool device = on_device(team, extent.sends ? send_half.buffer : NULL, extent.recvs ? r->recv.buffer : NULL);
+    int failed = make_side(&send, r, team, &send_half, extent.sends, true, rewritten || device);
+    if (!failed) failed = make_side(&recv, r, team, &r->recv, extent.recvs, false, device);
+    else describe(&recv, r, &r->recv, 0);
+    struct call call = {.shape = *shape,
+                        .in_place = in_place,
+                        .sends = &send.blocks,
+                        .recvs = &recv.blocks,
+                        .root = r->root,
+                        .neighbours = neighbours,
+                        .trouble = failed ? NO_MEMORY : 0};
+    int error = MPI_SUCCESS;
+    enum outcome outcome = (*plan)->algorithm->code->run(team, &call, &(*plan)->arguments);
+    if (outcome == LEFT) {
+        *plan = plan_left(team, shape);
+        error = r->native(r);
+    } else if (failed || (recv.packed && move_all(&recv, false) != 0)) {
+        error = MPI_ERR_OTHER;
+        PMPI_Comm_call_errhandler(r->comm, error);
+    }
+    free_side(&send);
+    free_side(&recv);
+    return error;
+}
+
+const struct family family_parts = {.look = look, .agree = agree, .run = run};
