@@ -5,3 +5,7 @@ ALGORITHM(cico, BIT(alltoall) | BIT(allgather), "chunk", "copy in, one barrier, 
 ALGORITHM(last, BIT(alltoall) | BIT(allgather), "", "one barrier, in which the last rank to arrive copies everything")
 ALGORITHM(pull, BIT(alltoall) | BIT(allgather), "order kernel path", "one copy between two barriers, buffer to buffer (li2018)")
 ALGORITHM(central, BIT(barrier), "", "the team's barrier: one counter, one epoch")
+ALGORITHM(mailbox,
+          BIT(bcast) | BIT(gather) | BIT(gatherv) | BIT(scatter) | BIT(scatterv) | BIT(neighbor_alltoall) | BIT(neighbor_alltoallv) |
+              BIT(neighbor_alltoallw) | BIT(neighbor_allgather) | BIT(neighbor_allgatherv),
+          "kernel", "from sender to receivers through boxes, or straight; no barrier, ranks may run ahead")

@@ -40,7 +40,7 @@ static bool span_of(const struct blocks *blocks, char **low, char **high) {
 }
 
 bool blocks_shown(const struct team *team, const struct blocks *blocks, struct blocks *shown) {
-    if (team->region_bytes == 0) return false;
+    if (team->region_bytes == 0 || team->map_error[0] != 0) return false;
     size_t count = (size_t)blocks->count;
     char *low, *high;
     *shown = *blocks;

@@ -16,13 +16,16 @@ static size_t posts_end(int p) {
     return (end + page - 1) / page * page;
 }
 
-size_t control_size(int p, size_t slot) { return posts_end(p) + 2 * (size_t)p * slot; }
+static size_t stage_end(int p, size_t slot) { return (posts_end(p) + 2 * (size_t)p * slot + page - 1) / page * page; }
+
+size_t control_size(int p, size_t slot) { return stage_end(p, slot) + boxes_size(p, slot); }
 
 void team_attach(struct team *team, void *memory, size_t slot) {
     team->control = memory;
     team->control_bytes = control_size(team->p, slot);
     team->stage = (char *)memory + posts_end(team->p);
     team->slot = slot;
+    boxes_attach(team, (char *)memory + stage_end(team->p, slot), slot);
     team->map_error[0] = team->map_error[1] = 1; /* not tried */
     team->patience = (struct patience){.mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"),
                                        .crowded = true,
@@ -48,6 +51,7 @@ void team_release(struct team *team) {
     free(team->names);
     free(team->world);
     free(team->waits.late);
+    free(team->turns);
 }
 
 const struct cell *team_cells(struct team *team, struct walk walk) {

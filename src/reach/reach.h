@@ -122,7 +122,11 @@ struct team {
     size_t control_bytes;
     char *stage; /* [2][p][slot] bytes */
     size_t slot;
-    uint32_t epoch; /* barriers that I have passed */
+    char *boxes; /* see box.c */
+    size_t box_room;
+    uint64_t ops;                 /* calls that went through boxes, the same number on all ranks */
+    uint32_t *turns, turns_count; /* see team_turns */
+    uint32_t epoch;               /* barriers that I have passed */
     struct patience patience;
     struct waits waits;
     char *region; /* the part of my memory that peers can reach */
@@ -192,6 +196,45 @@ static inline char *stage_of(const struct team *team, uint32_t half, int rank, s
 static inline struct post *post_of(const struct team *team, uint32_t half, int rank) {
     return &team->control->posts[(size_t)half * (size_t)team->p + (size_t)rank];
 }
+
+/* ---- box.c: what passes between some of the ranks, without a barrier ----
+ *
+ * Every rank owns a ring of boxes. Each call of a team that goes through boxes has a number, op; its part k on rank r lies in box
+ * (op + k) % BOXES of r. The owner fills it when all readers of what it held before have acknowledged it: that alone holds the
+ * ranks together, so a rank may be up to BOXES parts ahead of its readers. What lies in the box may be read from box_ready or
+ * box_wait_for until box_ack.
+ * Nobody waits in a circle when every rank goes through the calls in the order of their numbers, and in a call through the parts k
+ * in their order: fills its own, then reads all others'. */
+enum { BOXES = 32, BOX_INSIDE = 832 };
+struct box {
+    _Alignas(64) _Atomic uint64_t holds; /* op and part; 0: nothing yet */
+    _Atomic uint32_t filled;             /* how often; what readers wait on; wraps */
+    _Atomic uint32_t readers_asleep;
+    _Atomic uint32_t emptied; /* how often all its readers have acknowledged; what the owner waits on */
+    _Atomic uint32_t owner_asleep;
+    uint32_t readers, filling;           /* of what it holds; the number of this filling */
+    _Alignas(64) _Atomic uint32_t taken; /* by how many of them, where there are several */
+    _Alignas(64) char inside[BOX_INSIDE];
+};
+/* Bytes for the boxes of p ranks; points team->boxes to so many zero bytes. Local. */
+size_t boxes_size(int p, size_t slot);
+void boxes_attach(struct team *team, char *memory, size_t slot);
+/* The number of the next call. Every rank must count every such call. Local. */
+static inline uint64_t box_next_op(struct team *team) { return ++team->ops; }
+struct box *box_of(const struct team *team, int rank, uint64_t op, uint32_t part);
+/* A second place for what a box holds and is too long for its inside: team->box_room bytes, on pages of its own. */
+char *box_room_of(const struct team *team, int rank, uint64_t op, uint32_t part);
+/* My box, when nobody reads it any more: before it is filled, or to wait for the readers of what it holds. */
+struct box *box_wait_free(struct team *team, uint64_t op, uint32_t part);
+/* Shows what was written into my free box to so many readers, at least one. */
+void box_publish(struct box *box, uint64_t op, uint32_t part, uint32_t readers);
+/* Is the part there? */
+bool box_ready(const struct team *team, int source, uint64_t op, uint32_t part);
+void box_wait_for(struct team *team, int source, uint64_t op, uint32_t part);
+/* One reader has read; it may not touch the box afterwards. */
+void box_ack(struct box *box);
+/* Scratch memory for so many numbers, kept by the team. NULL: no memory. Local. */
+uint32_t *team_turns(struct team *team, uint32_t count);
 
 /* ---- domains.c ---- */
 /* Where a rank runs: the processors that it may use, and its number in the job, which places it on a machine that is pretended. */
