@@ -213,6 +213,8 @@ struct box {
     _Atomic uint32_t emptied; /* how often all its readers have acknowledged; what the owner waits on */
     _Atomic uint32_t owner_asleep;
     uint32_t readers, filling;           /* of what it holds; the number of this filling */
+    double entered, last_entered;        /* when the owner entered the call, and who acknowledged last; see waits.c */
+    int32_t last_reader;                 /* who that was */
     _Alignas(64) _Atomic uint32_t taken; /* by how many of them, where there are several */
     _Alignas(64) char inside[BOX_INSIDE];
 };
@@ -232,7 +234,7 @@ void box_publish(struct box *box, uint64_t op, uint32_t part, uint32_t readers);
 bool box_ready(const struct team *team, int source, uint64_t op, uint32_t part);
 void box_wait_for(struct team *team, int source, uint64_t op, uint32_t part);
 /* One reader has read; it may not touch the box afterwards. */
-void box_ack(struct box *box);
+void box_ack(const struct team *team, struct box *box);
 /* Scratch memory for so many numbers, kept by the team. NULL: no memory. Local. */
 uint32_t *team_turns(struct team *team, uint32_t count);
 

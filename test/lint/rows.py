@@ -10,7 +10,7 @@ MODULES = {
     "order": ("ORDER", "order_", {"table"}),
     "copy": ("KERNEL", "copy_", {"table", "layout"}),
     "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "cost", "letters", "offers", "outside", "staged"}),
-    "reach": ("PATH", "path_", {"domains", "handover_socket", "host", "node", "paths", "peers", "sync", "team", "wait", "waits",
+    "reach": ("PATH", "path_", {"box", "domains", "handover_socket", "host", "node", "paths", "peers", "sync", "team", "wait", "waits",
                                 "windows"}),
 }
 

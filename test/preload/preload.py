@@ -155,14 +155,15 @@ def imbalance(flavour):
     """The report names the rank that was late and tells waiting for it from moving data. What native calls waited is not known."""
     p, program = ranks(flavour, 5), "imbalance-" + flavour
     late, slept = min(2, p - 1), 20 * 0.020
-    for plan, words in (("cico", []), ("pull(rows)", []), ("last", ["keep"])):
+    for plan, words in (("cico", ["alltoall"]), ("pull(rows)", ["alltoall"]), ("last", ["alltoall", "keep"]),
+                        ("mailbox", ["bcast"])):
         result = mpi(flavour, p, [program, *words], ["--plan", plan]).ok("%d ranks, 0 errors" % p).silent()
-        result.took(21, collective="alltoall").took(1, collective="allgather")
+        result.took(21, collective=words[0]).took(1, collective="allgather")
         for row in result.report["collectives"]:
             waiting, moving = row["waiting_seconds"], row["moving_seconds"]
             result.check(abs(waiting + moving - row["seconds"]) < 1e-4 * row["seconds"], "moving is not what waiting leaves")
             result.check(0 <= waiting and 0 <= row["inside_seconds"] <= moving * 1.0001, "not parts of the time")
-        row = result.collectives(collective="alltoall")[0]
+        row = result.collectives(collective=words[0])[0]
         named = row["late"][0] if row["late"] else {}
         result.check(named.get("rank") == late, "%s: rank %d was late, not %r" % (plan, late, row["late"]))
         result.check(18 <= named["times"] <= 21, "%s: late %d times" % (plan, named["times"]))
