@@ -11,7 +11,7 @@ MODULES = {
     "copy": ("KERNEL", "copy_", {"table", "layout"}),
     "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "cost", "letters", "offers", "outside", "staged", "vector"}),
     "reach": ("PATH", "path_", {"box", "domains", "handover_socket", "host", "node", "paths", "peers", "sync", "team", "wait",
-                                "windows"}),
+                                "waits", "windows"}),
 }
 
 
