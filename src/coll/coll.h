@@ -154,8 +154,8 @@ void copy_cell(const struct team *team, const struct shape *shape, uint32_t half
 /* ---- offers.c: blocks of any kind; the rest in offers.h ---- */
 /* All bytes of the blocks, packed. Local. */
 size_t blocks_bytes(const struct blocks *blocks);
-/* Can peers, who must have mapped it (team_map), read everything that belongs to these blocks in my region? *shown: with addresses
- * there. Local. */
+/* Can peers read everything that belongs to these blocks in my region? Not before they have mapped it (team_map). *shown: with
+ * addresses there. Local. */
 bool blocks_shown(const struct team *team, const struct blocks *blocks, struct blocks *shown);
 
 /* ---- vector.c: exchanges of blocks of any counts, places and types ---- */

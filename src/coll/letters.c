@@ -30,8 +30,6 @@ static char *area_of(const struct team *team, int rank, uint64_t op, uint32_t pa
     return letter->roomy ? box_room_of(team, rank, op, part) : (char *)(uintptr_t)(letter + 1);
 }
 
-static size_t room_of(const struct team *team, const struct letter *letter) { return letter->roomy ? team->box_room : inside; }
-
 static void begin_group(const struct team *team, struct sending *s, struct letter *letter) {
     s->group = group_of(s->blocks, s->first, (int)(team->box_room / 2 / sizeof(uint64_t)) - 1);
     letter->first = s->first;
@@ -39,14 +37,13 @@ static void begin_group(const struct team *team, struct sending *s, struct lette
     s->first += s->group.count;
     letter->roomy = starts_bytes(s->group.count) + blocks_bytes(&s->group) > inside;
     char *area = area_of(team, team->me, s->op, s->part, letter);
-    offer_make(team, &letter->offer, area, room_of(team, letter), letter_most_staged(team), &s->group);
+    offer_make(team, &letter->offer, area, letter->roomy ? team->box_room : inside, letter_most_staged(team), &s->group);
     s->straight = s->straight || letter->offer.how == OFFER_STRAIGHT;
 }
 
 static void continue_group(const struct team *team, struct sending *s, struct letter *letter) {
     *letter = *s->begun;
-    char *area = area_of(team, team->me, s->op, s->part, letter);
-    offer_next(&letter->offer, area, room_of(team, letter), &s->group);
+    offer_next(&letter->offer, area_of(team, team->me, s->op, s->part, letter), letter->roomy ? team->box_room : inside, &s->group);
 }
 
 HOT void letter_send(struct team *team, struct sending *s) {
@@ -72,6 +69,6 @@ HOT bool letter_take(const struct team *team, int source, uint64_t op, uint32_t 
     if (mine && index >= 0 && index < letter->count)
         offer_take(team, source, &letter->offer, area_of(team, source, op, part, letter), index, mine, copier);
     bool more = letter->more;
-    box_ack(box);
+    box_ack(team, box);
     return more;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* offers - see offers.h. The area begins with a table where each block starts in the packed stream, unless they are even. */
+/* offers - see offers.h. The area begins with a table where each block starts in the packed stream, unless all are equally long. */
 #include "coll/offers.h"
 
 static const struct copier plain = {.kernel = KERNEL_plain};

@@ -40,8 +40,13 @@ HOT char *box_room_of(const struct team *team, int rank, uint64_t op, uint32_t p
 HOT struct box *box_wait_free(struct team *team, uint64_t op, uint32_t part) {
     struct box *box = box_of(team, team->me, op, part);
     uint32_t filled = atomic_load_explicit(&box->filled, memory_order_relaxed), emptied;
-    while ((emptied = atomic_load_explicit(&box->emptied, memory_order_acquire)) != filled)
+    bool waited = false;
+    while ((emptied = atomic_load_explicit(&box->emptied, memory_order_acquire)) != filled) {
         wait_change(team, &box->emptied, emptied, &box->owner_asleep);
+        waited = true;
+    }
+    if (team->waits.on && waited) waits_for(team, box->last_reader, box->last_entered);
+    if (team->waits.on) box->entered = team->waits.entered;
     return box;
 }
 
@@ -62,16 +67,20 @@ HOT bool box_ready(const struct team *team, int source, uint64_t op, uint32_t pa
 
 HOT void box_wait_for(struct team *team, int source, uint64_t op, uint32_t part) {
     struct box *box = box_of(team, source, op, part);
-    for (;;) {
+    for (bool waited = false;; waited = true) {
         uint32_t filled = atomic_load_explicit(&box->filled, memory_order_acquire);
-        if (box_ready(team, source, op, part)) return;
+        if (box_ready(team, source, op, part)) {
+            if (team->waits.on && waited) waits_for(team, source, box->entered);
+            return;
+        }
         wait_change(team, &box->filled, filled, &box->readers_asleep);
     }
 }
 
-HOT void box_ack(struct box *box) {
+HOT void box_ack(const struct team *team, struct box *box) {
     uint32_t readers = box->readers;
     if (readers > 1 && atomic_fetch_add_explicit(&box->taken, 1, memory_order_acq_rel) + 1 != readers) return;
+    if (team->waits.on) box->last_reader = team->me, box->last_entered = team->waits.entered;
     /* Only the last reader comes here, so the owner is woken once. It may be so early that `filled` is not written yet. */
     atomic_store_explicit(&box->emptied, box->filling, memory_order_seq_cst);
     wait_wake(&box->emptied, &box->owner_asleep);

@@ -46,10 +46,12 @@ void team_release(struct team *team) {
         if (team->peers[writable] && team->names) unmap_peers(team, writable);
     for (int order = 0; order < ORDERS; order++)
         for (int inner = 0; inner < ORDERS; inner++) free(team->cells[order][inner]);
-    free(team->segment);
     free(team->neighbours);
+    free(team->segment);
     free(team->domain_of);
     free(team->names);
+    free(team->world);
+    free(team->waits.late);
     free(team->turns);
 }
 

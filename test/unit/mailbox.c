@@ -261,7 +261,12 @@ static void one_call(struct rank *rank, uint32_t number, struct mine *mine) {
     if (!absent) draw_image(&mine->recv, mine->image);
     else memcpy(mine->image, mine->recv.memory, mine->recv.span);
     dawdle(&rank->own);
+    const struct waits *waits = &rank->team.waits;
+    if (draw_below(&rank->own, 2)) waits_begin(&rank->team, clock_seconds());
     enum outcome outcome = algorithm->code->run(&rank->team, &call, &arguments);
+    expect(!waits->on || waits->late_seconds <= waits->seconds + 1e-9, "rank %d waited %g s for late ranks, of %g", rank->team.me,
+           waits->late_seconds, waits->seconds);
+    waits_end(&rank->team);
     expect(outcome == DONE, "p=%d rank %d call %u: outcome %d", rank->team.p, rank->team.me, number, (int)outcome);
     for (size_t i = 0; i < mine->recv.span; i++)
         expect(mine->recv.memory[i] == mine->image[i],

@@ -159,10 +159,14 @@ static void settled(void) {
 static void copiers_among_the_rivals(void) {
     struct team team = {.p = 4, .l2_bytes = 4 << 16};
     struct shape shape = {.collective = COLL_alltoall, .bytes = 65536};
-    const char *expected[] = {"pull(morton, plain)",         "native",
-                              "pull(rows, plain)",           "pull(morton, hybrid(65536))",
-                              "pull(morton, hybrid(32768))", "pull(morton, hybrid(16384))",
-                              "pull(morton, hybrid(8192))",  "pull(morton, nt)"};
+    const char *expected[] = {"pull(morton, plain)",
+                              "native",
+                              "pull(rows, plain)",
+                              "pull(morton, hybrid(65536))",
+                              "pull(morton, hybrid(32768))",
+                              "pull(morton, hybrid(16384))",
+                              "pull(morton, hybrid(8192))",
+                              "pull(morton, nt)"};
     char texts[24][64];
     expect(plan_rivals(&team, &shape, true, expected[0], false, texts, 24) == 3, "short blocks have other rivals");
     shape.bytes++;
