@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "copy/layout.h"
+
 struct kernel {
     const char *name, *about;
     void (*move)(void *to, const void *from, size_t bytes);
