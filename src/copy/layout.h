@@ -50,7 +50,7 @@ void layout_copy(char *to, const struct layout *to_layout, size_t to_count, cons
  * what is to be unpacked there may be less than the elements hold. */
 void layout_pack(char *to, const char *from, const struct layout *layout, size_t count);
 void layout_unpack(char *to, const struct layout *layout, size_t count, const char *from, size_t bytes);
-/* The same for the bytes [at, at + bytes) of the stream, or as many of them as it has. The contiguous side begins with byte `at`. */
+/* The same for the bytes [at, at + bytes) of the stream, or as many of them as it has. Contiguous memory begins with byte `at`. */
 void layout_pack_part(char *to, const char *from, const struct layout *layout, size_t count, size_t at, size_t bytes);
 void layout_unpack_part(char *to, const struct layout *layout, size_t count, const char *from, size_t at, size_t bytes);
 

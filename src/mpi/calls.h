@@ -34,8 +34,8 @@ struct typed {
     MPI_Count count; /* elements of one block */
 };
 int move_blocks(const struct typed *typed, void *user, int blocks, char *packed, bool pack);
-/* Can its blocks be moved so? What has no layout the MPI library has to pack: not from MPI_BOTTOM (MPICH takes it for a mistake), nor
- * elements beyond 2 GiB. */
+/* Can its blocks be moved so? What has no layout the MPI library has to pack: not from MPI_BOTTOM (MPICH takes it for a mistake),
+ * nor elements beyond 2 GiB. */
 bool can_pack(const struct typed *typed, const void *user);
 /* At MPI_Finalize. */
 void types_finish(void);
@@ -44,8 +44,8 @@ MPI_Aint typed_step(const struct typed *typed);
 
 /* ---- compile.c ---- */
 /* The layout of a valid type, made when it is first asked for; later a lookup of some 20 ns, without a lock. It belongs to the type
- * and ends with it. It lies in malloc's memory: with mortar's heap, peers can read it. NULL: the type does not compile (a distributed
- * array, too scattered, no memory) and has to be packed by the MPI library. Local. */
+ * and ends with it. It lies in malloc's memory: with mortar's heap, peers can read it. NULL: the type does not compile (a
+ * distributed array, too scattered, no memory) and has to be packed by the MPI library. Local. */
 const struct layout *layout_of(MPI_Datatype type);
 /* At MPI_Finalize: from now on nothing compiles. */
 void layouts_finish(void);
