@@ -13,7 +13,8 @@ struct axis {
 
 /* Every turn of fit() ends a loop of one side; a run that is longer than the other side's is one more loop. */
 enum { most_axes = 2 * BOX_LEVELS + 1 };
-enum { cache_line = 64, most_tile = 16 }; /* bytes; elements: lines a page apart share few places in the first cache */
+/* Bytes; elements. Lines that are a power of two apart, as in many grids, share the 8 places or so of one set of the first cache. */
+enum { cache_line = 64, most_tile = 8 };
 
 struct grid {
     size_t bytes;
@@ -62,7 +63,9 @@ static void add_axis(struct grid *grid, size_t count, ptrdiff_t to, ptrdiff_t fr
 static bool fit(struct grid *grid, const struct box *to, const struct box *from) {
     size_t bytes = to->bytes < from->bytes ? to->bytes : from->bytes;
     if (to->bytes % bytes != 0 || from->bytes % bytes != 0) return false;
-    *grid = (struct grid){.bytes = bytes};
+    grid->bytes = bytes;
+    grid->axes = 0;
+    grid->tile = 0;
     struct loop a = {to->bytes / bytes, (ptrdiff_t)bytes}, b = {from->bytes / bytes, (ptrdiff_t)bytes};
     uint32_t a_level = to->levels, b_level = from->levels;
     for (;;) {
