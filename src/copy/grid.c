@@ -13,7 +13,7 @@ struct axis {
 
 /* Every turn of fit() ends a loop of one side; a run that is longer than the other side's is one more loop. */
 enum { most_axes = 2 * BOX_LEVELS + 1 };
-/* Bytes; elements. Lines that are a power of two apart, as in many grids, share the 8 places or so of one set of the first cache. */
+/* Bytes; elements. Lines that are a power of two apart, as in many grids, share the 8 places or so of one set of the L1 cache. */
 enum { cache_line = 64, most_tile = 8 };
 
 struct grid {

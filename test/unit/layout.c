@@ -389,8 +389,8 @@ int main(int count, char **words) {
     check_limits();
     check_in_place();
     check_hybrid();
-    for (int i = 0; i < 4000; i++) check_random();
-    for (int i = 0; i < 1500; i++) check_array();
+    for (int i = 0; i < 2500; i++) check_random();
+    for (int i = 0; i < 1000; i++) check_array();
     printf("types that were drawn and arrays in all orders: every byte\n");
     return 0;
 }
