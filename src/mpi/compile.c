@@ -233,6 +233,7 @@ static struct layout *make(MPI_Datatype type) {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static int key = MPI_KEYVAL_INVALID;
+static MPI_Comm packer = MPI_COMM_NULL;
 static char none; /* its address as the attribute: this type does not compile */
 
 static int drop(MPI_Datatype type, int keyval, void *kept, void *state) {
@@ -241,10 +242,26 @@ static int drop(MPI_Datatype type, int keyval, void *kept, void *state) {
     return MPI_SUCCESS;
 }
 
-static void start(void) { PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, drop, &key, NULL); }
+static void start(void) {
+    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, drop, &key, NULL);
+    if (PMPI_Comm_dup(MPI_COMM_SELF, &packer) == MPI_SUCCESS) PMPI_Comm_set_errhandler(packer, MPI_ERRORS_RETURN);
+}
+
+MPI_Comm packer_comm(void) {
+    pthread_once(&once, start);
+    return packer;
+}
 
 void layouts_finish(void) {
+    if (packer != MPI_COMM_NULL) PMPI_Comm_free(&packer);
     if (key != MPI_KEYVAL_INVALID) PMPI_Type_free_keyval(&key);
+}
+
+/* A type that was not committed is a mistake, which the MPI library finds as soon as it is to pack it; it may become right. */
+static bool is_committed(MPI_Datatype type) {
+    char nothing[1];
+    int position = 0;
+    return packer != MPI_COMM_NULL && PMPI_Pack(nothing, 0, type, nothing, 0, &position, packer) == MPI_SUCCESS;
 }
 
 HOT static bool kept_with(MPI_Datatype type, const struct layout **layout) {
@@ -261,7 +278,7 @@ HOT const struct layout *layout_of(MPI_Datatype type) {
     pthread_once(&once, start);
     if (key == MPI_KEYVAL_INVALID || kept_with(type, &layout)) return layout;
     pthread_mutex_lock(&making); /* the second of two threads would free what the first one uses */
-    if (!kept_with(type, &layout)) {
+    if (!kept_with(type, &layout) && is_committed(type)) {
         struct layout *made = make(type);
         if (PMPI_Type_set_attr(type, key, made ? (void *)made : (void *)&none) == MPI_SUCCESS) layout = made;
         else free(made);

@@ -4,8 +4,6 @@
 #include "mpi/calls.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <string.h>
 
 HOT bool type_bytes(MPI_Datatype type, size_t *bytes) {
     MPI_Count size;
@@ -15,18 +13,6 @@ HOT bool type_bytes(MPI_Datatype type, size_t *bytes) {
     if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return false;
     *bytes = (size_t)size;
     return true;
-}
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static MPI_Comm packer = MPI_COMM_NULL; /* private: what fails here is not the user's error handler's business */
-
-static void start(void) {
-    if (PMPI_Comm_dup(MPI_COMM_SELF, &packer) == MPI_SUCCESS) PMPI_Comm_set_errhandler(packer, MPI_ERRORS_RETURN);
-}
-
-void types_finish(void) {
-    if (packer != MPI_COMM_NULL) PMPI_Comm_free(&packer);
-    layouts_finish();
 }
 
 HOT bool type_is_run(MPI_Datatype type) {
@@ -53,6 +39,8 @@ bool can_pack(const struct typed *typed, const void *user) {
 static int move_block(const struct typed *typed, char *user, char *packed, bool pack) {
     MPI_Aint lb, extent;
     MPI_Count size;
+    MPI_Comm packer = packer_comm();
+    if (packer == MPI_COMM_NULL) return -ENOMEM;
     if (PMPI_Type_get_extent(typed->type, &lb, &extent) != MPI_SUCCESS) return -EINVAL;
     if (PMPI_Type_size_x(typed->type, &size) != MPI_SUCCESS) return -EINVAL;
     MPI_Count most = size > 0 ? (1 << 30) / size : 1;
@@ -81,7 +69,6 @@ int move_blocks(const struct typed *typed, void *user, int blocks, char *packed,
         else layout_unpack(user, layout, count, packed, bytes * (size_t)blocks);
         return 0;
     }
-    pthread_once(&once, start);
     for (int i = 0; i < blocks; i++) {
         int error = move_block(typed, (char *)user + i * step, packed + (size_t)i * bytes, pack);
         if (error) return error;

@@ -223,11 +223,14 @@ static void check_lives(void) {
     for (int i = 1; i < 100; i++) {
         MPI_Type_vector(i, 1, 2, MPI_INT, &type);
         MPI_Type_dup(type, &dup);
+        expect(!layout_of(type), "a type that is not committed");
+        MPI_Type_commit(&type);
         const struct layout *layout = layout_of(type);
         expect(layout && layout->size == 4 * (size_t)i && layout == layout_of(type), "a vector of %d", i);
         MPI_Type_free(&type);
         MPI_Type_contiguous(3, dup, &type);
         MPI_Type_free(&dup);
+        MPI_Type_commit(&type);
         layout = layout_of(type);
         expect(layout && layout->size == 12 * (size_t)i, "three vectors of %d", i);
         MPI_Type_free(&type);
@@ -238,6 +241,7 @@ static void check_lives(void) {
     expect(layout_of(MPI_DATATYPE_NULL) == NULL, "no type has no layout");
     int size = 6, kind = MPI_DISTRIBUTE_BLOCK, argument = MPI_DISTRIBUTE_DFLT_DARG, ranks = 1;
     MPI_Type_create_darray(1, 0, 1, &size, &kind, &argument, &ranks, MPI_ORDER_C, MPI_INT, &array);
+    MPI_Type_commit(&array);
     expect(!layout_of(array) && !layout_of(array), "distributed arrays do not compile");
     MPI_Type_free(&array);
 }
