@@ -73,6 +73,16 @@ void types_finish(void);
 /* Bytes from one block to the next. */
 MPI_Aint typed_step(const struct typed *typed);
 
+/* ---- ops.c ---- */
+/* How elements lie that can be combined. */
+struct elements {
+    size_t size, extent; /* bytes of one, and from one to the next */
+    size_t high;         /* its data end here, from its address; none lie before it */
+    bool gaps;
+};
+/* False: such a type and operation do not go together, or mortar leaves them to the host MPI. The same on all ranks. */
+bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements);
+
 /* ---- device.c ---- */
 /* Does one of these addresses belong to a GPU's memory? False where no CUDA driver is loaded. */
 bool on_device(const struct team *team, const void *send, const void *recv);

@@ -16,12 +16,15 @@ static size_t posts_end(int p) {
     return (end + page - 1) / page * page;
 }
 
-size_t control_size(int p, size_t slot) { return posts_end(p) + 2 * (size_t)p * slot; }
+static size_t arrival_end(int p) { return posts_end(p) + (size_t)p * arrival_room; }
+
+size_t control_size(int p, size_t slot) { return arrival_end(p) + 2 * (size_t)p * slot; }
 
 void team_attach(struct team *team, void *memory, size_t slot) {
     team->control = memory;
     team->control_bytes = control_size(team->p, slot);
-    team->stage = (char *)memory + posts_end(team->p);
+    team->arrival = (char *)memory + posts_end(team->p);
+    team->stage = (char *)memory + arrival_end(team->p);
     team->slot = slot;
     team->map_error[0] = team->map_error[1] = 1; /* not tried */
     team->patience = (struct patience){.mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"),

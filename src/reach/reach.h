@@ -48,6 +48,9 @@ struct control {
     struct post posts[];                      /* [2][p], then the stage */
 };
 
+/* Shared memory per rank for vectors that ranks leave to each other; coll/arrival.c says what is where. */
+enum { arrival_classes = 3, arrival_room = 101 << 10 };
+
 /* How this rank waits; adapted at run time (wait.c). */
 struct patience {
     enum { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_FUTEX } mode;
@@ -102,7 +105,9 @@ struct team {
     size_t control_bytes;
     char *stage; /* [2][p][slot] bytes */
     size_t slot;
-    uint32_t epoch; /* barriers that I have passed */
+    char *arrival;                      /* [p][arrival_room] bytes, zero at first */
+    uint32_t arrivals[arrival_classes]; /* that I have been part of, by class; wraps */
+    uint32_t epoch;                     /* barriers that I have passed */
     struct patience patience;
     char *region; /* the part of my memory that peers can reach */
     size_t region_bytes;

@@ -9,7 +9,7 @@ from common import code, files, main, matches, read
 MODULES = {
     "order": ("ORDER", "order_", {"table"}),
     "copy": ("KERNEL", "copy_", {"table", "layout"}),
-    "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "cost", "offers", "outside", "staged"}),
+    "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "cost", "offers", "outside", "reduce", "staged"}),
     "reach": ("PATH", "path_", {"domains", "handover_socket", "host", "node", "paths", "peers", "sync", "team", "wait", "windows"}),
 }
 
