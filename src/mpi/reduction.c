@@ -8,8 +8,6 @@
 
 enum { stack_bytes = 4096 }; /* of scratch: no memory need be asked for */
 
-static bool is_scattered(enum collective c) { return c == COLL_reduce_scatter || c == COLL_reduce_scatter_block; }
-
 /* Elements in the vectors of this call. */
 static size_t vector_count(const struct request *r, int p) {
     if (r->collective == COLL_reduce_scatter_block) return (size_t)r->recv.count * (size_t)p;
