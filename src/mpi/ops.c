@@ -49,24 +49,22 @@ static int kinds_for(MPI_Op op) {
     return USER;
 }
 
-/* Where elements lie apart from each other, nothing before their address. */
+/* False: not a type that has elements. */
 static bool measure(MPI_Datatype type, struct elements *elements) {
     MPI_Count lb, extent, low, span;
     if (!type_bytes(type, &elements->size) || elements->size == 0) return false;
     if (PMPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS) return false;
     if (PMPI_Type_get_true_extent_x(type, &low, &span) != MPI_SUCCESS) return false;
-    if (low < 0 || low + span > extent) return false;
-    elements->extent = (size_t)extent;
-    elements->high = (size_t)(low + span);
-    elements->gaps = elements->size != (size_t)extent;
+    elements->extent = (ptrdiff_t)extent;
+    elements->low = (ptrdiff_t)low;
+    elements->high = (ptrdiff_t)(low + span);
+    elements->mingled = low < 0 || low + span > extent;
+    elements->gaps = elements->mingled || (MPI_Count)elements->size != extent;
     return true;
 }
 
 static bool examine(MPI_Datatype type, int kinds, struct elements *elements) {
-    int ints, addresses, types, combiner;
-    unsigned kind = kind_of(type);
-    if (kinds != USER && !(kind & (unsigned)kinds)) return false;
-    if (kind == 0 && PMPI_Type_get_envelope(type, &ints, &addresses, &types, &combiner) != MPI_SUCCESS) return false;
+    if (kinds != USER && !(kind_of(type) & (unsigned)kinds)) return false;
     return measure(type, elements);
 }
 

