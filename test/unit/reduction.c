@@ -82,7 +82,7 @@ static struct known draw_call(struct rank *rank, const struct algorithm **latest
     while (!(known.algorithm->collectives >> known.call.shape.collective & 1));
     size_t bytes = sizes[draw_below(common, sizeof sizes / sizeof *sizes)], p = (size_t)rank->team.p;
     known.reduction.bytes = bytes;
-    draw_counts(common, &known, rank->team.p, (draw_bytes(common, most_bytes / 2 - bytes * p / 8) + bytes - 1) / bytes);
+    draw_counts(common, &known, rank->team.p, (draw_bytes(common, most_bytes / 2) + bytes - 1) / bytes);
     if (known.reduction.count * bytes > most_bytes) known.reduction.count = p, known.counts[0] = (int)p;
     if (known.reduction.count * bytes > most_bytes) return draw_call(rank, latest);
     for (size_t r = 1, all = (size_t)known.counts[0]; r < p; r++) {
@@ -185,8 +185,10 @@ static void one_call(struct rank *rank, uint32_t number, const struct algorithm 
     enum outcome outcome = run(rank, &known, number);
     bool fits = known.reduction.bytes <= (code->loose ? 8 << 10 : rank->team.slot);
     if (known.absent >= 0 || !fits)
-        expect(outcome == LEFT || (known.absent < 0 && outcome == DONE && !code->loose), "%s should have left the call",
-               known.algorithm->name);
+        expect(outcome == LEFT || (known.absent < 0 && outcome == DONE && !code->loose),
+               "p=%d rank %d call %u: %s of %zu x %zu bytes should have been left, not returned %d by %s; rank %d absent",
+               rank->team.p, rank->team.me, number, collective_names[known.call.shape.collective], known.reduction.count,
+               known.reduction.bytes, (int)outcome, known.algorithm->name, known.absent);
     else expect(outcome != LEFT, "%s left the call", known.algorithm->name);
     if (known.reached && rank->crew->all_have_regions && known.absent < 0 && fits)
         expect(outcome == DONE, "p=%d call %u: %s did not go straight", rank->team.p, number, known.algorithm->name);
