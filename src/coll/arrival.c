@@ -141,9 +141,9 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
     return DONE;
 }
 
-/* Per rank one copy and one combination, and another's cache lines; ranks that run ahead wait for the others when a ring is full. */
+/* Per rank one copy and one combination, and others' cache lines; ranks that run ahead wait when a ring is full. */
 static double cost(const struct team *team, const struct shape *shape) {
-    static const double visit_seconds = 300e-9;
+    static const double visit_seconds = 100e-9;
     double pieces = (double)(shape->bytes / classes[largest].bytes + 1);
     uint32_t depth = classes[shape->bytes <= classes[0].bytes ? 0 : shape->bytes <= classes[1].bytes ? 1 : largest].depth;
     return crowding(team) * (pieces * visit_seconds + combine_seconds(shape->bytes) + copy_seconds(team, 2, shape->bytes)) +

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reduce - what the algorithms that combine have in common; see reduce.h.
  *
- * The staged vectors a(0) .. a(p-1) lie in rank order, and a(i) = a(i-1) op a(i) for i = 1, 2 .. p-1 leaves in each slot what a scan
- * gives that rank, in the last one the whole: no memory besides the slots is needed, and order and brackets are always the same. */
+ * The staged vectors a(0) .. a(p-1) lie in rank order, and a(i) = a(i-1) op a(i) for i = 1, 2 .. p-1 leaves in each slot what a
+ * scan gives that rank, in the last one the whole: no memory besides the slots is needed, and brackets are always the same. */
 #include "coll/coll.h"
 
 enum { strip_bytes = 8 << 10, line = 64 }; /* of each vector in turn, so that what was just combined is still in the first cache */

@@ -157,7 +157,7 @@ static void wrong(const struct test *test, const char *what, bool in_place, cons
     if (errors++ < 5) printf("rank %d: %s of %d x %s%s: %s\n", me, what, test->count, test->name, in_place ? " in place" : "", why);
 }
 
-/* `received` elements of the result must be those of `wanted`, from element `first` on; behind them and in gaps nothing is written. */
+/* `received` elements of the result must be those of `wanted` from element `first` on; gaps are not written. */
 static void compare(const struct test *test, const char *what, bool in_place, const char *got, int received, const char *wanted,
                     int first) {
     MPI_Aint lb, extent;
@@ -240,12 +240,12 @@ static void numbers(void) {
                  {MPI_UINT16_T, set_integer, "uint16", 10},
                  {MPI_LONG_LONG_INT, set_integer, "long long", 10},
                  {MPI_LONG_DOUBLE, set_float, "ldouble", 4},
-                 {MPI_C_DOUBLE_COMPLEX, set_complex, "complex", 2},
-                 {MPI_C_FLOAT_COMPLEX, set_complex, "float complex", 2}};
+                 {MPI_C_DOUBLE_COMPLEX, set_complex, "complex", 1},
+                 {MPI_C_FLOAT_COMPLEX, set_complex, "float complex", 1}};
     const MPI_Op ops[] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
         for (int o = 0; o < types[t].ops; o++)
-            if (o < 2 || (o + (int)t) % 3 == 0 || types[t].type == MPI_INT) /* some of all pairs */
+            if (o == 0 || (o + (int)t) % 3 == 0 || types[t].type == MPI_INT) /* some of all pairs */
                 all_collectives((struct test){.type = types[t].type, .op = ops[o], .set = types[t].set, .name = types[t].name});
 }
 
