@@ -281,6 +281,7 @@ static void users(void) {
     memcpy(few, counts, sizeof few);
     for (int k = 0; k < kept; k++) counts[k] = counts[k] < column / 4 / p ? counts[k] : 1; /* elements must not overlap */
     count_of_counts = 2;
+    fragile = fragile || 2 * p > column / 4;
     all_collectives((struct test){.type = spread, .op = op_spread, .set = set_matrix, .name = "spread matrix"});
     memcpy(counts, few, sizeof few);
     count_of_counts = kept;
