@@ -88,6 +88,17 @@ const struct layout *layout_of(MPI_Datatype type);
 MPI_Comm packer_comm(void);
 /* At MPI_Finalize: from now on nothing compiles. */
 void layouts_finish(void);
+/* ---- ops.c ---- */
+/* How elements lie that can be combined. */
+struct elements {
+    size_t size;         /* bytes of data of one */
+    ptrdiff_t extent;    /* bytes from one to the next */
+    ptrdiff_t low, high; /* the data lie in [low, high) from the element's address */
+    bool gaps;           /* elements of a vector are no run of bytes */
+    bool mingled;        /* data of one lie among the next one's, or before its address */
+};
+/* False: such a type and operation do not go together, or mortar leaves them to the host MPI. The same on all ranks. */
+bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements);
 
 /* ---- device.c ---- */
 /* Does one of these addresses belong to a GPU's memory? False where no CUDA driver is loaded. */
