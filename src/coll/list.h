@@ -5,7 +5,5 @@ ALGORITHM(pull, EXCHANGES | NEIGHBORS, "order kernel path", "one copy between tw
 ALGORITHM(cico, EXCHANGES | NEIGHBORS, "chunk", "copy in, one barrier, copy out, through shared memory; any buffers")
 ALGORITHM(last, BIT(alltoall) | BIT(allgather), "", "one barrier, in which the last rank to arrive copies everything")
 ALGORITHM(central, BIT(barrier), "", "the team's barrier: one counter, one epoch")
-ALGORITHM(mailbox,
-          BIT(bcast) | BIT(gather) | BIT(gatherv) | BIT(scatter) | BIT(scatterv) | BIT(neighbor_alltoall) |
-              BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw) | BIT(neighbor_allgather) | BIT(neighbor_allgatherv),
-          "kernel", "from senders to their receivers through boxes, or straight; no barrier, ranks may run ahead")
+ALGORITHM(mailbox, BIT(bcast) | BIT(gather) | BIT(gatherv) | BIT(scatter) | BIT(scatterv) | NEIGHBORS, "kernel",
+          "from senders to their receivers through boxes, or straight; no barrier, ranks may run ahead")
