@@ -228,7 +228,7 @@ static inline struct post *post_of(const struct team *team, uint32_t half, int r
 enum { BOXES = 32, BOX_INSIDE = 832 };
 struct box {
     _Alignas(64) _Atomic uint64_t holds; /* op and part; 0: nothing yet */
-    _Atomic uint32_t filled;             /* how often; what readers wait on; wraps */
+    _Atomic uint32_t rings;              /* at least one for each filling; what readers wait on; wraps */
     _Atomic uint32_t readers_asleep;
     _Atomic uint32_t emptied; /* how often all its readers have acknowledged; what the owner waits on */
     _Atomic uint32_t owner_asleep;
@@ -253,6 +253,12 @@ void box_publish(struct box *box, uint64_t op, uint32_t part, uint32_t readers);
 /* Is the part there? */
 bool box_ready(const struct team *team, int source, uint64_t op, uint32_t part);
 void box_wait_for(struct team *team, int source, uint64_t op, uint32_t part);
+/* To wait for one of several sources: settle at the box of one of them, look at all once more, and if none is ready wait; rings is
+ * what settling returned. Comes back when that box was filled, or somebody who cannot go on without me has rung. */
+uint32_t box_settle(struct team *team, int source, uint64_t op, uint32_t part);
+void box_wait_settled(struct team *team, int source, uint64_t op, uint32_t part, uint32_t rings);
+/* After box_publish: wakes this reader if it has settled at another's box. For senders that will wait for it. */
+void box_ring(const struct team *team, int reader);
 /* One reader has read; it may not touch the box afterwards. */
 void box_ack(const struct team *team, struct box *box);
 /* Scratch memory for so many numbers, kept by the team. NULL: no memory. Local. */
