@@ -121,6 +121,7 @@ extern const struct path paths[PATHS];
 struct last_call {
     uint64_t bytes; /* that it sent; 0: nothing is known */
     bool uneven;    /* some rank's blocks were not all equal */
+    uint32_t age;   /* calls since, whose sizes nobody told */
 };
 
 struct reached {
