@@ -9,7 +9,7 @@ from common import code, files, main, matches, read
 MODULES = {
     "order": ("ORDER", "order_", {"table"}),
     "copy": ("KERNEL", "copy_", {"table", "layout"}),
-    "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "cost", "offers", "outside", "reduce", "staged"}),
+    "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "cost", "offers", "outside", "pool", "reduce", "staged"}),
     "reach": ("PATH", "path_", {"domains", "handover_socket", "host", "node", "paths", "peers", "sync", "team", "wait", "windows"}),
 }
 
@@ -83,6 +83,7 @@ GOOD = {
     "src/coll/cost.c": "",
     "src/coll/outside.c": "",
     "src/coll/offers.c": "",
+    "src/coll/pool.c": "",
     "src/coll/reduce.c": "",
     "src/reach/list.h": 'PATH(cma, "x")\n',
     "src/reach/cma.c": "const struct path_code path_cma = {0};\n",
