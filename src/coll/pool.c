@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pool - arrival.c's other way to combine, where the order does not matter (option REDUCE=arrival): at most one vector per call waits
- * in the pool. A rank that finds one combines it with its own and looks again; a rank that finds none leaves what it has, and goes,
- * unless that is everybody's. So the last to arrive combines once or twice, not log p times (parsons2015 section III).
+/* pool - arrival.c's other way to combine, where the order does not matter (option REDUCE=arrival): at most one vector per call
+ * waits in the pool. A rank that finds one combines it with its own and looks again; a rank that finds none leaves what it has, and
+ * goes, unless that is everybody's. So the last to arrive combines once or twice, not log p times (parsons2015 section III).
  *
  * The hub of a call is the word of node 0's entry: in its upper half the round, call / depth, in its lower half 1 + the rank whose
  * vector waits, or 0. Who holds everything begins the next round; until then ranks that are `depth` calls ahead wait, so a vector
