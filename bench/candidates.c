@@ -21,7 +21,6 @@ static const char *const collectives[] = {
 #include "coll/collectives.h"
 #undef COLLECTIVE
 };
-#define BIT(collective) (1u << COLL_##collective)
 static const struct {
     const char *name, *takes;
     unsigned collectives;

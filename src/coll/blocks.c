@@ -6,6 +6,7 @@ HOT uint32_t publish(struct team *team, const struct call *call, bool others_wri
     struct post *post = post_of(team, team->epoch & 1, team->me);
     size_t sent = send_bytes(&call->shape, team->p), received = call->shape.bytes * (size_t)team->p;
     uint32_t trouble = call->trouble;
+    if (trouble) return trouble; /* nobody will look at the post */
     /* An alltoall in place would be read by peers while it is written: it has to be staged. */
     bool moving = call->in_place && call->shape.collective == COLL_alltoall;
     post->send_reachable = team_reaches(team, call->send, sent, &post->send) && !moving;

@@ -54,17 +54,15 @@ static inline struct block block_of(const struct blocks *blocks, int b) {
 }
 static inline size_t block_bytes(const struct block *block) { return block->elements * block->layout->size; }
 
-/* Block `out` of source's send buffer goes to block `in` of dest's receive buffer: the 4-tuple of li2018 section 3. */
-struct edge {
-    uint32_t source, dest, out, in;
-};
-/* The neighbourhood of a communicator with a topology, as far as this rank is in it. Neighbours that are nobody (MPI_PROC_NULL)
- * have blocks but no edges; a neighbour that is named twice has two edges; a rank may be its own neighbour. */
+/* The neighbourhood of a communicator with a topology. Neighbours that are nobody (MPI_PROC_NULL) have blocks but no edges; a
+ * neighbour that is named twice has two edges; a rank may be its own neighbour. */
 struct neighbours {
-    int outs, ins; /* blocks of my send and receive buffers */
-    int to_count, from_count;
-    struct edge *to, *from; /* edges that leave me, by `out`; that come to me, by `in` */
-    bool connected;         /* the graph is one piece, so all ranks know the size of equal blocks. The same on all ranks */
+    int outs, ins;            /* blocks of my send and receive buffers */
+    int to_count, from_count; /* edges that leave me, by `out`; that come to me, by `in` */
+    struct edge *to, *from;
+    size_t edge_count; /* of all ranks, by source and `out`; the same on all ranks */
+    struct edge *edges;
+    bool connected; /* the graph is one piece, so all ranks know the size of equal blocks. The same on all ranks */
 };
 
 /* One call on one rank. alltoall and allgather whose blocks are runs of bytes: the buffers hold p blocks, back to back (send of an
@@ -135,6 +133,8 @@ extern const struct algorithm algorithms[ALGORITHMS];
 bool streams(const struct team *team, size_t bytes);
 /* Seconds to copy so many blocks of so many bytes on one processor that nobody else wants. */
 double copy_seconds(const struct team *team, double blocks, size_t bytes);
+/* How many blocks a rank receives; among neighbours nobody knows, so a number that is usual. */
+double typical_blocks(const struct team *team, const struct shape *shape);
 /* How many ranks share a processor while all copy; at least 1. */
 double crowding(const struct team *team);
 
@@ -154,8 +154,22 @@ void copy_cell(const struct team *team, const struct shape *shape, uint32_t half
 /* ---- offers.c: blocks of any kind; the rest in offers.h ---- */
 /* All bytes of the blocks, packed. Local. */
 size_t blocks_bytes(const struct blocks *blocks);
-/* Can peers read everything that belongs to these blocks in my region? *shown: with addresses there. Local. */
+/* Can peers read everything that belongs to these blocks in my region? Not before they have mapped it (team_map). *shown: with
+ * addresses there. Local. */
 bool blocks_shown(const struct team *team, const struct blocks *blocks, struct blocks *shown);
+
+/* ---- vector.c: exchanges of blocks of any counts, places and types ---- */
+/* Exchanges what call->sends and call->recvs describe, alltoall-like, allgather-like or along the edges of a neighbourhood. A rank
+ * stages up to `most` bytes; what is longer peers read where it lies, or, out of reach, through the stage in rounds. most SIZE_MAX:
+ * everything is staged, and no peer's memory is needed. DONE, or LEFT when a rank has trouble of LEAVE. */
+enum outcome vector_exchange(struct team *team, const struct call *call, const struct arguments *arguments, size_t most);
+/* The same for an alltoall or allgather with trouble TYPED; a rank whose blocks are runs of bytes need not describe them. */
+enum outcome typed_exchange(struct team *team, const struct call *call, const struct arguments *arguments, size_t most);
+/* Up to how many bytes a second copy costs a rank less than the barrier that it saves. The same on all ranks. */
+size_t short_bytes(const struct team *team);
+/* Does the collective have blocks of any kind? Is a block sent to one rank only (else to all)? */
+bool is_vector(enum collective collective);
+bool is_personal(enum collective collective);
 
 /* ---- outside.c: pull with buffers outside the shared heap ---- */
 /* What it needs once: the path, and parts of orders. Collective; same answer on all ranks: 0 or -errno. */

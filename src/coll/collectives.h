@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One row per collective that mortar takes: COLLECTIVE(name, what each rank gets). */
+
+/* Sets of them, for the rows of algorithms. */
+#ifndef EXCHANGES
+#define BIT(collective) (1u << COLL_##collective)
+#define EXCHANGES (BIT(alltoall) | BIT(alltoallv) | BIT(alltoallw) | BIT(allgather) | BIT(allgatherv))
+#define NEIGHBORS                                                                                                                  \
+    (BIT(neighbor_alltoall) | BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw) | BIT(neighbor_allgather) |                        \
+     BIT(neighbor_allgatherv))
+#define ROOTED (BIT(bcast) | BIT(gather) | BIT(gatherv) | BIT(scatter) | BIT(scatterv))
+#define REDUCTIONS (BIT(reduce) | BIT(allreduce) | BIT(reduce_scatter) | BIT(reduce_scatter_block) | BIT(scan) | BIT(exscan))
+#endif
+
 COLLECTIVE(alltoall, "block i of rank j's result is block j of rank i")
 COLLECTIVE(allgather, "block i of every rank's result is rank i's block")
 COLLECTIVE(alltoallv, "alltoall with counts and displacements")

@@ -19,6 +19,11 @@ double copy_seconds(const struct team *team, double blocks, size_t bytes) {
     return blocks * (block_seconds + (double)bytes * each);
 }
 
+double typical_blocks(const struct team *team, const struct shape *shape) {
+    enum { usual = 6 }; /* a grid of three dimensions */
+    return shape->collective >= COLL_neighbor_alltoall && team->p > usual ? usual : team->p;
+}
+
 double crowding(const struct team *team) {
     return team->processors > 0 && team->p > team->processors ? (double)team->p / team->processors : 1;
 }

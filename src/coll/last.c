@@ -23,7 +23,6 @@ static void copy_everything(const struct team *team, const struct call *call) {
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
-    (void)arguments;
     uint32_t half = team->epoch & 1, trouble;
     if (sync_arrive(team, publish(team, call, true))) {
         if (sync_trouble(team) == 0) copy_everything(team, call);
@@ -32,6 +31,7 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
         trouble = sync_wait(team);
     }
     if (trouble & LEAVE) return LEFT;
+    if (trouble & TYPED && !(trouble & SEND_UNREACHABLE && call->straight)) return typed_exchange(team, call, arguments, 0);
     if (trouble && call->straight) return OUT_OF_REACH;
     if (trouble) return staged_exchange(team, call, 0, (int)half), STAGED;
     return DONE;

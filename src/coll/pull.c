@@ -2,7 +2,9 @@
 /* algorithm_pull - one copy from the sender's buffer to the receiver's, between two barriers; the order says which rank copies
  * which block and when. Buffers outside the shared heap: decided per call from what the ranks posted, alike on all ranks; with a
  * data path they are copied by it (outside.c), else staged or left.
- * li2018 section 2.1 (rows: SH-Naive, morton: SH-CO), ramesh2024 section V-A (columns).
+ * Blocks of any counts, places and types: vector.c, in the same orders; the edges of a neighbourhood in rows or, whatever the other
+ * order, on the compact curve.
+ * li2018 section 2.1 (rows: SH-Naive, morton: SH-CO), 2.2 (irregular), 3 (compact); ramesh2024 section V-A (columns).
  * Cost    two barriers, p n beta per rank;  scratch  8 p bytes per rank and order, shared by the collectives.
  * Wins    from about 1 KiB blocks up. */
 #include "coll/coll.h"
@@ -22,8 +24,12 @@ static int prepare(struct team *team, const struct arguments *arguments) {
     return error || !arguments->path ? error : outside_prepare(team, arguments);
 }
 
+/* Any blocks that are short are staged: two copies, but one barrier. */
 static double cost(const struct team *team, const struct shape *shape) {
-    return 2 * team->sync_seconds + crowding(team) * copy_seconds(team, team->p, shape->bytes);
+    double blocks = typical_blocks(team, shape);
+    size_t sent = (size_t)(is_personal(shape->collective) ? blocks : 1) * shape->bytes;
+    bool staged = is_vector(shape->collective) && sent <= short_bytes(team) && sent <= team->slot / 2;
+    return (staged ? 1 : 2) * team->sync_seconds + (staged ? 2 : 1) * crowding(team) * copy_seconds(team, blocks, shape->bytes);
 }
 
 HOT static void walk(const struct team *team, const struct call *call, uint32_t half, const struct arguments *arguments) {
@@ -33,11 +39,15 @@ HOT static void walk(const struct team *team, const struct call *call, uint32_t 
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    if (is_vector(call->shape.collective)) return vector_exchange(team, call, arguments, short_bytes(team));
     uint32_t half = team->epoch & 1, mine = publish(team, call, others_write(arguments));
     bool path = arguments->path && team_has_path(team, arguments->path);
     if (mine && path) mine = outside_trouble(team, call, arguments, mine);
     uint32_t trouble = sync_all(team, mine);
     if (trouble & LEAVE) return LEFT;
+    if (trouble & TYPED && !(trouble & SEND_UNREACHABLE && call->straight))
+        return typed_exchange(team, call, arguments, short_bytes(team));
+    if (trouble & TYPED) return OUT_OF_REACH;
     if (trouble && path && !(trouble & MUST_STAGE)) {
         bool fine = outside_walk(team, call, half, arguments, trouble);
         if (!(sync_all(team, fine ? 0 : PATH_LOST) & PATH_LOST)) return DONE;

@@ -47,7 +47,9 @@ HOT enum outcome staged_exchange(struct team *team, const struct call *call, siz
         size_t length = n - at < chunk ? n - at : chunk;
         uint32_t half = team->epoch & 1;
         if (!straight && !call->trouble) copy_in(team, call, at, length); /* with trouble the buffer may not be readable */
-        if (sync_all(team, at == 0 ? call->trouble : 0) & LEAVE) return LEFT;
+        uint32_t trouble = sync_all(team, at == 0 ? call->trouble : 0);
+        if (trouble & LEAVE) return LEFT;
+        if (trouble & TYPED) return typed_exchange(team, call, &(struct arguments){.chunk = chunk}, SIZE_MAX);
         copy_out(team, call, half, at, length, posts);
     }
     if (posts >= 0) sync_all(team, 0); /* nobody leaves while its send buffer is read */

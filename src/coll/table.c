@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/coll.h"
 
-#define BIT(collective) (1u << COLL_##collective)
-
 #define ALGORITHM(name, collectives, takes, about) extern const struct algorithm_code algorithm_##name;
 #include "coll/list.h"
 #undef ALGORITHM

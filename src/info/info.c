@@ -35,7 +35,6 @@ struct row {
     const char *name, *takes, *about;
     unsigned collectives;
 };
-#define BIT(collective) (1u << COLL_##collective)
 static const struct row algorithms[] = {
 #define ALGORITHM(name, collectives, takes, about) {#name, takes, about, collectives},
 #include "coll/list.h"

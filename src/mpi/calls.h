@@ -30,6 +30,11 @@ struct request {
 /* ---- take.c: the life of a call: reentry guard, team, shape, plan, and running it or leaving it. Returns what MPI returns ---- */
 int take(const struct request *request);
 
+/* ---- narrow.c ---- */
+/* A call with large counts where the MPI library has none: hands `go` the same call with int counts, or as it is where one does not
+ * fit, so that mortar can do it and the library never sees it. Local. Returns what MPI returns. */
+int narrowed(const struct request *request, int (*go)(const struct request *));
+
 /* ---- The families of collectives, how take.c sees them. A family says how its calls are checked and run ---- */
 struct family {
     /* Is the call mortar's business as far as this rank can see? What looks wrong goes to the host MPI, whose errors the user
@@ -47,6 +52,8 @@ extern const struct family family_barrier;   /* barrier.c */
 extern const struct family family_reduction; /* reduction.c */
 
 /* ---- neighbours.c ---- */
+/* How many blocks this rank receives (ins) and sends (outs) in neighbourhood calls. False: no topology. Local. */
+bool degrees(MPI_Comm comm, int *ins, int *outs);
 /* The neighbourhood of a communicator with a topology; NULL on all ranks: it has none. Made once per team, which owns it.
  * Collective at the first call. */
 const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team);
@@ -66,13 +73,21 @@ struct typed {
     MPI_Count count; /* elements of one block */
 };
 int move_blocks(const struct typed *typed, void *user, int blocks, char *packed, bool pack);
-/* Will the MPI library pack it? Not from MPI_BOTTOM (MPICH takes it for a mistake), nor elements beyond 2 GiB. */
+/* Can its blocks be moved so? What has no layout the MPI library has to pack: not from MPI_BOTTOM (MPICH takes it for a mistake),
+ * nor elements beyond 2 GiB. */
 bool can_pack(const struct typed *typed, const void *user);
-/* At MPI_Finalize. */
-void types_finish(void);
 /* Bytes from one block to the next. */
 MPI_Aint typed_step(const struct typed *typed);
 
+/* ---- compile.c ---- */
+/* The layout of a valid type, made when it is first asked for; later a lookup of some 20 ns, without a lock. It belongs to the type
+ * and ends with it. It lies in malloc's memory: with mortar's heap, peers can read it. NULL: the type does not compile (a
+ * distributed array, too scattered, no memory, not committed) and has to be packed by the MPI library. Local. */
+const struct layout *layout_of(MPI_Datatype type);
+/* This process alone, private, to pack with: what fails there is not the user's error handler's business. May be null. Local. */
+MPI_Comm packer_comm(void);
+/* At MPI_Finalize: from now on nothing compiles. */
+void layouts_finish(void);
 /* ---- ops.c ---- */
 /* How elements lie that can be combined. */
 struct elements {

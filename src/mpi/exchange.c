@@ -4,13 +4,26 @@
 
 #include <stdlib.h>
 
-/* How one side of a call lies in memory, and where mortar's algorithms find it as bytes. */
+/* Calls with fewer bytes on a side are packed: what is spared does not pay for the barrier that tells of the types. */
+enum { least_typed = 4 << 10 };
+
+/* How one side of a call lies in memory, and where mortar's algorithms find it: as bytes, or as blocks with a layout. */
 struct side {
     struct typed typed;
     void *user;
     int blocks;
     char *packed; /* scratch; NULL: the user's memory is used */
+    struct blocks laid;
 };
+
+/* Can this side be used as it lies, with gaps, and read by peers where it is sent? Each rank decides by itself. */
+static bool lies_ready(struct side *side, const struct team *team, size_t bytes, bool sends) {
+    if (bytes < least_typed || type_is_run(side->typed.type)) return false;
+    struct blocks shown;
+    side->laid = (struct blocks){
+        .base = side->user, .count = side->blocks, .layout = layout_of(side->typed.type), .each = (size_t)side->typed.count};
+    return side->laid.layout && (!sends || (team_shares(team) && blocks_shown(team, &side->laid, &shown)));
+}
 
 HOT static bool scratch(struct side *side, size_t bytes, bool always) {
     if (type_is_run(side->typed.type)) {
@@ -39,24 +52,27 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
     bool in_place = r->send.buffer == MPI_IN_PLACE;
     size_t n = shape->bytes;
     int all = team->p, mine = r->collective == COLL_alltoall ? all : 1;
-    struct side recv = {{r->recv.type, r->recv.count}, (void *)(uintptr_t)r->recv.buffer, all, NULL};
-    struct side send = {{r->send.type, r->send.count}, (void *)(uintptr_t)r->send.buffer, mine, NULL};
+    struct side recv = {.typed = {r->recv.type, r->recv.count}, .user = (void *)(uintptr_t)r->recv.buffer, .blocks = all};
+    struct side send = {.typed = {r->send.type, r->send.count}, .user = (void *)(uintptr_t)r->send.buffer, .blocks = mine};
     if (in_place) send = recv, send.blocks = mine;
     if (in_place && mine == 1) send.user = (char *)recv.user + team->me * typed_step(&recv.typed);
 
     struct call call = {.shape = *shape, .in_place = in_place};
     call.straight = plan_prefers_host(team, &call.shape);
     /* An alltoall in place: others would read what is being overwritten. */
-    bool copy_first = in_place && mine > 1 && !code->copies_in;
+    bool rewritten = in_place && mine > 1, copy_first = rewritten && !code->copies_in;
     bool device = on_device(team, send.user, recv.user);
-    bool fine = !device && scratch(&recv, n * (size_t)recv.blocks, false) && scratch(&send, n * (size_t)send.blocks, copy_first);
+    if (!device && !rewritten && lies_ready(&recv, team, n * (size_t)all, false)) call.recvs = &recv.laid;
+    if (!device && !rewritten && lies_ready(&send, team, n * (size_t)mine, true)) call.sends = &send.laid;
+    bool fine = !device && (call.recvs || scratch(&recv, n * (size_t)recv.blocks, false)) &&
+                (call.sends || scratch(&send, n * (size_t)send.blocks, copy_first));
     if (fine && send.packed) {
         fine = move_blocks(&send.typed, send.user, send.blocks, send.packed, true) == 0;
         call.in_place = false;
     }
     call.send = send.packed ? send.packed : send.user;
     call.recv = recv.packed ? recv.packed : recv.user;
-    call.trouble = device ? ON_DEVICE : fine ? 0 : NO_MEMORY;
+    call.trouble = device ? ON_DEVICE : !fine ? NO_MEMORY : call.sends || call.recvs ? TYPED : 0;
 
     int error = MPI_SUCCESS;
     enum outcome outcome = code->run(team, &call, &(*plan)->arguments);

@@ -1,8 +1,136 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* neighbours - the neighbourhood of a communicator with a topology. */
+/* neighbours - who exchanges which block with whom in a communicator with a Cartesian, graph or distributed graph topology.
+ * Which block of a sender meets which block of a receiver is not worked out here but asked of the MPI library, by one call of its
+ * own MPI_Neighbor_alltoall in which each block says where it comes from. Libraries differ where a rank is a neighbour twice
+ * (periodic dimensions of two, edges that are named twice), and users get what they got before.
+ * Source: li2018 section 3 (4-tuples); any order of neighbours. */
 #include "mpi/calls.h"
 
-const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team) {
-    (void)comm, (void)team;
+#include <stdlib.h>
+#include <string.h>
+
+bool degrees(MPI_Comm comm, int *ins, int *outs) {
+    int topology = MPI_UNDEFINED, dimensions, weighted, me;
+    PMPI_Topo_test(comm, &topology);
+    switch (topology) {
+    case MPI_CART:
+        PMPI_Cartdim_get(comm, &dimensions);
+        *ins = *outs = 2 * dimensions;
+        return true;
+    case MPI_GRAPH:
+        PMPI_Comm_rank(comm, &me);
+        PMPI_Graph_neighbors_count(comm, me, ins);
+        *outs = *ins;
+        return true;
+    case MPI_DIST_GRAPH: PMPI_Dist_graph_neighbors_count(comm, ins, outs, &weighted); return true;
+    default: return false;
+    }
+}
+
+/* The edges that come to me: NULL without memory. */
+static struct edge *ask_host(MPI_Comm comm, const struct team *team, int ins, int outs, int *count) {
+    const size_t words = 2 * sizeof(int32_t);
+    int32_t *send = malloc((size_t)(outs + 1) * words), *recv = malloc((size_t)(ins + 1) * words);
+    struct edge *edges = malloc((size_t)(ins + 1) * sizeof *edges);
+    bool fine = team_agree((struct team *)team, send && recv && edges);
+    *count = 0;
+    for (int b = 0; fine && b < outs; b++) send[2 * b] = team->me, send[2 * b + 1] = b;
+    for (int b = 0; fine && b < 2 * ins; b++) recv[b] = -1; /* where nobody sends it stays */
+    fine = fine && host.neighbor_alltoall(send, 2, MPI_INT32_T, recv, 2, MPI_INT32_T, comm) == MPI_SUCCESS;
+    for (int b = 0; fine && b < ins; b++)
+        if (recv[2 * b] >= 0)
+            edges[(*count)++] = (struct edge){
+                .source = (uint32_t)recv[2 * b], .dest = (uint32_t)team->me, .out = (uint32_t)recv[2 * b + 1], .in = (uint32_t)b};
+    free(send);
+    free(recv);
+    if (!fine) free(edges);
+    return fine ? edges : NULL;
+}
+
+static int by_source(const void *a, const void *b) {
+    const struct edge *x = a, *y = b;
+    if (x->source != y->source) return x->source < y->source ? -1 : 1;
+    return (x->out > y->out) - (x->out < y->out);
+}
+
+/* Is the graph one piece, whichever way its edges point? roots: [p] scratch. */
+static bool one_piece(const struct neighbours *n, int p, uint32_t *roots) {
+    uint32_t pieces = (uint32_t)p;
+    for (int r = 0; r < p; r++) roots[r] = (uint32_t)r;
+    for (size_t e = 0; e < n->edge_count; e++) {
+        uint32_t a = n->edges[e].source, b = n->edges[e].dest;
+        while (roots[a] != a) a = roots[a] = roots[roots[a]];
+        while (roots[b] != b) b = roots[b] = roots[roots[b]];
+        if (a != b) roots[a] = b, pieces--;
+    }
+    return pieces == 1;
+}
+
+/* Lays out one block of memory for the struct and its three lists. */
+static struct neighbours *room_for(size_t edges, int to, int from) {
+    struct neighbours *n = malloc(sizeof *n + (edges + (size_t)to + (size_t)from) * sizeof *n->edges);
+    if (!n) return NULL;
+    n->edges = (struct edge *)(n + 1);
+    n->edge_count = edges;
+    n->to = n->edges + edges;
+    n->from = n->to + to;
+    n->to_count = to;
+    n->from_count = from;
+    return n;
+}
+
+/* All ranks' edges come together. own: mine, by `in`. NULL on all ranks without memory on one. */
+static struct neighbours *gather(MPI_Comm comm, struct team *team, const struct edge *own, int own_count) {
+    int p = team->p, bytes = own_count * (int)sizeof *own, to = 0;
+    int *counts = malloc(2 * (size_t)p * sizeof *counts), *displs = counts ? counts + p : NULL;
+    uint32_t *roots = malloc((size_t)p * sizeof *roots);
+    if (!team_agree(team, counts && roots)) {
+        free(counts);
+        free(roots);
+        return NULL;
+    }
+    host.allgather(&bytes, 1, MPI_INT, counts, 1, MPI_INT, comm);
+    size_t all = 0;
+    for (int r = 0; r < p; r++) displs[r] = (int)all, all += (size_t)counts[r];
+    struct edge *edges = malloc(all + 1);
+    bool fine = team_agree(team, edges != NULL);
+    if (fine) host.allgatherv(own, bytes, MPI_BYTE, edges, counts, displs, MPI_BYTE, comm);
+    all /= sizeof *edges;
+    for (size_t e = 0; fine && e < all; e++) to += edges[e].source == (uint32_t)team->me;
+    struct neighbours *n = fine ? room_for(all, to, own_count) : NULL;
+    if (fine) fine = team_agree(team, n != NULL);
+    if (n) {
+        memcpy(n->edges, edges, all * sizeof *edges);
+        qsort(n->edges, all, sizeof *edges, by_source);
+        memcpy(n->from, own, (size_t)own_count * sizeof *own);
+        to = 0;
+        for (size_t e = 0; e < all; e++)
+            if (n->edges[e].source == (uint32_t)team->me) n->to[to++] = n->edges[e];
+        n->connected = one_piece(n, p, roots);
+    }
+    free(counts);
+    free(roots);
+    free(edges);
+    if (fine) return n;
+    free(n);
     return NULL;
+}
+
+const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team) {
+    if (team->neighbours) return team->neighbours;
+    int ins = 0, outs = 0, count = 0;
+    if (!degrees(comm, &ins, &outs)) return NULL;
+    struct edge *own = ask_host(comm, team, ins, outs, &count);
+    if (!team_agree(team, own != NULL)) return free(own), NULL;
+    MPI_Comm meeting; /* private, and without the attributes that a duplicate would copy */
+    if (PMPI_Comm_split(comm, 0, team->me, &meeting) == MPI_SUCCESS) {
+        PMPI_Comm_set_errhandler(meeting, MPI_ERRORS_RETURN);
+        team->neighbours = gather(meeting, team, own, count);
+        PMPI_Comm_free(&meeting);
+    }
+    free(own);
+    if (!team->neighbours) return NULL;
+    team->neighbours->ins = ins;
+    team->neighbours->outs = outs;
+    return team->neighbours;
 }

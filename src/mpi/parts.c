@@ -70,6 +70,7 @@ static bool agree(const struct request *r, struct team *team, struct shape *shap
     if (c == COLL_gather) return half_bytes(root ? &r->recv : &r->send, &shape->bytes);
     if (c == COLL_scatter) return half_bytes(root ? &r->send : &r->recv, &shape->bytes);
     if (c == COLL_allgatherv) return gathered_bytes(r, team, shape);
+    if (shape->unsized && !is_neighbor(c)) shape->bytes = (size_t)team->last_calls[c].bytes / (size_t)team->p;
     if (!is_neighbor(c)) return true;
     const struct neighbours *neighbours = neighbours_of(r->comm, team);
     if (!neighbours) return false;
@@ -84,7 +85,7 @@ struct side {
     const struct half *half;
     struct blocks blocks, user; /* what the algorithm sees, and what the program gave where that is packed */
     char *packed;               /* scratch; NULL: the user's memory is used */
-    void *tables;               /* scratch; NULL: none */
+    void *tables, *copies;      /* scratch; NULL: none */
 };
 
 static MPI_Datatype type_at(const struct half *half, int b) { return half->types ? half->types[b] : half->type; }
@@ -96,11 +97,16 @@ static bool compile(struct side *side, const struct half *half) {
     const struct layout **layouts = malloc((size_t)(blocks->count ? blocks->count : 1) * sizeof *layouts);
     side->tables = (void *)layouts;
     blocks->layouts = layouts;
+    const struct layout *any = NULL;
     for (int b = 0; layouts && b < blocks->count; b++) {
-        /* A block without elements may have a type that is not valid. */
-        layouts[b] = entry_of(blocks->counts, blocks->count_width, b) == 0 ? &layout_bytes : layout_of(half->types[b]);
-        if (!layouts[b]) return false;
+        bool empty = entry_of(blocks->counts, blocks->count_width, b) == 0;
+        layouts[b] = empty ? NULL : layout_of(half->types[b]);
+        if (!empty && !layouts[b]) return false;
+        if (!empty) any = layouts[b];
     }
+    /* A block without elements may have a type that is not valid. Peers may have to read this one. */
+    for (int b = 0; layouts && b < blocks->count; b++)
+        if (!layouts[b]) layouts[b] = any ? any : &layout_bytes;
     return layouts != NULL;
 }
 
@@ -173,18 +179,31 @@ static void describe(struct side *side, const struct request *r, const struct ha
     if (count == 0) side->blocks.layout = &layout_bytes, side->blocks.counts = side->blocks.displs = NULL;
 }
 
-/* Ready for the algorithm. away: it must not be the user's memory. 0 or -errno. */
+/* Can peers read, or write, the blocks where they lie? Counts and displacements of the program that they cannot read are copied to
+ * where they can. */
+static bool can_be_shown(struct side *side, const struct team *team) {
+    struct blocks *blocks = &side->blocks, shown;
+    /* Where nobody reads peers' memory it need not be. */
+    if (!team_shares(team) || team->map_error[0] != 0 || blocks_bytes(blocks) <= bounce_bytes) return true;
+    if (blocks_shown(team, blocks, &shown)) return true;
+    size_t counts = blocks->counts ? (size_t)blocks->count * blocks->count_width : 0;
+    size_t displs = blocks->displs ? (size_t)blocks->count * blocks->displ_width : 0;
+    char *copies = side->copies = counts + displs > 0 ? malloc(counts + displs + 8) : NULL;
+    if (!copies) return false;
+    if (displs > 0) blocks->displs = memcpy(copies, blocks->displs, displs);
+    if (counts > 0) blocks->counts = memcpy(copies + displs, blocks->counts, counts);
+    return blocks_shown(team, blocks, &shown);
+}
+
+/* Ready for the algorithm. away: it must not be the user's memory; shown: peers may want to reach it. 0 or -errno. */
 static int make_side(struct side *side, const struct request *r, struct team *team, const struct half *half, int count, bool sends,
-                     bool away) {
+                     bool shown, bool away) {
     describe(side, r, half, count);
     struct blocks *blocks = &side->blocks;
     if (count == 0) return 0;
     bool compiled = compile(side, half);
     if (compiled && half->displs && !half->types) blocks->unit = blocks->layout->extent;
-    struct blocks shown;
-    if (compiled && !away && sends && blocks_bytes(blocks) > bounce_bytes && team_shares(team) &&
-        !blocks_shown(team, blocks, &shown))
-        away = true;
+    if (compiled && !away && shown && !can_be_shown(side, team) && sends) away = true;
     if (compiled && !away) return 0;
     if (!repack(side)) return -ENOMEM;
     return sends ? move_all(side, true) : 0;
@@ -193,6 +212,7 @@ static int make_side(struct side *side, const struct request *r, struct team *te
 static void free_side(struct side *side) {
     free(side->packed);
     free(side->tables);
+    free(side->copies);
 }
 
 /* My part of a buffer in place: the block of the receive side where my contribution lies already. */
@@ -220,8 +240,9 @@ static int run(const struct request *r, struct team *team, struct plan **plan, c
 
     struct side send, recv;
     bool device = on_device(team, extent.sends ? send_half.buffer : NULL, extent.recvs ? r->recv.buffer : NULL);
-    int failed = make_side(&send, r, team, &send_half, extent.sends, true, rewritten || device);
-    if (!failed) failed = make_side(&recv, r, team, &r->recv, extent.recvs, false, device);
+    bool others_write = !orders[(*plan)->arguments.walk.order].own_dest;
+    int failed = make_side(&send, r, team, &send_half, extent.sends, true, true, rewritten || device);
+    if (!failed) failed = make_side(&recv, r, team, &r->recv, extent.recvs, false, others_write, device);
     else describe(&recv, r, &r->recv, 0);
     struct call call = {.shape = *shape,
                         .in_place = in_place,

@@ -6,6 +6,7 @@
 #define MORTAR_ORDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct cell {
@@ -30,6 +31,14 @@ struct order {
      * O(p log p), or O(p domains) with many domains; no memory but cells[]. */
     void (*fill)(const struct matrix *matrix, uint32_t worker, struct cell *cells);
 };
+
+/* Block `out` of source's send buffer goes to block `in` of dest's receive buffer: the 4-tuple of li2018 section 3. */
+struct edge {
+    uint32_t source, dest, out, in;
+};
+/* compact.c: sorts a neighbourhood's edges along the compact curve; two edges between the same ranks by `out`, then `in`. Time
+ * O(count log count). */
+void sort_compact(struct edge *edges, size_t count);
 
 enum order_id {
 #define ORDER(name, own_dest, nests, about) ORDER_##name,

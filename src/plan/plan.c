@@ -29,7 +29,7 @@ struct class {
 
 struct plans {
     uint32_t generation; /* of the forced plan */
-    bool forced;
+    unsigned forced;     /* the collectives that it does; the others are chosen as ever */
     struct class table[COLLECTIVES][classes];
     int count, learners;
     struct plan entries[most_plans];
@@ -96,7 +96,11 @@ static struct plan *keep(struct plans *plans, const struct shape *shape, const s
     return entry;
 }
 
-static void free_plans(struct team *team) { free(team->plans); }
+static void free_plans(struct team *team) {
+    struct plans *plans = team->plans;
+    for (int i = 0; i < plans->count; i++) free(plans->entries[i].tally.late);
+    free(plans);
+}
 
 /* A team's table; entry 0 is native, for when there is nothing better. On a team that is not native all ranks get one or none. */
 HOT static struct plans *plans_of(struct team *team) {
@@ -115,6 +119,8 @@ HOT static struct plans *plans_of(struct team *team) {
     team->plans_free = free_plans;
     return plans;
 }
+
+static bool is_forced(const struct plans *plans, const struct shape *shape) { return plans->forced >> shape->collective & 1; }
 
 static struct class *class_at(struct plans *plans, const struct shape *shape) {
     return &plans->table[shape->collective][class_of(shape->bytes)];
@@ -149,7 +155,7 @@ static const char *why_native(const struct team *team, const struct shape *shape
 /* Collective, unless the team is native. */
 static struct plan *resolve(struct team *team, const struct shape *shape, bool in_reach) {
     struct plan plan = forced_plan();
-    bool asked = plan.algorithm != NULL;
+    bool asked = plan.algorithm && plan.algorithm->collectives >> shape->collective & 1;
     const char *why = why_native(team, shape);
     double start = clock_seconds();
     if (why) be_native(&plan, why);
@@ -187,7 +193,8 @@ static struct plan *forced_for(struct team *team, const struct shape *shape, str
 static void look_at_forced(struct plans *plans, uint32_t now) {
     for (int c = 0; c < COLLECTIVES; c++)
         for (int k = 0; k < classes; k++) plans->table[c][k].forced = NULL;
-    plans->forced = forced_plan().algorithm != NULL;
+    struct plan plan = forced_plan();
+    plans->forced = plan.algorithm ? plan.algorithm->collectives : 0;
     plans->generation = now;
 }
 
@@ -198,7 +205,7 @@ HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
     if (plans->generation != now) look_at_forced(plans, now);
     struct class *class = class_at(plans, shape);
-    if (plans->forced) return forced_for(team, shape, class);
+    if (is_forced(plans, shape)) return forced_for(team, shape, class);
     struct slot *slot = &class->slots[0];
     if (class->detour > 0) class->detour--, slot++;
     if (!slot->plan) meet(team, shape, slot, slot == &class->slots[0]);
@@ -211,7 +218,7 @@ HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
 
 bool plan_prefers_host(const struct team *team, const struct shape *shape) {
     const struct plans *plans = team->plans;
-    return plans && !plans->forced && !staging_pays(team, shape);
+    return plans && !is_forced(plans, shape) && !staging_pays(team, shape);
 }
 
 static void spoil(struct class *class) {
@@ -224,7 +231,7 @@ static void spoil(struct class *class) {
 struct plan *plan_detour(struct team *team, const struct shape *shape) {
     struct plans *plans = team->plans;
     struct class *class = class_at(plans, shape);
-    if (plans->forced) return NULL;
+    if (is_forced(plans, shape)) return NULL;
     spoil(class);
     struct slot *slot = &class->slots[1];
     enum path_id path = slot->plan ? slot->plan->arguments.path : PATH_stage;

@@ -86,9 +86,9 @@ static bool argument(const char *name, const char *inner, struct plan *plan) {
 }
 
 static int print_copier(char *at, size_t size, const struct copier *copier) {
-    if (copier->plain == 0) return snprintf(at, size, ", %s", kernels[copier->kernel].name);
-    if (copier->plain == HYBRID_START) return snprintf(at, size, ", hybrid");
-    return snprintf(at, size, ", hybrid(%zu)", copier->plain);
+    if (copier->plain == 0) return snprintf(at, size, "%s", kernels[copier->kernel].name);
+    if (copier->plain == HYBRID_START) return snprintf(at, size, "hybrid");
+    return snprintf(at, size, "hybrid(%zu)", copier->plain);
 }
 
 static void print(struct plan *plan) {
@@ -100,10 +100,17 @@ static void print(struct plan *plan) {
         const struct order *order = &orders[arguments->walk.order];
         at += snprintf(at, (size_t)(end - at), "(%s", order->name);
         if (order->nests) at += snprintf(at, (size_t)(end - at), "(%s)", orders[arguments->walk.inner].name);
+        at += snprintf(at, (size_t)(end - at), ", ");
         at += print_copier(at, (size_t)(end - at), &arguments->copier);
         if (arguments->path) at += snprintf(at, (size_t)(end - at), ", %s", paths[arguments->path].name);
         snprintf(at, (size_t)(end - at), ")");
-    } else if (arguments->chunk) snprintf(at, (size_t)(end - at), "(%zu)", arguments->chunk);
+    } else if (arguments->chunk) {
+        snprintf(at, (size_t)(end - at), "(%zu)", arguments->chunk);
+    } else if (arguments->copier.kernel || arguments->copier.plain) { /* without an order, plain copies go without saying */
+        *at++ = '(';
+        at += print_copier(at, (size_t)(end - at), &arguments->copier);
+        snprintf(at, (size_t)(end - at), ")");
+    }
 }
 
 int plan_parse(const char *text, struct plan *plan, char *why, size_t size) {

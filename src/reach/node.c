@@ -11,21 +11,24 @@
 
 enum { page = 4096 };
 
-static size_t posts_end(int p) {
-    size_t end = sizeof(struct control) + 2 * (size_t)p * sizeof(struct post);
-    return (end + page - 1) / page * page;
-}
+static size_t posts_end(int p) { return sizeof(struct control) + 2 * (size_t)p * sizeof(struct post); }
 
-static size_t arrival_end(int p) { return posts_end(p) + (size_t)p * arrival_room; }
+static size_t cards_end(int p) { return (posts_end(p) + 2 * (size_t)p * CARD_BYTES + page - 1) / page * page; }
 
-size_t control_size(int p, size_t slot) { return arrival_end(p) + 2 * (size_t)p * slot; }
+static size_t stage_end(int p, size_t slot) { return (cards_end(p) + 2 * (size_t)p * slot + page - 1) / page * page; }
+
+static size_t arrival_end(int p, size_t slot) { return stage_end(p, slot) + (size_t)p * arrival_room; }
+
+size_t control_size(int p, size_t slot) { return arrival_end(p, slot) + boxes_size(p, slot); }
 
 void team_attach(struct team *team, void *memory, size_t slot) {
     team->control = memory;
     team->control_bytes = control_size(team->p, slot);
-    team->arrival = (char *)memory + posts_end(team->p);
-    team->stage = (char *)memory + arrival_end(team->p);
+    team->cards = (char *)memory + posts_end(team->p);
+    team->stage = (char *)memory + cards_end(team->p);
+    team->arrival = (char *)memory + stage_end(team->p, slot);
     team->slot = slot;
+    boxes_attach(team, (char *)memory + arrival_end(team->p, slot), slot);
     team->map_error[0] = team->map_error[1] = 1; /* not tried */
     team->patience = (struct patience){.mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"),
                                        .crowded = true,
@@ -46,8 +49,13 @@ void team_release(struct team *team) {
         if (team->peers[writable] && team->names) unmap_peers(team, writable);
     for (int order = 0; order < ORDERS; order++)
         for (int inner = 0; inner < ORDERS; inner++) free(team->cells[order][inner]);
+    free(team->neighbours);
+    free(team->segment);
     free(team->domain_of);
     free(team->names);
+    free(team->world);
+    free(team->waits.late);
+    free(team->turns);
 }
 
 const struct cell *team_cells(struct team *team, struct walk walk) {

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_mailbox - rooted and neighbourhood collectives: each sender puts an offer into a box of its ring and each of its
+ * receivers takes a block out of it; nobody else takes part, and who has sent what fits into boxes goes on.
+ * Source  eager and rendezvous messages, as every MPI library has them, with one copy for all receivers; li2018 section 3 for what
+ *         neighbours exchange. The order of the paper's compact curve is not needed where a rank copies only its own blocks.
+ * Cost    staged: one switch of processor in BOXES calls, and blocks are copied twice. Straight, when the sender's blocks are in
+ *         reach and longer than what waiting for the receivers costs: one copy, and one such wait (about a barrier).
+ * Wins    over a barrier, where calls follow each other and where a rank has few neighbours. */
+#include "coll/letters.h"
+
+#include <errno.h>
+
+extern const struct algorithm_code algorithm_mailbox;
+
+/* ---- receiving ---- */
+
+struct receiving {
+    const struct call *call;
+    const struct copier *copier;
+    uint64_t op;
+    uint32_t count;  /* of edges that come to me */
+    uint32_t left;   /* that have not brought all */
+    uint32_t more;   /* that will bring more, as far as the present part tells */
+    uint32_t *turns; /* [2][count]: which these are. NULL: no memory */
+};
+
+/* The edge that is visited as number k: first that behind me, so that not all go to the same sender first. */
+static struct edge edge_at(const struct team *team, const struct receiving *r, uint32_t k) {
+    const struct call *call = r->call;
+    uint32_t me = (uint32_t)team->me;
+    if (call->neighbours) {
+        struct edge edge = call->neighbours->from[(k + me) % r->count];
+        enum collective c = call->shape.collective;
+        if (c == COLL_neighbor_allgather || c == COLL_neighbor_allgatherv) edge.out = 0;
+        return edge;
+    }
+    uint32_t other = (me + 1 + k) % (uint32_t)team->p, root = (uint32_t)call->root;
+    if (me == root) return (struct edge){.source = other, .dest = me, .in = other};
+    return (struct edge){.source = root, .dest = me, .out = call->shape.collective == COLL_bcast ? 0 : me};
+}
+
+/* Takes what the part of the edge's source holds for it. Does more follow? */
+HOT static bool take_part(const struct team *team, const struct receiving *r, const struct edge *edge, uint32_t part) {
+    struct block mine = {0};
+    bool absent = r->call->trouble != 0;
+    if (!absent) mine = block_of(r->call->recvs, (int)edge->in);
+    return letter_take(team, (int)edge->source, r->op, part, edge->out, absent ? NULL : &mine, r->copier);
+}
+
+/* Takes this part of those of the pending edges that have it. Returns how many do not; they come first in `turns` then. */
+HOT static uint32_t take_ready(struct team *team, struct receiving *r, uint32_t part, uint32_t pending) {
+    uint32_t late = 0;
+    for (uint32_t i = 0; i < pending; i++) {
+        struct edge edge = edge_at(team, r, r->turns[i]);
+        if (!box_ready(team, (int)edge.source, r->op, part)) r->turns[late++] = r->turns[i];
+        else if (take_part(team, r, &edge, part)) r->turns[r->count + r->more++] = r->turns[i];
+    }
+    return late;
+}
+
+/* Takes this part of all edges that have one: who is there first, then who comes. */
+HOT static void take_parts(struct team *team, struct receiving *r, uint32_t part) {
+    r->more = 0;
+    for (uint32_t late, pending = r->left; pending > 0; pending = late) {
+        late = take_ready(team, r, part, pending);
+        if (late < pending) continue;
+        /* Where ranks share processors, those behind me run first: when the last has come all have, after one switch. */
+        int source = (int)edge_at(team, r, r->turns[team->patience.crowded ? late - 1 : 0]).source;
+        if (r->count == 1) {
+            box_wait_for(team, source, r->op, part);
+            continue;
+        }
+        uint32_t rings = box_settle(team, source, r->op, part);
+        late = take_ready(team, r, part, pending);
+        if (late == pending) box_wait_settled(team, source, r->op, part, rings);
+    }
+    memcpy(r->turns, r->turns + r->count, r->more * sizeof *r->turns);
+    r->left = r->more;
+}
+
+/* Without memory to remember who is late: one edge after the other. */
+static void take_in_order(struct team *team, struct receiving *r) {
+    for (uint32_t k = 0; k < r->count; k++) {
+        struct edge edge = edge_at(team, r, k);
+        bool more = true;
+        for (uint32_t part = 0; more; part++) {
+            box_wait_for(team, (int)edge.source, r->op, part);
+            more = take_part(team, r, &edge, part);
+        }
+    }
+    r->left = 0;
+}
+
+/* ---- the call ---- */
+
+static bool gathers(enum collective c) { return c == COLL_gather || c == COLL_gatherv; }
+
+static uint32_t readers_of(const struct team *team, const struct call *call) {
+    if (call->neighbours) return (uint32_t)call->neighbours->to_count;
+    if (gathers(call->shape.collective)) return team->me != call->root;
+    return team->me == call->root ? (uint32_t)team->p - 1 : 0;
+}
+
+static uint32_t sources_of(const struct team *team, const struct call *call) {
+    if (call->neighbours) return (uint32_t)call->neighbours->from_count;
+    if (gathers(call->shape.collective)) return team->me == call->root ? (uint32_t)team->p - 1 : 0;
+    return team->me != call->root;
+}
+
+/* The root's block that goes to itself, unless it is there already. */
+static void copy_own(const struct team *team, const struct call *call, const struct copier *copier) {
+    bool gather = gathers(call->shape.collective);
+    if (call->neighbours || team->me != call->root || call->shape.collective == COLL_bcast || call->trouble) return;
+    if (call->sends->count == 0 || call->recvs->count == 0) return; /* in place */
+    struct block from = block_of(call->sends, gather ? 0 : team->me), to = block_of(call->recvs, gather ? team->me : 0);
+    layout_copy(to.at, to.layout, to.elements, from.at, from.layout, from.elements, copier);
+}
+
+/* Sends my next part. Receivers that I shall have to wait for must not wait for others meanwhile. */
+HOT static void send_part(struct team *team, const struct call *call, struct sending *s) {
+    letter_send(team, s);
+    if (!s->straight && !s->more) return;
+    for (int e = 0; call->neighbours && e < call->neighbours->to_count; e++) box_ring(team, (int)call->neighbours->to[e].dest);
+    if (!call->neighbours && team->me != call->root) box_ring(team, call->root);
+}
+
+HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    uint32_t one[2] = {0};
+    struct sending s = {.blocks = call->trouble ? NULL : call->sends, .op = box_next_op(team)};
+    struct receiving r = {.call = call, .copier = &arguments->copier, .op = s.op, .count = sources_of(team, call)};
+    r.left = r.count;
+    r.turns = r.count > 1 ? team_turns(team, 2 * r.count) : one;
+    for (uint32_t k = 0; r.turns && k < r.count; k++) r.turns[k] = k;
+    s.readers = readers_of(team, call);
+    if (s.readers > 0) send_part(team, call, &s);
+    copy_own(team, call, r.copier);
+    for (uint32_t part = 0; s.more || r.left > 0; part++) {
+        if (s.more && part > 0) send_part(team, call, &s);
+        if (r.turns) take_parts(team, &r, part);
+        else if (!s.more) take_in_order(team, &r);
+    }
+    letters_wait(team, &s);
+    return DONE;
+}
+
+/* Where peers' regions cannot be mapped nobody offers straight (blocks_shown). */
+static int prepare(struct team *team, const struct arguments *arguments) {
+    (void)arguments;
+    team_map(team, false);
+    return team_agree(team, team_turns(team, 2 * (uint32_t)team->p) != NULL) ? 0 : -ENOMEM;
+}
+
+static double cost(const struct team *team, const struct shape *shape) {
+    enum collective c = shape->collective;
+    bool rooted = gathers(c) || c == COLL_scatter || c == COLL_scatterv; /* the root's processor may be the bottleneck */
+    double blocks = rooted && team->p > crowding(team) ? team->p / crowding(team) : 1;
+    size_t offered = c == COLL_scatter || c == COLL_scatterv ? shape->bytes * (size_t)team->p : shape->bytes;
+    bool staged = offered <= letter_most_staged(team) && offered <= team->box_room;
+    double wait = staged ? team->sync_seconds / BOXES : team->sync_seconds;
+    return wait + (staged ? 2 : 1) * crowding(team) * copy_seconds(team, blocks, shape->bytes);
+}
+
+const struct algorithm_code algorithm_mailbox = {.loose = true, .prepare = prepare, .cost = cost, .run = run};
