@@ -9,7 +9,8 @@
  *   0      its partner has not come: it deposits, and sets s, unless meanwhile the partner has;
  *   s      its own side's vector of call k - depth, which the partner has yet to fetch: it waits;
  *   else   the partner's vector of this call: all ranks of side s have left call k - depth, so what was there of it is consumed.
- * A root has one box per class: when all others' vectors and its own are combined, it is in this call and has emptied it.
+ * A root has one box per class, whose word is 1 + the rank that filled it: when all others' vectors and its own are combined, it is
+ * in this call and has emptied it.
  *
  * Cost    no barrier; per rank about one copy and one combination. Pieces beyond the largest class.
  * Wins    where ranks come at different times, or run ahead of each other. */
@@ -45,6 +46,14 @@ HOT static bool climb(struct team *team, struct load *load, uint32_t number) {
     return true;
 }
 
+/* The rank that brings the result has come last, or nearly so. */
+HOT static void await_box(struct team *team, struct entry *box) {
+    bool waited = atomic_load_explicit(&box->word, memory_order_acquire) == 0;
+    wait_change(team, &box->word, 0, &box->sleepers);
+    int brought_by = (int)atomic_load_explicit(&box->word, memory_order_acquire) - 1;
+    if (team->waits.on && waited) waits_for(team, brought_by, box->entered);
+}
+
 HOT static void reduce_piece(struct team *team, const struct call *call, struct load *load, char *result) {
     int root = call->root;
     uint32_t number = team->arrivals[load->class]++;
@@ -53,10 +62,11 @@ HOT static void reduce_piece(struct team *team, const struct call *call, struct 
     struct entry *box = entry_at(team, load->class, root, classes[load->class].depth);
     if (team->me != root) {
         memcpy(box->vectors, load->at, load->bytes);
-        entry_set(box, 1);
+        box->entered = team->waits.entered;
+        entry_set(box, (uint32_t)team->me + 1);
         return;
     }
-    if (!top) wait_change(team, &box->word, 0, &box->sleepers);
+    if (!top) await_box(team, box);
     memcpy(result, top ? load->at : box->vectors, load->bytes);
     if (!top) atomic_store_explicit(&box->word, 0, memory_order_release);
 }

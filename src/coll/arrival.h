@@ -33,7 +33,10 @@ _Static_assert((depth0 + 1) * 2 * deposit_line + (depth1 + 1) * (2 * deposit_lin
 
 struct entry {
     _Atomic uint32_t word, sleepers;
-    uint64_t held; /* in the pool: of how many ranks this is the combination */
+    union {
+        uint64_t held;  /* in the pool: of how many ranks this is the combination */
+        double entered; /* in a box: when the rank that brought the result entered the call */
+    };
     char vectors[];
 };
 
