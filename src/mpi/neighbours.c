@@ -116,7 +116,7 @@ static struct neighbours *gather(MPI_Comm comm, struct team *team, const struct 
     return NULL;
 }
 
-const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team) {
+HOT const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team) {
     if (team->neighbours) return team->neighbours;
     int ins = 0, outs = 0, count = 0;
     if (!degrees(comm, &ins, &outs)) return NULL;
