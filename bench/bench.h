@@ -8,15 +8,39 @@
 
 #include <mpi.h>
 
-/* ---- settings.c ---- */
-enum { most_sizes = 64, most_plans = 32 };
-
-/* A collective that can be measured; `call` is the name that any program calls. */
-struct kind {
-    const char *name, *symbol; /* "alltoall", "PMPI_Alltoall" */
-    bool same_to_all;          /* one block for everybody, not one each */
-    int (*call)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
+/* ---- kinds.c: the collectives (list.h) ---- */
+struct cell;
+/* The MPI functions of one side, by the names of list.h. */
+struct functions {
+#define KIND(name, Name, sends, receives, contents, vector) __typeof__(&MPI_##Name) name;
+#include "list.h"
+#undef KIND
 };
+/* library: the MPI library's own, past whatever is preloaded; the bench talks among its ranks with them. caught: what any program
+ * gets. */
+extern struct functions library;
+extern const struct functions caught;
+/* Fills `library`; the name of a function that is not found, else NULL. Local. */
+const char *functions_find(void);
+
+struct kind {
+    const char *name; /* "alltoall" */
+    int (*call)(const struct functions *, const struct cell *, MPI_Comm);
+    enum blocks_of { NOBODY, ONE, ALL, NEIGHBOURS, ONE_ROOT, ALL_ROOT, ONE_OTHERS, ONE_LATER } sends, receives;
+    enum { BYTES, SUM, UP_TO, BELOW } contents;
+    bool vector; /* counts may differ */
+};
+extern const struct kind kinds[];
+extern const int count_of_kinds;
+const struct kind *kind_of(const char *name); /* NULL: none of that name */
+/* Local. One block for everybody, not one each; has a root; goes to the neighbours of a topology; limit.c can do it. */
+bool kind_same_to_all(const struct kind *kind);
+bool kind_rooted(const struct kind *kind);
+bool kind_neighbours(const struct kind *kind);
+bool kind_limit(const struct kind *kind);
+
+/* ---- settings.c ---- */
+enum { most_sizes = 64, most_plans = 32, most_imbalances = 32 };
 
 struct settings {
     const struct kind *kind;
@@ -28,8 +52,13 @@ struct settings {
     bool stack, limit;
     bool counters;
     bool cold, sweep; /* sweep: do not flush single lines even where the processor can */
-    double seconds;   /* of measuring, per block size */
-    int repetitions;  /* 0: what fits into seconds */
+    bool irregular, then_barrier;
+    int root;
+    int topology;                       /* of topology_names */
+    double imbalances[most_imbalances]; /* seconds */
+    int imbalance_count;                /* 0: the usual benchmark */
+    double seconds;                     /* of measuring, per block size */
+    int repetitions;                    /* 0: what fits into seconds */
 };
 
 /* Reads the command line before MPI_Init; the first rank says what is wrong. Local. -1: go on, else the exit code. */
@@ -40,12 +69,15 @@ extern const char *settings_command; /* "bench" or "tune" */
 int settings_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool settings_sizes(const char *text, struct settings *settings);
 bool settings_number(const char *text, double least, double most, double *number);
-const struct kind *settings_kind(const char *name); /* NULL: none of that name */
+bool settings_imbalances(const char *text, struct settings *settings);
+/* settings_options.c: reads words[*i] and what belongs to it, and moves *i behind. As settings_read. */
+int settings_option(int count, char **words, int *i, struct settings *settings);
 
 /* ---- world.c: where we are ---- */
-/* plan and report are those of mortar.h, NULL when mortar is not loaded; native is the MPI library's own function. */
+/* plan and report are those of mortar.h, NULL when mortar is not loaded. */
 struct world {
-    MPI_Comm comm; /* all ranks; what is measured runs on it */
+    MPI_Comm comm;                   /* all ranks; what is measured runs on it */
+    const struct topology *topology; /* NULL: nobody has neighbours */
     int p, me, nodes;
     int processors;   /* of this node that its ranks may use */
     bool crowded;     /* more ranks than processors, on some node */
@@ -53,11 +85,10 @@ struct world {
     const char *heap; /* why peers cannot reach what malloc gives; NULL: they can */
     char mpi[96], machine[128];
     int (*plan)(const char *), (*report)(const char *);
-    int (*native)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
 };
 
 /* Fills *world. 0, or 1 after the first rank said why there is nothing to measure. */
-int world_look(struct world *world, const struct kind *kind);
+int world_look(struct world *world);
 /* The first rank says in one line what makes the figures less than they seem. */
 void world_warn(const struct world *world);
 /* Bytes of memory that this node can still give. Local. */
@@ -78,24 +109,60 @@ double meet_max(double value);
 /* All ranks get the first one's value, when all are here. */
 int meet_first(int value);
 
+/* ---- topology.c: neighbours ---- */
+enum { most_neighbours = 8 };
+struct topology {
+    MPI_Comm comm;
+    int count;                                      /* of those to whom I send, and of those from whom I receive */
+    int to[most_neighbours], from[most_neighbours]; /* in the order of the buffers */
+};
+extern const char *const topology_names[3];
+/* Which of the names it is; -1: none. Local. */
+int topology_find(const char *name);
+/* Gives the world the communicator that this kind needs; topology_close takes it away. */
+void topology_open(struct world *world, const struct kind *kind, int which);
+void topology_close(struct world *world);
+
+/* ---- blocks.c ---- */
+/* The blocks of one side of a call, in the order of the buffer, without gaps. */
+struct blocks {
+    int count;
+    int *peers;           /* [count] to whom or from whom; the root where that says nothing */
+    int *counts, *places; /* [count] length and begin, in elements of the cell's type */
+    MPI_Aint *offsets;    /* [count] begin, in bytes */
+    MPI_Datatype *types;  /* [count] the cell's type */
+    size_t bytes;         /* of the buffer */
+};
+/* Sets the cell's type, unit, out and in. False: no memory, or a displacement that is no int. Local. */
+bool blocks_open(struct cell *cell);
+void blocks_close(struct cell *cell);
+/* 64 bits that depend on a and b only, in every run alike. Local. */
+uint64_t draw(uint64_t a, uint64_t b);
+
 /* ---- cell.c: the buffers of one block size, and what must be in them ---- */
 struct cell {
     const struct kind *kind;
-    size_t bytes; /* of one block */
-    int p, me;
+    size_t bytes; /* of one block; on average where they differ */
+    int p, me, root;
+    bool stack;        /* memory outside the heap */
+    bool irregular;    /* counts that differ, where MPI has any */
+    bool then_barrier; /* after each call */
+    double imbalance;  /* seconds that ranks sleep before a call, at most; below 0: all begin together */
+    const struct topology *topology;
+    MPI_Datatype type; /* of `unit` bytes */
+    size_t unit;
+    struct blocks out, in;
     char *send, *recv;
-    bool stack; /* memory outside the heap */
 };
-size_t cell_send_bytes(const struct cell *cell);
-size_t cell_recv_bytes(const struct cell *cell);
-/* Gets the buffers: true when all ranks have them. */
-bool cell_open(struct cell *cell);
+/* Gets buffers for the kind, bytes, root, stack and irregular that are there, `times` as many as one set where there will be others
+ * beside it; false on all ranks, with the reason on the first one. */
+bool cell_open(const struct world *world, struct cell *cell, double times, char *why, size_t size);
 void cell_close(struct cell *cell);
-/* Writes the blocks that this rank sends, or what no rank sends into where it receives. Local. */
+/* contents.c. Writes the blocks that this rank sends, or what no rank sends into where it receives. Local. */
 void cell_fill(const struct cell *cell, char *send);
 void cell_poison(const struct cell *cell, char *recv);
-/* The first byte of recv that is wrong; -1: none. Local. */
-long long cell_wrong(const struct cell *cell, const char *recv);
+/* Is a byte of recv wrong? Then in which block and where. Local. */
+bool cell_wrong(const struct cell *cell, const char *recv, int *block, size_t *place);
 
 /* ---- limit.c: the same exchange with nothing but memcpy and barriers ---- */
 /* Maps the limit's own buffers for this cell, one set at a time: true when all ranks have them. */
@@ -144,8 +211,6 @@ struct contestant {
     /* [repetitions] of each level: per call, the mean over ranks; NULL: not counted */
     double *misses[count_of_levels];
 };
-/* Runs the contestant once on fresh buffers and compares every byte. False: some rank said what was wrong. */
-bool timing_verify(const struct world *world, const struct cell *cell, struct contestant *contestant);
 /* Times all contestants in turns. Returns the number of repetitions; 0 without memory. timing_free gives back their
  * results. */
 int timing_run(const struct world *world, const struct settings *settings, const struct cell *cell, struct contestant *contestants,
@@ -156,8 +221,25 @@ void timing_calibrate(const struct world *world, const struct settings *settings
                       struct contestant *contestant, double seconds);
 double timing_batch(const struct world *world, const struct settings *settings, const struct cell *cell,
                     const struct contestant *contestant);
+/* Tells mortar what the contestant's calls are to run. Local; every rank does so before the next call. */
+void timing_plan(const struct world *world, const struct contestant *contestant);
+/* Its first part: nobody's call has begun when it returns. And a call. */
+void timing_prepare(const struct world *world, const struct settings *settings, const struct cell *cell,
+                    const struct contestant *contestant);
+void timing_call(const struct world *world, const struct cell *cell, const struct contestant *contestant);
+/* Room for the results; false on all ranks when one has none. */
+bool timing_room(const struct settings *settings, struct contestant *contestants, int count, int repetitions);
 /* Local. */
 void timing_free(struct contestant *contestants, int count);
+
+/* ---- imbalance.c ---- */
+/* As timing_run, but ranks come late by a random time, and a time is the mean over ranks of what they spend inside the call. */
+int imbalance_run(const struct world *world, const struct settings *settings, const struct cell *cell,
+                  struct contestant *contestants, int count);
+
+/* ---- verify.c ---- */
+/* Runs the contestant once on fresh buffers and compares every byte. False: some rank said what was wrong. */
+bool verify(const struct world *world, const struct cell *cell, const struct contestant *contestant);
 
 /* ---- chosen.c ---- */
 /* Which plan has run most since the last time this was asked, of those that were forced or of those that mortar chose, for instance

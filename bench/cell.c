@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cell - the buffers of one block size. Every eight bytes of a block tell from whom, for whom and where in the block they are. */
+/* cell - the buffers of one block size. */
 #define _GNU_SOURCE
 #include "bench.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 #include <sys/mman.h>
-
-size_t cell_send_bytes(const struct cell *cell) { return cell->bytes * (size_t)(cell->kind->same_to_all ? 1 : cell->p); }
-size_t cell_recv_bytes(const struct cell *cell) { return cell->bytes * (size_t)cell->p; }
 
 static char *get(const struct cell *cell, size_t bytes) {
     void *memory;
+    if (bytes == 0) bytes = 1;
     if (!cell->stack) return posix_memalign(&memory, 64, bytes) == 0 ? memory : NULL;
     memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
@@ -19,66 +17,41 @@ static char *get(const struct cell *cell, size_t bytes) {
 
 static void give_back(const struct cell *cell, char *memory, size_t bytes) {
     if (!cell->stack) free(memory);
-    else if (memory) munmap(memory, bytes);
+    else if (memory) munmap(memory, bytes ? bytes : 1);
 }
 
-bool cell_open(struct cell *cell) {
-    cell->send = get(cell, cell_send_bytes(cell));
-    cell->recv = get(cell, cell_recv_bytes(cell));
-    if (meet_max(!cell->send || !cell->recv) == 0) return true;
+/* Leaves out what would not fit into memory: a rank that the kernel kills explains less. */
+static bool fits(const struct world *world, const struct cell *cell, double times, char *why, size_t size) {
+    double mine = times * (double)(cell->out.bytes + cell->in.bytes), all, there = (double)world_memory();
+    library.allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    all /= world->nodes;
+    snprintf(why, size, "the buffers need %.1f GiB, and %.1f are free", all / (1 << 30), there / (1 << 30));
+    return meet_first(all < 0.9 * there);
+}
+
+static bool get_buffers(struct cell *cell) {
+    cell->send = get(cell, cell->out.bytes);
+    cell->recv = get(cell, cell->in.bytes);
+    return meet_max(!cell->send || !cell->recv) == 0;
+}
+
+bool cell_open(const struct world *world, struct cell *cell, double times, char *why, size_t size) {
+    cell->p = world->p, cell->me = world->me, cell->topology = world->topology;
+    cell->send = cell->recv = NULL;
+    bool laid_out = meet_max(!blocks_open(cell)) == 0;
+    if (laid_out && fits(world, cell, times, why, size)) {
+        if (get_buffers(cell)) return true;
+        snprintf(why, size, "no memory for its buffers");
+    } else if (!laid_out) {
+        snprintf(why, size, "no memory for its counts, or a displacement is no int");
+    }
     cell_close(cell);
     return false;
 }
 
 void cell_close(struct cell *cell) {
-    give_back(cell, cell->send, cell_send_bytes(cell));
-    give_back(cell, cell->recv, cell_recv_bytes(cell));
-}
-
-/* What starts word k of a block: w(from, to) + k * step. No two blocks of a cell share a word at the same place. */
-static const uint64_t step = 0x9e3779b97f4a7c15;
-static uint64_t first_word(const struct cell *cell, int from, int to) {
-    int whom = cell->kind->same_to_all ? 0 : to;
-    return ((uint64_t)from * (uint64_t)cell->p + (uint64_t)whom + 1) * 0xd1342543de82ef95;
-}
-
-static void fill_block(char *block, size_t bytes, uint64_t word) {
-    size_t k = 0;
-    for (; k + sizeof word <= bytes; k += sizeof word, word += step) memcpy(block + k, &word, sizeof word);
-    memcpy(block + k, &word, bytes - k);
-}
-
-static long long wrong_in_block(const char *block, size_t bytes, uint64_t word) {
-    uint64_t found = 0;
-    size_t k = 0;
-    for (; k + sizeof word <= bytes; k += sizeof word, word += step) {
-        memcpy(&found, block + k, sizeof found);
-        if (found != word) break;
-    }
-    const char *wanted = (const char *)&word;
-    for (size_t i = 0; k + i < bytes && i < sizeof word; i++)
-        if (block[k + i] != wanted[i]) return (long long)(k + i);
-    return -1;
-}
-
-void cell_fill(const struct cell *cell, char *send) {
-    for (int j = 0; j < (cell->kind->same_to_all ? 1 : cell->p); j++)
-        fill_block(send + cell->bytes * (size_t)j, cell->bytes, first_word(cell, cell->me, j));
-}
-
-/* The complement of what must come differs from it in every bit of every byte. */
-void cell_poison(const struct cell *cell, char *recv) {
-    for (int i = 0; i < cell->p; i++) {
-        char *block = recv + cell->bytes * (size_t)i;
-        fill_block(block, cell->bytes, first_word(cell, i, cell->me));
-        for (size_t k = 0; k < cell->bytes; k++) block[k] = (char)~block[k];
-    }
-}
-
-long long cell_wrong(const struct cell *cell, const char *recv) {
-    for (int i = 0; i < cell->p; i++) {
-        long long place = wrong_in_block(recv + cell->bytes * (size_t)i, cell->bytes, first_word(cell, i, cell->me));
-        if (place >= 0) return place + (long long)cell->bytes * i;
-    }
-    return -1;
+    give_back(cell, cell->send, cell->out.bytes);
+    give_back(cell, cell->recv, cell->in.bytes);
+    cell->send = cell->recv = NULL;
+    blocks_close(cell);
 }

@@ -41,13 +41,13 @@ static void all_lack(const char *format, ...) {
     }
 }
 
-static bool find(void *library) {
-    *(void **)&papi.init = dlsym(library, "PAPI_library_init");
-    *(void **)&papi.create = dlsym(library, "PAPI_create_eventset");
-    *(void **)&papi.add = dlsym(library, "PAPI_add_event");
-    *(void **)&papi.start = dlsym(library, "PAPI_start");
-    *(void **)&papi.stop = dlsym(library, "PAPI_stop");
-    *(void **)&papi.strerror = dlsym(library, "PAPI_strerror");
+static bool find(void *handle) {
+    *(void **)&papi.init = dlsym(handle, "PAPI_library_init");
+    *(void **)&papi.create = dlsym(handle, "PAPI_create_eventset");
+    *(void **)&papi.add = dlsym(handle, "PAPI_add_event");
+    *(void **)&papi.start = dlsym(handle, "PAPI_start");
+    *(void **)&papi.stop = dlsym(handle, "PAPI_stop");
+    *(void **)&papi.strerror = dlsym(handle, "PAPI_strerror");
     return papi.init && papi.create && papi.add && papi.start && papi.stop && papi.strerror;
 }
 
@@ -57,9 +57,9 @@ static unsigned open_mine(void) {
     unsigned mine = 0;
     int added = 0, error;
     snprintf(name, sizeof name, "libpapi.so.%d.%d", PAPI_VERSION_MAJOR(PAPI_VERSION), PAPI_VERSION_MINOR(PAPI_VERSION));
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library) return all_lack("%s", dlerror()), 0;
-    if (!find(library)) return all_lack("%s lacks a function", name), 0;
+    void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) return all_lack("%s", dlerror()), 0;
+    if (!find(handle)) return all_lack("%s lacks a function", name), 0;
     if ((error = papi.init(PAPI_VER_CURRENT)) < 0) return all_lack("PAPI_library_init: %s", papi.strerror(error)), 0;
     if (error != PAPI_VER_CURRENT) return all_lack("%s is of another version than papi.h was", name), 0;
     if ((error = papi.create(&set)) != PAPI_OK) return all_lack("PAPI_create_eventset: %s", papi.strerror(error)), 0;
@@ -94,11 +94,11 @@ void counters_stop(double misses[count_of_levels]) { (void)misses; }
 /* Everybody's reasons matter, but one is told: that of the first rank that lacks the level. */
 bool counters_open(const struct world *world) {
     unsigned mine = open_mine();
-    MPI_Allreduce(&mine, &counted, 1, MPI_UNSIGNED, MPI_BAND, MPI_COMM_WORLD);
+    library.allreduce(&mine, &counted, 1, MPI_UNSIGNED, MPI_BAND, MPI_COMM_WORLD);
     for (int i = 0; i < count_of_levels; i++) {
         int lacking = mine >> i & 1 ? world->p : world->me, first;
-        MPI_Allreduce(&lacking, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-        if (first < world->p) MPI_Bcast(why[i], sizeof why[i], MPI_CHAR, first, MPI_COMM_WORLD);
+        library.allreduce(&lacking, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+        if (first < world->p) library.bcast(why[i], sizeof why[i], MPI_CHAR, first, MPI_COMM_WORLD);
     }
     return counted != 0;
 }

@@ -35,9 +35,9 @@ bool limit_open(const struct world *world, const struct cell *cell) {
     if (world->nodes > 1) return false;
     l = (struct limit){.bytes = cell->bytes, .p = world->p, .me = world->me, .crowded = world->crowded};
     l.workers = world->processors < l.p ? world->processors : l.p;
-    l.send_step = cell->kind->same_to_all ? 0 : cell->bytes;
-    size_t spare = cell_recv_bytes(cell) < page ? page : 0;
-    size_t recv_at = pages(cell_send_bytes(cell) + spare), stride = recv_at + pages(cell_recv_bytes(cell) + spare);
+    l.send_step = kind_same_to_all(cell->kind) ? 0 : cell->bytes;
+    size_t spare = cell->in.bytes < page ? page : 0;
+    size_t recv_at = pages(cell->out.bytes + spare), stride = recv_at + pages(cell->in.bytes + spare);
     l.mapped = page + stride * (size_t)l.p;
     l.gate = shared_map(l.mapped);
     l.send = malloc(2 * (size_t)l.p * sizeof *l.send);

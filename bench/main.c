@@ -9,12 +9,6 @@
 
 enum { most_contestants = most_plans + 4 };
 
-/* All ranks learn what the first one found. */
-static int from_first(int value) {
-    MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return value;
-}
-
 /* Are the plans plans? Before the first collective it does no harm that one rank alone asks; mortar says what is wrong. */
 static int check_plans(const struct world *world, const struct settings *settings) {
     int wrong = 0;
@@ -23,7 +17,7 @@ static int check_plans(const struct world *world, const struct settings *setting
     for (int i = 0; world->me == 0 && world->loaded && i < settings->plan_count; i++)
         wrong |= strcmp(settings->plans[i], "auto") != 0 && world->plan(settings->plans[i]) != 0;
     if (world->me == 0 && world->loaded) world->plan(NULL);
-    return from_first(wrong) ? 2 : 0;
+    return meet_first(wrong) ? 2 : 0;
 }
 
 static int enter_contestants(const struct world *world, const struct settings *settings, bool limit, struct contestant *list) {
@@ -38,18 +32,6 @@ static int enter_contestants(const struct world *world, const struct settings *s
     return count;
 }
 
-/* Leaves out what would not fit into memory: a rank that the kernel kills explains less. */
-static bool fits(const struct world *world, const struct settings *settings, const struct cell *cell) {
-    double ranks = (double)world->p / world->nodes, needed = ranks * (double)(cell_send_bytes(cell) + cell_recv_bytes(cell));
-    if (settings->limit) needed *= 2;
-    double there = (double)world_memory();
-    if (from_first(needed < 0.9 * there)) return true;
-    char why[96];
-    snprintf(why, sizeof why, "the buffers need %.1f GiB, and %.1f are free", needed / (1 << 30), there / (1 << 30));
-    if (world->me == 0) output_skip(cell, why);
-    return false;
-}
-
 /* Returns an exit code. */
 static int measure(const struct world *world, const struct settings *settings, const struct cell *cell) {
     struct contestant contestants[most_contestants];
@@ -58,12 +40,14 @@ static int measure(const struct world *world, const struct settings *settings, c
     int count = enter_contestants(world, settings, limit, contestants), wrong = 0;
     chosen(world, cell->kind, false, contestants[0].ran, sizeof contestants[0].ran); /* from here on */
     for (int c = 0; c < count && !wrong; c++) {
-        wrong = !timing_verify(world, cell, &contestants[c]);
+        wrong = !verify(world, cell, &contestants[c]);
         bool forced = strcmp(contestants[c].name, "auto") != 0;
         if (contestants[c].what == MORTAR && world->loaded && forced)
             chosen(world, cell->kind, true, contestants[c].ran, sizeof contestants[c].ran);
     }
-    int repetitions = wrong ? 0 : timing_run(world, settings, cell, contestants, count);
+    int repetitions = 0;
+    if (!wrong && cell->imbalance >= 0) repetitions = imbalance_run(world, settings, cell, contestants, count);
+    else if (!wrong) repetitions = timing_run(world, settings, cell, contestants, count);
     for (int c = 0; c < count && repetitions; c++) /* what runs when nobody says so may change on the way: what ran most */
         if (contestants[c].what == MORTAR && world->loaded && strcmp(contestants[c].name, "auto") == 0)
             chosen(world, cell->kind, false, contestants[c].ran, sizeof contestants[c].ran);
@@ -73,33 +57,52 @@ static int measure(const struct world *world, const struct settings *settings, c
     return wrong;
 }
 
-static int bench(struct settings *settings) {
-    struct world world;
-    if (world_look(&world, settings->kind) != 0) return 1;
-    world_warn(&world);
-    if (check_plans(&world, settings) != 0) return 2;
-    meet_open(&world);
-    if (settings->counters && !counters_open(&world)) {
-        if (world.me == 0) fprintf(stderr, "mortar bench: --counters: none here, going on without: %s\n", counters_lack(0));
+/* One size: with each imbalance, where that is asked for. */
+static int one_size(const struct world *world, const struct settings *settings, size_t bytes) {
+    char why[96];
+    struct cell cell = {.kind = settings->kind, .bytes = bytes, .root = settings->root, .stack = settings->stack};
+    cell.irregular = settings->irregular, cell.then_barrier = settings->then_barrier;
+    if (!cell_open(world, &cell, settings->limit ? 2 : 1, why, sizeof why)) {
+        if (world->me == 0) output_skip(&cell, why);
+        return 0;
+    }
+    int code = 0, count = settings->imbalance_count;
+    for (int i = 0; i < (count ? count : 1) && code == 0; i++) {
+        cell.imbalance = count ? settings->imbalances[i] : -1;
+        code = measure(world, settings, &cell);
+    }
+    cell_close(&cell);
+    return code;
+}
+
+/* What stands before all sizes. 0 or an exit code. */
+static int open_all(struct world *world, struct settings *settings) {
+    if (settings->root >= world->p) {
+        if (world->me == 0) fprintf(stderr, "mortar bench: --root %d: there are %d ranks\n", settings->root, world->p);
+        return 2;
+    }
+    world_warn(world);
+    if (check_plans(world, settings) != 0) return 2;
+    meet_open(world);
+    topology_open(world, settings->kind, settings->topology);
+    if (settings->counters && !counters_open(world)) {
+        if (world->me == 0) fprintf(stderr, "mortar bench: --counters: none here, going on without: %s\n", counters_lack(0));
         settings->counters = false;
     }
-    if (settings->cold && !cold_open(&world, settings->sweep)) {
-        if (world.me == 0) fprintf(stderr, "mortar bench: --cold: no memory to sweep through\n");
+    if (settings->cold && !cold_open(world, settings->sweep)) {
+        if (world->me == 0) fprintf(stderr, "mortar bench: --cold: no memory to sweep through\n");
         return 1;
     }
-    int code = from_first(world.me == 0 ? output_open(&world, settings) : 0);
-    for (int i = 0; i < settings->sizes && code == 0; i++) {
-        struct cell cell = {.kind = settings->kind, .bytes = settings->bytes[i], .stack = settings->stack};
-        cell.p = world.p, cell.me = world.me;
-        if (!fits(&world, settings, &cell)) continue;
-        if (!cell_open(&cell)) {
-            if (world.me == 0) output_skip(&cell, "no memory for its buffers");
-            continue;
-        }
-        code = measure(&world, settings, &cell);
-        cell_close(&cell);
-    }
+    return meet_first(world->me == 0 ? output_open(world, settings) : 0);
+}
+
+static int bench(struct settings *settings) {
+    struct world world;
+    if (world_look(&world) != 0) return 1;
+    int code = open_all(&world, settings);
+    for (int i = 0; i < settings->sizes && code == 0; i++) code = one_size(&world, settings, settings->bytes[i]);
     if (settings->cold) cold_close();
+    topology_close(&world);
     if (world.me == 0 && output_close() != 0) code = 1;
     return code;
 }

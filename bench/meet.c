@@ -30,7 +30,7 @@ static void drive(void) {
 double meet_max(double value) {
     double most = value;
     if (!board) {
-        MPI_Allreduce(&value, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        library.allreduce(&value, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         return most;
     }
     uint32_t number = gate_number(&board->gate);
@@ -49,6 +49,6 @@ double meet_max(double value) {
 void meet(void) { meet_max(0); }
 
 int meet_first(int value) {
-    MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    library.bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return value;
 }

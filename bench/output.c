@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 static const char header[] =
-    "collective,ranks,nodes,bytes,buffers,caches,plan,repetition,seconds,l1_misses,l2_misses,l3_misses,mpi,machine,commit\n";
+    "collective,ranks,nodes,bytes,buffers,caches,counts,topology,root,then,imbalance_ms,plan,repetition,seconds,"
+    "l1_misses,l2_misses,l3_misses,mpi,machine,commit\n";
 static FILE *csv;
 
 static const char *size_text(size_t bytes, char *text, size_t size) {
@@ -77,11 +78,24 @@ static int open_csv(const char *path) {
     return 0;
 }
 
+/* What distinguishes this cell from others of the collective; empty where that says nothing. */
+static void csv_conditions(const struct settings *settings, const struct cell *cell) {
+    fprintf(csv, "%s,%s,%s,", settings->stack ? "stack" : "heap", settings->cold ? "cold" : "warm",
+            !cell->kind->vector   ? ""
+            : settings->irregular ? "irregular"
+                                  : "equal");
+    fprintf(csv, "%s,", kind_neighbours(cell->kind) ? topology_names[settings->topology] : "");
+    if (kind_rooted(cell->kind)) fprintf(csv, "%d", settings->root);
+    fprintf(csv, ",%s,", settings->then_barrier ? "barrier" : "");
+    if (cell->imbalance >= 0) fprintf(csv, "%g", cell->imbalance * 1e3);
+    fputc(',', csv);
+}
+
 static void csv_rows(const struct world *world, const struct settings *settings, const struct cell *cell,
                      const struct contestant *contestant, int repetitions) {
     for (int r = 0; r < repetitions; r++) {
-        fprintf(csv, "%s,%d,%d,%zu,%s,%s,", cell->kind->name, world->p, world->nodes, cell->bytes,
-                settings->stack ? "stack" : "heap", settings->cold ? "cold" : "warm");
+        fprintf(csv, "%s,%d,%d,%zu,", cell->kind->name, world->p, world->nodes, cell->bytes);
+        csv_conditions(settings, cell);
         csv_text(contestant->name);
         fprintf(csv, ",%d,%.9g,", r, contestant->seconds[r]);
         for (int i = 0; i < count_of_levels; i++)
@@ -99,8 +113,15 @@ static void csv_rows(const struct world *world, const struct settings *settings,
 
 static const char *plural(int count) { return count == 1 ? "" : "s"; }
 
-/* What is done before each call, and what is counted. */
+/* How calls are made, what is done before each one, and what is counted. */
 static void print_conditions(const struct settings *settings) {
+    const struct kind *kind = settings->kind;
+    if (settings->irregular) printf("counts: irregular, 0 to twice the bytes\n");
+    if (kind_neighbours(kind)) printf("neighbours: %s\n", topology_names[settings->topology]);
+    if (kind_rooted(kind) && settings->root > 0) printf("root: %d\n", settings->root);
+    if (settings->then_barrier) printf("then a barrier, in the time\n");
+    if (settings->imbalance_count > 0)
+        printf("imbalance: ranks sleep for 0 to so many ms before each call; a time is the mean over ranks of that inside of it\n");
     if (settings->cold) {
         char how[64];
         cold_describe(how, sizeof how);
@@ -135,7 +156,9 @@ int output_open(const struct world *world, const struct settings *settings) {
     else if (world->heap) printf("buffers: heap, but private: %s\n", world->heap);
     else printf("buffers: heap, which peers can reach\n");
     print_conditions(settings);
-    printf("%9s %12s %12s %8s %7s", "bytes", "native us", world->loaded ? "mortar us" : "native us", "ratio", "spread");
+    printf("%9s", "bytes");
+    if (settings->imbalance_count > 0) printf(" %12s", "imbalance ms");
+    printf(" %12s %12s %8s %7s", "native us", world->loaded ? "mortar us" : "native us", "ratio", "spread");
     if (settings->limit) printf(" %12s %8s %12s %8s", "limit us", world->loaded ? "/limit" : "nat./lim", "stream us", "/stream");
     for (int i = 0; settings->counters && i < count_of_levels; i++)
         if (counters_has(i)) printf("  native %s %10s", counters_name(i), counters_name(i));
@@ -183,6 +206,7 @@ void output_cell(const struct world *world, const struct settings *settings, con
         if (strcmp(mine->name, "limit") == 0 || mine->what == LIMIT_STREAM) continue;
         double spread, ratio = median(native->seconds, mine->seconds, repetitions, &spread);
         printf("%9s", size_text(cell->bytes, text, sizeof text));
+        if (cell->imbalance >= 0) printf(" %12g", cell->imbalance * 1e3);
         print_time(median(native->seconds, NULL, repetitions, NULL));
         print_time(median(mine->seconds, NULL, repetitions, NULL));
         printf(" %8.2f %6.0f%%", ratio, spread * 100);

@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """results - tables from what bench/sweep measured. usage: results.py FOLDER > tables.md
-A ratio is the median over repetitions of native / mortar within one run; beside it half the interquartile range, in per cent."""
+A ratio is the median over repetitions of native / mortar within one run; beside it half the interquartile range, in per cent.
+Files are named MPI-CASE-BUFFERS-RANKS.csv; CASE is a collective and what distinguishes it, as in bench/sweep."""
 import csv
+import os
 import pathlib
+import re
 import statistics
 import sys
 
+OTHERS = ("native", "limit", "stream")
+
 
 def read(path):
-    """{(bytes, warm or cold): {plan: {repetition: seconds}}} and the last row."""
+    """{(bytes, warm or cold or the imbalance in ms): {plan: {repetition: seconds}}} and the last row."""
     cells, row = {}, None
     with open(path, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            plans = cells.setdefault((int(row["bytes"]), row.get("caches", "warm")), {})
+            plans = cells.setdefault((int(row["bytes"]), row.get("imbalance_ms") or row.get("caches", "warm")), {})
             plans.setdefault(row["plan"], {})[int(row["repetition"])] = float(row["seconds"])
     return cells, row
 
@@ -37,34 +42,84 @@ def micro(times):
     return "%.3g" % (1e6 * statistics.median(times.values()))
 
 
-def table(paths):
-    print("| ranks | bytes | native us | mortar us | native / mortar | limit us | mortar / limit | stream us | mortar / stream |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for path in paths:
-        cells, row = read(path)
+def mortar_of(plans):
+    """The first plan that is mortar's; None: there is none to compare with the library's own."""
+    return next((plans[name] for name in plans if name not in OTHERS), None) if "native" in plans else None
+
+
+def header(names):
+    print("| %s |\n|%s" % (" | ".join(names), "---|" * len(names)))
+
+
+def print_row(fields):
+    print("| %s |" % " | ".join(fields))
+
+
+def usual(files):
+    """A row for each number of ranks and size."""
+    limited = any(name in plans for cells, _ in files for plans in cells.values() for name in ("limit", "stream"))
+    header(["ranks", "bytes", "native us", "mortar us", "native / mortar"]
+           + (["limit us", "mortar / limit", "stream us", "mortar / stream"] if limited else []))
+    for cells, row in files:
         for (size, caches), plans in sorted(cells.items(), key=lambda item: (item[0][1] != "warm", item[0][0])):
-            mortar = next((plans[name] for name in plans if name not in ("native", "limit", "stream")), None)
-            if not mortar or "native" not in plans:
+            mortar = mortar_of(plans)
+            if not mortar:
                 continue
-            limits = [(micro(plans[name]), "%.2f ±%.0f %%" % compare(mortar, plans[name])) if name in plans else ("", "")
-                      for name in ("limit", "stream")]
-            print("| %s | %s | %s | %s | %.2f ±%.0f %% | %s | %s | %s | %s |" % (
-                (row["ranks"], short(size) + (", cold" if caches == "cold" else ""), micro(plans["native"]), micro(mortar))
-                + compare(plans["native"], mortar)
-                + limits[0] + limits[1]))
+            fields = [row["ranks"], short(size) + (", cold" if caches == "cold" else ""), micro(plans["native"]), micro(mortar),
+                      "%.2f ±%.0f %%" % compare(plans["native"], mortar)]
+            for name in ("limit", "stream") if limited else ():
+                fields += [micro(plans[name]), "%.2f ±%.0f %%" % compare(mortar, plans[name])] if name in plans else ["", ""]
+            print_row(fields)
+
+
+def imbalanced(files):
+    """As table II of parsons2015: a row for each imbalance, a column for each size."""
+    for cells, row in files:
+        sizes = sorted({size for size, _ in cells})
+        print("%s ranks: native / mortar (native us, mortar us), the mean time inside of the call\n" % row["ranks"])
+        header(["imbalance ms"] + ["%s bytes" % short(size) for size in sizes])
+        for late in sorted({late for _, late in cells}, key=float):
+            fields = [late]
+            for size in sizes:
+                plans = cells.get((size, late), {})
+                mortar = mortar_of(plans)
+                if mortar:
+                    fields.append("%.2f ±%.0f %% " % compare(plans["native"], mortar)
+                                  + "(%s, %s)" % (micro(plans["native"]), micro(mortar)))
+                else:
+                    fields.append("")
+            print_row(fields)
+        print()
+
+
+def collectives():
+    """In the order of the bench's own table."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "list.h")
+    with open(path, encoding="utf-8") as file:
+        return re.findall(r"^KIND\((\w+),", file.read(), re.M)
+
+
+def title(case):
+    """bcast+barrier: bcast, then a barrier."""
+    words = {"barrier": "then a barrier", "irregular": "irregular counts", "imbalance": "imbalanced", "2d": "2D grid",
+             "3d": "3D grid", "nd": "graph of 8 neighbours", "linear": "against the library's linear algorithm"}
+    name, *more = case.split("+")
+    return ", ".join([name] + [words.get(word, word) for word in more])
 
 
 def main(folder):
     groups = {}
     for path in pathlib.Path(folder).glob("*.csv"):
-        mpi, collective, buffers, ranks = path.stem.split("-")
-        groups.setdefault((mpi, collective, buffers), []).append((int(ranks), path))
-    order = ["alltoall", "allgather"]
-    for mpi, collective, buffers in sorted(groups, key=lambda key: (key[0] != "ompi4", key[0], order.index(key[1]), key[2])):
-        paths = [path for _, path in sorted(groups[mpi, collective, buffers])]
-        _, row = read(paths[0])
-        print("\n### %s, %s buffers: %s\n" % (collective, buffers, row["mpi"] if row else mpi))
-        table(paths)
+        mpi, case, buffers, ranks = path.stem.split("-")
+        groups.setdefault((mpi, case, buffers), []).append((int(ranks), path))
+    order = ["alltoall", "allgather"] + collectives()
+    for mpi, case, buffers in sorted(groups, key=lambda key: (key[0] != "ompi4", key[0], order.index(key[1].split("+")[0]), key)):
+        files = [read(path) for _, path in sorted(groups[mpi, case, buffers])]
+        files = [(cells, row) for cells, row in files if row]
+        if not files:
+            continue
+        print("\n### %s, %s buffers: %s\n" % (title(case), buffers, files[0][1]["mpi"]))
+        (imbalanced if files[0][1].get("imbalance_ms") else usual)(files)
 
 
 if __name__ == "__main__":

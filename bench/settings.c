@@ -8,24 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct kind kinds[] = {
-    {"alltoall", "PMPI_Alltoall", false, MPI_Alltoall},
-    {"allgather", "PMPI_Allgather", true, MPI_Allgather},
-};
-enum { count_of_kinds = sizeof kinds / sizeof *kinds };
-
 static const char *const usage =
-    "usage: mpirun -n P mortar bench alltoall|allgather [OPTION...]\n"
+    "usage: mpirun -n P mortar bench COLLECTIVE [OPTION...]\n"
+    "%s"
     "  --bytes 8:1M:x8      block sizes: from 8 bytes to 1 MiB, each 8 times the one before, the end always included;\n"
-    "                       or a list: 8,64,4K\n"
+    "                       or a list: 8,64,4K. A block is what one rank has for another one, for all, or for the root; of\n"
+    "                       bcast, reduce, allreduce, scan and exscan the whole vector, of reduce_scatter(_block) a result.\n"
+    "                       Sums are of MPI_DOUBLE, and take multiples of 8\n"
     "  --plan PLAN...       what mortar shall run, once for each plan; `auto`, the default, is what it would choose itself\n"
     "                       (mortar info --plans COLLECTIVE lists them)\n"
     "  --buffers heap|stack heap: memory from malloc, which peers can reach when mortar's heap is on (default);\n"
     "                       stack: memory that they cannot reach. A private anonymous mapping stands for it\n"
-    "  --limit              also time the same exchange by the same ranks over one shared mapping, with nothing but memcpy and\n"
-    "                       barriers: no communicator, datatype or plan. The faster of row order between two barriers, and\n"
-    "                       one barrier in which the last rank to arrive copies everything. And stream: as many ranks as\n"
-    "                       there are processors copy all of it with non-temporal stores, while the others sleep\n"
+    "  --irregular          v and w collectives, reduce_scatter: blocks of 0 to twice the size, drawn, that on average\n"
+    "  --root R             of those that have one (default 0)\n"
+    "  --topology 2d|3d|nd  neighbours: a periodic grid (default 2d), or a graph with +-1, 3, 7 and 12\n"
+    "  --then-barrier       a barrier after each call, of the same side and in the time: who sends to the root only runs ahead\n"
+    "  --imbalance [LIST]   ranks come late by 0 to so many milliseconds, drawn evenly; a time is then the mean over ranks of\n"
+    "                       what they spend inside of a call, one call at a time (default 0,1,2,5,10ms)\n"
+    "  --limit              alltoall, allgather: also time the same exchange by the same ranks over one shared mapping, with\n"
+    "                       nothing but memcpy and barriers: no communicator, datatype or plan. The faster of row order\n"
+    "                       between two barriers, and one barrier in which the last rank to arrive copies everything. And\n"
+    "                       stream: as many ranks as there are processors copy all of it with non-temporal stores, while\n"
+    "                       the others sleep\n"
     "  --cold [sweep]       before each timed call, of which there is one at a time: empty the caches, then each rank reads its\n"
     "                       send buffer and its receive buffer. By clflush(opt) of these buffers where the processor has it;\n"
     "                       else, or with `sweep`, by a sweep through memory twice as large as the last cache\n"
@@ -89,83 +93,83 @@ bool settings_number(const char *text, double least, double most, double *number
     return end != text && *end == 0 && *number >= least && *number <= most;
 }
 
-static int read_value(const char *option, const char *value, struct settings *settings) {
+/* "0,50,100ms": each of them in milliseconds. */
+bool settings_imbalances(const char *text, struct settings *settings) {
     double number;
-    if (strcmp(option, "--bytes") == 0) {
-        if (!settings_sizes(value, settings))
-            return settings_fail("--bytes %s: expected FROM:TO:xN or a list of sizes from 1 to 2G-1, e.g. 8:1M:x8 or 8,64,4K",
-                                 value);
-    } else if (strcmp(option, "--buffers") == 0) {
-        settings->stack = strcmp(value, "stack") == 0;
-        if (!settings->stack && strcmp(value, "heap") != 0) return settings_fail("--buffers %s: expected heap or stack", value);
-    } else if (strcmp(option, "--csv") == 0) {
-        settings->csv = value;
-    } else if (strcmp(option, "--seconds") == 0) {
-        if (!settings_number(value, 1e-3, 1e5, &settings->seconds))
-            return settings_fail("--seconds %s: expected a number above 0", value);
-    } else if (strcmp(option, "--repetitions") == 0) {
-        if (!settings_number(value, 1, 1e6, &number) || number != (int)number)
-            return settings_fail("--repetitions %s: expected a whole number from 1 to 1000000", value);
-        settings->repetitions = (int)number;
-    } else {
-        return settings_fail("unknown option %s", option);
+    settings->imbalance_count = 0;
+    char *copy = strdup(text), *rest = copy, *item;
+    bool fine = copy && *copy;
+    while (fine && (item = strsep(&rest, ",")) != NULL) {
+        char *unit = strstr(item, "ms");
+        if (unit && unit[2] == 0) *unit = 0;
+        fine = settings_number(item, 0, 1e6, &number) && settings->imbalance_count < most_imbalances;
+        if (fine) settings->imbalances[settings->imbalance_count++] = number / 1000;
     }
-    return -1;
+    free(copy);
+    return fine;
 }
 
-const struct kind *settings_kind(const char *name) {
-    for (int i = 0; i < count_of_kinds; i++)
-        if (strcmp(kinds[i].name, name) == 0) return &kinds[i];
-    return NULL;
+static void list_kinds(char *text, size_t size, int indent) {
+    size_t length = 0, line = 0;
+    *text = 0;
+    for (int i = 0; i < count_of_kinds && length < size; i++) {
+        bool wraps = line > 0 && line + strlen(kinds[i].name) > 100;
+        if (wraps) line = 0;
+        const char *before = wraps ? "\n" : "";
+        int blanks = line == 0 ? indent : 1;
+        int written = snprintf(text + length, size - length, "%s%*s%s", before, blanks, "", kinds[i].name);
+        length += (size_t)written, line += (size_t)written;
+    }
 }
 
 static int read_kind(const char *name, struct settings *settings) {
-    settings->kind = settings_kind(name);
-    if (settings->kind) return -1;
-    return settings_fail("\"%s\": expected a collective, alltoall or allgather", name);
+    settings->kind = kind_of(name);
+    return settings->kind ? -1 : settings_fail("\"%s\": expected a collective, e.g. alltoall", name);
 }
 
-static int read_cold(int count, char **words, int *i, struct settings *settings) {
-    settings->cold = true;
-    if (*i == count || strncmp(words[*i], "--", 2) == 0) return -1;
-    const char *how = words[(*i)++];
-    settings->sweep = strcmp(how, "sweep") == 0;
-    return settings->sweep ? -1 : settings_fail("--cold %s: expected sweep, or nothing", how);
-}
-
-/* Reads option i and what belongs to it, and moves i behind. */
-static int read_option(int count, char **words, int *i, struct settings *settings) {
-    const char *option = words[(*i)++];
-    if (strcmp(option, "--limit") == 0) return settings->limit = true, -1;
-    if (strcmp(option, "--counters") == 0) return settings->counters = true, -1;
-    bool plan = strcmp(option, "--plan") == 0;
-    if (strcmp(option, "--cold") == 0) return read_cold(count, words, i, settings);
-    if (*i == count || strncmp(words[*i], "--", 2) == 0) {
-        if (plan) return settings_fail("--plan needs a plan, e.g. auto, cico or 'pull(morton)'");
-        return read_value(option, "", settings);
+/* Options that do not go together; -1: none. */
+static int check(struct settings *settings, bool sized) {
+    const struct kind *kind = settings->kind;
+    if (kind->sends == NOBODY) {
+        if (sized) return settings_fail("--bytes: %s has none", kind->name);
+        settings->sizes = 1, settings->bytes[0] = 0;
     }
-    if (!plan) return read_value(option, words[(*i)++], settings);
-    for (; *i < count && strncmp(words[*i], "--", 2) != 0; (*i)++) {
-        if (settings->plan_count == most_plans) return settings_fail("--plan: more than %d plans", most_plans);
-        settings->plans[settings->plan_count++] = words[*i];
-    }
+    for (int i = 0; i < settings->sizes; i++)
+        if (kind->contents != BYTES && settings->bytes[i] % sizeof(double) != 0)
+            return settings_fail("--bytes %zu: %s sums up MPI_DOUBLE, and takes multiples of 8", settings->bytes[i], kind->name);
+    if (settings->irregular && !kind->vector) return settings_fail("--irregular: the blocks of %s are equal", kind->name);
+    if (settings->root > 0 && !kind_rooted(kind)) return settings_fail("--root: %s has none", kind->name);
+    if (settings->topology >= 0 && !kind_neighbours(kind)) return settings_fail("--topology: %s knows no neighbours", kind->name);
+    if (settings->limit && !kind_limit(kind)) return settings_fail("--limit: only alltoall and allgather have it");
+    if (settings->then_barrier && (settings->limit || settings->cold))
+        return settings_fail("--then-barrier does not go with --limit or --cold");
+    if (settings->imbalance_count > 0 && (settings->then_barrier || settings->limit || settings->cold || settings->counters))
+        return settings_fail("--imbalance does not go with --then-barrier, --limit, --cold or --counters");
+    if (settings->topology < 0) settings->topology = 0;
     return -1;
 }
 
+static int help(void) {
+    char names[512];
+    list_kinds(names, sizeof names, 2);
+    strncat(names, "\n", sizeof names - strlen(names) - 1);
+    if (launcher_rank() <= 0) printf(usage, names);
+    return 0;
+}
+
 int settings_read(int count, char **words, struct settings *settings) {
-    *settings = (struct settings){.seconds = 1};
+    *settings = (struct settings){.seconds = 1, .topology = -1};
+    bool sized = false;
     settings_sizes("8:1M:x8", settings);
     for (int i = 1; i < count; i++) {
-        if (strcmp(words[i], "--help") != 0 && strcmp(words[i], "-h") != 0) continue;
-        if (launcher_rank() <= 0) fputs(usage, stdout);
-        return 0;
+        if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0) return help();
+        sized = sized || strcmp(words[i], "--bytes") == 0;
     }
-    if (count < 2) return settings_fail("which collective? Expected alltoall or allgather");
-    int code = read_kind(words[1], settings);
+    int code = read_kind(count < 2 ? "" : words[1], settings);
     for (int i = 2; i < count && code < 0;) {
         if (strncmp(words[i], "--", 2) != 0) return settings_fail("\"%s\": expected an option", words[i]);
-        code = read_option(count, words, &i, settings);
+        code = settings_option(count, words, &i, settings);
     }
     if (settings->plan_count == 0) settings->plans[settings->plan_count++] = "auto";
-    return code;
+    return code < 0 ? check(settings, sized) : code;
 }

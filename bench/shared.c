@@ -10,11 +10,11 @@ void *shared_map(size_t bytes) {
     struct segment_name name = {0};
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     if (me == 0 && (fd = segment_create("mortar-bench", bytes)) >= 0 && segment_name(fd, &name) != 0) name.bytes = 0;
-    MPI_Bcast(&name, (int)sizeof name, MPI_BYTE, 0, MPI_COMM_WORLD);
+    library.bcast(&name, (int)sizeof name, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (me != 0 && name.bytes) fd = segment_open(&name, true);
     void *memory = fd >= 0 && name.bytes ? segment_map(fd, bytes, true, &error) : NULL;
     int fine = memory != NULL, all;
-    MPI_Allreduce(&fine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD); /* rank 0 keeps its descriptor until all have opened it */
+    library.allreduce(&fine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD); /* rank 0 keeps its descriptor until all have opened it */
     if (fd >= 0) close(fd);
     if (all) return memory;
     shared_unmap(memory, bytes);

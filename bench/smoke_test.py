@@ -1,29 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""smoke_test - does `mortar bench` see wrong results, tell A/A from mortar, write its CSV file and refuse bad options?
+"""smoke_test - does `mortar bench` measure every kind, see wrong results, tell A/A from mortar, write its CSV file and refuse bad
+options?
 No time is judged.
 
-usage: smoke_test.py FLAVOUR MORTAR PROGRAM WRONG PAPI, where WRONG is a library whose MPI_Alltoall is wrong, and PAPI a folder
+usage: smoke_test.py FLAVOUR MORTAR PROGRAM WRONG PAPI, where WRONG is a library whose collectives are wrong, and PAPI a folder
 with a stand-in for PAPI's library (papi.c), or none when there was no papi.h"""
+import contextlib
 import csv
+import io
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
-from results import read
+from results import main as tables_of, read
 
 MPI = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "scripts", "mpi")
-HEADER = "collective,ranks,nodes,bytes,buffers,caches,plan,repetition,seconds,l1_misses,l2_misses,l3_misses,mpi,machine,commit"
+HEADER = ("collective,ranks,nodes,bytes,buffers,caches,counts,topology,root,then,imbalance_ms,plan,repetition,seconds,"
+          "l1_misses,l2_misses,l3_misses,mpi,machine,commit")
 RANKS, REPETITIONS = 2, 3
 QUICK = ["--seconds", "0.01", "--repetitions", str(REPETITIONS)]
 with open("/proc/cpuinfo", encoding="utf-8") as file:
     CPU = file.read()
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "list.h"), encoding="utf-8") as file:
+    KINDS = {row[0]: row[2:] for row in re.findall(r"^KIND\((\w+), (\w+), (\w+), (\w+), (\w+), (\w+)\)", file.read(), re.M)}
 flavour, mortar, program, wrong, stand_in = sys.argv[1:]
+os.environ.setdefault("OMPI_MCA_odls_base_sigkill_timeout", "0")  # else Open MPI 4 takes a second to see a failed program off
 
 
-def run(*command, code=0):
+def run(*command, code=0, ranks=RANKS):
     # the launchers of Open MPI say much when a program fails, those of MPICH turn its exit code into another one
-    done = subprocess.run([MPI, flavour, str(RANKS), *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    done = subprocess.run([MPI, flavour, str(ranks), *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           timeout=50)
     if (done.returncode == 0) != (code == 0):
         sys.exit("exit code %d, expected %d: %s\n%s%s" % (done.returncode, code, command, done.stdout, done.stderr))
@@ -138,11 +147,93 @@ def counters(folder):
     check("what this machine has", ("none here" in errors) != ("cache misses per call" in out), out + errors)
 
 
-def wrong_result():
-    out, errors = run("env", "LD_PRELOAD=" + wrong, program, "alltoall", "--bytes", "16", *QUICK, code=1)
-    said = "WRONG RESULT of native-again: alltoall of 16 bytes, rank %d of 2, block from rank 0, byte 15"
-    check("a wrong result is seen on each rank", all(said % rank in errors for rank in range(RANKS)), out + errors)
-    check("and no time is printed", table(out) == [], out)
+def wrong_results():
+    """Each kind with one bit changed on one rank that receives; a barrier that waits for nobody."""
+    for name, (_, receives, contents, _) in KINDS.items():
+        rank = 1 if receives in ("ONE_OTHERS", "ONE_LATER") else 0
+        size = [] if name == "barrier" else ["--bytes", "16"]
+        out, errors = run("env", "WRONG_RANK=%d" % rank, "LD_PRELOAD=" + wrong, program, name, *size, *QUICK, code=1)
+        where = ", the sum, byte 0" if contents != "BYTES" else ", block from rank "
+        said = "WRONG RESULT of native-again: %s of 16 bytes, rank %d of 2%s" % (name, rank, where)
+        if name == "barrier":
+            said = "WRONG RESULT of native-again: barrier: rank 0 of 2 left it before all had entered"
+        check("a wrong result is seen: " + name, errors.count(said) == 1 and "WRONG RESULT of native:" not in errors, out + errors)
+        check("and no time is printed", table(out) == [], out)
+
+
+def results(folder):
+    """The tables of all that each_kind and imbalance have measured, as if bench/sweep had."""
+    sweep = os.path.join(folder, "sweep")
+    os.mkdir(sweep)
+    for name in KINDS:
+        shutil.copy(os.path.join(folder, name + ".csv"), os.path.join(sweep, "%s-%s+barrier-heap-3.csv" % (flavour, name)))
+    rows = [row for row in rows_of(os.path.join(folder, "imbalance.csv")) if row["collective"] == "reduce"]
+    with open(os.path.join(sweep, flavour + "-reduce+imbalance-heap-3.csv"), "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        tables_of(sweep)
+    found = text.getvalue()
+    check("a table for each kind", all(found.count("### %s, then a barrier, heap buffers: " % name) == 1 for name in KINDS), found)
+    check("with a row for each size", found.count("\n| 3 | 72 | ") == len(KINDS) - 1 and found.count("\n| 3 | 0 | ") == 1, found)
+    late = found.split("### reduce, imbalanced, heap buffers: ")[1].split("###")[0]
+    check("and one for each imbalance", [line.split(" | ")[0] for line in late.splitlines() if line[:3] in ("| 0", "| 1")] ==
+          ["| 0", "| 0.5", "| 1"] and "| imbalance ms | 64 bytes |" in late, late)
+
+
+def then_barrier():
+    for option, said in ([], 0), (["--then-barrier"], RANKS):
+        _, errors = run("env", "LD_PRELOAD=" + wrong, program, "bcast", "--bytes", "16", *option, *QUICK)
+        check("a barrier follows, or not: %s" % option, errors.count("wrong: a barrier\n") == said, errors)
+
+
+def conditions(name, kind):
+    """The options that this kind has, and what the CSV file says of them."""
+    words, facts = ["--then-barrier"], {"then": "barrier"}
+    if name != "barrier":
+        words += ["--bytes", "8,72"]
+    if kind[3] == "true":
+        words += ["--irregular"]
+        facts["counts"] = "irregular"
+    if "ROOT" in kind[0] + kind[1]:
+        words += ["--root", "2"]
+        facts["root"] = "2"
+    if kind[1] == "NEIGHBOURS":
+        words += ["--topology", "nd"]
+        facts["topology"] = "nd"
+    return words, {**{"counts": "", "root": "", "topology": "", "imbalance_ms": "", "caches": "warm"}, **facts}
+
+
+def each_kind(folder):
+    """Twice: by itself with the plainest options, then under mortar, among more ranks, with all that the kind has."""
+    for name, kind in KINDS.items():
+        path = os.path.join(folder, name + ".csv")
+        plain = [] if name == "barrier" else ["--bytes", "8,72"]
+        sizes = ["0"] if name == "barrier" else ["8", "72"]
+        out, _ = run(program, name, *plain, *QUICK)
+        check("without mortar: " + name, "A/A" in out and [row[0] for row in table(out)] == sizes, out)
+        words, facts = conditions(name, kind)
+        out, _ = run(mortar, "bench", name, *words, "--csv", path, *QUICK, ranks=3)
+        check("with mortar: " + name, "A/A" not in out and [row[0] for row in table(out)] == sizes, out)
+        rows = rows_of(path)
+        expected = [(size, plan, str(r)) for size in sizes for plan in ("auto", "native") for r in range(REPETITIONS)]
+        check("its rows", [(row["bytes"], row["plan"], row["repetition"]) for row in rows] == expected and
+              all(facts.items() <= row.items() and row["collective"] == name for row in rows), rows)
+
+
+def imbalance(folder):
+    path = os.path.join(folder, "imbalance.csv")
+    for name, words, size in (("reduce", ["--bytes", "64"], "64"), ("barrier", [], "0")):
+        before = len(rows_of(path)) if os.path.exists(path) else 0
+        out, _ = run(mortar, "bench", name, *words, "--imbalance", "0,0.5,1ms", "--csv", path, *QUICK, ranks=3)
+        check("a row for each imbalance: " + name, [row[:2] for row in table(out)] == [[size, ms] for ms in ("0", "0.5", "1")], out)
+        found = [(row["imbalance_ms"], row["plan"], row["repetition"]) for row in rows_of(path)[before:]]
+        expected = [(ms, plan, str(r)) for ms in ("0", "0.5", "1") for plan in ("auto", "native") for r in range(REPETITIONS)]
+        check("and in the CSV file", found == expected, found)
+    out, _ = run(program, "gather", "--bytes", "64", "--imbalance", *QUICK)
+    check("the usual list", [row[1] for row in table(out)] == ["0", "1", "2", "5", "10"], out)
 
 
 def refused(folder):
@@ -150,13 +241,23 @@ def refused(folder):
     with open(other, "w", encoding="utf-8") as file:
         file.write("not a CSV file\n")
     for words, expected in [
-        ([], "Expected alltoall or allgather"),
+        ([], '"": expected a collective'),
         (["alltoal"], '"alltoal": expected a collective'),
         (["alltoall", "--bytes", "8:4K"], "--bytes 8:4K: expected FROM:TO:xN"),
         (["alltoall", "--buffers", "static"], "--buffers static: expected heap or stack"),
         (["alltoall", "--plan", "push(rows)"], '"push(rows)" is no plan'),
         (["alltoall", "--repetitions", "0"], "--repetitions 0: expected a whole number"),
         (["alltoall", "--cold", "water"], "--cold water: expected sweep, or nothing"),
+        (["alltoall", "--irregular"], "--irregular: the blocks of alltoall are equal"),
+        (["alltoall", "--root", "1"], "--root: alltoall has none"),
+        (["bcast", "--root", "2"], "--root 2: there are 2 ranks"),
+        (["alltoallv", "--topology", "2d"], "--topology: alltoallv knows no neighbours"),
+        (["neighbor_alltoall", "--topology", "4d"], "--topology 4d: expected 2d, 3d or nd"),
+        (["alltoallv", "--limit"], "--limit: only alltoall and allgather have it"),
+        (["reduce", "--bytes", "8,12"], "--bytes 12: reduce sums up MPI_DOUBLE"),
+        (["barrier", "--bytes", "8"], "--bytes: barrier has none"),
+        (["reduce", "--imbalance", "1s"], "--imbalance 1s: expected milliseconds"),
+        (["reduce", "--imbalance", "--then-barrier"], "--imbalance does not go with --then-barrier"),
         (["alltoall", "--csv", other], "the file exists and is none of ours"),
     ]:
         out, errors = run(mortar, "bench", *words, code=2)
@@ -168,5 +269,9 @@ with tempfile.TemporaryDirectory() as temporary:
     with_mortar(temporary)
     cold(temporary)
     counters(temporary)
-    wrong_result()
+    each_kind(temporary)
+    imbalance(temporary)
+    results(temporary)
+    wrong_results()
+    then_barrier()
     refused(temporary)

@@ -10,59 +10,43 @@
 static const double longest_batch = 20e-3, shortest_batch = 1e-3; /* seconds */
 enum { least_repetitions = 5, most_repetitions = 1000, fewest_batches = 15 };
 
-/* Tells mortar what the contestant's calls are to run. Every rank does so before the next call. */
-static void set_plan(const struct world *world, const struct contestant *contestant) {
+void timing_plan(const struct world *world, const struct contestant *contestant) {
     if (contestant->what == MORTAR && world->loaded) world->plan(strcmp(contestant->name, "auto") == 0 ? NULL : contestant->name);
 }
 
-static void call(const struct world *world, const struct cell *cell, const struct contestant *contestant) {
-    int n = (int)cell->bytes;
+static void call_side(const struct world *world, const struct cell *cell, const struct functions *side) {
+    cell->kind->call(side, cell, world->comm);
+    if (cell->then_barrier) side->barrier(world->comm);
+}
+
+void timing_call(const struct world *world, const struct cell *cell, const struct contestant *contestant) {
     switch (contestant->what) {
-    case NATIVE: world->native(cell->send, n, MPI_BYTE, cell->recv, n, MPI_BYTE, world->comm); break;
-    case MORTAR: cell->kind->call(cell->send, n, MPI_BYTE, cell->recv, n, MPI_BYTE, world->comm); break;
+    case NATIVE: call_side(world, cell, &library); break;
+    case MORTAR: call_side(world, cell, &caught); break;
     case LIMIT_ROWS: limit_rows(); break;
     case LIMIT_LAST: limit_last(); break;
     case LIMIT_STREAM: limit_stream(); break;
     }
 }
 
-static bool is_limit(const struct contestant *contestant) { return contestant->what != NATIVE && contestant->what != MORTAR; }
-
-bool timing_verify(const struct world *world, const struct cell *cell, struct contestant *contestant) {
-    bool limit = is_limit(contestant);
-    char *send = limit ? limit_send() : cell->send, *recv = limit ? limit_recv() : cell->recv;
-    output_progress(world, cell, contestant->name);
-    set_plan(world, contestant);
-    cell_fill(cell, send);
-    cell_poison(cell, recv);
-    meet();
-    call(world, cell, contestant);
-    long long place = cell_wrong(cell, recv);
-    if (place >= 0)
-        fprintf(stderr, "mortar bench: WRONG RESULT of %s: %s of %zu bytes, rank %d of %d, block from rank %lld, byte %lld\n",
-                contestant->name, cell->kind->name, cell->bytes, world->me, world->p, place / (long long)cell->bytes,
-                place % (long long)cell->bytes);
-    return meet_max(place >= 0) == 0;
-}
-
 /* All that comes before a batch. The first call is not timed: it finds the plan, and its data in somebody's cache. */
-static void prepare(const struct world *world, const struct settings *settings, const struct cell *cell,
+void timing_prepare(const struct world *world, const struct settings *settings, const struct cell *cell,
                     const struct contestant *contestant) {
-    set_plan(world, contestant);
-    call(world, cell, contestant);
+    timing_plan(world, contestant);
+    timing_call(world, cell, contestant);
     meet();
     if (!settings->cold) return;
-    bool limit = is_limit(contestant);
-    cold_make(limit ? limit_send() : cell->send, cell_send_bytes(cell), limit ? limit_recv() : cell->recv, cell_recv_bytes(cell));
+    bool limit = contestant->what != NATIVE && contestant->what != MORTAR;
+    cold_make(limit ? limit_send() : cell->send, cell->out.bytes, limit ? limit_recv() : cell->recv, cell->in.bytes);
     meet();
 }
 
 /* Seconds per call of the slowest rank. */
 static double batch(const struct world *world, const struct settings *settings, const struct cell *cell,
                     const struct contestant *contestant, long calls) {
-    prepare(world, settings, cell, contestant);
+    timing_prepare(world, settings, cell, contestant);
     double start = clock_seconds();
-    for (long i = 0; i < calls; i++) call(world, cell, contestant);
+    for (long i = 0; i < calls; i++) timing_call(world, cell, contestant);
     return meet_max(clock_seconds() - start) / (double)calls;
 }
 
@@ -70,9 +54,9 @@ static double batch(const struct world *world, const struct settings *settings, 
 static void count_batch(const struct world *world, const struct settings *settings, const struct cell *cell,
                         const struct contestant *contestant, int repetition) {
     double misses[count_of_levels];
-    prepare(world, settings, cell, contestant);
+    timing_prepare(world, settings, cell, contestant);
     counters_start();
-    for (long i = 0; i < contestant->calls; i++) call(world, cell, contestant);
+    for (long i = 0; i < contestant->calls; i++) timing_call(world, cell, contestant);
     counters_stop(misses);
     meet();
     for (int i = 0; i < count_of_levels; i++)
@@ -127,8 +111,7 @@ static int choose_repetitions(const struct settings *settings, const struct cont
     return fit < least_repetitions ? least_repetitions : fit > most_repetitions ? most_repetitions : (int)fit;
 }
 
-/* Room for the results; false on all ranks when one has none. */
-static bool get_room(const struct settings *settings, struct contestant *contestants, int count, int repetitions) {
+bool timing_room(const struct settings *settings, struct contestant *contestants, int count, int repetitions) {
     bool fine = true;
     for (int c = 0; c < count; c++) {
         contestants[c].seconds = calloc((size_t)repetitions, sizeof(double));
@@ -153,7 +136,7 @@ static void mean_misses(const struct world *world, struct contestant *contestant
     for (int i = 0; i < count_of_levels; i++) {
         double *misses = contestant->misses[i];
         if (!misses) continue;
-        MPI_Allreduce(MPI_IN_PLACE, misses, repetitions, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        library.allreduce(MPI_IN_PLACE, misses, repetitions, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         for (int r = 0; r < repetitions; r++) misses[r] /= world->p;
     }
 }
@@ -169,7 +152,7 @@ int timing_run(const struct world *world, const struct settings *settings, const
         else calibrate(world, settings, cell, &contestants[c], seconds);
     drop_slow_limit(contestants, count);
     int repetitions = choose_repetitions(settings, contestants, count);
-    if (!get_room(settings, contestants, count, repetitions)) return 0;
+    if (!timing_room(settings, contestants, count, repetitions)) return 0;
     for (int r = 0; r < repetitions; r++)
         for (int k = 0; k < count; k++) {
             struct contestant *contestant = &contestants[(k + r) % count];

@@ -87,7 +87,7 @@ static bool enter(const struct world *world, const struct cell *cell, struct con
     for (int c = from; c < count && fine; c++) {
         list[c] = (struct contestant){.what = c == 0 ? NATIVE : MORTAR, .name = texts[c]};
         list[c].seconds = calloc(most_rounds, sizeof(double));
-        fine = meet_max(!list[c].seconds) == 0 && timing_verify(world, cell, &list[c]);
+        fine = meet_max(!list[c].seconds) == 0 && verify(world, cell, &list[c]);
         if (c == 0 || !fine) continue;
         chosen(world, cell->kind, true, list[c].ran, sizeof list[c].ran);
         bool other = strncmp(list[c].ran, "native", 6) == 0 || !*list[c].ran;
@@ -173,23 +173,21 @@ static int tell_and_save(const struct world *world, const struct tune_settings *
 
 /* ---- all cells ---- */
 
-static bool fits(const struct world *world, const struct cell *cell) {
-    double needed = (double)world->p * (double)(cell_send_bytes(cell) + cell_recv_bytes(cell));
-    return meet_first(needed < 0.9 * (double)world_memory());
-}
-
 static int one_cell(struct world *world, const struct tune_settings *settings, struct cell *cell, size_t to, double seconds,
                     int *cells) {
     struct settled settled;
-    char plan[plan_size];
-    if (!fits(world, cell) || !cell_open(cell)) {
-        progress_done(world, cell, "left out: no memory for its buffers");
+    char plan[plan_size], why[96], line[128];
+    MPI_Comm whole = world->comm;
+    if (!cell_open(world, cell, 1, why, sizeof why)) {
+        snprintf(line, sizeof line, "left out: %s", why);
+        progress_done(world, cell, line);
         return 0;
     }
-    MPI_Comm_dup(MPI_COMM_WORLD, &world->comm);
+    MPI_Comm_dup(whole, &world->comm);
     int code = find_best(world, cell, seconds, &settled, plan);
     if (code == 0) code = tell_and_save(world, settings, cell, &settled, plan, to, ++*cells);
     MPI_Comm_free(&world->comm);
+    world->comm = whole;
     cell_close(cell);
     return code;
 }
@@ -216,16 +214,18 @@ static int all_cells(struct world *world, const struct tune_settings *settings) 
     double start = clock_seconds();
     progress_start(world, cells, settings->seconds);
     for (int k = 0; k < settings->kind_count && code == 0; k++) {
-        if (k > 0 && world_look(world, settings->kinds[k]) != 0) return 1;
+        const struct kind *kind = settings->kinds[k];
+        topology_open(world, kind, 0);
         for (int b = 0; b < 2; b++)
             for (int i = 0; settings->buffers[b] && i < sizes->sizes && code == 0; i++) {
-                struct cell cell = {.kind = settings->kinds[k], .bytes = sizes->bytes[i], .stack = b == 1};
-                cell.p = world->p, cell.me = world->me;
+                struct cell cell = {.kind = kind, .bytes = sizes->bytes[i], .stack = b == 1, .imbalance = -1};
+                cell.then_barrier = kind_rooted(kind);                               /* else some ranks run ahead */
                 double rest = settings->seconds - meet_max(clock_seconds() - start); /* what others did not need is shared */
                 size_t to = (i + 1 < sizes->sizes ? class_start(sizes->bytes[i + 1]) : 2 * class_start(cell.bytes)) - 1;
                 code = one_cell(world, settings, &cell, to, rest > 0 ? rest / (cells - begun) : 0, &saved);
                 begun++;
             }
+        topology_close(world);
     }
     if (world->me == 0) table_print();
     if (world->me == 0 && code == 0) fprintf(stderr, "mortar tune: written to %s\n", settings->output);
@@ -242,7 +242,7 @@ static const char *obstacle(const struct world *world, const struct tune_setting
 
 static int tune_all(struct tune_settings *settings) {
     struct world world;
-    if (world_look(&world, settings->kinds[0]) != 0) return 1;
+    if (world_look(&world) != 0) return 1;
     const char *why = obstacle(&world, settings);
     if (why) {
         if (world.me == 0) fprintf(stderr, "mortar tune: nothing to tune: %s\n", why);

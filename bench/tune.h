@@ -24,7 +24,7 @@ int candidates_kernels(const char *plan, size_t bytes, int p, char texts[][plan_
 #ifdef MPI_VERSION
 struct tune_settings {
     struct settings sizes; /* only its block sizes */
-    const struct kind *kinds[8];
+    const struct kind *kinds[32];
     int kind_count;
     bool buffers[2]; /* heap, outside */
     double seconds;  /* of measuring, in all; 0: by the number of cells */

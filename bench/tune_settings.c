@@ -9,7 +9,8 @@
 static const char *const usage =
     "usage: mpirun -n P mortar tune [COLLECTIVE...] [OPTION...]\n"
     "       mortar tune --merge OUT FILE...   one tuning file of several; for the same cell later files win\n"
-    "  COLLECTIVE           alltoall, allgather; both by default\n"
+    "  COLLECTIVE           any that mortar has plans for; by default alltoall and allgather. With a root: a barrier follows\n"
+    "                       each call; neighbours: on a periodic grid of two dimensions; vectors: equal counts\n"
     "  --bytes 8:1M:x2      block sizes, as for mortar bench\n"
     "  --buffers heap|outside|both\n"
     "                       memory from malloc (default), memory that peers cannot reach, or both\n"
@@ -40,8 +41,11 @@ static int read_option(const char *option, const char *value, struct tune_settin
 }
 
 static int read_collective(const char *name, struct tune_settings *settings) {
-    const struct kind *kind = settings_kind(name);
-    if (!kind) return settings_fail("\"%s\": expected a collective, alltoall or allgather", name);
+    static char plans[2][plan_size];
+    const struct kind *kind = kind_of(name);
+    if (!kind) return settings_fail("\"%s\": expected a collective, e.g. alltoall or allgather", name);
+    if (candidates_first(name, false, plans, 2) < 2) return settings_fail("mortar has no plans for %s", name);
+    if (kind->sends == NOBODY) return settings_fail("%s has no block sizes to tune", name);
     for (int i = 0; i < settings->kind_count; i++)
         if (settings->kinds[i] == kind) return -1;
     settings->kinds[settings->kind_count++] = kind; /* there are fewer collectives than places */
@@ -64,9 +68,13 @@ int tune_settings_read(int count, char **words, struct tune_settings *settings) 
         else code = read_option(words[i], words[i + 1], settings), i++;
     }
     if (settings->kind_count == 0) {
-        settings->kinds[settings->kind_count++] = settings_kind("alltoall");
-        settings->kinds[settings->kind_count++] = settings_kind("allgather");
+        settings->kinds[settings->kind_count++] = kind_of("alltoall");
+        settings->kinds[settings->kind_count++] = kind_of("allgather");
     }
+    for (int k = 0; k < settings->kind_count && code < 0; k++)
+        for (int i = 0; i < settings->sizes.sizes && code < 0; i++)
+            if (settings->kinds[k]->contents != BYTES && settings->sizes.bytes[i] % sizeof(double) != 0)
+                code = settings_fail("--bytes %zu: %s takes multiples of 8", settings->sizes.bytes[i], settings->kinds[k]->name);
     int cells = settings->sizes.sizes * settings->kind_count * (settings->buffers[0] + settings->buffers[1]);
     if (settings->seconds <= 0) settings->seconds = 2.0 * cells;
     return code;

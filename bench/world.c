@@ -9,15 +9,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-static void *symbol(void *library, const char *name, void *place) { return *(void **)place = dlsym(library, name); }
-
-/* The library's own function, past whatever is preloaded: mortar takes the PMPI_ names as well, but not this one's. */
-static bool find_native(struct world *world, const char *name) {
-    Dl_info info;
-    void *known = dlsym(RTLD_DEFAULT, "PMPI_Comm_rank");
-    void *library = known && dladdr(known, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-    return library && symbol(library, name, &world->native) != NULL;
-}
+static void *symbol(void *handle, const char *name, void *place) { return *(void **)place = dlsym(handle, name); }
 
 /* From "Open MPI v4.1.4, package: ..." or "MPICH Version:      4.0.2\nMPICH Release ...", what somebody would say. */
 static void name_mpi(struct world *world) {
@@ -47,17 +39,17 @@ static void look_around(struct world *world) {
     MPI_Comm_size(node, &on_node);
     MPI_Comm_rank(node, &my_place);
     leader = my_place == 0;
-    MPI_Allreduce(&leader, &world->nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    library.allreduce(&leader, &world->nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     struct processors mine = machine_processors(), all; /* ranks may be bound to one each */
-    MPI_Allreduce(&mine, &all, (int)(sizeof mine / sizeof(uint64_t)), MPI_UINT64_T, MPI_BOR, node);
+    library.allreduce(&mine, &all, (int)(sizeof mine / sizeof(uint64_t)), MPI_UINT64_T, MPI_BOR, node);
     MPI_Comm_free(&node);
     world->processors = processors_count(&all);
     int crowded = on_node > world->processors, somewhere;
-    MPI_Allreduce(&crowded, &somewhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    library.allreduce(&crowded, &somewhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     world->crowded = somewhere;
 }
 
-int world_look(struct world *world, const struct kind *kind) {
+int world_look(struct world *world) {
     *world = (struct world){.comm = MPI_COMM_WORLD};
     MPI_Comm_size(MPI_COMM_WORLD, &world->p);
     MPI_Comm_rank(MPI_COMM_WORLD, &world->me);
@@ -69,13 +61,14 @@ int world_look(struct world *world, const struct kind *kind) {
                     launcher_ranks());
         return 1;
     }
+    const char *missing = functions_find();
+    if (missing) {
+        if (world->me == 0) fprintf(stderr, "mortar bench: %s is not found in the MPI library\n", missing);
+        return 1;
+    }
     look_around(world);
     name_mpi(world);
     name_machine(world);
-    if (!find_native(world, kind->symbol)) {
-        if (world->me == 0) fprintf(stderr, "mortar bench: %s is not found in the MPI library\n", kind->symbol);
-        return 1;
-    }
     /* mortar_plan exists wherever mortar is preloaded, and works where it knows the MPI. */
     symbol(RTLD_DEFAULT, "mortar_plan", &world->plan);
     symbol(RTLD_DEFAULT, "mortar_report", &world->report);

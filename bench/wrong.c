@@ -1,16 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wrong - an MPI_Alltoall that damages one bit of the first block that a rank receives. Preloaded by smoke_test.py: does the bench
- * see it? Arguments travel as machine words, so that no mpi.h is needed. */
+/* wrong - collectives that damage one bit of the first byte that the rank $WRONG_RANK receives, and a barrier that waits for
+ * nobody and says so. Preloaded by smoke_test.py: does the bench see it? Arguments travel as machine words, so that no mpi.h is
+ * needed; passing more of them than a function takes does no harm. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-int MPI_Alltoall(intptr_t send, intptr_t sends, intptr_t sent, intptr_t recv, intptr_t count, intptr_t type, intptr_t comm);
-
-int MPI_Alltoall(intptr_t send, intptr_t sends, intptr_t sent, intptr_t recv, intptr_t count, intptr_t type, intptr_t comm) {
-    int (*original)(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t);
-    *(void **)&original = dlsym(RTLD_NEXT, "MPI_Alltoall");
-    int error = original(send, sends, sent, recv, count, type, comm);
-    ((char *)recv)[(int)count - 1] ^= 64; /* counts are bytes here; block 0 ends there */
+/* Calls the original with the nine words, of which word `place` is the receive buffer. */
+static int call(const char *name, int place, intptr_t *w) {
+    int (*original)(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t);
+    *(void **)&original = dlsym(RTLD_NEXT, name);
+    int error = original(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]);
+    const char *chosen = getenv("WRONG_RANK"), *me = getenv("OMPI_COMM_WORLD_RANK");
+    if (!me) me = getenv("PMI_RANK");
+    if (chosen && me && strcmp(chosen, me) == 0) *(char *)w[place] ^= 64;
     return error;
+}
+
+#define WRONG(name, place) \
+    int name(intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g, intptr_t h, intptr_t i); \
+    int name(intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g, intptr_t h, intptr_t i) { \
+        intptr_t words[] = {a, b, c, d, e, f, g, h, i}; \
+        return call(#name, place, words); \
+    }
+WRONG(MPI_Bcast, 0)
+WRONG(MPI_Gather, 3)
+WRONG(MPI_Gatherv, 3)
+WRONG(MPI_Scatter, 3)
+WRONG(MPI_Scatterv, 4)
+WRONG(MPI_Allgather, 3)
+WRONG(MPI_Allgatherv, 3)
+WRONG(MPI_Alltoall, 3)
+WRONG(MPI_Alltoallv, 4)
+WRONG(MPI_Alltoallw, 4)
+WRONG(MPI_Reduce, 1)
+WRONG(MPI_Allreduce, 1)
+WRONG(MPI_Reduce_scatter, 1)
+WRONG(MPI_Reduce_scatter_block, 1)
+WRONG(MPI_Scan, 1)
+WRONG(MPI_Exscan, 1)
+WRONG(MPI_Neighbor_allgather, 3)
+WRONG(MPI_Neighbor_allgatherv, 3)
+WRONG(MPI_Neighbor_alltoall, 3)
+WRONG(MPI_Neighbor_alltoallv, 4)
+WRONG(MPI_Neighbor_alltoallw, 4)
+
+int MPI_Barrier(intptr_t comm);
+int MPI_Barrier(intptr_t comm) {
+    static int calls;
+    if (calls++ == 0) fprintf(stderr, "wrong: a barrier\n");
+    return (void)comm, 0;
 }

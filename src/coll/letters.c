@@ -69,6 +69,6 @@ HOT bool letter_take(const struct team *team, int source, uint64_t op, uint32_t 
     if (mine && index >= 0 && index < letter->count)
         offer_take(team, source, &letter->offer, area_of(team, source, op, part, letter), index, mine, copier);
     bool more = letter->more;
-    box_ack(box);
+    box_ack(team, box);
     return more;
 }

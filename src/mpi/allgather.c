@@ -3,11 +3,9 @@
 #include "mpi/calls.h"
 
 static int native_allgather(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.allgather_c(r->send.buffer, r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer, r->recv.count,
                                 r->recv.type, r->comm);
-#endif
     return host.allgather(r->send.buffer, (int)r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer, (int)r->recv.count,
                           r->recv.type, r->comm);
 }
@@ -21,7 +19,6 @@ int MPI_Allgather(const void *send, int send_count, MPI_Datatype send_type, void
                                   .recv = {recv, recv_count, recv_type}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Allgather_c(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *recv, MPI_Count recv_count,
                     MPI_Datatype recv_type, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_allgather,
@@ -31,4 +28,3 @@ int MPI_Allgather_c(const void *send, MPI_Count send_count, MPI_Datatype send_ty
                                   .send = {send, send_count, send_type},
                                   .recv = {recv, recv_count, recv_type}});
 }
-#endif

@@ -3,11 +3,9 @@
 #include "mpi/calls.h"
 
 static int native_allgatherv(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.allgatherv_c(r->send.buffer, r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer, r->recv.counts,
                                  r->recv.displs, r->recv.type, r->comm);
-#endif
     return host.allgatherv(r->send.buffer, (int)r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer, r->recv.counts,
                            r->recv.displs, r->recv.type, r->comm);
 }
@@ -21,7 +19,6 @@ int MPI_Allgatherv(const void *send, int send_count, MPI_Datatype send_type, voi
                                   .recv = {recv, 0, recv_type, recv_counts, recv_displs, NULL}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Allgatherv_c(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *recv, const MPI_Count *recv_counts,
                      const MPI_Aint *recv_displs, MPI_Datatype recv_type, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_allgatherv,
@@ -31,4 +28,3 @@ int MPI_Allgatherv_c(const void *send, MPI_Count send_count, MPI_Datatype send_t
                                   .send = {send, send_count, send_type},
                                   .recv = {recv, 0, recv_type, recv_counts, recv_displs, NULL}});
 }
-#endif

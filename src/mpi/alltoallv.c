@@ -3,11 +3,9 @@
 #include "mpi/calls.h"
 
 static int native_alltoallv(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.alltoallv_c(r->send.buffer, r->send.counts, r->send.displs, r->send.type, (void *)(uintptr_t)r->recv.buffer,
                                 r->recv.counts, r->recv.displs, r->recv.type, r->comm);
-#endif
     return host.alltoallv(r->send.buffer, r->send.counts, r->send.displs, r->send.type, (void *)(uintptr_t)r->recv.buffer,
                           r->recv.counts, r->recv.displs, r->recv.type, r->comm);
 }
@@ -21,7 +19,6 @@ int MPI_Alltoallv(const void *send, const int *send_counts, const int *send_disp
                                   .recv = {recv, 0, recv_type, recv_counts, recv_displs, NULL}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Alltoallv_c(const void *send, const MPI_Count *send_counts, const MPI_Aint *send_displs, MPI_Datatype send_type, void *recv,
                     const MPI_Count *recv_counts, const MPI_Aint *recv_displs, MPI_Datatype recv_type, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_alltoallv,
@@ -31,14 +28,11 @@ int MPI_Alltoallv_c(const void *send, const MPI_Count *send_counts, const MPI_Ai
                                   .send = {send, 0, send_type, send_counts, send_displs, NULL},
                                   .recv = {recv, 0, recv_type, recv_counts, recv_displs, NULL}});
 }
-#endif
 
 static int native_alltoallw(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.alltoallw_c(r->send.buffer, r->send.counts, r->send.displs, r->send.types, (void *)(uintptr_t)r->recv.buffer,
                                 r->recv.counts, r->recv.displs, r->recv.types, r->comm);
-#endif
     return host.alltoallw(r->send.buffer, r->send.counts, r->send.displs, r->send.types, (void *)(uintptr_t)r->recv.buffer,
                           r->recv.counts, r->recv.displs, r->recv.types, r->comm);
 }
@@ -52,7 +46,6 @@ int MPI_Alltoallw(const void *send, const int *send_counts, const int *send_disp
                                   .recv = {recv, 0, MPI_DATATYPE_NULL, recv_counts, recv_displs, recv_types}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Alltoallw_c(const void *send, const MPI_Count *send_counts, const MPI_Aint *send_displs, const MPI_Datatype *send_types,
                     void *recv, const MPI_Count *recv_counts, const MPI_Aint *recv_displs, const MPI_Datatype *recv_types,
                     MPI_Comm comm) {
@@ -63,4 +56,3 @@ int MPI_Alltoallw_c(const void *send, const MPI_Count *send_counts, const MPI_Ai
                                   .send = {send, 0, MPI_DATATYPE_NULL, send_counts, send_displs, send_types},
                                   .recv = {recv, 0, MPI_DATATYPE_NULL, recv_counts, recv_displs, recv_types}});
 }
-#endif

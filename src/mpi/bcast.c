@@ -3,9 +3,7 @@
 #include "mpi/calls.h"
 
 static int native_bcast(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large) return host.bcast_c((void *)(uintptr_t)r->recv.buffer, r->recv.count, r->recv.type, r->root, r->comm);
-#endif
     return host.bcast((void *)(uintptr_t)r->recv.buffer, (int)r->recv.count, r->recv.type, r->root, r->comm);
 }
 
@@ -18,7 +16,6 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
                                   .recv = {buffer, count, type}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_bcast,
                                   .large = true,
@@ -28,4 +25,3 @@ int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_
                                   .send = {buffer, count, type},
                                   .recv = {buffer, count, type}});
 }
-#endif

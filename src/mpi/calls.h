@@ -30,6 +30,11 @@ struct request {
 /* ---- take.c: the life of a call: reentry guard, team, shape, plan, and running it or leaving it. Returns what MPI returns ---- */
 int take(const struct request *request);
 
+/* ---- narrow.c ---- */
+/* A call with large counts where the MPI library has none: hands `go` the same call with int counts, or as it is where one does not
+ * fit, so that mortar can do it and the library never sees it. Local. Returns what MPI returns. */
+int narrowed(const struct request *request, int (*go)(const struct request *));
+
 /* ---- The families of collectives, how take.c sees them. A family says how its calls are checked and run ---- */
 struct family {
     /* Is the call mortar's business as far as this rank can see? What looks wrong goes to the host MPI, whose errors the user
@@ -47,6 +52,8 @@ extern const struct family family_barrier;   /* barrier.c */
 extern const struct family family_reduction; /* reduction.c */
 
 /* ---- neighbours.c ---- */
+/* How many blocks this rank receives (ins) and sends (outs) in neighbourhood calls. False: no topology. Local. */
+bool degrees(MPI_Comm comm, int *ins, int *outs);
 /* The neighbourhood of a communicator with a topology; NULL on all ranks: it has none. Made once per team, which owns it.
  * Collective at the first call. */
 const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team);

@@ -3,11 +3,9 @@
 #include "mpi/calls.h"
 
 static int native_gather(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.gather_c(r->send.buffer, r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer, r->recv.count,
                              r->recv.type, r->root, r->comm);
-#endif
     return host.gather(r->send.buffer, (int)r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer, (int)r->recv.count,
                        r->recv.type, r->root, r->comm);
 }
@@ -22,7 +20,6 @@ int MPI_Gather(const void *send, int send_count, MPI_Datatype send_type, void *r
                                   .recv = {recv, recv_count, recv_type}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Gather_c(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *recv, MPI_Count recv_count,
                  MPI_Datatype recv_type, int root, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_gather,
@@ -33,14 +30,11 @@ int MPI_Gather_c(const void *send, MPI_Count send_count, MPI_Datatype send_type,
                                   .send = {send, send_count, send_type},
                                   .recv = {recv, recv_count, recv_type}});
 }
-#endif
 
 static int native_gatherv(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.gatherv_c(r->send.buffer, r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer, r->recv.counts,
                               r->recv.displs, r->recv.type, r->root, r->comm);
-#endif
     return host.gatherv(r->send.buffer, (int)r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer, r->recv.counts,
                         r->recv.displs, r->recv.type, r->root, r->comm);
 }
@@ -55,7 +49,6 @@ int MPI_Gatherv(const void *send, int send_count, MPI_Datatype send_type, void *
                                   .recv = {recv, 0, recv_type, recv_counts, recv_displs, NULL}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Gatherv_c(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *recv, const MPI_Count *recv_counts,
                   const MPI_Aint *recv_displs, MPI_Datatype recv_type, int root, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_gatherv,
@@ -66,4 +59,3 @@ int MPI_Gatherv_c(const void *send, MPI_Count send_count, MPI_Datatype send_type
                                   .send = {send, send_count, send_type},
                                   .recv = {recv, 0, recv_type, recv_counts, recv_displs, NULL}});
 }
-#endif

@@ -3,11 +3,9 @@
 #include "mpi/calls.h"
 
 static int native_neighbor_alltoall(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.neighbor_alltoall_c(r->send.buffer, r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer,
                                         r->recv.count, r->recv.type, r->comm);
-#endif
     return host.neighbor_alltoall(r->send.buffer, (int)r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer,
                                   (int)r->recv.count, r->recv.type, r->comm);
 }
@@ -21,7 +19,6 @@ int MPI_Neighbor_alltoall(const void *send, int send_count, MPI_Datatype send_ty
                                   .recv = {recv, recv_count, recv_type}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Neighbor_alltoall_c(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *recv, MPI_Count recv_count,
                             MPI_Datatype recv_type, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_neighbor_alltoall,
@@ -31,14 +28,11 @@ int MPI_Neighbor_alltoall_c(const void *send, MPI_Count send_count, MPI_Datatype
                                   .send = {send, send_count, send_type},
                                   .recv = {recv, recv_count, recv_type}});
 }
-#endif
 
 static int native_neighbor_alltoallv(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.neighbor_alltoallv_c(r->send.buffer, r->send.counts, r->send.displs, r->send.type,
                                          (void *)(uintptr_t)r->recv.buffer, r->recv.counts, r->recv.displs, r->recv.type, r->comm);
-#endif
     return host.neighbor_alltoallv(r->send.buffer, r->send.counts, r->send.displs, r->send.type, (void *)(uintptr_t)r->recv.buffer,
                                    r->recv.counts, r->recv.displs, r->recv.type, r->comm);
 }
@@ -52,7 +46,6 @@ int MPI_Neighbor_alltoallv(const void *send, const int *send_counts, const int *
                                   .recv = {recv, 0, recv_type, recv_counts, recv_displs, NULL}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Neighbor_alltoallv_c(const void *send, const MPI_Count *send_counts, const MPI_Aint *send_displs, MPI_Datatype send_type,
                              void *recv, const MPI_Count *recv_counts, const MPI_Aint *recv_displs, MPI_Datatype recv_type,
                              MPI_Comm comm) {
@@ -63,14 +56,11 @@ int MPI_Neighbor_alltoallv_c(const void *send, const MPI_Count *send_counts, con
                                   .send = {send, 0, send_type, send_counts, send_displs, NULL},
                                   .recv = {recv, 0, recv_type, recv_counts, recv_displs, NULL}});
 }
-#endif
 
 static int native_neighbor_alltoallw(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.neighbor_alltoallw_c(r->send.buffer, r->send.counts, r->send.displs, r->send.types,
                                          (void *)(uintptr_t)r->recv.buffer, r->recv.counts, r->recv.displs, r->recv.types, r->comm);
-#endif
     return host.neighbor_alltoallw(r->send.buffer, r->send.counts, r->send.displs, r->send.types, (void *)(uintptr_t)r->recv.buffer,
                                    r->recv.counts, r->recv.displs, r->recv.types, r->comm);
 }
@@ -85,7 +75,6 @@ int MPI_Neighbor_alltoallw(const void *send, const int *send_counts, const MPI_A
                                   .recv = {recv, 0, MPI_DATATYPE_NULL, recv_counts, recv_displs, recv_types}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Neighbor_alltoallw_c(const void *send, const MPI_Count *send_counts, const MPI_Aint *send_displs,
                              const MPI_Datatype *send_types, void *recv, const MPI_Count *recv_counts, const MPI_Aint *recv_displs,
                              const MPI_Datatype *recv_types, MPI_Comm comm) {
@@ -96,14 +85,11 @@ int MPI_Neighbor_alltoallw_c(const void *send, const MPI_Count *send_counts, con
                                   .send = {send, 0, MPI_DATATYPE_NULL, send_counts, send_displs, send_types},
                                   .recv = {recv, 0, MPI_DATATYPE_NULL, recv_counts, recv_displs, recv_types}});
 }
-#endif
 
 static int native_neighbor_allgather(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.neighbor_allgather_c(r->send.buffer, r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer,
                                          r->recv.count, r->recv.type, r->comm);
-#endif
     return host.neighbor_allgather(r->send.buffer, (int)r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer,
                                    (int)r->recv.count, r->recv.type, r->comm);
 }
@@ -117,7 +103,6 @@ int MPI_Neighbor_allgather(const void *send, int send_count, MPI_Datatype send_t
                                   .recv = {recv, recv_count, recv_type}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Neighbor_allgather_c(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *recv, MPI_Count recv_count,
                              MPI_Datatype recv_type, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_neighbor_allgather,
@@ -127,14 +112,11 @@ int MPI_Neighbor_allgather_c(const void *send, MPI_Count send_count, MPI_Datatyp
                                   .send = {send, send_count, send_type},
                                   .recv = {recv, recv_count, recv_type}});
 }
-#endif
 
 static int native_neighbor_allgatherv(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.neighbor_allgatherv_c(r->send.buffer, r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer,
                                           r->recv.counts, r->recv.displs, r->recv.type, r->comm);
-#endif
     return host.neighbor_allgatherv(r->send.buffer, (int)r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer,
                                     r->recv.counts, r->recv.displs, r->recv.type, r->comm);
 }
@@ -148,7 +130,6 @@ int MPI_Neighbor_allgatherv(const void *send, int send_count, MPI_Datatype send_
                                   .recv = {recv, 0, recv_type, recv_counts, recv_displs, NULL}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Neighbor_allgatherv_c(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *recv,
                               const MPI_Count *recv_counts, const MPI_Aint *recv_displs, MPI_Datatype recv_type, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_neighbor_allgatherv,
@@ -158,4 +139,3 @@ int MPI_Neighbor_allgatherv_c(const void *send, MPI_Count send_count, MPI_Dataty
                                   .send = {send, send_count, send_type},
                                   .recv = {recv, 0, recv_type, recv_counts, recv_displs, NULL}});
 }
-#endif

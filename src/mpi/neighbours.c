@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many blocks this rank's buffers have. False: no topology. */
-static bool degrees(MPI_Comm comm, int me, int *ins, int *outs) {
-    int topology = MPI_UNDEFINED, dimensions, weighted;
+bool degrees(MPI_Comm comm, int *ins, int *outs) {
+    int topology = MPI_UNDEFINED, dimensions, weighted, me;
     PMPI_Topo_test(comm, &topology);
     switch (topology) {
     case MPI_CART:
@@ -19,6 +18,7 @@ static bool degrees(MPI_Comm comm, int me, int *ins, int *outs) {
         *ins = *outs = 2 * dimensions;
         return true;
     case MPI_GRAPH:
+        PMPI_Comm_rank(comm, &me);
         PMPI_Graph_neighbors_count(comm, me, ins);
         *outs = *ins;
         return true;
@@ -119,7 +119,7 @@ static struct neighbours *gather(MPI_Comm comm, struct team *team, const struct 
 const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team) {
     if (team->neighbours) return team->neighbours;
     int ins = 0, outs = 0, count = 0;
-    if (!degrees(comm, team->me, &ins, &outs)) return NULL;
+    if (!degrees(comm, &ins, &outs)) return NULL;
     struct edge *own = ask_host(comm, team, ins, outs, &count);
     if (!team_agree(team, own != NULL)) return free(own), NULL;
     MPI_Comm meeting; /* private, and without the attributes that a duplicate would copy */

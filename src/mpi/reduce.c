@@ -3,11 +3,9 @@
 #include "mpi/calls.h"
 
 static int native_reduce(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.reduce_c(r->send.buffer, (void *)(uintptr_t)r->recv.buffer, r->recv.count, r->recv.type, r->op, r->root,
                              r->comm);
-#endif
     return host.reduce(r->send.buffer, (void *)(uintptr_t)r->recv.buffer, (int)r->recv.count, r->recv.type, r->op, r->root,
                        r->comm);
 }
@@ -22,7 +20,6 @@ int MPI_Reduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_O
                                   .recv = {recv, count, type}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Reduce_c(const void *send, void *recv, MPI_Count count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_reduce,
                                   .large = true,
@@ -33,13 +30,10 @@ int MPI_Reduce_c(const void *send, void *recv, MPI_Count count, MPI_Datatype typ
                                   .send = {send, count, type},
                                   .recv = {recv, count, type}});
 }
-#endif
 
 static int native_allreduce(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.allreduce_c(r->send.buffer, (void *)(uintptr_t)r->recv.buffer, r->recv.count, r->recv.type, r->op, r->comm);
-#endif
     return host.allreduce(r->send.buffer, (void *)(uintptr_t)r->recv.buffer, (int)r->recv.count, r->recv.type, r->op, r->comm);
 }
 
@@ -52,7 +46,6 @@ int MPI_Allreduce(const void *send, void *recv, int count, MPI_Datatype type, MP
                                   .recv = {recv, count, type}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Allreduce_c(const void *send, void *recv, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_allreduce,
                                   .large = true,
@@ -62,14 +55,11 @@ int MPI_Allreduce_c(const void *send, void *recv, MPI_Count count, MPI_Datatype 
                                   .send = {send, count, type},
                                   .recv = {recv, count, type}});
 }
-#endif
 
 static int native_reduce_scatter(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.reduce_scatter_c(r->send.buffer, (void *)(uintptr_t)r->recv.buffer, r->recv.counts, r->recv.type, r->op,
                                      r->comm);
-#endif
     return host.reduce_scatter(r->send.buffer, (void *)(uintptr_t)r->recv.buffer, r->recv.counts, r->recv.type, r->op, r->comm);
 }
 
@@ -82,7 +72,6 @@ int MPI_Reduce_scatter(const void *send, void *recv, const int *counts, MPI_Data
                                   .recv = {recv, 0, type, counts, NULL, NULL}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Reduce_scatter_c(const void *send, void *recv, const MPI_Count *counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_reduce_scatter,
                                   .large = true,
@@ -92,14 +81,11 @@ int MPI_Reduce_scatter_c(const void *send, void *recv, const MPI_Count *counts, 
                                   .send = {send, 0, type, counts, NULL, NULL},
                                   .recv = {recv, 0, type, counts, NULL, NULL}});
 }
-#endif
 
 static int native_reduce_scatter_block(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.reduce_scatter_block_c(r->send.buffer, (void *)(uintptr_t)r->recv.buffer, r->recv.count, r->recv.type, r->op,
                                            r->comm);
-#endif
     return host.reduce_scatter_block(r->send.buffer, (void *)(uintptr_t)r->recv.buffer, (int)r->recv.count, r->recv.type, r->op,
                                      r->comm);
 }
@@ -113,7 +99,6 @@ int MPI_Reduce_scatter_block(const void *send, void *recv, int count, MPI_Dataty
                                   .recv = {recv, count, type}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Reduce_scatter_block_c(const void *send, void *recv, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_reduce_scatter_block,
                                   .large = true,
@@ -123,4 +108,3 @@ int MPI_Reduce_scatter_block_c(const void *send, void *recv, MPI_Count count, MP
                                   .send = {send, count, type},
                                   .recv = {recv, count, type}});
 }
-#endif

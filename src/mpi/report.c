@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report - what ran, per collective, communicator size and plan; gathered on rank 0, written as JSON or a table.
- * Each rank keeps records of its teams; records of several ranks with the same key are merged. */
-#define _GNU_SOURCE
+/* report - what ran, per collective, communicator size and plan; gathered on rank 0. Each rank keeps records of its teams; records
+ * of several ranks with the same key are merged. */
 #include "mpi/report.h"
 
-#include "include/mortar.h"
-
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -14,17 +10,43 @@
 #include <string.h>
 
 enum { most_records = 4096 };
-static struct record *dead; /* of teams that are gone */
-static int dead_count;
+
+struct book {
+    int count;
+    struct record *records; /* [most_records] */
+    struct lateness **late; /* [most_records][ranks of the world], with all ranks' seconds; NULL where nobody was late */
+};
+static struct book dead; /* of teams that are gone */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct record *gathering; /* where the visitors add */
-static int *gathering_count;
+static struct book *gathering; /* where the visitors add */
 
 HOT bool report_wanted(void) {
     static int wanted = -1;
     if (wanted < 0) wanted = *option_text(OPTION_REPORT) != 0;
     return wanted;
+}
+
+static int world_size(void) {
+    int ranks = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    return ranks;
+}
+
+/* ---- books ---- */
+
+static void book_close(struct book *book) {
+    for (int i = 0; book->late && i < book->count; i++) free(book->late[i]);
+    free(book->late);
+    free(book->records);
+    *book = (struct book){0};
+}
+
+static bool book_open(struct book *book) {
+    *book = (struct book){.records = calloc(most_records, sizeof *book->records), .late = calloc(most_records, sizeof *book->late)};
+    if (book->records && book->late) return true;
+    book_close(book);
+    return false;
 }
 
 static bool same_key(const struct record *a, const struct record *b) {
@@ -33,231 +55,187 @@ static bool same_key(const struct record *a, const struct record *b) {
            strcmp(a->source, b->source) == 0;
 }
 
-/* One rank's records add up; between ranks, calls and seconds are those of the rank that has most, bytes are the sum. Setting a
- * team up counts as the rank that came last saw it: the others' time is mostly waiting for that one. */
+static void take_seconds(struct record *to, const struct record *from) {
+    to->seconds = from->seconds;
+    to->late_seconds = from->late_seconds;
+    to->inside_seconds = from->inside_seconds;
+}
+
+/* One rank's records add up; between ranks, calls are those of the rank that has most, and so are seconds, with what they consist
+ * of; bytes are the sum. Setting a team up counts as the rank that came last saw it: the others' time is mostly waiting for that
+ * one. */
 static void merge(struct record *to, const struct record *from, bool same_rank) {
     to->bytes += from->bytes;
     if (from->evidence.native_seconds > 0 && (to->evidence.native_seconds <= 0 || from->evidence.pairs > to->evidence.pairs))
         to->evidence = from->evidence; /* of several communicators of this size: the one that knows most */
-    if (same_rank) to->calls += from->calls, to->seconds += from->seconds;
-    else {
-        if (from->calls > to->calls) to->calls = from->calls;
-        if (*to->plan ? from->seconds > to->seconds : from->seconds < to->seconds) to->seconds = from->seconds;
+    if (same_rank) {
+        to->calls += from->calls, to->seconds += from->seconds;
+        to->late_seconds += from->late_seconds, to->inside_seconds += from->inside_seconds;
+        return;
     }
+    to->members += from->members;
+    if (from->calls > to->calls) to->calls = from->calls;
+    if (*to->plan ? from->seconds > to->seconds : from->seconds < to->seconds) take_seconds(to, from);
 }
 
-static void add(struct record *list, int *count, const struct record *record, bool same_rank) {
+/* Returns where it went; -1: no room. */
+static int add(struct book *book, const struct record *record, bool same_rank) {
     int i = 0;
-    while (i < *count && !same_key(&list[i], record)) i++;
-    if (i < *count) merge(&list[i], record, same_rank);
-    else if (*count < most_records) list[(*count)++] = *record;
+    while (i < book->count && !same_key(&book->records[i], record)) i++;
+    if (i == most_records) return -1;
+    if (i < book->count) merge(&book->records[i], record, same_rank);
+    else book->records[book->count++] = *record;
+    return i;
 }
+
+/* A rank of the world, and what others waited for it. Seconds are added; times are counted as calls are. */
+static void add_late(struct book *book, int record, int rank, struct lateness late, bool same_rank) {
+    int ranks = world_size();
+    if (record < 0 || rank >= ranks || late.times == 0) return; /* of another world, that was spawned */
+    if (!book->late[record]) book->late[record] = calloc((size_t)ranks, sizeof **book->late);
+    if (!book->late[record]) return;
+    struct lateness *to = &book->late[record][rank];
+    to->seconds += late.seconds;
+    if (same_rank) to->times += late.times;
+    else if (late.times > to->times) to->times = late.times;
+}
+
+/* ---- this rank's ---- */
 
 static void add_plan(const struct team *team, const struct plan *plan, const struct evidence *evidence) {
+    const struct tally *tally = &plan->tally;
+    bool known = report_wanted() && plan->algorithm->code->run;
     struct record record = {.ranks = team->p,
                             .size_class = plan->size_class,
                             .domains = (int32_t)team->domains,
-                            .calls = plan->tally.calls,
-                            .bytes = plan->tally.bytes,
-                            .seconds = plan->tally.seconds};
+                            .members = 1,
+                            .calls = tally->calls,
+                            .bytes = tally->bytes,
+                            .seconds = tally->seconds,
+                            .late_seconds = known ? tally->late_seconds : -1,
+                            .inside_seconds = known ? tally->inside_seconds : -1};
     if (evidence) record.evidence = *evidence;
     snprintf(record.source, sizeof record.source, "%s", plan->source ? plan->source : "");
     snprintf(record.collective, sizeof record.collective, "%s", collective_names[plan->collective]);
     snprintf(record.plan, sizeof record.plan, "%s", plan->text);
     snprintf(record.reason, sizeof record.reason, "%s", plan->reason ? plan->reason : "");
-    add(gathering, gathering_count, &record, true);
+    int at = add(gathering, &record, true);
+    for (int r = 0; tally->late && r < team->p; r++) add_late(gathering, at, team->world[r], tally->late[r], true);
 }
 
 static void add_team(struct team *team) {
     struct record record = {.ranks = team->p, .domains = (int32_t)team->domains, .calls = 1, .seconds = team->setup_seconds};
     snprintf(record.reason, sizeof record.reason, "%s", team->why_native ? team->why_native : "");
-    add(gathering, gathering_count, &record, true);
+    add(gathering, &record, true);
     plan_visit(team, add_plan);
 }
 
 static void on_farewell(struct team *team) {
     pthread_mutex_lock(&lock);
-    gathering = dead, gathering_count = &dead_count;
+    gathering = &dead;
     add_team(team);
     pthread_mutex_unlock(&lock);
 }
 
 void report_start(void) {
-    dead = calloc(most_records, sizeof *dead);
-    if (dead) team_farewell = on_farewell;
+    if (book_open(&dead)) team_farewell = on_farewell;
 }
 
-/* ---- writing ---- */
-
-static void json_text(FILE *out, const char *text) {
-    if (!*text) {
-        fputs("null", out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') fprintf(out, "\\%c", *text);
-        else if ((unsigned char)*text < 0x20) fprintf(out, "\\u%04x", (unsigned)*text);
-        else fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
-static const char *library_version(char *text) {
-    int length = 0;
-    PMPI_Get_library_version(text, &length);
-    text[strcspn(text, "\n")] = 0;
-    return text;
-}
-
-static const char *heap_state(void) {
-    const char *(*why)(void) = (const char *(*)(void))dlsym(RTLD_DEFAULT, "mortar_heap_why");
-    const char *reason = why ? why() : "libmortar-heap.so is not loaded";
-    return reason ? reason : "on";
-}
-
-/* The smallest and the largest blocks of a record's class. */
-static uint64_t first_of(const struct record *record) { return record->size_class == 0 ? 0 : 1ull << (record->size_class - 1); }
-static uint64_t last_of(const struct record *record) {
-    return record->size_class == 0 ? 0 : record->size_class == 64 ? UINT64_MAX : (1ull << record->size_class) - 1;
-}
-
-static void json_evidence(FILE *out, const struct evidence *e) {
-    if (e->native_seconds <= 0) return;
-    fprintf(out, ", \"call_seconds\": %.6g, \"native_call_seconds\": %.6g, \"gain\": %.4g, \"pairs\": %d", e->seconds,
-            e->native_seconds, e->gain, e->pairs);
-    if (e->pairs > 0) fprintf(out, ", \"gain_interval\": [%.4g, %.4g]", e->low, e->high);
-}
-
-static void write_json(FILE *out, const struct record *records, int count, int ranks) {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    const char *comma = "";
-    fprintf(out, "{\"mortar\": \"%s\",\n \"mpi\": ", MORTAR_VERSION);
-    json_text(out, library_version(version));
-    fprintf(out, ",\n \"ranks\": %d,\n \"heap\": ", ranks);
-    json_text(out, heap_state());
-    fputs(",\n \"teams\": [", out);
-    for (int i = 0; i < count; i++) {
-        const struct record *r = &records[i];
-        if (*r->plan) continue;
-        fprintf(out, "%s\n  {\"ranks\": %d, \"domains\": %d, \"count\": %llu, \"setup_seconds\": %.6g, \"native\": ", comma,
-                r->ranks, r->domains, (unsigned long long)r->calls, r->seconds);
-        json_text(out, r->reason);
-        fputc('}', out);
-        comma = ",";
-    }
-    fputs("],\n \"collectives\": [", out);
-    comma = "";
-    for (int i = 0; i < count; i++) {
-        const struct record *r = &records[i];
-        if (!*r->plan) continue;
-        fprintf(out, "%s\n  {\"collective\": \"%s\", \"ranks\": %d, \"plan\": ", comma, r->collective, r->ranks);
-        json_text(out, r->plan);
-        fputs(", \"reason\": ", out);
-        json_text(out, r->reason);
-        fputs(", \"source\": ", out);
-        json_text(out, r->source);
-        fprintf(out, ", \"from\": %llu, \"to\": %llu, \"calls\": %llu, \"bytes\": %llu, \"seconds\": %.6g",
-                (unsigned long long)first_of(r), (unsigned long long)last_of(r), (unsigned long long)r->calls,
-                (unsigned long long)r->bytes, r->seconds);
-        json_evidence(out, &r->evidence);
-        fputc('}', out);
-        comma = ",";
-    }
-    fputs("]}\n", out);
-}
-
-/* "8" or "4K", "1M" where it is a whole number of them. */
-static const char *size_text(uint64_t bytes, char text[24]) {
-    int unit = bytes && bytes % (1 << 20) == 0 ? 20 : bytes && bytes % (1 << 10) == 0 ? 10 : 0;
-    snprintf(text, 24, "%llu%s", (unsigned long long)(bytes >> unit), unit == 20 ? "M" : unit == 10 ? "K" : "");
-    return text;
-}
-
-static void table_row(FILE *out, const struct record *r) {
-    const struct evidence *e = &r->evidence;
-    char size[24], native[24] = "", gain[40] = "";
-    if (e->native_seconds > 0) snprintf(native, sizeof native, "%.4g", e->native_seconds * 1e6);
-    if (e->pairs > 0) snprintf(gain, sizeof gain, "%.2f (%.2f-%.2f)", e->gain, e->low, e->high);
-    else if (e->native_seconds > 0) snprintf(gain, sizeof gain, "about %.2g", e->gain);
-    fprintf(out, "%-12s %5d %7s+ %10llu %10.4g %10.4g %10s %-17s  %s%s%s\n", r->collective, r->ranks, size_text(first_of(r), size),
-            (unsigned long long)r->calls, r->seconds, r->calls ? r->seconds / (double)r->calls * 1e6 : 0, native, gain, r->plan,
-            *r->reason ? ": " : "", r->reason);
-}
-
-static void write_table(FILE *out, const struct record *records, int count, int ranks) {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    fprintf(out, "mortar %s on %s, %d ranks; shared heap: %s\n", MORTAR_VERSION, library_version(version), ranks, heap_state());
-    fprintf(out, "%-12s %5s %8s %10s %10s %10s %10s %-17s  %s\n", "collective", "ranks", "bytes", "calls", "seconds", "us/call",
-            "native us", "gain (interval)", "plan");
-    for (int i = 0; i < count; i++) {
-        const struct record *r = &records[i];
-        if (*r->plan) table_row(out, r);
-        else if (!*r->reason)
-            fprintf(out, "%-12s %5d %8s %10llu %10.4g %10s %10s %-17s  communicators set up%s\n", "-", r->ranks, "",
-                    (unsigned long long)r->calls, r->seconds, "", "", "", r->domains > 1 ? " over several memory domains" : "");
-    }
-}
-
-static int write_report(const char *path, const struct record *records, int count, int ranks) {
-    if (strcmp(path, "-") == 0) {
-        write_table(stderr, records, count, ranks);
-        return 0;
-    }
-    FILE *out = fopen(path, "w");
-    if (!out) {
-        int error = -errno;
-        warn("the report cannot be written to %s: %s", path, strerror(errno));
-        return error;
-    }
-    write_json(out, records, count, ranks);
-    return fclose(out) == 0 ? 0 : -errno;
-}
-
-static struct record *own_records(int *count) {
-    struct record *own = calloc(most_records, sizeof *own);
-    *count = 0;
-    if (!own) return NULL;
+static bool own_book(struct book *own) {
+    if (!book_open(own)) return false;
     pthread_mutex_lock(&lock);
-    for (int i = 0; dead && i < dead_count; i++) own[(*count)++] = dead[i];
-    gathering = own, gathering_count = count;
+    for (int i = 0; i < dead.count; i++) {
+        int at = add(own, &dead.records[i], true);
+        for (int r = 0; dead.late[i] && r < world_size(); r++) add_late(own, at, r, dead.late[i][r], true);
+    }
+    gathering = own;
     teams_visit(add_team);
     pthread_mutex_unlock(&lock);
-    return own;
+    return true;
+}
+
+/* ---- all ranks' ---- */
+
+/* How a rank that was late travels: the number of the record among those of the sender. */
+struct parcel {
+    int32_t record, rank;
+    struct lateness late;
+};
+
+static void send_book(const struct book *own, MPI_Comm comm) {
+    int ranks = world_size(), count = 0;
+    for (int i = 0; i < own->count; i++)
+        for (int r = 0; own->late[i] && r < ranks; r++) count += own->late[i][r].times > 0;
+    struct parcel *parcels = malloc(((size_t)count + 1) * sizeof *parcels);
+    count = 0;
+    for (int i = 0; parcels && i < own->count; i++)
+        for (int r = 0; own->late[i] && r < ranks; r++)
+            if (own->late[i][r].times > 0) parcels[count++] = (struct parcel){i, r, own->late[i][r]};
+    PMPI_Send(own->records, own->count * (int)sizeof *own->records, MPI_BYTE, 0, 0, comm);
+    PMPI_Send(parcels, count * (int)sizeof *parcels, MPI_BYTE, 0, 0, comm);
+    free(parcels);
+}
+
+/* The next message from a rank, which the caller frees. NULL: no memory; the message is received all the same. */
+static void *receive(int rank, MPI_Comm comm, int *bytes) {
+    MPI_Status status;
+    PMPI_Probe(rank, 0, comm, &status);
+    PMPI_Get_count(&status, MPI_BYTE, bytes);
+    void *message = malloc((size_t)*bytes + 1);
+    PMPI_Recv(message, message ? *bytes : 0, MPI_BYTE, rank, 0, comm, &status);
+    return message;
+}
+
+static void receive_book(struct book *own, int rank, MPI_Comm comm) {
+    int bytes, late_bytes;
+    struct record *records = receive(rank, comm, &bytes);
+    struct parcel *parcels = receive(rank, comm, &late_bytes);
+    int *at = malloc((size_t)bytes + 1); /* where each record went */
+    int count = own->records && records && at ? bytes / (int)sizeof *records : 0;
+    for (int i = 0; i < count; i++) at[i] = add(own, &records[i], false);
+    for (int i = 0; count > 0 && parcels && i < late_bytes / (int)sizeof *parcels; i++)
+        add_late(own, at[parcels[i].record], parcels[i].rank, parcels[i].late, false);
+    free(at);
+    free(parcels);
+    free(records);
+}
+
+/* A rank stands out when the ranks waited for it at least half as long again as they would for each if all were late alike, and at
+ * least a tenth of the time. Those go into the record, the one that cost most first. */
+static void name_late(struct record *record, const struct lateness *late, int ranks) {
+    double all = 0, least = 1.5 / record->members > 0.1 ? 1.5 / record->members : 0.1;
+    for (int r = 0; r < ranks; r++) all += late[r].seconds;
+    for (int r = 0; r < ranks; r++) {
+        double share = all > 0 ? late[r].seconds / all : 0;
+        if (share < least) continue;
+        int at = record->late_count < most_late ? record->late_count++ : most_late;
+        for (; at > 0 && record->late[at - 1].share < share; at--)
+            if (at < most_late) record->late[at] = record->late[at - 1];
+        if (at < most_late) record->late[at] = (struct late_rank){r, late[r].times, late[r].seconds / (record->ranks - 1), share};
+    }
 }
 
 int report_gather(struct record **records, int *count, int *ranks) {
     int me = 0;
     MPI_Comm comm; /* private: the program's own messages may be waiting on the world */
+    struct book own;
     *records = NULL;
     if (PMPI_Comm_dup(MPI_COMM_WORLD, &comm) != MPI_SUCCESS) return -EIO;
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     PMPI_Comm_size(comm, ranks);
     PMPI_Comm_rank(comm, &me);
-    struct record *own = own_records(count);
+    bool fine = own_book(&own);
     if (me != 0) {
-        PMPI_Send(own, *count * (int)sizeof *own, MPI_BYTE, 0, 0, comm);
-        PMPI_Comm_free(&comm);
-        free(own);
-        return 0;
-    }
-    struct record *theirs = calloc(most_records, sizeof *theirs);
-    for (int r = 1; r < *ranks; r++) {
-        MPI_Status status;
-        int bytes = 0;
-        PMPI_Recv(theirs, theirs ? most_records * (int)sizeof *theirs : 0, MPI_BYTE, r, 0, comm, &status);
-        PMPI_Get_count(&status, MPI_BYTE, &bytes);
-        for (int i = 0; own && theirs && i < bytes / (int)sizeof *theirs; i++) add(own, count, &theirs[i], false);
+        send_book(&own, comm);
+    } else {
+        for (int r = 1; r < *ranks; r++) receive_book(&own, r, comm);
+        for (int i = 0; i < own.count; i++)
+            if (own.late[i]) name_late(&own.records[i], own.late[i], *ranks);
+        *count = own.count;
+        *records = own.records;
+        own.records = NULL;
     }
     PMPI_Comm_free(&comm);
-    free(theirs);
-    *records = own;
-    return own ? 0 : -ENOMEM;
-}
-
-int report_write(const char *path) {
-    struct record *records;
-    int count = 0, ranks = 0, error = report_gather(&records, &count, &ranks);
-    if (records) error = write_report(path, records, count, ranks);
-    free(records);
-    return error;
+    book_close(&own);
+    return fine ? 0 : -ENOMEM;
 }

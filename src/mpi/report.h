@@ -5,12 +5,26 @@
 
 #include "mpi/calls.h"
 
+enum { most_late = 3 };
+
 /* Teams have an empty plan; their bytes are unused and their seconds are the time of setting up. */
 struct record {
     char collective[24], plan[64], reason[136], source[16];
     int32_t ranks, size_class, domains; /* of memory; 1 where there is one */
+    int32_t members;                    /* ranks of the world that made such calls */
     uint64_t calls, bytes;
+    /* All of the one rank that spent most. */
     double seconds;
+    double late_seconds;   /* of them, waiting for ranks that had not entered the call; negative: not known */
+    double inside_seconds; /* and waiting for peers to do their part */
+    /* The ranks that were waited for most, as far as they stand out. */
+    int32_t late_count;
+    struct late_rank {
+        int32_t rank;   /* in MPI_COMM_WORLD */
+        uint64_t times; /* calls in which a rank waited for it, of the rank that did so most often */
+        double seconds; /* how long each of its communicator's other ranks waited for it in all, as a mean */
+        double share;   /* of all that all ranks waited in such calls */
+    } late[most_late];
     struct evidence evidence; /* native_seconds 0: none */
 };
 

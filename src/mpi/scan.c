@@ -3,10 +3,8 @@
 #include "mpi/calls.h"
 
 static int native_scan(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.scan_c(r->send.buffer, (void *)(uintptr_t)r->recv.buffer, r->recv.count, r->recv.type, r->op, r->comm);
-#endif
     return host.scan(r->send.buffer, (void *)(uintptr_t)r->recv.buffer, (int)r->recv.count, r->recv.type, r->op, r->comm);
 }
 
@@ -19,7 +17,6 @@ int MPI_Scan(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op 
                                   .recv = {recv, count, type}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Scan_c(const void *send, void *recv, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_scan,
                                   .large = true,
@@ -29,13 +26,10 @@ int MPI_Scan_c(const void *send, void *recv, MPI_Count count, MPI_Datatype type,
                                   .send = {send, count, type},
                                   .recv = {recv, count, type}});
 }
-#endif
 
 static int native_exscan(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.exscan_c(r->send.buffer, (void *)(uintptr_t)r->recv.buffer, r->recv.count, r->recv.type, r->op, r->comm);
-#endif
     return host.exscan(r->send.buffer, (void *)(uintptr_t)r->recv.buffer, (int)r->recv.count, r->recv.type, r->op, r->comm);
 }
 
@@ -48,7 +42,6 @@ int MPI_Exscan(const void *send, void *recv, int count, MPI_Datatype type, MPI_O
                                   .recv = {recv, count, type}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Exscan_c(const void *send, void *recv, MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_exscan,
                                   .large = true,
@@ -58,4 +51,3 @@ int MPI_Exscan_c(const void *send, void *recv, MPI_Count count, MPI_Datatype typ
                                   .send = {send, count, type},
                                   .recv = {recv, count, type}});
 }
-#endif

@@ -3,11 +3,9 @@
 #include "mpi/calls.h"
 
 static int native_scatter(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.scatter_c(r->send.buffer, r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer, r->recv.count,
                               r->recv.type, r->root, r->comm);
-#endif
     return host.scatter(r->send.buffer, (int)r->send.count, r->send.type, (void *)(uintptr_t)r->recv.buffer, (int)r->recv.count,
                         r->recv.type, r->root, r->comm);
 }
@@ -22,7 +20,6 @@ int MPI_Scatter(const void *send, int send_count, MPI_Datatype send_type, void *
                                   .recv = {recv, recv_count, recv_type}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Scatter_c(const void *send, MPI_Count send_count, MPI_Datatype send_type, void *recv, MPI_Count recv_count,
                   MPI_Datatype recv_type, int root, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_scatter,
@@ -33,14 +30,11 @@ int MPI_Scatter_c(const void *send, MPI_Count send_count, MPI_Datatype send_type
                                   .send = {send, send_count, send_type},
                                   .recv = {recv, recv_count, recv_type}});
 }
-#endif
 
 static int native_scatterv(const struct request *r) {
-#if MPI_VERSION >= 4
     if (r->large)
         return host.scatterv_c(r->send.buffer, r->send.counts, r->send.displs, r->send.type, (void *)(uintptr_t)r->recv.buffer,
                                r->recv.count, r->recv.type, r->root, r->comm);
-#endif
     return host.scatterv(r->send.buffer, r->send.counts, r->send.displs, r->send.type, (void *)(uintptr_t)r->recv.buffer,
                          (int)r->recv.count, r->recv.type, r->root, r->comm);
 }
@@ -55,7 +49,6 @@ int MPI_Scatterv(const void *send, const int *send_counts, const int *send_displ
                                   .recv = {recv, recv_count, recv_type}});
 }
 
-#if MPI_VERSION >= 4
 int MPI_Scatterv_c(const void *send, const MPI_Count *send_counts, const MPI_Aint *send_displs, MPI_Datatype send_type, void *recv,
                    MPI_Count recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm) {
     return take(&(struct request){.collective = COLL_scatterv,
@@ -66,4 +59,3 @@ int MPI_Scatterv_c(const void *send, const MPI_Count *send_counts, const MPI_Ain
                                   .send = {send, 0, send_type, send_counts, send_displs, NULL},
                                   .recv = {recv, recv_count, recv_type}});
 }
-#endif

@@ -30,13 +30,16 @@ static const struct family *const families[COLLECTIVES] = {
     [COLL_exscan] = &family_reduction,
 };
 
-HOT static void count(struct plan *plan, size_t bytes, double start) {
+HOT static void count(struct team *team, struct plan *plan, size_t bytes, double start) {
     plan->tally.calls++;
     plan->tally.bytes += bytes;
     if (start <= 0) return;
     double took = clock_seconds() - start;
-    plan->tally.seconds += took;
     if (plan->timed) plan->timed_seconds = took;
+    if (!report_wanted()) return;
+    plan->tally.seconds += took;
+    if (plan->algorithm->code->run) tally_waits(&plan->tally, team);
+    waits_end(team);
 }
 
 HOT static int dispatch(const struct request *r) {
@@ -48,15 +51,18 @@ HOT static int dispatch(const struct request *r) {
     if (!team->why_native && family->agree && !family->agree(r, team, &shape)) return r->native(r);
     struct plan *plan = plan_for(team, &shape);
     double start = plan->timed || report_wanted() ? clock_seconds() : 0;
+    if (report_wanted()) waits_begin(team, start);
     int error = plan->algorithm->code->run ? family->run(r, team, &plan, &shape) : r->native(r);
-    count(plan, shape.bytes * (size_t)team->p, start);
+    count(team, plan, shape.bytes * (size_t)team->p, start);
     return error;
 }
 
-HOT int take(const struct request *r) {
+HOT static int enter(const struct request *r) {
     if (inside || r->comm == MPI_COMM_NULL) return r->native(r);
     inside = true;
     int error = dispatch(r);
     inside = false;
     return error;
 }
+
+HOT int take(const struct request *r) { return r->large && !host.large ? narrowed(r, enter) : enter(r); }

@@ -96,7 +96,11 @@ static struct plan *keep(struct plans *plans, const struct shape *shape, const s
     return entry;
 }
 
-static void free_plans(struct team *team) { free(team->plans); }
+static void free_plans(struct team *team) {
+    struct plans *plans = team->plans;
+    for (int i = 0; i < plans->count; i++) free(plans->entries[i].tally.late);
+    free(plans);
+}
 
 /* A team's table; entry 0 is native, for when there is nothing better. On a team that is not native all ranks get one or none. */
 HOT static struct plans *plans_of(struct team *team) {

@@ -8,7 +8,17 @@
 
 struct tally {
     uint64_t calls, bytes; /* bytes: received by this rank */
-    double seconds;        /* counted only when a report is asked for */
+    /* The rest is counted only when a report is asked for. */
+    double seconds;
+    double late_seconds;   /* of them, waiting for ranks that had not entered the call yet */
+    double inside_seconds; /* and waiting for peers to do their part */
+    struct lateness *late; /* [p] for whom; NULL: never for anybody. Freed with the plan */
+};
+
+/* How often this rank waited for one that came late, and for how long in all. */
+struct lateness {
+    uint64_t times;
+    double seconds;
 };
 
 /* A plan as it runs the calls of one collective and size class on one team. */
@@ -58,6 +68,10 @@ int plan_force(const char *text);
 
 /* A plan by its text, ready to run: NULL when it cannot run here. The same on all ranks. Collective. */
 struct plan *plan_ready(struct team *team, const struct shape *shape, const char *text, const char *source, const char *reason);
+
+/* ---- tally.c ---- */
+/* Adds what this call of the team waited for. Local. */
+void tally_waits(struct tally *tally, const struct team *team);
 
 /* ---- tuned.c: the tuning file, option TUNING ---- */
 /* Tells what MPI_Get_library_version says, once, before any team; the job's first process reads the file. Local. */

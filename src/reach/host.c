@@ -20,10 +20,9 @@ bool host_open(void *library) {
 #define HOST(name, symbol, parameters) found = find(library, "PMPI_" #symbol, &host.name) && found;
 #include "reach/hosts.h"
 #undef HOST
-#if MPI_VERSION >= 4
-#define HOST(name, symbol, parameters) find(library, "PMPI_" #symbol "_c", &host.name##_c);
+    host.large = true;
+#define HOST(name, symbol, parameters) host.large = find(library, "PMPI_" #symbol "_c", &host.name##_c) && host.large;
 #include "reach/hosts.h"
 #undef HOST
-#endif
     return found;
 }

@@ -16,7 +16,6 @@ struct host {
 #undef HOST
 #undef N
 #undef D
-#if MPI_VERSION >= 4
 #define N MPI_Count
 #define D MPI_Aint
 #define HOST(name, symbol, parameters) int(*name##_c) parameters;
@@ -24,7 +23,7 @@ struct host {
 #undef HOST
 #undef N
 #undef D
-#endif
+    bool large; /* are the _c forms there? Only in MPI 4 */
     int (*barrier)(MPI_Comm);
     int (*init)(int *, char ***);
     int (*init_thread)(int *, char ***, int, int *);
@@ -33,6 +32,17 @@ struct host {
     int (*free_mem)(void *);
 };
 extern struct host host;
+
+/* The forms with large counts that an older mpi.h does not declare: the engine has them all the same. */
+#if MPI_VERSION < 4
+#define N MPI_Count
+#define D MPI_Aint
+#define HOST(name, symbol, parameters) int MPI_##symbol##_c parameters;
+#include "reach/hosts.h"
+#undef HOST
+#undef N
+#undef D
+#endif
 
 /* Finds the originals in the MPI library with this dlopen handle. False: one is missing. */
 bool host_open(void *library);

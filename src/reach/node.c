@@ -50,6 +50,8 @@ void team_release(struct team *team) {
     free(team->segment);
     free(team->domain_of);
     free(team->names);
+    free(team->world);
+    free(team->waits.late);
     free(team->turns);
 }
 

@@ -21,7 +21,8 @@ struct post {
     _Alignas(64) uint64_t send;
     uint64_t recv;
     uint32_t send_reachable, recv_reachable;
-    int64_t owner; /* who the rank is to a data path that is being opened: a process, a segment */
+    int64_t owner;  /* who the rank is to a data path that is being opened: a process, a segment */
+    double entered; /* clock_seconds when the rank entered the call; see waits.c */
 };
 
 /* Reasons, or-ed over the ranks by every barrier, that a call cannot take the straight path. */
@@ -48,7 +49,11 @@ struct control {
     _Atomic uint64_t l2_bytes, l3_bytes;      /* of rank 0's processor */
     _Alignas(64) _Atomic uint64_t sums[2][2]; /* see sums_add; each grows for ever */
     _Alignas(64) char advice[2][64];          /* the plan that rank 0 found in its tuning file, as posts by halves */
-    struct post posts[];                      /* [2][p], then the cards and the stage */
+    _Alignas(64) struct latest {
+        double entered;
+        int32_t rank;
+    } latest[2];         /* who entered the call last, as posts by halves; see waits.c */
+    struct post posts[]; /* [2][p], then the cards and the stage */
 };
 
 /* Bytes that a rank has beside its post, for what does not fit into one: see coll/vector.c. */
@@ -62,6 +67,21 @@ struct patience {
     uint32_t sleepy_again; /* how many the next such episode lasts */
     double tick_rate;      /* of clock_ticks */
     uint64_t sleeps, yields;
+};
+
+/* What this rank waited for in one call; see waits.c. */
+struct waits {
+    bool on;              /* in a call that is to be reported */
+    bool open;            /* and the team's barrier has not been passed yet */
+    double entered;       /* clock_seconds when I entered the call */
+    double began, length; /* my latest wait: when it began, and its seconds */
+    double seconds;       /* of all waits of this call */
+    double late_seconds;  /* of them, for ranks that had not entered the call yet */
+    int late_count;
+    struct late {
+        int rank;
+        double seconds;
+    } * late; /* [p] those ranks; NULL until the first such call */
 };
 
 /* The data paths: ways to a peer's memory. */
@@ -121,6 +141,7 @@ struct team {
     uint32_t *turns, turns_count; /* see team_turns */
     uint32_t epoch;               /* barriers that I have passed */
     struct patience patience;
+    struct waits waits;
     char *region; /* the part of my memory that peers can reach */
     size_t region_bytes;
     const struct heap_range *adopted; /* static data that are part of it; see heap/heap.h */
@@ -133,6 +154,7 @@ struct team {
     struct edge *segment;               /* my part of a neighbourhood's edges on the compact curve; NULL: not asked for yet */
     size_t segment_count;               /* of these */
     struct last_call last_calls[32];    /* by collective, of those where ranks do not know each other's counts */
+    int32_t *world;                     /* [p] the ranks' numbers in MPI_COMM_WORLD */
     uint32_t domains;                   /* of memory, that the ranks sit in */
     uint32_t *domain_of;                /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain */
     double sync_seconds;                /* one barrier of this team, the same figure on all ranks */
@@ -205,11 +227,13 @@ static inline struct post *post_of(const struct team *team, uint32_t half, int r
 enum { BOXES = 32, BOX_INSIDE = 832 };
 struct box {
     _Alignas(64) _Atomic uint64_t holds; /* op and part; 0: nothing yet */
-    _Atomic uint32_t filled;             /* how often; what readers wait on; wraps */
+    _Atomic uint32_t rings;              /* at least one for each filling; what readers wait on; wraps */
     _Atomic uint32_t readers_asleep;
     _Atomic uint32_t emptied; /* how often all its readers have acknowledged; what the owner waits on */
     _Atomic uint32_t owner_asleep;
     uint32_t readers, filling;           /* of what it holds; the number of this filling */
+    double entered, last_entered;        /* when the owner entered the call, and who acknowledged last; see waits.c */
+    int32_t last_reader;                 /* who that was */
     _Alignas(64) _Atomic uint32_t taken; /* by how many of them, where there are several */
     _Alignas(64) char inside[BOX_INSIDE];
 };
@@ -228,8 +252,14 @@ void box_publish(struct box *box, uint64_t op, uint32_t part, uint32_t readers);
 /* Is the part there? */
 bool box_ready(const struct team *team, int source, uint64_t op, uint32_t part);
 void box_wait_for(struct team *team, int source, uint64_t op, uint32_t part);
+/* To wait for one of several sources: settle at the box of one of them, look at all once more, and if none is ready wait; rings is
+ * what settling returned. Comes back when that box was filled, or somebody who cannot go on without me has rung. */
+uint32_t box_settle(struct team *team, int source, uint64_t op, uint32_t part);
+void box_wait_settled(struct team *team, int source, uint64_t op, uint32_t part, uint32_t rings);
+/* After box_publish: wakes this reader if it has settled at another's box. For senders that will wait for it. */
+void box_ring(const struct team *team, int reader);
 /* One reader has read; it may not touch the box afterwards. */
-void box_ack(struct box *box);
+void box_ack(const struct team *team, struct box *box);
 /* Scratch memory for so many numbers, kept by the team. NULL: no memory. Local. */
 uint32_t *team_turns(struct team *team, uint32_t count);
 
@@ -278,6 +308,20 @@ void sums_add(struct team *team, const uint64_t values[2], uint64_t sums[2]);
 void sums_read(struct team *team, uint64_t sums[2]);
 /* True when every rank says true. Collective. */
 bool team_agree(struct team *team, bool fine);
+
+/* ---- waits.c: waiting for late ranks told apart from moving data; costs one branch where no report is wanted ---- */
+/* Before a call that is to be reported, with the time of now; after it, team->waits holds what it waited until waits_end. Local. */
+void waits_begin(struct team *team, double now);
+void waits_end(struct team *team);
+/* For the barrier, when waits.open: I am about to arrive; I am the last and about to release; I was released. */
+void waits_arrive(struct team *team);
+void waits_tell(struct team *team);
+void waits_hear(struct team *team);
+/* For who waits for one peer, when waits.on and after wait_change: the peer entered the call at that time, which it had to tell
+ * with what was waited for. Counts what of my latest wait lies before it. */
+void waits_for(struct team *team, int rank, double entered);
+/* So many seconds of this call were spent waiting for a rank that had not entered it. Nothing when not positive. */
+void waits_late(struct team *team, double seconds, int rank);
 
 /* ---- wait.c: the one wait loop ---- */
 /* Returns when *word != old (acquire). Sleeps in the kernel if that takes long; the writer wakes when *sleepers != 0. */

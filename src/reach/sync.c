@@ -6,6 +6,7 @@
 HOT bool sync_arrive(struct team *team, uint32_t trouble) {
     struct control *control = team->control;
     if (trouble) atomic_fetch_or_explicit(&control->trouble[team->epoch & 1], trouble, memory_order_relaxed);
+    if (team->waits.open) waits_arrive(team);
     uint32_t arrived = atomic_fetch_add_explicit(&control->arrived, 1, memory_order_acq_rel) + 1;
     return arrived == (team->epoch + 1) * (uint32_t)team->p; /* both wrap alike */
 }
@@ -19,6 +20,7 @@ HOT uint32_t sync_release(struct team *team) {
     uint32_t trouble = sync_trouble(team);
     /* All have arrived, so all have read the trouble of the barrier before: its word is free for the next one. */
     atomic_store_explicit(&control->trouble[(team->epoch + 1) & 1], 0, memory_order_relaxed);
+    if (team->waits.open) waits_tell(team);
     team->epoch++;
     /* seq_cst: the store must be seen before the count of sleepers is read, or a rank falling asleep is missed. */
     atomic_store_explicit(&control->epoch, team->epoch, memory_order_seq_cst);
@@ -29,6 +31,7 @@ HOT uint32_t sync_release(struct team *team) {
 HOT uint32_t sync_wait(struct team *team) {
     struct control *control = team->control;
     wait_change(team, &control->epoch, team->epoch, &control->sleepers);
+    if (team->waits.open) waits_hear(team);
     uint32_t trouble = sync_trouble(team);
     team->epoch++;
     return trouble;

@@ -197,14 +197,15 @@ static const char *meet(struct team *team, MPI_Comm node) {
     if (slot < least) slot = least;
     struct card card, *cards = malloc((size_t)team->p * sizeof *cards);
     team->names = calloc((size_t)team->p, sizeof *team->names);
+    team->world = calloc((size_t)team->p, sizeof *team->world);
     int fd;
     introduce(team, &card, slot, &fd);
-    if (!all_agree(node, cards && team->names && !card.refused)) {
+    if (!all_agree(node, cards && team->names && team->world && !card.refused)) {
         if (card.refused) why = "no shared memory: memfd_create was refused";
         goto done;
     }
     host.allgather(&card, (int)sizeof card, MPI_BYTE, cards, (int)sizeof card, MPI_BYTE, node);
-    for (int r = 0; r < team->p; r++) team->names[r] = cards[r].region;
+    for (int r = 0; r < team->p; r++) team->names[r] = cards[r].region, team->world[r] = cards[r].seat.rank;
     size_t bytes = control_size(team->p, slot);
     void *memory = open_control(team, node, cards, fd, bytes);
     if (!memory) {

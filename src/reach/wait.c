@@ -99,7 +99,7 @@ static void nap(_Atomic uint32_t *word, uint32_t old, long nanoseconds, _Atomic 
     atomic_fetch_sub_explicit(sleepers, 1, memory_order_seq_cst);
 }
 
-HOT void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *sleepers) {
+HOT static void wait_patiently(struct team *team, _Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *sleepers) {
     struct patience *patience = &team->patience;
     /* On a crowded node whoever we wait for may need this very processor: no pause at all. */
     for (int i = 0; i < (patience->crowded ? 1 : pauses); i++) {
@@ -116,4 +116,11 @@ HOT void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _A
         nap(word, old, length, sleepers);
         patience->sleeps++;
     }
+}
+
+HOT void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *sleepers) {
+    struct waits *waits = &team->waits;
+    if (waits->on) waits->began = clock_seconds();
+    wait_patiently(team, word, old, sleepers);
+    if (waits->on) waits->seconds += waits->length = clock_seconds() - waits->began;
 }

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* narrow - calls with large counts where the MPI library is older than MPI 4. A program that asks by a weak reference whether it
+ * has MPI_X_c, as mpi4py's wheels do, finds mortar's and calls it. */
+#include "mpi/calls.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+static int refuse(const struct request *r) { return PMPI_Comm_call_errhandler(r->comm, MPI_ERR_COUNT), MPI_ERR_COUNT; }
+
+static bool is_gather(enum collective c) { return c == COLL_gather || c == COLL_gatherv; }
+static bool is_scatter(enum collective c) { return c == COLL_scatter || c == COLL_scatterv; }
+
+/* How many entries the counts of the halves have here; 0: not significant. Returns what MPI returns. */
+static int entries(const struct request *r, int *sends, int *recvs) {
+    enum collective c = r->collective;
+    bool neighbor = c >= COLL_neighbor_alltoall && c <= COLL_neighbor_allgatherv;
+    int inter, p, me;
+    int error = PMPI_Comm_test_inter(r->comm, &inter);
+    if (error == MPI_SUCCESS) error = PMPI_Comm_rank(r->comm, &me);
+    bool others = inter && c != COLL_reduce_scatter; /* their group counts */
+    if (error == MPI_SUCCESS) error = others ? PMPI_Comm_remote_size(r->comm, &p) : PMPI_Comm_size(r->comm, &p);
+    if (error != MPI_SUCCESS) return error;
+    *sends = *recvs = p;
+    bool root = inter ? r->root == MPI_ROOT : r->root == me, leaf = !inter || r->root >= 0;
+    if (neighbor && !degrees(r->comm, recvs, sends)) *sends = *recvs = 0;
+    if (is_gather(c)) *sends = leaf, *recvs = root ? p : 0;
+    if (is_scatter(c)) *sends = root ? p : 0, *recvs = leaf;
+    if (r->send.buffer == MPI_IN_PLACE && c != COLL_reduce_scatter) *sends = 0;
+    if (r->recv.buffer == MPI_IN_PLACE) *recvs = 0;
+    return MPI_SUCCESS;
+}
+
+static bool fits(MPI_Count count) { return count >= INT_MIN && count <= INT_MAX; }
+
+/* One half: its counts and displacements into `to`, which has room for them. False: one is too large. */
+static bool squeeze(struct half *half, int count, bool displs_stay, int *to) {
+    if (count == 0) return true;
+    const MPI_Count *counts = half->counts;
+    const MPI_Aint *displs = displs_stay ? NULL : half->displs;
+    for (int i = 0; counts && i < count; i++) {
+        if (!fits(counts[i]) || (displs && !fits(displs[i]))) return false;
+        to[i] = (int)counts[i];
+        if (displs) to[count + i] = (int)displs[i];
+    }
+    if (counts) half->counts = to;
+    if (displs) half->displs = to + count;
+    return fits(half->count);
+}
+
+int narrowed(const struct request *r, int (*go)(const struct request *)) {
+    struct request narrow = *r;
+    int sends = 1, recvs = 1, *room = NULL;
+    if (r->send.counts || r->recv.counts || is_gather(r->collective) || is_scatter(r->collective)) {
+        int error = entries(r, &sends, &recvs);
+        if (error != MPI_SUCCESS) return error; /* the library has told the error handler */
+        room = malloc(2 * ((size_t)sends + (size_t)recvs + 1) * sizeof *room);
+        if (!room) return PMPI_Comm_call_errhandler(r->comm, MPI_ERR_NO_MEM), MPI_ERR_NO_MEM;
+    }
+    int *recv_room = room ? room + 2 * sends : NULL;
+    bool displs_stay = r->collective == COLL_neighbor_alltoallw; /* addresses in both forms */
+    narrow.large = !squeeze(&narrow.send, sends, displs_stay, room) || !squeeze(&narrow.recv, recvs, displs_stay, recv_room);
+    if (narrow.large) narrow = *r, narrow.native = refuse;
+    int error = go(&narrow);
+    free(room);
+    return error;
+}

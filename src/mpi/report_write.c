@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* report_write - the report as JSON, for programs, or as a table, for people. */
+#define _GNU_SOURCE
+#include "mpi/report.h"
+
+#include "include/mortar.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void json_text(FILE *out, const char *text) {
+    if (!*text) {
+        fputs("null", out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') fprintf(out, "\\%c", *text);
+        else if ((unsigned char)*text < 0x20) fprintf(out, "\\u%04x", (unsigned)*text);
+        else fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static const char *library_version(char *text) {
+    int length = 0;
+    PMPI_Get_library_version(text, &length);
+    text[strcspn(text, "\n")] = 0;
+    return text;
+}
+
+static const char *heap_state(void) {
+    const char *(*why)(void) = (const char *(*)(void))dlsym(RTLD_DEFAULT, "mortar_heap_why");
+    const char *reason = why ? why() : "libmortar-heap.so is not loaded";
+    return reason ? reason : "on";
+}
+
+/* The smallest and the largest blocks of a record's class. */
+static uint64_t first_of(const struct record *record) { return record->size_class == 0 ? 0 : 1ull << (record->size_class - 1); }
+static uint64_t last_of(const struct record *record) {
+    return record->size_class == 0 ? 0 : record->size_class == 64 ? UINT64_MAX : (1ull << record->size_class) - 1;
+}
+
+/* Without waiting for ranks that had not entered. */
+static double moving_seconds(const struct record *r) { return r->seconds - r->late_seconds; }
+
+static void json_evidence(FILE *out, const struct evidence *e) {
+    if (e->native_seconds <= 0) return;
+    fprintf(out, ", \"call_seconds\": %.6g, \"native_call_seconds\": %.6g, \"gain\": %.4g, \"pairs\": %d", e->seconds,
+            e->native_seconds, e->gain, e->pairs);
+    if (e->pairs > 0) fprintf(out, ", \"gain_interval\": [%.4g, %.4g]", e->low, e->high);
+}
+
+static void json_waits(FILE *out, const struct record *r) {
+    const char *comma = "";
+    if (r->late_seconds < 0) {
+        fputs(", \"waiting_seconds\": null, \"moving_seconds\": null, \"inside_seconds\": null, \"late\": []", out);
+        return;
+    }
+    fprintf(out, ", \"waiting_seconds\": %.6g, \"moving_seconds\": %.6g, \"inside_seconds\": %.6g, \"late\": [", r->late_seconds,
+            moving_seconds(r), r->inside_seconds);
+    for (int i = 0; i < r->late_count; i++) {
+        const struct late_rank *late = &r->late[i];
+        fprintf(out, "%s{\"rank\": %d, \"times\": %llu, \"seconds\": %.6g, \"share\": %.4g}", comma, late->rank,
+                (unsigned long long)late->times, late->seconds, late->share);
+        comma = ", ";
+    }
+    fputc(']', out);
+}
+
+static void json_record(FILE *out, const struct record *r) {
+    fprintf(out, "{\"collective\": \"%s\", \"ranks\": %d, \"plan\": ", r->collective, r->ranks);
+    json_text(out, r->plan);
+    fputs(", \"reason\": ", out);
+    json_text(out, r->reason);
+    fputs(", \"source\": ", out);
+    json_text(out, r->source);
+    fprintf(out, ", \"from\": %llu, \"to\": %llu, \"calls\": %llu, \"bytes\": %llu, \"seconds\": %.6g",
+            (unsigned long long)first_of(r), (unsigned long long)last_of(r), (unsigned long long)r->calls,
+            (unsigned long long)r->bytes, r->seconds);
+    json_waits(out, r);
+    json_evidence(out, &r->evidence);
+    fputc('}', out);
+}
+
+static void write_json(FILE *out, const struct record *records, int count, int ranks) {
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    const char *comma = "";
+    fprintf(out, "{\"mortar\": \"%s\",\n \"mpi\": ", MORTAR_VERSION);
+    json_text(out, library_version(version));
+    fprintf(out, ",\n \"ranks\": %d,\n \"heap\": ", ranks);
+    json_text(out, heap_state());
+    fputs(",\n \"teams\": [", out);
+    for (int i = 0; i < count; i++) {
+        const struct record *r = &records[i];
+        if (*r->plan) continue;
+        fprintf(out, "%s\n  {\"ranks\": %d, \"domains\": %d, \"count\": %llu, \"setup_seconds\": %.6g, \"native\": ", comma,
+                r->ranks, r->domains, (unsigned long long)r->calls, r->seconds);
+        json_text(out, r->reason);
+        fputc('}', out);
+        comma = ",";
+    }
+    fputs("],\n \"collectives\": [", out);
+    comma = "";
+    for (int i = 0; i < count; i++) {
+        const struct record *r = &records[i];
+        if (!*r->plan) continue;
+        fprintf(out, "%s\n  ", comma);
+        json_record(out, r);
+        comma = ",";
+    }
+    fputs("]}\n", out);
+}
+
+/* "8" or "4K", "1M" where it is a whole number of them. */
+static const char *size_text(uint64_t bytes, char text[24]) {
+    int unit = bytes && bytes % (1 << 20) == 0 ? 20 : bytes && bytes % (1 << 10) == 0 ? 10 : 0;
+    snprintf(text, 24, "%llu%s", (unsigned long long)(bytes >> unit), unit == 20 ? "M" : unit == 10 ? "K" : "");
+    return text;
+}
+
+/* Under a row: the ranks for which the others waited a tenth of the time or more. */
+static void table_late(FILE *out, const struct record *r) {
+    const char *before = "                     waited for";
+    for (int i = 0; i < r->late_count; i++) {
+        const struct late_rank *late = &r->late[i];
+        double each = late->seconds / (double)late->times;
+        if (late->seconds < 0.1 * r->seconds) continue;
+        char times[32] = "once";
+        if (late->times > 1) snprintf(times, sizeof times, "%llu times", (unsigned long long)late->times);
+        fprintf(out, "%s rank %d: %s %.3g %s (%.0f %%)", before, late->rank, times, each < 1e-3 ? each * 1e6 : each * 1e3,
+                each < 1e-3 ? "us" : "ms", late->share * 100);
+        before = ",";
+    }
+    if (*before == ',') fputc('\n', out);
+}
+
+static void table_row(FILE *out, const struct record *r) {
+    const struct evidence *e = &r->evidence;
+    char size[24], waiting[24] = "-", native[24] = "", gain[40] = "";
+    if (r->late_seconds >= 0) snprintf(waiting, sizeof waiting, "%.4g", r->late_seconds);
+    if (e->native_seconds > 0) snprintf(native, sizeof native, "%.4g", e->native_seconds * 1e6);
+    if (e->pairs > 0) snprintf(gain, sizeof gain, "%.2f (%.2f-%.2f)", e->gain, e->low, e->high);
+    else if (e->native_seconds > 0) snprintf(gain, sizeof gain, "about %.2g", e->gain);
+    fprintf(out, "%-20s %5d %7s+ %10llu %10.4g %10s %10.4g %10s %-17s  %s%s%s\n", r->collective, r->ranks,
+            size_text(first_of(r), size), (unsigned long long)r->calls, r->seconds, waiting,
+            r->calls ? r->seconds / (double)r->calls * 1e6 : 0, native, gain, r->plan, *r->reason ? ": " : "", r->reason);
+    table_late(out, r);
+}
+
+static void write_table(FILE *out, const struct record *records, int count, int ranks) {
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    fprintf(out, "mortar %s on %s, %d ranks; shared heap: %s\n", MORTAR_VERSION, library_version(version), ranks, heap_state());
+    fprintf(out, "%-20s %5s %8s %10s %10s %10s %10s %10s %-17s  %s\n", "collective", "ranks", "bytes", "calls", "seconds",
+            "waiting", "us/call", "native us", "gain (interval)", "plan");
+    for (int i = 0; i < count; i++) {
+        const struct record *r = &records[i];
+        if (*r->plan) table_row(out, r);
+        else if (!*r->reason)
+            fprintf(out, "%-20s %5d %8s %10llu %10.4g %10s %10s %10s %-17s  communicators set up%s\n", "-", r->ranks, "",
+                    (unsigned long long)r->calls, r->seconds, "", "", "", "", r->domains > 1 ? " over several memory domains" : "");
+    }
+}
+
+static int write_report(const char *path, const struct record *records, int count, int ranks) {
+    if (strcmp(path, "-") == 0) {
+        write_table(stderr, records, count, ranks);
+        return 0;
+    }
+    FILE *out = fopen(path, "w");
+    if (!out) {
+        int error = -errno;
+        warn("the report cannot be written to %s: %s", path, strerror(errno));
+        return error;
+    }
+    write_json(out, records, count, ranks);
+    return fclose(out) == 0 ? 0 : -errno;
+}
+
+int report_write(const char *path) {
+    struct record *records;
+    int count = 0, ranks = 0, error = report_gather(&records, &count, &ranks);
+    if (records) error = write_report(path, records, count, ranks);
+    free(records);
+    return error;
+}
