@@ -95,7 +95,7 @@ static void add_edges(struct ready *c, struct agreed *sent, struct agreed *recei
         }
     }
     for (int e = 0; e < place->edge_count && (pattern == EDGES || pattern == EDGES_SPREAD); e++) {
-        struct edge edge = place->edges[e];
+        struct edge edge = edges_for(place, t->collective)[e];
         if (pattern == EDGES_SPREAD) edge.out = 0;
         if (edge.source == me || edge.dest == me) add_edge(c, sent, received, edge);
     }

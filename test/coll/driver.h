@@ -57,8 +57,9 @@ struct place {
     int p, me;
     bool topology;
     /* With a topology: */
-    int ins, outs;      /* blocks */
-    struct edge *edges; /* of all ranks, as the host MPI itself pairs blocks */
+    int ins, outs;         /* blocks */
+    struct edge *edges[3]; /* of all ranks, as the host MPI pairs blocks in neighbor_alltoall, ..v, ..w: MPICH 4.0 does not in all
+                            * of them alike where neighbours are named twice */
     int edge_count;
     bool connected;
 };
@@ -67,6 +68,7 @@ extern struct place places[most_places]; /* the first plain_places have no topol
 extern int place_count;
 void places_make(void);
 void places_free(void);
+const struct edge *edges_for(const struct place *place, enum collective collective);
 
 /* ---- calls.c: the collectives by name ---- */
 /* Which blocks go where: of send and receive side, on whom. */

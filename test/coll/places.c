@@ -43,7 +43,7 @@ static bool one_piece(const struct place *place) {
     for (bool more = true; more;) {
         more = false;
         for (int e = 0; e < place->edge_count; e++) {
-            int a = place->edges[e].source, b = place->edges[e].dest;
+            int a = place->edges[0][e].source, b = place->edges[0][e].dest;
             if (reached[a] == reached[b]) continue;
             reached[a] = reached[b] = more = true;
             count++;
@@ -52,32 +52,55 @@ static bool one_piece(const struct place *place) {
     return count == place->p;
 }
 
-/* Every block says whose it is and which. */
-static void learn_edges(struct place *place) {
-    int topology, p = place->p, mine = 0, all = 0;
-    MPI_Topo_test(place->comm, &topology);
-    place->topology = topology != MPI_UNDEFINED;
-    if (!place->topology) return;
-    count_blocks(place, topology);
+/* Every block says whose it is and which. All ints, so types and displacements of the three are the same but for their units. */
+static void ask(const struct place *place, int which, int *out, int *in) {
+    int most = place->outs > place->ins ? place->outs : place->ins;
+    int *twos = malloc(2 * (size_t)(most + 1) * sizeof *twos), *displs = twos + most + 1;
+    MPI_Aint *bytes = malloc((size_t)(most + 1) * sizeof *bytes);
+    MPI_Datatype *types = malloc((size_t)(most + 1) * sizeof *types);
+    for (int b = 0; b < most; b++) twos[b] = 2, displs[b] = 2 * b, bytes[b] = 8 * (MPI_Aint)b, types[b] = MPI_INT;
+    for (int b = 0; b < place->outs; b++) out[2 * b] = place->me, out[2 * b + 1] = b;
+    for (int b = 0; b < 2 * place->ins; b++) in[b] = -1;
+    if (which == 0) host.neighbor_alltoall(out, 2, MPI_INT, in, 2, MPI_INT, place->comm);
+    else if (which == 1) host.neighbor_alltoallv(out, twos, displs, MPI_INT, in, twos, displs, MPI_INT, place->comm);
+    else host.neighbor_alltoallw(out, twos, bytes, types, in, twos, bytes, types, place->comm);
+    free(twos);
+    free(bytes);
+    free(types);
+}
+
+static void learn_edges(struct place *place, int which) {
+    int p = place->p, mine = 0, all = 0;
     int *out = malloc(2 * (size_t)(place->outs + 1) * sizeof *out), *in = malloc(2 * (size_t)(place->ins + 1) * sizeof *in);
     struct edge *own = malloc((size_t)(place->ins + 1) * sizeof *own);
     int *counts = malloc(2 * (size_t)p * sizeof *counts), *displs = counts + p;
-    for (int b = 0; b < place->outs; b++) out[2 * b] = place->me, out[2 * b + 1] = b;
-    for (int b = 0; b < 2 * place->ins; b++) in[b] = -1;
-    host.neighbor_alltoall(out, 2, MPI_INT, in, 2, MPI_INT, place->comm);
+    ask(place, which, out, in);
     for (int b = 0; b < place->ins; b++)
         if (in[2 * b] >= 0) own[mine++] = (struct edge){in[2 * b], place->me, in[2 * b + 1], b};
     int ints = 4 * mine;
     host.allgather(&ints, 1, MPI_INT, counts, 1, MPI_INT, place->comm);
     for (int r = 0; r < p; r++) displs[r] = all, all += counts[r];
     place->edge_count = all / 4;
-    place->edges = malloc((size_t)(place->edge_count + 1) * sizeof *place->edges);
-    host.allgatherv(own, ints, MPI_INT, place->edges, counts, displs, MPI_INT, place->comm);
-    place->connected = one_piece(place);
+    place->edges[which] = malloc((size_t)(place->edge_count + 1) * sizeof **place->edges);
+    host.allgatherv(own, ints, MPI_INT, place->edges[which], counts, displs, MPI_INT, place->comm);
     free(out);
     free(in);
     free(own);
     free(counts);
+}
+
+static void learn(struct place *place) {
+    int topology;
+    MPI_Topo_test(place->comm, &topology);
+    place->topology = topology != MPI_UNDEFINED;
+    if (!place->topology) return;
+    count_blocks(place, topology);
+    for (int which = 0; which < 3; which++) learn_edges(place, which);
+    place->connected = one_piece(place);
+}
+
+const struct edge *edges_for(const struct place *place, enum collective collective) {
+    return place->edges[collective == COLL_neighbor_alltoallv ? 1 : collective == COLL_neighbor_alltoallw ? 2 : 0];
 }
 
 static void add_grid(const char *name, int dimensions, const int *wish, const int *periods, int p) {
@@ -132,9 +155,7 @@ static void add_directed(const char *name, int p, int me, int edges, int lonely,
     shuffle(&local, to, outs);
     MPI_Comm comm;
     int one = me, *weights = calloc((size_t)(2 * edges + 2), sizeof *weights); /* of which nothing depends */
-    if (adjacent)
-        MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ins, from, weights, outs, to, weights, MPI_INFO_NULL, 0,
-                                       &comm);
+    if (adjacent) MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ins, from, weights, outs, to, weights, MPI_INFO_NULL, 0, &comm);
     else MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &one, &outs, to, weights, MPI_INFO_NULL, 0, &comm);
     add(name, comm);
     free(from);
@@ -168,12 +189,12 @@ void places_make(void) {
     add_directed("directed graph", p, me, 4 * p, p + 1, true);
     add_directed("directed graph with lonely ranks", p, me, 2 * p, 3, true);
     add_directed("directed graph by its sources", p, me, 3 * p, p + 1, false);
-    for (int i = 0; i < place_count; i++) learn_edges(&places[i]);
+    for (int i = 0; i < place_count; i++) learn(&places[i]);
 }
 
 void places_free(void) {
     for (int i = 0; i < place_count; i++) {
-        free(places[i].edges);
+        for (int which = 0; which < 3; which++) free(places[i].edges[which]);
         if (places[i].comm != MPI_COMM_WORLD && places[i].comm != MPI_COMM_SELF) MPI_Comm_free(&places[i].comm);
     }
 }
