@@ -65,6 +65,8 @@ def test(flavour, ranks, cases, *words):
                  else what == "auto" or forced(row["plan"], what, every))]
         ran = sum(row["calls"] for row in fits)
         rows = [row for row in rows if row not in fits]
+        if every == ["native"]:  # no algorithm yet: such calls need not be counted
+            continue
         if ran < calls and (what in every or what == "auto"):
             missing[collective, size] = missing.get((collective, size), 0) + calls - ran
             continue
