@@ -108,7 +108,7 @@ static void draw_call(const struct settings *settings, struct trial *t, const st
     if (has->pattern == REDUCTION) draw_reduction(&random, t, wish);
     else if (has->pattern != NOTHING) draw_blocks(&random, t, wish);
     t->native = t->native || t->no_bytes;
-    t->by_host = t->by_host || (t->native && t->typing == PLAIN);
+    t->by_host = (t->by_host || (t->native && t->typing == PLAIN)) && t->collective != COLL_neighbor_alltoallw;
 }
 
 int draw_group(const struct settings *settings, int number, struct trial *trials) {

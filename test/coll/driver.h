@@ -57,9 +57,10 @@ struct place {
     int p, me;
     bool topology;
     /* With a topology: */
-    int ins, outs;         /* blocks */
-    struct edge *edges[3]; /* of all ranks, as the host MPI pairs blocks in neighbor_alltoall, ..v, ..w: MPICH 4.0 does not in all
-                            * of them alike where neighbours are named twice */
+    int ins, outs; /* blocks */
+    struct edge
+        *edges[2]; /* of all ranks, as the host MPI pairs blocks in neighbor_alltoall, and in ..v and ..w: MPICH 4.0 does not
+                            * in both alike where neighbours are named twice */
     int edge_count;
     bool connected;
 };

@@ -52,37 +52,32 @@ static bool one_piece(const struct place *place) {
     return count == place->p;
 }
 
-/* Every block says whose it is and which. All ints, so types and displacements of the three are the same but for their units. */
-static void ask(const struct place *place, int which, int *out, int *in) {
+/* Every block says whose it is and which. */
+static void ask(const struct place *place, bool vector, int *out, int *in) {
     int most = place->outs > place->ins ? place->outs : place->ins;
     int *twos = malloc(2 * (size_t)(most + 1) * sizeof *twos), *displs = twos + most + 1;
-    MPI_Aint *bytes = malloc((size_t)(most + 1) * sizeof *bytes);
-    MPI_Datatype *types = malloc((size_t)(most + 1) * sizeof *types);
-    for (int b = 0; b < most; b++) twos[b] = 2, displs[b] = 2 * b, bytes[b] = 8 * (MPI_Aint)b, types[b] = MPI_INT;
+    for (int b = 0; b < most; b++) twos[b] = 2, displs[b] = 2 * b;
     for (int b = 0; b < place->outs; b++) out[2 * b] = place->me, out[2 * b + 1] = b;
     for (int b = 0; b < 2 * place->ins; b++) in[b] = -1;
-    if (which == 0) host.neighbor_alltoall(out, 2, MPI_INT, in, 2, MPI_INT, place->comm);
-    else if (which == 1) host.neighbor_alltoallv(out, twos, displs, MPI_INT, in, twos, displs, MPI_INT, place->comm);
-    else host.neighbor_alltoallw(out, twos, bytes, types, in, twos, bytes, types, place->comm);
+    if (vector) host.neighbor_alltoallv(out, twos, displs, MPI_INT, in, twos, displs, MPI_INT, place->comm);
+    else host.neighbor_alltoall(out, 2, MPI_INT, in, 2, MPI_INT, place->comm);
     free(twos);
-    free(bytes);
-    free(types);
 }
 
-static void learn_edges(struct place *place, int which) {
+static void learn_edges(struct place *place, bool vector) {
     int p = place->p, mine = 0, all = 0;
     int *out = malloc(2 * (size_t)(place->outs + 1) * sizeof *out), *in = malloc(2 * (size_t)(place->ins + 1) * sizeof *in);
     struct edge *own = malloc((size_t)(place->ins + 1) * sizeof *own);
     int *counts = malloc(2 * (size_t)p * sizeof *counts), *displs = counts + p;
-    ask(place, which, out, in);
+    ask(place, vector, out, in);
     for (int b = 0; b < place->ins; b++)
         if (in[2 * b] >= 0) own[mine++] = (struct edge){in[2 * b], place->me, in[2 * b + 1], b};
     int ints = 4 * mine;
     host.allgather(&ints, 1, MPI_INT, counts, 1, MPI_INT, place->comm);
     for (int r = 0; r < p; r++) displs[r] = all, all += counts[r];
     place->edge_count = all / 4;
-    place->edges[which] = malloc((size_t)(place->edge_count + 1) * sizeof **place->edges);
-    host.allgatherv(own, ints, MPI_INT, place->edges[which], counts, displs, MPI_INT, place->comm);
+    place->edges[vector] = malloc((size_t)(place->edge_count + 1) * sizeof **place->edges);
+    host.allgatherv(own, ints, MPI_INT, place->edges[vector], counts, displs, MPI_INT, place->comm);
     free(out);
     free(in);
     free(own);
@@ -95,12 +90,13 @@ static void learn(struct place *place) {
     place->topology = topology != MPI_UNDEFINED;
     if (!place->topology) return;
     count_blocks(place, topology);
-    for (int which = 0; which < 3; which++) learn_edges(place, which);
+    learn_edges(place, false);
+    learn_edges(place, true);
     place->connected = one_piece(place);
 }
 
 const struct edge *edges_for(const struct place *place, enum collective collective) {
-    return place->edges[collective == COLL_neighbor_alltoallv ? 1 : collective == COLL_neighbor_alltoallw ? 2 : 0];
+    return place->edges[collective == COLL_neighbor_alltoallv || collective == COLL_neighbor_alltoallw];
 }
 
 static void add_grid(const char *name, int dimensions, const int *wish, const int *periods, int p) {
@@ -194,7 +190,8 @@ void places_make(void) {
 
 void places_free(void) {
     for (int i = 0; i < place_count; i++) {
-        for (int which = 0; which < 3; which++) free(places[i].edges[which]);
+        free(places[i].edges[0]);
+        free(places[i].edges[1]);
         if (places[i].comm != MPI_COMM_WORLD && places[i].comm != MPI_COMM_SELF) MPI_Comm_free(&places[i].comm);
     }
 }
