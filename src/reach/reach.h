@@ -58,6 +58,8 @@ struct control {
 
 /* Bytes that a rank has beside its post, for what does not fit into one: see coll/vector.c. */
 enum { CARD_BYTES = 384 };
+/* Shared memory per rank for vectors that ranks leave to each other; coll/arrival.c says what is where. */
+enum { arrival_classes = 3, arrival_room = 101 << 10 };
 
 /* How this rank waits; adapted at run time (wait.c). */
 struct patience {
@@ -139,7 +141,9 @@ struct team {
     size_t box_room;
     uint64_t ops;                 /* calls that went through boxes, the same number on all ranks */
     uint32_t *turns, turns_count; /* see team_turns */
-    uint32_t epoch;               /* barriers that I have passed */
+    char *arrival;                      /* [p][arrival_room] bytes, zero at first */
+    uint32_t arrivals[arrival_classes]; /* that I have been part of, by class; wraps */
+    uint32_t epoch;                     /* barriers that I have passed */
     struct patience patience;
     struct waits waits;
     char *region; /* the part of my memory that peers can reach */

@@ -52,6 +52,9 @@ static void make_family(int family, MPI_Datatype basic) {
     int places_of[3] = {4, 0, 2};
     MPI_Type_create_indexed_block(3, 2, places_of, basic, &type);
     add("indexed block", family, 6, type, false);
+    int four = 4, cyclic = MPI_DISTRIBUTE_CYCLIC, each = 1, two = 2; /* elements 0 and 2; no layout: the host packs them */
+    MPI_Type_create_darray(2, 0, 1, &four, &cyclic, &each, &two, MPI_ORDER_C, basic, &type);
+    add("distributed", family, 2, type, false);
     MPI_Type_vector(3, 1, 0, basic, &type);
     add("overlapping", family, 3, resized(type, 0, 2 * x), true);
 }
