@@ -72,7 +72,7 @@ static bool agree(const struct request *r, struct team *team, struct shape *shap
     if (c == COLL_allgatherv) return gathered_bytes(r, team, shape);
     if (shape->unsized && !is_neighbor(c)) shape->bytes = (size_t)team->last_calls[c].bytes / (size_t)team->p;
     if (!is_neighbor(c)) return true;
-    const struct neighbours *neighbours = neighbours_of(r->comm, team);
+    const struct neighbours *neighbours = neighbours_of(r->comm, team, r->collective);
     if (!neighbours) return false;
     shape->unsized = !neighbours->connected || (c != COLL_neighbor_alltoall && c != COLL_neighbor_allgather);
     if (shape->unsized) return true;
@@ -229,7 +229,7 @@ static bool in_place_half(const struct request *r, const struct team *team, stru
 }
 
 static int run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
-    const struct neighbours *neighbours = is_neighbor(r->collective) ? neighbours_of(r->comm, team) : NULL;
+    const struct neighbours *neighbours = is_neighbor(r->collective) ? neighbours_of(r->comm, team, r->collective) : NULL;
     struct extent extent = extent_of(r, team, neighbours);
     struct half send_half = r->send;
     /* A buffer that is not significant may be anything, MPI_IN_PLACE too. */

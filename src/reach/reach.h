@@ -155,8 +155,8 @@ struct team {
     int map_error[2];                   /* team_map's answer, once given */
     struct reached reached[PATHS];      /* the data paths that were asked for */
     struct cell *cells[ORDERS][ORDERS]; /* [order][inner] my part, filled when first asked for; inner 0 where none is taken */
-    struct edge *segment;               /* my part of a neighbourhood's edges on the compact curve; NULL: not asked for yet */
-    size_t segment_count;               /* of these */
+    struct edge *segment[2];            /* my part of each neighbourhood's edges on the compact curve; NULL: not asked for yet */
+    size_t segment_count[2];            /* of these */
     struct last_call last_calls[32];    /* by collective, of those where ranks do not know each other's counts */
     int32_t *world;                     /* [p] the ranks' numbers in MPI_COMM_WORLD */
     uint32_t domains;                   /* of memory, that the ranks sit in */
@@ -169,7 +169,7 @@ struct team {
     double setup_seconds;
     void (*progress)(struct team *team); /* drives the host MPI while I wait; NULL: nothing to drive */
     void *progress_state;
-    struct neighbours *neighbours; /* one block of malloc; NULL: no topology, or not asked for yet (mpi/neighbours.c) */
+    struct neighbours *neighbours[2]; /* see neighbourhood_of; one block of malloc each; NULL: no topology, or not asked for yet */
     void *plans;                   /* plan/ keeps its cache here */
     void (*plans_free)(struct team *team);
 };
