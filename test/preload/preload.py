@@ -167,7 +167,7 @@ def imbalance(flavour):
         result.check(18 <= named["times"] <= 21, "%s: late %d times" % (plan, named["times"]))
         result.check(row["waiting_seconds"] >= 0.9 * slept <= named["seconds"], "%s: waited %g s" % (plan, row["waiting_seconds"]))
         result.check(0.5 < named["share"] <= 1, "%s: a share of %g" % (plan, named["share"]))
-    result = mpi(flavour, p, [program], ["--plan", "native"]).ok("%d ranks, 0 errors" % p).silent().native(22)
+    result = mpi(flavour, p, [program], ["--plan", "native"]).ok("%d ranks, 0 errors" % p).silent().native(23)
     result.check(all(row["waiting_seconds"] is None and row["moving_seconds"] is None and row["late"] == []
                      for row in result.report["collectives"]), "claims to know what native calls waited")
     result = run.run(run.command(flavour, p, [run.target(program)], ["--report", "-"])).ok("%d ranks, 0 errors" % p)
@@ -285,6 +285,16 @@ def reductions(flavour):
     result.silent()
 
 
+def rooted(flavour):
+    """Roots and neighbours: through boxes, in and out of reach, and while plans are tried."""
+    p = ranks(flavour)
+    for seed, options in enumerate((["--plan", "mailbox"], ["--plan", "mailbox", "--heap", "off"], ["--option", "TUNE=online"],
+                                    ["--option", "SLOT=8K", "--heap", "off"]), 1):
+        result = mpi(flavour, p, ["rooted-" + flavour, str(seed), "300"], options).ok("%d ranks, 0 errors" % p).silent()
+        for name in ("bcast", "gather", "scatter", "neighbor_alltoall") if "--plan" in options else ():
+            result.check(result.calls(collective=name, plan="mailbox") > 10, "%s did not run through mailbox" % name)
+
+
 def unknown():
     result = run.run([run.MORTAR, "run", run.target("fakeuser")]).ok("received 17")
     result.check(len(result.lines()) == 1 and "libmpi.so.99" in result.lines()[0], "not one line that says why")
@@ -332,8 +342,8 @@ def orders():
 
 def test(name, *words):
     tests = {f.__name__: f for f in (exchange, alloc_mem, private, adopt, large, fortran, python, late, profiler, threads, inter,
-                                     device, errors, off, imbalance, launcher, plans, reductions, tuning, plain, unknown, options,
-                                     orders)}
+                                     device, errors, off, imbalance, launcher, plans, reductions, rooted, tuning, plain, unknown,
+                                     options, orders)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](*words)
