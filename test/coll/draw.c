@@ -92,9 +92,15 @@ static void draw_call(const struct settings *settings, struct trial *t, const st
         t->collective = COLL_barrier;
         t->plan = settings->automatic ? NULL : settings->plans[COLL_barrier][0];
     }
-    const struct traits *has = &traits[t->collective];
     const struct place *drawn = draw_place(&random, on_topology(t));
     t->place = place ? place : drawn;
+    t->native = settings->nodes || t->place->p == 1 || (t->plan && strcmp(t->plan, "native") == 0);
+    if (t->native &&
+        t->collective == COLL_neighbor_alltoallw) { /* MPICH 4.0's own writes anywhere with more neighbours than ranks */
+        t->collective = COLL_neighbor_alltoallv;
+        t->plan = settings->automatic ? NULL : settings->plans[COLL_neighbor_alltoallv][0];
+    }
+    const struct traits *has = &traits[t->collective];
     int p = places[0].p, fit = 1, most = alone ? (int)size_count : (int)short_sizes;
     while (fit < most && sizes[fit] * (size_t)p * (size_t)p <= settings->volume) fit++;
     size_t wish = below(&random, 4) ? sizes[below(&random, fit)] : (size_t)below(&random, (int)sizes[fit - 1] + 1);
@@ -103,7 +109,6 @@ static void draw_call(const struct settings *settings, struct trial *t, const st
     t->buffers = below(&random, 3);
     t->disturb = alone ? below(&random, 8) : below(&random, 2) * 3;
     t->root = below(&random, t->place->p);
-    t->native = settings->nodes || t->place->p == 1 || (t->plan && strcmp(t->plan, "native") == 0);
     t->shape = EQUAL;
     if (has->pattern == REDUCTION) draw_reduction(&random, t, wish);
     else if (has->pattern != NOTHING) draw_blocks(&random, t, wish);
