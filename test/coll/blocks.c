@@ -209,7 +209,7 @@ static void make_spots(struct ready *c, struct side *side, struct random *local,
     }
     struct bounds bounds = bounds_of(side->type);
     for (int b = 0; b < side->blocks; b++) side->spots[b].at = (ptrdiff_t)b * side->count * bounds.extent;
-    if (sends && side->count == 0 && !t->by_host && below(local, 3) == 0) side->type = empty_type, side->count = 5;
+    if (sends && side->count == 0 && !t->native && !t->by_host && below(local, 3) == 0) side->type = empty_type, side->count = 5;
 }
 
 static enum kind kind_of(const struct trial *t, struct random *local) {

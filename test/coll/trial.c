@@ -162,6 +162,15 @@ static bool barred(const struct run *run) {
     return false;
 }
 
+/* Operands in place behind the result of a reduce_scatter: the host may leave anything there. */
+static void forget_operands(struct run *run, char *recv) {
+    const struct ready *c = &run->ready;
+    const struct buffer *buffer = &c->recv.buffer;
+    size_t base = (size_t)(buffer->base - buffer->memory);
+    size_t from = base + (size_t)reduction_result(c) * combination_bytes(c->trial->combination);
+    memcpy(recv + from - base, run->before + from, buffer->bytes - from);
+}
+
 static void judge(struct run *run) {
     struct ready *c = &run->ready;
     const struct trial *t = c->trial;
@@ -177,6 +186,9 @@ static void judge(struct run *run) {
     if (pattern != NOTHING && t->by_host) by_host(run, from, to);
     else if (pattern == REDUCTION) reduction_by_folding(c, to);
     else if (pattern != NOTHING) blocks_by_messages(c, from, to);
+    bool operands = t->in_place && (t->collective == COLL_reduce_scatter || t->collective == COLL_reduce_scatter_block);
+    if (operands && t->by_host) forget_operands(run, to);
+    if (operands && t->native) forget_operands(run, got);
     if (pattern == REDUCTION) {
         reduction_canonical(c, to, reduction_result(c));
         reduction_canonical(c, got, reduction_result(c));
