@@ -64,6 +64,8 @@ struct neighbours {
     struct edge *edges;
     bool connected; /* the graph is one piece, so all ranks know the size of equal blocks. The same on all ranks */
 };
+/* A team has two: MPI libraries do not pair blocks alike in neighbor_alltoall and in ..v and ..w, where a neighbour is named twice. */
+static inline int neighbourhood_of(enum collective c) { return c == COLL_neighbor_alltoallv || c == COLL_neighbor_alltoallw; }
 
 /* One call on one rank. alltoall and allgather whose blocks are runs of bytes: the buffers hold p blocks, back to back (send of an
  * allgather: one block); in place, send is the part of recv that holds this rank's contribution. Those that combine: send is the

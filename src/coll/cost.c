@@ -18,7 +18,7 @@ bool call_streams(const struct team *team, const struct shape *shape) {
     unsigned bit = 1u << shape->collective;
     double blocks = (double)team->p * team->p;
     if (ROOTED & bit) blocks = team->p;
-    if (NEIGHBORS & bit) blocks = team->neighbours ? (double)team->neighbours->edge_count : 0;
+    if (NEIGHBORS & bit) blocks = team->neighbours[0] ? (double)team->neighbours[0]->edge_count : 0;
     return leaves_caches(team, blocks, shape->bytes);
 }
 

@@ -75,19 +75,19 @@ HOT static uint32_t offer(const struct exchange *x, size_t most, bool shows_recv
 }
 
 /* My segment of a neighbourhood's edges on the compact curve. False: no memory. */
-static bool have_segment(struct team *team, const struct neighbours *neighbours) {
-    if (team->segment) return true;
+static bool have_segment(struct team *team, const struct neighbours *neighbours, int which) {
+    if (team->segment[which]) return true;
     size_t count = neighbours->edge_count, p = (size_t)team->p, me = (size_t)team->me;
     size_t first = count * me / p, end = count * (me + 1) / p;
     struct edge *all = malloc((count + 1) * sizeof *all);
     if (!all) return false;
     if (count > 0) memcpy(all, neighbours->edges, count * sizeof *all);
     sort_compact(all, count);
-    team->segment = malloc((end - first + 1) * sizeof *all);
-    team->segment_count = end - first;
-    if (team->segment) memcpy(team->segment, all + first, (end - first) * sizeof *all);
+    team->segment[which] = malloc((end - first + 1) * sizeof *all);
+    team->segment_count[which] = end - first;
+    if (team->segment[which]) memcpy(team->segment[which], all + first, (end - first) * sizeof *all);
     free(all);
-    return team->segment != NULL;
+    return team->segment[which] != NULL;
 }
 
 /* ---- after the barrier ---- */
@@ -133,7 +133,8 @@ HOT static void take_rows(const struct exchange *x, bool later) {
 static void take_cells(const struct exchange *x) {
     const struct team *team = x->team;
     if (x->call->neighbours) {
-        for (size_t e = 0; e < team->segment_count; e++) copy_edge(x, team->segment[e], true);
+        int which = neighbourhood_of(x->call->shape.collective);
+        for (size_t e = 0; e < team->segment_count[which]; e++) copy_edge(x, team->segment[which][e], true);
         return;
     }
     const struct cell *cells = team->cells[x->arguments->walk.order][x->arguments->walk.inner];
@@ -165,7 +166,9 @@ HOT enum outcome vector_exchange(struct team *team, const struct call *call, con
     /* Short blocks are staged, and each rank takes its own: showing the receive side would cost more than it brings. */
     bool cells = !orders[arguments->walk.order].own_dest && (call->neighbours || last->bytes > most);
     x.room = first_room(&x, last, most);
-    uint32_t mine = cells && call->neighbours && !have_segment(team, call->neighbours) ? NO_MEMORY : offer(&x, most, cells);
+    uint32_t mine = cells && call->neighbours && !have_segment(team, call->neighbours, neighbourhood_of(call->shape.collective))
+                        ? NO_MEMORY
+                        : offer(&x, most, cells);
     uint32_t trouble = sync_all(team, mine);
     if (trouble & LEAVE) return LEFT;
     if (!call->neighbours) remember(&x, last);

@@ -110,8 +110,9 @@ static void print_plans(const struct row *row) {
         for (int own = 0; own < 2; own++)
             printf("%s(%s, %s, %s)\n", row->name, orders[first_order(own)].name, kernels[0].name, data_paths[path].name);
     }
+    const char *order = strstr(row->takes, "order") ? "rows, " : "";
     if (strstr(row->takes, "kernel") && kernels[KERNEL_nt].usable())
-        printf("%s(rows, nt)\n%s(rows, hybrid(1000))\n", row->name, row->name);
+        printf("%s(%snt)\n%s(%shybrid(1000))\n", row->name, order, row->name, order);
     if (strstr(row->takes, "chunk")) printf("%s(192)\n", row->name); /* rounds of an odd, short length */
 }
 

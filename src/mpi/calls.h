@@ -54,9 +54,9 @@ extern const struct family family_reduction; /* reduction.c */
 /* ---- neighbours.c ---- */
 /* How many blocks this rank receives (ins) and sends (outs) in neighbourhood calls. False: no topology. Local. */
 bool degrees(MPI_Comm comm, int *ins, int *outs);
-/* The neighbourhood of a communicator with a topology; NULL on all ranks: it has none. Made once per team, which owns it.
- * Collective at the first call. */
-const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team);
+/* The neighbourhood of a communicator with a topology, for this collective; NULL on all ranks: it has none. Made once per team,
+ * which owns it. Collective at the first call. */
+const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team, enum collective collective);
 
 /* ---- compile.c ---- */
 /* How the data of one element lie in memory; NULL: the type is packed instead. Lives as long as the type, in memory of malloc. */

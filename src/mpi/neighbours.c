@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* neighbours - who exchanges which block with whom in a communicator with a Cartesian, graph or distributed graph topology.
  * Which block of a sender meets which block of a receiver is not worked out here but asked of the MPI library, by one call of its
- * own MPI_Neighbor_alltoall in which each block says where it comes from. Libraries differ where a rank is a neighbour twice
- * (periodic dimensions of two, edges that are named twice), and users get what they got before.
+ * own MPI_Neighbor_alltoall or alltoallv in which each block says where it comes from. Libraries differ where a rank is a neighbour
+ * twice (periodic dimensions of two, edges that are named twice), MPICH 4.0 even between the two; users get what they got before.
  * Source: li2018 section 3 (4-tuples); any order of neighbours. */
 #include "mpi/calls.h"
 
@@ -28,21 +28,26 @@ bool degrees(MPI_Comm comm, int *ins, int *outs) {
 }
 
 /* The edges that come to me: NULL without memory. */
-static struct edge *ask_host(MPI_Comm comm, const struct team *team, int ins, int outs, int *count) {
-    const size_t words = 2 * sizeof(int32_t);
+static struct edge *ask_host(MPI_Comm comm, const struct team *team, int which, int ins, int outs, int *count) {
+    const size_t words = 2 * sizeof(int32_t), most = (size_t)(ins > outs ? ins : outs);
     int32_t *send = malloc((size_t)(outs + 1) * words), *recv = malloc((size_t)(ins + 1) * words);
     struct edge *edges = malloc((size_t)(ins + 1) * sizeof *edges);
-    bool fine = team_agree((struct team *)team, send && recv && edges);
+    int *twos = malloc((2 * most + 1) * sizeof *twos), *displs = twos ? twos + most : NULL;
+    bool fine = team_agree((struct team *)team, send && recv && edges && twos);
+    for (size_t b = 0; fine && b < most; b++) twos[b] = 2, displs[b] = 2 * (int)b;
     *count = 0;
     for (int b = 0; fine && b < outs; b++) send[2 * b] = team->me, send[2 * b + 1] = b;
     for (int b = 0; fine && b < 2 * ins; b++) recv[b] = -1; /* where nobody sends it stays */
-    fine = fine && host.neighbor_alltoall(send, 2, MPI_INT32_T, recv, 2, MPI_INT32_T, comm) == MPI_SUCCESS;
+    if (fine && which == 0) fine = host.neighbor_alltoall(send, 2, MPI_INT32_T, recv, 2, MPI_INT32_T, comm) == MPI_SUCCESS;
+    else if (fine)
+        fine = host.neighbor_alltoallv(send, twos, displs, MPI_INT32_T, recv, twos, displs, MPI_INT32_T, comm) == MPI_SUCCESS;
     for (int b = 0; fine && b < ins; b++)
         if (recv[2 * b] >= 0)
             edges[(*count)++] = (struct edge){
                 .source = (uint32_t)recv[2 * b], .dest = (uint32_t)team->me, .out = (uint32_t)recv[2 * b + 1], .in = (uint32_t)b};
     free(send);
     free(recv);
+    free(twos);
     if (!fine) free(edges);
     return fine ? edges : NULL;
 }
@@ -116,21 +121,22 @@ static struct neighbours *gather(MPI_Comm comm, struct team *team, const struct 
     return NULL;
 }
 
-HOT const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team) {
-    if (team->neighbours) return team->neighbours;
+HOT const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team, enum collective collective) {
+    int which = neighbourhood_of(collective);
+    if (team->neighbours[which]) return team->neighbours[which];
     int ins = 0, outs = 0, count = 0;
     if (!degrees(comm, &ins, &outs)) return NULL;
-    struct edge *own = ask_host(comm, team, ins, outs, &count);
+    struct edge *own = ask_host(comm, team, which, ins, outs, &count);
     if (!team_agree(team, own != NULL)) return free(own), NULL;
     MPI_Comm meeting; /* private, and without the attributes that a duplicate would copy */
     if (PMPI_Comm_split(comm, 0, team->me, &meeting) == MPI_SUCCESS) {
         PMPI_Comm_set_errhandler(meeting, MPI_ERRORS_RETURN);
-        team->neighbours = gather(meeting, team, own, count);
+        team->neighbours[which] = gather(meeting, team, own, count);
         PMPI_Comm_free(&meeting);
     }
     free(own);
-    if (!team->neighbours) return NULL;
-    team->neighbours->ins = ins;
-    team->neighbours->outs = outs;
-    return team->neighbours;
+    if (!team->neighbours[which]) return NULL;
+    team->neighbours[which]->ins = ins;
+    team->neighbours[which]->outs = outs;
+    return team->neighbours[which];
 }

@@ -81,7 +81,7 @@ HOT static bool agree(const struct request *r, struct team *team, struct shape *
     if (c == COLL_allgatherv) return gathered_bytes(r, team, shape);
     if (shape->unsized && !is_neighbor(c)) shape->bytes = expected_bytes(team, c);
     if (!is_neighbor(c)) return true;
-    const struct neighbours *neighbours = neighbours_of(r->comm, team);
+    const struct neighbours *neighbours = neighbours_of(r->comm, team, r->collective);
     if (!neighbours) return false;
     shape->unsized = !neighbours->connected || (c != COLL_neighbor_alltoall && c != COLL_neighbor_allgather);
     if (shape->unsized) return true;
@@ -238,10 +238,11 @@ static bool in_place_half(const struct request *r, const struct team *team, stru
 }
 
 HOT static int run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
-    const struct neighbours *neighbours = is_neighbor(r->collective) ? neighbours_of(r->comm, team) : NULL;
+    const struct neighbours *neighbours = is_neighbor(r->collective) ? neighbours_of(r->comm, team, r->collective) : NULL;
     struct extent extent = extent_of(r, team, neighbours);
     struct half send_half = r->send;
-    bool in_place = r->send.buffer == MPI_IN_PLACE || r->recv.buffer == MPI_IN_PLACE;
+    /* A buffer that is not significant may be anything, MPI_IN_PLACE too. */
+    bool in_place = (is_scatter(r->collective) ? r->recv.buffer : r->send.buffer) == MPI_IN_PLACE;
     bool rewritten = in_place && (r->collective == COLL_alltoallv || r->collective == COLL_alltoallw);
     if (is_gather(r->collective) && r->send.buffer == MPI_IN_PLACE) extent.sends = 0;
     else if (is_scatter(r->collective) && r->recv.buffer == MPI_IN_PLACE) extent.recvs = 0;
@@ -253,6 +254,9 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
     int failed = make_side(&send, r, team, &send_half, extent.sends, true, true, rewritten || device);
     if (!failed) failed = make_side(&recv, r, team, &r->recv, extent.recvs, false, others_write, device);
     else describe(&recv, r, &r->recv, 0);
+    /* Blocks that nobody sends are unpacked with the others, and must come out as they were. */
+    bool nobody = (neighbours && neighbours->from_count < neighbours->ins) || (is_gather(r->collective) && in_place);
+    if (!failed && recv.packed && nobody) failed = move_all(&recv, true);
     struct call call = {.shape = *shape,
                         .in_place = in_place,
                         .sends = &send.blocks,

@@ -161,7 +161,8 @@ static bool bring(const struct task *task, const struct scratch *scratch, const 
     MPI_Datatype type = task->operation.type;
     if (elements->mingled) return move_packed(type, from, count, scratch->send, elements->size, true, task->device);
     if (!task->device) {
-        memcpy(scratch->send, user, span_of(elements, count)); /* nothing behind the last one's data */
+        /* Nothing before the first one's data, nor behind the last one's. */
+        memcpy(scratch->send + elements->low, user + elements->low, span_of(elements, count));
         return true;
     }
     return move_packed(type, from, count, scratch->packed, elements->size, true, true) &&

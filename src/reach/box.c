@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* box - a ring of boxes per rank in the team's shared memory, for calls that need no barrier; reach.h says how they are used.
  *
- * The boxes that all ranks fill in one call lie side by side, so that short calls touch few pages; a box has an odd number of lines,
- * so that they lie in different sets of the caches. What is too long for a box lies in its room. `holds` counts on and on in 64 bits, of which the part needs few: a reader
- * that waits for a part has acknowledged the one BOXES before, so it finds that one or the one that it wants. Nothing is reset.
+ * The boxes that all ranks fill in one call lie side by side, so that short calls touch few pages; a box has an odd number of
+ * lines, so that they lie in different sets of the caches. What is too long for a box lies in its room. `holds` counts on and on in
+ * 64 bits, of which the part needs few: a reader that waits for a part has acknowledged the one BOXES before, so it finds that one
+ * or the one that it wants. Nothing is reset.
  * Who waits for several sources sleeps at the box of one; its desk says which. A sender that cannot go on before that reader has
  * come rings there: one late source does not hold up the others. */
 #include "reach/reach.h"

@@ -49,8 +49,10 @@ void team_release(struct team *team) {
         if (team->peers[writable] && team->names) unmap_peers(team, writable);
     for (int order = 0; order < ORDERS; order++)
         for (int inner = 0; inner < ORDERS; inner++) free(team->cells[order][inner]);
-    free(team->neighbours);
-    free(team->segment);
+    for (int i = 0; i < 2; i++) {
+        free(team->neighbours[i]);
+        free(team->segment[i]);
+    }
     free(team->domain_of);
     free(team->names);
     free(team->world);

@@ -154,8 +154,8 @@ struct team {
     struct segment_name *names; /* [p] the peers' regions; bytes == 0: that rank has none */
     uintptr_t *peers[2];        /* [writable][p] where the peers' regions lie in my address space; NULL until team_map */
     int map_error[2];           /* team_map's answer, once given */
-    struct edge *segment;       /* my part of a neighbourhood's edges on the compact curve; NULL: not asked for yet */
-    size_t segment_count;       /* of these */
+    struct edge *segment[2];    /* my part of each neighbourhood's edges on the compact curve; NULL: not asked for yet */
+    size_t segment_count[2];    /* of these */
     int32_t *world;             /* [p] the ranks' numbers in MPI_COMM_WORLD */
     uint32_t domains;           /* of memory, that the ranks sit in */
     uint32_t *domain_of;        /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain */
@@ -166,8 +166,8 @@ struct team {
     int processors;                      /* of the node, for its ranks */
     void (*progress)(struct team *team); /* drives the host MPI while I wait; NULL: nothing to drive */
     void *progress_state;
-    struct neighbours *neighbours; /* one block of malloc; NULL: no topology, or not asked for yet (mpi/neighbours.c) */
-    void *plans;                   /* plan/ keeps its cache here */
+    struct neighbours *neighbours[2]; /* see neighbourhood_of; one block of malloc each; NULL: no topology, or not asked for yet */
+    void *plans;                      /* plan/ keeps its cache here */
     void (*plans_free)(struct team *team);
     /* What follows is long, or rarely looked at: a short call pays for every page. */
     struct reached reached[PATHS];      /* the data paths that were asked for */

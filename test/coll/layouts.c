@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* layouts - one datatype of each kind that has ever broken an alltoall: gaps, negative bounds, extent larger and smaller than the
+/* layouts - one datatype of each kind that has ever broken a collective: gaps, negative bounds, extent larger and smaller than the
  * data, elements out of order without a gap, pairs with padding, structures, overlapping elements to send from. */
 #include "driver.h"
 
 enum { most_layouts = 64 };
 struct layout layouts[most_layouts];
-int layout_count;
+static int layout_count;
 const int family_bytes[families] = {1, 2, 8, 12, 13};
 MPI_Datatype empty_type;
 
@@ -44,6 +44,14 @@ static void make_family(int family, MPI_Datatype basic) {
     MPI_Type_contiguous(2, inner, &type);
     MPI_Type_free(&inner);
     add("interleaved", family, 4, resized(type, 0, 4 * x), false);
+    int sizes[3] = {4, 6, 5}, parts[3] = {2, 3, 2}, starts[3] = {1, 2, 1};
+    MPI_Type_create_subarray(3, sizes, parts, starts, MPI_ORDER_C, basic, &type);
+    add("subarray", family, 12, type, false);
+    MPI_Type_create_subarray(3, sizes, parts, starts, MPI_ORDER_FORTRAN, basic, &type);
+    add("Fortran subarray", family, 12, type, false);
+    int places_of[3] = {4, 0, 2};
+    MPI_Type_create_indexed_block(3, 2, places_of, basic, &type);
+    add("indexed block", family, 6, type, false);
     int four = 4, cyclic = MPI_DISTRIBUTE_CYCLIC, each = 1, two = 2; /* elements 0 and 2; no layout: the host packs them */
     MPI_Type_create_darray(2, 0, 1, &four, &cyclic, &each, &two, MPI_ORDER_C, basic, &type);
     add("distributed", family, 2, type, false);
@@ -90,4 +98,17 @@ void layouts_free(void) {
         if (combiner != MPI_COMBINER_NAMED) MPI_Type_free(&layouts[i].type);
     }
     MPI_Type_free(&empty_type);
+}
+
+const struct layout *layout_basic(int family) {
+    int i = 0;
+    while (layouts[i].family != family) i++;
+    return &layouts[i];
+}
+
+const struct layout *layout_any(struct random *random, int family, bool to_send) {
+    for (;;) {
+        const struct layout *layout = &layouts[below(random, layout_count)];
+        if (layout->family == family && (to_send || !layout->send_only)) return layout;
+    }
 }

@@ -20,3 +20,11 @@ void fill(char *memory, size_t bytes, uint64_t seed) {
         memcpy(memory + at, &word, bytes - at < 8 ? bytes - at : 8);
     }
 }
+
+uint64_t mix(uint64_t seed, uint64_t a, uint64_t b, uint64_t c) {
+    struct random random = {seed};
+    random.state = draw(&random) ^ a;
+    random.state = draw(&random) ^ b;
+    random.state = draw(&random) ^ c;
+    return draw(&random);
+}
