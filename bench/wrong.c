@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wrong - collectives that damage one bit of the first byte that the rank $WRONG_RANK receives, and a barrier that waits for
- * nobody and says so. Preloaded by smoke_test.py: does the bench see it? Arguments travel as machine words, so that no mpi.h is
+/* wrong - collectives that damage one bit of the first byte that the rank $WRONG_RANK receives, or of the byte $WRONG_BYTE of its
+ * buffer, and a barrier that waits for nobody and says so. Preloaded by smoke_test.py: does the bench see it? Arguments travel as machine words, so that no mpi.h is
  * needed; passing more of them than a function takes does no harm. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,17 +14,17 @@ static int call(const char *name, int place, intptr_t *w) {
     int (*original)(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t);
     *(void **)&original = dlsym(RTLD_NEXT, name);
     int error = original(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]);
-    const char *chosen = getenv("WRONG_RANK"), *me = getenv("OMPI_COMM_WORLD_RANK");
+    const char *at = getenv("WRONG_BYTE"), *chosen = getenv("WRONG_RANK"), *me = getenv("OMPI_COMM_WORLD_RANK");
     if (!me) me = getenv("PMI_RANK");
-    if (chosen && me && strcmp(chosen, me) == 0) *(char *)w[place] ^= 64;
+    if (chosen && me && strcmp(chosen, me) == 0) ((char *)w[place])[at ? atoi(at) : 0] ^= 64;
     return error;
 }
 
-#define WRONG(name, place) \
-    int name(intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g, intptr_t h, intptr_t i); \
-    int name(intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g, intptr_t h, intptr_t i) { \
-        intptr_t words[] = {a, b, c, d, e, f, g, h, i}; \
-        return call(#name, place, words); \
+#define WRONG(name, place)                                                                                                         \
+    int name(intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g, intptr_t h, intptr_t i);          \
+    int name(intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g, intptr_t h, intptr_t i) {         \
+        intptr_t words[] = {a, b, c, d, e, f, g, h, i};                                                                            \
+        return call(#name, place, words);                                                                                          \
     }
 WRONG(MPI_Bcast, 0)
 WRONG(MPI_Gather, 3)
