@@ -20,11 +20,11 @@ static int call(const char *name, int place, intptr_t *w) {
     return error;
 }
 
-#define WRONG(name, place)                                                                                                         \
-    int name(intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g, intptr_t h, intptr_t i);          \
-    int name(intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g, intptr_t h, intptr_t i) {         \
-        intptr_t words[] = {a, b, c, d, e, f, g, h, i};                                                                            \
-        return call(#name, place, words);                                                                                          \
+#define WRONG(name, place) \
+    int name(intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g, intptr_t h, intptr_t i); \
+    int name(intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g, intptr_t h, intptr_t i) { \
+        intptr_t words[] = {a, b, c, d, e, f, g, h, i}; \
+        return call(#name, place, words); \
     }
 WRONG(MPI_Bcast, 0)
 WRONG(MPI_Gather, 3)
