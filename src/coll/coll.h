@@ -3,6 +3,7 @@
 #ifndef MORTAR_COLL_H
 #define MORTAR_COLL_H
 
+#include "coll/reduce.h"
 #include "copy/copy.h"
 #include "order/order.h"
 #include "reach/reach.h"
@@ -64,10 +65,9 @@ struct neighbours {
     bool connected; /* the graph is one piece, so all ranks know the size of equal blocks. The same on all ranks */
 };
 
-struct reduction; /* see reduce.h */
-
 /* One call on one rank. alltoall and allgather whose blocks are runs of bytes: the buffers hold p blocks, back to back (send of an
- * allgather: one block); in place, send is the part of recv that holds this rank's contribution. All others: sends, recvs. */
+ * allgather: one block); in place, send is the part of recv that holds this rank's contribution. Those that combine: send is the
+ * whole vector, recv what this rank receives; in place, send is recv. All others: sends, recvs. */
 struct call {
     struct shape shape;
     const char *send;

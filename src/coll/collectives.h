@@ -8,6 +8,8 @@
 #define NEIGHBORS                                                                                                                  \
     (BIT(neighbor_alltoall) | BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw) | BIT(neighbor_allgather) |                        \
      BIT(neighbor_allgatherv))
+#define ROOTED (BIT(bcast) | BIT(gather) | BIT(gatherv) | BIT(scatter) | BIT(scatterv))
+#define REDUCTIONS (BIT(reduce) | BIT(allreduce) | BIT(reduce_scatter) | BIT(reduce_scatter_block) | BIT(scan) | BIT(exscan))
 #endif
 
 COLLECTIVE(alltoall, "block i of rank j's result is block j of rank i")

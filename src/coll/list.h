@@ -5,7 +5,7 @@ ALGORITHM(pull, EXCHANGES | NEIGHBORS, "order kernel path", "one copy between tw
 ALGORITHM(cico, EXCHANGES | NEIGHBORS, "chunk", "copy in, one barrier, copy out, through shared memory; any buffers")
 ALGORITHM(last, BIT(alltoall) | BIT(allgather), "", "one barrier, in which the last rank to arrive copies everything")
 ALGORITHM(central, BIT(barrier), "", "the team's barrier: one counter, one epoch")
-ALGORITHM(mailbox,
-          BIT(bcast) | BIT(gather) | BIT(gatherv) | BIT(scatter) | BIT(scatterv) | BIT(neighbor_alltoall) |
-              BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw) | BIT(neighbor_allgather) | BIT(neighbor_allgatherv),
-          "kernel", "from senders to their receivers through boxes, or straight; no barrier, ranks may run ahead")
+ALGORITHM(mailbox, ROOTED | NEIGHBORS, "kernel", "from senders to receivers through boxes; no barrier, ranks may run ahead")
+ALGORITHM(combine, REDUCTIONS, "", "one barrier, in which the last rank to arrive combines all vectors")
+ALGORITHM(slices, REDUCTIONS, "", "between two barriers each rank combines a slice of all vectors, buffer to buffers")
+ALGORITHM(arrival, BIT(reduce), "", "who comes first leaves, who comes second combines and carries on (parsons2015)")

@@ -20,6 +20,7 @@ struct receiving {
     uint64_t op;
     uint32_t count;  /* of edges that come to me */
     uint32_t left;   /* that have not brought all */
+    uint32_t more;   /* that will bring more, as far as the present part tells */
     uint32_t *turns; /* [2][count]: which these are. NULL: no memory */
 };
 
@@ -46,25 +47,35 @@ HOT static bool take_part(const struct team *team, const struct receiving *r, co
     return letter_take(team, (int)edge->source, r->op, part, edge->out, absent ? NULL : &mine, r->copier);
 }
 
+/* Takes this part of those of the pending edges that have it. Returns how many do not; they come first in `turns` then. */
+HOT static uint32_t take_ready(struct team *team, struct receiving *r, uint32_t part, uint32_t pending) {
+    uint32_t late = 0;
+    for (uint32_t i = 0; i < pending; i++) {
+        struct edge edge = edge_at(team, r, r->turns[i]);
+        if (!box_ready(team, (int)edge.source, r->op, part)) r->turns[late++] = r->turns[i];
+        else if (take_part(team, r, &edge, part)) r->turns[r->count + r->more++] = r->turns[i];
+    }
+    return late;
+}
+
 /* Takes this part of all edges that have one: who is there first, then who comes. */
 HOT static void take_parts(struct team *team, struct receiving *r, uint32_t part) {
-    uint32_t *turn = r->turns, *again = turn + r->count, pending = r->left, more = 0;
-    while (pending > 0) {
-        uint32_t late = 0;
-        for (uint32_t i = 0; i < pending; i++) {
-            struct edge edge = edge_at(team, r, turn[i]);
-            if (!box_ready(team, (int)edge.source, r->op, part)) turn[late++] = turn[i];
-            else if (take_part(team, r, &edge, part)) again[more++] = turn[i];
+    r->more = 0;
+    for (uint32_t late, pending = r->left; pending > 0; pending = late) {
+        late = take_ready(team, r, part, pending);
+        if (late < pending) continue;
+        /* Where ranks share processors, those behind me run first: when the last has come all have, after one switch. */
+        int source = (int)edge_at(team, r, r->turns[team->patience.crowded ? late - 1 : 0]).source;
+        if (r->count == 1) {
+            box_wait_for(team, source, r->op, part);
+            continue;
         }
-        if (late == pending) {
-            /* Where ranks share processors, those behind me run first: when the last has come all have, after one switch. */
-            struct edge edge = edge_at(team, r, turn[team->patience.crowded ? late - 1 : 0]);
-            box_wait_for(team, (int)edge.source, r->op, part);
-        }
-        pending = late;
+        uint32_t rings = box_settle(team, source, r->op, part);
+        late = take_ready(team, r, part, pending);
+        if (late == pending) box_wait_settled(team, source, r->op, part, rings);
     }
-    memcpy(turn, again, more * sizeof *turn);
-    r->left = more;
+    memcpy(r->turns, r->turns + r->count, r->more * sizeof *r->turns);
+    r->left = r->more;
 }
 
 /* Without memory to remember who is late: one edge after the other. */
@@ -105,6 +116,14 @@ static void copy_own(const struct team *team, const struct call *call, const str
     layout_copy(to.at, to.layout, to.elements, from.at, from.layout, from.elements, copier);
 }
 
+/* Sends my next part. Receivers that I shall have to wait for must not wait for others meanwhile. */
+HOT static void send_part(struct team *team, const struct call *call, struct sending *s) {
+    letter_send(team, s);
+    if (!s->straight && !s->more) return;
+    for (int e = 0; call->neighbours && e < call->neighbours->to_count; e++) box_ring(team, (int)call->neighbours->to[e].dest);
+    if (!call->neighbours && team->me != call->root) box_ring(team, call->root);
+}
+
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     uint32_t one[2] = {0};
     struct sending s = {.blocks = call->trouble ? NULL : call->sends, .op = box_next_op(team)};
@@ -113,10 +132,10 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
     r.turns = r.count > 1 ? team_turns(team, 2 * r.count) : one;
     for (uint32_t k = 0; r.turns && k < r.count; k++) r.turns[k] = k;
     s.readers = readers_of(team, call);
-    if (s.readers > 0) letter_send(team, &s);
+    if (s.readers > 0) send_part(team, call, &s);
     copy_own(team, call, r.copier);
     for (uint32_t part = 0; s.more || r.left > 0; part++) {
-        if (s.more && part > 0) letter_send(team, &s);
+        if (s.more && part > 0) send_part(team, call, &s);
         if (r.turns) take_parts(team, &r, part);
         else if (!s.more) take_in_order(team, &r);
     }

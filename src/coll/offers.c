@@ -204,7 +204,7 @@ HOT bool offer_take(const struct team *team, int owner, const struct offer *offe
     uint64_t from = begin > offer->at ? begin : offer->at, to = end < upto ? end : upto;
     if (from >= to) return end <= upto;
     data += from - offer->at;
-    if (from != begin || to != end) layout_unpack_part(mine->at, mine->layout, mine->elements, from - begin, data, to - from);
+    if (from != begin || to != end) layout_unpack_part(mine->at, mine->layout, mine->elements, data, from - begin, to - from);
     else if (mine->layout->run && to - from <= block_bytes(mine)) copy_block(&plain, mine->at, data, to - from);
     else layout_unpack(mine->at, mine->layout, mine->elements, data, to - from);
     return end <= upto;

@@ -15,6 +15,7 @@ struct card {
     struct offer recvs; /* shown, where others may write my receive buffer */
 };
 _Static_assert(sizeof(struct card) <= CARD_BYTES && CARD_BYTES % 64 == 0, "a card has its place in the control block");
+_Static_assert(COLLECTIVES <= sizeof((struct team *)0)->last_calls / sizeof(struct last_call), "every collective has a last call");
 
 /* One call on one rank. */
 struct exchange {

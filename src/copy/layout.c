@@ -1,99 +1,191 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* layout - copies between layouts, run by run. */
-#include "copy/layout.h"
+/* layout - from one layout to another, in the order of the signatures. A cursor walks each side's stream of bytes. From where they
+ * are both take the largest regular piece (a box) that the other can match, and the boxes are copied as one grid (grid.c), in the
+ * order that the caches like. Boxes that do not match, and types of many small pieces, are copied run by run. */
+#include "base/base.h"
+#include "copy/grid.h"
 
-#include "copy/copy.h"
+const struct layout layout_bytes = {.size = 1, .extent = 1, .high = 1, .run = true, .nests = 1, .nest = {{.at = 0, .bytes = 1}}};
 
-const struct layout layout_bytes = {.size = 1, .extent = 1, .high = 1, .run = true, .nests = 0};
+static const struct copier plainly = {.kernel = KERNEL_plain, .plain = SIZE_MAX};
+
+/* Nests of fewer bytes than this are not worth the making of a box (some 50 ns). Not measured. */
+enum { least_box = 256 };
+
+struct cursor {
+    const struct layout *layout;
+    char *element;            /* the address of the one that the cursor is in; of a layout with one nest, of the first */
+    uint32_t nest;            /* where it is */
+    struct box box;           /* that nest, from its beginning; of a layout with one nest, all elements */
+    size_t index[BOX_LEVELS]; /* turns done of the box's loops */
+    char *run;                /* the address of the run */
+    size_t done;              /* bytes of it, less than all */
+};
 
 size_t layout_footprint(const struct layout *layout) { return sizeof *layout + layout->nests * sizeof *layout->nest; }
 
-/* A walk over the runs of count elements. */
-struct walker {
-    const struct layout *layout;
-    char *base;
-    size_t element, count, nest, index[layout_levels];
-    size_t done; /* bytes of the run that lie behind */
-};
-
-static char *run_of(struct walker *w, size_t *bytes) {
-    if (w->element == w->count) return *bytes = 0, NULL;
-    if (w->layout->run) {
-        *bytes = w->count * w->layout->size - w->done;
-        return w->base + w->done;
+HOT static void enter(struct cursor *cursor) {
+    const struct nest *nest = &cursor->layout->nest[cursor->nest];
+    struct box *box = &cursor->box;
+    cursor->run = box->at = cursor->element + nest->at;
+    cursor->done = 0;
+    box->bytes = nest->bytes;
+    box->levels = nest->levels;
+    for (uint32_t l = 0; l < nest->levels; l++) {
+        box->loop[l] = nest->loop[l];
+        cursor->index[l] = 0;
     }
-    const struct nest *nest = &w->layout->nest[w->nest];
-    char *at = w->base + (ptrdiff_t)w->element * w->layout->extent + nest->at;
-    for (uint32_t l = 0; l < nest->levels; l++) at += (ptrdiff_t)w->index[l] * nest->loop[l].step;
-    *bytes = nest->bytes - w->done;
-    return at + w->done;
 }
 
-static void advance(struct walker *w, size_t bytes) {
-    w->done += bytes;
-    if (w->layout->run) {
-        if (w->done == w->count * w->layout->size) w->element = w->count;
-        return;
+/* So many runs on. At the end of a nest comes the next one, at the end of an element's last the next element's first. */
+HOT static void next_runs(struct cursor *cursor, size_t runs) {
+    for (uint32_t l = cursor->box.levels; l-- > 0 && runs > 0;) {
+        struct loop loop = cursor->box.loop[l];
+        size_t index = cursor->index[l] + runs;
+        runs = index < loop.count ? 0 : index < 2 * loop.count ? 1 : index / loop.count;
+        index -= runs * loop.count;
+        cursor->run += ((ptrdiff_t)index - (ptrdiff_t)cursor->index[l]) * loop.step;
+        cursor->index[l] = index;
     }
-    const struct nest *nest = &w->layout->nest[w->nest];
-    if (w->done < nest->bytes) return;
-    w->done = 0;
-    for (uint32_t l = nest->levels; l-- > 0;) {
-        if (++w->index[l] < nest->loop[l].count) return;
-        w->index[l] = 0;
+    if (runs == 0) return;
+    if (++cursor->nest == cursor->layout->nests) {
+        cursor->nest = 0;
+        cursor->element += cursor->layout->extent;
     }
-    if (++w->nest < w->layout->nests) return;
-    w->nest = 0;
-    w->element++;
+    enter(cursor);
 }
 
-static struct walker start(const struct layout *layout, const char *base, size_t count) {
-    bool nothing = layout->size == 0;
-    return (struct walker){.layout = layout, .base = (char *)(uintptr_t)base, .count = nothing ? 0 : count};
+/* Goes on by bytes that lie in this nest. */
+HOT static void pass(struct cursor *cursor, size_t bytes) {
+    size_t done = cursor->done + bytes, run = cursor->box.bytes, runs = done < run ? 0 : done < 2 * run ? 1 : done / run;
+    cursor->done = done - runs * run;
+    if (runs > 0) next_runs(cursor, runs);
 }
 
-static void skip(struct walker *w, size_t bytes) {
-    size_t run;
-    while (bytes > 0 && run_of(w, &run)) {
-        size_t now = run < bytes ? run : bytes;
-        advance(w, now);
+/* The nest that holds a byte of an element. */
+static uint32_t nest_of(const struct layout *layout, size_t at) {
+    uint32_t first = 0, end = layout->nests;
+    while (end - first > 1) {
+        uint32_t middle = first + (end - first) / 2;
+        if (layout->nest[middle].before <= at) first = middle;
+        else end = middle;
+    }
+    return first;
+}
+
+/* A cursor at a byte of the stream of count elements. The stream has at least one byte more. */
+HOT static struct cursor start(const struct layout *layout, char *memory, size_t count, size_t at) {
+    struct cursor cursor;
+    cursor.layout = layout;
+    cursor.element = memory;
+    cursor.nest = 0;
+    if (layout->nests > 1) {
+        cursor.element += (ptrdiff_t)(at / layout->size) * layout->extent;
+        at %= layout->size;
+        cursor.nest = nest_of(layout, at);
+        at -= layout->nest[cursor.nest].before;
+    }
+    enter(&cursor);
+    if (layout->run) {
+        cursor.box.bytes *= count;
+    } else if (layout->nests == 1 && count > 1) {
+        struct box *box = &cursor.box;
+        memmove(box->loop + 1, box->loop, box->levels * sizeof *box->loop);
+        box->loop[0] = (struct loop){count, layout->extent};
+        cursor.index[box->levels++] = 0;
+    }
+    pass(&cursor, at);
+    return cursor;
+}
+
+/* The largest box that begins where the cursor is. */
+HOT static struct box front(const struct cursor *cursor) {
+    const struct box *whole = &cursor->box;
+    struct box box;
+    box.at = cursor->run + cursor->done;
+    box.bytes = whole->bytes - cursor->done;
+    box.levels = 0;
+    if (cursor->done > 0) return box;
+    uint32_t first = whole->levels; /* the loops inside the outermost one are at their beginning */
+    while (first > 0 && (first == whole->levels || cursor->index[first] == 0)) first--;
+    for (uint32_t l = first; l < whole->levels; l++) box.loop[box.levels++] = whole->loop[l];
+    if (box.levels > 0) box.loop[0].count -= cursor->index[first];
+    return box;
+}
+
+HOT static void run_by_run(struct cursor *to, struct cursor *from, size_t bytes, struct copier *copier) {
+    while (bytes > 0) {
+        size_t now = to->box.bytes - to->done, other = from->box.bytes - from->done;
+        if (other < now) now = other;
+        if (bytes < now) now = bytes;
+        move_run(copier, to->run + to->done, from->run + from->done, now);
+        pass(to, now);
+        pass(from, now);
         bytes -= now;
     }
 }
 
-static void copy(struct walker *to, struct walker *from, size_t most, const struct copier *copier) {
-    size_t there, here;
-    while (most > 0) {
-        char *out = run_of(to, &there);
-        const char *in = run_of(from, &here);
-        if (!out || !in) return;
-        size_t bytes = there < here ? there : here;
-        if (bytes > most) bytes = most;
-        copy_block(copier, out, in, bytes);
-        advance(to, bytes);
-        advance(from, bytes);
-        most -= bytes;
+static bool in_crumbs(const struct layout *layout) { return layout->nests > 1 && layout->size / layout->nests < least_box; }
+
+HOT static void stream(struct cursor *to, struct cursor *from, size_t bytes, const struct copier *how) {
+    struct copier copier = how->kernel == KERNEL_plain ? plainly : *how;
+    if (in_crumbs(to->layout) || in_crumbs(from->layout)) {
+        run_by_run(to, from, bytes, &copier);
+        return;
+    }
+    while (bytes > 0) {
+        struct box target = front(to), source = front(from);
+        size_t now = box_cut(&target, bytes), other;
+        while ((other = box_cut(&source, now)) != now) now = box_cut(&target, other);
+        if (box_copy(&target, &source, &copier)) {
+            pass(to, now);
+            pass(from, now);
+        } else {
+            run_by_run(to, from, now, &copier);
+        }
+        bytes -= now;
     }
 }
 
-void layout_copy(char *to, const struct layout *to_layout, size_t to_count, const char *from, const struct layout *from_layout,
-                 size_t from_count, const struct copier *copier) {
-    struct walker out = start(to_layout, to, to_count), in = start(from_layout, from, from_count);
-    copy(&out, &in, SIZE_MAX, copier);
+HOT void layout_copy(char *to, const struct layout *to_layout, size_t to_count, const char *from, const struct layout *from_layout,
+                     size_t from_count, const struct copier *copier) {
+    size_t bytes = from_layout->size * from_count, room = to_layout->size * to_count;
+    if (room < bytes) bytes = room;
+    if (bytes == 0) return;
+    if (to_layout->run && from_layout->run) {
+        copy_block(copier, to, from, bytes);
+        return;
+    }
+    if (to == from) { /* peers may be reading what is in place */
+        size_t footprint = layout_footprint(to_layout);
+        if (footprint == layout_footprint(from_layout) && memcmp(to_layout, from_layout, footprint) == 0) return;
+    }
+    struct cursor target = start(to_layout, to, to_count, 0);
+    struct cursor source = start(from_layout, (char *)(uintptr_t)from, from_count, 0);
+    stream(&target, &source, bytes, copier);
 }
 
-static const struct copier plain = {.kernel = KERNEL_plain};
-
-void layout_pack_part(char *to, const char *from, const struct layout *layout, size_t count, size_t at, size_t bytes) {
-    struct walker out = start(&layout_bytes, to, layout->size * count), in = start(layout, from, count);
-    skip(&in, at);
-    copy(&out, &in, bytes, &plain);
+/* How many of these bytes the stream has. */
+static size_t part(const struct layout *layout, size_t count, size_t at, size_t bytes) {
+    size_t all = layout->size * count;
+    if (at >= all) return 0;
+    return all - at < bytes ? all - at : bytes;
 }
 
-void layout_unpack_part(char *to, const struct layout *layout, size_t count, size_t at, const char *from, size_t bytes) {
-    struct walker out = start(layout, to, count), in = start(&layout_bytes, from, bytes);
-    skip(&out, at);
-    copy(&out, &in, bytes, &plain);
+HOT void layout_pack_part(char *to, const char *from, const struct layout *layout, size_t count, size_t at, size_t bytes) {
+    bytes = part(layout, count, at, bytes);
+    if (bytes == 0) return;
+    struct cursor target = start(&layout_bytes, to, bytes, 0);
+    struct cursor source = start(layout, (char *)(uintptr_t)from, count, at);
+    stream(&target, &source, bytes, &plainly);
+}
+
+HOT void layout_unpack_part(char *to, const struct layout *layout, size_t count, const char *from, size_t at, size_t bytes) {
+    bytes = part(layout, count, at, bytes);
+    if (bytes == 0) return;
+    struct cursor target = start(layout, to, count, at);
+    struct cursor source = start(&layout_bytes, (char *)(uintptr_t)from, bytes, 0);
+    stream(&target, &source, bytes, &plainly);
 }
 
 void layout_pack(char *to, const char *from, const struct layout *layout, size_t count) {
@@ -101,5 +193,5 @@ void layout_pack(char *to, const char *from, const struct layout *layout, size_t
 }
 
 void layout_unpack(char *to, const struct layout *layout, size_t count, const char *from, size_t bytes) {
-    layout_unpack_part(to, layout, count, 0, from, bytes);
+    layout_unpack_part(to, layout, count, from, 0, bytes);
 }

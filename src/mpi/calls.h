@@ -73,12 +73,32 @@ struct typed {
     MPI_Count count; /* elements of one block */
 };
 int move_blocks(const struct typed *typed, void *user, int blocks, char *packed, bool pack);
-/* Will the MPI library pack it? Not from MPI_BOTTOM (MPICH takes it for a mistake), nor elements beyond 2 GiB. */
+/* Can its blocks be moved so? What has no layout the MPI library has to pack: not from MPI_BOTTOM (MPICH takes it for a mistake),
+ * nor elements beyond 2 GiB. */
 bool can_pack(const struct typed *typed, const void *user);
-/* At MPI_Finalize. */
-void types_finish(void);
 /* Bytes from one block to the next. */
 MPI_Aint typed_step(const struct typed *typed);
+
+/* ---- compile.c ---- */
+/* The layout of a valid type, made when it is first asked for; later a lookup of some 20 ns, without a lock. It belongs to the type
+ * and ends with it. It lies in malloc's memory: with mortar's heap, peers can read it. NULL: the type does not compile (a
+ * distributed array, too scattered, no memory, not committed) and has to be packed by the MPI library. Local. */
+const struct layout *layout_of(MPI_Datatype type);
+/* This process alone, private, to pack with: what fails there is not the user's error handler's business. May be null. Local. */
+MPI_Comm packer_comm(void);
+/* At MPI_Finalize: from now on nothing compiles. */
+void layouts_finish(void);
+/* ---- ops.c ---- */
+/* How elements lie that can be combined. */
+struct elements {
+    size_t size;         /* bytes of data of one */
+    ptrdiff_t extent;    /* bytes from one to the next */
+    ptrdiff_t low, high; /* the data lie in [low, high) from the element's address */
+    bool gaps;           /* elements of a vector are no run of bytes */
+    bool mingled;        /* data of one lie among the next one's, or before its address */
+};
+/* False: such a type and operation do not go together, or mortar leaves them to the host MPI. The same on all ranks. */
+bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements);
 
 /* ---- device.c ---- */
 /* Does one of these addresses belong to a GPU's memory? False where no CUDA driver is loaded. */

@@ -1,11 +1,288 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* compile - datatypes to layouts. */
+/* compile - a datatype as a layout (src/copy/layout.h). A type says how it was made: each constructor is copies of its parts, so
+ * the parts are compiled first. The layout is kept with the type as an attribute and dies with it: the handle may be freed, and
+ * used again for another type, as soon as a call is over. */
 #include "mpi/calls.h"
 
-const struct layout *layout_of(MPI_Datatype type) {
-    static struct layout runs[65];
-    size_t bytes;
-    if (!type_is_run(type) || !type_bytes(type, &bytes) || bytes > 64) return NULL;
-    runs[bytes] = (struct layout){.size = bytes, .extent = (ptrdiff_t)bytes, .high = (ptrdiff_t)bytes, .run = true};
-    return &runs[bytes];
+#include <pthread.h>
+#include <stdlib.h>
+
+/* What a constructor was given. The numbers are its integers, addresses and counts, one behind the other: but for subarrays they
+ * are then in the same order whether it was called with large counts or not. */
+struct contents {
+    int combiner;
+    MPI_Count *number;
+    size_t types, integers;
+    MPI_Datatype *type;
+};
+
+/* Types that are not made by constructors: they have no contents and must not be freed. */
+static bool is_given(int combiner) {
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
+           combiner == MPI_COMBINER_F90_INTEGER;
+}
+
+static int combiner_of(MPI_Datatype type) {
+#if MPI_VERSION >= 4
+    MPI_Count ints, addresses, counts, types;
+    int combiner, error = PMPI_Type_get_envelope_c(type, &ints, &addresses, &counts, &types, &combiner);
+#else
+    int ints, addresses, types, combiner, error = PMPI_Type_get_envelope(type, &ints, &addresses, &types, &combiner);
+#endif
+    return error == MPI_SUCCESS ? combiner : MPI_COMBINER_NAMED;
+}
+
+static void contents_drop(struct contents *contents) {
+    for (size_t k = 0; k < contents->types; k++)
+        if (!is_given(combiner_of(contents->type[k]))) PMPI_Type_free(&contents->type[k]);
+    free(contents->number);
+    free(contents->type);
+}
+
+/* Of a type that was made by a constructor. Ends with contents_drop. */
+static bool contents_of(MPI_Datatype type, struct contents *contents) {
+#if MPI_VERSION >= 4
+    MPI_Count ints, addresses, counts, types;
+    if (PMPI_Type_get_envelope_c(type, &ints, &addresses, &counts, &types, &contents->combiner) != MPI_SUCCESS) return false;
+#else
+    int ints, addresses, counts = 0, types;
+    if (PMPI_Type_get_envelope(type, &ints, &addresses, &types, &contents->combiner) != MPI_SUCCESS) return false;
+#endif
+    contents->types = 0; /* none to be freed yet */
+    contents->integers = (size_t)ints;
+    contents->number = malloc((size_t)(ints + addresses + counts + 1) * sizeof *contents->number);
+    contents->type = malloc((size_t)(types + 1) * sizeof *contents->type);
+    int *integer = malloc((size_t)(ints + 1) * sizeof *integer);
+    MPI_Aint *address = malloc((size_t)(addresses + 1) * sizeof *address);
+    int error = MPI_ERR_NO_MEM;
+    if (contents->number && contents->type && integer && address) {
+#if MPI_VERSION >= 4
+        error = PMPI_Type_get_contents_c(type, ints, addresses, counts, types, integer, address,
+                                         contents->number + ints + addresses, contents->type);
+#else
+        error = PMPI_Type_get_contents(type, ints, addresses, types, integer, address, contents->type);
+#endif
+    }
+    if (error == MPI_SUCCESS) {
+        contents->types = (size_t)types;
+        for (size_t k = 0; k < (size_t)ints; k++) contents->number[k] = integer[k];
+        for (size_t k = 0; k < (size_t)addresses; k++) contents->number[(size_t)ints + k] = address[k];
+    }
+    free(address);
+    free(integer);
+    if (error != MPI_SUCCESS) contents_drop(contents);
+    return error == MPI_SUCCESS;
+}
+
+/* A value and an int, as the compiler lays them out. */
+static bool compile_pair(MPI_Datatype type, struct draft *draft) {
+    struct float_int {
+        float a;
+        int b;
+    };
+    struct double_int {
+        double a;
+        int b;
+    };
+    struct long_int {
+        long a;
+        int b;
+    };
+    struct short_int {
+        short a;
+        int b;
+    };
+    struct long_double_int {
+        long double a;
+        int b;
+    };
+    const struct {
+        MPI_Datatype type;
+        size_t first, second;
+    } pairs[] = {
+        {MPI_FLOAT_INT, sizeof(float), offsetof(struct float_int, b)},
+        {MPI_DOUBLE_INT, sizeof(double), offsetof(struct double_int, b)},
+        {MPI_LONG_INT, sizeof(long), offsetof(struct long_int, b)},
+        {MPI_SHORT_INT, sizeof(short), offsetof(struct short_int, b)},
+        {MPI_LONG_DOUBLE_INT, sizeof(long double), offsetof(struct long_double_int, b)},
+    };
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+        if (type != pairs[k].type) continue;
+        draft_run(draft, 0, pairs[k].first);
+        draft_run(draft, (ptrdiff_t)pairs[k].second, sizeof(int));
+        return true;
+    }
+    return false;
+}
+
+static bool compile_given(MPI_Datatype type, struct draft *draft) {
+    MPI_Count size, lb, extent;
+    if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS) return false;
+    if (PMPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS) return false;
+    if (lb != 0 || extent != size) return compile_pair(type, draft);
+    draft_run(draft, 0, (size_t)size);
+    return true;
+}
+
+/* From the dimension that is closest in memory outwards: each is a part of the whole that it is cut from. */
+static bool subarray(struct draft *draft, const struct contents *contents, const struct draft *part, ptrdiff_t extent) {
+    const MPI_Count *number = contents->number;
+    size_t dimensions = (size_t)number[0];
+    bool large = contents->integers == 2; /* the order comes second, not last */
+    const MPI_Count *sizes = number + (large ? 2 : 1), *parts = sizes + dimensions, *starts = parts + dimensions;
+    bool c_order = (large ? number[1] : starts[dimensions]) == MPI_ORDER_C;
+    struct draft inner = {0};
+    draft_repeat(&inner, part, 0, 1, 0);
+    ptrdiff_t step = extent;
+    for (size_t k = 0; k < dimensions; k++) {
+        size_t d = c_order ? dimensions - 1 - k : k;
+        struct draft outer = {0};
+        draft_repeat(&outer, &inner, (ptrdiff_t)starts[d] * step, (size_t)parts[d], step);
+        draft_drop(&inner);
+        inner = outer;
+        step *= (ptrdiff_t)sizes[d];
+    }
+    draft_repeat(draft, &inner, 0, 1, 0);
+    draft_drop(&inner);
+    return true;
+}
+
+/* Copies of blocks of `length` elements, `step` bytes from one to the next. */
+static void blocks(struct draft *draft, const struct draft *part, ptrdiff_t extent, MPI_Count count, MPI_Count length,
+                   MPI_Count step) {
+    struct draft block = {0};
+    draft_repeat(&block, part, 0, (size_t)length, extent);
+    draft_repeat(draft, &block, 0, (size_t)count, (ptrdiff_t)step);
+    draft_drop(&block);
+}
+
+/* What the constructor makes of its one part. False: not known here. */
+static bool construct(struct draft *draft, const struct contents *contents, const struct draft *part, ptrdiff_t extent) {
+    const MPI_Count *number = contents->number, count = number[0];
+    switch (contents->combiner) {
+    case MPI_COMBINER_DUP:
+    case MPI_COMBINER_RESIZED: draft_repeat(draft, part, 0, 1, 0); return true;
+    case MPI_COMBINER_CONTIGUOUS: draft_repeat(draft, part, 0, (size_t)count, extent); return true;
+    case MPI_COMBINER_VECTOR: blocks(draft, part, extent, count, number[1], number[2] * extent); return true;
+    case MPI_COMBINER_HVECTOR: blocks(draft, part, extent, count, number[1], number[2]); return true;
+    case MPI_COMBINER_SUBARRAY: return subarray(draft, contents, part, extent);
+    case MPI_COMBINER_INDEXED:
+    case MPI_COMBINER_HINDEXED: {
+        ptrdiff_t unit = contents->combiner == MPI_COMBINER_INDEXED ? extent : 1;
+        for (MPI_Count i = 1; i <= count && !draft->failed; i++)
+            draft_repeat(draft, part, (ptrdiff_t)number[count + i] * unit, (size_t)number[i], extent);
+        return true;
+    }
+    case MPI_COMBINER_INDEXED_BLOCK:
+    case MPI_COMBINER_HINDEXED_BLOCK: {
+        ptrdiff_t unit = contents->combiner == MPI_COMBINER_INDEXED_BLOCK ? extent : 1;
+        for (MPI_Count i = 0; i < count && !draft->failed; i++)
+            draft_repeat(draft, part, (ptrdiff_t)number[2 + i] * unit, (size_t)number[1], extent);
+        return true;
+    }
+    default: return false;
+    }
+}
+
+static bool compile(MPI_Datatype type, struct draft *draft);
+
+/* One of the types that a type is made of, and how far its elements are from each other. */
+static bool compile_part(const struct contents *contents, size_t k, struct draft *part, ptrdiff_t *extent) {
+    MPI_Count lb, bytes;
+    if (PMPI_Type_get_extent_x(contents->type[k], &lb, &bytes) != MPI_SUCCESS) return false;
+    *extent = (ptrdiff_t)bytes;
+    return compile(contents->type[k], part);
+}
+
+static bool compile_made(const struct contents *contents, struct draft *draft) {
+    bool fine = true, structure = contents->combiner == MPI_COMBINER_STRUCT;
+    if (!structure && contents->types != 1) return false;
+    for (size_t k = 0; k < contents->types && fine; k++) {
+        struct draft part = {0};
+        ptrdiff_t extent;
+        fine = compile_part(contents, k, &part, &extent);
+        const MPI_Count *length = contents->number + 1, *at = length + contents->types; /* of a structure's parts */
+        if (fine && structure) draft_repeat(draft, &part, (ptrdiff_t)at[k], (size_t)length[k], extent);
+        else if (fine) fine = construct(draft, contents, &part, extent);
+        draft_drop(&part);
+    }
+    return fine && !draft->failed;
+}
+
+static bool compile(MPI_Datatype type, struct draft *draft) {
+    if (is_given(combiner_of(type))) return compile_given(type, draft);
+    struct contents contents;
+    if (!contents_of(type, &contents)) return false;
+    bool fine = compile_made(&contents, draft);
+    contents_drop(&contents);
+    return fine;
+}
+
+static struct layout *make(MPI_Datatype type) {
+    struct draft draft = {0};
+    MPI_Count lb, extent, size;
+    bool fine = PMPI_Type_get_extent_x(type, &lb, &extent) == MPI_SUCCESS && PMPI_Type_size_x(type, &size) == MPI_SUCCESS &&
+                compile(type, &draft);
+    struct layout *layout = fine ? draft_finish(&draft, (ptrdiff_t)extent) : NULL;
+    draft_drop(&draft);
+    if (!layout || layout->size == (size_t)size) return layout;
+    free(layout); /* the type is something else than it says */
+    return NULL;
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+static int key = MPI_KEYVAL_INVALID;
+static MPI_Comm packer = MPI_COMM_NULL;
+static char none; /* its address as the attribute: this type does not compile */
+
+static int drop(MPI_Datatype type, int keyval, void *kept, void *state) {
+    (void)type, (void)keyval, (void)state;
+    if (kept != &none) free(kept);
+    return MPI_SUCCESS;
+}
+
+static void start(void) {
+    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, drop, &key, NULL);
+    if (PMPI_Comm_dup(MPI_COMM_SELF, &packer) == MPI_SUCCESS) PMPI_Comm_set_errhandler(packer, MPI_ERRORS_RETURN);
+}
+
+MPI_Comm packer_comm(void) {
+    pthread_once(&once, start);
+    return packer;
+}
+
+void layouts_finish(void) {
+    if (packer != MPI_COMM_NULL) PMPI_Comm_free(&packer);
+    if (key != MPI_KEYVAL_INVALID) PMPI_Type_free_keyval(&key);
+}
+
+/* A type that was not committed is a mistake, which the MPI library finds as soon as it is to pack it; it may become right. */
+static bool is_committed(MPI_Datatype type) {
+    char nothing[1];
+    int position = 0;
+    return packer != MPI_COMM_NULL && PMPI_Pack(nothing, 0, type, nothing, 0, &position, packer) == MPI_SUCCESS;
+}
+
+HOT static bool kept_with(MPI_Datatype type, const struct layout **layout) {
+    void *kept;
+    int found = 0;
+    if (PMPI_Type_get_attr(type, key, &kept, &found) != MPI_SUCCESS || !found) return false;
+    *layout = kept == &none ? NULL : kept;
+    return true;
+}
+
+HOT const struct layout *layout_of(MPI_Datatype type) {
+    const struct layout *layout = NULL;
+    if (type == MPI_DATATYPE_NULL) return NULL;
+    pthread_once(&once, start);
+    if (key == MPI_KEYVAL_INVALID || kept_with(type, &layout)) return layout;
+    pthread_mutex_lock(&making); /* the second of two threads would free what the first one uses */
+    if (!kept_with(type, &layout) && is_committed(type)) {
+        struct layout *made = make(type);
+        if (PMPI_Type_set_attr(type, key, made ? (void *)made : (void *)&none) == MPI_SUCCESS) layout = made;
+        else free(made);
+    }
+    pthread_mutex_unlock(&making);
+    return layout;
 }

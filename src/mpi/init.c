@@ -26,7 +26,7 @@ int MPI_Finalize(void) {
     if (report_wanted()) report_write(option_text(OPTION_REPORT));
     if (*option_text(OPTION_TUNE_SAVE)) save_tuning(option_text(OPTION_TUNE_SAVE));
     teams_finish();
-    types_finish();
+    layouts_finish();
     int error = host.finalize();
     paths_finish();
     return error;

@@ -183,7 +183,8 @@ static void describe(struct side *side, const struct request *r, const struct ha
  * where they can. */
 static bool can_be_shown(struct side *side, const struct team *team) {
     struct blocks *blocks = &side->blocks, shown;
-    if (!team_shares(team) || blocks_bytes(blocks) <= bounce_bytes) return true; /* it need not be */
+    /* Where nobody reads peers' memory it need not be. */
+    if (!team_shares(team) || team->map_error[0] != 0 || blocks_bytes(blocks) <= bounce_bytes) return true;
     if (blocks_shown(team, blocks, &shown)) return true;
     size_t counts = blocks->counts ? (size_t)blocks->count * blocks->count_width : 0;
     size_t displs = blocks->displs ? (size_t)blocks->count * blocks->displ_width : 0;
@@ -194,15 +195,15 @@ static bool can_be_shown(struct side *side, const struct team *team) {
     return blocks_shown(team, blocks, &shown);
 }
 
-/* Ready for the algorithm. away: it must not be the user's memory. 0 or -errno. */
+/* Ready for the algorithm. away: it must not be the user's memory; shown: peers may want to reach it. 0 or -errno. */
 static int make_side(struct side *side, const struct request *r, struct team *team, const struct half *half, int count, bool sends,
-                     bool away) {
+                     bool shown, bool away) {
     describe(side, r, half, count);
     struct blocks *blocks = &side->blocks;
     if (count == 0) return 0;
     bool compiled = compile(side, half);
     if (compiled && half->displs && !half->types) blocks->unit = blocks->layout->extent;
-    if (compiled && !away && !can_be_shown(side, team) && sends) away = true;
+    if (compiled && !away && shown && !can_be_shown(side, team) && sends) away = true;
     if (compiled && !away) return 0;
     if (!repack(side)) return -ENOMEM;
     return sends ? move_all(side, true) : 0;
@@ -239,8 +240,9 @@ static int run(const struct request *r, struct team *team, struct plan **plan, c
 
     struct side send, recv;
     bool device = on_device(team, extent.sends ? send_half.buffer : NULL, extent.recvs ? r->recv.buffer : NULL);
-    int failed = make_side(&send, r, team, &send_half, extent.sends, true, rewritten || device);
-    if (!failed) failed = make_side(&recv, r, team, &r->recv, extent.recvs, false, device);
+    bool others_write = !orders[(*plan)->arguments.walk.order].own_dest;
+    int failed = make_side(&send, r, team, &send_half, extent.sends, true, true, rewritten || device);
+    if (!failed) failed = make_side(&recv, r, team, &r->recv, extent.recvs, false, others_write, device);
     else describe(&recv, r, &r->recv, 0);
     struct call call = {.shape = *shape,
                         .in_place = in_place,

@@ -1,10 +1,241 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduction - the collectives that combine elements. */
+/* reduction - the collectives that combine elements: what can be combined, the operation, elements with gaps between their data.
+ * Those are combined in scratch memory, where gaps may be written; the results' data alone go to the user's buffer. Where elements
+ * mingle, vectors are packed, and unpacked for the operation some at a time. */
 #include "mpi/calls.h"
 
-static bool look(const struct request *r, struct shape *shape) {
-    (void)r, (void)shape;
-    return false;
+#include <stdlib.h>
+#include <string.h>
+
+enum { stack_bytes = 4096, strip_bytes = 16 << 10 };
+
+/* Elements in the vectors of this call. */
+static size_t vector_count(const struct request *r, int p) {
+    if (r->collective == COLL_reduce_scatter_block) return (size_t)r->recv.count * (size_t)p;
+    if (r->collective != COLL_reduce_scatter) return (size_t)r->recv.count;
+    size_t all = 0;
+    for (int i = 0; i < p; i++) all += (size_t)entry_of(r->recv.counts, r->large ? 8 : (int)sizeof(int), i);
+    return all;
 }
 
-const struct family family_reduction = {.look = look};
+HOT static bool look(const struct request *r, struct shape *shape) {
+    struct elements elements;
+    if (!elements_of(r->recv.type, r->op, &elements)) return false;
+    if (r->collective == COLL_reduce_scatter) return r->recv.counts != NULL;
+    if (r->recv.count < 0) return false;
+    shape->bytes = (size_t)r->recv.count * elements.size;
+    if (r->collective == COLL_reduce || elements.mingled) return true;
+    return r->recv.buffer != MPI_IN_PLACE && (shape->bytes == 0 || (r->send.buffer && r->recv.buffer));
+}
+
+/* Who is not the root may give anything as its receive buffer. A mistake is told by the host MPI on the rank that made it. */
+HOT static bool has_buffers(const struct request *r, const struct team *team, const struct shape *shape) {
+    const void *significant = team->me == r->root ? r->recv.buffer : r->send.buffer;
+    struct elements elements;
+    elements_of(r->recv.type, r->op, &elements);
+    return significant != MPI_IN_PLACE && (shape->bytes == 0 || elements.mingled || (significant && r->send.buffer));
+}
+
+HOT static bool agree(const struct request *r, struct team *team, struct shape *shape) {
+    if (r->collective == COLL_reduce) return r->root >= 0 && r->root < team->p && has_buffers(r, team, shape);
+    if (r->collective != COLL_reduce_scatter) return true;
+    for (int i = 0; i < team->p; i++)
+        if (entry_of(r->recv.counts, r->large ? 8 : (int)sizeof(int), i) < 0) return false;
+    struct elements elements;
+    elements_of(r->recv.type, r->op, &elements);
+    shape->bytes = (vector_count(r, team->p) * elements.size + (size_t)team->p - 1) / (size_t)team->p;
+    return true;
+}
+
+/* ---- the operation ---- */
+
+struct operation {
+    MPI_Datatype type;
+    MPI_Op op;
+    /* Where elements mingle: places for so many of them, unpacked. */
+    char *memory, *in, *inout;
+    size_t strip;
+};
+
+/* The MPI library counts in int. */
+HOT static void combine(const struct reduction *reduction, const char *in, char *inout, size_t count) {
+    const struct operation *operation = reduction->state;
+    for (size_t done = 0, now; done < count; done += now) {
+        now = count - done < 1 << 30 ? count - done : 1 << 30;
+        PMPI_Reduce_local(in + done * reduction->bytes, inout + done * reduction->bytes, (int)now, operation->type, operation->op);
+    }
+}
+
+/* ---- data of elements with gaps ---- */
+
+/* Packs or unpacks elements. device: memory that only the MPI library can read. */
+static bool move_packed(MPI_Datatype type, char *user, size_t count, char *packed, size_t size, bool pack, bool device) {
+    const struct layout *layout = device ? NULL : layout_of(type);
+    if (layout && pack) layout_pack(packed, user, layout, count);
+    else if (layout) layout_unpack(user, layout, count, packed, count * size);
+    if (layout) return true;
+    struct typed typed = {type, (MPI_Count)count};
+    if (!device) return can_pack(&typed, user) && move_blocks(&typed, user, 1, packed, pack) == 0;
+    int position = 0, bytes = (int)(count * size);
+    if (count * size > INT32_MAX) return false;
+    return (pack ? PMPI_Pack(user, (int)count, type, packed, bytes, &position, MPI_COMM_SELF)
+                 : PMPI_Unpack(packed, bytes, &position, user, (int)count, type, MPI_COMM_SELF)) == MPI_SUCCESS;
+}
+
+static void combine_packed(const struct reduction *reduction, const char *in, char *inout, size_t count) {
+    const struct operation *operation = reduction->state;
+    size_t bytes = reduction->bytes;
+    for (size_t done = 0, now; done < count; done += now) {
+        now = count - done < operation->strip ? count - done : operation->strip;
+        char *left = (char *)(uintptr_t)in + done * bytes, *right = inout + done * bytes;
+        move_packed(operation->type, operation->in, now, left, bytes, false, false);
+        move_packed(operation->type, operation->inout, now, right, bytes, false, false);
+        PMPI_Reduce_local(operation->in, operation->inout, (int)now, operation->type, operation->op);
+        move_packed(operation->type, operation->inout, now, right, bytes, true, false);
+    }
+}
+
+/* Bytes between the first and the last one that count elements touch. */
+static size_t span_of(const struct elements *elements, size_t count) {
+    ptrdiff_t far = elements->extent < 0 ? -elements->extent : elements->extent;
+    return (size_t)(elements->high - elements->low) + (count - 1) * (size_t)far;
+}
+
+/* Where elements lie apart only the operation sees gaps. False: no memory. */
+static bool operation_unpacks(struct operation *operation, const struct elements *elements) {
+    operation->strip = strip_bytes / elements->size + 1;
+    size_t span = (span_of(elements, operation->strip) + 63) / 64 * 64;
+    ptrdiff_t before = elements->extent < 0 ? (ptrdiff_t)(operation->strip - 1) * elements->extent : 0;
+    operation->memory = malloc(2 * span);
+    if (!operation->memory) return false;
+    memset(operation->memory, 0, 2 * span);
+    operation->in = operation->memory - before - elements->low;
+    operation->inout = operation->in + span;
+    return true;
+}
+
+/* ---- vectors that lie elsewhere than the user's ---- */
+
+struct scratch {
+    char *memory, *send, *recv, *packed;
+};
+
+static size_t line_up(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/* Memory for a vector, for the results, and for as many of these, packed. */
+static bool scratch_get(struct scratch *scratch, char *stack, size_t sent, size_t received, size_t extent, size_t size) {
+    size_t send = line_up(sent * extent), recv = line_up(received * extent);
+    size_t all = send + recv + (sent > received ? sent : received) * size;
+    scratch->memory = all > stack_bytes ? malloc(all) : NULL;
+    if (all > stack_bytes && !scratch->memory) return false;
+    scratch->send = scratch->memory ? scratch->memory : stack;
+    scratch->recv = scratch->send + send;
+    scratch->packed = scratch->recv + recv;
+    return true;
+}
+
+/* ---- the call ---- */
+
+struct task {
+    const struct request *r;
+    struct elements elements;
+    struct reduction reduction;
+    struct operation operation;
+    size_t received; /* elements */
+    bool device;
+};
+
+/* From the user's vector to scratch. */
+static bool bring(const struct task *task, const struct scratch *scratch, const char *user) {
+    const struct elements *elements = &task->elements;
+    size_t count = task->reduction.count;
+    char *from = (char *)(uintptr_t)user;
+    MPI_Datatype type = task->operation.type;
+    if (elements->mingled) return move_packed(type, from, count, scratch->send, elements->size, true, task->device);
+    if (!task->device) {
+        memcpy(scratch->send, user, span_of(elements, count)); /* nothing behind the last one's data */
+        return true;
+    }
+    return move_packed(type, from, count, scratch->packed, elements->size, true, true) &&
+           move_packed(type, scratch->send, count, scratch->packed, elements->size, false, false);
+}
+
+/* From scratch to the user's buffer: data only. */
+static bool bring_back(const struct task *task, const struct scratch *scratch, char *user) {
+    static const struct copier plain = {.kernel = KERNEL_plain};
+    const struct elements *elements = &task->elements;
+    size_t count = task->received;
+    MPI_Datatype type = task->operation.type;
+    if (elements->mingled) return move_packed(type, user, count, scratch->recv, elements->size, false, task->device);
+    const struct layout *layout = task->device ? NULL : layout_of(type);
+    if (layout) layout_copy(user, layout, count, scratch->recv, layout, count, &plain);
+    if (layout) return true;
+    return move_packed(type, scratch->recv, count, scratch->packed, elements->size, true, false) &&
+           move_packed(type, user, count, scratch->packed, elements->size, false, task->device);
+}
+
+static int run_scratch(struct task *task, struct team *team, const struct plan *plan, struct call *call, bool *left) {
+    _Alignas(64) char stack[stack_bytes];
+    struct scratch scratch = {0};
+    struct call user = *call;
+    const struct elements *elements = &task->elements;
+    size_t count = task->reduction.count;
+    bool fine = scratch_get(&scratch, stack, count, task->received, task->reduction.bytes, elements->size);
+    if (fine && elements->mingled) fine = operation_unpacks(&task->operation, elements);
+    if (fine && !call->trouble) fine = bring(task, &scratch, user.send);
+    if (!fine) call->trouble |= NO_MEMORY;
+    call->send = scratch.send;
+    call->recv = scratch.recv;
+    call->in_place = false;
+    if (fine || !plan->algorithm->code->loose) {
+        *left = plan->algorithm->code->run(team, call, &plan->arguments) == LEFT;
+        fine = *left || task->received == 0 || bring_back(task, &scratch, user.recv);
+    }
+    free(task->operation.memory);
+    free(scratch.memory);
+    if (fine) return MPI_SUCCESS;
+    PMPI_Comm_call_errhandler(task->r->comm, MPI_ERR_OTHER);
+    return MPI_ERR_OTHER;
+}
+
+/* Where a plan leaves ranks no way to say that one cannot take part: what could go wrong is not begun. The same on all ranks. */
+static bool too_loose(const struct task *task, const struct plan *plan) {
+    const struct elements *elements = &task->elements;
+    size_t bytes = 2 * line_up(task->reduction.count * task->reduction.bytes) + task->reduction.count * elements->size;
+    return plan->algorithm->code->loose && elements->gaps && (elements->mingled || bytes > stack_bytes);
+}
+
+HOT static int run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
+    struct task task = {.r = r, .operation = {.type = r->recv.type, .op = r->op}};
+    const struct elements *elements = &task.elements;
+    if (!elements_of(r->recv.type, r->op, &task.elements)) return r->native(r);
+    task.reduction = (struct reduction){.combine = elements->mingled ? combine_packed : combine,
+                                        .state = &task.operation,
+                                        .bytes = elements->mingled ? elements->size : (size_t)elements->extent,
+                                        .count = vector_count(r, team->p),
+                                        .counts = r->recv.counts,
+                                        .count_width = r->large ? 8 : (uint8_t)sizeof(int)};
+    char *recv = (char *)(uintptr_t)r->recv.buffer;
+    bool root = r->collective != COLL_reduce || team->me == r->root;
+    /* The same buffer twice is wrong, but some programs get away with it. */
+    bool in_place = root && (r->send.buffer == MPI_IN_PLACE || r->send.buffer == recv);
+    struct call call = {.shape = *shape,
+                        .send = in_place ? recv : r->send.buffer,
+                        .recv = recv,
+                        .in_place = in_place,
+                        .root = r->root,
+                        .reduction = &task.reduction};
+    task.received = part_received(team, &call, team->me).count;
+    task.device = on_device(team, call.send, root ? recv : NULL);
+    if (task.device && !(*plan)->algorithm->code->loose) call.trouble = ON_DEVICE;
+    bool left = too_loose(&task, *plan);
+    int error = MPI_SUCCESS;
+    if (!left && (elements->gaps || task.device)) error = run_scratch(&task, team, *plan, &call, &left);
+    else if (!left) left = (*plan)->algorithm->code->run(team, &call, &(*plan)->arguments) == LEFT;
+    if (!left) return error;
+    error = r->native(r);
+    *plan = plan_left(team, shape);
+    return error;
+}
+
+const struct family family_reduction = {.look = look, .agree = agree, .run = run};

@@ -70,8 +70,11 @@ static void write_plan(const struct team *team, const struct shape *shape, const
 
 void plan_choose(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan) {
     char why[128];
-    /* The others' algorithms see to such buffers by themselves. */
-    in_reach = in_reach || (shape->collective != COLL_alltoall && shape->collective != COLL_allgather);
+    /* The others' algorithms see to such buffers by themselves, but long blocks go through the stage in rounds. */
+    bool equal = shape->collective == COLL_alltoall || shape->collective == COLL_allgather;
+    bool exchange = is_vector(shape->collective) && shape->collective < COLL_neighbor_alltoall;
+    bool rounds = exchange && !team_shares(team) && !staging_pays(team, shape);
+    in_reach = in_reach || (!equal && !rounds);
     const struct algorithm *best = &algorithms[ALGORITHM_native];
     double least = 0;
     for (int a = 0; a < ALGORITHMS && in_reach; a++) {
@@ -85,7 +88,7 @@ void plan_choose(struct team *team, const struct shape *shape, bool in_reach, st
     }
     char text[64];
     if (in_reach) write_plan(team, shape, best, text);
-    plan_parse(in_reach ? text : outside_plan(team, shape), plan, why, sizeof why);
+    plan_parse(in_reach ? text : rounds ? "native" : outside_plan(team, shape), plan, why, sizeof why);
     if (!plan->algorithm->code->run && in_reach) plan->reason = "mortar has no algorithm for it";
     else if (!plan->algorithm->code->run)
         plan->reason = "buffers outside the shared heap: the host MPI copies blocks of this size faster";

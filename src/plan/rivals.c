@@ -65,9 +65,12 @@ int plan_rivals(const struct team *team, const struct shape *shape, bool in_reac
         snprintf(text, sizeof text, "%s(nt)", algorithms[a].name); /* the narrower ones are there for comparison */
         add(&list, shape, team, text);
     }
-    /* Any blocks see by themselves to what is out of reach, without paths. */
-    if (in_reach || is_vector(shape->collective)) return list.count;
+    if (in_reach || shape->collective >= COLL_neighbor_alltoall) return list.count;
     add(&list, shape, team, "cico");
+    if (is_vector(shape->collective)) { /* sees to what is out of reach by itself, without paths */
+        add(&list, shape, team, "pull(rows)");
+        return list.count;
+    }
     for (int path = 0; path < PATHS; path++) { /* one that does not work between these ranks cannot be prepared */
         snprintf(text, sizeof text, "pull(%s)", paths[path].name);
         if (paths[path].code->open) add(&list, shape, team, text);

@@ -3,7 +3,9 @@
  *
  * The boxes of a rank lie side by side, so that short calls touch few pages, and every rank's ring begins at another set of the
  * caches; what is too long for a box lies in its room. `holds` counts on and on in 64 bits, of which the part needs few: a reader
- * that waits for a part has acknowledged the one BOXES before, so it finds that one or the one that it wants. Nothing is reset. */
+ * that waits for a part has acknowledged the one BOXES before, so it finds that one or the one that it wants. Nothing is reset.
+ * Who waits for several sources sleeps at the box of one; its desk says which. A sender that cannot go on before that reader has
+ * come rings there: one late source does not hold up the others. */
 #include "reach/reach.h"
 
 #include <stdlib.h>
@@ -11,6 +13,7 @@
 enum { line = 64, part_bits = 8 };
 _Static_assert((1 << part_bits) > BOXES && ((1 << part_bits) % BOXES) == 0, "parts that share a box differ");
 
+/* The boxes, and the rank's desk. */
 static size_t ring_bytes(void) { return BOXES * sizeof(struct box) + line; }
 
 /* All rooms of a rank are as large as a stage slot's two halves; an odd number of lines, so that they lie in different sets. */
@@ -37,11 +40,16 @@ HOT char *box_room_of(const struct team *team, int rank, uint64_t op, uint32_t p
     return team->boxes + (size_t)team->p * ring_bytes() + ((size_t)rank * BOXES + place(op, part)) * team->box_room;
 }
 
+/* Where the rank waits, as the number of a box in the team, from 1; 0: nowhere. It may have gone on: then a ring wakes in vain. */
+static inline _Atomic uint32_t *desk_of(const struct team *team, int rank) {
+    return (_Atomic uint32_t *)(void *)(box_of(team, rank, 0, 0) + BOXES);
+}
+
 HOT struct box *box_wait_free(struct team *team, uint64_t op, uint32_t part) {
     struct box *box = box_of(team, team->me, op, part);
-    uint32_t filled = atomic_load_explicit(&box->filled, memory_order_relaxed), emptied;
+    uint32_t emptied;
     bool waited = false;
-    while ((emptied = atomic_load_explicit(&box->emptied, memory_order_acquire)) != filled) {
+    while ((emptied = atomic_load_explicit(&box->emptied, memory_order_acquire)) != box->filling) {
         wait_change(team, &box->emptied, emptied, &box->owner_asleep);
         waited = true;
     }
@@ -50,38 +58,60 @@ HOT struct box *box_wait_free(struct team *team, uint64_t op, uint32_t part) {
     return box;
 }
 
+static void ring(struct box *box) {
+    /* seq_cst: before the count of sleepers is read, or a reader falling asleep is missed. */
+    atomic_fetch_add_explicit(&box->rings, 1, memory_order_seq_cst);
+    wait_wake(&box->rings, &box->readers_asleep);
+}
+
 HOT void box_publish(struct box *box, uint64_t op, uint32_t part, uint32_t readers) {
-    uint32_t filling = atomic_load_explicit(&box->filled, memory_order_relaxed) + 1;
     box->readers = readers;
-    box->filling = filling;
+    box->filling++;
     if (readers > 1) atomic_store_explicit(&box->taken, 0, memory_order_relaxed);
-    atomic_store_explicit(&box->holds, held(op, part), memory_order_release);
-    /* After `holds`, or a reader could fall asleep between them. seq_cst: before the count of sleepers is read. */
-    atomic_store_explicit(&box->filled, filling, memory_order_seq_cst);
-    wait_wake(&box->filled, &box->readers_asleep);
+    /* seq_cst: before box_ring looks at the readers' desks. */
+    atomic_store_explicit(&box->holds, held(op, part), memory_order_seq_cst);
+    ring(box);
 }
 
 HOT bool box_ready(const struct team *team, int source, uint64_t op, uint32_t part) {
-    return atomic_load_explicit(&box_of(team, source, op, part)->holds, memory_order_acquire) == held(op, part);
+    return atomic_load_explicit(&box_of(team, source, op, part)->holds, memory_order_seq_cst) == held(op, part);
 }
 
 HOT void box_wait_for(struct team *team, int source, uint64_t op, uint32_t part) {
     struct box *box = box_of(team, source, op, part);
     for (bool waited = false;; waited = true) {
-        uint32_t filled = atomic_load_explicit(&box->filled, memory_order_acquire);
+        uint32_t rings = atomic_load_explicit(&box->rings, memory_order_acquire);
         if (box_ready(team, source, op, part)) {
             if (team->waits.on && waited) waits_for(team, source, box->entered);
             return;
         }
-        wait_change(team, &box->filled, filled, &box->readers_asleep);
+        wait_change(team, &box->rings, rings, &box->readers_asleep);
     }
+}
+
+uint32_t box_settle(struct team *team, int source, uint64_t op, uint32_t part) {
+    uint32_t number = (uint32_t)source * BOXES + place(op, part) + 1;
+    atomic_store_explicit(desk_of(team, team->me), number, memory_order_seq_cst); /* before I look again at all sources */
+    return atomic_load_explicit(&box_of(team, source, op, part)->rings, memory_order_acquire);
+}
+
+void box_wait_settled(struct team *team, int source, uint64_t op, uint32_t part, uint32_t rings) {
+    struct box *box = box_of(team, source, op, part);
+    wait_change(team, &box->rings, rings, &box->readers_asleep);
+    atomic_store_explicit(desk_of(team, team->me), 0, memory_order_relaxed);
+    if (team->waits.on && box_ready(team, source, op, part)) waits_for(team, source, box->entered);
+}
+
+void box_ring(const struct team *team, int reader) {
+    uint32_t number = atomic_load_explicit(desk_of(team, reader), memory_order_seq_cst);
+    if (number > 0) ring(box_of(team, (int)((number - 1) / BOXES), (number - 1) % BOXES, 0));
 }
 
 HOT void box_ack(const struct team *team, struct box *box) {
     uint32_t readers = box->readers;
     if (readers > 1 && atomic_fetch_add_explicit(&box->taken, 1, memory_order_acq_rel) + 1 != readers) return;
     if (team->waits.on) box->last_reader = team->me, box->last_entered = team->waits.entered;
-    /* Only the last reader comes here, so the owner is woken once. It may be so early that `filled` is not written yet. */
+    /* Only the last reader comes here, so the owner is woken once. seq_cst as in ring. */
     atomic_store_explicit(&box->emptied, box->filling, memory_order_seq_cst);
     wait_wake(&box->emptied, &box->owner_asleep);
 }

@@ -17,15 +17,18 @@ static size_t cards_end(int p) { return (posts_end(p) + 2 * (size_t)p * CARD_BYT
 
 static size_t stage_end(int p, size_t slot) { return (cards_end(p) + 2 * (size_t)p * slot + page - 1) / page * page; }
 
-size_t control_size(int p, size_t slot) { return stage_end(p, slot) + boxes_size(p, slot); }
+static size_t arrival_end(int p, size_t slot) { return stage_end(p, slot) + (size_t)p * arrival_room; }
+
+size_t control_size(int p, size_t slot) { return arrival_end(p, slot) + boxes_size(p, slot); }
 
 void team_attach(struct team *team, void *memory, size_t slot) {
     team->control = memory;
     team->control_bytes = control_size(team->p, slot);
     team->cards = (char *)memory + posts_end(team->p);
     team->stage = (char *)memory + cards_end(team->p);
+    team->arrival = (char *)memory + stage_end(team->p, slot);
     team->slot = slot;
-    boxes_attach(team, (char *)memory + stage_end(team->p, slot), slot);
+    boxes_attach(team, (char *)memory + arrival_end(team->p, slot), slot);
     team->map_error[0] = team->map_error[1] = 1; /* not tried */
     team->patience = (struct patience){.mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"),
                                        .crowded = true,

@@ -58,6 +58,8 @@ struct control {
 
 /* Bytes that a rank has beside its post, for what does not fit into one: see coll/vector.c. */
 enum { CARD_BYTES = 384 };
+/* Shared memory per rank for vectors that ranks leave to each other; coll/arrival.c says what is where. */
+enum { arrival_classes = 3, arrival_room = 101 << 10 };
 
 /* How this rank waits; adapted at run time (wait.c). */
 struct patience {
@@ -139,7 +141,9 @@ struct team {
     size_t box_room;
     uint64_t ops;                 /* calls that went through boxes, the same number on all ranks */
     uint32_t *turns, turns_count; /* see team_turns */
-    uint32_t epoch;               /* barriers that I have passed */
+    char *arrival;                      /* [p][arrival_room] bytes, zero at first */
+    uint32_t arrivals[arrival_classes]; /* that I have been part of, by class; wraps */
+    uint32_t epoch;                     /* barriers that I have passed */
     struct patience patience;
     struct waits waits;
     char *region; /* the part of my memory that peers can reach */
@@ -227,7 +231,7 @@ static inline struct post *post_of(const struct team *team, uint32_t half, int r
 enum { BOXES = 32, BOX_INSIDE = 832 };
 struct box {
     _Alignas(64) _Atomic uint64_t holds; /* op and part; 0: nothing yet */
-    _Atomic uint32_t filled;             /* how often; what readers wait on; wraps */
+    _Atomic uint32_t rings;              /* at least one for each filling; what readers wait on; wraps */
     _Atomic uint32_t readers_asleep;
     _Atomic uint32_t emptied; /* how often all its readers have acknowledged; what the owner waits on */
     _Atomic uint32_t owner_asleep;
@@ -252,6 +256,12 @@ void box_publish(struct box *box, uint64_t op, uint32_t part, uint32_t readers);
 /* Is the part there? */
 bool box_ready(const struct team *team, int source, uint64_t op, uint32_t part);
 void box_wait_for(struct team *team, int source, uint64_t op, uint32_t part);
+/* To wait for one of several sources: settle at the box of one of them, look at all once more, and if none is ready wait; rings is
+ * what settling returned. Comes back when that box was filled, or somebody who cannot go on without me has rung. */
+uint32_t box_settle(struct team *team, int source, uint64_t op, uint32_t part);
+void box_wait_settled(struct team *team, int source, uint64_t op, uint32_t part, uint32_t rings);
+/* After box_publish: wakes this reader if it has settled at another's box. For senders that will wait for it. */
+void box_ring(const struct team *team, int reader);
 /* One reader has read; it may not touch the box afterwards. */
 void box_ack(const struct team *team, struct box *box);
 /* Scratch memory for so many numbers, kept by the team. NULL: no memory. Local. */

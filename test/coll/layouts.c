@@ -44,6 +44,9 @@ static void make_family(int family, MPI_Datatype basic) {
     MPI_Type_contiguous(2, inner, &type);
     MPI_Type_free(&inner);
     add("interleaved", family, 4, resized(type, 0, 4 * x), false);
+    int four = 4, cyclic = MPI_DISTRIBUTE_CYCLIC, each = 1, two = 2; /* elements 0 and 2; no layout: the host packs them */
+    MPI_Type_create_darray(2, 0, 1, &four, &cyclic, &each, &two, MPI_ORDER_C, basic, &type);
+    add("distributed", family, 2, type, false);
     MPI_Type_vector(3, 1, 0, basic, &type);
     add("overlapping", family, 3, resized(type, 0, 2 * x), true);
 }

@@ -8,8 +8,8 @@ from common import code, files, main, matches, read
 # module: (macro of a row, what the file's symbol starts with, files of the module that are no row)
 MODULES = {
     "order": ("ORDER", "order_", {"table"}),
-    "copy": ("KERNEL", "copy_", {"table", "layout"}),
-    "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "cost", "letters", "offers", "outside", "staged", "vector"}),
+    "copy": ("KERNEL", "copy_", {"table", "layout", "draft", "grid"}),
+    "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "cost", "letters", "offers", "outside", "reduce", "staged", "vector"}),
     "reach": ("PATH", "path_", {"box", "domains", "handover_socket", "host", "node", "paths", "peers", "sync", "team", "wait",
                                 "waits", "windows"}),
 }

@@ -4,11 +4,13 @@
  * kinds, many parts in tiny boxes, late ranks and such that cannot take part, numbers beyond 32 bits, barriers in between. The
  * whole memory around each receive buffer is compared; after a call a rank writes over its buffers at once.
  * mailbox [SEED [CALLS]]: calls per team, at most. */
+#define _GNU_SOURCE
 #include "crew.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { most_edges = 120, most_blocks = 2 * most_edges, piece = 12, guard = 64, tables = 8 << 10 };
 
@@ -325,6 +327,40 @@ static void run_ahead(struct rank *rank) {
         }
 }
 
+/* ---- a late source must not hold up the others ---- */
+
+/* Ranks 0 and 2 send to rank 1, rank 2 straight; rank 0 not before rank 2 has returned: else this never ends. */
+static void late_source(struct rank *rank) {
+    static _Atomic int returned;
+    static const size_t bytes = 64 << 10;
+    struct team *team = &rank->team;
+    const struct algorithm_code *code = algorithms[ALGORITHM_mailbox].code;
+    struct arguments arguments = {.copier.plain = SIZE_MAX};
+    if (team->me == 0) atomic_store(&returned, 0);
+    code->prepare(team, &arguments);
+    for (int round = 1; round <= 4; round++) {
+        uint32_t first = round % 2 ? 0 : 2, me = (uint32_t)team->me;
+        struct edge to = {.source = me, .dest = 1, .in = me == first ? 0 : 1};
+        struct edge from[] = {{.source = first, .dest = 1}, {.source = 2 - first, .dest = 1, .in = 1}};
+        struct neighbours neighbours = {.outs = me != 1, .to_count = me != 1, .to = &to, .from = from};
+        if (me == 1) neighbours.ins = neighbours.from_count = 2;
+        struct blocks sends = {.base = rank->block, .count = me != 1, .layout = &layout_bytes, .each = bytes}, recvs = sends;
+        recvs.count = neighbours.ins;
+        struct call call = {.shape = {.collective = COLL_neighbor_alltoall, .bytes = bytes},
+                            .sends = &sends,
+                            .recvs = &recvs,
+                            .neighbours = &neighbours};
+        memset(rank->block, me == 1 ? 0 : (int)me + round, 2 * bytes);
+        if (me == 2) usleep(2000); /* rank 1 sleeps by now, mostly at the box of rank 0 */
+        while (me == 0 && atomic_load(&returned) < round) usleep(100);
+        code->run(team, &call, &arguments);
+        if (me == 2) atomic_store(&returned, round);
+        for (size_t i = 0; me == 1 && i < 2 * bytes; i++)
+            expect(rank->block[i] == (int)(i < bytes ? first : 2 - first) + round, "round %d: byte %zu is %d", round, i,
+                   rank->block[i]);
+    }
+}
+
 int main(int count, char **words) {
     uint64_t random = seed_from(count, words);
     static const int sizes[] = {1, 2, 3, 4, 5, 8, 13, 16};
@@ -344,6 +380,9 @@ int main(int count, char **words) {
             crew_run(&crew);
             crew.body = run_ahead;
             if (sizes[i] > 1) crew_run(&crew);
+            crew.body = late_source;
+            crew.all_have_regions = true;
+            if (sizes[i] == 3 && reach != REACH_NOTHING) crew_run(&crew);
             runs++;
         }
     printf("%d teams of up to 16 threads, at most %d calls each\n", runs, calls);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_combine - every rank stages its vector and arrives at one barrier; the last to arrive combines all of them, in rank
+ * order, and releases the others, who copy their results out.
+ * Cost    one barrier; p (o + n beta) on one processor, where o is what calling the operation takes; 2 n beta per rank.
+ * Wins    short vectors, where the barrier is the cost. */
+#include "coll/coll.h"
+
+extern const struct algorithm_code algorithm_combine;
+
+static double cost(const struct team *team, const struct shape *shape) {
+    size_t bytes = vector_bytes(team, shape), rounds = bytes / team->slot + 1;
+    return (double)rounds * team->sync_seconds + team->p * combine_seconds(bytes) + crowding(team) * copy_seconds(team, 2, bytes);
+}
+
+HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    (void)arguments;
+    return staged_reduction(team, call, true);
+}
+
+const struct algorithm_code algorithm_combine = {.copies_in = true, .cost = cost, .run = run};

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reduce.h - a part of coll.h: what an algorithm needs to combine elements, and what those that combine have in common. */
+#ifndef MORTAR_REDUCE_H
+#define MORTAR_REDUCE_H
+
+#include "reach/reach.h"
+
+struct call;
+struct shape;
+
+/* The elements of call.send and call.recv lie back to back; mpi/ has seen to types with gaps. The vector has the same length on all
+ * ranks. The operation is associative, so how it is bracketed is the algorithm's choice; but that must not depend on who comes
+ * first, nor may operands change sides: results are the same from run to run. */
+struct reduction {
+    /* inout = in op inout, element by element. The two do not overlap. Local. */
+    void (*combine)(const struct reduction *reduction, const char *in, char *inout, size_t count);
+    const void *state;  /* combine's */
+    size_t bytes;       /* of an element */
+    size_t count;       /* elements of the vector */
+    bool any_order;     /* the user agrees to results that depend on who comes first, and the operation commutes */
+    const void *counts; /* reduce_scatter: elements of each rank's part */
+    uint8_t count_width;
+};
+
+/* Some elements of the vector. */
+struct part {
+    size_t first, count;
+};
+
+/* What a rank receives: none, where its receive buffer is not significant. */
+struct part part_received(const struct team *team, const struct call *call, int rank);
+/* Rank's share of so many elements, when all do the same work: cut between cache lines where elements do not straddle them. */
+struct part part_worked(const struct team *team, const struct reduction *reduction, size_t count, int rank);
+
+/* Reduces through the team's stage, in rounds of what fits there. alone: the last rank to arrive combines everything, one barrier
+ * a round; else each rank its share, three. Any buffers, any length; in place is no special case. DONE; LEFT on all ranks: a rank
+ * has trouble of LEAVE, or an element does not fit. */
+enum outcome staged_reduction(struct team *team, const struct call *call, bool alone);
+
+/* Bytes of a whole vector. */
+size_t vector_bytes(const struct team *team, const struct shape *shape);
+/* Seconds to combine two vectors of so many bytes, in caches, with one call of the operation. */
+double combine_seconds(size_t bytes);
+
+#endif

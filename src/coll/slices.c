@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_slices - between two barriers each rank combines one slice of all vectors, straight from the send buffers, and writes
+ * the result straight into the receive buffers; each byte is read once. Buffers that peers cannot reach are copied to memory that
+ * they can; where a rank has none, all go through the stage instead.
+ * Brackets are set from the right, a(0) op (a(1) op ...), which needs no copy of any input but the last; scans from the left.
+ * Results that fit into no cache are written past it (ramesh2024 section V-E).
+ * Cost    two barriers; p o + 2 n beta per rank, where o is what calling the operation takes.
+ * Wins    long vectors. */
+#include "coll/coll.h"
+
+#include <stdlib.h>
+
+extern const struct algorithm_code algorithm_slices;
+
+enum { strip_bytes = 8 << 10 }; /* of each vector in turn: what is being combined stays in the first level cache */
+
+static int prepare(struct team *team, const struct arguments *arguments) {
+    (void)arguments;
+    int error = team_map(team, true);
+    return error ? error : team_map(team, false);
+}
+
+static double cost(const struct team *team, const struct shape *shape) {
+    size_t bytes = vector_bytes(team, shape), slice = bytes / (size_t)team->p + 1;
+    double results = shape->collective == COLL_reduce || shape->collective == COLL_reduce_scatter ||
+                             shape->collective == COLL_reduce_scatter_block
+                         ? 1
+                         : team->p;
+    return 2 * team->sync_seconds + crowding(team) * (team->p * combine_seconds(slice) + copy_seconds(team, results, slice));
+}
+
+/* ---- where the vectors lie ---- */
+
+/* My buffers as peers see them. The copies are mine to free. */
+struct view {
+    const char *send;
+    char *recv;
+    char *send_copy, *recv_copy, *strips;
+    struct part mine; /* what I receive */
+};
+
+static bool is_scattered(enum collective c) { return c == COLL_reduce_scatter || c == COLL_reduce_scatter_block; }
+
+/* Is this memory in reach, or a copy that is? False: neither. */
+static bool show(const struct team *team, const void *memory, size_t bytes, uint64_t *offset, char **copy) {
+    *copy = NULL;
+    if (bytes == 0 || team_reaches(team, memory, bytes, offset)) return true;
+    if (team->region_bytes > 0) *copy = malloc(bytes);
+    return *copy && team_reaches(team, *copy, bytes, offset);
+}
+
+/* Writes my post; returns the trouble to arrive with. */
+static uint32_t post_view(struct team *team, const struct call *call, struct view *view) {
+    const struct reduction *reduction = call->reduction;
+    struct post *post = post_of(team, team->epoch & 1, team->me);
+    *view = (struct view){.send = call->send, .recv = call->recv, .mine = part_received(team, call, team->me)};
+    if (call->trouble & LEAVE) return call->trouble;
+    size_t all = reduction->count * reduction->bytes, received = view->mine.count * reduction->bytes;
+    size_t strip = strip_bytes > reduction->bytes ? strip_bytes : reduction->bytes;
+    view->strips = malloc(2 * strip);
+    uint32_t trouble = view->strips ? 0 : NO_MEMORY;
+    if (!show(team, view->send, all, &post->send, &view->send_copy)) trouble |= SEND_UNREACHABLE;
+    if (is_scattered(call->shape.collective)) {
+        /* Nobody else writes there. In place it lies where others read my vector. */
+        if (call->in_place && received > 0 && !(view->recv_copy = malloc(received))) trouble |= NO_MEMORY;
+    } else if (!show(team, view->recv, received, &post->recv, &view->recv_copy)) {
+        trouble |= RECV_UNREACHABLE;
+    }
+    if (trouble == 0 && view->send_copy) memcpy(view->send_copy, call->send, all);
+    if (view->recv_copy) view->recv = view->recv_copy;
+    return trouble;
+}
+
+static void free_view(struct view *view) {
+    free(view->send_copy);
+    free(view->recv_copy);
+    free(view->strips);
+}
+
+/* ---- combining ---- */
+
+struct task {
+    const struct team *team;
+    const struct reduction *reduction;
+    uint32_t half;
+    struct copier copier;
+    char *strips[2];
+};
+
+static const char *vector_at(const struct task *task, int rank, size_t element) {
+    uint64_t offset = post_of(task->team, task->half, rank)->send;
+    return (const char *)(task->team->peers[0][rank] + offset) + element * task->reduction->bytes;
+}
+
+static void put(const struct task *task, int rank, size_t element, const char *from, size_t count) {
+    size_t bytes = task->reduction->bytes;
+    uintptr_t to = task->team->peers[1][rank] + post_of(task->team, task->half, rank)->recv + element * bytes;
+    copy_block(&task->copier, (void *)to, from, count * bytes);
+}
+
+/* All vectors' elements at .. at + count, to the first strip. */
+static char *combine_strip(const struct task *task, size_t at, size_t count) {
+    const struct reduction *reduction = task->reduction;
+    int i = task->team->p - 1;
+    memcpy(task->strips[0], vector_at(task, i, at), count * reduction->bytes);
+    while (--i >= 0) reduction->combine(reduction, vector_at(task, i, at), task->strips[0], count);
+    return task->strips[0];
+}
+
+/* Each rank's prefix. In place: a vector is read before its rank's result is written over it. */
+static void scan_strip(const struct task *task, size_t at, size_t count, bool exclusive) {
+    const struct reduction *reduction = task->reduction;
+    char *before = task->strips[0], *now = task->strips[1];
+    for (int i = 0; i < task->team->p; i++) {
+        memcpy(now, vector_at(task, i, at), count * reduction->bytes);
+        if (exclusive && i > 0) put(task, i, at, before, count);
+        if (i > 0) reduction->combine(reduction, before, now, count);
+        if (!exclusive) put(task, i, at, now, count);
+        char *other = before;
+        before = now, now = other;
+    }
+}
+
+static void work(const struct task *task, const struct call *call, const struct view *view) {
+    const struct reduction *reduction = task->reduction;
+    enum collective c = call->shape.collective;
+    struct part part = is_scattered(c) ? view->mine : part_worked(task->team, reduction, reduction->count, task->team->me);
+    size_t strip = strip_bytes > reduction->bytes ? strip_bytes / reduction->bytes : 1;
+    for (size_t done = 0, now; done < part.count; done += now) {
+        size_t at = part.first + done;
+        now = part.count - done < strip ? part.count - done : strip;
+        if (c == COLL_scan || c == COLL_exscan) {
+            scan_strip(task, at, now, c == COLL_exscan);
+            continue;
+        }
+        const char *result = combine_strip(task, at, now);
+        if (is_scattered(c)) copy_block(&task->copier, view->recv + done * reduction->bytes, result, now * reduction->bytes);
+        else if (c == COLL_reduce) put(task, call->root, at, result, now);
+        for (int k = 0; c == COLL_allreduce && k < task->team->p; k++)
+            put(task, (task->team->me + k) % task->team->p, at, result, now);
+    }
+}
+
+/* Vectors that do not stay in the node's caches between a call and what reads its results. */
+static struct copier copier_for(const struct team *team, const struct reduction *reduction) {
+    size_t vectors = 2 * (size_t)team->p;
+    bool past = team->l3_bytes > 0 && reduction->count * reduction->bytes > team->l3_bytes / vectors && kernels[KERNEL_nt].usable();
+    return (struct copier){.kernel = past ? KERNEL_nt : KERNEL_plain};
+}
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    (void)arguments;
+    const struct reduction *reduction = call->reduction;
+    struct view view;
+    uint32_t half = team->epoch & 1, trouble = sync_all(team, post_view(team, call, &view));
+    enum outcome outcome = DONE;
+    if (trouble & LEAVE) {
+        outcome = LEFT;
+    } else if (trouble) {
+        outcome = staged_reduction(team, call, false);
+        if (outcome == DONE) outcome = STAGED;
+    } else {
+        size_t strip = strip_bytes > reduction->bytes ? strip_bytes : reduction->bytes;
+        work(&(struct task){team, reduction, half, copier_for(team, reduction), {view.strips, view.strips + strip}}, call, &view);
+        sync_all(team, 0); /* nobody leaves while its send buffer is read or its receive buffer written */
+        if (view.recv_copy) memcpy(call->recv, view.recv_copy, view.mine.count * reduction->bytes);
+    }
+    free_view(&view);
+    return outcome;
+}
+
+const struct algorithm_code algorithm_slices = {.copies_in = true, .prepare = prepare, .cost = cost, .run = run};

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ops - which operations mortar combines with which types. What MPI 4.1 section 6.9.2 does not allow is left to the host MPI, whose
+ * errors the user knows. */
+#include "mpi/calls.h"
+
+enum kind { C_INTEGER = 1, FORTRAN_INTEGER = 2, FLOATING = 4, LOGICAL = 8, COMPLEX = 16, BYTES = 32, MULTI = 64, PAIR = 128 };
+
+/* The kind of a predefined type; 0: none of those that operations are defined for. */
+static unsigned kind_of(MPI_Datatype type) {
+    const struct {
+        unsigned kind;
+        MPI_Datatype types[24];
+    } kinds[] = {
+        {FLOATING, {MPI_DOUBLE, MPI_FLOAT, MPI_LONG_DOUBLE, MPI_DOUBLE_PRECISION, MPI_REAL, MPI_REAL4, MPI_REAL8}},
+        {C_INTEGER,
+         {MPI_INT, MPI_LONG, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_LONG_LONG_INT,
+          MPI_UNSIGNED_LONG_LONG, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T,
+          MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T}},
+        {FORTRAN_INTEGER, {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8}},
+        {COMPLEX,
+         {MPI_C_DOUBLE_COMPLEX, MPI_C_FLOAT_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_COMPLEX8,
+          MPI_COMPLEX16}},
+        {LOGICAL, {MPI_LOGICAL, MPI_C_BOOL}},
+        {BYTES, {MPI_BYTE}},
+        {MULTI, {MPI_AINT, MPI_OFFSET, MPI_COUNT}},
+        {PAIR,
+         {MPI_DOUBLE_INT, MPI_2INT, MPI_FLOAT_INT, MPI_LONG_INT, MPI_SHORT_INT, MPI_LONG_DOUBLE_INT, MPI_2INTEGER, MPI_2REAL,
+          MPI_2DOUBLE_PRECISION}},
+    };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t i = 0; i < sizeof kinds[k].types / sizeof *kinds[k].types; i++)
+            if (kinds[k].types[i] == type) return kinds[k].kind;
+    return 0;
+}
+
+enum { USER = -1, NOBODYS = 0 };
+
+/* The kinds that a predefined operation takes; NOBODYS: it combines nothing; USER: a user's own. */
+static int kinds_for(MPI_Op op) {
+    if (op == MPI_SUM || op == MPI_PROD) return C_INTEGER | FORTRAN_INTEGER | FLOATING | COMPLEX | MULTI;
+    if (op == MPI_MAX || op == MPI_MIN) return C_INTEGER | FORTRAN_INTEGER | FLOATING | MULTI;
+    if (op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR) return C_INTEGER | LOGICAL;
+    if (op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR) return C_INTEGER | FORTRAN_INTEGER | BYTES | MULTI;
+    if (op == MPI_MINLOC || op == MPI_MAXLOC) return PAIR;
+    if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP) return NOBODYS;
+#ifdef MPIX_EQUAL
+    if (op == MPIX_EQUAL) return NOBODYS;
+#endif
+    return USER;
+}
+
+/* False: not a type that has elements. */
+static bool measure(MPI_Datatype type, struct elements *elements) {
+    MPI_Count lb, extent, low, span;
+    if (!type_bytes(type, &elements->size) || elements->size == 0) return false;
+    if (PMPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS) return false;
+    if (PMPI_Type_get_true_extent_x(type, &low, &span) != MPI_SUCCESS) return false;
+    elements->extent = (ptrdiff_t)extent;
+    elements->low = (ptrdiff_t)low;
+    elements->high = (ptrdiff_t)(low + span);
+    elements->mingled = low < 0 || low + span > extent;
+    elements->gaps = elements->mingled || (MPI_Count)elements->size != extent;
+    return true;
+}
+
+static bool examine(MPI_Datatype type, int kinds, struct elements *elements) {
+    if (kinds != USER && !(kind_of(type) & (unsigned)kinds)) return false;
+    return measure(type, elements);
+}
+
+HOT bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements) {
+    /* Predefined types are never freed, so their handles mean the same for ever. */
+    static _Thread_local struct {
+        MPI_Datatype type;
+        MPI_Op op;
+        bool known;
+        struct elements elements;
+    } last;
+    if (last.known && last.type == type && last.op == op) return *elements = last.elements, true;
+    int kinds = type == MPI_DATATYPE_NULL ? NOBODYS : kinds_for(op);
+    if (kinds == NOBODYS || !examine(type, kinds, elements)) return false;
+    if (kinds == USER) return true;
+    last.type = type, last.op = op, last.elements = *elements;
+    last.known = true;
+    return true;
+}
