@@ -34,7 +34,7 @@ struct kind {
 extern const struct kind kinds[];
 extern const int count_of_kinds;
 const struct kind *kind_of(const char *name); /* NULL: none of that name */
-/* Local. One block for everybody, not one each; has a root; goes to the neighbours of a topology; moves a grid; limit.c can do it. */
+/* Local. One block for everybody, not one each; has a root; goes to the neighbours of a topology; moves a grid; limit.c does it. */
 bool kind_same_to_all(const struct kind *kind);
 bool kind_rooted(const struct kind *kind);
 bool kind_neighbours(const struct kind *kind);

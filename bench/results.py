@@ -75,7 +75,8 @@ def usual(files):
             mortar = mortar_of(plans)
             if not mortar:
                 continue
-            fields = [row["ranks"], short(size) + ("" if caches == "warm" else ", " + caches), micro(plans["native"]), micro(mortar),
+            where = "" if caches == "warm" else ", " + caches
+            fields = [row["ranks"], short(size) + where, micro(plans["native"]), micro(mortar),
                       "%.2f ±%.0f %%" % compare(plans["native"], mortar)]
             if "packed" in plans:
                 fields += [micro(plans["packed"]), "%.2f ±%.0f %%" % compare(plans["packed"], mortar)]

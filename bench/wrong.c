@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wrong - collectives that damage one bit of the first byte that the rank $WRONG_RANK receives, or of the byte $WRONG_BYTE of its
- * buffer, and a barrier that waits for nobody and says so. Preloaded by smoke_test.py: does the bench see it? Arguments travel as machine words, so that no mpi.h is
- * needed; passing more of them than a function takes does no harm. */
+/* wrong - collectives that damage one bit of the first byte that the rank $WRONG_RANK receives, or of byte $WRONG_BYTE of its
+ * buffer, and a barrier that waits for nobody and says so. Preloaded by smoke_test.py: does the bench see it? Arguments travel as
+ * machine words, so that no mpi.h is needed; passing more of them than a function takes does no harm. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
