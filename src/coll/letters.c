@@ -3,14 +3,7 @@
  * not fit, and cannot be read straight, go on in the next part, which is the next box: so the sender may be BOXES parts ahead. */
 #include "coll/letters.h"
 
-enum { inside = BOX_INSIDE - sizeof(struct letter), least_staged = 1 << 10 };
-
-/* Where copying once more costs as much as waiting until all receivers have come; bytes. */
-size_t letter_most_staged(const struct team *team) {
-    static const double bytes_per_second = 10e9;
-    size_t bytes = (size_t)(team->sync_seconds * bytes_per_second);
-    return bytes > least_staged ? bytes : least_staged;
-}
+enum { inside = BOX_INSIDE - sizeof(struct letter) };
 
 static bool goes_on(const struct offer *offer) { return offer->how == OFFER_PART && offer->at + offer->window < offer->bytes; }
 
@@ -37,7 +30,7 @@ static void begin_group(const struct team *team, struct sending *s, struct lette
     s->first += s->group.count;
     letter->roomy = starts_bytes(s->group.count) + blocks_bytes(&s->group) > inside;
     char *area = area_of(team, team->me, s->op, s->part, letter);
-    offer_make(team, &letter->offer, area, letter->roomy ? team->box_room : inside, letter_most_staged(team), &s->group);
+    offer_make(team, &letter->offer, area, letter->roomy ? team->box_room : inside, s->most, &s->group);
     s->straight = s->straight || letter->offer.how == OFFER_STRAIGHT;
 }
 

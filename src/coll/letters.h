@@ -13,10 +13,11 @@ struct letter {
     struct offer offer;
 };
 
-/* What a rank sends in one call. The caller sets the first line. */
+/* What a rank sends in one call. The caller sets the first four. */
 struct sending {
     const struct blocks *blocks; /* NULL: they cannot be read; the readers get nothing, but need not wait */
     uint64_t op;
+    size_t most;          /* bytes that are worth copying into a box though they could be read straight */
     uint32_t readers;     /* of every part */
     uint32_t part;        /* the next one */
     bool more;            /* there is one; after the first */
@@ -34,7 +35,5 @@ void letters_wait(struct team *team, const struct sending *sending);
  * only that. True: another part follows. Local. */
 bool letter_take(const struct team *team, int source, uint64_t op, uint32_t part, uint32_t out, const struct block *mine,
                  const struct copier *copier);
-/* The longest offer that is worth copying into a box though it could be read straight; bytes. */
-size_t letter_most_staged(const struct team *team);
 
 #endif

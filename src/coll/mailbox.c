@@ -116,6 +116,15 @@ static void copy_own(const struct team *team, const struct call *call, const str
     layout_copy(to.at, to.layout, to.elements, from.at, from.layout, from.elements, copier);
 }
 
+/* Bytes that a sender had better copy into its box than wait until all its receivers have come, which takes about a barrier. Where
+ * one rank sends it has a processor to itself. */
+static size_t most_staged(const struct team *team, enum collective c) {
+    enum { least = 1 << 10 };
+    bool one = c == COLL_bcast || c == COLL_scatter || c == COLL_scatterv;
+    size_t bytes = (size_t)((double)short_bytes(team) * (one ? crowding(team) : 1));
+    return bytes > least ? bytes : least;
+}
+
 /* Sends my next part. Receivers that I shall have to wait for must not wait for others meanwhile. */
 HOT static void send_part(struct team *team, const struct call *call, struct sending *s) {
     letter_send(team, s);
@@ -126,12 +135,14 @@ HOT static void send_part(struct team *team, const struct call *call, struct sen
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     uint32_t one[2] = {0};
-    struct sending s = {.blocks = call->trouble ? NULL : call->sends, .op = box_next_op(team)};
+    struct sending s = {.blocks = call->trouble ? NULL : call->sends,
+                        .op = box_next_op(team),
+                        .most = most_staged(team, call->shape.collective),
+                        .readers = readers_of(team, call)};
     struct receiving r = {.call = call, .copier = &arguments->copier, .op = s.op, .count = sources_of(team, call)};
     r.left = r.count;
     r.turns = r.count > 1 ? team_turns(team, 2 * r.count) : one;
     for (uint32_t k = 0; r.turns && k < r.count; k++) r.turns[k] = k;
-    s.readers = readers_of(team, call);
     if (s.readers > 0) send_part(team, call, &s);
     copy_own(team, call, r.copier);
     for (uint32_t part = 0; s.more || r.left > 0; part++) {
@@ -150,14 +161,18 @@ static int prepare(struct team *team, const struct arguments *arguments) {
     return team_agree(team, team_turns(team, 2 * (uint32_t)team->p) != NULL) ? 0 : -ENOMEM;
 }
 
+/* Neighbours wait for each other's data, if not for everybody's: said to be three quarters of a barrier. */
 static double cost(const struct team *team, const struct shape *shape) {
+    static const double neighbourly = 0.75;
     enum collective c = shape->collective;
-    bool rooted = gathers(c) || c == COLL_scatter || c == COLL_scatterv; /* the root's processor may be the bottleneck */
-    double blocks = rooted && team->p > crowding(team) ? team->p / crowding(team) : 1;
-    size_t offered = c == COLL_scatter || c == COLL_scatterv ? shape->bytes * (size_t)team->p : shape->bytes;
-    bool staged = offered <= letter_most_staged(team) && offered <= team->box_room;
-    double wait = staged ? team->sync_seconds / BOXES : team->sync_seconds;
-    return wait + (staged ? 2 : 1) * crowding(team) * copy_seconds(team, blocks, shape->bytes);
+    bool scatter = c == COLL_scatter || c == COLL_scatterv, neighbours = c >= COLL_neighbor_alltoall;
+    size_t offered = scatter ? shape->bytes * (size_t)team->p : shape->bytes;
+    bool staged = offered <= most_staged(team, c) && offered <= team->box_room;
+    double copies = staged && c != COLL_bcast ? 2 : 1, wait = (staged ? 1.0 / BOXES : 1) * team->sync_seconds;
+    if (c == COLL_bcast) return wait + crowding(team) * copy_seconds(team, 1, shape->bytes);
+    if (!neighbours) return wait + copies * copy_seconds(team, team->p, shape->bytes); /* all by the root */
+    wait = (staged ? 1 : 2) * neighbourly * team->sync_seconds;
+    return wait + copies * crowding(team) * copy_seconds(team, typical_blocks(team, shape), shape->bytes);
 }
 
 const struct algorithm_code algorithm_mailbox = {.loose = true, .prepare = prepare, .cost = cost, .run = run};

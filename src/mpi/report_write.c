@@ -115,8 +115,11 @@ static void write_json(FILE *out, const struct record *records, int count, int r
     fputs("]}\n", out);
 }
 
+/* Calls whose ranks do not know each other's counts, and barriers. */
+static bool is_unsized(const struct record *record) { return record->size_class == 0 && strcmp(record->reason, "no bytes") != 0; }
+
 /* "8" or "4K", "1M" where it is a whole number of them. */
-static const char *size_text(uint64_t bytes, char text[24]) {
+static char *size_text(uint64_t bytes, char text[24]) {
     int unit = bytes && bytes % (1 << 20) == 0 ? 20 : bytes && bytes % (1 << 10) == 0 ? 10 : 0;
     snprintf(text, 24, "%llu%s", (unsigned long long)(bytes >> unit), unit == 20 ? "M" : unit == 10 ? "K" : "");
     return text;
@@ -145,8 +148,8 @@ static void table_row(FILE *out, const struct record *r) {
     if (e->native_seconds > 0) snprintf(native, sizeof native, "%.4g", e->native_seconds * 1e6);
     if (e->pairs > 0) snprintf(gain, sizeof gain, "%.2f (%.2f-%.2f)", e->gain, e->low, e->high);
     else if (e->native_seconds > 0) snprintf(gain, sizeof gain, "about %.2g", e->gain);
-    fprintf(out, "%-20s %5d %7s+ %10llu %10.4g %10s %10.4g %10s %-17s  %s%s%s\n", r->collective, r->ranks,
-            size_text(first_of(r), size), (unsigned long long)r->calls, r->seconds, waiting,
+    fprintf(out, "%-20s %5d %8s %10llu %10.4g %10s %10.4g %10s %-17s  %s%s%s\n", r->collective, r->ranks,
+            is_unsized(r) ? "any" : strcat(size_text(first_of(r), size), "+"), (unsigned long long)r->calls, r->seconds, waiting,
             r->calls ? r->seconds / (double)r->calls * 1e6 : 0, native, gain, r->plan, *r->reason ? ": " : "", r->reason);
     table_late(out, r);
 }

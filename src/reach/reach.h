@@ -58,8 +58,8 @@ struct control {
 
 /* Bytes that a rank has beside its post, for what does not fit into one: see coll/vector.c. */
 enum { CARD_BYTES = 384 };
-/* Shared memory per rank for vectors that ranks leave to each other; coll/arrival.c says what is where. */
-enum { arrival_classes = 3, arrival_room = 101 << 10 };
+/* Shared memory per rank for vectors that ranks leave to each other; coll/arrival.h says what is where. */
+enum { arrival_classes = 6, arrival_room = 153 << 10 };
 
 /* How this rank waits; adapted at run time (wait.c). */
 struct patience {
@@ -121,6 +121,7 @@ extern const struct path paths[PATHS];
 struct last_call {
     uint64_t bytes; /* that it sent; 0: nothing is known */
     bool uneven;    /* some rank's blocks were not all equal */
+    uint32_t age;   /* calls since, whose sizes nobody told */
 };
 
 struct reached {
