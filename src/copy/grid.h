@@ -25,7 +25,7 @@ size_t box_cut(struct box *box, size_t most);
 bool box_copy(const struct box *to, const struct box *from, struct copier *copier);
 
 /* A kernel's call for one run costs a fence: shorter ones (bytes) are copied plainly. AMD EPYC (virtual, 2 cores), November 2026,
- * blocks of 256^3 complex grids: with non-temporal runs of 256 bytes 3 times as slow, of 1 KiB alike, of 2 KiB up to twice as fast. */
+ * blocks of 256^3 complex grids: non-temporal runs of 256 bytes 3 times as slow, of 1 KiB alike, of 2 KiB up to twice as fast. */
 enum { least_kernel = 1024 };
 
 /* Copies one run. */
