@@ -5,6 +5,7 @@ OPTION(PLAN, "", "plan", "force this plan for every collective it fits, e.g. pul
 OPTION(TUNE, "watch", "off|watch|online|paper", "try plans while the program runs: native; all that may win; orders")
 OPTION(TUNE_SAVE, "", "path", "at MPI_Finalize write what TUNE has measured as a tuning file, or add it to one")
 OPTION(REGRET, "1", "percent", "of the time in a class of calls that trials may cost (and 2 ms)")
+OPTION(REDUCE, "ordered", "ordered|arrival", "MPI_Reduce: the same brackets in every run, or by arrival where the order is free")
 OPTION(OFF, "", "names", "collectives left to the host MPI, comma separated, e.g. alltoall,allgather; all switches mortar off")
 OPTION(TUNING, "", "path", "a tuning file that `mortar tune` wrote: which plans run; refused when made on another machine or MPI")
 OPTION(REPORT, "", "path", "at MPI_Finalize write what ran: - for a table on standard error, else a JSON file")

@@ -133,6 +133,8 @@ extern const struct algorithm algorithms[ALGORITHMS];
 /* ---- cost.c ---- */
 /* Is what an exchange of blocks of so many bytes moves too much for the node's last caches? */
 bool streams(const struct team *team, size_t bytes);
+/* The same of what a call of this shape moves. */
+bool call_streams(const struct team *team, const struct shape *shape);
 /* Seconds to copy so many blocks of so many bytes on one processor that nobody else wants. */
 double copy_seconds(const struct team *team, double blocks, size_t bytes);
 /* How many blocks a rank receives; among neighbours nobody knows, so a number that is usual. */

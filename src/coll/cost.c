@@ -7,9 +7,19 @@
 static const double block_seconds = 6e-9, near_seconds = 1 / 25e9, own_seconds = 1 / 20e9, other_seconds = 1 / 10e9,
                     memory_seconds = 1 / 3.7e9;
 
-bool streams(const struct team *team, size_t bytes) {
+static bool leaves_caches(const struct team *team, double blocks, size_t bytes) {
     static const size_t unknown_cache = 32 << 20;
-    return 2.0 * team->p * team->p * (double)bytes > (double)(team->l3_bytes ? team->l3_bytes : unknown_cache);
+    return 2 * blocks * (double)bytes > (double)(team->l3_bytes ? team->l3_bytes : unknown_cache);
+}
+
+bool streams(const struct team *team, size_t bytes) { return leaves_caches(team, (double)team->p * team->p, bytes); }
+
+bool call_streams(const struct team *team, const struct shape *shape) {
+    unsigned bit = 1u << shape->collective;
+    double blocks = (double)team->p * team->p;
+    if (ROOTED & bit) blocks = team->p;
+    if (NEIGHBORS & bit) blocks = team->neighbours[0] ? (double)team->neighbours[0]->edge_count : 0;
+    return leaves_caches(team, blocks, shape->bytes);
 }
 
 double copy_seconds(const struct team *team, double blocks, size_t bytes) {

@@ -121,7 +121,7 @@ static struct neighbours *gather(MPI_Comm comm, struct team *team, const struct 
     return NULL;
 }
 
-const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team, enum collective collective) {
+HOT const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team, enum collective collective) {
     int which = neighbourhood_of(collective);
     if (team->neighbours[which]) return team->neighbours[which];
     int ins = 0, outs = 0, count = 0;

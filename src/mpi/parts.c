@@ -23,7 +23,7 @@ struct extent {
     int sends, recvs;
 };
 
-static struct extent extent_of(const struct request *r, const struct team *team, const struct neighbours *neighbours) {
+HOT static struct extent extent_of(const struct request *r, const struct team *team, const struct neighbours *neighbours) {
     bool root = team->me == r->root;
     switch (r->collective) {
     case COLL_alltoallv:
@@ -41,21 +41,21 @@ static struct extent extent_of(const struct request *r, const struct team *team,
 }
 
 /* Bytes of an equal block, or of the mean block. False: wrong arguments. */
-static bool half_bytes(const struct half *half, size_t *bytes) {
+HOT static bool half_bytes(const struct half *half, size_t *bytes) {
     if (half->count < 0 || !type_bytes(half->type, bytes)) return false;
     *bytes *= (size_t)half->count;
     return true;
 }
 
 /* Without the team nobody knows how many entries there are, or whether a half counts here. */
-static bool look(const struct request *r, struct shape *shape) {
+HOT static bool look(const struct request *r, struct shape *shape) {
     enum collective c = r->collective;
     shape->unsized = c != COLL_bcast && c != COLL_gather && c != COLL_scatter && c != COLL_allgatherv;
     if (c == COLL_bcast) return half_bytes(&r->recv, &shape->bytes);
     return true;
 }
 
-static bool gathered_bytes(const struct request *r, const struct team *team, struct shape *shape) {
+HOT static bool gathered_bytes(const struct request *r, const struct team *team, struct shape *shape) {
     size_t size, all = 0;
     if (!type_bytes(r->recv.type, &size) || !r->recv.counts) return false;
     for (int i = 0; i < team->p; i++) all += (size_t)entry_of(r->recv.counts, r->large ? 8 : 4, i);
@@ -63,14 +63,23 @@ static bool gathered_bytes(const struct request *r, const struct team *team, str
     return true;
 }
 
-static bool agree(const struct request *r, struct team *team, struct shape *shape) {
+/* Of a block of a call where ranks do not know each other's counts, as they were in the last one that told. The host MPI's calls
+ * do not, so after some of them mortar looks again. */
+HOT static size_t expected_bytes(struct team *team, enum collective c) {
+    enum { sure_calls = 255 };
+    struct last_call *last = &team->last_calls[c];
+    if (last->age++ >= sure_calls) last->bytes = 0;
+    return (size_t)last->bytes / (size_t)team->p;
+}
+
+HOT static bool agree(const struct request *r, struct team *team, struct shape *shape) {
     enum collective c = r->collective;
     bool root = team->me == r->root;
     if (is_rooted(c) && (r->root < 0 || r->root >= team->p)) return false;
     if (c == COLL_gather) return half_bytes(root ? &r->recv : &r->send, &shape->bytes);
     if (c == COLL_scatter) return half_bytes(root ? &r->send : &r->recv, &shape->bytes);
     if (c == COLL_allgatherv) return gathered_bytes(r, team, shape);
-    if (shape->unsized && !is_neighbor(c)) shape->bytes = (size_t)team->last_calls[c].bytes / (size_t)team->p;
+    if (shape->unsized && !is_neighbor(c)) shape->bytes = expected_bytes(team, c);
     if (!is_neighbor(c)) return true;
     const struct neighbours *neighbours = neighbours_of(r->comm, team, r->collective);
     if (!neighbours) return false;
@@ -91,7 +100,7 @@ struct side {
 static MPI_Datatype type_at(const struct half *half, int b) { return half->types ? half->types[b] : half->type; }
 
 /* The layouts of all blocks. False: one does not compile, or no memory. */
-static bool compile(struct side *side, const struct half *half) {
+HOT static bool compile(struct side *side, const struct half *half) {
     struct blocks *blocks = &side->blocks;
     if (!half->types) return (blocks->layout = layout_of(half->type)) != NULL;
     const struct layout **layouts = malloc((size_t)(blocks->count ? blocks->count : 1) * sizeof *layouts);
@@ -164,7 +173,7 @@ static bool repack(struct side *side) {
     return side->packed != NULL;
 }
 
-static void describe(struct side *side, const struct request *r, const struct half *half, int count) {
+HOT static void describe(struct side *side, const struct request *r, const struct half *half, int count) {
     int width = r->large ? 8 : (int)sizeof(int);
     bool addresses = r->large || r->collective == COLL_neighbor_alltoallw;
     *side = (struct side){.half = half};
@@ -196,8 +205,8 @@ static bool can_be_shown(struct side *side, const struct team *team) {
 }
 
 /* Ready for the algorithm. away: it must not be the user's memory; shown: peers may want to reach it. 0 or -errno. */
-static int make_side(struct side *side, const struct request *r, struct team *team, const struct half *half, int count, bool sends,
-                     bool shown, bool away) {
+HOT static int make_side(struct side *side, const struct request *r, struct team *team, const struct half *half, int count,
+                         bool sends, bool shown, bool away) {
     describe(side, r, half, count);
     struct blocks *blocks = &side->blocks;
     if (count == 0) return 0;
@@ -209,7 +218,7 @@ static int make_side(struct side *side, const struct request *r, struct team *te
     return sends ? move_all(side, true) : 0;
 }
 
-static void free_side(struct side *side) {
+HOT static void free_side(struct side *side) {
     free(side->packed);
     free(side->tables);
     free(side->copies);
@@ -228,7 +237,7 @@ static bool in_place_half(const struct request *r, const struct team *team, stru
     return true;
 }
 
-static int run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
+HOT static int run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
     const struct neighbours *neighbours = is_neighbor(r->collective) ? neighbours_of(r->comm, team, r->collective) : NULL;
     struct extent extent = extent_of(r, team, neighbours);
     struct half send_half = r->send;

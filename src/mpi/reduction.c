@@ -66,6 +66,14 @@ HOT static void combine(const struct reduction *reduction, const char *in, char 
     }
 }
 
+/* Does the user agree to results that depend on who comes first? */
+HOT static bool any_order(MPI_Op op) {
+    static _Atomic int known; /* 0: not looked, 1: no, 2: yes */
+    int commutes = 0;
+    if (!known) known = 1 + option_choice(OPTION_REDUCE, "ordered|arrival");
+    return known == 2 && PMPI_Op_commutative(op, &commutes) == MPI_SUCCESS && commutes;
+}
+
 /* ---- data of elements with gaps ---- */
 
 /* Packs or unpacks elements. device: memory that only the MPI library can read. */
@@ -214,6 +222,7 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
                                         .state = &task.operation,
                                         .bytes = elements->mingled ? elements->size : (size_t)elements->extent,
                                         .count = vector_count(r, team->p),
+                                        .any_order = any_order(r->op),
                                         .counts = r->recv.counts,
                                         .count_width = r->large ? 8 : (uint8_t)sizeof(int)};
     char *recv = (char *)(uintptr_t)r->recv.buffer;

@@ -63,9 +63,11 @@ static const char *order_for(const struct team *team) {
  * fast as non-temporal ones, at 128 KiB (64 MiB) 1.4 times slower. */
 static void write_plan(const struct team *team, const struct shape *shape, const struct algorithm *algorithm, char text[64]) {
     snprintf(text, 64, "%s", algorithm->name);
-    if (!strstr(algorithm->takes, "order")) return;
-    bool hybrid = streams(team, shape->bytes) && shape->bytes > hybrid_bytes(team) && kernels[KERNEL_nt].usable();
-    snprintf(text, 64, "%s(%s, %s)", algorithm->name, order_for(team), hybrid ? "hybrid" : "plain");
+    if (!strstr(algorithm->takes, "kernel")) return;
+    bool hybrid = call_streams(team, shape) && shape->bytes > hybrid_bytes(team) && kernels[KERNEL_nt].usable();
+    const char *copier = hybrid ? "hybrid" : "plain";
+    if (strstr(algorithm->takes, "order")) snprintf(text, 64, "%s(%s, %s)", algorithm->name, order_for(team), copier);
+    else snprintf(text, 64, "%s(%s)", algorithm->name, copier);
 }
 
 void plan_choose(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan) {

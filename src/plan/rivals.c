@@ -33,17 +33,19 @@ static void add_copiers(struct list *list, const struct shape *shape, const stru
     if (plan_parse(choice, &plan, why, sizeof why) != 0 || !strstr(plan.algorithm->takes, "kernel")) return;
     if (shape->bytes <= start || plan.arguments.path) return;
     const struct walk *walk = &plan.arguments.walk;
-    bool nests = orders[walk->order].nests;
-    char order[32];
-    if (nests) snprintf(order, sizeof order, "%s(%s)", orders[walk->order].name, orders[walk->inner].name);
-    else snprintf(order, sizeof order, "%s", orders[walk->order].name);
+    char order[40] = ""; /* with what parts it from the copier */
+    if (strstr(plan.algorithm->takes, "order")) {
+        bool nests = orders[walk->order].nests;
+        const char *name = orders[walk->order].name, *inner = nests ? orders[walk->inner].name : "";
+        snprintf(order, sizeof order, "%s%s%s%s, ", name, nests ? "(" : "", inner, nests ? ")" : "");
+    }
     for (int halved = 0; halved <= most_halved && start >> halved > 0; halved++) {
-        snprintf(text, sizeof text, "%s(%s, hybrid(%zu))", plan.algorithm->name, order, start >> halved);
+        snprintf(text, sizeof text, "%s(%shybrid(%zu))", plan.algorithm->name, order, start >> halved);
         add(list, shape, team, text);
     }
-    snprintf(text, sizeof text, "%s(%s, nt)", plan.algorithm->name, order);
+    snprintf(text, sizeof text, "%s(%snt)", plan.algorithm->name, order);
     add(list, shape, team, text);
-    snprintf(text, sizeof text, "%s(%s, plain)", plan.algorithm->name, order);
+    snprintf(text, sizeof text, "%s(%splain)", plan.algorithm->name, order);
     add(list, shape, team, text);
 }
 

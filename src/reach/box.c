@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* box - a ring of boxes per rank in the team's shared memory, for calls that need no barrier; reach.h says how they are used.
  *
- * The boxes of a rank lie side by side, so that short calls touch few pages, and every rank's ring begins at another set of the
- * caches; what is too long for a box lies in its room. `holds` counts on and on in 64 bits, of which the part needs few: a reader
- * that waits for a part has acknowledged the one BOXES before, so it finds that one or the one that it wants. Nothing is reset.
+ * The boxes that all ranks fill in one call lie side by side, so that short calls touch few pages; a box has an odd number of
+ * lines, so that they lie in different sets of the caches. What is too long for a box lies in its room. `holds` counts on and on in
+ * 64 bits, of which the part needs few: a reader that waits for a part has acknowledged the one BOXES before, so it finds that one
+ * or the one that it wants. Nothing is reset.
  * Who waits for several sources sleeps at the box of one; its desk says which. A sender that cannot go on before that reader has
  * come rings there: one late source does not hold up the others. */
 #include "reach/reach.h"
@@ -13,16 +14,15 @@
 enum { line = 64, part_bits = 8 };
 _Static_assert((1 << part_bits) > BOXES && ((1 << part_bits) % BOXES) == 0, "parts that share a box differ");
 
-/* The boxes, and the rank's desk. */
-static size_t ring_bytes(void) { return BOXES * sizeof(struct box) + line; }
-
 /* All rooms of a rank are as large as a stage slot's two halves; an odd number of lines, so that they lie in different sets. */
 static size_t room_bytes(int p, size_t slot) {
     size_t bytes = 2 * slot / BOXES, least = 16 * (size_t)p + 512; /* a table of p blocks and some more */
     return ((bytes > least ? bytes : least) / line | 1) * line;
 }
 
-size_t boxes_size(int p, size_t slot) { return (size_t)p * (ring_bytes() + BOXES * room_bytes(p, slot)); }
+static size_t boxes_bytes(int p) { return (size_t)p * BOXES * sizeof(struct box); }
+
+size_t boxes_size(int p, size_t slot) { return boxes_bytes(p) + (size_t)p * (line + BOXES * room_bytes(p, slot)); }
 
 void boxes_attach(struct team *team, char *memory, size_t slot) {
     team->boxes = memory;
@@ -33,16 +33,17 @@ static inline uint32_t place(uint64_t op, uint32_t part) { return (uint32_t)(op 
 static inline uint64_t held(uint64_t op, uint32_t part) { return op << part_bits | (part & ((1 << part_bits) - 1)); }
 
 HOT struct box *box_of(const struct team *team, int rank, uint64_t op, uint32_t part) {
-    return (struct box *)(void *)(team->boxes + (size_t)rank * ring_bytes()) + place(op, part);
+    return (struct box *)(void *)team->boxes + (size_t)place(op, part) * (size_t)team->p + (size_t)rank;
 }
 
 HOT char *box_room_of(const struct team *team, int rank, uint64_t op, uint32_t part) {
-    return team->boxes + (size_t)team->p * ring_bytes() + ((size_t)rank * BOXES + place(op, part)) * team->box_room;
+    char *rooms = team->boxes + boxes_bytes(team->p) + (size_t)team->p * line;
+    return rooms + ((size_t)rank * BOXES + place(op, part)) * team->box_room;
 }
 
 /* Where the rank waits, as the number of a box in the team, from 1; 0: nowhere. It may have gone on: then a ring wakes in vain. */
 static inline _Atomic uint32_t *desk_of(const struct team *team, int rank) {
-    return (_Atomic uint32_t *)(void *)(box_of(team, rank, 0, 0) + BOXES);
+    return (_Atomic uint32_t *)(void *)(team->boxes + boxes_bytes(team->p) + (size_t)rank * line);
 }
 
 HOT struct box *box_wait_free(struct team *team, uint64_t op, uint32_t part) {

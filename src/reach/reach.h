@@ -58,8 +58,8 @@ struct control {
 
 /* Bytes that a rank has beside its post, for what does not fit into one: see coll/vector.c. */
 enum { CARD_BYTES = 384 };
-/* Shared memory per rank for vectors that ranks leave to each other; coll/arrival.c says what is where. */
-enum { arrival_classes = 3, arrival_room = 101 << 10 };
+/* Shared memory per rank for vectors that ranks leave to each other; coll/arrival.h says what is where. */
+enum { arrival_classes = 6, arrival_room = 153 << 10 };
 
 /* How this rank waits; adapted at run time (wait.c). */
 struct patience {
@@ -121,6 +121,7 @@ extern const struct path paths[PATHS];
 struct last_call {
     uint64_t bytes; /* that it sent; 0: nothing is known */
     bool uneven;    /* some rank's blocks were not all equal */
+    uint32_t age;   /* calls since, whose sizes nobody told */
 };
 
 struct reached {
@@ -139,8 +140,8 @@ struct team {
     size_t slot;
     char *boxes; /* see box.c */
     size_t box_room;
-    uint64_t ops;                 /* calls that went through boxes, the same number on all ranks */
-    uint32_t *turns, turns_count; /* see team_turns */
+    uint64_t ops;                       /* calls that went through boxes, the same number on all ranks */
+    uint32_t *turns, turns_count;       /* see team_turns */
     char *arrival;                      /* [p][arrival_room] bytes, zero at first */
     uint32_t arrivals[arrival_classes]; /* that I have been part of, by class; wraps */
     uint32_t epoch;                     /* barriers that I have passed */
@@ -150,28 +151,29 @@ struct team {
     size_t region_bytes;
     const struct heap_range *adopted; /* static data that are part of it; see heap/heap.h */
     int adopted_count;
-    struct segment_name *names;         /* [p] the peers' regions; bytes == 0: that rank has none */
-    uintptr_t *peers[2];                /* [writable][p] where the peers' regions lie in my address space; NULL until team_map */
-    int map_error[2];                   /* team_map's answer, once given */
-    struct reached reached[PATHS];      /* the data paths that were asked for */
-    struct cell *cells[ORDERS][ORDERS]; /* [order][inner] my part, filled when first asked for; inner 0 where none is taken */
-    struct edge *segment[2];            /* my part of each neighbourhood's edges on the compact curve; NULL: not asked for yet */
-    size_t segment_count[2];            /* of these */
-    struct last_call last_calls[32];    /* by collective, of those where ranks do not know each other's counts */
-    int32_t *world;                     /* [p] the ranks' numbers in MPI_COMM_WORLD */
-    uint32_t domains;                   /* of memory, that the ranks sit in */
-    uint32_t *domain_of;                /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain */
-    double sync_seconds;                /* one barrier of this team, the same figure on all ranks */
-    size_t l2_bytes, l3_bytes;          /* of one L2 and of all L3 of the node, the same figures on all ranks; 0: unknown */
-    uint32_t sums_count;                /* of sums_add */
+    struct segment_name *names; /* [p] the peers' regions; bytes == 0: that rank has none */
+    uintptr_t *peers[2];        /* [writable][p] where the peers' regions lie in my address space; NULL until team_map */
+    int map_error[2];           /* team_map's answer, once given */
+    struct edge *segment[2];    /* my part of each neighbourhood's edges on the compact curve; NULL: not asked for yet */
+    size_t segment_count[2];    /* of these */
+    int32_t *world;             /* [p] the ranks' numbers in MPI_COMM_WORLD */
+    uint32_t domains;           /* of memory, that the ranks sit in */
+    uint32_t *domain_of;        /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain */
+    double sync_seconds;        /* one barrier of this team, the same figure on all ranks */
+    size_t l2_bytes, l3_bytes;  /* of one L2 and of all L3 of the node, the same figures on all ranks; 0: unknown */
+    uint32_t sums_count;        /* of sums_add */
     uint64_t sums_seen[2][2], *sums_wanted;
-    int processors; /* of the node, for its ranks */
-    double setup_seconds;
+    int processors;                      /* of the node, for its ranks */
     void (*progress)(struct team *team); /* drives the host MPI while I wait; NULL: nothing to drive */
     void *progress_state;
     struct neighbours *neighbours[2]; /* see neighbourhood_of; one block of malloc each; NULL: no topology, or not asked for yet */
-    void *plans;                   /* plan/ keeps its cache here */
+    void *plans;                      /* plan/ keeps its cache here */
     void (*plans_free)(struct team *team);
+    /* What follows is long, or rarely looked at: a short call pays for every page. */
+    struct reached reached[PATHS];      /* the data paths that were asked for */
+    struct cell *cells[ORDERS][ORDERS]; /* [order][inner] my part, filled when first asked for; inner 0 where none is taken */
+    struct last_call last_calls[32];    /* by collective, of those where ranks do not know each other's counts */
+    double setup_seconds;
 };
 
 /* ---- team.c: needs mpi.h; include it first ---- */

@@ -9,7 +9,8 @@ from common import code, files, main, matches, read
 MODULES = {
     "order": ("ORDER", "order_", {"table"}),
     "copy": ("KERNEL", "copy_", {"table", "layout", "draft", "grid"}),
-    "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "cost", "letters", "offers", "outside", "reduce", "staged", "vector"}),
+    "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "cost", "letters", "offers", "outside", "pool", "reduce", "staged",
+                                   "vector"}),
     "reach": ("PATH", "path_", {"box", "domains", "handover_socket", "host", "node", "paths", "peers", "sync", "team", "wait",
                                 "waits", "windows"}),
 }

@@ -39,6 +39,11 @@ static void mix(const struct reduction *reduction, const char *in, char *inout, 
     for (size_t i = 0; i < count * reduction->bytes; i++) inout[i] = (char)(3 * in[i] + 5 * inout[i] + 1);
 }
 
+/* For ranks that combine in the order of arrival. */
+static void add(const struct reduction *reduction, const char *in, char *inout, size_t count) {
+    for (size_t i = 0; i < count * reduction->bytes; i++) inout[i] = (char)(in[i] + inout[i]);
+}
+
 /* ---- contents ---- */
 
 static void fill(const struct rank *rank, uint32_t number, int source, char *vector, size_t bytes) {
@@ -93,7 +98,8 @@ static struct known draw_call(struct rank *rank, const struct algorithm **latest
     known.call.in_place = draw_below(common, 4) == 0;
     known.call.root = (int)draw_below(common, 4) ? 0 : (int)draw_below(common, (uint32_t)p);
     known.twice = draw_below(common, 4) == 0;
-    known.reduction.combine = known.twice ? mix : compose;
+    known.reduction.any_order = !known.twice && draw_below(common, 3) == 0;
+    known.reduction.combine = known.twice ? mix : known.reduction.any_order ? add : compose;
     known.reached = draw_below(common, 2);
     if (!known.algorithm->code->loose && draw_below(common, 16) == 0) known.absent = (int)draw_below(common, (uint32_t)p);
     return known;
@@ -213,7 +219,7 @@ static void one_call(struct rank *rank, uint32_t number, const struct algorithm 
 static void body(struct rank *rank) {
     const struct algorithm *latest = NULL;
     uint32_t behind = draw_below(&rank->common, 2) ? UINT32_MAX - draw_below(&rank->common, 64) : 0;
-    for (int c = 0; c < arrival_classes; c++) rank->team.arrivals[c] = behind;
+    for (int c = 0; c < 3; c++) rank->team.arrivals[c] = behind; /* of the tree */
     for (uint32_t number = 0; number < (uint32_t)calls; number++) {
         one_call(rank, number, &latest);
         if (number % 32 == 31 && !crew_goes_on(rank)) break;
