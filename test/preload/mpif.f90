@@ -3,5 +3,6 @@ program mpif
       implicit none
       include 'mpif.h'
       integer :: absolute
+      integer :: ring
       include 'fortran.inc'
 end program

@@ -3,5 +3,6 @@ program usempi
       use mpi
       implicit none
       integer :: absolute
+      integer :: ring
       include 'fortran.inc'
 end program
