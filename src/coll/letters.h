@@ -8,16 +8,17 @@
 /* What a box holds: an offer of blocks first .. first + count - 1, none when the sender is in trouble. */
 struct letter {
     int first, count;
-    bool roomy; /* the staged bytes lie in the box's room */
-    bool more;  /* the call's next part will follow */
+    int16_t room; /* where the staged bytes lie; -1: behind the letter */
+    bool more;    /* the call's next part will follow */
     struct offer offer;
 };
 
-/* What a rank sends in one call. The caller sets the first four. */
+/* What a rank sends in one call. The caller sets what comes before `part`. */
 struct sending {
     const struct blocks *blocks; /* NULL: they cannot be read; the readers get nothing, but need not wait */
     uint64_t op;
     size_t most;          /* bytes that are worth copying into a box though they could be read straight */
+    uint32_t rooms;       /* to be used in turns: fewer stay in the caches, more let the sender run ahead */
     uint32_t readers;     /* of every part */
     uint32_t part;        /* the next one */
     bool more;            /* there is one; after the first */

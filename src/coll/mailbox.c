@@ -116,12 +116,13 @@ static void copy_own(const struct team *team, const struct call *call, const str
     layout_copy(to.at, to.layout, to.elements, from.at, from.layout, from.elements, copier);
 }
 
+static bool one_sends(enum collective c) { return c == COLL_bcast || c == COLL_scatter || c == COLL_scatterv; }
+
 /* Bytes that a sender had better copy into its box than wait until all its receivers have come, which takes about a barrier. Where
  * one rank sends it has a processor to itself. */
 static size_t most_staged(const struct team *team, enum collective c) {
     enum { least = 1 << 10 };
-    bool one = c == COLL_bcast || c == COLL_scatter || c == COLL_scatterv;
-    size_t bytes = (size_t)((double)short_bytes(team) * (one ? crowding(team) : 1));
+    size_t bytes = (size_t)((double)short_bytes(team) * (one_sends(c) ? crowding(team) : 1));
     return bytes > least ? bytes : least;
 }
 
@@ -138,6 +139,7 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
     struct sending s = {.blocks = call->trouble ? NULL : call->sends,
                         .op = box_next_op(team),
                         .most = most_staged(team, call->shape.collective),
+                        .rooms = one_sends(call->shape.collective) ? BOXES : 2,
                         .readers = readers_of(team, call)};
     struct receiving r = {.call = call, .copier = &arguments->copier, .op = s.op, .count = sources_of(team, call)};
     r.left = r.count;

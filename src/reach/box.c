@@ -36,9 +36,9 @@ HOT struct box *box_of(const struct team *team, int rank, uint64_t op, uint32_t 
     return (struct box *)(void *)team->boxes + (size_t)place(op, part) * (size_t)team->p + (size_t)rank;
 }
 
-HOT char *box_room_of(const struct team *team, int rank, uint64_t op, uint32_t part) {
+HOT char *box_room_of(const struct team *team, int rank, uint32_t room) {
     char *rooms = team->boxes + boxes_bytes(team->p) + (size_t)team->p * line;
-    return rooms + ((size_t)rank * BOXES + place(op, part)) * team->box_room;
+    return rooms + ((size_t)rank * BOXES + room) * team->box_room;
 }
 
 /* Where the rank waits, as the number of a box in the team, from 1; 0: nowhere. It may have gone on: then a ring wakes in vain. */
@@ -46,8 +46,8 @@ static inline _Atomic uint32_t *desk_of(const struct team *team, int rank) {
     return (_Atomic uint32_t *)(void *)(team->boxes + boxes_bytes(team->p) + (size_t)rank * line);
 }
 
-HOT struct box *box_wait_free(struct team *team, uint64_t op, uint32_t part) {
-    struct box *box = box_of(team, team->me, op, part);
+/* Until nobody reads what my box holds. */
+HOT static void wait_emptied(struct team *team, struct box *box) {
     uint32_t emptied;
     bool waited = false;
     while ((emptied = atomic_load_explicit(&box->emptied, memory_order_acquire)) != box->filling) {
@@ -55,8 +55,20 @@ HOT struct box *box_wait_free(struct team *team, uint64_t op, uint32_t part) {
         waited = true;
     }
     if (team->waits.on && waited) waits_for(team, box->last_reader, box->last_entered);
+}
+
+HOT struct box *box_wait_free(struct team *team, uint64_t op, uint32_t part) {
+    struct box *box = box_of(team, team->me, op, part);
+    wait_emptied(team, box);
     if (team->waits.on) box->entered = team->waits.entered;
     return box;
+}
+
+HOT char *box_wait_room(struct team *team, struct box *box, uint32_t room) {
+    struct box *before = team->room_users[room];
+    if (before && before != box) wait_emptied(team, before);
+    team->room_users[room] = box;
+    return box_room_of(team, team->me, room);
 }
 
 static void ring(struct box *box) {

@@ -130,6 +130,8 @@ struct reached {
     void *state;
 };
 
+enum { BOXES = 32, BOX_INSIDE = 832 }; /* see box.c, below */
+
 struct team {
     int p, me;
     const char *why_native; /* not NULL: the host MPI does everything; none of what follows is set. Static storage */
@@ -170,6 +172,7 @@ struct team {
     void *plans;                      /* plan/ keeps its cache here */
     void (*plans_free)(struct team *team);
     /* What follows is long, or rarely looked at: a short call pays for every page. */
+    struct box *room_users[BOXES];      /* which of my boxes each of my rooms belongs to */
     struct reached reached[PATHS];      /* the data paths that were asked for */
     struct cell *cells[ORDERS][ORDERS]; /* [order][inner] my part, filled when first asked for; inner 0 where none is taken */
     struct last_call last_calls[32];    /* by collective, of those where ranks do not know each other's counts */
@@ -230,7 +233,6 @@ static inline struct post *post_of(const struct team *team, uint32_t half, int r
  * box_wait_for until box_ack.
  * Nobody waits in a circle when every rank goes through the calls in the order of their numbers, and in a call through the parts k
  * in their order: fills its own, then reads all others'. */
-enum { BOXES = 32, BOX_INSIDE = 832 };
 struct box {
     _Alignas(64) _Atomic uint64_t holds; /* op and part; 0: nothing yet */
     _Atomic uint32_t rings;              /* at least one for each filling; what readers wait on; wraps */
@@ -249,8 +251,10 @@ void boxes_attach(struct team *team, char *memory, size_t slot);
 /* The number of the next call. Every rank must count every such call. Local. */
 static inline uint64_t box_next_op(struct team *team) { return ++team->ops; }
 struct box *box_of(const struct team *team, int rank, uint64_t op, uint32_t part);
-/* A second place for what a box holds and is too long for its inside: team->box_room bytes, on pages of its own. */
-char *box_room_of(const struct team *team, int rank, uint64_t op, uint32_t part);
+/* Rooms, BOXES for each rank, are for what is too long for the inside of a box: team->box_room bytes, on pages of their own. */
+char *box_room_of(const struct team *team, int rank, uint32_t room);
+/* My room, when nobody reads there any more, for what this box, which must be free, is to hold. */
+char *box_wait_room(struct team *team, struct box *box, uint32_t room);
 /* My box, when nobody reads it any more: before it is filled, or to wait for the readers of what it holds. */
 struct box *box_wait_free(struct team *team, uint64_t op, uint32_t part);
 /* Shows what was written into my free box to so many readers, at least one. */
