@@ -14,7 +14,7 @@ OPTION(HEAP, "on", "on|off", "serve malloc from memory that all ranks of the nod
 OPTION(HEAP_BYTES, "64G", "bytes", "address space of the shared heap of one rank (sparse: costs nothing until used)")
 OPTION(ADOPT, "off", "off|on", "make the program's static data (C static and global, COMMON, SAVE) part of the shared heap")
 OPTION(HUGE, "auto", "auto|on|off", "huge pages in the shared heap; auto: as the system does for all memory; on: always")
-OPTION(SLOT, "1M", "bytes", "staging memory of one rank and communicator (two halves), used by cico and unreachable buffers")
+OPTION(SLOT, "1M", "bytes", "staging memory of one rank and communicator: for barriers in two halves, and as much for boxes")
 OPTION(WAIT, "auto", "auto|spin|yield|futex", "how a rank waits for others; auto measures whether yielding pays")
 OPTION(SLICE, "100", "us", "time slice to ask of the scheduler when ranks outnumber processors (Linux 6.12); 0: none")
 OPTION(NT, "auto", "kernel", "the copy kernel that nt stands for: auto (the widest of the processor), sse2, avx2, avx512, neon")
