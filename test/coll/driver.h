@@ -74,7 +74,7 @@ const struct edge *edges_for(const struct place *place, enum collective collecti
 /* ---- calls.c: the collectives by name ---- */
 /* Which blocks go where: of send and receive side, on whom. */
 enum pattern { TO_ALL, SPREAD, TO_ROOT, FROM_ROOT, ROOTS, EDGES, EDGES_SPREAD, REDUCTION, NOTHING };
-enum { SEND_COUNTS = 1, RECV_COUNTS = 2, TYPES = 4, HAS_ROOT = 8, IN_PLACE = 16, WIDE = 32 /* displacements are always MPI_Aint */ };
+enum { SEND_COUNTS = 1, RECV_COUNTS = 2, TYPES = 4, IN_PLACE = 8, WIDE = 16 /* displacements are always MPI_Aint */ };
 struct traits {
     const char *name;
     enum pattern pattern;
