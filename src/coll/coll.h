@@ -64,7 +64,7 @@ struct neighbours {
     struct edge *edges;
     bool connected; /* the graph is one piece, so all ranks know the size of equal blocks. The same on all ranks */
 };
-/* A team has two: where a neighbour is named twice, MPI libraries pair blocks in neighbor_alltoall otherwise than in ..v and ..w. */
+/* A team has two: where a neighbour is named twice, some MPI libraries pair blocks in neighbor_alltoall otherwise than in ..v. */
 static inline int neighbourhood_of(enum collective c) { return c == COLL_neighbor_alltoallv || c == COLL_neighbor_alltoallw; }
 
 /* One call on one rank. alltoall and allgather whose blocks are runs of bytes: the buffers hold p blocks, back to back (send of an

@@ -190,6 +190,7 @@ void combinations_free(void);
 int combination_draw(struct random *random, bool plain); /* a row; plain: without gaps */
 const char *combination_name(int combination);
 bool combination_gaps(int combination);
+bool combination_below(int combination); /* data begin before the element's address */
 size_t combination_bytes(int combination);        /* extent of an element */
 int part_of(const struct trial *trial, int rank); /* elements that a rank of a reduce_scatter gets; of others all */
 bool reduction_ready(struct ready *ready, struct random *local);
