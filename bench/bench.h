@@ -24,19 +24,21 @@ extern const struct functions caught;
 const char *functions_find(void);
 
 struct kind {
-    const char *name; /* "alltoall" */
+    const char *name;     /* "alltoall" */
+    const char *function; /* MPI's name of it, "Alltoall" */
     int (*call)(const struct functions *, const struct cell *, MPI_Comm);
-    enum blocks_of { NOBODY, ONE, ALL, NEIGHBOURS, ONE_ROOT, ALL_ROOT, ONE_OTHERS, ONE_LATER } sends, receives;
+    enum blocks_of { NOBODY, ONE, ALL, NEIGHBOURS, ONE_ROOT, ALL_ROOT, ONE_OTHERS, ONE_LATER, SLAB } sends, receives;
     enum { BYTES, SUM, UP_TO, BELOW } contents;
     bool vector; /* counts may differ */
 };
 extern const struct kind kinds[];
 extern const int count_of_kinds;
 const struct kind *kind_of(const char *name); /* NULL: none of that name */
-/* Local. One block for everybody, not one each; has a root; goes to the neighbours of a topology; limit.c can do it. */
+/* Local. One block for everybody, not one each; has a root; goes to the neighbours of a topology; moves a grid; limit.c does it. */
 bool kind_same_to_all(const struct kind *kind);
 bool kind_rooted(const struct kind *kind);
 bool kind_neighbours(const struct kind *kind);
+bool kind_grid(const struct kind *kind);
 bool kind_limit(const struct kind *kind);
 
 /* ---- settings.c ---- */
@@ -44,8 +46,9 @@ enum { most_sizes = 64, most_plans = 32, most_imbalances = 32 };
 
 struct settings {
     const struct kind *kind;
-    size_t bytes[most_sizes]; /* block sizes */
+    size_t bytes[most_sizes]; /* block sizes, or edges of grids */
     int sizes;
+    int before, after; /* of a grid: the axes that are distributed */
     const char *plans[most_plans];
     int plan_count;
     const char *csv; /* NULL: none */
@@ -68,6 +71,7 @@ int settings_read(int count, char **words, struct settings *settings);
 extern const char *settings_command; /* "bench" or "tune" */
 int settings_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool settings_sizes(const char *text, struct settings *settings);
+bool settings_edges(const char *text, struct settings *settings);
 bool settings_number(const char *text, double least, double most, double *number);
 bool settings_imbalances(const char *text, struct settings *settings);
 /* settings_options.c: reads words[*i] and what belongs to it, and moves *i behind. As settings_read. */
@@ -139,6 +143,34 @@ void blocks_close(struct cell *cell);
 /* 64 bits that depend on a and b only, in every run alike. Local. */
 uint64_t draw(uint64_t a, uint64_t b);
 
+/* ---- grid.c: a cubic grid of double complex, of which each rank has a slab, is cut along another axis ---- */
+enum { grid_axes = 3, grid_element = 16, grid_longest = 1024 }; /* bytes of an element; the longest edge, for counts are ints */
+/* How a rank's slab is cut into one part for each rank, those that are empty included. */
+struct cut {
+    int *types_each, *zeros; /* [p] counts of the types, 1 or 0, and their displacements */
+    MPI_Datatype *types;     /* [p] the part as a subarray of the slab */
+    int *counts, *places;    /* [p] elements of the part, and where they begin when the parts lie one behind the other */
+    char *packed;            /* so; NULL: they do in the slab itself */
+};
+struct grid {
+    int edge;          /* elements along each axis */
+    int before, after; /* axes: distributed in one before, in the other one after */
+    struct cut out, in;
+};
+/* Bytes of this rank's slab, before or after. Local. */
+size_t grid_bytes(const struct cell *cell, bool after);
+/* What lies in the bytes from `begin` on of this rank's slab, a function of an element's place in the whole grid. Local. */
+void grid_words(const struct cell *cell, bool after, size_t begin, size_t bytes, char *piece);
+/* Makes the counts and room to pack; false: no memory. grid_types makes the datatypes. Local. */
+bool grid_open(struct cell *cell);
+void grid_types(struct cell *cell);
+void grid_close(struct cell *cell);
+/* The parts of a slab from and to where they lie packed. Local. */
+void grid_pack(const struct cell *cell);
+void grid_unpack(const struct cell *cell);
+/* The redistribution as a program without subarrays does it: packs, MPI_Alltoallv, unpacks; but not what lies in order already. */
+void grid_packed(const struct cell *cell, const struct functions *side, MPI_Comm comm);
+
 /* ---- cell.c: the buffers of one block size, and what must be in them ---- */
 struct cell {
     const struct kind *kind;
@@ -152,12 +184,15 @@ struct cell {
     MPI_Datatype type; /* of `unit` bytes */
     size_t unit;
     struct blocks out, in;
+    struct grid grid; /* where the kind moves one */
     char *send, *recv;
 };
 /* Gets buffers for the kind, bytes, root, stack and irregular that are there, `times` as many as one set where there will be others
  * beside it; false on all ranks, with the reason on the first one. */
 bool cell_open(const struct world *world, struct cell *cell, double times, char *why, size_t size);
 void cell_close(struct cell *cell);
+/* Has somebody written around the buffers? Local. */
+bool cell_overrun(const struct cell *cell);
 /* contents.c. Writes the blocks that this rank sends, or what no rank sends into where it receives. Local. */
 void cell_fill(const struct cell *cell, char *send);
 void cell_poison(const struct cell *cell, char *recv);
@@ -200,8 +235,8 @@ void counters_stop(double misses[count_of_levels]);
 
 /* ---- timing.c ---- */
 struct contestant {
-    enum { NATIVE, MORTAR, LIMIT_ROWS, LIMIT_LAST, LIMIT_STREAM } what;
-    const char *name;    /* native, native-again, limit, stream, or the plan as it was asked for */
+    enum { NATIVE, PACKED, MORTAR, LIMIT_ROWS, LIMIT_LAST, LIMIT_STREAM } what; /* from LIMIT_ROWS on: with buffers of its own */
+    const char *name;    /* native, native-again, packed (grid_packed), limit, stream, or the plan as it was asked for */
     char ran[192];       /* which plan it was in truth; first rank only */
     bool out;            /* not worth measuring: a limit that the other limit beats by far */
     long calls;          /* of a batch; 1 with --cold */

@@ -33,12 +33,14 @@ static int count_of_blocks(const struct cell *cell, enum blocks_of whose) {
     case ALL_ROOT: return cell->me == cell->root ? cell->p : 0;
     case ONE_OTHERS: return cell->me != cell->root;
     case ONE_LATER: return cell->me > 0;
+    case SLAB: return 1;
     }
     return 0;
 }
 
 static int peer_of(const struct cell *cell, enum blocks_of whose, const int *neighbours, int b) {
     if (whose == ALL || whose == ALL_ROOT) return b;
+    if (whose == SLAB) return cell->me;
     return whose == NEIGHBOURS ? neighbours[b] : cell->root;
 }
 
@@ -56,7 +58,7 @@ static bool lay_out(const struct cell *cell, struct blocks *blocks, enum blocks_
         blocks->types[b] = cell->type;
         blocks->offsets[b] = (MPI_Aint)end;
         blocks->places[b] = (int)(end / cell->unit);
-        size_t bytes = length(cell, from, to);
+        size_t bytes = whose == SLAB ? grid_bytes(cell, incoming) : length(cell, from, to);
         blocks->counts[b] = (int)(bytes / cell->unit);
         end += bytes;
         if (end / cell->unit > INT_MAX && cell->kind->vector) return false; /* a displacement is an int */
@@ -70,6 +72,7 @@ bool blocks_open(struct cell *cell) {
     bool sum = cell->kind->contents != BYTES;
     cell->type = sum ? MPI_DOUBLE : MPI_BYTE;
     cell->unit = sum ? sizeof(double) : 1;
+    if (kind_grid(cell->kind)) cell->type = MPI_C_DOUBLE_COMPLEX, cell->unit = grid_element;
     bool fine = lay_out(cell, &cell->out, cell->kind->sends, topology ? topology->to : NULL, false);
     return lay_out(cell, &cell->in, cell->kind->receives, topology ? topology->from : NULL, true) && fine;
 }

@@ -40,7 +40,7 @@ static unsigned long long grown(const char *line, const struct world *world, con
     text_field(line, "plan", what, sizeof what);
     text_field(line, "reason", reason, sizeof reason);
     text_field(line, "source", source, sizeof source);
-    if (strcmp(name, kind->name) != 0 || ranks != world->p) return 0;
+    if (strcasecmp(name, kind->function) != 0 || ranks != world->p) return 0;
     snprintf(plan, size, "%s%s%s", what, *reason ? ": " : "", reason);
     int r = 0;
     while (r < count && (rows[r].from != from || strcmp(rows[r].plan, plan) != 0 || strcmp(rows[r].source, source) != 0)) r++;

@@ -39,6 +39,10 @@ static double factors(const struct cell *cell) {
 static void produce(const struct cell *cell, bool incoming, int b, size_t begin, size_t bytes, char *piece) {
     const struct blocks *blocks = incoming ? &cell->in : &cell->out;
     int peer = blocks->peers[b];
+    if (kind_grid(cell->kind)) {
+        grid_words(cell, incoming, begin, bytes, piece);
+        return;
+    }
     if (cell->kind->contents == BYTES) {
         words(cell, incoming ? peer : cell->me, incoming ? cell->me : peer, begin, bytes, piece);
         return;

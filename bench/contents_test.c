@@ -33,7 +33,8 @@ static void open_cells(const struct kind *kind, size_t bytes, int root, bool irr
         struct cell *cell = &cells[r];
         *cell = (struct cell){.kind = kind, .bytes = bytes, .p = p, .me = r, .root = root, .irregular = irregular};
         cell->topology = neighbours_of(r);
-        check(blocks_open(cell), cell, "no memory");
+        if (kind_grid(kind)) cell->grid = (struct grid){.edge = (int)(bytes % 21), .before = root ? 2 : 0, .after = 1};
+        check(blocks_open(cell) && (!kind_grid(kind) || grid_open(cell)), cell, "no memory");
         cell->send = malloc(cell->out.bytes + 1), cell->recv = malloc(cell->in.bytes + 1);
         cell_fill(cell, cell->send);
         cell_poison(cell, cell->recv);
@@ -43,6 +44,7 @@ static void open_cells(const struct kind *kind, size_t bytes, int root, bool irr
 static void close_cells(void) {
     for (int r = 0; r < p; r++) {
         free(cells[r].send), free(cells[r].recv);
+        if (kind_grid(cells[r].kind)) grid_close(&cells[r]);
         blocks_close(&cells[r]);
     }
 }
@@ -69,6 +71,20 @@ static void copy_blocks(struct cell *cell) {
     }
 }
 
+/* By way of what is packed. */
+static void redistribute(struct cell *cell) {
+    struct cut *in = &cell->grid.in;
+    for (int r = 0; r < p; r++) {
+        const struct cut *out = &cells[r].grid.out;
+        grid_pack(&cells[r]);
+        check(out->counts[cell->me] == in->counts[r], cell, "a part has two lengths");
+        memcpy((in->packed ? in->packed : cell->recv) + (size_t)in->places[r] * grid_element,
+               (out->packed ? out->packed : cells[r].send) + (size_t)out->places[cell->me] * grid_element,
+               (size_t)in->counts[r] * grid_element);
+    }
+    grid_unpack(cell);
+}
+
 /* The sum over the ranks from first to before end, of whom one is taken for another. */
 static void sum_up(struct cell *cell, int end, int one, int other) {
     if (cell->in.count == 0) return;
@@ -92,7 +108,8 @@ static int ranks_summed(const struct cell *cell) {
 }
 
 static void exchange(struct cell *cell) {
-    if (cell->kind->contents == BYTES) copy_blocks(cell);
+    if (kind_grid(cell->kind)) redistribute(cell);
+    else if (cell->kind->contents == BYTES) copy_blocks(cell);
     else sum_up(cell, ranks_summed(cell), -1, -1);
 }
 

@@ -109,10 +109,15 @@ static int call_neighbor_alltoallw(const struct functions *f, const struct cell 
                                  c->in.types, comm);
 }
 
+static int call_redistribution(const struct functions *f, const struct cell *c, MPI_Comm comm) {
+    const struct cut *out = &c->grid.out, *in = &c->grid.in;
+    return f->redistribution(c->send, out->types_each, out->zeros, out->types, c->recv, in->types_each, in->zeros, in->types, comm);
+}
+
 /* ---- the table ---- */
 
 const struct kind kinds[] = {
-#define KIND(name, Name, sends, receives, contents, vector) {#name, call_##name, sends, receives, contents, vector},
+#define KIND(name, Name, sends, receives, contents, vector) {#name, #Name, call_##name, sends, receives, contents, vector},
 #include "list.h"
 #undef KIND
 };
@@ -129,6 +134,7 @@ bool kind_rooted(const struct kind *kind) {
     return kind->sends == ONE_ROOT || kind->sends == ALL_ROOT || kind->receives == ONE_ROOT || kind->receives == ALL_ROOT;
 }
 bool kind_neighbours(const struct kind *kind) { return kind->receives == NEIGHBOURS; }
+bool kind_grid(const struct kind *kind) { return kind->sends == SLAB; }
 bool kind_limit(const struct kind *kind) { return kind->receives == ALL && kind->contents == BYTES && !kind->vector; }
 
 const char *functions_find(void) {

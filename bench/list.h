@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One row per collective that can be measured: KIND(name, MPI_ name, blocks sent, blocks received, contents, counts may differ).
  * Blocks: NOBODY, ONE (for everybody, or the root's), ALL (one for each rank), NEIGHBOURS (one for each neighbour); _ROOT: on the
- * root only; ONE_OTHERS: not on the root; ONE_LATER: not on rank 0.
+ * root only; ONE_OTHERS: not on the root; ONE_LATER: not on rank 0; SLAB: this rank's part of a grid (grid.c).
  * Contents: BYTES arrive as they are sent; SUM: the sum over all ranks; UP_TO, BELOW: over the ranks up to me, below me. */
 KIND(barrier, Barrier, NOBODY, NOBODY, BYTES, false)
 KIND(bcast, Bcast, ONE_ROOT, ONE_OTHERS, BYTES, false)
@@ -25,3 +25,4 @@ KIND(neighbor_allgatherv, Neighbor_allgatherv, ONE, NEIGHBOURS, BYTES, true)
 KIND(neighbor_alltoall, Neighbor_alltoall, NEIGHBOURS, NEIGHBOURS, BYTES, false)
 KIND(neighbor_alltoallv, Neighbor_alltoallv, NEIGHBOURS, NEIGHBOURS, BYTES, true)
 KIND(neighbor_alltoallw, Neighbor_alltoallw, NEIGHBOURS, NEIGHBOURS, BYTES, true)
+KIND(redistribution, Alltoallw, SLAB, SLAB, BYTES, false)

@@ -26,6 +26,7 @@ static int enter_contestants(const struct world *world, const struct settings *s
     for (int i = 0; world->loaded && i < settings->plan_count; i++)
         list[count++] = (struct contestant){.what = MORTAR, .name = settings->plans[i]};
     if (!world->loaded) list[count++] = (struct contestant){.what = MORTAR, .name = "native-again"};
+    if (kind_grid(settings->kind)) list[count++] = (struct contestant){.what = PACKED, .name = "packed"};
     if (limit) list[count++] = (struct contestant){.what = LIMIT_ROWS, .name = "limit"};
     if (limit) list[count++] = (struct contestant){.what = LIMIT_LAST, .name = "limit"};
     if (limit) list[count++] = (struct contestant){.what = LIMIT_STREAM, .name = "stream"};
@@ -61,8 +62,12 @@ static int measure(const struct world *world, const struct settings *settings, c
 static int one_size(const struct world *world, const struct settings *settings, size_t bytes) {
     char why[96];
     struct cell cell = {.kind = settings->kind, .bytes = bytes, .root = settings->root, .stack = settings->stack};
+    if (kind_grid(cell.kind)) {
+        cell.grid = (struct grid){.edge = (int)bytes, .before = settings->before, .after = settings->after};
+        cell.bytes = bytes * bytes * bytes * grid_element / (size_t)world->p;
+    }
     cell.irregular = settings->irregular, cell.then_barrier = settings->then_barrier;
-    if (!cell_open(world, &cell, settings->limit ? 2 : 1, why, sizeof why)) {
+    if (!cell_open(world, &cell, settings->limit || kind_grid(cell.kind) ? 2 : 1, why, sizeof why)) {
         if (world->me == 0) output_skip(&cell, why);
         return 0;
     }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static const char header[] =
-    "collective,ranks,nodes,bytes,buffers,caches,counts,topology,root,then,imbalance_ms,plan,repetition,seconds,"
+    "collective,ranks,nodes,bytes,buffers,caches,counts,topology,grid,axes,root,then,imbalance_ms,plan,repetition,seconds,"
     "l1_misses,l2_misses,l3_misses,mpi,machine,commit\n";
 static FILE *csv;
 
@@ -85,6 +85,8 @@ static void csv_conditions(const struct settings *settings, const struct cell *c
             : settings->irregular ? "irregular"
                                   : "equal");
     fprintf(csv, "%s,", kind_neighbours(cell->kind) ? topology_names[settings->topology] : "");
+    if (kind_grid(cell->kind)) fprintf(csv, "%d,\"%d,%d\",", cell->grid.edge, cell->grid.before, cell->grid.after);
+    else fputs(",,", csv);
     if (kind_rooted(cell->kind)) fprintf(csv, "%d", settings->root);
     fprintf(csv, ",%s,", settings->then_barrier ? "barrier" : "");
     if (cell->imbalance >= 0) fprintf(csv, "%g", cell->imbalance * 1e3);
@@ -118,6 +120,8 @@ static void print_conditions(const struct settings *settings) {
     const struct kind *kind = settings->kind;
     if (settings->irregular) printf("counts: irregular, 0 to twice the bytes\n");
     if (kind_neighbours(kind)) printf("neighbours: %s\n", topology_names[settings->topology]);
+    if (kind_grid(kind))
+        printf("grid of double complex: in slabs along axis %d before, along axis %d after\n", settings->before, settings->after);
     if (kind_rooted(kind) && settings->root > 0) printf("root: %d\n", settings->root);
     if (settings->then_barrier) printf("then a barrier, in the time\n");
     if (settings->imbalance_count > 0)
@@ -157,8 +161,10 @@ int output_open(const struct world *world, const struct settings *settings) {
     else printf("buffers: heap, which peers can reach\n");
     print_conditions(settings);
     printf("%9s", "bytes");
+    if (kind_grid(settings->kind)) printf(" %6s", "grid");
     if (settings->imbalance_count > 0) printf(" %12s", "imbalance ms");
     printf(" %12s %12s %8s %7s", "native us", world->loaded ? "mortar us" : "native us", "ratio", "spread");
+    if (kind_grid(settings->kind)) printf(" %12s %8s", "packed us", "ratio");
     if (settings->limit) printf(" %12s %8s %12s %8s", "limit us", world->loaded ? "/limit" : "nat./lim", "stream us", "/stream");
     for (int i = 0; settings->counters && i < count_of_levels; i++)
         if (counters_has(i)) printf("  native %s %10s", counters_name(i), counters_name(i));
@@ -199,17 +205,22 @@ static const struct contestant *best_limit(const struct contestant *contestants,
 void output_cell(const struct world *world, const struct settings *settings, const struct cell *cell,
                  const struct contestant *contestants, int count, int repetitions) {
     const struct contestant *native = &contestants[0], *limit = best_limit(contestants, count, repetitions);
-    const struct contestant *stream = find(contestants, count, "stream");
+    const struct contestant *stream = find(contestants, count, "stream"), *packed = find(contestants, count, "packed");
     char text[32];
     for (int c = 1; c < count; c++) {
         const struct contestant *mine = &contestants[c];
-        if (strcmp(mine->name, "limit") == 0 || mine->what == LIMIT_STREAM) continue;
+        if (strcmp(mine->name, "limit") == 0 || mine->what == LIMIT_STREAM || mine == packed) continue;
         double spread, ratio = median(native->seconds, mine->seconds, repetitions, &spread);
         printf("%9s", size_text(cell->bytes, text, sizeof text));
+        if (packed) printf(" %6d", cell->grid.edge);
         if (cell->imbalance >= 0) printf(" %12g", cell->imbalance * 1e3);
         print_time(median(native->seconds, NULL, repetitions, NULL));
         print_time(median(mine->seconds, NULL, repetitions, NULL));
         printf(" %8.2f %6.0f%%", ratio, spread * 100);
+        if (packed) {
+            print_time(median(packed->seconds, NULL, repetitions, NULL));
+            printf(" %8.2f", median(packed->seconds, mine->seconds, repetitions, NULL));
+        }
         if (limit) {
             print_time(median(limit->seconds, NULL, repetitions, NULL));
             printf(" %8.2f", median(mine->seconds, limit->seconds, repetitions, NULL));
@@ -221,6 +232,7 @@ void output_cell(const struct world *world, const struct settings *settings, con
         if (csv) csv_rows(world, settings, cell, mine, repetitions);
     }
     if (csv) csv_rows(world, settings, cell, native, repetitions);
+    if (csv && packed) csv_rows(world, settings, cell, packed, repetitions);
     if (csv && limit) csv_rows(world, settings, cell, limit, repetitions);
     if (csv && stream) csv_rows(world, settings, cell, stream, repetitions);
     fflush(stdout);

@@ -10,15 +10,23 @@ import re
 import statistics
 import sys
 
-OTHERS = ("native", "limit", "stream")
+OTHERS = ("native", "packed", "limit", "stream")
+
+
+def condition(row):
+    """The imbalance in ms, else warm or cold, or the grid and cold."""
+    caches = row.get("caches", "warm")
+    if row.get("grid"):
+        return row["grid"] + "^3" + (", cold" if caches == "cold" else "")
+    return row.get("imbalance_ms") or caches
 
 
 def read(path):
-    """{(bytes, warm or cold or the imbalance in ms): {plan: {repetition: seconds}}} and the last row."""
+    """{(bytes, condition): {plan: {repetition: seconds}}} and the last row."""
     cells, row = {}, None
     with open(path, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            plans = cells.setdefault((int(row["bytes"]), row.get("imbalance_ms") or row.get("caches", "warm")), {})
+            plans = cells.setdefault((int(row["bytes"]), condition(row)), {})
             plans.setdefault(row["plan"], {})[int(row["repetition"])] = float(row["seconds"])
     return cells, row
 
@@ -58,15 +66,20 @@ def print_row(fields):
 def usual(files):
     """A row for each number of ranks and size."""
     limited = any(name in plans for cells, _ in files for plans in cells.values() for name in ("limit", "stream"))
+    packed = any("packed" in plans for cells, _ in files for plans in cells.values())
     header(["ranks", "bytes", "native us", "mortar us", "native / mortar"]
+           + (["packed us", "packed / mortar"] if packed else [])
            + (["limit us", "mortar / limit", "stream us", "mortar / stream"] if limited else []))
     for cells, row in files:
         for (size, caches), plans in sorted(cells.items(), key=lambda item: (item[0][1] != "warm", item[0][0])):
             mortar = mortar_of(plans)
             if not mortar:
                 continue
-            fields = [row["ranks"], short(size) + (", cold" if caches == "cold" else ""), micro(plans["native"]), micro(mortar),
+            where = "" if caches == "warm" else ", " + caches
+            fields = [row["ranks"], short(size) + where, micro(plans["native"]), micro(mortar),
                       "%.2f ±%.0f %%" % compare(plans["native"], mortar)]
+            if "packed" in plans:
+                fields += [micro(plans["packed"]), "%.2f ±%.0f %%" % compare(plans["packed"], mortar)]
             for name in ("limit", "stream") if limited else ():
                 fields += [micro(plans[name]), "%.2f ±%.0f %%" % compare(mortar, plans[name])] if name in plans else ["", ""]
             print_row(fields)
@@ -102,7 +115,8 @@ def collectives():
 def title(case):
     """bcast+barrier: bcast, then a barrier."""
     words = {"barrier": "then a barrier", "irregular": "irregular counts", "imbalance": "imbalanced", "2d": "2D grid",
-             "3d": "3D grid", "nd": "graph of 8 neighbours", "linear": "against the library's linear algorithm"}
+             "3d": "3D grid", "nd": "graph of 8 neighbours", "01": "axis 0 to axis 1",
+             "12": "axis 1 to axis 2", "02": "axis 0 to axis 2", "linear": "against the library's linear algorithm"}
     name, *more = case.split("+")
     return ", ".join([name] + [words.get(word, word) for word in more])
 

@@ -15,6 +15,8 @@ static const char *const usage =
     "                       or a list: 8,64,4K. A block is what one rank has for another one, for all, or for the root; of\n"
     "                       bcast, reduce, allreduce, scan and exscan the whole vector, of reduce_scatter(_block) a result.\n"
     "                       Sums are of MPI_DOUBLE, and take multiples of 8\n"
+    "  --grid 64,128,256    redistribution: edges of the grid; of double complex, in slabs (default 64,128,256)\n"
+    "  --axes 0,1           redistribution: distributed along axis 0 before and along axis 1 after (default 0,1)\n"
     "  --plan PLAN...       what mortar shall run, once for each plan; `auto`, the default, is what it would choose itself\n"
     "                       (mortar info --plans COLLECTIVE lists them)\n"
     "  --buffers heap|stack heap: memory from malloc, which peers can reach when mortar's heap is on (default);\n"
@@ -87,6 +89,12 @@ bool settings_sizes(const char *text, struct settings *settings) {
     return fine;
 }
 
+bool settings_edges(const char *text, struct settings *settings) {
+    bool fine = settings_sizes(text, settings);
+    for (int i = 0; i < settings->sizes; i++) fine = fine && settings->bytes[i] <= grid_longest;
+    return fine;
+}
+
 bool settings_number(const char *text, double least, double most, double *number) {
     char *end;
     *number = strtod(text, &end);
@@ -128,12 +136,9 @@ static int read_kind(const char *name, struct settings *settings) {
 }
 
 /* Options that do not go together; -1: none. */
-static int check(struct settings *settings, bool sized) {
+static int check(struct settings *settings) {
     const struct kind *kind = settings->kind;
-    if (kind->sends == NOBODY) {
-        if (sized) return settings_fail("--bytes: %s has none", kind->name);
-        settings->sizes = 1, settings->bytes[0] = 0;
-    }
+    if (kind->sends == NOBODY) settings->sizes = 1, settings->bytes[0] = 0;
     for (int i = 0; i < settings->sizes; i++)
         if (kind->contents != BYTES && settings->bytes[i] % sizeof(double) != 0)
             return settings_fail("--bytes %zu: %s sums up MPI_DOUBLE, and takes multiples of 8", settings->bytes[i], kind->name);
@@ -149,6 +154,21 @@ static int check(struct settings *settings, bool sized) {
     return -1;
 }
 
+/* The sizes that are measured when nobody says which; -1, or the exit code when the kind has no such sizes as are asked for. */
+static int sizes(int count, char **words, struct settings *settings) {
+    const struct kind *kind = settings->kind;
+    bool grid = kind_grid(kind);
+    settings_sizes(grid ? "64,128,256" : "8:1M:x8", settings);
+    settings->before = 0, settings->after = 1;
+    for (int i = 2; i < count; i++) {
+        bool bytes = strcmp(words[i], "--bytes") == 0;
+        bool cut = strcmp(words[i], "--grid") == 0 || strcmp(words[i], "--axes") == 0;
+        if ((bytes && (grid || kind->sends == NOBODY)) || (cut && !grid))
+            return settings_fail("%s: %s has none", words[i], kind->name);
+    }
+    return -1;
+}
+
 static int help(void) {
     char names[512];
     list_kinds(names, sizeof names, 2);
@@ -159,17 +179,14 @@ static int help(void) {
 
 int settings_read(int count, char **words, struct settings *settings) {
     *settings = (struct settings){.seconds = 1, .topology = -1};
-    bool sized = false;
-    settings_sizes("8:1M:x8", settings);
-    for (int i = 1; i < count; i++) {
+    for (int i = 1; i < count; i++)
         if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0) return help();
-        sized = sized || strcmp(words[i], "--bytes") == 0;
-    }
     int code = read_kind(count < 2 ? "" : words[1], settings);
+    if (code < 0) code = sizes(count, words, settings);
     for (int i = 2; i < count && code < 0;) {
         if (strncmp(words[i], "--", 2) != 0) return settings_fail("\"%s\": expected an option", words[i]);
         code = settings_option(count, words, &i, settings);
     }
     if (settings->plan_count == 0) settings->plans[settings->plan_count++] = "auto";
-    return code < 0 ? check(settings, sized) : code;
+    return code < 0 ? check(settings) : code;
 }

@@ -10,6 +10,14 @@ static int read_value(const char *option, const char *value, struct settings *se
         if (!settings_sizes(value, settings))
             return settings_fail("--bytes %s: expected FROM:TO:xN or a list of sizes from 1 to 2G-1, e.g. 8:1M:x8 or 8,64,4K",
                                  value);
+    } else if (strcmp(option, "--grid") == 0) {
+        if (!settings_edges(value, settings)) return settings_fail("--grid %s: expected edges from 1 to %d", value, grid_longest);
+    } else if (strcmp(option, "--axes") == 0) {
+        bool fine = strlen(value) == 3 && value[1] == ',';
+        settings->before = value[0] - '0', settings->after = fine ? value[2] - '0' : -1;
+        if (!fine || settings->before < 0 || settings->before >= grid_axes || settings->after < 0 || settings->after >= grid_axes ||
+            settings->before == settings->after)
+            return settings_fail("--axes %s: expected two of 0, 1 and 2, e.g. 0,1", value);
     } else if (strcmp(option, "--buffers") == 0) {
         settings->stack = strcmp(value, "stack") == 0;
         if (!settings->stack && strcmp(value, "heap") != 0) return settings_fail("--buffers %s: expected heap or stack", value);

@@ -18,7 +18,7 @@ import tempfile
 from results import main as tables_of, read
 
 MPI = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "scripts", "mpi")
-HEADER = ("collective,ranks,nodes,bytes,buffers,caches,counts,topology,root,then,imbalance_ms,plan,repetition,seconds,"
+HEADER = ("collective,ranks,nodes,bytes,buffers,caches,counts,topology,grid,axes,root,then,imbalance_ms,plan,repetition,seconds,"
           "l1_misses,l2_misses,l3_misses,mpi,machine,commit")
 RANKS, REPETITIONS = 2, 3
 QUICK = ["--seconds", "0.01", "--repetitions", str(REPETITIONS)]
@@ -147,18 +147,37 @@ def counters(folder):
     check("what this machine has", ("none here" in errors) != ("cache misses per call" in out), out + errors)
 
 
+def sizes_of(name, sizes, ranks):
+    """The options for two sizes or one, and what the table says in its first column: the bytes of a block, or those of a grid for
+    each rank, on average. Of three ranks one has nothing of the smaller grid, and the larger one is not divided evenly."""
+    if name == "barrier":
+        return [], ["0"]
+    if name != "redistribution":
+        return ["--bytes", ",".join(sizes)], sizes
+    edges = [2, 7][-len(sizes):]
+    return ["--grid", ",".join(map(str, edges))], [str(edge ** 3 * 16 // ranks) for edge in edges]
+
+
 def wrong_results():
     """Each kind with one bit changed on one rank that receives; a barrier that waits for nobody."""
     for name, (_, receives, contents, _) in KINDS.items():
         rank = 1 if receives in ("ONE_OTHERS", "ONE_LATER") else 0
-        size = [] if name == "barrier" else ["--bytes", "16"]
+        size, (shown,) = sizes_of(name, ["16"], RANKS)
         out, errors = run("env", "WRONG_RANK=%d" % rank, "LD_PRELOAD=" + wrong, program, name, *size, *QUICK, code=1)
         where = ", the sum, byte 0" if contents != "BYTES" else ", block from rank "
-        said = "WRONG RESULT of native-again: %s of 16 bytes, rank %d of 2%s" % (name, rank, where)
+        if name == "redistribution":
+            where = ", its slab, byte 0"
+        said = "WRONG RESULT of native-again: %s of %s bytes, rank %d of 2%s" % (name, shown, rank, where)
         if name == "barrier":
             said = "WRONG RESULT of native-again: barrier: rank 0 of 2 left it before all had entered"
         check("a wrong result is seen: " + name, errors.count(said) == 1 and "WRONG RESULT of native:" not in errors, out + errors)
         check("and no time is printed", table(out) == [], out)
+
+
+def overrun():
+    for name, size in ("alltoall", ["--bytes", "16"]), ("redistribution", ["--grid", "7"]):
+        out, errors = run("env", "WRONG_RANK=1", "WRONG_BYTE=-1", "LD_PRELOAD=" + wrong, program, name, *size, *QUICK, code=1)
+        check("a byte before a buffer is seen: " + name, errors.count("rank 1 of 2: written around a buffer") == 1, out + errors)
 
 
 def results(folder):
@@ -177,7 +196,8 @@ def results(folder):
         tables_of(sweep)
     found = text.getvalue()
     check("a table for each kind", all(found.count("### %s, then a barrier, heap buffers: " % name) == 1 for name in KINDS), found)
-    check("with a row for each size", found.count("\n| 3 | 72 | ") == len(KINDS) - 1 and found.count("\n| 3 | 0 | ") == 1, found)
+    check("with a row for each size", found.count("\n| 3 | 72 | ") == len(KINDS) - 2 and found.count("\n| 3 | 0 | ") == 1 and
+          found.count("\n| 3 | 1829, 7^3 | ") == 1 and found.count("packed / mortar") == 1, found)
     late = found.split("### reduce, imbalanced, heap buffers: ")[1].split("###")[0]
     check("and one for each imbalance", [line.split(" | ")[0] for line in late.splitlines() if line[:3] in ("| 0", "| 1")] ==
           ["| 0", "| 0.5", "| 1"] and "| imbalance ms | 64 bytes |" in late, late)
@@ -192,8 +212,7 @@ def then_barrier():
 def conditions(name, kind):
     """The options that this kind has, and what the CSV file says of them."""
     words, facts = ["--then-barrier"], {"then": "barrier"}
-    if name != "barrier":
-        words += ["--bytes", "8,72"]
+    words += sizes_of(name, ["8", "72"], 3)[0]
     if kind[3] == "true":
         words += ["--irregular"]
         facts["counts"] = "irregular"
@@ -203,22 +222,26 @@ def conditions(name, kind):
     if kind[1] == "NEIGHBOURS":
         words += ["--topology", "nd"]
         facts["topology"] = "nd"
-    return words, {**{"counts": "", "root": "", "topology": "", "imbalance_ms": "", "caches": "warm"}, **facts}
+    if name == "redistribution":
+        words += ["--axes", "2,0"]
+        facts["axes"] = "2,0"
+    return words, {**{"counts": "", "root": "", "topology": "", "axes": "", "imbalance_ms": "", "caches": "warm"}, **facts}
 
 
 def each_kind(folder):
     """Twice: by itself with the plainest options, then under mortar, among more ranks, with all that the kind has."""
     for name, kind in KINDS.items():
         path = os.path.join(folder, name + ".csv")
-        plain = [] if name == "barrier" else ["--bytes", "8,72"]
-        sizes = ["0"] if name == "barrier" else ["8", "72"]
+        plain, sizes = sizes_of(name, ["8", "72"], RANKS)
         out, _ = run(program, name, *plain, *QUICK)
         check("without mortar: " + name, "A/A" in out and [row[0] for row in table(out)] == sizes, out)
         words, facts = conditions(name, kind)
+        sizes = sizes_of(name, ["8", "72"], 3)[1]
         out, _ = run(mortar, "bench", name, *words, "--csv", path, *QUICK, ranks=3)
         check("with mortar: " + name, "A/A" not in out and [row[0] for row in table(out)] == sizes, out)
         rows = rows_of(path)
-        expected = [(size, plan, str(r)) for size in sizes for plan in ("auto", "native") for r in range(REPETITIONS)]
+        plans = ["auto", "native"] + ["packed"] * (name == "redistribution")
+        expected = [(size, plan, str(r)) for size in sizes for plan in plans for r in range(REPETITIONS)]
         check("its rows", [(row["bytes"], row["plan"], row["repetition"]) for row in rows] == expected and
               all(facts.items() <= row.items() and row["collective"] == name for row in rows), rows)
 
@@ -256,6 +279,10 @@ def refused(folder):
         (["alltoallv", "--limit"], "--limit: only alltoall and allgather have it"),
         (["reduce", "--bytes", "8,12"], "--bytes 12: reduce sums up MPI_DOUBLE"),
         (["barrier", "--bytes", "8"], "--bytes: barrier has none"),
+        (["redistribution", "--bytes", "8"], "--bytes: redistribution has none"),
+        (["redistribution", "--grid", "8,2K"], "--grid 8,2K: expected edges from 1 to 1024"),
+        (["redistribution", "--axes", "1,1"], "--axes 1,1: expected two of 0, 1 and 2"),
+        (["alltoallw", "--grid", "8"], "--grid: alltoallw has none"),
         (["reduce", "--imbalance", "1s"], "--imbalance 1s: expected milliseconds"),
         (["reduce", "--imbalance", "--then-barrier"], "--imbalance does not go with --then-barrier"),
         (["alltoall", "--csv", other], "the file exists and is none of ours"),
@@ -273,5 +300,6 @@ with tempfile.TemporaryDirectory() as temporary:
     imbalance(temporary)
     results(temporary)
     wrong_results()
+    overrun()
     then_barrier()
     refused(temporary)

@@ -22,6 +22,7 @@ static void call_side(const struct world *world, const struct cell *cell, const 
 void timing_call(const struct world *world, const struct cell *cell, const struct contestant *contestant) {
     switch (contestant->what) {
     case NATIVE: call_side(world, cell, &library); break;
+    case PACKED: grid_packed(cell, &library, world->comm); break;
     case MORTAR: call_side(world, cell, &caught); break;
     case LIMIT_ROWS: limit_rows(); break;
     case LIMIT_LAST: limit_last(); break;
@@ -36,7 +37,7 @@ void timing_prepare(const struct world *world, const struct settings *settings, 
     timing_call(world, cell, contestant);
     meet();
     if (!settings->cold) return;
-    bool limit = contestant->what != NATIVE && contestant->what != MORTAR;
+    bool limit = contestant->what >= LIMIT_ROWS;
     cold_make(limit ? limit_send() : cell->send, cell->out.bytes, limit ? limit_recv() : cell->recv, cell->in.bytes);
     meet();
 }

@@ -30,13 +30,14 @@ static bool verify_barrier(const struct world *world, const struct cell *cell, c
 
 static void complain(const struct cell *cell, const struct contestant *contestant, int block, size_t place) {
     char where[48] = "the sum";
-    if (cell->kind->contents == BYTES) snprintf(where, sizeof where, "block from rank %d", cell->in.peers[block]);
+    if (kind_grid(cell->kind)) snprintf(where, sizeof where, "its slab");
+    else if (cell->kind->contents == BYTES) snprintf(where, sizeof where, "block from rank %d", cell->in.peers[block]);
     fprintf(stderr, "mortar bench: WRONG RESULT of %s: %s of %zu bytes, rank %d of %d, %s, byte %zu\n", contestant->name,
             cell->kind->name, cell->bytes, cell->me, cell->p, where, place);
 }
 
 bool verify(const struct world *world, const struct cell *cell, const struct contestant *contestant) {
-    bool limit = contestant->what != NATIVE && contestant->what != MORTAR;
+    bool limit = contestant->what >= LIMIT_ROWS;
     char *send = limit ? limit_send() : cell->send, *recv = limit ? limit_recv() : cell->recv;
     int block;
     size_t place;
@@ -48,6 +49,11 @@ bool verify(const struct world *world, const struct cell *cell, const struct con
     timing_call(world, cell, contestant);
     bool wrong = cell_wrong(cell, recv, &block, &place);
     if (wrong) complain(cell, contestant, block, place);
+    bool overrun = cell_overrun(cell);
+    if (overrun)
+        fprintf(stderr, "mortar bench: WRONG RESULT of %s: %s of %zu bytes, rank %d of %d: written around a buffer\n",
+                contestant->name, cell->kind->name, cell->bytes, cell->me, cell->p);
+    wrong = wrong || overrun;
     bool fine = meet_max(wrong) == 0;
     return cell->kind->sends == NOBODY ? verify_barrier(world, cell, contestant) && fine : fine;
 }

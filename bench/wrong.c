@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wrong - collectives that damage one bit of the first byte that the rank $WRONG_RANK receives, and a barrier that waits for
- * nobody and says so. Preloaded by smoke_test.py: does the bench see it? Arguments travel as machine words, so that no mpi.h is
- * needed; passing more of them than a function takes does no harm. */
+/* wrong - collectives that damage one bit of the first byte that the rank $WRONG_RANK receives, or of byte $WRONG_BYTE of its
+ * buffer, and a barrier that waits for nobody and says so. Preloaded by smoke_test.py: does the bench see it? Arguments travel as
+ * machine words, so that no mpi.h is needed; passing more of them than a function takes does no harm. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -14,9 +14,9 @@ static int call(const char *name, int place, intptr_t *w) {
     int (*original)(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t);
     *(void **)&original = dlsym(RTLD_NEXT, name);
     int error = original(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]);
-    const char *chosen = getenv("WRONG_RANK"), *me = getenv("OMPI_COMM_WORLD_RANK");
+    const char *at = getenv("WRONG_BYTE"), *chosen = getenv("WRONG_RANK"), *me = getenv("OMPI_COMM_WORLD_RANK");
     if (!me) me = getenv("PMI_RANK");
-    if (chosen && me && strcmp(chosen, me) == 0) *(char *)w[place] ^= 64;
+    if (chosen && me && strcmp(chosen, me) == 0) ((char *)w[place])[at ? atoi(at) : 0] ^= 64;
     return error;
 }
 

@@ -111,30 +111,53 @@ static void arrange(struct grid *grid) {
     grid->tile = side < 2 ? 2 : side > most_tile ? most_tile : side;
 }
 
-/* Two axes, of runs whose length the compiler knows. */
+/* Processors do not fetch ahead what is scattered over pages: fetches the run that comes so many runs later. AMD EPYC (virtual,
+ * 2 cores), November 2026, 64^3 to 256^3 complex grids cut along another axis: runs of 64 to 256 bytes 1.1 to 1.3
+ * times as fast, less with 4 or 16 runs ahead; shorter runs, and those that lie side by side, gain nothing. */
+enum { ahead = 8, most_fetched = 256 };
+
+__attribute__((always_inline)) static inline void fetch_ahead(const char *in, size_t bytes, ptrdiff_t step) {
+    for (size_t k = 0; k < bytes; k += cache_line)
+        __builtin_prefetch((const void *)((uintptr_t)in + (uintptr_t)(ahead * step) + k));
+}
+
+/* Two axes, of runs whose length the compiler mostly knows. */
 __attribute__((always_inline)) static inline void runs(char *to, const char *from, size_t bytes, const struct axis *row,
-                                                       const struct axis *column) {
+                                                       const struct axis *column, bool fetch) {
     for (size_t r = 0; r < row->count; r++, to += row->to, from += row->from) {
         char *out = to;
         const char *in = from;
-        for (size_t c = 0; c < column->count; c++, out += column->to, in += column->from) memcpy(out, in, bytes);
+        for (size_t c = 0; c < column->count; c++, out += column->to, in += column->from) {
+            if (fetch) fetch_ahead(in, bytes, column->from);
+            memcpy(out, in, bytes);
+        }
     }
 }
 
 HOT static void rectangle(size_t bytes, char *to, const char *from, const struct axis *row, const struct axis *column,
                           struct copier *copier) {
+    bool fetch = bytes >= cache_line && bytes <= most_fetched && length(column->from) > bytes;
+    size_t all = bytes * row->count * column->count;
+    if (bytes < least_kernel) copier->plain -= all < copier->plain ? all : copier->plain;
     switch (bytes) {
-    case 1: runs(to, from, 1, row, column); return;
-    case 2: runs(to, from, 2, row, column); return;
-    case 4: runs(to, from, 4, row, column); return;
-    case 8: runs(to, from, 8, row, column); return;
-    case 12: runs(to, from, 12, row, column); return;
-    case 16: runs(to, from, 16, row, column); return;
-    case 24: runs(to, from, 24, row, column); return;
-    case 32: runs(to, from, 32, row, column); return;
-    case 48: runs(to, from, 48, row, column); return;
-    case 64: runs(to, from, 64, row, column); return;
+    case 1: runs(to, from, 1, row, column, false); return;
+    case 2: runs(to, from, 2, row, column, false); return;
+    case 4: runs(to, from, 4, row, column, false); return;
+    case 8: runs(to, from, 8, row, column, false); return;
+    case 12: runs(to, from, 12, row, column, false); return;
+    case 16: runs(to, from, 16, row, column, false); return;
+    case 24: runs(to, from, 24, row, column, false); return;
+    case 32: runs(to, from, 32, row, column, false); return;
+    case 48: runs(to, from, 48, row, column, false); return;
+    case 64: runs(to, from, 64, row, column, fetch); return;
+    case 96: runs(to, from, 96, row, column, fetch); return;
+    case 128: runs(to, from, 128, row, column, fetch); return;
+    case 256: runs(to, from, 256, row, column, fetch); return;
     default: break;
+    }
+    if (bytes < least_kernel) {
+        runs(to, from, bytes, row, column, fetch);
+        return;
     }
     for (size_t r = 0; r < row->count; r++)
         for (size_t c = 0; c < column->count; c++)

@@ -24,8 +24,8 @@ size_t box_cut(struct box *box, size_t most);
  * the two do not divide each other. `copier` counts down: its plain is what is left of the bytes to be copied plainly. */
 bool box_copy(const struct box *to, const struct box *from, struct copier *copier);
 
-/* A kernel's call for one run costs a fence: shorter ones (bytes) are copied plainly. Not measured: a fence is some 30 ns, the
- * copying of so much about 100. */
+/* A kernel's call for one run costs a fence: shorter ones (bytes) are copied plainly. AMD EPYC (virtual, 2 cores), November 2026,
+ * blocks of 256^3 complex grids: non-temporal runs of 256 bytes 3 times as slow, of 1 KiB alike, of 2 KiB up to twice as fast. */
 enum { least_kernel = 1024 };
 
 /* Copies one run. */
