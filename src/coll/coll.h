@@ -64,8 +64,8 @@ struct neighbours {
     struct edge *edges;
     bool connected; /* the graph is one piece, so all ranks know the size of equal blocks. The same on all ranks */
 };
-/* A team has two: where a neighbour is named twice, MPI libraries may pair blocks in one way for neighbor_alltoall and in another
- * for its ..v and ..w. */
+/* A team has two: where a neighbour is named twice, MPI libraries pair blocks in one way for neighbor_alltoall and in another for
+ * its ..v and ..w. */
 static inline int neighbourhood_of(enum collective c) { return c == COLL_neighbor_alltoallv || c == COLL_neighbor_alltoallw; }
 
 /* One call on one rank. alltoall and allgather whose blocks are runs of bytes: the buffers hold p blocks, back to back (send of an

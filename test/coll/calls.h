@@ -9,14 +9,14 @@ CALL(alltoallw, TO_ALL, SEND_COUNTS | RECV_COUNTS | TYPES | IN_PLACE,
      (s->memory, (N *)s->counts, (D *)s->displs, s->types, r->memory, (N *)r->counts, (D *)r->displs, r->types, c->comm))
 CALL(allgatherv, SPREAD, RECV_COUNTS | IN_PLACE,
      (s->memory, (N)s->count, s->type, r->memory, (N *)r->counts, (D *)r->displs, r->type, c->comm))
-CALL(bcast, ROOTS, HAS_ROOT, (b->memory, (N)b->count, b->type, c->root, c->comm))
-CALL(gather, TO_ROOT, HAS_ROOT | IN_PLACE, (s->memory, (N)s->count, s->type, r->memory, (N)r->count, r->type, c->root, c->comm))
-CALL(gatherv, TO_ROOT, RECV_COUNTS | HAS_ROOT | IN_PLACE,
+CALL(bcast, ROOTS, 0, (b->memory, (N)b->count, b->type, c->root, c->comm))
+CALL(gather, TO_ROOT, IN_PLACE, (s->memory, (N)s->count, s->type, r->memory, (N)r->count, r->type, c->root, c->comm))
+CALL(gatherv, TO_ROOT, RECV_COUNTS | IN_PLACE,
      (s->memory, (N)s->count, s->type, r->memory, (N *)r->counts, (D *)r->displs, r->type, c->root, c->comm))
-CALL(scatter, FROM_ROOT, HAS_ROOT | IN_PLACE, (s->memory, (N)s->count, s->type, r->memory, (N)r->count, r->type, c->root, c->comm))
-CALL(scatterv, FROM_ROOT, SEND_COUNTS | HAS_ROOT | IN_PLACE,
+CALL(scatter, FROM_ROOT, IN_PLACE, (s->memory, (N)s->count, s->type, r->memory, (N)r->count, r->type, c->root, c->comm))
+CALL(scatterv, FROM_ROOT, SEND_COUNTS | IN_PLACE,
      (s->memory, (N *)s->counts, (D *)s->displs, s->type, r->memory, (N)r->count, r->type, c->root, c->comm))
-CALL(reduce, REDUCTION, HAS_ROOT | IN_PLACE, (s->memory, r->memory, (N)r->count, r->type, c->op, c->root, c->comm))
+CALL(reduce, REDUCTION, IN_PLACE, (s->memory, r->memory, (N)r->count, r->type, c->op, c->root, c->comm))
 CALL(allreduce, REDUCTION, IN_PLACE, (s->memory, r->memory, (N)r->count, r->type, c->op, c->comm))
 CALL(reduce_scatter, REDUCTION, RECV_COUNTS | IN_PLACE, (s->memory, r->memory, (N *)r->counts, r->type, c->op, c->comm))
 CALL(reduce_scatter_block, REDUCTION, IN_PLACE, (s->memory, r->memory, (N)r->count, r->type, c->op, c->comm))

@@ -54,6 +54,8 @@ static void draw_blocks(struct random *random, struct trial *t, size_t wish) {
 static void draw_reduction(struct random *random, struct trial *t, size_t wish) {
     t->combination = combination_draw(random, t->native);
     size_t bytes = combination_bytes(t->combination);
+    /* By arrival the host MPI does it, and Intel MPI's own is wrong. */
+    if (t->collective == COLL_reduce && combination_below(t->combination)) t->in_place = false;
     t->count = (int)((wish + bytes - 1) / bytes);
     t->shape = t->collective == COLL_reduce_scatter ? below(random, SHAPES) : EQUAL;
     t->by_host = t->native || (!combination_gaps(t->combination) && below(random, 4) == 0);

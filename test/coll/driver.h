@@ -74,7 +74,7 @@ const struct edge *edges_for(const struct place *place, enum collective collecti
 /* ---- calls.c: the collectives by name ---- */
 /* Which blocks go where: of send and receive side, on whom. */
 enum pattern { TO_ALL, SPREAD, TO_ROOT, FROM_ROOT, ROOTS, EDGES, EDGES_SPREAD, REDUCTION, NOTHING };
-enum { SEND_COUNTS = 1, RECV_COUNTS = 2, TYPES = 4, HAS_ROOT = 8, IN_PLACE = 16, WIDE = 32 /* displs are always MPI_Aint */ };
+enum { SEND_COUNTS = 1, RECV_COUNTS = 2, TYPES = 4, IN_PLACE = 8, WIDE = 16 /* displacements are always MPI_Aint */ };
 struct traits {
     const char *name;
     enum pattern pattern;
@@ -190,6 +190,7 @@ void combinations_free(void);
 int combination_draw(struct random *random, bool plain); /* a row; plain: without gaps */
 const char *combination_name(int combination);
 bool combination_gaps(int combination);
+bool combination_below(int combination); /* data begin before the element's address */
 size_t combination_bytes(int combination);        /* extent of an element */
 int part_of(const struct trial *trial, int rank); /* elements that a rank of a reduce_scatter gets; of others all */
 bool reduction_ready(struct ready *ready, struct random *local);
