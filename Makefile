@@ -12,7 +12,8 @@ CTEST = ctest --output-on-failure --no-tests=error -j 2 --output-junit $(RESULTS
 TABLES = %/list.h %/options.h %/collectives.h
 
 .NOTPARALLEL:
-.PHONY: release dev asan tsan setup demo check check-asan check-tsan check-more check-long check-all bench lint format install clean
+.PHONY: release dev asan tsan setup demo check check-asan check-tsan check-more check-long check-suites \
+	check-all bench lint format install clean
 
 release dev asan tsan:
 	@test -f build/$@/build.ninja || cmake --preset $@
@@ -22,7 +23,7 @@ setup: ; @scripts/setup
 
 demo: setup release ; @scripts/demo
 
-# A test's label says when it runs: check, all, asan, tsan. Tests that start MPI programs run alone.
+# A test's label says when it runs: check, all, long, suite, asan, tsan. Tests that start MPI programs run alone.
 check: setup release
 	@mkdir -p $(RESULTS)
 	@$(CTEST) build/release -L '^check$$'
@@ -40,7 +41,11 @@ check-more: setup dev check-asan check-tsan
 # Simulations that take minutes.
 check-long: setup release ; @mkdir -p $(RESULTS) && $(CTEST) build/release -L '^long$$'
 
-check-all: check check-more check-long
+# Other projects' tests, natively and under mortar: mpi4py's, half an hour.
+check-suites: setup ; @scripts/get-mpis && mkdir -p $(RESULTS) && cmake --preset release && cmake --build build/release && \
+	$(CTEST) build/release -L '^suite$$'
+
+check-all: check check-more check-long check-suites
 
 bench: release
 	scripts/mpi $(MPI) $(RANKS) build/release/bin/mortar bench alltoall

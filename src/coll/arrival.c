@@ -92,8 +92,7 @@ static double cost(const struct team *team, const struct shape *shape) {
     static const double visit_seconds = 100e-9;
     double pieces = (double)(shape->bytes / bytes2 + 1);
     uint32_t depth = classes[shape->bytes <= bytes0 ? 0 : shape->bytes <= bytes1 ? 1 : 2].depth;
-    return crowding(team) * (pieces * visit_seconds + combine_seconds(shape->bytes) + copy_seconds(team, 2, shape->bytes)) +
-           pieces / depth * team->sync_seconds;
+    return crowding(team) * (pieces * visit_seconds + 2 * combine_seconds(shape->bytes)) + pieces / depth * team->sync_seconds;
 }
 
 const struct algorithm_code algorithm_arrival = {.loose = true, .copies_in = true, .cost = cost, .run = run};

@@ -8,7 +8,7 @@
  * Agreement. Ranks decide alike without a message: before a call that has a barrier anyway each rank adds its times to two words
  * of the control block (sums_add), after the call all read the sums. The mean over ranks is what counts.
  * Loose plans, in which ranks run ahead of each other, are compared by many calls, so that what is still under way at either end
- * counts for little; and they bring no barrier for the sums, so one is added.
+ * counts for little (lengthen); and they bring no barrier for the sums, so one is added.
  * Budget. Trying a slower arm costs (its time - the incumbent's) per call. A pair is tried only when what was spent so far and
  * what it is expected to cost stay below MORTAR_REGRET per cent of the time in this class, and a constant. The first look at an
  * unknown arm is one call, expected to take twice as long as the incumbent.
@@ -28,18 +28,22 @@ enum {
     longest_rest = 1 << 20,
     paper_calls = 3,
     out_rounds = 8,
-    loose_calls = 96,
-    loose_warm = 32
+    first_loose = 4,
+    least_loose = 8,
+    most_loose = 96,
+    most_grown = 3 /* first_loose << 2 * most_grown is more than most_loose */
 };
 static const double stretch_seconds = 20e-6, long_call = 5e-3; /* timed calls of an arm last about this; no warming up above this */
 static const double free_seconds = 2e-3;                       /* the budget's constant */
+static const double loose_seconds = 20e-3;                     /* timed calls of a loose arm last about this */
 static const double rest_seconds = 0.5;                        /* the class is looked at again at least so often, in its own time */
 static const double better = 0.97, worse = 1.05, hopeless = 4;
 
-/* Can it run calls that do not hold the ranks together? */
-static bool is_loose(const char *text) {
+/* Can its calls run without holding the ranks together? Those of the host MPI can wherever data go one way only. */
+static bool is_loose(const struct shape *shape, const char *text) {
     struct plan plan;
     char why[192];
+    if ((ROOTED | BIT(reduce) | BIT(scan) | BIT(exscan)) >> shape->collective & 1) return true;
     return plan_parse(text, &plan, why, sizeof why) == 0 && plan.algorithm->code->loose;
 }
 
@@ -61,7 +65,7 @@ bool learn_start(struct learner *l, const struct team *team, const struct shape 
         memcpy(l->arms[kept++].text, texts[a], sizeof *texts);
     }
     l->count = kept;
-    for (int a = 0; a < kept; a++) l->loose = l->loose || is_loose(l->arms[a].text);
+    for (int a = 0; a < kept; a++) l->loose = l->loose || is_loose(shape, l->arms[a].text);
     for (int a = 0; a < kept; a++)
         if (strcmp(l->arms[a].text, plan->text) == 0) l->arms[a].plan = plan, l->incumbent = a;
     return kept > 1 && l->arms[l->incumbent].plan == plan;
@@ -123,6 +127,17 @@ static bool eligible(const struct learner *l, int a) {
     return !l->arms[a].out || l->rounds % out_rounds == 0;
 }
 
+/* Few calls of a loose arm tell nothing: a rank that leaves early has not paid yet. But many calls of a slow one are dear. So pairs
+ * grow as long as the rival looks no worse, and only those of full length are evidence. */
+static void lengthen(const struct learner *l, int rival, struct pair *pair) {
+    double fit = loose_seconds / l->arms[l->incumbent].seconds;
+    int full = fit > most_loose ? most_loose : fit < least_loose ? least_loose : (int)fit;
+    int length = first_loose << 2 * l->arms[rival].grown;
+    pair->calls = length < full ? length : full;
+    pair->warm = pair->calls / 3 + 1;
+    pair->look = length < full;
+}
+
 /* A pair with this rival; returns for how many calls it has to wait until the budget allows it, 0: not at all. */
 static double plan_pair(const struct learner *l, int rival, struct pair *pair) {
     double each = l->arms[l->incumbent].seconds, fit = stretch_seconds / each;
@@ -130,7 +145,7 @@ static double plan_pair(const struct learner *l, int rival, struct pair *pair) {
     *pair = (struct pair){.arm = {l->incumbent, rival}, .calls = 1, .look = look};
     if (!look && fit >= 1) pair->calls = fit > most_calls ? most_calls : (int)fit;
     if (!look && each <= long_call) pair->warm = 1;
-    if (!look && l->loose && each * loose_calls <= long_call) pair->calls = loose_calls, pair->warm = loose_warm;
+    if (!look && l->loose) lengthen(l, rival, pair);
     if (l->rounds & 1) pair->arm[0] = rival, pair->arm[1] = l->incumbent; /* in turns, who is first */
     double extra = (look ? 2 : l->arms[rival].seconds / each) - 1;
     double cost = extra > 0 ? extra * each * (pair->calls + pair->warm) : 0;
@@ -201,6 +216,8 @@ static void hear(struct learner *l, struct team *team) {
     if (extra > 0) l->spent += extra;
     double ratio = rival->seconds / l->arms[l->incumbent].seconds;
     if (told->look && ratio > hopeless && told->arm[!mine] != l->native) rival->out = true;
+    if (l->loose && ratio <= worse && rival->grown < most_grown) rival->grown++;
+    else if (l->loose && ratio > worse && rival->grown > 0) rival->grown--;
     if (told->look) return;
     rival->ratio[rival->pairs++ % most_ratios] = ratio;
     if (rival->pairs >= 2 * most_ratios) rival->pairs -= most_ratios;

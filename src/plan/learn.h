@@ -16,6 +16,7 @@ struct arm {
     double tried_seconds; /* all that its trials took, */
     int tried;            /* and their number */
     int pairs;            /* so many ratios, arm / incumbent, the oldest written over */
+    int grown;            /* of loose arms: how long pairs with it have become */
     bool out, broken;     /* clearly slower; cannot run */
 };
 

@@ -56,6 +56,9 @@ int plan_rivals(const struct team *team, const struct shape *shape, bool in_reac
     add(&list, shape, team, choice);
     add(&list, shape, team, "native");
     if (in_reach && strncmp(choice, "pull(", 5) == 0 && strncmp(choice, "pull(rows", 9) != 0) add(&list, shape, team, "pull(rows)");
+    /* Where ranks come at different times, calls that do not hold them together win whatever the cost model says. */
+    for (int a = 0; a < ALGORITHMS; a++)
+        if (algorithms[a].code->loose) add(&list, shape, team, algorithms[a].name);
     if (in_reach) add_copiers(&list, shape, team, choice);
     for (int a = 0; a < ALGORITHMS && all && in_reach; a++) {
         add(&list, shape, team, algorithms[a].name);
