@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""results - tables from what bench/sweep measured. usage: results.py FOLDER > tables.md
+"""results - tables from what bench/sweep measured. usage: results.py [--matrix | --cells] FOLDER > tables.md
+--matrix: one small table per case, the ratios alone, ranks by sizes; --cells: CSV, one line per cell instead of one per repetition.
 A ratio is the median over repetitions of native / mortar within one run; beside it half the interquartile range, in per cent.
 Files are named MPI-CASE-BUFFERS-RANKS.csv; CASE is a collective and what distinguishes it, as in bench/sweep."""
 import csv
@@ -105,6 +106,31 @@ def imbalanced(files):
         print()
 
 
+def matrix(files):
+    """The ratios alone: a row for each number of ranks, a column for each size."""
+    columns = sorted({key for cells, _ in files for key in cells}, key=lambda key: (key[0], key[1]))
+    plain = all(where == "warm" for _, where in columns)
+    header(["ranks"] + [short(size) if plain else where if where.endswith("^3") else short(size) + ", " + where
+                        for size, where in columns])
+    for cells, row in files:
+        fields = [row["ranks"]]
+        for key in columns:
+            mortar = mortar_of(cells.get(key, {}))
+            fields.append("%.2f ±%.0f %%" % compare(cells[key]["native"], mortar) if mortar else "")
+        print_row(fields)
+
+
+def print_cells(case, buffers, files):
+    for cells, row in files:
+        for (size, where), plans in sorted(cells.items()):
+            mortar = mortar_of(plans)
+            if mortar:
+                ratio, spread = compare(plans["native"], mortar)
+                print(",".join([row["mpi"], case, buffers, row["ranks"], str(size), where, str(len(mortar)),
+                                "%.4g" % (1e6 * statistics.median(plans["native"].values())),
+                                "%.4g" % (1e6 * statistics.median(mortar.values())), "%.3f" % ratio, "%.1f" % spread]))
+
+
 def collectives():
     """In the order of the bench's own table."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "list.h")
@@ -121,8 +147,10 @@ def title(case):
     return ", ".join([name] + [words.get(word, word) for word in more])
 
 
-def main(folder):
+def main(folder, how):
     groups = {}
+    if how == "--cells":
+        print("mpi,case,buffers,ranks,bytes,condition,repetitions,native_us,mortar_us,ratio,spread_percent")
     for path in pathlib.Path(folder).glob("*.csv"):
         mpi, case, buffers, ranks = path.stem.split("-")
         groups.setdefault((mpi, case, buffers), []).append((int(ranks), path))
@@ -132,11 +160,14 @@ def main(folder):
         files = [(cells, row) for cells, row in files if row]
         if not files:
             continue
+        if how == "--cells":
+            print_cells(case, buffers, files)
+            continue
         print("\n### %s, %s buffers: %s\n" % (title(case), buffers, files[0][1]["mpi"]))
-        (imbalanced if files[0][1].get("imbalance_ms") else usual)(files)
+        (imbalanced if files[0][1].get("imbalance_ms") else matrix if how == "--matrix" else usual)(files)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3) or (len(sys.argv) == 3 and sys.argv[1] not in ("--matrix", "--cells")):
         sys.exit(__doc__)
-    main(sys.argv[1])
+    main(sys.argv[-1], sys.argv[1] if len(sys.argv) == 3 else "")

@@ -9,3 +9,4 @@ ALGORITHM(mailbox, ROOTED | NEIGHBORS, "kernel", "from senders to receivers thro
 ALGORITHM(combine, REDUCTIONS, "", "one barrier, in which the last rank to arrive combines all vectors")
 ALGORITHM(slices, REDUCTIONS, "", "between two barriers each rank combines a slice of all vectors, buffer to buffers")
 ALGORITHM(arrival, BIT(reduce), "", "who comes first leaves, who comes second combines and carries on (parsons2015)")
+ALGORITHM(chain, BIT(scan) | BIT(exscan), "", "each rank waits for the one before it; short vectors, ranks may run ahead")
