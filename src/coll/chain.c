@@ -3,7 +3,8 @@
  * finds in that rank's box, and leaves the sum in its own box for the next. So ranks may run ahead of each other, as they do in the
  * linear scans of MPI libraries. Prefixes are bracketed from the left, ((a0 op a1) op a2) ..., whoever comes when.
  * Cost    no barrier; p combinations one after the other, but those of successive calls overlap.
- * Wins    where scans follow each other and there are no more ranks than boxes; where all ranks wait for the result `combine` has fewer steps. */
+ * Wins    where scans follow each other and there are no more ranks than boxes; where all ranks wait for the result `combine` has
+ *         fewer steps. */
 #include "coll/coll.h"
 
 extern const struct algorithm_code algorithm_chain;
@@ -13,8 +14,8 @@ static bool can(const struct team *team, const struct shape *shape) {
     return shape->bytes <= BOX_INSIDE;
 }
 
-/* EPYC virtual machine with 2 cores, 2026-11, `mortar bench scan`, back to back, 64 bytes: 1.9 us at 16 ranks (combine 16), but 110 us
- * at 64 (combine 100): what may be under way between neighbours is less than the chain is long. */
+/* EPYC virtual machine with 2 cores, 2026-11, `mortar bench scan`, back to back, 64 bytes: 1.9 us at 16 ranks (combine 16), but
+ * 110 us at 64 (combine 100): what may be under way between neighbours is less than the chain is long. */
 static double cost(const struct team *team, const struct shape *shape) {
     return (team->p <= BOXES ? 0.5 : 2) * team->sync_seconds + crowding(team) * 2 * combine_seconds(shape->bytes);
 }
