@@ -107,16 +107,22 @@ def imbalanced(files):
 
 
 def matrix(files):
-    """The ratios alone: a row for each number of ranks, a column for each size."""
-    columns = sorted({key for cells, _ in files for key in cells}, key=lambda key: (key[0], key[1]))
-    plain = all(where == "warm" for _, where in columns)
-    header(["ranks"] + [short(size) if plain else where if where.endswith("^3") else short(size) + ", " + where
-                        for size, where in columns])
+    """The ratios alone: a row for each number of ranks, a column for each size, or grid."""
+    columns, tables = {}, []
     for cells, row in files:
+        labels = {}
+        for (size, where), plans in cells.items():
+            label = where if "^3" in where else short(size) + ("" if where == "warm" else ", " + where)
+            columns[label] = (int(where.split("^")[0]) if "^3" in where else size, where)
+            labels[label] = plans
+        tables.append((labels, row))
+    columns = sorted(columns, key=columns.get)
+    header(["ranks"] + columns)
+    for labels, row in tables:
         fields = [row["ranks"]]
-        for key in columns:
-            mortar = mortar_of(cells.get(key, {}))
-            fields.append("%.2f ±%.0f %%" % compare(cells[key]["native"], mortar) if mortar else "")
+        for label in columns:
+            mortar = mortar_of(labels.get(label, {}))
+            fields.append("%.2f ±%.0f %%" % compare(labels[label]["native"], mortar) if mortar else "")
         print_row(fields)
 
 
@@ -147,7 +153,7 @@ def title(case):
     return ", ".join([name] + [words.get(word, word) for word in more])
 
 
-def main(folder, how):
+def main(folder, how=""):
     groups = {}
     if how == "--cells":
         print("mpi,case,buffers,ranks,bytes,condition,repetitions,native_us,mortar_us,ratio,spread_percent")

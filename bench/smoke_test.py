@@ -191,10 +191,18 @@ def results(folder):
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    text = io.StringIO()
-    with contextlib.redirect_stdout(text):
-        tables_of(sweep)
-    found = text.getvalue()
+
+    def printed(how):
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text):
+            tables_of(sweep, how)
+        return text.getvalue()
+
+    small, cells = printed("--matrix"), printed("--cells").splitlines()
+    check("a matrix has one row for these ranks, a column for each grid",
+          small.count("\n| 3 | ") >= len(KINDS) and " | 7^3 |\n" in small, small)
+    check("a line for each cell", all(len(line.split(",")) == 11 for line in cells) and len(cells) > len(KINDS), "\n".join(cells))
+    found = printed("")
     check("a table for each kind", all(found.count("### %s, then a barrier, heap buffers: " % name) == 1 for name in KINDS), found)
     check("with a row for each size", found.count("\n| 3 | 72 | ") == len(KINDS) - 2 and found.count("\n| 3 | 0 | ") == 1 and
           found.count("\n| 3 | 1829, 7^3 | ") == 1 and found.count("packed / mortar") == 1, found)
