@@ -263,7 +263,7 @@ void layouts_finish(void) {
 
 /* A type that was not committed is a mistake, which the MPI library finds as soon as it is to pack it; it may become right. */
 static bool is_committed(MPI_Datatype type) {
-    char nothing[1];
+    char nothing[1] = "";
     int position = 0;
     return packer != MPI_COMM_NULL && PMPI_Pack(nothing, 0, type, nothing, 0, &position, packer) == MPI_SUCCESS;
 }

@@ -28,7 +28,7 @@ static void add(struct list *list, const struct shape *shape, const struct team 
  * times, nothing but non-temporal stores, and none of them (ramesh2024 section V-E halves it while that gains). */
 static void add_copiers(struct list *list, const struct shape *shape, const struct team *team, const char *choice) {
     struct plan plan;
-    char why[192], text[64];
+    char why[192], text[128];
     size_t start = hybrid_bytes(team);
     if (plan_parse(choice, &plan, why, sizeof why) != 0 || !strstr(plan.algorithm->takes, "kernel")) return;
     if (shape->bytes <= start || plan.arguments.path) return;
