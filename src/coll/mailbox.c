@@ -123,9 +123,9 @@ static bool one_sends(enum collective c) { return c == COLL_bcast || c == COLL_s
  * virtual machine with 2 cores, 2026-11, `mortar bench neighbor_alltoall`, 64 ranks, 2D grid, 4 KiB: 170 us staged, 315 us
  * straight, 70 us a barrier. */
 static size_t most_staged(const struct team *team, enum collective c) {
-    enum { least = 1 << 10, turns = 4 };
+    enum { least = 1 << 10, turns = 4, probe = 256 };
     double times = one_sends(c) ? crowding(team) : c >= COLL_neighbor_alltoall && crowding(team) > 1 ? turns : 1;
-    size_t bytes = (size_t)((double)short_bytes(team) * times);
+    size_t bytes = (size_t)(times * team->sync_seconds / (crowding(team) * copy_seconds(team, 1, probe) / probe));
     return bytes > least ? bytes : least;
 }
 
