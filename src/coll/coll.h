@@ -15,6 +15,8 @@ enum collective {
     COLLECTIVES
 };
 extern const char *const collective_names[COLLECTIVES];
+/* Is it one of a set of collectives.h? */
+static inline bool among(enum collective collective, unsigned set) { return set >> collective & 1; }
 
 /* What is the same on every rank. */
 struct shape {
@@ -170,8 +172,9 @@ bool blocks_shown(const struct team *team, const struct blocks *blocks, struct b
 enum outcome vector_exchange(struct team *team, const struct call *call, const struct arguments *arguments, size_t most);
 /* The same for an alltoall or allgather with trouble TYPED; a rank whose blocks are runs of bytes need not describe them. */
 enum outcome typed_exchange(struct team *team, const struct call *call, const struct arguments *arguments, size_t most);
-/* Up to how many bytes a second copy costs a rank less than the barrier that it saves. The same on all ranks. */
-size_t short_bytes(const struct team *team);
+/* Up to how many bytes, in blocks of so many, a second copy costs a rank less than the barrier that it saves. The same on all
+ * ranks. */
+size_t short_bytes(const struct team *team, size_t block);
 /* Does the collective have blocks of any kind? Is a block sent to one rank only (else to all)? */
 bool is_vector(enum collective collective);
 bool is_personal(enum collective collective);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One row per collective that mortar takes: COLLECTIVE(name, what each rank gets). */
 
-/* Sets of them, for the rows of algorithms. */
+/* Sets of them, for the rows of algorithms, and for code that treats several alike. */
 #ifndef EXCHANGES
 #define BIT(collective) (1u << COLL_##collective)
 #define EXCHANGES (BIT(alltoall) | BIT(alltoallv) | BIT(alltoallw) | BIT(allgather) | BIT(allgatherv))
 #define NEIGHBORS                                                                                                                  \
     (BIT(neighbor_alltoall) | BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw) | BIT(neighbor_allgather) |                        \
      BIT(neighbor_allgatherv))
-#define ROOTED (BIT(bcast) | BIT(gather) | BIT(gatherv) | BIT(scatter) | BIT(scatterv))
+#define GATHERS (BIT(gather) | BIT(gatherv))
+#define SCATTERS (BIT(scatter) | BIT(scatterv))
+#define ROOTED (BIT(bcast) | GATHERS | SCATTERS)
 #define REDUCTIONS (BIT(reduce) | BIT(allreduce) | BIT(reduce_scatter) | BIT(reduce_scatter_block) | BIT(scan) | BIT(exscan))
 #endif
 

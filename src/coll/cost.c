@@ -15,10 +15,9 @@ static bool leaves_caches(const struct team *team, double blocks, size_t bytes) 
 bool streams(const struct team *team, size_t bytes) { return leaves_caches(team, (double)team->p * team->p, bytes); }
 
 bool call_streams(const struct team *team, const struct shape *shape) {
-    unsigned bit = 1u << shape->collective;
     double blocks = (double)team->p * team->p;
-    if (ROOTED & bit) blocks = team->p;
-    if (NEIGHBORS & bit) blocks = team->neighbours[0] ? (double)team->neighbours[0]->edge_count : 0;
+    if (among(shape->collective, ROOTED)) blocks = team->p;
+    if (among(shape->collective, NEIGHBORS)) blocks = team->neighbours[0] ? (double)team->neighbours[0]->edge_count : 0;
     return leaves_caches(team, blocks, shape->bytes);
 }
 
@@ -31,7 +30,7 @@ double copy_seconds(const struct team *team, double blocks, size_t bytes) {
 
 double typical_blocks(const struct team *team, const struct shape *shape) {
     enum { usual = 6 }; /* a grid of three dimensions */
-    return shape->collective >= COLL_neighbor_alltoall && team->p > usual ? usual : team->p;
+    return among(shape->collective, NEIGHBORS) && team->p > usual ? usual : team->p;
 }
 
 double crowding(const struct team *team) {

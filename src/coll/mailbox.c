@@ -93,39 +93,37 @@ static void take_in_order(struct team *team, struct receiving *r) {
 
 /* ---- the call ---- */
 
-static bool gathers(enum collective c) { return c == COLL_gather || c == COLL_gatherv; }
-
 static uint32_t readers_of(const struct team *team, const struct call *call) {
     if (call->neighbours) return (uint32_t)call->neighbours->to_count;
-    if (gathers(call->shape.collective)) return team->me != call->root;
+    if (among(call->shape.collective, GATHERS)) return team->me != call->root;
     return team->me == call->root ? (uint32_t)team->p - 1 : 0;
 }
 
 static uint32_t sources_of(const struct team *team, const struct call *call) {
     if (call->neighbours) return (uint32_t)call->neighbours->from_count;
-    if (gathers(call->shape.collective)) return team->me == call->root ? (uint32_t)team->p - 1 : 0;
+    if (among(call->shape.collective, GATHERS)) return team->me == call->root ? (uint32_t)team->p - 1 : 0;
     return team->me != call->root;
 }
 
 /* The root's block that goes to itself, unless it is there already. */
 static void copy_own(const struct team *team, const struct call *call, const struct copier *copier) {
-    bool gather = gathers(call->shape.collective);
+    bool gather = among(call->shape.collective, GATHERS);
     if (call->neighbours || team->me != call->root || call->shape.collective == COLL_bcast || call->trouble) return;
     if (call->sends->count == 0 || call->recvs->count == 0) return; /* in place */
     struct block from = block_of(call->sends, gather ? 0 : team->me), to = block_of(call->recvs, gather ? team->me : 0);
     layout_copy(to.at, to.layout, to.elements, from.at, from.layout, from.elements, copier);
 }
 
-static bool one_sends(enum collective c) { return c == COLL_bcast || c == COLL_scatter || c == COLL_scatterv; }
+static bool one_sends(enum collective c) { return among(c, BIT(bcast) | SCATTERS); }
 
 /* Bytes that a sender had better copy into its box than wait until all its receivers have come, which takes about a barrier. Where
  * one rank sends it has a processor to itself. Where neighbours share processors, each of them waits for others in turn: EPYC
  * virtual machine with 2 cores, 2026-11, `mortar bench neighbor_alltoall`, 64 ranks, 2D grid, 4 KiB: 170 us staged, 315 us
  * straight, 70 us a barrier. */
 static size_t most_staged(const struct team *team, enum collective c) {
-    enum { least = 1 << 10, turns = 4, probe = 256 };
-    double times = one_sends(c) ? crowding(team) : c >= COLL_neighbor_alltoall && crowding(team) > 1 ? turns : 1;
-    size_t bytes = (size_t)(times * team->sync_seconds / (crowding(team) * copy_seconds(team, 1, probe) / probe));
+    enum { least = 1 << 10, turns = 4, block = 256 };
+    double times = one_sends(c) ? crowding(team) : among(c, NEIGHBORS) && crowding(team) > 1 ? turns : 1;
+    size_t bytes = (size_t)(times * (double)short_bytes(team, block));
     return bytes > least ? bytes : least;
 }
 
@@ -170,7 +168,7 @@ static int prepare(struct team *team, const struct arguments *arguments) {
 static double cost(const struct team *team, const struct shape *shape) {
     static const double neighbourly = 0.75;
     enum collective c = shape->collective;
-    bool scatter = c == COLL_scatter || c == COLL_scatterv, neighbours = c >= COLL_neighbor_alltoall;
+    bool scatter = among(c, SCATTERS), neighbours = among(c, NEIGHBORS);
     size_t offered = scatter ? shape->bytes * (size_t)team->p : shape->bytes;
     bool staged = offered <= most_staged(team, c) && offered <= team->box_room;
     double copies = staged && c != COLL_bcast ? 2 : 1, wait = (staged ? 1.0 / BOXES : 1) * team->sync_seconds;

@@ -13,6 +13,8 @@
 
 extern const struct algorithm_code algorithm_pull;
 
+enum { usual_block = 4096 }; /* of those whose staging is weighed */
+
 /* An order that writes only the own receive buffer never needs it reachable, nor the peers' memory writable. */
 static bool others_write(const struct arguments *arguments) { return !orders[arguments->walk.order].own_dest; }
 
@@ -28,7 +30,7 @@ static int prepare(struct team *team, const struct arguments *arguments) {
 static double cost(const struct team *team, const struct shape *shape) {
     double blocks = typical_blocks(team, shape);
     size_t sent = (size_t)(is_personal(shape->collective) ? blocks : 1) * shape->bytes;
-    bool staged = is_vector(shape->collective) && sent <= short_bytes(team) && sent <= team->slot / 2;
+    bool staged = is_vector(shape->collective) && sent <= short_bytes(team, usual_block) && sent <= team->slot / 2;
     return (staged ? 1 : 2) * team->sync_seconds + (staged ? 2 : 1) * crowding(team) * copy_seconds(team, blocks, shape->bytes);
 }
 
@@ -39,14 +41,14 @@ HOT static void walk(const struct team *team, const struct call *call, uint32_t 
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
-    if (is_vector(call->shape.collective)) return vector_exchange(team, call, arguments, short_bytes(team));
+    if (is_vector(call->shape.collective)) return vector_exchange(team, call, arguments, short_bytes(team, usual_block));
     uint32_t half = team->epoch & 1, mine = publish(team, call, others_write(arguments));
     bool path = arguments->path && team_has_path(team, arguments->path);
     if (mine && path) mine = outside_trouble(team, call, arguments, mine);
     uint32_t trouble = sync_all(team, mine);
     if (trouble & LEAVE) return LEFT;
     if (trouble & TYPED && !(trouble & SEND_UNREACHABLE && call->straight))
-        return typed_exchange(team, call, arguments, short_bytes(team));
+        return typed_exchange(team, call, arguments, short_bytes(team, usual_block));
     if (trouble & TYPED) return OUT_OF_REACH;
     if (trouble && path && !(trouble & MUST_STAGE)) {
         bool fine = outside_walk(team, call, half, arguments, trouble);

@@ -29,17 +29,14 @@ struct exchange {
 static struct card *card_of(const struct exchange *x, int rank) { return card_at(x->team, x->half, rank); }
 static char *area_of(const struct exchange *x, int rank) { return stage_of(x->team, x->half, rank, x->room); }
 
-bool is_vector(enum collective c) {
-    return c == COLL_alltoallv || c == COLL_alltoallw || c == COLL_allgatherv || c >= COLL_neighbor_alltoall;
-}
+bool is_vector(enum collective c) { return among(c, BIT(alltoallv) | BIT(alltoallw) | BIT(allgatherv) | NEIGHBORS); }
 bool is_personal(enum collective c) {
-    return c == COLL_alltoall || c == COLL_alltoallv || c == COLL_alltoallw ||
-           (c >= COLL_neighbor_alltoall && c <= COLL_neighbor_alltoallw);
+    return among(c, (EXCHANGES | NEIGHBORS) &
+                        ~(BIT(allgather) | BIT(allgatherv) | BIT(neighbor_allgather) | BIT(neighbor_allgatherv)));
 }
 
-size_t short_bytes(const struct team *team) {
-    enum { probe = 4096 };
-    return (size_t)(team->sync_seconds / (crowding(team) * copy_seconds(team, 1, probe) / probe));
+size_t short_bytes(const struct team *team, size_t block) {
+    return (size_t)(team->sync_seconds / (crowding(team) * copy_seconds(team, 1, block) / (double)block));
 }
 
 /* ---- before the barrier ---- */

@@ -27,6 +27,9 @@ struct request {
     MPI_Op op;
 };
 
+/* Bytes of an entry of the counts, and of the displacements but those of neighbor_alltoallw. */
+static inline uint8_t entry_width(const struct request *request) { return request->large ? 8 : (uint8_t)sizeof(int); }
+
 /* ---- take.c: the life of a call: reentry guard, team, shape, plan, and running it or leaving it. Returns what MPI returns ---- */
 int take(const struct request *request);
 

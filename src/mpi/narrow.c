@@ -8,13 +8,10 @@
 
 static int refuse(const struct request *r) { return PMPI_Comm_call_errhandler(r->comm, MPI_ERR_COUNT), MPI_ERR_COUNT; }
 
-static bool is_gather(enum collective c) { return c == COLL_gather || c == COLL_gatherv; }
-static bool is_scatter(enum collective c) { return c == COLL_scatter || c == COLL_scatterv; }
-
 /* How many entries the counts of the halves have here; 0: not significant. Returns what MPI returns. */
 static int entries(const struct request *r, int *sends, int *recvs) {
     enum collective c = r->collective;
-    bool neighbor = c >= COLL_neighbor_alltoall && c <= COLL_neighbor_allgatherv;
+    bool neighbor = among(c, NEIGHBORS);
     int inter, p, me;
     int error = PMPI_Comm_test_inter(r->comm, &inter);
     if (error == MPI_SUCCESS) error = PMPI_Comm_rank(r->comm, &me);
@@ -24,8 +21,8 @@ static int entries(const struct request *r, int *sends, int *recvs) {
     *sends = *recvs = p;
     bool root = inter ? r->root == MPI_ROOT : r->root == me, leaf = !inter || r->root >= 0;
     if (neighbor && !degrees(r->comm, recvs, sends)) *sends = *recvs = 0;
-    if (is_gather(c)) *sends = leaf, *recvs = root ? p : 0;
-    if (is_scatter(c)) *sends = root ? p : 0, *recvs = leaf;
+    if (among(c, GATHERS)) *sends = leaf, *recvs = root ? p : 0;
+    if (among(c, SCATTERS)) *sends = root ? p : 0, *recvs = leaf;
     if (r->send.buffer == MPI_IN_PLACE && c != COLL_reduce_scatter) *sends = 0;
     if (r->recv.buffer == MPI_IN_PLACE) *recvs = 0;
     return MPI_SUCCESS;
@@ -51,7 +48,7 @@ static bool squeeze(struct half *half, int count, bool displs_stay, int *to) {
 int narrowed(const struct request *r, int (*go)(const struct request *)) {
     struct request narrow = *r;
     int sends = 1, recvs = 1, *room = NULL;
-    if (r->send.counts || r->recv.counts || is_gather(r->collective) || is_scatter(r->collective)) {
+    if (r->send.counts || r->recv.counts || among(r->collective, GATHERS) || among(r->collective, SCATTERS)) {
         int error = entries(r, &sends, &recvs);
         if (error != MPI_SUCCESS) return error; /* the library has told the error handler */
         room = malloc(2 * ((size_t)sends + (size_t)recvs + 1) * sizeof *room);

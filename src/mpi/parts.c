@@ -11,11 +11,6 @@
 /* Send buffers out of reach that are longer are copied into the heap first; MORTAR_SLOT's default stages less. */
 enum { bounce_bytes = 16 << 10 };
 
-static bool is_neighbor(enum collective c) { return c >= COLL_neighbor_alltoall && c <= COLL_neighbor_allgatherv; }
-static bool is_gather(enum collective c) { return c == COLL_gather || c == COLL_gatherv; }
-static bool is_scatter(enum collective c) { return c == COLL_scatter || c == COLL_scatterv; }
-static bool is_rooted(enum collective c) { return c == COLL_bcast || is_gather(c) || is_scatter(c); }
-
 /* ---- what of a call counts on this rank ---- */
 
 /* How many blocks the halves have here; 0: not significant. */
@@ -58,7 +53,7 @@ HOT static bool look(const struct request *r, struct shape *shape) {
 HOT static bool gathered_bytes(const struct request *r, const struct team *team, struct shape *shape) {
     size_t size, all = 0;
     if (!type_bytes(r->recv.type, &size) || !r->recv.counts) return false;
-    for (int i = 0; i < team->p; i++) all += (size_t)entry_of(r->recv.counts, r->large ? 8 : 4, i);
+    for (int i = 0; i < team->p; i++) all += (size_t)entry_of(r->recv.counts, entry_width(r), i);
     shape->bytes = (all * size + (size_t)team->p - 1) / (size_t)team->p;
     return true;
 }
@@ -75,12 +70,12 @@ HOT static size_t expected_bytes(struct team *team, enum collective c) {
 HOT static bool agree(const struct request *r, struct team *team, struct shape *shape) {
     enum collective c = r->collective;
     bool root = team->me == r->root;
-    if (is_rooted(c) && (r->root < 0 || r->root >= team->p)) return false;
+    if (among(c, ROOTED) && (r->root < 0 || r->root >= team->p)) return false;
     if (c == COLL_gather) return half_bytes(root ? &r->recv : &r->send, &shape->bytes);
     if (c == COLL_scatter) return half_bytes(root ? &r->send : &r->recv, &shape->bytes);
     if (c == COLL_allgatherv) return gathered_bytes(r, team, shape);
-    if (shape->unsized && !is_neighbor(c)) shape->bytes = expected_bytes(team, c);
-    if (!is_neighbor(c)) return true;
+    if (shape->unsized && !among(c, NEIGHBORS)) shape->bytes = expected_bytes(team, c);
+    if (!among(c, NEIGHBORS)) return true;
     const struct neighbours *neighbours = neighbours_of(r->comm, team, r->collective);
     if (!neighbours) return false;
     shape->unsized = !neighbours->connected || (c != COLL_neighbor_alltoall && c != COLL_neighbor_allgather);
@@ -174,8 +169,7 @@ static bool repack(struct side *side) {
 }
 
 HOT static void describe(struct side *side, const struct request *r, const struct half *half, int count) {
-    int width = r->large ? 8 : (int)sizeof(int);
-    bool addresses = r->large || r->collective == COLL_neighbor_alltoallw;
+    uint8_t width = entry_width(r);
     *side = (struct side){.half = half};
     side->blocks = (struct blocks){.base = (char *)(uintptr_t)half->buffer,
                                    .count = count,
@@ -183,8 +177,8 @@ HOT static void describe(struct side *side, const struct request *r, const struc
                                    .displs = half->displs,
                                    .each = (size_t)half->count,
                                    .unit = 1,
-                                   .count_width = (uint8_t)width,
-                                   .displ_width = addresses ? 8 : (uint8_t)sizeof(int)};
+                                   .count_width = width,
+                                   .displ_width = r->collective == COLL_neighbor_alltoallw ? 8 : width};
     if (count == 0) side->blocks.layout = &layout_bytes, side->blocks.counts = side->blocks.displs = NULL;
 }
 
@@ -225,27 +219,26 @@ HOT static void free_side(struct side *side) {
 }
 
 /* My part of a buffer in place: the block of the receive side where my contribution lies already. */
-static bool in_place_half(const struct request *r, const struct team *team, struct half *half) {
+static void in_place_half(const struct request *r, const struct team *team, struct half *half) {
     *half = r->recv;
-    if (r->collective != COLL_allgatherv) return true;
-    MPI_Aint lb, extent;
-    if (PMPI_Type_get_extent(r->recv.type, &lb, &extent) != MPI_SUCCESS) return false;
-    int width = r->large ? 8 : (int)sizeof(int);
+    if (r->collective != COLL_allgatherv) return;
+    MPI_Aint lb, extent = 0;
+    PMPI_Type_get_extent(r->recv.type, &lb, &extent);
+    uint8_t width = entry_width(r);
     half->buffer = (const char *)r->recv.buffer + entry_of(r->recv.displs, width, team->me) * extent;
     half->count = (MPI_Count)entry_of(r->recv.counts, width, team->me);
     half->counts = half->displs = NULL;
-    return true;
 }
 
 HOT static int run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
-    const struct neighbours *neighbours = is_neighbor(r->collective) ? neighbours_of(r->comm, team, r->collective) : NULL;
+    const struct neighbours *neighbours = among(r->collective, NEIGHBORS) ? neighbours_of(r->comm, team, r->collective) : NULL;
     struct extent extent = extent_of(r, team, neighbours);
     struct half send_half = r->send;
     /* A buffer that is not significant may be anything, MPI_IN_PLACE too. */
-    bool in_place = (is_scatter(r->collective) ? r->recv.buffer : r->send.buffer) == MPI_IN_PLACE;
+    bool in_place = (among(r->collective, SCATTERS) ? r->recv.buffer : r->send.buffer) == MPI_IN_PLACE;
     bool rewritten = in_place && (r->collective == COLL_alltoallv || r->collective == COLL_alltoallw);
-    if (is_gather(r->collective) && r->send.buffer == MPI_IN_PLACE) extent.sends = 0;
-    else if (is_scatter(r->collective) && r->recv.buffer == MPI_IN_PLACE) extent.recvs = 0;
+    if (among(r->collective, GATHERS) && r->send.buffer == MPI_IN_PLACE) extent.sends = 0;
+    else if (among(r->collective, SCATTERS) && r->recv.buffer == MPI_IN_PLACE) extent.recvs = 0;
     else if (in_place) in_place_half(r, team, &send_half);
 
     struct side send, recv;
@@ -255,7 +248,7 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
     if (!failed) failed = make_side(&recv, r, team, &r->recv, extent.recvs, false, others_write, device);
     else describe(&recv, r, &r->recv, 0);
     /* Blocks that nobody sends are unpacked with the others, and must come out as they were. */
-    bool nobody = (neighbours && neighbours->from_count < neighbours->ins) || (is_gather(r->collective) && in_place);
+    bool nobody = (neighbours && neighbours->from_count < neighbours->ins) || (among(r->collective, GATHERS) && in_place);
     if (!failed && recv.packed && nobody) failed = move_all(&recv, true);
     struct call call = {.shape = *shape,
                         .in_place = in_place,

@@ -14,7 +14,7 @@ static size_t vector_count(const struct request *r, int p) {
     if (r->collective == COLL_reduce_scatter_block) return (size_t)r->recv.count * (size_t)p;
     if (r->collective != COLL_reduce_scatter) return (size_t)r->recv.count;
     size_t all = 0;
-    for (int i = 0; i < p; i++) all += (size_t)entry_of(r->recv.counts, r->large ? 8 : (int)sizeof(int), i);
+    for (int i = 0; i < p; i++) all += (size_t)entry_of(r->recv.counts, entry_width(r), i);
     return all;
 }
 
@@ -40,7 +40,7 @@ HOT static bool agree(const struct request *r, struct team *team, struct shape *
     if (r->collective == COLL_reduce) return r->root >= 0 && r->root < team->p && has_buffers(r, team, shape);
     if (r->collective != COLL_reduce_scatter) return true;
     for (int i = 0; i < team->p; i++)
-        if (entry_of(r->recv.counts, r->large ? 8 : (int)sizeof(int), i) < 0) return false;
+        if (entry_of(r->recv.counts, entry_width(r), i) < 0) return false;
     struct elements elements;
     elements_of(r->recv.type, r->op, &elements);
     shape->bytes = (vector_count(r, team->p) * elements.size + (size_t)team->p - 1) / (size_t)team->p;
@@ -224,7 +224,7 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
                                         .count = vector_count(r, team->p),
                                         .any_order = any_order(r->op),
                                         .counts = r->recv.counts,
-                                        .count_width = r->large ? 8 : (uint8_t)sizeof(int)};
+                                        .count_width = entry_width(r)};
     char *recv = (char *)(uintptr_t)r->recv.buffer;
     bool root = r->collective != COLL_reduce || team->me == r->root;
     /* The same buffer twice is wrong, but some programs get away with it. */

@@ -74,7 +74,7 @@ void plan_choose(struct team *team, const struct shape *shape, bool in_reach, st
     char why[128];
     /* The others' algorithms see to such buffers by themselves, but long blocks go through the stage in rounds. */
     bool equal = shape->collective == COLL_alltoall || shape->collective == COLL_allgather;
-    bool exchange = is_vector(shape->collective) && shape->collective < COLL_neighbor_alltoall;
+    bool exchange = is_vector(shape->collective) && !among(shape->collective, NEIGHBORS);
     bool rounds = exchange && !team_shares(team) && !staging_pays(team, shape);
     in_reach = in_reach || (!equal && !rounds);
     const struct algorithm *best = &algorithms[ALGORITHM_native];

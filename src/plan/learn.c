@@ -43,7 +43,7 @@ static const double better = 0.97, worse = 1.05, hopeless = 4;
 static bool is_loose(const struct shape *shape, const char *text) {
     struct plan plan;
     char why[192];
-    if ((ROOTED | BIT(reduce) | BIT(scan) | BIT(exscan)) >> shape->collective & 1) return true;
+    if (among(shape->collective, ROOTED | BIT(reduce) | BIT(scan) | BIT(exscan))) return true;
     return plan_parse(text, &plan, why, sizeof why) == 0 && plan.algorithm->code->loose;
 }
 

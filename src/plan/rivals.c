@@ -70,7 +70,7 @@ int plan_rivals(const struct team *team, const struct shape *shape, bool in_reac
         snprintf(text, sizeof text, "%s(nt)", algorithms[a].name); /* the narrower ones are there for comparison */
         add(&list, shape, team, text);
     }
-    if (in_reach || shape->collective >= COLL_neighbor_alltoall) return list.count;
+    if (in_reach || among(shape->collective, NEIGHBORS)) return list.count;
     add(&list, shape, team, "cico");
     if (is_vector(shape->collective)) { /* sees to what is out of reach by itself, without paths */
         add(&list, shape, team, "pull(rows)");
