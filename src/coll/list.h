@@ -11,3 +11,7 @@ ALGORITHM(slices, REDUCTIONS, "", "between two barriers each rank combines a sli
 ALGORITHM(arrival, BIT(reduce), "", "who comes first leaves, who comes second combines and carries on (parsons2015)")
 ALGORITHM(chain, BIT(scan) | BIT(exscan), "", "each rank waits for the one before it; short vectors, ranks may run ahead")
 ALGORITHM(direct, EXCHANGES, "number", "messages straight to where each block belongs: all at once, or a window of so many")
+ALGORITHM(leader, EXCHANGES | NEIGHBORS, "number inner", "all ranks pack and unpack, leaders exchange among the nodes")
+ALGORITHM(aggregate, (EXCHANGES & ~(BIT(allgather) | BIT(allgatherv))) | BIT(neighbor_alltoall) | BIT(neighbor_alltoallv) |
+          BIT(neighbor_alltoallw), "inner", "to each rank one message with all that another node's ranks have for it (kumar2008)")
+ALGORITHM(distribute, EXCHANGES | NEIGHBORS, "inner", "from each rank one message with all that it has for another node (kumar2008)")

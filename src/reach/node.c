@@ -41,6 +41,12 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
                                        .tick_rate = clock_ticks_per_second()};
 }
 
+void team_reserve_tables(struct team *team) {
+    team->tables_bytes = team->space_bytes / 16 / page * page;
+    team->space_bytes -= team->tables_bytes;
+    team->tables = team->space + team->space_bytes;
+}
+
 static void unmap_peers(struct team *team, bool writable) {
     for (int r = 0; r < team->p; r++)
         if (team->peers[writable][r] && r != team->me && team->names[r].bytes) peer_unmap(&team->names[r], writable);
@@ -66,6 +72,7 @@ void team_release(struct team *team) {
     free(team->world);
     free(team->waits.late);
     free(team->turns);
+    for (struct memo *next, *memo = team->memos; memo; memo = next) next = memo->next, free(memo);
 }
 
 const struct cell *team_cells(struct team *team, struct walk walk) {

@@ -271,6 +271,7 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node, in
     PMPI_Comm_rank(node, &team->node->me);
     why = meet(team->node, node, space_bytes());
     if (!all_agree(comm, !why)) return why ? why : "the ranks of another node cannot share memory";
+    team_reserve_tables(team->node);
     team->nodes = team->places->nodes;
     team->network = usual_network;
     team->patience = team->node->patience;
