@@ -11,3 +11,5 @@ ALGORITHM(slices, REDUCTIONS, "", "between two barriers each rank combines a sli
 ALGORITHM(arrival, BIT(reduce), "", "who comes first leaves, who comes second combines and carries on (parsons2015)")
 ALGORITHM(chain, BIT(scan) | BIT(exscan), "", "each rank waits for the one before it; short vectors, ranks may run ahead")
 ALGORITHM(direct, EXCHANGES, "number", "messages straight to where each block belongs: all at once, or a window of so many")
+ALGORITHM(pairwise, ALLTOALLS, "number", "messages between pairs of ranks, step by step, or so many steps at a time (kumar2008)")
+ALGORITHM(bruck, ALLTOALLS, "number", "log p rounds of messages of many blocks; the number is the radix, usually 2 (Bruck 1997)")
