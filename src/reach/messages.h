@@ -93,6 +93,12 @@ int messages_tell(struct team *team, void *data, size_t bytes);
 bool messages_agree(struct team *team, bool fine);
 int messages_sum(struct team *team, const uint64_t values[2], uint64_t sums[2]);
 
+/* ---- node.c ---- */
+/* Memory for one call that the ranks of the node share: the halves of its space in turns, so that who is late still reads what the
+ * last call left. Safe when every call that takes some has a barrier of the node behind its first write. Every rank must ask.
+ * *bytes: how much it is. Local. */
+char *team_space(struct team *node, size_t *bytes);
+
 /* ---- lanes.c ---- */
 /* Lane l: rank l % (ranks on it) of each node; on a rank that is not in it, me is -1. The team keeps it. NULL: no memory. Local. */
 struct team *team_lane(struct team *team, int l);
