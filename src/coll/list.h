@@ -15,4 +15,4 @@ ALGORITHM(doubling, BIT(allgather) | BIT(allgatherv), "", "recursive doubling: r
 ALGORITHM(overlap, BIT(allgather) | BIT(allgatherv), "inner", "one leader a node; the others unpack while it receives (li2018)")
 ALGORITHM(binomial, BIT(bcast), "", "a binomial tree")
 ALGORITHM(dissemination, BIT(barrier), "", "each rank tells the one 2^k after it and hears the one before")
-ALGORITHM(direct, EXCHANGES | GATHERS | SCATTERS, "number", "messages straight to where each block belongs: all at once, or a window of so many")
+ALGORITHM(direct, EXCHANGES | GATHERS | SCATTERS, "number", "messages straight to where each block belongs; a window of so many")
