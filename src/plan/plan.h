@@ -76,6 +76,9 @@ void tally_waits(struct tally *tally, const struct team *team);
 /* ---- tuned.c: the tuning file, option TUNING ---- */
 /* Tells what MPI_Get_library_version says, once, before any team; the job's first process reads the file. Local. */
 void plan_tuning(const char *mpi_version);
+/* What the file says of the network between nodes, else network_usual. Each process looks into its own file: rank 0 of a team is to
+ * tell the others. Local. */
+void plan_network(struct network_facts *network);
 /* The plan that the file has for this shape; false: none, or no file. The same answer on all ranks. Collective. */
 bool plan_tuned(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan);
 

@@ -55,6 +55,11 @@ void plan_tuning(const char *mpi_version) {
     if (*option_text(OPTION_TUNING) && launcher_rank() <= 0) pthread_once(&once, load);
 }
 
+void plan_network(struct network_facts *network) {
+    pthread_once(&once, load);
+    *network = *tuning_network(tuned);
+}
+
 static const char *look_up(const struct team *team, const struct shape *shape, bool in_reach) {
     pthread_once(&once, load);
     struct tuning_entry like = {.ranks = team->p, .nodes = 1, .domains = team->domain_of ? (int)team->domains : 1};
