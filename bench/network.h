@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* network.h - `mortar bench network`: what the network between two nodes does with messages of one pair of ranks, and of several pairs
- * at once (docs/network.md). network.c reads in the order of the work. Source: kumar2008 section 3; LogGP, Alexandrov et al. 1995. */
+/* network.h - `mortar bench network`: what the network between two nodes does with messages of one pair of ranks, and of several
+ * pairs at once (docs/network.md). network.c reads in the order of the work. Source: kumar2008 section 3; LogGP (Alexandrov et al.
+ * 1995). */
 #ifndef MORTAR_NETWORK_H
 #define MORTAR_NETWORK_H
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mortar-network-draw FILE.csv PICTURE - draws the latest run in what `mortar bench network --csv` wrote: bandwidth in both directions
-(as kumar2008 figures 2 to 4) and message rate over the size, a curve for each number of pairs. The ending of PICTURE says which
-format."""
+"""mortar-network-draw FILE.csv PICTURE - draws the latest run in what `mortar bench network --csv` wrote: bandwidth in both
+directions (as kumar2008 figures 2 to 4) and message rate over the size, a curve for each number of pairs. The ending of PICTURE
+says which format."""
 import csv
 import statistics
 import sys

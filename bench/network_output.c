@@ -67,9 +67,13 @@ static void print_verdict(const struct network_settings *settings, const struct 
     printf(": %s\n", text);
 }
 
+/* With as many digits as mean something. */
+static int digits(double us) { return us < 10 ? 2 : us < 100 ? 1 : 0; }
+
 static void print_estimate(const char *name, const struct figures *figures, int row, int column, const char *after) {
     struct estimate found = estimate_ratio(figure(figures, row, column), NULL, figures->done[row]);
-    printf("%s %.3g us (%.3g-%.3g)%s", name, found.median * 1e6, found.low * 1e6, found.high * 1e6, after);
+    double median = found.median * 1e6, low = found.low * 1e6, high = found.high * 1e6;
+    printf("%s %.*f us (%.*f-%.*f)%s", name, digits(median), median, digits(low), low, digits(high), high, after);
 }
 
 void network_print(const struct world *world, const struct network_settings *settings, const struct pairs *pairs,

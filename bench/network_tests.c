@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* network_tests - ping-pong, the overhead of calls, which messages leave without their receiver, and streams of 1 to all pairs, each
- * rank sending and receiving at once: the multi-pair bidirectional bandwidth test of kumar2008 section 3. */
+/* network_tests - ping-pong, the overhead of calls, which messages leave without their receiver, and streams of 1 to all pairs,
+ * each rank sending and receiving at once: the multi-pair bidirectional bandwidth test of kumar2008 section 3. */
 #include "bench.h"
 #include "network.h"
 
@@ -142,7 +142,7 @@ static void measure_size(struct lane *lane, const struct network_settings *setti
     }
 }
 
-/* What posting and completing costs: a burst of sends, and receives of what has come while their rank slept. Only of the first pair. */
+/* What posting and completing costs: a burst of sends, and receives of what has come while their rank slept. Of the first pair. */
 static void overhead(const struct pairs *pairs, struct figures *figures, int row) {
     double *send = figure(figures, row, 0), *receive = figure(figures, row, 1);
     MPI_Comm comm = pairs->of[0];
@@ -163,8 +163,8 @@ static void overhead(const struct pairs *pairs, struct figures *figures, int row
     }
 }
 
-/* One try: does a message of that size leave while its receiver is not in MPI? A sender that lost its processor for so long that the
- * receiver may have come cannot tell. */
+/* One try: does a message of that size leave while its receiver is not in MPI? A sender that lost its processor for so long that
+ * the receiver may have come cannot tell. */
 static int try_to_leave(struct lane *lane, size_t bytes) {
     MPI_Comm comm = lane->pairs->of[0];
     int partner = lane->pairs->partner, done = 0;
