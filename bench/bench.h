@@ -82,8 +82,9 @@ int settings_option(int count, char **words, int *i, struct settings *settings);
 /* The ranks of comm that share my node, in its order. pretend: as MORTAR_NODES divides them, like the library does
  * (src/reach/team.c). */
 void nodes_split(MPI_Comm comm, bool pretend, MPI_Comm *node);
-/* Does MORTAR_NODES divide them? Local. */
+/* Does MORTAR_NODES divide them? Can it not be read? Local. */
 bool nodes_pretended(void);
+bool nodes_unreadable(void);
 /* [p] each rank's node, counted from 0 in the order of their lowest ranks, and how many there are; to be freed. NULL on all ranks:
  * no memory. */
 int *nodes_of(MPI_Comm comm, MPI_Comm node, int *nodes);

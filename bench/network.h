@@ -56,6 +56,9 @@ int pairs_open(const struct world *world, struct network_settings *settings, str
 void pairs_close(struct pairs *pairs, const struct network_settings *settings);
 /* A barrier in which those who wait long sleep, for ranks that are to stay out of others' way. Collective. */
 void polite_barrier(MPI_Comm comm);
+/* A barrier before something is timed, and the maximum over ranks. Collective. */
+void sharp_barrier(MPI_Comm comm);
+double most_of(MPI_Comm comm, double mine);
 
 /* ---- network_tests.c ---- */
 /* What was found: lists of one figure per round, on pairs->first. */

@@ -3,20 +3,42 @@
 #include "bench.h"
 #include "network.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+/* MPI libraries may spin while they wait, which on a crowded node takes the processor from whom they wait for. */
+static void wait_for(MPI_Request *request, bool sleeps) {
+    int done = 0;
+    for (int tests = 0; !done; tests++) {
+        MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (done || tests < 64) continue;
+        if (sleeps) nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+        else if (tests > 2000) sched_yield();
+    }
+}
+
 void polite_barrier(MPI_Comm comm) {
     MPI_Request request;
-    int done = 0;
     MPI_Ibarrier(comm, &request);
-    for (int tries = 0; !done; tries++) {
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (!done && tries > 64) nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
-    }
+    wait_for(&request, true);
+}
+
+void sharp_barrier(MPI_Comm comm) {
+    MPI_Request request;
+    MPI_Ibarrier(comm, &request);
+    wait_for(&request, false);
+}
+
+double most_of(MPI_Comm comm, double mine) {
+    double most;
+    MPI_Request request;
+    MPI_Iallreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, comm, &request);
+    wait_for(&request, false);
+    return most;
 }
 
 static int ascending(const void *a, const void *b) {
@@ -39,6 +61,10 @@ static void complete(struct network_settings *settings, int most) {
 /* Why the network between these nodes cannot be measured; NULL: it can. All ranks get the same answer. */
 static const char *obstacle(const struct network_settings *settings, const int *sizes, int nodes, char *text, size_t size) {
     const int *chosen = settings->nodes;
+    if (nodes_unreadable())
+        return snprintf(text, size, "MORTAR_NODES=%s: expected a number of nodes, or like 5,3,1 or cyclic:3",
+                        option_text(OPTION_NODES)),
+               text;
     if (nodes == 1) {
         snprintf(text, size,
                  "all ranks sit on one node, so that there is no network between them. Start it on two nodes, or pretend two with "

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { tag = 7, most_tries = 12, least_rounds = 5 };
+enum { tag = 7, most_tries = 6, least_rounds = 5 };
 enum { LEAVES_NOT, LEAVES, UNCLEAR };
 static MPI_Status statuses[2 * network_window]; /* compilers take MPI_STATUSES_IGNORE for a mistake */
 static const double eager_wait =
@@ -34,12 +34,6 @@ double *figure(const struct figures *figures, int row, int column) {
 }
 
 static void doze(double seconds) { nanosleep(&(struct timespec){.tv_nsec = (long)(seconds * 1e9)}, NULL); /* less than a second */ }
-
-static double most_of(MPI_Comm comm, double mine) {
-    double most;
-    library.allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, comm);
-    return most;
-}
 
 /* ---- what is in the buffers ---- */
 
@@ -73,7 +67,7 @@ static bool check(const struct lane *lane) {
 /* `times` windows of messages in both directions of the first so many pairs. */
 static double stream(struct lane *lane, MPI_Comm comm, long times) {
     int partner = lane->pairs->partner, window = lane->window, bytes = (int)lane->bytes;
-    library.barrier(comm);
+    sharp_barrier(comm);
     double start = clock_seconds();
     for (long t = 0; t < times; t++) {
         for (int w = 0; w < window; w++)
@@ -87,7 +81,7 @@ static double stream(struct lane *lane, MPI_Comm comm, long times) {
 
 static double ping_pong(struct lane *lane, MPI_Comm comm, long times) {
     int partner = lane->pairs->partner, bytes = (int)lane->bytes;
-    library.barrier(comm);
+    sharp_barrier(comm);
     double start = clock_seconds();
     for (long t = 0; t < times; t++) {
         if (lane->pairs->side == 0) MPI_Send(lane->send, bytes, MPI_BYTE, partner, tag, comm);
@@ -138,7 +132,7 @@ static void measure_size(struct lane *lane, const struct network_settings *setti
         figures->done[row] = r + 1;
         polite_barrier(lane->pairs->both);
         enough = r + 1 >= least_rounds && clock_seconds() - start > 2 * settings->seconds; /* slower than it seemed */
-        library.bcast(&enough, 1, MPI_INT, 0, lane->pairs->both);
+        enough = most_of(lane->pairs->both, enough) > 0;
     }
 }
 
@@ -150,7 +144,7 @@ static void overhead(const struct pairs *pairs, struct figures *figures, int row
     char room[network_burst][short_bytes] = {{0}};
     figures->done[row] = figures->rounds;
     for (int r = 0; r < figures->rounds; r++) {
-        library.barrier(comm);
+        sharp_barrier(comm);
         if (pairs->side == 1) doze(1e-3);
         double start = clock_seconds();
         for (int i = 0; i < network_burst; i++)
@@ -169,7 +163,7 @@ static int try_to_leave(struct lane *lane, size_t bytes) {
     MPI_Comm comm = lane->pairs->of[0];
     int partner = lane->pairs->partner, done = 0;
     double answer = LEAVES_NOT;
-    library.barrier(comm);
+    sharp_barrier(comm);
     if (lane->pairs->side == 0) {
         MPI_Request request;
         double start = clock_seconds(), spent = 0;
@@ -197,16 +191,17 @@ static bool leaves(struct lane *lane, size_t bytes) {
 
 /* The step from eager to rendezvous, among the powers of two that the buffers hold. Only of the first pair. */
 static void find_eager(struct lane *lane, double eager[2]) {
-    size_t most = lane->bytes * (size_t)lane->window, low = 0, high = 1;
-    while (2 * high <= most) high *= 2;
-    if (leaves(lane, high)) {
-        eager[0] = (double)high;
-        return;
+    size_t most = lane->bytes * (size_t)lane->window;
+    int low = -1, high = 0; /* exponents; 2 to the low leaves, 2 to the high does not */
+    while (most >> high > 0) high++;
+    int all = high;
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if (leaves(lane, (size_t)1 << middle)) low = middle;
+        else high = middle;
     }
-    for (size_t size = high / 2; low == 0 && size > 0; size /= 2)
-        if (leaves(lane, size)) low = size;
-        else high = size;
-    eager[0] = (double)low, eager[1] = (double)high;
+    if (low >= 0) eager[0] = (double)((size_t)1 << low);
+    if (high < all) eager[1] = (double)((size_t)1 << high);
 }
 
 static bool lane_open(struct lane *lane, const struct pairs *pairs, size_t bytes) {

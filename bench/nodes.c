@@ -2,17 +2,22 @@
 /* nodes - which ranks share a node. The only place of the bench that finds out. */
 #include "bench.h"
 
+#include "reach/messages.h"
+
 #include <stdlib.h>
 
 void nodes_split(MPI_Comm comm, bool pretend, MPI_Comm *node) {
-    int p, me, nodes = (int)option_number(OPTION_NODES);
+    int p, me;
     MPI_Comm_size(comm, &p);
     MPI_Comm_rank(comm, &me);
-    if (pretend && nodes > 1) MPI_Comm_split(comm, (int)((long)me * nodes / p), me, node);
+    int pretended = pretend ? places_pretended(p, me) : -1;
+    if (pretended >= 0) MPI_Comm_split(comm, pretended, me, node);
     else MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, node);
 }
 
-bool nodes_pretended(void) { return option_number(OPTION_NODES) > 1; }
+bool nodes_pretended(void) { return places_pretended(1, 0) >= 0; }
+
+bool nodes_unreadable(void) { return places_pretended(1, 0) < -1; }
 
 int *nodes_of(MPI_Comm comm, MPI_Comm node, int *nodes) {
     int p, me, first;
