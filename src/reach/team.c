@@ -272,7 +272,7 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node, in
     why = meet(team->node, node, space_bytes());
     if (!all_agree(comm, !why)) return why ? why : "the ranks of another node cannot share memory";
     team->nodes = team->places->nodes;
-    team->network = usual_network;
+    team->network = network_of(&network_usual);
     team->patience = team->node->patience;
     team->l2_bytes = team->node->l2_bytes;
     team->l3_bytes = team->node->l3_bytes;
