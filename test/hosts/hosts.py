@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hosts - is the rig what the other tests take it for?
 usage: hosts.py where FLAVOUR MAP...   does the MPI library see the map that was asked for, and does each host have its own name?
-       hosts.py rig                    are hosts apart, counted, ended in time, and is nothing left?
-       hosts.py count FLAVOUR MAP      do messages that leave hosts agree with what the algorithms of the MPI library send?"""
-import importlib.machinery
-import importlib.util
+       hosts.py rig                    are hosts apart, counted, ended in time, and is nothing left?"""
 import os
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -13,22 +11,15 @@ import time
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(FOLDER, ".."))
-from run import BUILD, Failure, HOSTS, Skip, main, mpi, need, wait_until  # noqa: E402
+from run import Failure, HOSTS, Skip, main, mpi, wait_until  # noqa: E402
 
 RIG = os.path.join(FOLDER, "rig")
-
-
-def module(name):
-    """A script of this folder, as a module."""
-    loader = importlib.machinery.SourceFileLoader(name, os.path.join(FOLDER, name))
-    found = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
-    loader.exec_module(found)
-    return found
+Map = runpy.run_path(HOSTS)["Map"]
 
 
 def where(flavour, *maps):
     for text in maps:
-        asked = module("run").Map(text)
+        asked = Map(text)
         result = mpi(flavour, text, ["where-" + flavour], None, seconds=30).ok("where: fine")
         seen = [line.split() for line in result.out.splitlines() if line[:1].isdigit()]
         wanted = [[str(rank), "h%d" % asked.host_of[rank], str(asked.first_on(rank))] for rank in range(asked.ranks)]
@@ -138,13 +129,8 @@ def rig():
     refused()
 
 
-def count(flavour, text):
-    need(flavour)
-    module("count").selftest(flavour, text)
-
-
 def test(what, *words):
-    {"where": where, "rig": rig, "count": count}[what](*words)
+    {"where": where, "rig": rig}[what](*words)
 
 
 if __name__ == "__main__":
