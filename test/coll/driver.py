@@ -11,8 +11,7 @@ from run import ROOT, main, mpi, plans  # noqa: E402
 
 OUT_OF_REACH = "buffers outside the shared heap"  # mortar's own choice for large blocks, when no plan is forced
 REFUSED = ("the forced plan does not do this here", "a rank could not take part")  # e.g. elements longer than what a plan stages
-REASONS = {"one rank": "one rank", "no bytes": "no bytes", "asked for": "asked for by MORTAR_PLAN",
-           "several nodes": "the ranks sit on several nodes"}
+REASONS = {"one rank": "one rank", "no bytes": "no bytes", "asked for": "asked for by MORTAR_PLAN"}
 
 
 def collectives():
