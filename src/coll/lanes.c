@@ -20,8 +20,9 @@ struct passage {
     const struct arguments *arguments;
     struct routes *routes;
     struct blocks sends, recvs;
-    size_t each; /* bytes of a cell, where they are equal */
-    char *out, *in;
+    size_t each;    /* bytes of a cell, where they are equal */
+    char *out, *in; /* the two parts of the space, each of so many bytes: */
+    size_t room;
     bool absent; /* this rank has no data to take part with: it still does what others wait for */
     bool failed;
 };
@@ -152,14 +153,13 @@ static size_t bytes_between(const struct call *call, int source, int dest) {
 static struct blocks lane_side(struct passage *p, struct half *half, int m, const struct blocks *blocks, char *area) {
     const struct places *places = p->team->places;
     const struct routes *routes = p->routes;
-    size_t room = (size_t)(space_in(p->team) - p->team->node->space);
     for (int n = 0; n < places->nodes; n++) {
         const size_t *cut = half->cut + n * (routes->scheme.lanes + 1) + routes->lane[m];
         size_t begin = place_of(p, half, cut[0]), end = place_of(p, half, cut[1]);
         int whole = half->whole[m * places->nodes + n];
         char *at = area + begin;
         if (whole >= 0 && half->straight[whole]) at = block_of(blocks, half->stops[whole].block).at;
-        else if (end > room) at = area, p->failed = true;
+        else if (end > p->room) at = area, p->failed = true;
         half->counts[n] = n == places->node_of[p->team->me] ? 0 : (int64_t)(end - begin);
         half->displs[n] = at - area;
     }
@@ -208,10 +208,11 @@ enum outcome lanes_exchange(struct team *team, const struct call *call, const st
                         .arguments = arguments,
                         .routes = routes_of(team, call, &scheme, equal),
                         .each = call->shape.bytes,
-                        .out = team->node->space,
-                        .in = space_in(team),
                         .absent = call->trouble & LEAVE};
     if (!p.routes) return LEFT;
+    p.out = team_space(team->node, &p.room);
+    p.room /= 2;
+    p.in = p.out + p.room;
     sides_of(team, call, &p.sends, &p.recvs);
     /* In place, what is sent from where it lies could be overwritten by what comes from the own node. */
     find_straight(&p, &p.routes->out, &p.sends, !call->in_place && !p.absent);
@@ -275,5 +276,5 @@ double lanes_seconds(const struct team *team, const struct shape *shape, const s
 
 double lanes_copy(const struct team *team, const struct shape *shape, double pieces) {
     double bytes = typical_blocks(team, shape) * (double)shape->bytes;
-    return crowding(team->node) * copy_seconds(team->node, pieces, (size_t)(bytes / pieces));
+    return pack_seconds(team, pieces, (size_t)(bytes / pieces));
 }

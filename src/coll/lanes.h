@@ -10,7 +10,7 @@
 /* Which cells of a matrix a lane carries, and so in which order they lie: the rows of the sources one after the other, cut into
  * as many equal parts as there are lanes; those of one local rank that sends; or of one that receives, column after column. */
 struct scheme {
-    enum cut { EVENLY, BY_SOURCE, BY_DEST } cut;
+    enum cut { EVENLY, BY_SOURCE, BY_DEST, CUTS } cut;
     int lanes;
 };
 
@@ -34,9 +34,7 @@ struct half {
 };
 
 struct routes {
-    struct memo memo;
     struct scheme scheme;
-    int kind;  /* of calls: all pairs, or one of the two neighbourhoods; more where cells are not equal */
     int mine;  /* lanes that I am in, */
     int *lane; /* [mine] ascending */
     struct half out, in;
@@ -64,10 +62,6 @@ double lanes_copy(const struct team *team, const struct shape *shape, double pie
 enum outcome lanes_spread(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme);
 
 /* ---- what both share ---- */
-/* The space has two parts. The first is written before a call's first barrier and read up to its second; the other is written
- * between the two and read from then on: so whoever is still reading the last call is not disturbed by who has begun the next. */
-static inline char *space_in(const struct team *team) { return team->node->space + team->node->space_bytes / 2 / 4096 * 4096; }
-
 /* Copies that are made together where they follow each other on both sides. */
 struct packer {
     char *to;

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 
 enum kind { PAIRS, EDGES }; /* EDGES + 1: of the other neighbourhood */
-enum { SIZED = 4 };
+enum { ONE_BLOCK = 4, SIZED = 8 };
 
 static const char ours;
 
-static int kind_of(const struct call *call, bool equal) {
+static unsigned kind_of(const struct call *call, bool equal) {
     enum collective c = call->shape.collective;
-    int kind = among(c, NEIGHBORS) ? EDGES + neighbourhood_of(c) : PAIRS;
-    return kind + (equal ? 0 : SIZED);
+    unsigned kind = among(c, NEIGHBORS) ? EDGES + (unsigned)neighbourhood_of(c) : PAIRS;
+    return kind + (is_personal(c) ? 0 : ONE_BLOCK) + (equal ? 0 : SIZED);
 }
 
 size_t pairs_cut(const struct scheme *scheme, size_t rows, size_t columns, int lane) {
@@ -118,19 +118,24 @@ static void place_half(struct half *half, char **memory, size_t *used, size_t no
     half->at = take(memory, used, (half->cells + 1) * sizeof *half->at);
 }
 
-static struct routes *room_for(struct routes like, size_t nodes, bool equal) {
+/* What the team keeps for one kind of calls under `which`: this, and under the number after it all the rest. */
+struct holder {
+    struct routes *routes; /* NULL: some rank had no memory for them */
+};
+
+static struct routes *room_for(struct team *team, struct routes like, bool equal, unsigned which) {
     char *memory = NULL;
+    size_t nodes = (size_t)team->places->nodes, mine = (size_t)like.mine, lanes = (size_t)like.scheme.lanes;
     for (int round = 0;; round++) {
-        size_t used = 0, mine = (size_t)like.mine, lanes = (size_t)like.scheme.lanes;
+        size_t used = 0;
         struct routes *routes = take(&memory, &used, sizeof *routes);
-        int *lane = take(&memory, &used, mine * sizeof *lane);
-        struct routes *target = routes ? routes : &like;
+        like.lane = take(&memory, &used, mine * sizeof *like.lane);
+        place_half(&like.out, &memory, &used, nodes, lanes, mine, equal);
+        place_half(&like.in, &memory, &used, nodes, lanes, mine, equal);
         if (routes) *routes = like;
-        target->lane = lane;
-        place_half(&target->out, &memory, &used, nodes, lanes, mine, equal);
-        place_half(&target->in, &memory, &used, nodes, lanes, mine, equal);
         if (round == 1) return routes;
-        memory = calloc(1, used);
+        bool fresh;
+        memory = team_keeps(team, &ours, which + 1, used, &fresh);
         if (!memory) return NULL;
     }
 }
@@ -151,11 +156,11 @@ static void find_whole(const struct routes *routes, struct half *half, int nodes
     }
 }
 
-static struct routes *make(struct team *team, const struct call *call, const struct scheme *scheme, bool equal) {
+static struct routes *make(struct team *team, const struct call *call, const struct scheme *scheme, bool equal, unsigned which) {
     const struct places *places = team->places;
     const struct neighbours *n = call->neighbours;
     int here = team->node->p;
-    struct routes like = {.memo.whose = &ours, .scheme = *scheme, .kind = kind_of(call, equal)};
+    struct routes like = {.scheme = *scheme};
     for (int l = 0; l < scheme->lanes; l++) like.mine += l % here == team->node->me;
     like.out.cells = like.in.cells = (size_t)here * (size_t)team->p;
     like.out.count = like.in.count = (size_t)team->p;
@@ -167,7 +172,7 @@ static struct routes *make(struct team *team, const struct call *call, const str
     }
     bool fine =
         (!edges || (out && in)) && (equal || (like.out.cells + like.in.cells) * sizeof(uint64_t) <= team->node->tables_bytes);
-    struct routes *routes = fine ? room_for(like, (size_t)places->nodes, equal) : NULL;
+    struct routes *routes = fine ? room_for(team, like, equal, which) : NULL;
     int m = 0;
     for (int l = 0; routes && l < scheme->lanes; l++)
         if (l % here == team->node->me) routes->lane[m++] = l;
@@ -189,16 +194,11 @@ static struct routes *make(struct team *team, const struct call *call, const str
 }
 
 struct routes *routes_of(struct team *team, const struct call *call, const struct scheme *scheme, bool equal) {
-    int kind = kind_of(call, equal);
-    for (struct memo *memo = team->memos; memo; memo = memo->next) {
-        struct routes *routes = (struct routes *)memo;
-        if (memo->whose == &ours && routes->kind == kind && routes->scheme.cut == scheme->cut &&
-            routes->scheme.lanes == scheme->lanes)
-            return routes;
-    }
-    struct routes *routes = make(team, call, scheme, equal);
-    if (!messages_agree(team, routes != NULL)) return free(routes), NULL;
-    routes->memo.next = team->memos;
-    team->memos = &routes->memo;
-    return routes;
+    unsigned which = (kind_of(call, equal) * CUTS + scheme->cut) * ((unsigned)team->places->most + 1) + (unsigned)scheme->lanes;
+    bool fresh;
+    struct holder *holder = team_keeps(team, &ours, 2 * which, sizeof *holder, &fresh);
+    if (holder && holder->routes) return holder->routes;
+    struct routes *routes = holder ? make(team, call, scheme, equal, 2 * which) : NULL;
+    if (!messages_agree(team, routes != NULL)) return NULL;
+    return holder->routes = routes;
 }

@@ -5,11 +5,10 @@
  * Source: li2018 section 4.1.3 (the topology-aware rivals); parsons2015 section II. */
 #include "coll/lanes.h"
 
-#include <stdlib.h>
-
 /* ranks are numbered node by node here: seats. */
 struct spreading {
-    struct memo memo;
+    bool ready;               /* on all ranks */
+    char *out, *in;           /* of the space: what the node's ranks have put there, and what all have */
     uint64_t *at;             /* [p + 1] where each seat's block begins */
     int64_t *counts, *displs; /* [nodes] of the call on a lane */
 };
@@ -17,16 +16,15 @@ static const char ours;
 
 /* NULL on all ranks when one has no memory. */
 static struct spreading *spreading_of(struct team *team) {
-    for (struct memo *memo = team->memos; memo; memo = memo->next)
-        if (memo->whose == &ours) return (struct spreading *)memo;
     size_t words = (size_t)team->p + 1 + 2 * (size_t)team->places->nodes;
-    struct spreading *s = malloc(sizeof *s + words * sizeof *s->at);
-    if (!messages_agree(team, s != NULL)) return free(s), NULL;
+    bool fresh;
+    struct spreading *s = team_keeps(team, &ours, 0, sizeof *s + words * sizeof *s->at, &fresh);
+    if (s && s->ready) return s;
+    if (!messages_agree(team, s != NULL)) return NULL;
+    s->ready = true;
     s->at = (uint64_t *)(s + 1);
     s->counts = (int64_t *)(s->at + team->p + 1);
     s->displs = s->counts + team->places->nodes;
-    s->memo = (struct memo){team->memos, &ours};
-    team->memos = &s->memo;
     return s;
 }
 
@@ -48,9 +46,9 @@ static enum outcome run_lane(struct team *team, const struct call *outer, const 
     int first = part(places, scheme, lane->me, l), count = part(places, scheme, lane->me, l + 1) - first;
     struct block own = block_of(outer->sends, 0);
     bool straight = count == 1 && places->ranks[first] == team->me && own.layout->run;
-    char *from = straight ? own.at : team->node->space + s->displs[lane->me];
+    char *from = straight ? own.at : s->out + s->displs[lane->me];
     struct blocks sends = {.base = from, .count = 1, .layout = &layout_bytes, .each = (size_t)s->counts[lane->me]};
-    struct blocks recvs = {.base = space_in(team),
+    struct blocks recvs = {.base = s->in,
                            .count = places->nodes,
                            .layout = &layout_bytes,
                            .counts = s->counts,
@@ -80,9 +78,12 @@ enum outcome lanes_spread(struct team *team, const struct call *given, const str
         struct block block = equal ? (struct block){0} : block_of(&recvs, places->ranks[r]);
         s->at[r + 1] = s->at[r] + (equal ? call.shape.bytes : block_bytes(&block));
     }
+    size_t room;
+    s->out = team_space(team->node, &room);
+    s->in = s->out + room / 2;
     struct packer packer = {0};
     struct block own = block_of(&sends, 0);
-    if (!absent) pack_block(&packer, team->node->space + s->at[seat], &own);
+    if (!absent) pack_block(&packer, s->out + s->at[seat], &own);
     packer_flush(&packer);
     sync_all(team->node, 0);
     for (int l = team->node->me; l < scheme.lanes; l += team->node->p)
@@ -91,7 +92,7 @@ enum outcome lanes_spread(struct team *team, const struct call *given, const str
     for (int r = 0; r < team->p && !absent; r++) {
         struct block block = block_of(&recvs, places->ranks[r]);
         if (given->in_place && places->ranks[r] == team->me) continue;
-        unpack_block(&packer, &block, space_in(team) + s->at[r]);
+        unpack_block(&packer, &block, s->in + s->at[r]);
     }
     packer_flush(&packer);
     return failed ? FAILED : DONE;

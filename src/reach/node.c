@@ -47,6 +47,11 @@ void team_reserve_tables(struct team *team) {
     team->tables = team->space + team->space_bytes;
 }
 
+char *team_space(struct team *node, size_t *bytes) {
+    *bytes = node->space_bytes / 2;
+    return node->space + (node->space_turns++ & 1) * *bytes;
+}
+
 static void unmap_peers(struct team *team, bool writable) {
     for (int r = 0; r < team->p; r++)
         if (team->peers[writable][r] && r != team->me && team->names[r].bytes) peer_unmap(&team->names[r], writable);
@@ -65,6 +70,7 @@ void team_release(struct team *team) {
         free(team->segment[i]);
     }
     team_free_lanes(team);
+    team_free_kept(team);
     if (team->places) places_free(team->places);
     free(team->places);
     free(team->domain_of);
@@ -72,7 +78,6 @@ void team_release(struct team *team) {
     free(team->world);
     free(team->waits.late);
     free(team->turns);
-    for (struct memo *next, *memo = team->memos; memo; memo = next) next = memo->next, free(memo);
 }
 
 const struct cell *team_cells(struct team *team, struct walk walk) {

@@ -13,7 +13,9 @@
 
 #include <stdatomic.h>
 
+struct chunk;
 struct iovec;
+struct kept;
 struct team;
 
 /* What a rank tells the others about one call, one cache line per writer: offsets into its reachable region, or addresses of its
@@ -126,12 +128,6 @@ struct last_call {
     uint32_t age;   /* calls since, whose sizes nobody told */
 };
 
-/* One block of malloc, freed with the team. */
-struct memo {
-    struct memo *next;
-    const void *whose; /* of which algorithm; the address says it */
-};
-
 struct reached {
     bool tried;
     int error; /* of open, the same on all ranks; or lost since */
@@ -148,7 +144,10 @@ struct team {
     struct wire *wire;
     struct places *places;
     struct team *node;
-    struct team **lanes; /* [places->most]; NULL where not asked for yet */
+    struct team **lanes;   /* [places->most]; NULL where not asked for yet */
+    struct chunk *scratch; /* see keep.c */
+    struct kept *kept;
+    size_t scratch_wish;
     struct network network;
     struct control *control; /* on one node */
     size_t control_bytes;
@@ -157,10 +156,10 @@ struct team {
     size_t slot;
     char *space; /* space_bytes of memory, shared by the ranks of a node that is one of several; sparse */
     size_t space_bytes;
-    char *tables; /* tables_bytes more, for what coll/lanes.c has told the node and will not tell it again */
+    uint32_t space_turns; /* calls of team_space */
+    char *tables;         /* tables_bytes more, for what coll/lanes.c has told the node and will not tell it again */
     size_t tables_bytes;
     const void *tables_hold; /* what they tell of, as coll/lanes.c knows it; the same on all ranks */
-    struct memo *memos;      /* what algorithms have found out about this team */
     char *boxes;             /* see box.c */
     size_t box_room;
     uint64_t ops;                       /* calls that went through boxes, the same number on all ranks */
@@ -295,6 +294,16 @@ void box_ring(const struct team *team, int reader);
 void box_ack(const struct team *team, struct box *box);
 /* Scratch memory for so many numbers, kept by the team. NULL: no memory. Local. */
 uint32_t *team_turns(struct team *team, uint32_t count);
+
+/* ---- keep.c ---- */
+/* Memory until scratch_drop, which an algorithm calls at the end of a call that took some; on lines of its own, not zeroed. NULL: no
+ * memory. Local. */
+void *scratch_take(struct team *team, size_t bytes);
+void scratch_drop(struct team *team);
+/* Memory that lives as long as the team, zero at first, and is found again by two words, with the same bytes. *fresh: this is the
+ * first time. NULL: no memory. Local. */
+void *team_keeps(struct team *team, const void *whose, unsigned which, size_t bytes, bool *fresh);
+void team_free_kept(struct team *team);
 
 /* ---- domains.c ---- */
 /* Where a rank runs: the processors that it may use, and its number in the job, which places it on a machine that is pretended. */

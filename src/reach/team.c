@@ -241,8 +241,23 @@ static const char *find_node(MPI_Comm comm, int p, int me, MPI_Comm *node, int *
     return host.bcast(lowest, 1, MPI_INT, 0, *node) == MPI_SUCCESS ? NULL : why;
 }
 
-/* Sparse: as much as all that the ranks of a node can have to send, and to receive. */
-static size_t space_bytes(void) { return 2 * (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE); }
+/* Sparse: twice as much as all that the ranks of a node can have to send, and to receive. */
+static size_t space_bytes(void) { return 4 * (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE); }
+
+/* What costs are told by must be the same everywhere, or nodes choose different plans: rank 0's node speaks for all. */
+static void level(struct team *team, MPI_Comm comm) {
+    struct team *node = team->node;
+    struct {
+        double sync_seconds;
+        size_t l2_bytes, l3_bytes;
+        int processors;
+    } known = {node->sync_seconds, node->l2_bytes, node->l3_bytes, node->processors};
+    host.bcast(&known, (int)sizeof known, MPI_BYTE, 0, comm);
+    node->sync_seconds = known.sync_seconds;
+    team->l2_bytes = node->l2_bytes = known.l2_bytes;
+    team->l3_bytes = node->l3_bytes = known.l3_bytes;
+    team->processors = node->processors = known.processors;
+}
 
 /* The team of a communicator over several nodes: places, wire, and the team of my node. Returns why it stays native, alike on all
  * ranks. */
@@ -273,11 +288,9 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node, in
     if (!all_agree(comm, !why)) return why ? why : "the ranks of another node cannot share memory";
     team_reserve_tables(team->node);
     team->nodes = team->places->nodes;
-    team->network = usual_network;
+    team->network = network_of(&network_usual);
     team->patience = team->node->patience;
-    team->l2_bytes = team->node->l2_bytes;
-    team->l3_bytes = team->node->l3_bytes;
-    team->processors = team->node->processors;
+    level(team, comm);
     return NULL;
 }
 
