@@ -185,8 +185,6 @@ size_t block_between(const struct team *team, const struct call *call, int sourc
  * message after the other. The ranks of `shape`. */
 double burst_seconds(const struct team *team, const struct shape *shape, double messages, double bytes);
 double steps_seconds(const struct team *team, const struct shape *shape, double steps, double bytes);
-/* Seconds until each rank of the fullest node of a team with places has copied so many blocks of so many bytes. */
-double pack_seconds(const struct team *team, double blocks, size_t bytes);
 
 /* ---- cost.c ---- */
 /* Is what an exchange of blocks of so many bytes moves too much for the node's last caches? */

@@ -65,12 +65,6 @@ double burst_seconds(const struct team *team, const struct shape *shape, double 
     return net->latency + messages * (mine > all ? mine : all) + bytes_seconds(net, beside, messages * bytes);
 }
 
-double pack_seconds(const struct team *team, double blocks, size_t bytes) {
-    struct team fullest = *team->node;
-    fullest.p = team->places->most;
-    return crowding(&fullest) * copy_seconds(&fullest, blocks, bytes);
-}
-
 double steps_seconds(const struct team *team, const struct shape *shape, double steps, double bytes) {
     return steps * burst_seconds(team, shape, 1, bytes);
 }

@@ -271,10 +271,10 @@ double lanes_seconds(const struct team *team, const struct shape *shape, const s
     for (int n = 0; n < team->places->nodes; n++)
         if (ranks_on(team->places, n) < least) least = ranks_on(team->places, n);
     double each = routine_cost(arguments->inner, &lane, &asked);
-    return each < 0 ? -1 : 2 * team->node->sync_seconds + (lanes + least - 1) / least * each;
+    return each < 0 ? -1 : 2 * team->model->sync_seconds + (lanes + least - 1) / least * each;
 }
 
 double lanes_copy(const struct team *team, const struct shape *shape, double pieces) {
     double bytes = typical_blocks(team, shape) * (double)shape->bytes;
-    return pack_seconds(team, pieces, (size_t)(bytes / pieces));
+    return crowding(team->model) * copy_seconds(team->model, pieces, (size_t)(bytes / pieces));
 }
