@@ -41,19 +41,14 @@ static size_t place_of(const struct passage *p, const struct half *half, size_t 
 
 /* ---- copying ---- */
 
-void packer_flush(struct packer *packer) {
-    if (packer->bytes) memcpy(packer->to, packer->from, packer->bytes);
-    *packer = (struct packer){0};
-}
-
-void pack_block(struct packer *packer, char *to, const struct block *block) {
-    if (block->layout->run) packer_add(packer, to, block->at, block_bytes(block));
+void pack_block(struct joint *joint, char *to, const struct block *block) {
+    if (block->layout->run) joint_add(joint, to, block->at, block_bytes(block));
     else layout_pack(to, block->at, block->layout, block->elements);
 }
 
-void unpack_block(struct packer *packer, const struct block *block, const char *from) {
+void unpack_block(struct joint *joint, const struct block *block, const char *from) {
     size_t bytes = block_bytes(block);
-    if (block->layout->run) packer_add(packer, block->at, from, bytes);
+    if (block->layout->run) joint_add(joint, block->at, from, bytes);
     else layout_unpack(block->at, block->layout, block->elements, from, bytes);
 }
 
@@ -78,13 +73,13 @@ static void find_straight(const struct passage *p, struct half *half, const stru
 
 static void pack(const struct passage *p) {
     const struct half *out = &p->routes->out;
-    struct packer packer = {0};
+    struct joint joint = {0};
     for (size_t k = 0; k < out->count && !p->absent; k++) {
         if (out->straight[k]) continue;
         struct block block = block_of(&p->sends, out->stops[k].block);
-        pack_block(&packer, p->out + place_of(p, out, out->stops[k].cell), &block);
+        pack_block(&joint, p->out + place_of(p, out, out->stops[k].cell), &block);
     }
-    packer_flush(&packer);
+    joint_end(&joint);
 }
 
 /* Takes what comes from my own node, which lies among what it sends; or what has come from others. */
@@ -92,15 +87,15 @@ static void unpack(const struct passage *p, bool near) {
     const struct half *in = &p->routes->in, *out = &p->routes->out;
     int home = p->team->places->node_of[p->team->me], lanes = p->routes->scheme.lanes;
     size_t begin = in->cut[home * (lanes + 1)], sent = out->cut[home * (lanes + 1)];
-    struct packer packer = {0};
+    struct joint joint = {0};
     for (size_t k = 0; k < in->count && !p->absent; k++) {
         const struct stop *stop = &in->stops[k];
         if ((stop->node == home) != near || in->straight[k]) continue;
         struct block block = block_of(&p->recvs, stop->block);
         const char *from = near ? p->out + place_of(p, out, stop->cell - begin + sent) : p->in + place_of(p, in, stop->cell);
-        unpack_block(&packer, &block, from);
+        unpack_block(&joint, &block, from);
     }
-    packer_flush(&packer);
+    joint_end(&joint);
 }
 
 /* ---- sizes that only two ranks know ---- */

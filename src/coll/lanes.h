@@ -5,7 +5,7 @@
 #ifndef MORTAR_LANES_H
 #define MORTAR_LANES_H
 
-#include "coll/coll.h"
+#include "coll/parcels.h"
 
 /* Which cells of a matrix a lane carries, and so in which order they lie: the rows of the sources one after the other, cut into
  * as many equal parts as there are lanes; those of one local rank that sends; or of one that receives, column after column. */
@@ -62,22 +62,8 @@ double lanes_copy(const struct team *team, const struct shape *shape, double pie
 enum outcome lanes_spread(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme);
 
 /* ---- what both share ---- */
-/* Copies that are made together where they follow each other on both sides. */
-struct packer {
-    char *to;
-    const char *from;
-    size_t bytes;
-};
-void packer_flush(struct packer *packer);
-static inline void packer_add(struct packer *packer, char *to, const char *from, size_t bytes) {
-    if (to != packer->to + packer->bytes || from != packer->from + packer->bytes) {
-        packer_flush(packer);
-        packer->to = to, packer->from = from;
-    }
-    packer->bytes += bytes;
-}
 /* A block to a place in the space, and back. */
-void pack_block(struct packer *packer, char *to, const struct block *block);
-void unpack_block(struct packer *packer, const struct block *block, const char *from);
+void pack_block(struct joint *joint, char *to, const struct block *block);
+void unpack_block(struct joint *joint, const struct block *block, const char *from);
 
 #endif

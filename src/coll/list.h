@@ -21,3 +21,4 @@ ALGORITHM(bruck, EXCHANGES, "number", "log p rounds of messages of many blocks; 
 ALGORITHM(leader, EXCHANGES | NEIGHBORS, "number inner", "all ranks pack and unpack, leaders exchange among the nodes")
 ALGORITHM(aggregate, PERSONAL, "inner", "to each rank one message with all that another node's ranks have for it (kumar2008)")
 ALGORITHM(distribute, EXCHANGES | NEIGHBORS, "inner", "from each rank one message with all it has for another node (kumar2008)")
+ALGORITHM(exchange, ALLTOALLS, "inner local", "what stays on a node by shared memory, the rest by messages (ramesh2024)")

@@ -81,10 +81,10 @@ enum outcome lanes_spread(struct team *team, const struct call *given, const str
     size_t room;
     s->out = team_space(team->node, &room);
     s->in = s->out + room / 2;
-    struct packer packer = {0};
+    struct joint joint = {0};
     struct block own = block_of(&sends, 0);
-    if (!absent) pack_block(&packer, s->out + s->at[seat], &own);
-    packer_flush(&packer);
+    if (!absent) pack_block(&joint, s->out + s->at[seat], &own);
+    joint_end(&joint);
     sync_all(team->node, 0);
     for (int l = team->node->me; l < scheme.lanes; l += team->node->p)
         if (run_lane(team, &call, arguments, &scheme, s, l) == FAILED) failed = true;
@@ -92,8 +92,8 @@ enum outcome lanes_spread(struct team *team, const struct call *given, const str
     for (int r = 0; r < team->p && !absent; r++) {
         struct block block = block_of(&recvs, places->ranks[r]);
         if (given->in_place && places->ranks[r] == team->me) continue;
-        unpack_block(&packer, &block, s->in + s->at[r]);
+        unpack_block(&joint, &block, s->in + s->at[r]);
     }
-    packer_flush(&packer);
+    joint_end(&joint);
     return failed ? FAILED : DONE;
 }
