@@ -12,6 +12,7 @@
 #include "coll/lanes.h"
 
 #include <errno.h>
+#include <limits.h>
 
 /* One call, on one rank. */
 struct passage {
@@ -209,9 +210,11 @@ enum outcome lanes_exchange(struct team *team, const struct call *call, const st
     p.room /= 2;
     p.in = p.out + p.room;
     sides_of(team, call, &p.sends, &p.recvs);
-    /* In place, what is sent from where it lies could be overwritten by what comes from the own node. */
-    find_straight(&p, &p.routes->out, &p.sends, !call->in_place && !p.absent);
-    find_straight(&p, &p.routes->in, &p.recvs, !p.absent);
+    /* In place, what is sent from where it lies could be overwritten by what comes from the own node. The host MPI, which may count
+     * in ints, finds a buffer and the space too far from each other. */
+    bool straight = !p.absent && arguments->inner->algorithm->code->run;
+    find_straight(&p, &p.routes->out, &p.sends, straight && !call->in_place);
+    find_straight(&p, &p.routes->in, &p.recvs, straight);
     if (equal) {
         pack(&p);
         sync_all(team->node, 0);
@@ -246,6 +249,8 @@ static struct team lane_like(const struct team *team) {
 bool lanes_can(const struct team *team, const struct shape *shape, const struct arguments *arguments, int lanes) {
     struct team lane = lane_like(team);
     struct shape asked = lane_shape(team, shape, lanes);
+    double most = (double)shape->bytes * team->p * (is_personal(shape->collective) ? team->places->most : 1);
+    if (arguments->inner && !arguments->inner->algorithm->code->run && most > INT_MAX) return false;
     return arguments->inner && lanes <= team->places->most && routine_fits(arguments->inner, &lane, &asked);
 }
 
