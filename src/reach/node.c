@@ -72,6 +72,7 @@ void team_release(struct team *team) {
     free(team->world);
     free(team->waits.late);
     free(team->turns);
+    free(team->shortcuts);
 }
 
 const struct cell *team_cells(struct team *team, struct walk walk) {

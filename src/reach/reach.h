@@ -120,7 +120,9 @@ struct path {
 };
 extern const struct path paths[PATHS];
 
-/* What the last call of one collective was like on the rank that sent most: the same on all ranks. */
+/* What the last call of one collective was like on the rank that sent most: the same on all ranks. It counts for the next calls,
+ * but no longer than for so many that tell nothing. */
+enum { sure_calls = 255 };
 struct last_call {
     uint64_t bytes; /* that it sent; 0: nothing is known */
     bool uneven;    /* some rank's blocks were not all equal */
@@ -188,6 +190,7 @@ struct team {
     struct neighbours *neighbours[2]; /* see neighbourhood_of; one block of malloc each; NULL: no topology, or not asked for yet */
     void *plans;                      /* plan/ keeps its cache here */
     void (*plans_free)(struct team *team);
+    void *shortcuts; /* mpi/take.c keeps here what it knows of the last calls; one block of malloc */
     /* What follows is long, or rarely looked at: a short call pays for every page. */
     struct box *room_users[BOXES];      /* which of my boxes each of my rooms belongs to */
     struct reached reached[PATHS];      /* the data paths that were asked for */
@@ -202,6 +205,22 @@ struct team {
 /* The team of an intracommunicator or intercommunicator, built collectively at its first blocking collective. Never NULL, except
  * when the communicator is not valid (leave the call to the host MPI). It dies with the communicator. */
 struct team *team_of(MPI_Comm comm);
+/* Grows whenever what somebody remembers about a communicator may be void: a team died, or another plan was forced. Never 0 but
+ * when it wraps. */
+extern _Atomic uint32_t team_changes;
+extern _Thread_local struct this_thread {
+    bool inside; /* mortar */
+    /* The last communicator: a collective often runs on the same one again, and asking the MPI library touches memory that a
+     * crowded processor has lost from its caches. A handle means another communicator only after one was freed. */
+    MPI_Comm comm;
+    struct team *team;
+    uint32_t changes;
+} this_thread;
+/* Its team, when that was asked for last; else NULL. Local. */
+static inline struct team *team_recent(MPI_Comm comm) {
+    bool same = this_thread.comm == comm && this_thread.changes == atomic_load_explicit(&team_changes, memory_order_acquire);
+    return same ? this_thread.team : NULL;
+}
 /* At MPI_Finalize: frees the teams of communicators that were never freed. Collective over each of them. */
 void teams_finish(void);
 /* Calls visit for every team that lives. Local. */
