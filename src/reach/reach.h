@@ -63,6 +63,12 @@ struct control {
 enum { CARD_BYTES = 384 };
 /* Shared memory per rank for vectors that ranks leave to each other; coll/arrival.h says what is where. */
 enum { arrival_classes = 6, arrival_room = 153 << 10 };
+/* The same between each rank and the next one: see coll/chain.c. */
+enum { chain_room = (8 << 10) + 192 };
+/* What one of the two knows; counters of lines, that wrap. */
+struct chain_end {
+    uint32_t mine, theirs, told; /* how far I am; how far the other was when I looked; how far I said that I am */
+};
 
 /* How this rank waits; adapted at run time (wait.c). */
 struct patience {
@@ -165,7 +171,9 @@ struct team {
     uint32_t *turns, turns_count;       /* see team_turns */
     char *arrival;                      /* [p][arrival_room] bytes, zero at first */
     uint32_t arrivals[arrival_classes]; /* that I have been part of, by class; wraps */
-    uint32_t epoch;                     /* barriers that I have passed */
+    char *chain;                        /* [p][chain_room] bytes, zero at first: what a rank leaves to the next one */
+    struct chain_end chain_in, chain_out;
+    uint32_t epoch; /* barriers that I have passed */
     struct patience patience;
     struct waits waits;
     char *region; /* the part of my memory that peers can reach */
