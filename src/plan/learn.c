@@ -38,6 +38,7 @@ static const double free_seconds = 2e-3;                       /* the budget's c
 static const double loose_seconds = 20e-3;                     /* timed calls of a loose arm last about this */
 static const double rest_seconds = 0.5;                        /* the class is looked at again at least so often, in its own time */
 static const double better = 0.97, worse = 1.05, hopeless = 4;
+static const double plain = 0.8; /* so much better that the next pair need not wait: it costs nothing */
 
 /* Can its calls run without holding the ranks together? Those of the host MPI can wherever data go one way only. */
 static bool is_loose(const struct shape *shape, const char *text) {
@@ -193,6 +194,11 @@ static void crown_fastest(struct learner *l, struct team *team) {
     if (best != l->incumbent) enthrone(l, team, best);
 }
 
+/* Over several nodes the times are told by messages of their own. */
+static bool has_barrier(const struct team *team, const struct plan *plan) {
+    return team->wire || plan->algorithm->code->run != NULL;
+}
+
 static void hear(struct learner *l, struct team *team) {
     struct pair *told = &l->told;
     sums_read(team, l->sums);
@@ -218,6 +224,8 @@ static void hear(struct learner *l, struct team *team) {
     if (told->look && ratio > hopeless && told->arm[!mine] != l->native) rival->out = true;
     if (l->loose && ratio <= worse && rival->grown < most_grown) rival->grown++;
     else if (l->loose && ratio > worse && rival->grown > 0) rival->grown--;
+    uint64_t soon = (uint64_t)(told->calls + told->warm);
+    if (ratio < plain && l->rest > soon && has_barrier(team, l->arms[l->incumbent].plan)) l->rest = soon;
     if (told->look) return;
     rival->ratio[rival->pairs++ % most_ratios] = ratio;
     if (rival->pairs >= 2 * most_ratios) rival->pairs -= most_ratios;
@@ -231,11 +239,6 @@ static uint64_t rest_after(const struct learner *l) {
     if (fit > (double)most) most = fit < longest_rest ? (uint64_t)fit : longest_rest;
     for (int d = l->settled - settled_pairs * (l->count - 1); d > 0 && rest < most; d--) rest *= 2;
     return rest < most ? rest : most;
-}
-
-/* Over several nodes the times are told by messages of their own. */
-static bool has_barrier(const struct team *team, const struct plan *plan) {
-    return team->wire || plan->algorithm->code->run != NULL;
 }
 
 static struct plan *plan_of(struct learner *l, struct team *team, int a) {

@@ -29,6 +29,7 @@ struct world {
 static const struct world worlds[] = {
     {"watch", "the model is right", 10e-3, 1e-3, 0, NULL, 0, 0.05, "", 8000, 0, false},
     {"watch", "native is faster", 1e-3, 2e-3, 0, NULL, 0, 0.05, "native", 1000, 0, false},
+    {"watch", "and soon, where calls are short", 1e-6, 2e-6, 0, NULL, 0, 0.05, "native", 300, 0, false},
     {"watch", "all the same", 10e-6, 10e-6, 10e-6, NULL, 0, 0.3, NULL, 4000, 0, false},
     {"watch", "native becomes slower", 1e-3, 2e-3, 0, NULL, 0, 0.05, "", 9000, 40e-3, false},
     {"watch", "native becomes faster", 10e-3, 2e-3, 0, NULL, 0, 0.05, "native", 12000, 0.4e-3, false},
