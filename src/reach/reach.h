@@ -65,7 +65,9 @@ enum { CARD_BYTES = 384 };
 enum { arrival_classes = 6, arrival_room = 153 << 10 };
 /* The same between each rank and the next one: see coll/chain.c. */
 enum { chain_room = (8 << 10) + 192 };
-/* What one of the two knows; counters of lines, that wrap. */
+/* The same for all, and for each of them: see coll/tape.c. */
+enum { tape_room = 8 << 10, tape_desk = 64 };
+/* What an end of a chain's ring knows; counters of lines, that wrap. */
 struct chain_end {
     uint32_t mine, theirs, told; /* how far I am; how far the other was when I looked; how far I said that I am */
 };
@@ -173,7 +175,10 @@ struct team {
     uint32_t arrivals[arrival_classes]; /* that I have been part of, by class; wraps */
     char *chain;                        /* [p][chain_room] bytes, zero at first: what a rank leaves to the next one */
     struct chain_end chain_in, chain_out;
-    uint32_t epoch; /* barriers that I have passed */
+    char *tape;                    /* tape_room bytes, then [p][tape_desk] */
+    uint32_t tape_calls;           /* the same number on all ranks */
+    uint32_t tape_told, tape_read; /* how far I said that I am; how far all are, when I looked */
+    uint32_t epoch;                /* barriers that I have passed */
     struct patience patience;
     struct waits waits;
     char *region; /* the part of my memory that peers can reach */
