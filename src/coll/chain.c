@@ -23,7 +23,7 @@ struct ring {
     _Atomic uint32_t reader_asleep;
     _Alignas(line) _Atomic uint32_t taken; /* by the reader; what the writer waits on */
     _Atomic uint32_t writer_asleep;
-    double reader_entered; /* the call in which it told so; see waits.c */
+    _Atomic double reader_entered; /* that call or, if it goes on meanwhile, a later one; see waits.c */
     struct record {
         _Alignas(line) double entered; /* the writer, this call */
         _Alignas(16) char sum[];
@@ -69,7 +69,7 @@ HOT static struct record *room_for(struct team *team, uint32_t lines) {
         }
         end->theirs = taken;
     }
-    if (team->waits.on && waited) waits_for(team, team->me + 1, ring->reader_entered);
+    if (team->waits.on && waited) waits_for(team, team->me + 1, atomic_load_explicit(&ring->reader_entered, memory_order_relaxed));
     end->mine = begin;
     return record_at(ring, begin);
 }
@@ -86,7 +86,7 @@ HOT static void hand_on(struct team *team, struct record *record, uint32_t lines
 /* ---- the reader ---- */
 
 HOT static void tell_taken(struct team *team, struct ring *ring) {
-    if (team->waits.on) ring->reader_entered = team->waits.entered;
+    if (team->waits.on) atomic_store_explicit(&ring->reader_entered, team->waits.entered, memory_order_relaxed);
     team->chain_in.told = team->chain_in.mine;
     atomic_store_explicit(&ring->taken, team->chain_in.told, memory_order_seq_cst); /* as in hand_on */
     wait_wake(&ring->taken, &ring->writer_asleep);

@@ -19,14 +19,14 @@ enum { slots = 64, line = 64, slot_bytes = 2 * line };
 struct slot {
     _Alignas(line) _Atomic uint32_t number; /* of the call whose block it holds */
     _Atomic uint32_t sleepers;
-    double entered; /* the root, that call; see waits.c */
+    double entered; /* the root, that call */
     uint32_t bytes; /* 0: the root has no memory to pack its block */
     char block[slot_bytes - 20];
 };
 struct reader {
     _Alignas(line) _Atomic uint32_t number; /* the last call that this rank said it is through with */
     _Atomic uint32_t sleepers;
-    double entered; /* the call in which it said so */
+    _Atomic double entered; /* that call or, if it goes on meanwhile, a later one; see waits.c */
 };
 _Static_assert(sizeof(struct slot) == slot_bytes && slots * sizeof(struct slot) == tape_room && sizeof(struct reader) == tape_desk,
                "node.c makes room for slots and readers");
@@ -46,7 +46,7 @@ static bool can(const struct team *team, const struct shape *shape, const struct
 HOT static void tell(struct team *team, uint32_t number) {
     struct reader *mine = reader_of(team, team->me);
     if (team->tape_told == number) return;
-    if (team->waits.on) mine->entered = team->waits.entered;
+    if (team->waits.on) atomic_store_explicit(&mine->entered, team->waits.entered, memory_order_relaxed);
     team->tape_told = number;
     /* seq_cst: the store must be seen before the count of sleepers is read, or a root falling asleep is missed. */
     atomic_store_explicit(&mine->number, number, memory_order_seq_cst);
@@ -65,7 +65,7 @@ static uint32_t wait_reader(struct team *team, int rank, uint32_t least) {
         wait_change(team, &reader->number, number, &reader->sleepers);
         waited = true;
     }
-    if (team->waits.on && waited) waits_for(team, rank, reader->entered);
+    if (team->waits.on && waited) waits_for(team, rank, atomic_load_explicit(&reader->entered, memory_order_relaxed));
     return number;
 }
 
