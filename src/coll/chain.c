@@ -119,8 +119,7 @@ HOT static void pass_by(struct team *team, uint32_t lines) {
 
 /* ---- the call ---- */
 
-/* EPYC virtual machine with 2 cores, 2026-11, `mortar bench scan`: a visit of about 100 ns. Ranks that run ahead wait when a ring is
- * full. */
+/* A visit as in arrival.c. Ranks that run ahead wait when a ring is full. */
 static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     static const double visit_seconds = 100e-9;
