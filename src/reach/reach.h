@@ -63,10 +63,8 @@ struct control {
 enum { CARD_BYTES = 384 };
 /* Shared memory per rank for vectors that ranks leave to each other; coll/arrival.h says what is where. */
 enum { arrival_classes = 6, arrival_room = 153 << 10 };
-/* The same between each rank and the next one: see coll/chain.c. */
-enum { chain_room = (8 << 10) + 192 };
-/* The same for all, and for each of them: see coll/tape.c. */
-enum { tape_room = 8 << 10, tape_desk = 64 };
+/* The same between each rank and the next one (coll/chain.c); for all, and for each of them (coll/tape.c). */
+enum { chain_room = (8 << 10) + 192, tape_room = 8 << 10, tape_desk = 64 };
 /* What an end of a chain's ring knows; counters of lines, that wrap. */
 struct chain_end {
     uint32_t mine, theirs, told; /* how far I am; how far the other was when I looked; how far I said that I am */
@@ -153,7 +151,7 @@ struct team {
     struct wire *wire;
     struct places *places;
     struct team *node;
-    struct team *model; /* figures of the largest node, the same on all ranks: what costs and predicates may look at */
+    struct team *model;    /* figures of the largest node, the same on all ranks: what costs and predicates may look at */
     struct team **lanes;   /* [places->most]; NULL where not asked for yet */
     struct chunk *scratch; /* see keep.c */
     struct kept *kept;
@@ -167,7 +165,7 @@ struct team {
     char *space; /* space_bytes of memory, shared by the ranks of a node that is one of several; sparse */
     size_t space_bytes;
     uint32_t space_turns; /* calls of team_space */
-    char *boxes; /* see box.c */
+    char *boxes;          /* see box.c */
     size_t box_room;
     uint64_t ops;                       /* calls that went through boxes, the same number on all ranks */
     uint32_t *turns, turns_count;       /* see team_turns */
@@ -175,10 +173,9 @@ struct team {
     uint32_t arrivals[arrival_classes]; /* that I have been part of, by class; wraps */
     char *chain;                        /* [p][chain_room] bytes, zero at first: what a rank leaves to the next one */
     struct chain_end chain_in, chain_out;
-    char *tape;                    /* tape_room bytes, then [p][tape_desk] */
-    uint32_t tape_calls;           /* the same number on all ranks */
-    uint32_t tape_told, tape_read; /* how far I said that I am; how far all are, when I looked */
-    uint32_t epoch;                /* barriers that I have passed */
+    char *tape;                                /* tape_room bytes, then [p][tape_desk] */
+    uint32_t tape_calls, tape_told, tape_read; /* of all ranks alike; how far I said that I am; how far all are */
+    uint32_t epoch;                            /* barriers that I have passed */
     struct patience patience;
     struct waits waits;
     char *region; /* the part of my memory that peers can reach */
@@ -218,13 +215,11 @@ struct team {
 /* The team of an intracommunicator or intercommunicator, built collectively at its first blocking collective. Never NULL, except
  * when the communicator is not valid (leave the call to the host MPI). It dies with the communicator. */
 struct team *team_of(MPI_Comm comm);
-/* Grows whenever what somebody remembers about a communicator may be void: a team died, or another plan was forced. Never 0 but
- * when it wraps. */
+/* Grows when what is remembered about a communicator may be void: a team died, or another plan was forced. */
 extern _Atomic uint32_t team_changes;
 extern _Thread_local struct this_thread {
     bool inside; /* mortar */
-    /* The last communicator: a collective often runs on the same one again, and asking the MPI library touches memory that a
-     * crowded processor has lost from its caches. A handle means another communicator only after one was freed. */
+    /* The last communicator, which is often the next one: asking the MPI library touches memory that is in no cache by now. */
     MPI_Comm comm;
     struct team *team;
     uint32_t changes;
