@@ -189,7 +189,8 @@ static void one_call(struct rank *rank, uint32_t number, const struct algorithm 
     known.call.reduction = &known.reduction;
     struct part part = part_received(&rank->team, &known.call, rank->team.me);
     enum outcome outcome = run(rank, &known, number);
-    bool fits = known.reduction.bytes <= (code->loose ? 8 << 10 : rank->team.slot);
+    bool chained = known.algorithm == &algorithms[ALGORITHM_chain];
+    bool fits = known.reduction.bytes <= (chained ? 8 << 10 : code->loose ? most_bytes : rank->team.slot);
     if (known.absent >= 0 || !fits)
         expect(outcome == LEFT || (known.absent < 0 && outcome == DONE && !code->loose),
                "p=%d rank %d call %u: %s of %zu x %zu bytes should have been left, not returned %d by %s; rank %d absent",
@@ -219,7 +220,7 @@ static void one_call(struct rank *rank, uint32_t number, const struct algorithm 
 static void body(struct rank *rank) {
     const struct algorithm *latest = NULL;
     uint32_t behind = draw_below(&rank->common, 2) ? UINT32_MAX - draw_below(&rank->common, 64) : 0;
-    for (int c = 0; c < 3; c++) rank->team.arrivals[c] = behind; /* of the tree */
+    for (int c = 0; c < 4; c++) rank->team.arrivals[c] = behind; /* of the tree */
     for (uint32_t number = 0; number < (uint32_t)calls; number++) {
         one_call(rank, number, &latest);
         if (number % 32 == 31 && !crew_goes_on(rank)) break;
