@@ -61,7 +61,7 @@ struct control {
 
 /* Bytes that a rank has beside its post, for what does not fit into one: see coll/vector.c. */
 enum { CARD_BYTES = 384 };
-/* Shared memory per rank for vectors that ranks leave to each other, most of it never touched; coll/arrival.h says what is where. */
+/* Shared memory per rank for vectors that ranks leave to each other, most of it never touched: coll/arrival.h has the details. */
 enum { arrival_classes = 8, arrival_room = 4763 << 10 };
 
 /* How this rank waits; adapted at run time (wait.c). */
