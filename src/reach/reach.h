@@ -61,14 +61,14 @@ struct control {
 
 /* Bytes that a rank has beside its post, for what does not fit into one: see coll/vector.c. */
 enum { CARD_BYTES = 384 };
-/* Shared memory per rank for vectors that ranks leave to each other; coll/arrival.h says what is where. */
-enum { arrival_classes = 6, arrival_room = 153 << 10 };
 /* The same between each rank and the next one (coll/chain.c); for all, and for each of them (coll/tape.c). */
 enum { chain_room = (8 << 10) + 192, tape_room = 8 << 10, tape_desk = 64 };
 /* What an end of a chain's ring knows; counters of lines, that wrap. */
 struct chain_end {
     uint32_t mine, theirs, told; /* how far I am; how far the other was when I looked; how far I said that I am */
 };
+/* Shared memory per rank for vectors that ranks leave to each other, most of it never touched: coll/arrival.h has the details. */
+enum { arrival_classes = 8, arrival_room = 4763 << 10 };
 
 /* How this rank waits; adapted at run time (wait.c). */
 struct patience {
@@ -318,8 +318,8 @@ void box_ack(const struct team *team, struct box *box);
 uint32_t *team_turns(struct team *team, uint32_t count);
 
 /* ---- keep.c ---- */
-/* Memory until scratch_drop, which an algorithm calls at the end of a call that took some; on lines of its own, not zeroed. NULL: no
- * memory. Local. */
+/* Memory until scratch_drop, which an algorithm calls at the end of a call that took some; in lines of its own, not zeroed. NULL:
+ * no memory. Local. */
 void *scratch_take(struct team *team, size_t bytes);
 void scratch_drop(struct team *team);
 /* Memory that lives as long as the team, zero at first, and is found again by two words, with the same bytes. *fresh: this is the
