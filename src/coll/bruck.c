@@ -7,8 +7,10 @@
  * What comes is not unpacked: a position is a pointer into the message that it came with, and moves on from there. Messages hold
  * positions in falling order, so that what comes by the same message and goes by the same one is copied as one run, and so does what
  * arrives in the receive buffer. A block is thus copied once per message, in about 2 p pieces in all, and once in the end.
+ * Allgathers: gathers.c.
  * Cost    log_k p (L + (k - 1) 2 o) + (k - 1) / k p log_k p n beta, copies of as much; scratch p (1 + (k - 1) / k log_k p) n.
  * Wins    short blocks. */
+#include "coll/gathers.h"
 #include "coll/parcels.h"
 
 #include <errno.h>
@@ -134,6 +136,7 @@ static size_t remembered(int p, int radix) {
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    if (!is_personal(call->shape.collective)) return gather_bruck(team, call);
     struct rounds r = {.team = team, .call = call, .p = team->p, .me = team->me, .radix = radix_of(arguments)};
     struct blocks sends, recvs;
     bool fresh;
@@ -151,11 +154,13 @@ static enum outcome run(struct team *team, const struct call *call, const struct
 }
 
 static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
-    (void)team, (void)shape;
+    (void)team;
+    if (!is_personal(shape->collective)) return arguments->number == 0;
     return arguments->number != 1 && arguments->number <= most_radix;
 }
 
 static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    if (!is_personal(shape->collective)) return gather_bruck_cost(team, shape);
     int p = team->p, radix = radix_of(arguments);
     double seconds = copy_seconds(team, p, shape->bytes), n = (double)shape->bytes;
     for (int width = 1; width < p; width *= radix) {
