@@ -67,6 +67,7 @@ static uint32_t *domains_of(const struct crew *crew) {
 static void build(struct crew *crew, struct segment_name *names) {
     uint64_t random = crew->seed;
     size_t bytes = control_size(crew->p, crew->slot, 0);
+    crew->office = crew->wired ? office_open() : NULL;
     crew->memory = aligned_alloc(4096, (bytes + behind + 4095) / 4096 * 4096);
     expect(crew->memory != NULL, "aligned_alloc");
     memset(crew->memory, 0, bytes);
@@ -88,6 +89,7 @@ static void build(struct crew *crew, struct segment_name *names) {
         rank->team.progress = count_poll;
         rank->team.progress_state = &rank->polls;
         give_block(crew, rank, &names[r]);
+        if (crew->wired) office_join(crew->office, &rank->team, draw(&random));
     }
     struct control *control = crew->memory;
     atomic_store(&control->epoch, crew->epoch);
@@ -101,6 +103,7 @@ static void tear_down(struct crew *crew, struct segment_name *names) {
     for (int r = 0; r < crew->p; r++) {
         struct rank *rank = &crew->ranks[r];
         if (rank->team.plans_free) rank->team.plans_free(&rank->team);
+        if (crew->wired) office_leave(&rank->team);
         team_release(&rank->team);
     }
     for (int r = 0; r < crew->p; r++) {
@@ -108,6 +111,7 @@ static void tear_down(struct crew *crew, struct segment_name *names) {
         munmap(rank->block, crew->room);
         if (names[r].bytes) close(names[r].fd);
     }
+    if (crew->wired) office_close(crew->office);
     expect(mappings_named("unit-region") == 0, "p=%d: peers' regions are still mapped after team_release", crew->p);
     free(crew->memory);
 }
