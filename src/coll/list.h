@@ -18,4 +18,4 @@ ALGORITHM(dissemination, BIT(barrier), "", "each rank tells the one 2^k after it
 ALGORITHM(direct, EXCHANGES | GATHERS | SCATTERS, "number", "messages straight to where each block belongs; a window of so many")
 ALGORITHM(pairwise, ALLTOALLS, "number", "messages between pairs of ranks, step by step, or so many steps at a time (kumar2008)")
 ALGORITHM(bruck, EXCHANGES, "number", "log p rounds of messages of many blocks; the number is the radix, usually 2 (Bruck 1997)")
-ALGORITHM(mnco, ALLTOALLS, "owners", "two messages' way over owners of tiles, about 2 sqrt p messages (li2018 s.2.5, MN-CO)")
+ALGORITHM(mnco, EXCHANGES, "owners", "two messages' way over owners of tiles, about 2 sqrt p messages (li2018 s.2.5, MN-CO)")
