@@ -23,3 +23,4 @@ ALGORITHM(leader, EXCHANGES | NEIGHBORS, "number inner", "all ranks pack and unp
 ALGORITHM(aggregate, PERSONAL, "inner", "to each rank one message with all that another node's ranks have for it (kumar2008)")
 ALGORITHM(distribute, EXCHANGES | NEIGHBORS, "inner", "from each rank one message with all it has for another node (kumar2008)")
 ALGORITHM(exchange, ALLTOALLS, "inner local", "what stays on a node by shared memory, the rest by messages (ramesh2024)")
+ALGORITHM(mnco, EXCHANGES, "owners", "through owners of tiles of the matrix, about 2 sqrt p messages (li2018 s.2.5, MN-CO)")
