@@ -11,3 +11,4 @@ ALGORITHM(slices, REDUCTIONS, "", "between two barriers each rank combines a sli
 ALGORITHM(arrival, BIT(reduce), "", "who comes first leaves, who comes second combines and carries on (parsons2015)")
 ALGORITHM(chain, BIT(scan) | BIT(exscan), "", "each rank waits for the one before it; short vectors, ranks may run ahead")
 ALGORITHM(direct, EXCHANGES, "number", "messages straight to where each block belongs: all at once, or a window of so many")
+ALGORITHM(universal, BIT(barrier) | ROOTED | REDUCTIONS, "inner", "one rank of each node runs any routine, the others share memory with it")
