@@ -119,6 +119,7 @@ int main(int count, char **words) {
     arenas(stack, sizeof stack);
     hosts_find();
     places_make();
+    for (int i = 0; i < place_count; i++) places[i].apart |= settings.nodes && places[i].p > 1;
     layouts_make();
     combinations_make();
     int failures = run_all(force);
