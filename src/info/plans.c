@@ -41,7 +41,8 @@ static int print_far_plans(enum collective collective) {
     for (int r = 0; r < p; r++) lowest[r] = r / here * here;
     struct places places;
     struct wire wire = {0};
-    struct team node = {.p = here, .nodes = 1, .domains = 1}, team = {.p = p, .domains = 1, .wire = &wire, .node = &node};
+    struct team node = {.p = here, .nodes = 1, .domains = 1, .space_bytes = (size_t)1 << 40},
+                team = {.p = p, .domains = 1, .wire = &wire, .node = &node};
     struct shape shape = {.collective = collective, .bytes = 64};
     if (places_make(&places, p, lowest) != 0) return 1;
     team.places = &places;
