@@ -53,7 +53,7 @@ void unpack_block(struct joint *joint, const struct block *block, const char *fr
     else layout_unpack(block->at, block->layout, block->elements, from, bytes);
 }
 
-/* Finds what needs no packing: a lane's message that is nothing but blocks of mine, in a row. All else is marked as not straight. */
+/* Finds what needs no packing: a message that is nothing but blocks of mine, in a row. All else is marked as not straight. */
 static void find_straight(const struct passage *p, struct half *half, const struct blocks *blocks, bool allowed) {
     const struct routes *routes = p->routes;
     int nodes = p->team->places->nodes, lanes = routes->scheme.lanes, home = p->team->places->node_of[p->team->me];
@@ -223,7 +223,7 @@ enum outcome lanes_exchange(struct team *team, const struct call *call, const st
     }
     run_lanes(&p);
     unpack(&p, true);
-    sync_all(team->node, 0);
+    if (sync_all(team->node, p.failed ? PATH_LOST : 0) & PATH_LOST) p.failed = true;
     unpack(&p, false);
     return p.failed || p.absent ? FAILED : DONE;
 }
