@@ -19,6 +19,7 @@ ALGORITHM(dissemination, BIT(barrier), "", "each rank tells the one 2^k after it
 ALGORITHM(direct, EXCHANGES | GATHERS | SCATTERS, "number", "messages straight to where each block belongs; a window of so many")
 ALGORITHM(pairwise, ALLTOALLS, "number", "messages between pairs of ranks, step by step, or so many steps at a time (kumar2008)")
 ALGORITHM(bruck, EXCHANGES, "number", "log p rounds of messages of many blocks; the number is the radix, usually 2 (Bruck 1997)")
+ALGORITHM(mnco, ALLTOALLS, "owners", "two messages' way over owners of tiles, about 2 sqrt p messages (li2018 s.2.5, MN-CO)")
 ALGORITHM(leader, EXCHANGES | NEIGHBORS, "number inner", "all ranks pack and unpack, leaders exchange among the nodes")
 ALGORITHM(aggregate, PERSONAL, "inner", "to each rank one message with all that another node's ranks have for it (kumar2008)")
 ALGORITHM(distribute, EXCHANGES | NEIGHBORS, "inner", "from each rank one message with all it has for another node (kumar2008)")

@@ -61,6 +61,14 @@ struct wire {
 };
 enum { TAGS = 16 };
 
+/* More memory that the ranks of a node share, for what one call has told the node and the next need not tell again; see
+ * coll/lanes.c. */
+struct tables {
+    char *at;
+    size_t bytes;
+    const void *hold; /* what they tell of; the same on all ranks */
+};
+
 /* What this rank has sent. far: to other nodes. */
 struct traffic {
     uint64_t messages, bytes, far_messages, far_bytes;
@@ -100,6 +108,8 @@ int messages_sum(struct team *team, const uint64_t values[2], uint64_t sums[2]);
  * last call left. Safe when every call that takes some has a barrier of the node behind its first write. Every rank must ask.
  * *bytes: how much it is. Local. */
 char *team_space(struct team *node, size_t *bytes);
+/* Takes the tables from the end of the space. Local. */
+void team_reserve_tables(struct team *node);
 
 /* ---- lanes.c ---- */
 /* Lane l: rank l % (ranks on it) of each node; on a rank that is not in it, me is -1. The team keeps it. NULL: no memory. Local. */

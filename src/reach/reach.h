@@ -166,10 +166,8 @@ struct team {
     char *space; /* space_bytes of memory, shared by the ranks of a node that is one of several; sparse */
     size_t space_bytes;
     uint32_t space_turns; /* calls of team_space */
-    char *tables;         /* tables_bytes more, for what coll/lanes.c has told the node and will not tell it again */
-    size_t tables_bytes;
-    const void *tables_hold; /* what they tell of, as coll/lanes.c knows it; the same on all ranks */
-    char *boxes;             /* see box.c */
+    struct tables tables;
+    char *boxes; /* see box.c */
     size_t box_room;
     uint64_t ops;                       /* calls that went through boxes, the same number on all ranks */
     uint32_t *turns, turns_count;       /* see team_turns */
@@ -249,8 +247,6 @@ extern void (*team_farewell)(struct team *team);
 size_t control_size(int p, size_t slot, size_t space);
 /* Points team->control, stage, slot and space into zeroed shared memory of control_size bytes; picks the waiting policy. Local. */
 void team_attach(struct team *team, void *memory, size_t slot, size_t space);
-/* Takes the tables from the end of the space. Local. */
-void team_reserve_tables(struct team *team);
 /* Frees what the team owns except the struct itself. Local. */
 void team_release(struct team *team);
 /* My part of a walk; NULL without memory. Local; the array belongs to the team. */
