@@ -240,6 +240,9 @@ struct heap_region;
 int heap_of_this_process(struct heap_region *region);
 /* Called with every team before it dies, to collect its counters. */
 extern void (*team_farewell)(struct team *team);
+/* Runs the host MPI's own collective for this call on a communicator with the ranks of a team that has a wire. 0 or -errno, on this
+ * rank. Set by mpi/. */
+extern int (*wire_collective)(MPI_Comm comm, struct team *team, const struct call *call);
 #endif
 
 /* ---- node.c: the memory of a team; MPI-free, so that threads can be peers in tests ---- */

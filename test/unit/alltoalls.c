@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alltoalls - the alltoalls that send messages, with threads as ranks: every plan that the planner knows and some more, 1 to 16 ranks,
- * equal blocks and blocks of any size, known to all or not, none, longer than what travels behind its sizes, in place. The whole
- * receive buffer is compared; and of every call the messages and bytes that the ranks sent, with what the papers say:
+/* alltoalls - the alltoalls that send messages, with threads as ranks: every plan that the planner knows and some more, 1 to 16
+ * ranks, equal blocks and blocks of any size, known to all or not, none, longer than what travels behind its sizes, in place. The
+ * whole receive buffer is compared; and of every call the messages and bytes that the ranks sent, with what the papers say:
  *   direct, pairwise  p - 1 messages; every block once
  *   bruck(k)          (k - 1) log_k p messages; a block once for each digit of its way that is not 0
  *   mnco              about 2 sqrt p messages; a block to its owner and from there
- * Sizes that only sender and receiver know cost 8 bytes for each block and message, and after that, as long as they stay the same, 8
- * bytes for each message.
- * alltoalls [SEED] */
+ * Sizes that only sender and receiver know cost 8 bytes for each block and message, and after that, as long as they stay the same,
+ * 8 bytes for each message.
+ * alltoalls [SEED [RANKS]]: up to so many */
 #include "crew.h"
 
 #include "coll/owners.h"
@@ -272,12 +272,13 @@ static void body(struct rank *rank) {
 
 int main(int count, char **words) {
     uint64_t random = seed_from(count, words);
+    int most = count > 2 ? atoi(words[2]) : most_ranks;
     add_plans();
-    for (int p = 1; p <= most_ranks; p++) {
+    for (int p = 1; p <= most; p++) {
         static struct crew crew;
         crew = (struct crew){.p = p, .slot = 64 * most_ranks, .room = 8192, .seed = draw(&random), .body = body, .wired = true};
         crew_run(&crew);
     }
-    printf("%d plans on 1 to %d ranks\n", plan_count, (int)most_ranks);
+    printf("%d plans on 1 to %d ranks\n", plan_count, most);
     return 0;
 }

@@ -54,7 +54,7 @@ void crew_run(struct crew *crew);
 /* Has the crew still time? On a machine that is busy with other things a barrier costs milliseconds. Collective. */
 bool crew_goes_on(struct rank *rank);
 
-/* ---- queues.c: messages between threads. Who joins gets a wire, which leaves with it. Closing fails where a message is left ---- */
+/* ---- queues.c: messages between threads. Who joins gets a wire, and loses it when it leaves; no message may be left then ---- */
 struct office *office_open(void);
 void office_join(struct office *office, struct team *team, uint64_t seed);
 void office_leave(struct team *team);
