@@ -111,6 +111,16 @@ char *team_space(struct team *node, size_t *bytes);
 /* Takes the tables from the end of the space. Local. */
 void team_reserve_tables(struct team *node);
 
+/* ---- keep.c ---- */
+/* Memory until scratch_drop, which an algorithm calls at the end of a call that took some; in lines of its own, not zeroed. NULL:
+ * no memory. Local. */
+void *scratch_take(struct team *team, size_t bytes);
+void scratch_drop(struct team *team);
+/* Memory that lives as long as the team, zero at first, and is found again by two words, with the same bytes. *fresh: this is the
+ * first time. NULL: no memory. Local. */
+void *team_keeps(struct team *team, const void *whose, unsigned which, size_t bytes, bool *fresh);
+void team_free_kept(struct team *team);
+
 /* ---- lanes.c ---- */
 /* Lane l: rank l % (ranks on it) of each node; on a rank that is not in it, me is -1. The team keeps it. NULL: no memory. Local. */
 struct team *team_lane(struct team *team, int l);
