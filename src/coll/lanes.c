@@ -123,12 +123,12 @@ static void add_up(struct half *half, const uint64_t *table) {
 static void pack_sized(struct passage *p) {
     struct team *node = p->team->node;
     struct half *out = &p->routes->out, *in = &p->routes->in;
-    uint64_t *sent = (uint64_t *)(void *)node->tables, *received = sent + out->cells;
-    bool fresh = node->tables_hold != p->routes;
+    uint64_t *sent = (uint64_t *)(void *)node->tables.at, *received = sent + out->cells;
+    bool fresh = node->tables.hold != p->routes;
     bool same = same_sizes(p, out, &p->sends, sent, fresh);
     same = same_sizes(p, in, &p->recvs, received, fresh) && same;
     if (same) pack(p);
-    node->tables_hold = p->routes;
+    node->tables.hold = p->routes;
     if (!(sync_all(node, same ? 0 : CHANGED) & CHANGED)) return;
     add_up(out, sent);
     add_up(in, received);
