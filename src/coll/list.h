@@ -19,7 +19,7 @@ ALGORITHM(dissemination, BIT(barrier), "", "each rank tells the one 2^k after it
 ALGORITHM(direct, EXCHANGES | GATHERS | SCATTERS, "number", "messages straight to where each block belongs; a window of so many")
 ALGORITHM(pairwise, ALLTOALLS, "number", "messages between pairs of ranks, step by step, or so many steps at a time (kumar2008)")
 ALGORITHM(bruck, EXCHANGES, "number", "log p rounds of messages of many blocks; the number is the radix, usually 2 (Bruck 1997)")
-ALGORITHM(universal, BIT(barrier) | ROOTED | REDUCTIONS, "inner", "one rank of each node runs any routine, the others share memory with it")
+ALGORITHM(universal, BIT(barrier) | ROOTED | REDUCTIONS, "inner", "one rank of each node runs any routine; the rest by shared memory")
 ALGORITHM(recursive, BIT(allreduce), "", "recursive doubling: ranks exchange all that they have combined")
 ALGORITHM(fold, BIT(reduce), "", "a binomial tree, in the order of the ranks")
 ALGORITHM(halving, BIT(reduce_scatter) | BIT(reduce_scatter_block), "", "ranks exchange halves of their vectors")
