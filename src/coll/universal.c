@@ -40,7 +40,7 @@ static struct team *lane_of(const struct team *team) { return team_lane((struct 
 static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
     bool prefixes = shape->collective == COLL_scan || shape->collective == COLL_exscan;
     if ((shape->ordered || prefixes) && !team->places->in_order) return false;
-    if (staged_bytes(team, shape) > team->model->space_bytes / 8) return false;
+    if (staged_bytes(team, shape) > job_room(team) / 2) return false;
     struct team *lane = lane_of(team);
     struct shape inner = job_shape(team, shape);
     return lane && routine_fits(arguments->inner, lane, &inner);
@@ -81,9 +81,9 @@ static enum outcome run(struct team *team, const struct call *call, const struct
                       .home = places->node_of[team->me],
                       .local = places->local_of[team->me],
                       .absent = call->trouble & LEAVE};
-    size_t bytes;
-    job.in = team_space(team->node, &bytes);
-    job.out = job.in + bytes / 2 / 64 * 64;
+    size_t room;
+    job.in = team_space(team->node, &room);
+    job.out = job.in + job_room(team);
     job.here = ranks_on(places, job.home);
     job.leads = job.lane->me >= 0;
     switch (call->shape.collective) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* universal.h - private to coll/: what the parts of universal.c have in common.
  *
- * What team_space gives to a call has two parts: `in` is written before the first barrier, by all ranks, `out` by the leader before
- * the last one. */
+ * `in` is written before the first barrier of a call, by all ranks, and read until the last one; `out` is written between the two,
+ * by the leader, and read after the last, while others may already be in their next call, which has the other half of the space. */
 #ifndef MORTAR_UNIVERSAL_H
 #define MORTAR_UNIVERSAL_H
 
@@ -21,6 +21,8 @@ struct job {
     bool absent; /* my buffers may not be touched: the others go on without them */
 };
 
+/* Bytes of `in`, and of `out`. */
+static inline size_t job_room(const struct team *team) { return team->model->space_bytes / 4 / 64 * 64; }
 /* What the leaders run: collective and bytes of a block. */
 struct shape job_shape(const struct team *team, const struct shape *shape);
 /* The leader runs the inner routine. Returns the trouble to arrive with. */

@@ -47,6 +47,12 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
                                        .tick_rate = clock_ticks_per_second()};
 }
 
+void team_reserve_tables(struct team *node) {
+    node->tables.bytes = node->space_bytes / 16 / page * page;
+    node->space_bytes -= node->tables.bytes;
+    node->tables.at = node->space + node->space_bytes;
+}
+
 char *team_space(struct team *node, size_t *bytes) {
     *bytes = node->space_bytes / 2;
     return node->space + (node->space_turns++ & 1) * *bytes;

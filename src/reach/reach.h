@@ -41,6 +41,7 @@ enum trouble {
     SHOWN = 128,                   /* a rank's blocks are read where they lie: nobody returns before all have read */
     MORE = 256,                    /* a rank's staged blocks go on in another round */
     TYPED = 512,                   /* a rank's equal blocks are no runs of bytes: all take the way of any blocks */
+    CHANGED = 1024,                /* a rank's counts are not those of the call before */
 };
 
 struct control {
@@ -165,7 +166,8 @@ struct team {
     char *space; /* space_bytes of memory, shared by the ranks of a node that is one of several; sparse */
     size_t space_bytes;
     uint32_t space_turns; /* calls of team_space */
-    char *boxes;          /* see box.c */
+    struct tables tables;
+    char *boxes; /* see box.c */
     size_t box_room;
     uint64_t ops;                       /* calls that went through boxes, the same number on all ranks */
     uint32_t *turns, turns_count;       /* see team_turns */
@@ -319,16 +321,6 @@ void box_ring(const struct team *team, int reader);
 void box_ack(const struct team *team, struct box *box);
 /* Scratch memory for so many numbers, kept by the team. NULL: no memory. Local. */
 uint32_t *team_turns(struct team *team, uint32_t count);
-
-/* ---- keep.c ---- */
-/* Memory until scratch_drop, which an algorithm calls at the end of a call that took some; in lines of its own, not zeroed. NULL:
- * no memory. Local. */
-void *scratch_take(struct team *team, size_t bytes);
-void scratch_drop(struct team *team);
-/* Memory that lives as long as the team, zero at first, and is found again by two words, with the same bytes. *fresh: this is the
- * first time. NULL: no memory. Local. */
-void *team_keeps(struct team *team, const void *whose, unsigned which, size_t bytes, bool *fresh);
-void team_free_kept(struct team *team);
 
 /* ---- domains.c ---- */
 /* Where a rank runs: the processors that it may use, and its number in the job, which places it on a machine that is pretended. */
