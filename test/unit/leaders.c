@@ -64,16 +64,14 @@ static void combine_ranks(const struct reduction *reduction, uint64_t seed, int 
 }
 
 static enum outcome run(struct rank *rank, struct team *team, const struct plan *plan, const struct call *call) {
-    const struct algorithm_code *code = plan->algorithm->code;
-    expect(!code->prepare || code->prepare(team, &plan->arguments) == 0, "prepare of %s", plan->text);
     dawdle(&rank->own);
-    return code->run(team, call, &plan->arguments);
+    return plan->algorithm->code->run(team, call, &plan->arguments);
 }
 
 static void reduction_call(struct rank *rank, struct team *team, const struct plan *plan, enum collective collective) {
     uint64_t *common = &rank->common, seed = draw(common);
     bool commutes = draw_below(common, 2), in_place = draw_below(common, 4) == 0;
-    int p = team->p, me = team->me, counts[most_ranks], root = (int)draw_below(common, (uint32_t)p);
+    int p = team->p, me = team->me, counts[most_ranks], root = draw_below(common, 4) ? p / 2 : (int)draw_below(common, (uint32_t)p);
     struct reduction reduction = {.combine = compose, .state = &commutes, .bytes = sizeof(struct map), .counts = counts};
     reduction.count_width = sizeof(int);
     for (int r = 0; r < p; r++) reduction.count += (size_t)(counts[r] = (int)draw_below(common, 40));
@@ -154,11 +152,12 @@ static void barrier_call(struct rank *rank, struct team *team, const struct plan
 
 static void one_plan(struct rank *rank, struct team *team, const struct plan *plan) {
     const struct routine *inner = plan->arguments.inner;
+    const struct algorithm_code *code = plan->algorithm->code;
+    bool ahead = code->loose && code->where == OVER_NODES; /* more calls than fit into rings and windows */
+    expect(!code->prepare || code->prepare(team, &plan->arguments) == 0, "prepare of %s", plan->text);
     for (enum collective c = 0; c < COLLECTIVES; c++) {
         if (!among(c, plan->algorithm->collectives)) continue;
         if (inner && !among(plan->algorithm->code->asks(c), inner->algorithm->collectives)) continue;
-        /* Where ranks may run ahead: more calls than fit into rings and windows. */
-        bool ahead = plan->algorithm->code->loose && !inner && plan->algorithm->code->where == OVER_NODES;
         for (int again = 0; again < (ahead ? 60 : 3); again++) {
             if (among(c, REDUCTIONS)) reduction_call(rank, team, plan, c);
             else if (c == COLL_barrier) barrier_call(rank, team, plan);

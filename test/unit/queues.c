@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* queues - a carrier of messages between threads, which are the ranks of a crew. Messages between two ranks with one tag arrive in
- * order, others in any; one of a few bytes is copied when it is sent, a short one may be, any other waits, with its bytes where they
- * lie, for who receives it, as a rendezvous does. What nobody receives, and who waits for ever, are failures. */
+ * order, others in any; one of a few bytes is copied when it is sent, a short one may be, any other waits, with its bytes where
+ * they lie, for who receives it, as a rendezvous does. What nobody receives, and who waits for ever, are failures. */
 #define _GNU_SOURCE
 #include "crew.h"
 
@@ -140,9 +140,10 @@ static int all(void *state, struct team *team, int first, int count) {
 static int look(void *state, int tag) {
     struct desk *desk = state;
     int from = -1;
+    uint32_t found = 0; /* any of them: messages of two ranks may overtake each other */
     pthread_mutex_lock(&desk->office->lock);
-    for (const struct item *item = desk->office->letters; item && from < 0; item = item->next)
-        if (item->to == desk->me && item->tag == tag) from = item->from;
+    for (const struct item *item = desk->office->letters; item; item = item->next)
+        if (item->to == desk->me && item->tag == tag && draw_below(&desk->random, ++found) == 0) from = item->from;
     pthread_mutex_unlock(&desk->office->lock);
     return from;
 }
