@@ -3,6 +3,8 @@
 #ifndef MORTAR_BASE_H
 #define MORTAR_BASE_H
 
+#include "base/charge.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

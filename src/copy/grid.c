@@ -138,6 +138,7 @@ HOT static void rectangle(size_t bytes, char *to, const char *from, const struct
                           struct copier *copier) {
     bool fetch = bytes >= cache_line && bytes <= most_fetched && length(column->from) > bytes;
     size_t all = bytes * row->count * column->count;
+    if (bytes < least_kernel) charge_copy(row->count * column->count, all);
     if (bytes < least_kernel) copier->plain -= all < copier->plain ? all : copier->plain;
     switch (bytes) {
     case 1: runs(to, from, 1, row, column, false); return;

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mortar-sim - collectives timed in a simulation, by SimGrid's SMPI: one process in which the ranks are coroutines. sim/simulate
+ * starts it on a platform. All ranks enter a call at one simulated instant; the time ends when the last one leaves. Simulated times
+ * have no noise, so each is taken once, after what a plan needs once has been done. Results are verified, byte by byte.
+ *
+ * mortar-sim COLLECTIVE SIZE[,SIZE...] PLAN... [--late SECONDS] [--unverified] [--lean]
+ *   PLAN       a plan, `native`, or `auto` for what mortar chooses
+ *   --late     half of the ranks, every other one, enters so much later
+ *   --lean     all ranks have one buffer in common and nothing is verified: for sizes whose buffers would not fit into memory */
+#include "reach/host.h"
+
+#include "calls.h"
+
+#include "plan/plan.h"
+
+#include "world.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int mortar_engine_open(void *library);
+
+struct settings {
+    int call;
+    char **plans, *sizes;
+    int plan_count;
+    double late;
+    bool verify, lean;
+};
+
+/* The first rank speaks, and ends the process for all. */
+static void refuse(int me, const char *what, const char *text, const char *expected) {
+    if (me != 0)
+        for (;;) world_meet(0);
+    fprintf(stderr, "mortar-sim: %s \"%s\": expected %s\n", what, text, expected);
+    _exit(2);
+}
+
+static struct settings read_settings(int argc, char **argv, int me) {
+    struct settings settings = {.verify = true};
+    if (argc < 4) refuse(me, "arguments", argc > 1 ? argv[1] : "", "COLLECTIVE SIZES PLAN... (see sim/bench.c)");
+    settings.call = call_find(argv[1]);
+    if (settings.call < 0) refuse(me, "collective", argv[1], call_names());
+    settings.sizes = argv[2];
+    settings.plans = argv + 3;
+    for (int i = 3; i < argc; i++) {
+        char *end = NULL;
+        if (strcmp(argv[i], "--unverified") == 0) {
+            settings.verify = false;
+        } else if (strcmp(argv[i], "--lean") == 0) {
+            settings.lean = true;
+            settings.verify = false;
+        } else if (strcmp(argv[i], "--late") == 0) {
+            const char *text = i + 1 < argc ? argv[++i] : "";
+            settings.late = strtod(text, &end);
+            if (end == text || *end || settings.late < 0) refuse(me, "--late", text, "seconds");
+        } else {
+            struct plan plan;
+            char why[192];
+            if (strcmp(argv[i], "auto") != 0 && plan_parse(argv[i], &plan, why, sizeof why) != 0) refuse(me, "plan", argv[i], why);
+            settings.plans[settings.plan_count++] = argv[i];
+        }
+    }
+    return settings;
+}
+
+/* Made for each size: the buffers of large jobs would not all fit. */
+static struct buffers buffers_for(const struct settings *settings, size_t block, int ranks, int me) {
+    size_t sent = call_send_bytes(settings->call, block, ranks, me), received = call_recv_bytes(settings->call, block, ranks, me);
+    size_t entries = (size_t)ranks * sizeof(int);
+    struct buffers buffers = {.counts = malloc(entries), .displs = malloc(entries)};
+    if (settings->lean) {
+        buffers.send = world_common(0, sent + 64);
+        buffers.recv = world_common(1, received + 64);
+    } else {
+        buffers.send = aligned_alloc(64, (sent + 127) / 64 * 64);
+        buffers.recv = aligned_alloc(64, (received + 127) / 64 * 64);
+    }
+    if (!buffers.send || !buffers.recv || !buffers.counts || !buffers.displs) refuse(0, "size", settings->sizes, "less memory");
+    return buffers;
+}
+
+static void free_buffers(const struct settings *settings, struct buffers *buffers) {
+    if (!settings->lean) {
+        free(buffers->send);
+        free(buffers->recv);
+    }
+    free(buffers->counts);
+    free(buffers->displs);
+}
+
+/* Which plan will run: makes it, so that what it needs once is not timed. NULL: nobody knows; the host MPI. */
+static const struct plan *prepare(const char *collective, size_t block) {
+    struct team *team = team_of(MPI_COMM_WORLD);
+    struct shape shape = {.bytes = block};
+    for (int c = 0; c < COLLECTIVES; c++)
+        if (strcmp(collective_names[c], collective) == 0) shape.collective = (enum collective)c;
+    shape.unsized = is_vector(shape.collective) || shape.collective == COLL_barrier;
+    return team ? plan_for(team, &shape) : NULL;
+}
+
+static void measure(const struct settings *settings, const char *collective, const char *text, size_t block, int ranks, int me) {
+    struct buffers buffers = buffers_for(settings, block, ranks, me);
+    plan_force(strcmp(text, "auto") == 0 ? "" : text);
+    const struct plan *plan = prepare(collective, block);
+    call_fill(settings->call, &buffers, settings->lean ? 0 : block, ranks, me);
+    for (int r = 0; r < ranks; r++) buffers.counts[r] = (int)block, buffers.displs[r] = (int)(block * (size_t)r);
+    double start = world_meet(world_clock());
+    if (settings->late > 0 && me % 2 == 1) world_spend(settings->late);
+    double entered = world_clock();
+    int error = call_make(settings->call, &buffers, block, ranks);
+    charge_settle();
+    double left = world_clock(), end = world_meet(left), inside = world_meet(left - entered);
+    bool fine = error == MPI_SUCCESS && (!settings->verify || call_check(settings->call, &buffers, block, ranks, me));
+    bool wrong = world_meet(!fine) > 0;
+    if (me == 0)
+        printf("%s,\"%s\",\"%s\",%zu,%d,%.9g,%.9g,%s\n", collective, text, plan ? plan->text : "native", block, ranks, end - start,
+               inside,
+               wrong              ? "WRONG"
+               : settings->verify ? "verified"
+                                  : "unverified");
+    fflush(stdout);
+    free_buffers(settings, &buffers);
+    if (wrong && me == 0) _exit(3);
+}
+
+int main(int argc, char **argv) {
+    int ranks, me;
+    if (mortar_engine_open(RTLD_DEFAULT) != 0) return 2;
+    MPI_Init(&argc, &argv);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &me);
+    struct settings settings = read_settings(argc, argv, me);
+    for (char *next = settings.sizes; *next;) {
+        char *end;
+        size_t block = strtoul(next, &end, 10);
+        if (end == next || (*end && *end != ',')) refuse(me, "sizes", next, "numbers of bytes with commas between");
+        for (int i = 0; i < settings.plan_count; i++) measure(&settings, argv[1], settings.plans[i], block, ranks, me);
+        next = *end ? end + 1 : end;
+    }
+    world_meet(0); /* who leaves early is no rank of its node any more */
+    return MPI_Finalize();
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* world - what all simulated ranks share; see world.h. */
+#define _GNU_SOURCE
+#include "world.h"
+
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+#include <simgrid/host.h>
+#include <simgrid/semaphore.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void *grown(void *memory, size_t bytes) {
+    memory = realloc(memory, bytes);
+    if (memory) return memory;
+    fputs("mortar-sim: out of memory\n", stderr);
+    exit(1);
+}
+
+double world_clock(void) { return simgrid_get_clock(); }
+
+void world_spend(double seconds) {
+    if (seconds > 0) sg_actor_sleep_for(seconds);
+}
+
+/* ---- sleeping ---- */
+
+struct queue {
+    sg_sem_t *sleepers;
+    size_t count, room;
+};
+static struct queue *queues;
+static uint32_t queue_count = 1, queue_room; /* 0 is none */
+
+/* A rank sleeps on a semaphore of its own, so that being woken before it sleeps is not lost. */
+static sg_sem_t *beds;
+static size_t bed_room;
+
+static sg_sem_t my_bed(void) {
+    size_t me = (size_t)sg_actor_self_get_pid();
+    if (me >= bed_room) {
+        size_t room = 2 * me + 64;
+        beds = grown(beds, room * sizeof *beds);
+        memset(beds + bed_room, 0, (room - bed_room) * sizeof *beds);
+        bed_room = room;
+    }
+    if (!beds[me]) beds[me] = sg_sem_init(0);
+    return beds[me];
+}
+
+void world_park(_Atomic uint32_t *word) {
+    uint32_t number = atomic_load(word);
+    if (number == 0) {
+        if (queue_count >= queue_room) queues = grown(queues, (queue_room = 2 * queue_room + 64) * sizeof *queues);
+        number = queue_count++;
+        queues[number] = (struct queue){0};
+        atomic_store(word, number);
+    }
+    struct queue *queue = &queues[number];
+    if (queue->count == queue->room)
+        queue->sleepers = grown(queue->sleepers, (queue->room = 2 * queue->room + 4) * sizeof *queue->sleepers);
+    sg_sem_t bed = my_bed();
+    queue->sleepers[queue->count++] = bed;
+    sg_sem_acquire(bed);
+}
+
+void world_wake(_Atomic uint32_t *word) {
+    uint32_t number = atomic_load(word);
+    /* Others run while one is woken: they may sleep here again, or make new queues. */
+    size_t count = number ? queues[number].count : 0;
+    if (count == 0) return;
+    sg_sem_t few[32], *woken = count > 32 ? grown(NULL, count * sizeof *woken) : few;
+    memcpy(woken, queues[number].sleepers, count * sizeof *woken);
+    queues[number].count = 0;
+    for (size_t i = 0; i < count; i++) sg_sem_release(woken[i]);
+    if (woken != few) free(woken);
+}
+
+double world_meet(double value) {
+    static _Atomic uint32_t sleepers;
+    static double largest[2];
+    static size_t arrived, meetings;
+    static size_t ranks;
+    if (ranks == 0) ranks = (size_t)strtol(getenv("SMPI_GLOBAL_SIZE"), NULL, 10);
+    size_t meeting = meetings;
+    if (arrived == 0 || value > largest[meeting & 1]) largest[meeting & 1] = value;
+    if (++arrived == ranks) {
+        arrived = 0;
+        meetings++;
+        world_wake(&sleepers);
+    }
+    while (meetings == meeting) world_park(&sleepers);
+    return largest[meeting & 1];
+}
+
+/* ---- prices ---- */
+
+const struct world_prices *world_prices(void) {
+    static struct world_prices prices;
+    static bool read;
+    if (read) return &prices;
+    read = true;
+    const struct {
+        const char *name;
+        double *price;
+    } rows[] = {{"piece", &prices.piece},
+                {"byte", &prices.byte},
+                {"combine", &prices.combine},
+                {"barrier", &prices.barrier},
+                {"barrier_each", &prices.barrier_each}};
+    const char *text = getenv("MORTAR_SIM_PRICES");
+    char name[32];
+    double price;
+    int length;
+    for (; text && sscanf(text, " %31[a-z_]=%lf%n", name, &price, &length) == 2; text += length)
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+            if (strcmp(name, rows[i].name) == 0) *rows[i].price = price;
+    return &prices;
+}
+
+/* ---- memory and processors ---- */
+
+int world_descriptor(void) {
+    static int descriptor = -1;
+    if (descriptor < 0) {
+        descriptor = memfd_create("mortar-sim", MFD_CLOEXEC);
+        if (descriptor < 0 || ftruncate(descriptor, 4096) < 0) {
+            perror("mortar-sim: memfd_create");
+            exit(1);
+        }
+    }
+    return descriptor;
+}
+
+void *world_common(int number, size_t bytes) {
+    static struct {
+        void *memory;
+        size_t bytes;
+    } common[8];
+    if (bytes > common[number].bytes) { /* what was there stays: somebody may use it */
+        common[number].memory = grown(NULL, bytes);
+        common[number].bytes = bytes;
+    }
+    return common[number].memory;
+}
+
+int world_processors(void) { return sg_host_core_count(sg_host_self()); }

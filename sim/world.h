@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* world.h - what all simulated ranks share. SMPI gives each rank a copy of the program and its globals; libmortar-sim-world.so is
+ * loaded once. Ranks are coroutines of one thread: one runs until it waits here or in an MPI call. */
+#ifndef MORTAR_SIM_WORLD_H
+#define MORTAR_SIM_WORLD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Simulated seconds. */
+double world_clock(void);
+/* Lets simulated time pass for this rank. */
+void world_spend(double seconds);
+
+/* Sleeps until somebody wakes those who sleep here. The word is 0 at first; it becomes the number of a queue. */
+void world_park(_Atomic uint32_t *queue);
+void world_wake(_Atomic uint32_t *queue);
+
+/* Every rank calls it: returns the largest of their values, to all at one simulated instant, and costs no time. */
+double world_meet(double value);
+
+/* Prices in seconds, from MORTAR_SIM_PRICES="piece=1e-8 byte=1e-10 ...". */
+struct world_prices {
+    double piece, byte;           /* of copying */
+    double combine;               /* of a byte */
+    double barrier, barrier_each; /* of a barrier among the ranks of a node, and for each of them */
+};
+const struct world_prices *world_prices(void);
+
+/* A descriptor of shared memory of a page, to stand for what peers can reach. */
+int world_descriptor(void);
+/* Memory that every rank which asks for the same number and no more bytes gets: its contents belong to nobody. */
+void *world_common(int number, size_t bytes);
+
+/* Processors of this rank's host. */
+int world_processors(void);
+
+#endif
