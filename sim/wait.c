@@ -9,7 +9,9 @@ void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _Atomi
     struct waits *waits = &team->waits;
     charge_settle();
     if (waits->on) waits->began = clock_seconds();
-    while (atomic_load_explicit(word, memory_order_acquire) == old) world_park(sleepers);
+    bool waited = false;
+    for (; atomic_load_explicit(word, memory_order_acquire) == old; waited = true) world_park(sleepers);
+    if (waited) world_spend(world_prices()->flag); /* its cache line comes over from the writer's processor */
     if (waits->on) waits->seconds += waits->length = clock_seconds() - waits->began;
 }
 

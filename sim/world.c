@@ -111,7 +111,8 @@ const struct world_prices *world_prices(void) {
                 {"byte", &prices.byte},
                 {"combine", &prices.combine},
                 {"barrier", &prices.barrier},
-                {"barrier_each", &prices.barrier_each}};
+                {"barrier_each", &prices.barrier_each},
+                {"flag", &prices.flag}};
     const char *text = getenv("MORTAR_SIM_PRICES");
     char name[32];
     double price;

@@ -26,6 +26,7 @@ struct world_prices {
     double piece, byte;           /* of copying */
     double combine;               /* of a byte */
     double barrier, barrier_each; /* of a barrier among the ranks of a node, and for each of them */
+    double flag;                  /* until a rank sees what another has written, when it waits for that */
 };
 const struct world_prices *world_prices(void);
 
