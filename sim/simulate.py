@@ -17,7 +17,7 @@ import time
 import platforms
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SELECTORS = ("default", "mpich", "ompi", "mvapich2", "impi")  # of SMPI: its `native`
+SELECTORS = ("default", "mpich", "ompi", "mvapich2", "impi")  # whose choices SMPI's own collectives, `native`, imitate
 COLUMNS = ("collective", "plan", "ran", "bytes", "ranks", "nodes", "seconds", "inside_seconds", "verified", "selector", "placement",
            "late") + tuple(platforms.DEFAULTS) + ("source",)
 
@@ -48,7 +48,9 @@ def options(parameters, selector):
     given = {"network/crosstraffic": "0", "smpi/lat-factor": "0:1", "smpi/bw-factor": "0:1", "smpi/os": overhead,
              "smpi/ois": overhead, "smpi/or": overhead, "smpi/simulate-computation": "no", "smpi/display-timing": "no",
              "smpi/test": "0", "smpi/iprobe": "0", "smpi/wtime": "0", "contexts/stack-size": "512"}
-    if selector != "default":
+    if ":" in selector:  # one algorithm of SMPI's, as in alltoall:bruck
+        given["smpi/" + selector.partition(":")[0]] = selector.partition(":")[2]
+    elif selector != "default":
         given["smpi/coll-selector"] = selector
     return ["--cfg=%s:%s" % pair for pair in given.items()] + ["--log=root.thres:critical"]
 
@@ -79,6 +81,12 @@ class Cell:
             command += ["--late", "%g" % self.late]
         return command + (["--lean"] if self.lean else [])
 
+    def key(self, plan, block):
+        """What a row is the answer to."""
+        numbers = tuple("%g" % self.parameters[name] for name in platforms.DEFAULTS)
+        return (self.collective, plan, str(block), str(self.nodes * self.ranks_per_node), str(self.nodes), self.selector,
+                self.placement, "%g" % self.late) + numbers
+
     def run(self):
         """Rows as dictionaries with COLUMNS; Failed when it does not work."""
         source = version()
@@ -106,6 +114,12 @@ class Cell:
         row.update({name: "%g" % value for name, value in self.parameters.items()})
         row.update(nodes=self.nodes, selector=self.selector, placement=self.placement, late="%g" % self.late, source=source)
         return row
+
+
+def key_of(row):
+    """The same of a row."""
+    return tuple(row[name] for name in ("collective", "plan", "bytes", "ranks", "nodes", "selector", "placement", "late")
+                 + tuple(platforms.DEFAULTS))
 
 
 class Progress:
@@ -203,7 +217,8 @@ def main():
     parser.add_argument("collective")
     parser.add_argument("--bytes", default="8,64,512")
     parser.add_argument("--plans", nargs="+", default=["native", "auto"])
-    parser.add_argument("--selectors", nargs="+", default=["default"], choices=SELECTORS, help="SMPI's own algorithms as native")
+    parser.add_argument("--selectors", nargs="+", default=["default"],
+                        help="what native is: " + " ".join(SELECTORS) + ", or one of SMPI's algorithms as alltoall:bruck")
     parser.add_argument("--placement", choices=platforms.PLACEMENTS, default="ordered")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER", help=platforms.describe(platforms.DEFAULTS))
     parser.add_argument("--platform", help="a SimGrid platform file instead of a fat tree")
