@@ -5,7 +5,7 @@
  *
  * mortar-sim COLLECTIVE SIZE[,SIZE...] PLAN... [--late SECONDS] [--unverified] [--lean]
  *   PLAN       a plan, `native`, or `auto` for what mortar chooses
- *   --late     half of the ranks, every other one, enters so much later
+ *   --late     each rank enters later, by up to so much; the times are means over some calls
  *   --lean     all ranks have one buffer in common and nothing is verified: for sizes whose buffers would not fit into memory */
 #include "reach/host.h"
 
@@ -22,6 +22,8 @@
 
 int mortar_engine_open(void *library);
 
+enum { late_turns = 5 };
+
 struct settings {
     int call;
     char **plans, *sizes;
@@ -32,8 +34,7 @@ struct settings {
 
 /* The first rank speaks, and ends the process for all. */
 static void refuse(int me, const char *what, const char *text, const char *expected) {
-    if (me != 0)
-        for (;;) world_meet(0);
+    while (me != 0) world_meet(0, NULL);
     fprintf(stderr, "mortar-sim: %s \"%s\": expected %s\n", what, text, expected);
     _exit(2);
 }
@@ -101,22 +102,40 @@ static const struct plan *prepare(const char *collective, size_t block) {
     return team ? plan_for(team, &shape) : NULL;
 }
 
+/* The time from when the first rank may enter to the last one's leaving, and the mean of what ranks spent inside. Delays are as even
+ * and as little ordered as the multiples of the golden ratio. */
+static double timed_call(const struct settings *settings, const struct buffers *buffers, size_t block, int ranks, int turn,
+                         double *inside, int *error) {
+    int me;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &me);
+    double spot = (1.0 + me + (double)turn * ranks) * 0.6180339887498949, start = world_meet(world_clock(), NULL);
+    world_spend(settings->late * (spot - (double)(int64_t)spot));
+    double entered = world_clock();
+    int failed = call_make(settings->call, buffers, block, ranks);
+    charge_settle();
+    double left = world_clock(), end = world_meet(left, NULL);
+    world_meet(left - entered, inside);
+    if (failed) *error = failed;
+    return end - start;
+}
+
 static void measure(const struct settings *settings, const char *collective, const char *text, size_t block, int ranks, int me) {
     struct buffers buffers = buffers_for(settings, block, ranks, me);
     plan_force(strcmp(text, "auto") == 0 ? "" : text);
     const struct plan *plan = prepare(collective, block);
     call_fill(settings->call, &buffers, settings->lean ? 0 : block, ranks, me);
     for (int r = 0; r < ranks; r++) buffers.counts[r] = (int)block, buffers.displs[r] = (int)(block * (size_t)r);
-    double start = world_meet(world_clock());
-    if (settings->late > 0 && me % 2 == 1) world_spend(settings->late);
-    double entered = world_clock();
-    int error = call_make(settings->call, &buffers, block, ranks);
-    charge_settle();
-    double left = world_clock(), end = world_meet(left), inside = world_meet(left - entered);
+    int error = MPI_SUCCESS, turns = settings->late > 0 ? late_turns : 1;
+    double seconds = 0, inside = 0;
+    for (int turn = 0; turn < turns; turn++) {
+        double mean;
+        seconds += timed_call(settings, &buffers, block, ranks, turn, &mean, &error) / turns;
+        inside += mean / turns;
+    }
     bool fine = error == MPI_SUCCESS && (!settings->verify || call_check(settings->call, &buffers, block, ranks, me));
-    bool wrong = world_meet(!fine) > 0;
+    bool wrong = world_meet(!fine, NULL) > 0;
     if (me == 0)
-        printf("%s,\"%s\",\"%s\",%zu,%d,%.9g,%.9g,%s\n", collective, text, plan ? plan->text : "native", block, ranks, end - start,
+        printf("%s,\"%s\",\"%s\",%zu,%d,%.9g,%.9g,%s\n", collective, text, plan ? plan->text : "native", block, ranks, seconds,
                inside,
                wrong              ? "WRONG"
                : settings->verify ? "verified"
@@ -140,6 +159,6 @@ int main(int argc, char **argv) {
         for (int i = 0; i < settings.plan_count; i++) measure(&settings, argv[1], settings.plans[i], block, ranks, me);
         next = *end ? end + 1 : end;
     }
-    world_meet(0); /* who leaves early is no rank of its node any more */
+    world_meet(0, NULL); /* who leaves early is no rank of its node any more */
     return MPI_Finalize();
 }

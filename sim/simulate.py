@@ -222,7 +222,7 @@ def main():
     parser.add_argument("--placement", choices=platforms.PLACEMENTS, default="ordered")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER", help=platforms.describe(platforms.DEFAULTS))
     parser.add_argument("--platform", help="a SimGrid platform file instead of a fat tree")
-    parser.add_argument("--late", type=float, default=0.0, help="every other rank enters so many seconds later")
+    parser.add_argument("--late", type=float, default=0.0, help="each rank enters later, by up to so many seconds")
     parser.add_argument("--lean", action="store_true", help="all ranks share one buffer, nothing is verified")
     parser.add_argument("--seconds", type=float, default=600, help="time limit of one process")
     parser.add_argument("--jobs", type=int, default=0)

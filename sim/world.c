@@ -80,21 +80,23 @@ void world_wake(_Atomic uint32_t *word) {
     if (woken != few) free(woken);
 }
 
-double world_meet(double value) {
+double world_meet(double value, double *mean) {
     static _Atomic uint32_t sleepers;
-    static double largest[2];
-    static size_t arrived, meetings;
-    static size_t ranks;
+    static struct { double largest, sum; } results[2];
+    static size_t arrived, meetings, ranks;
     if (ranks == 0) ranks = (size_t)strtol(getenv("SMPI_GLOBAL_SIZE"), NULL, 10);
-    size_t meeting = meetings;
-    if (arrived == 0 || value > largest[meeting & 1]) largest[meeting & 1] = value;
+    size_t meeting = meetings, turn = meeting & 1;
+    if (arrived == 0) results[turn].largest = value, results[turn].sum = 0;
+    if (value > results[turn].largest) results[turn].largest = value;
+    results[turn].sum += value;
     if (++arrived == ranks) {
         arrived = 0;
         meetings++;
         world_wake(&sleepers);
     }
     while (meetings == meeting) world_park(&sleepers);
-    return largest[meeting & 1];
+    if (mean) *mean = results[turn].sum / (double)ranks;
+    return results[turn].largest;
 }
 
 /* ---- prices ---- */

@@ -18,8 +18,9 @@ void world_spend(double seconds);
 void world_park(_Atomic uint32_t *queue);
 void world_wake(_Atomic uint32_t *queue);
 
-/* Every rank calls it: returns the largest of their values, to all at one simulated instant, and costs no time. */
-double world_meet(double value);
+/* Every rank calls it: returns the largest of their values, and their mean where it is asked for, to all at one simulated instant;
+ * costs no time. */
+double world_meet(double value, double *mean);
 
 /* Prices in seconds, from MORTAR_SIM_PRICES="piece=1e-8 byte=1e-10 ...". */
 struct world_prices {
