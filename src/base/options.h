@@ -19,7 +19,7 @@ OPTION(WAIT, "auto", "auto|spin|yield|futex", "how a rank waits for others; auto
 OPTION(SLICE, "100", "us", "time slice to ask of the scheduler when ranks outnumber processors (Linux 6.12); 0: none")
 OPTION(NT, "auto", "kernel", "the copy kernel that nt stands for: auto (the widest of the processor), sse2, avx2, avx512, neon")
 OPTION(DEVICES, "auto", "auto|ask", "do buffers lie on a GPU? auto: looks where there is one; ask: where a driver is loaded")
-OPTION(NODES, "0", "count", "pretend the ranks sit on this many nodes (for tests); 0: the real ones")
+OPTION(NODES, "", "nodes", "pretend so many nodes (for tests): 3, or 5,3,1 with so many ranks, or cyclic:3; empty: the real ones")
 OPTION(HANDOVER, "auto", "auto|proc|socket", "how ranks open each other's memory: /proc/PID/fd, or descriptors sent over a socket")
 OPTION(DOMAINS, "auto", "auto|none|numa|socket|l3", "what is a memory domain; auto: the first of which there are several")
 OPTION(TOPOLOGY, "", "text", "pretend this machine: what hwloc calls synthetic (\"pack:2 core:4 pu:1\"), or an .xml file")

@@ -88,7 +88,8 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
 }
 
 /* Per rank one copy and one combination, and others' cache lines; ranks that run ahead wait when a ring is full. */
-static double cost(const struct team *team, const struct shape *shape) {
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    (void)arguments;
     static const double visit_seconds = 100e-9;
     double pieces = (double)(shape->bytes / bytes2 + 1);
     uint32_t depth = classes[shape->bytes <= bytes0 ? 0 : shape->bytes <= bytes1 ? 1 : 2].depth;

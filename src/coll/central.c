@@ -5,7 +5,8 @@
 
 extern const struct algorithm_code algorithm_central;
 
-static double cost(const struct team *team, const struct shape *shape) {
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    (void)arguments;
     (void)shape;
     return team->sync_seconds;
 }

@@ -9,14 +9,16 @@
 
 extern const struct algorithm_code algorithm_chain;
 
-static bool can(const struct team *team, const struct shape *shape) {
+static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    (void)arguments;
     (void)team;
     return shape->bytes <= BOX_INSIDE;
 }
 
 /* EPYC virtual machine with 2 cores, 2026-11, `mortar bench scan`, back to back, 64 bytes: 1.9 us at 16 ranks (combine 16), but
  * 110 us at 64 (combine 100): what may be under way between neighbours is less than the chain is long. */
-static double cost(const struct team *team, const struct shape *shape) {
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    (void)arguments;
     return (team->p <= BOXES ? 0.5 : 2) * team->sync_seconds + crowding(team) * 2 * combine_seconds(shape->bytes);
 }
 

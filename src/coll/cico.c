@@ -7,7 +7,8 @@
 
 extern const struct algorithm_code algorithm_cico;
 
-static double cost(const struct team *team, const struct shape *shape) {
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    (void)arguments;
     size_t blocks = is_personal(shape->collective) ? (size_t)typical_blocks(team, shape) : 1;
     size_t chunk = team->slot / blocks / 64 * 64, rounds = chunk > 0 ? (shape->bytes + chunk - 1) / chunk : 1;
     if (rounds == 0) rounds = 1; /* nothing is known of the size */

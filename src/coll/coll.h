@@ -23,6 +23,7 @@ struct shape {
     enum collective collective;
     size_t bytes; /* of one block, of the vector that is reduced, or of the mean block where all know all counts */
     bool unsized; /* the ranks do not all know: bytes is 0, and says nothing */
+    int beside;   /* for a lane: how many lanes each node runs at the same time; 0: of all ranks */
 };
 
 /* How the blocks of one side of a call lie, on the rank whose call it is; block_of(b) takes one out. */
@@ -84,6 +85,11 @@ struct call {
     int root;                           /* of a rooted collective */
     const struct neighbours *neighbours;
     const struct reduction *reduction;
+    /* Given to what runs on a lane by what asked for it: the bytes of the block from one rank to another, where all ranks know all
+     * of them without asking (NULL: they do not; allgatherv: recvs tells); and what is told when the block of a rank has come. */
+    size_t (*bytes_between)(const struct call *call, int source, int dest);
+    void (*arrived)(const struct call *call, int source);
+    void *asker; /* whose these two are */
 };
 
 /* How far apart the blocks for two neighbouring ranks lie in a send buffer. */
@@ -96,24 +102,40 @@ static inline size_t send_bytes(const struct shape *shape, int p) {
 struct arguments {
     struct walk walk;
     struct copier copier;
-    size_t chunk;      /* bytes; 0: what fits */
-    enum path_id path; /* to buffers outside the shared heap; 0: they are staged */
+    size_t chunk;                                      /* bytes; 0: what fits */
+    enum path_id path;                                 /* to buffers outside the shared heap; 0: they are staged */
+    unsigned number;                                   /* leaders of a node, radix, window: the algorithm says; 0: what is usual */
+    enum owners { OWNERS_rows, OWNERS_morton } owners; /* whose part of the matrix of nodes a rank transposes: mnco.c */
+    const struct routine *inner;                       /* what runs on the lanes; NULL where not taken */
+    const struct routine *local;                       /* what runs inside the nodes; NULL: the algorithm's own way */
+};
+/* An algorithm and its arguments: a plan in a plan. Lives for ever. */
+struct routine {
+    const struct algorithm *algorithm;
+    struct arguments arguments;
+    char text[64];
 };
 
 /* What run returns, the same on all ranks: done; done, but some buffer was out of reach and had to be staged; or, before any byte
- * moved, left to the host MPI because of a rank's trouble, or because staging was not wanted. */
-enum outcome { DONE, STAGED, LEFT, OUT_OF_REACH };
+ * moved, left to the host MPI because of a rank's trouble, or because staging was not wanted. On this rank only: failed. */
+enum outcome { DONE, STAGED, LEFT, OUT_OF_REACH, FAILED };
 
 /* What an algorithm's file defines. */
 struct algorithm_code {
-    bool loose;     /* a call does not hold all ranks together (others have a barrier in each call) */
-    bool copies_in; /* reads a send buffer only before it writes the receive buffer: in place needs no copy first */
+    enum { ON_NODE, BY_MESSAGES, OVER_NODES } where; /* for teams on one node; with a wire; with places, that is, no lanes */
+    bool loose;      /* a call does not hold all ranks together (others have a barrier in each call) */
+    bool copies_in;  /* reads a send buffer only before it writes the receive buffer: in place needs no copy first */
+    bool any_layout; /* BY_MESSAGES, OVER_NODES: blocks need not be runs of bytes */
+    /* OVER_NODES: the collective that runs on the lanes for each of these; NULL: it takes no inner routine. */
+    enum collective (*asks)(enum collective collective);
+    /* Texts of its plans that the planner weighs; "%s" stands for each inner routine. NULL: its name alone. Ends with NULL. */
+    const char *const *variants;
     /* Can this team run it? Looks only at what is the same on all ranks. NULL: always. Local. */
-    bool (*can)(const struct team *team, const struct shape *shape);
+    bool (*can)(const struct team *team, const struct shape *shape, const struct arguments *arguments);
     /* What a plan needs once: mappings, parts of orders. Collective; same answer on all ranks: 0 or -errno. NULL: nothing. */
     int (*prepare)(struct team *team, const struct arguments *arguments);
-    /* Expected seconds with default arguments: the alpha-beta formula of the file's head. NULL: not to be chosen by cost. */
-    double (*cost)(const struct team *team, const struct shape *shape);
+    /* Expected seconds: the alpha-beta formula of the file's head. NULL: not to be chosen by cost. */
+    double (*cost)(const struct team *team, const struct shape *shape, const struct arguments *arguments);
     /* Collective over the team. NULL: the host MPI runs it. */
     enum outcome (*run)(struct team *team, const struct call *call, const struct arguments *arguments);
 };
@@ -132,6 +154,37 @@ enum algorithm_id {
     ALGORITHMS
 };
 extern const struct algorithm algorithms[ALGORITHMS];
+
+/* ---- table.c ---- */
+/* Can this team run the routine for calls of this shape? Looks only at what is the same on all ranks. Local. */
+bool can_run(const struct algorithm *algorithm, const struct arguments *arguments, const struct team *team,
+             const struct shape *shape);
+
+/* ---- far.c: what algorithms that send messages have in common ---- */
+/* The two sides of an exchange as blocks; what is not described by blocks yet is equal runs of bytes. Local. */
+void sides_of(const struct team *team, const struct call *call, struct blocks *sends, struct blocks *recvs);
+/* A routine on a team: a lane, or for local ones the team of a node. The host MPI's own runs on a communicator of the lane, which
+ * prepare makes. As the members of struct algorithm_code are; cost -1: it cannot be told. */
+bool routine_fits(const struct routine *routine, const struct team *team, const struct shape *shape);
+int routine_prepare(const struct routine *routine, struct team *team);
+enum outcome routine_run(const struct routine *routine, struct team *team, const struct call *call);
+double routine_cost(const struct routine *routine, const struct team *team, const struct shape *shape);
+/* A block that is a run of bytes. */
+struct run {
+    char *at;
+    size_t bytes;
+};
+static inline struct run run_of(const struct blocks *blocks, int b) {
+    struct block block = block_of(blocks, b);
+    return (struct run){block.at, block_bytes(&block)};
+}
+/* The bytes of the block from source to dest, by bytes_between, or, where it is not asked, as this rank knows them: source or dest
+ * is me. SIZE_MAX: not known here. */
+size_t block_between(const struct team *team, const struct call *call, int source, int dest);
+/* Seconds until so many messages of so many bytes each, sent at once, have come, when so many ranks of each node do alike; and one
+ * message after the other. The ranks of `shape`. */
+double burst_seconds(const struct team *team, const struct shape *shape, double messages, double bytes);
+double steps_seconds(const struct team *team, const struct shape *shape, double steps, double bytes);
 
 /* ---- cost.c ---- */
 /* Is what an exchange of blocks of so many bytes moves too much for the node's last caches? */
@@ -159,6 +212,8 @@ void copy_cell(const struct team *team, const struct shape *shape, uint32_t half
                const struct copier *copier);
 
 /* ---- offers.c: blocks of any kind; the rest in offers.h ---- */
+/* Copies the data of one block to another's places; nothing where they are the same. Local. */
+void relay_block(const struct block *to, const struct block *from, const struct copier *copier);
 /* All bytes of the blocks, packed. Local. */
 size_t blocks_bytes(const struct blocks *blocks);
 /* Can peers read everything that belongs to these blocks in my region? Not before they have mapped it (team_map). *shown: with

@@ -7,7 +7,8 @@
 
 extern const struct algorithm_code algorithm_combine;
 
-static double cost(const struct team *team, const struct shape *shape) {
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    (void)arguments;
     size_t bytes = vector_bytes(team, shape), rounds = bytes / team->slot + 1;
     return (double)rounds * team->sync_seconds + team->p * combine_seconds(bytes) + crowding(team) * copy_seconds(team, 2, bytes);
 }

@@ -10,3 +10,4 @@ ALGORITHM(combine, REDUCTIONS, "", "one barrier, in which the last rank to arriv
 ALGORITHM(slices, REDUCTIONS, "", "between two barriers each rank combines a slice of all vectors, buffer to buffers")
 ALGORITHM(arrival, BIT(reduce), "", "who comes first leaves, who comes second combines and carries on (parsons2015)")
 ALGORITHM(chain, BIT(scan) | BIT(exscan), "", "each rank waits for the one before it; short vectors, ranks may run ahead")
+ALGORITHM(direct, EXCHANGES, "number", "messages straight to where each block belongs: all at once, or a window of so many")

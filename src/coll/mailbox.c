@@ -165,7 +165,8 @@ static int prepare(struct team *team, const struct arguments *arguments) {
 }
 
 /* Neighbours wait for each other's data, if not for everybody's: said to be three quarters of a barrier. */
-static double cost(const struct team *team, const struct shape *shape) {
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    (void)arguments;
     static const double neighbourly = 0.75;
     enum collective c = shape->collective;
     bool scatter = among(c, SCATTERS), neighbours = among(c, NEIGHBORS);

@@ -182,7 +182,7 @@ HOT struct block offer_block(const struct team *team, int owner, const struct of
     return block;
 }
 
-HOT void move_block(const struct block *to, const struct block *from, const struct copier *copier) {
+HOT void relay_block(const struct block *to, const struct block *from, const struct copier *copier) {
     if (to->at == from->at) return; /* in place */
     size_t bytes = block_bytes(from), most = block_bytes(to);
     if (to->layout->run && from->layout->run) copy_block(copier, to->at, from->at, bytes < most ? bytes : most);
@@ -194,7 +194,7 @@ HOT bool offer_take(const struct team *team, int owner, const struct offer *offe
     if (offer->how == OFFER_OVER) return true;
     if (offer->how == OFFER_STRAIGHT) {
         struct block theirs = offer_block(team, owner, offer, index, false);
-        move_block(mine, &theirs, copier);
+        relay_block(mine, &theirs, copier);
         return true;
     }
     const uint64_t *starts = (const uint64_t *)(const void *)area;

@@ -43,7 +43,5 @@ bool offer_take(const struct team *team, int owner, const struct offer *offer, c
 
 /* Block `index` of what rank `owner` offers straight, in my address space. The peers must be mapped. Local. */
 struct block offer_block(const struct team *team, int owner, const struct offer *offer, int index, bool writable);
-/* Copies the data of one block to another's places; nothing where they are the same. Local. */
-void move_block(const struct block *to, const struct block *from, const struct copier *copier);
 
 #endif

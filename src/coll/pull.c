@@ -27,7 +27,8 @@ static int prepare(struct team *team, const struct arguments *arguments) {
 }
 
 /* Any blocks that are short are staged: two copies, but one barrier. */
-static double cost(const struct team *team, const struct shape *shape) {
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    (void)arguments;
     double blocks = typical_blocks(team, shape);
     size_t sent = (size_t)(is_personal(shape->collective) ? blocks : 1) * shape->bytes;
     bool staged = is_vector(shape->collective) && sent <= short_bytes(team, usual_block) && sent <= team->slot / 2;

@@ -20,7 +20,8 @@ static int prepare(struct team *team, const struct arguments *arguments) {
     return error ? error : team_map(team, false);
 }
 
-static double cost(const struct team *team, const struct shape *shape) {
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    (void)arguments;
     size_t bytes = vector_bytes(team, shape), slice = bytes / (size_t)team->p + 1;
     double results = shape->collective == COLL_reduce || shape->collective == COLL_reduce_scatter ||
                              shape->collective == COLL_reduce_scatter_block

@@ -16,3 +16,11 @@ const char *const collective_names[COLLECTIVES] = {
 #include "coll/collectives.h"
 #undef COLLECTIVE
 };
+
+bool can_run(const struct algorithm *algorithm, const struct arguments *arguments, const struct team *team,
+             const struct shape *shape) {
+    const struct algorithm_code *code = algorithm->code;
+    const bool there[] = {[ON_NODE] = !team->wire, [BY_MESSAGES] = team->wire, [OVER_NODES] = team->places};
+    if (!among(shape->collective, algorithm->collectives) || (code->run && !there[code->where])) return false;
+    return !code->can || code->can(team, shape, arguments);
+}

@@ -108,7 +108,7 @@ HOT static void copy_edge(const struct exchange *x, struct edge e, bool cells) {
         dest == me ? block_of(call->recvs, (int)e.in) : offer_block(x->team, dest, &card_of(x, dest)->recvs, (int)e.in, true);
     if (source == me || (cells && from->sends.how == OFFER_STRAIGHT)) {
         struct block block = source == me ? block_of(call->sends, out) : offer_block(x->team, source, &from->sends, out, true);
-        move_block(&to, &block, &x->arguments->copier);
+        relay_block(&to, &block, &x->arguments->copier);
     } else {
         offer_take(x->team, source, &from->sends, area_of(x, source), out, &to, &x->arguments->copier);
     }

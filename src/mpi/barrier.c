@@ -13,9 +13,10 @@ static bool look(const struct request *r, struct shape *shape) {
 }
 
 HOT static int run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
-    (void)r;
-    (*plan)->algorithm->code->run(team, &(struct call){.shape = *shape}, &(*plan)->arguments);
-    return MPI_SUCCESS;
+    enum outcome outcome = (*plan)->algorithm->code->run(team, &(struct call){.shape = *shape}, &(*plan)->arguments);
+    if (outcome != FAILED) return MPI_SUCCESS;
+    PMPI_Comm_call_errhandler(r->comm, MPI_ERR_OTHER);
+    return MPI_ERR_OTHER;
 }
 
 const struct family family_barrier = {.look = look, .run = run};

@@ -74,6 +74,7 @@ bool type_is_run(MPI_Datatype type);
 struct typed {
     MPI_Datatype type;
     MPI_Count count; /* elements of one block */
+    bool device;     /* the user's memory can be read by the MPI library only */
 };
 int move_blocks(const struct typed *typed, void *user, int blocks, char *packed, bool pack);
 /* Can its blocks be moved so? What has no layout the MPI library has to pack: not from MPI_BOTTOM (MPICH takes it for a mistake),

@@ -27,7 +27,7 @@ static bool lies_ready(struct side *side, const struct team *team, size_t bytes,
 
 HOT static bool scratch(struct side *side, size_t bytes, bool always) {
     if (type_is_run(side->typed.type)) {
-        if (!always) return true;
+        if (!always && !side->typed.device) return true;
     } else if (!can_pack(&side->typed, side->user)) {
         return false;
     }
@@ -61,9 +61,11 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
     call.straight = plan_prefers_host(team, &call.shape);
     /* An alltoall in place: others would read what is being overwritten. */
     bool rewritten = in_place && mine > 1, copy_first = rewritten && !code->copies_in;
-    bool device = on_device(team, send.user, recv.user);
-    if (!device && !rewritten && lies_ready(&recv, team, n * (size_t)all, false)) call.recvs = &recv.laid;
-    if (!device && !rewritten && lies_ready(&send, team, n * (size_t)mine, true)) call.sends = &send.laid;
+    bool device = on_device(team, send.user, recv.user), near = code->where == ON_NODE;
+    bool laid = !device && !rewritten && (near || code->any_layout);
+    if (device && !near) send.typed.device = recv.typed.device = true, device = false;
+    if (laid && lies_ready(&recv, team, n * (size_t)all, false)) call.recvs = &recv.laid;
+    if (laid && lies_ready(&send, team, n * (size_t)mine, near)) call.sends = &send.laid;
     bool fine = !device && (call.recvs || scratch(&recv, n * (size_t)recv.blocks, false)) &&
                 (call.sends || scratch(&send, n * (size_t)send.blocks, copy_first));
     if (fine && send.packed) {
@@ -86,8 +88,8 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
         error = r->native(r);
         bool native = instead && !instead->algorithm->code->run;
         *plan = native ? instead : plan_left(team, &call.shape);
-    } else if (recv.packed && move_blocks(&recv.typed, recv.user, all, recv.packed, false) != 0) {
-        error = MPI_ERR_TYPE;
+    } else if (outcome == FAILED || (recv.packed && move_blocks(&recv.typed, recv.user, all, recv.packed, false) != 0)) {
+        error = outcome == FAILED ? MPI_ERR_OTHER : MPI_ERR_TYPE;
         PMPI_Comm_call_errhandler(r->comm, error);
     }
     free(send.packed);

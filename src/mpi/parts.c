@@ -89,6 +89,7 @@ struct side {
     const struct half *half;
     struct blocks blocks, user; /* what the algorithm sees, and what the program gave where that is packed */
     char *packed;               /* scratch; NULL: the user's memory is used */
+    bool device;                /* the user's memory lies on one */
     void *tables, *copies;      /* scratch; NULL: none */
 };
 
@@ -132,7 +133,7 @@ static int move_all(const struct side *side, bool pack) {
     const struct blocks *packed = &side->blocks;
     for (int b = 0; b < packed->count; b++) {
         struct block block = block_of(packed, b);
-        struct typed typed = {type_at(side->half, b), elements_at(&side->user, b)};
+        struct typed typed = {type_at(side->half, b), elements_at(&side->user, b), side->device};
         if (block.elements == 0) continue;
         int error = move_blocks(&typed, place_at(side, b), 1, block.at, pack);
         if (error) return error;
@@ -198,15 +199,29 @@ static bool can_be_shown(struct side *side, const struct team *team) {
     return blocks_shown(team, blocks, &shown);
 }
 
-/* Ready for the algorithm. away: it must not be the user's memory; shown: peers may want to reach it. 0 or -errno. */
+/* Are all blocks runs of bytes, as messages want them? */
+static bool all_runs(const struct blocks *blocks) {
+    bool runs = blocks->layouts || blocks->layout->run;
+    for (int b = 0; blocks->layouts && b < blocks->count && runs; b++) runs = blocks->layouts[b]->run;
+    return runs;
+}
+
+/* How a side has to be for the algorithm: peers may want to reach it, it must not be the user's memory, its blocks must be runs. */
+struct wants {
+    bool shown, away, runs, device;
+};
+
+/* Ready for the algorithm. 0 or -errno. */
 HOT static int make_side(struct side *side, const struct request *r, struct team *team, const struct half *half, int count,
-                         bool sends, bool shown, bool away) {
+                         bool sends, struct wants wants) {
     describe(side, r, half, count);
     struct blocks *blocks = &side->blocks;
+    side->device = wants.device;
     if (count == 0) return 0;
-    bool compiled = compile(side, half);
+    bool compiled = compile(side, half), away = wants.away || wants.device;
     if (compiled && half->displs && !half->types) blocks->unit = blocks->layout->extent;
-    if (compiled && !away && shown && !can_be_shown(side, team) && sends) away = true;
+    if (compiled && wants.runs && !all_runs(blocks)) away = true;
+    if (compiled && !away && wants.shown && !can_be_shown(side, team) && sends) away = true;
     if (compiled && !away) return 0;
     if (!repack(side)) return -ENOMEM;
     return sends ? move_all(side, true) : 0;
@@ -244,8 +259,13 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
     struct side send, recv;
     bool device = on_device(team, extent.sends ? send_half.buffer : NULL, extent.recvs ? r->recv.buffer : NULL);
     bool others_write = !orders[(*plan)->arguments.walk.order].own_dest;
-    int failed = make_side(&send, r, team, &send_half, extent.sends, true, true, rewritten || device);
-    if (!failed) failed = make_side(&recv, r, team, &r->recv, extent.recvs, false, others_write, device);
+    const struct algorithm_code *code = (*plan)->algorithm->code;
+    bool near = code->where == ON_NODE, runs = !near && !code->any_layout;
+    if (rewritten && !near && code->copies_in) rewritten = false;
+    int failed = make_side(&send, r, team, &send_half, extent.sends, true, (struct wants){near, rewritten, runs, device});
+    if (!failed)
+        failed =
+            make_side(&recv, r, team, &r->recv, extent.recvs, false, (struct wants){near && others_write, false, runs, device});
     else describe(&recv, r, &r->recv, 0);
     /* Blocks that nobody sends are unpacked with the others, and must come out as they were. */
     bool nobody = (neighbours && neighbours->from_count < neighbours->ins) || (among(r->collective, GATHERS) && in_place);
@@ -258,11 +278,11 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
                         .neighbours = neighbours,
                         .trouble = failed ? NO_MEMORY : 0};
     int error = MPI_SUCCESS;
-    enum outcome outcome = (*plan)->algorithm->code->run(team, &call, &(*plan)->arguments);
+    enum outcome outcome = code->run(team, &call, &(*plan)->arguments);
     if (outcome == LEFT) {
         *plan = plan_left(team, shape);
         error = r->native(r);
-    } else if (failed || (recv.packed && move_all(&recv, false) != 0)) {
+    } else if (failed || outcome == FAILED || (recv.packed && move_all(&recv, false) != 0)) {
         error = MPI_ERR_OTHER;
         PMPI_Comm_call_errhandler(r->comm, error);
     }

@@ -83,7 +83,7 @@ static bool move_packed(MPI_Datatype type, char *user, size_t count, char *packe
     if (layout && pack) layout_pack(packed, user, layout, count);
     else if (layout) layout_unpack(user, layout, count, packed, count * size);
     if (layout) return true;
-    struct typed typed = {type, (MPI_Count)count};
+    struct typed typed = {type, (MPI_Count)count, false};
     if (!device) return can_pack(&typed, user) && move_blocks(&typed, user, 1, packed, pack) == 0;
     int position = 0, bytes = (int)(count * size);
     if (count * size > INT32_MAX) return false;
@@ -199,13 +199,23 @@ static int run_scratch(struct task *task, struct team *team, const struct plan *
     call->recv = scratch.recv;
     call->in_place = false;
     if (fine || !plan->algorithm->code->loose) {
-        *left = plan->algorithm->code->run(team, call, &plan->arguments) == LEFT;
-        fine = *left || task->received == 0 || bring_back(task, &scratch, user.recv);
+        enum outcome outcome = plan->algorithm->code->run(team, call, &plan->arguments);
+        *left = outcome == LEFT;
+        fine = *left || (outcome != FAILED && (task->received == 0 || bring_back(task, &scratch, user.recv)));
     }
     free(task->operation.memory);
     free(scratch.memory);
     if (fine) return MPI_SUCCESS;
     PMPI_Comm_call_errhandler(task->r->comm, MPI_ERR_OTHER);
+    return MPI_ERR_OTHER;
+}
+
+HOT static int run_straight(const struct request *r, struct team *team, const struct plan *plan, const struct call *call,
+                            bool *left) {
+    enum outcome outcome = plan->algorithm->code->run(team, call, &plan->arguments);
+    *left = outcome == LEFT;
+    if (outcome != FAILED) return MPI_SUCCESS;
+    PMPI_Comm_call_errhandler(r->comm, MPI_ERR_OTHER);
     return MPI_ERR_OTHER;
 }
 
@@ -239,11 +249,12 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
                         .reduction = &task.reduction};
     task.received = part_received(team, &call, team->me).count;
     task.device = on_device(team, call.send, root ? recv : NULL);
-    if (task.device && !(*plan)->algorithm->code->loose) call.trouble = ON_DEVICE;
-    bool left = too_loose(&task, *plan);
+    bool near = (*plan)->algorithm->code->where == ON_NODE;
+    if (task.device && near && !(*plan)->algorithm->code->loose) call.trouble = ON_DEVICE;
+    bool left = near && too_loose(&task, *plan);
     int error = MPI_SUCCESS;
     if (!left && (elements->gaps || task.device)) error = run_scratch(&task, team, *plan, &call, &left);
-    else if (!left) left = (*plan)->algorithm->code->run(team, &call, &(*plan)->arguments) == LEFT;
+    else if (!left) error = run_straight(r, team, *plan, &call, &left);
     if (!left) return error;
     error = r->native(r);
     *plan = plan_left(team, shape);

@@ -50,7 +50,7 @@ static bool book_open(struct book *book) {
 }
 
 static bool same_key(const struct record *a, const struct record *b) {
-    return a->ranks == b->ranks && a->size_class == b->size_class && a->domains == b->domains &&
+    return a->ranks == b->ranks && a->size_class == b->size_class && a->domains == b->domains && a->nodes == b->nodes &&
            strcmp(a->collective, b->collective) == 0 && strcmp(a->plan, b->plan) == 0 && strcmp(a->reason, b->reason) == 0 &&
            strcmp(a->source, b->source) == 0;
 }
@@ -66,6 +66,8 @@ static void take_seconds(struct record *to, const struct record *from) {
  * one. */
 static void merge(struct record *to, const struct record *from, bool same_rank) {
     to->bytes += from->bytes;
+    to->traffic.messages += from->traffic.messages, to->traffic.bytes += from->traffic.bytes;
+    to->traffic.far_messages += from->traffic.far_messages, to->traffic.far_bytes += from->traffic.far_bytes;
     if (from->evidence.native_seconds > 0 && (to->evidence.native_seconds <= 0 || from->evidence.pairs > to->evidence.pairs))
         to->evidence = from->evidence; /* of several communicators of this size: the one that knows most */
     if (same_rank) {
@@ -107,10 +109,12 @@ static void add_plan(const struct team *team, const struct plan *plan, const str
     bool known = report_wanted() && plan->algorithm->code->run;
     struct record record = {.ranks = team->p,
                             .size_class = plan->size_class,
+                            .nodes = team->nodes,
                             .domains = (int32_t)team->domains,
                             .members = 1,
                             .calls = tally->calls,
                             .bytes = tally->bytes,
+                            .traffic = tally->traffic,
                             .seconds = tally->seconds,
                             .late_seconds = known ? tally->late_seconds : -1,
                             .inside_seconds = known ? tally->inside_seconds : -1};
@@ -124,7 +128,8 @@ static void add_plan(const struct team *team, const struct plan *plan, const str
 }
 
 static void add_team(struct team *team) {
-    struct record record = {.ranks = team->p, .domains = (int32_t)team->domains, .calls = 1, .seconds = team->setup_seconds};
+    struct record record = {
+        .ranks = team->p, .nodes = team->nodes, .domains = (int32_t)team->domains, .calls = 1, .seconds = team->setup_seconds};
     snprintf(record.reason, sizeof record.reason, "%s", team->why_native ? team->why_native : "");
     add(gathering, &record, true);
     plan_visit(team, add_plan);

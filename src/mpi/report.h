@@ -10,9 +10,10 @@ enum { most_late = 3 };
 /* Teams have an empty plan; their bytes are unused and their seconds are the time of setting up. */
 struct record {
     char collective[24], plan[64], reason[136], source[16];
-    int32_t ranks, size_class, domains; /* of memory; 1 where there is one */
-    int32_t members;                    /* ranks of the world that made such calls */
+    int32_t ranks, size_class, nodes, domains; /* domains of memory on this rank's node */
+    int32_t members;                           /* ranks of the world that made such calls */
     uint64_t calls, bytes;
+    struct traffic traffic; /* of all ranks */
     /* All of the one rank that spent most. */
     double seconds;
     double late_seconds;   /* of them, waiting for ranks that had not entered the call; negative: not known */

@@ -71,8 +71,16 @@ static void json_waits(FILE *out, const struct record *r) {
     fputc(']', out);
 }
 
+static void json_traffic(FILE *out, const struct record *r) {
+    const struct traffic *t = &r->traffic;
+    if (r->nodes < 2 || strcmp(r->plan, "native") == 0) return;
+    fprintf(out, ", \"messages\": %llu, \"message_bytes\": %llu, \"far_messages\": %llu, \"far_bytes\": %llu",
+            (unsigned long long)t->messages, (unsigned long long)t->bytes, (unsigned long long)t->far_messages,
+            (unsigned long long)t->far_bytes);
+}
+
 static void json_record(FILE *out, const struct record *r) {
-    fprintf(out, "{\"collective\": \"%s\", \"ranks\": %d, \"plan\": ", r->collective, r->ranks);
+    fprintf(out, "{\"collective\": \"%s\", \"ranks\": %d, \"nodes\": %d, \"plan\": ", r->collective, r->ranks, r->nodes);
     json_text(out, r->plan);
     fputs(", \"reason\": ", out);
     json_text(out, r->reason);
@@ -81,6 +89,7 @@ static void json_record(FILE *out, const struct record *r) {
     fprintf(out, ", \"from\": %llu, \"to\": %llu, \"calls\": %llu, \"bytes\": %llu, \"seconds\": %.6g",
             (unsigned long long)first_of(r), (unsigned long long)last_of(r), (unsigned long long)r->calls,
             (unsigned long long)r->bytes, r->seconds);
+    json_traffic(out, r);
     json_waits(out, r);
     json_evidence(out, &r->evidence);
     fputc('}', out);
@@ -97,8 +106,8 @@ static void write_json(FILE *out, const struct record *records, int count, int r
     for (int i = 0; i < count; i++) {
         const struct record *r = &records[i];
         if (*r->plan) continue;
-        fprintf(out, "%s\n  {\"ranks\": %d, \"domains\": %d, \"count\": %llu, \"setup_seconds\": %.6g, \"native\": ", comma,
-                r->ranks, r->domains, (unsigned long long)r->calls, r->seconds);
+        fprintf(out, "%s\n  {\"ranks\": %d, \"nodes\": %d, \"domains\": %d, \"count\": %llu, \"setup_seconds\": %.6g, \"native\": ",
+                comma, r->ranks, r->nodes, r->domains, (unsigned long long)r->calls, r->seconds);
         json_text(out, r->reason);
         fputc('}', out);
         comma = ",";
@@ -164,7 +173,10 @@ static void write_table(FILE *out, const struct record *records, int count, int 
         if (*r->plan) table_row(out, r);
         else if (!*r->reason)
             fprintf(out, "%-20s %5d %8s %10llu %10.4g %10s %10s %10s %-17s  communicators set up%s\n", "-", r->ranks, "",
-                    (unsigned long long)r->calls, r->seconds, "", "", "", "", r->domains > 1 ? " over several memory domains" : "");
+                    (unsigned long long)r->calls, r->seconds, "", "", "", "",
+                    r->nodes > 1     ? " over several nodes"
+                    : r->domains > 1 ? " over several memory domains"
+                                     : "");
     }
 }
 

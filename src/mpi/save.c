@@ -20,7 +20,7 @@ static bool believed(const struct record *r) {
 static struct tuning_entry as_entry(const struct record *r) {
     const struct evidence *e = &r->evidence;
     struct tuning_entry entry = {.ranks = r->ranks,
-                                 .nodes = 1,
+                                 .nodes = r->nodes,
                                  .domains = r->domains,
                                  .from = (size_t)1 << (r->size_class - 1),
                                  .to = ((size_t)1 << r->size_class) - 1,

@@ -39,7 +39,14 @@ HOT static void count(struct team *team, struct plan *plan, size_t bytes, double
     if (!report_wanted()) return;
     plan->tally.seconds += took;
     if (plan->algorithm->code->run) tally_waits(&plan->tally, team);
-    waits_end(team);
+    waits_end(team->node ? team->node : team);
+}
+
+static void count_traffic(struct traffic *sum, const struct traffic *before, const struct traffic *after) {
+    sum->messages += after->messages - before->messages;
+    sum->bytes += after->bytes - before->bytes;
+    sum->far_messages += after->far_messages - before->far_messages;
+    sum->far_bytes += after->far_bytes - before->far_bytes;
 }
 
 HOT static int dispatch(const struct request *r) {
@@ -50,9 +57,12 @@ HOT static int dispatch(const struct request *r) {
     if (!team) return r->native(r);
     if (!team->why_native && family->agree && !family->agree(r, team, &shape)) return r->native(r);
     struct plan *plan = plan_for(team, &shape);
+    struct traffic before = team->wire ? *team->wire->traffic : (struct traffic){0};
     double start = plan->timed || report_wanted() ? clock_seconds() : 0;
-    if (report_wanted()) waits_begin(team, start);
+    struct team *near = team->node ? team->node : team;
+    if (report_wanted()) waits_begin(near, start);
     int error = plan->algorithm->code->run ? family->run(r, team, &plan, &shape) : r->native(r);
+    if (team->wire) count_traffic(&plan->tally.traffic, &before, team->wire->traffic);
     count(team, plan, shape.bytes * (size_t)team->p, start);
     return error;
 }

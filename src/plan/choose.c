@@ -12,6 +12,8 @@ bool staging_pays(const struct team *team, const struct shape *shape) {
     return shape->bytes < (size_t)(team->p < 8 ? team->p : 8) << 13;
 }
 
+static const struct arguments usual; /* the defaults, by which an algorithm's cost is told */
+
 /* ---- buffers outside the shared heap ---- */
 
 /* EPYC virtual machine with 2 cores, 2026-11, `mortar bench alltoall --buffers stack`: a read by CMA is a system call of 2.5 us
@@ -23,7 +25,7 @@ static double cma_cost(const struct team *team, const struct shape *shape) {
 }
 
 static double xpmem_cost(const struct team *team, const struct shape *shape) {
-    return algorithms[ALGORITHM_pull].code->cost(team, shape);
+    return algorithms[ALGORITHM_pull].code->cost(team, shape, &usual);
 }
 
 /* The least expected cost of staging and of the paths that work between these ranks. Where none does: staging or the host MPI. */
@@ -34,7 +36,7 @@ static const char *outside_plan(struct team *team, const struct shape *shape) {
         const char *text;
     } ways[] = {{PATH_xpmem, xpmem_cost, "pull(rows, xpmem)"}, {PATH_cma, cma_cost, "pull(rows, cma)"}};
     const char *best = "cico";
-    double least = algorithms[ALGORITHM_cico].code->cost(team, shape);
+    double least = algorithms[ALGORITHM_cico].code->cost(team, shape, &usual);
     bool works = false;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         double cost = ways[i].cost(team, shape);
@@ -71,7 +73,11 @@ static void write_plan(const struct team *team, const struct shape *shape, const
 }
 
 void plan_choose(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan) {
-    char why[128];
+    char why[192];
+    if (team->wire) {
+        plan_choose_far(team, shape, plan);
+        return;
+    }
     /* The others' algorithms see to such buffers by themselves, but long blocks go through the stage in rounds. */
     bool equal = shape->collective == COLL_alltoall || shape->collective == COLL_allgather;
     bool exchange = is_vector(shape->collective) && !among(shape->collective, NEIGHBORS);
@@ -81,9 +87,8 @@ void plan_choose(struct team *team, const struct shape *shape, bool in_reach, st
     double least = 0;
     for (int a = 0; a < ALGORITHMS && in_reach; a++) {
         const struct algorithm_code *code = algorithms[a].code;
-        if (!code->cost || !(algorithms[a].collectives >> shape->collective & 1)) continue;
-        if (code->can && !code->can(team, shape)) continue;
-        double cost = code->cost(team, shape);
+        if (!code->cost || !can_run(&algorithms[a], &usual, team, shape)) continue;
+        double cost = code->cost(team, shape, &usual);
         if (best->code->run && cost >= least) continue;
         best = &algorithms[a];
         least = cost;

@@ -233,7 +233,10 @@ static uint64_t rest_after(const struct learner *l) {
     return rest < most ? rest : most;
 }
 
-static bool has_barrier(const struct plan *plan) { return plan->algorithm->code->run != NULL; }
+/* Over several nodes the times are told by messages of their own. */
+static bool has_barrier(const struct team *team, const struct plan *plan) {
+    return team->wire || plan->algorithm->code->run != NULL;
+}
 
 static struct plan *plan_of(struct learner *l, struct team *team, int a) {
     struct arm *arm = &l->arms[a];
@@ -269,7 +272,7 @@ static struct plan *pair_turn(struct learner *l, struct team *team) {
 /* Between pairs: the incumbent runs, and nobody asks until it is time for the next pair. */
 static struct plan *rest_turn(struct learner *l, struct team *team, uint32_t *quiet) {
     struct plan *incumbent = l->arms[l->incumbent].plan;
-    bool telling = l->asked || (l->due && has_barrier(incumbent));
+    bool telling = l->asked || (l->due && has_barrier(team, incumbent));
     if (telling) return incumbent; /* the next call hears */
     if (l->rest == 0 && begin_pair(l)) {
         l->turn = 0;
@@ -288,11 +291,11 @@ struct plan *learn_turn(struct learner *l, struct team *team, uint32_t *quiet) {
     if (l->asked) hear(l, team);
     struct plan *plan = l->turn >= 0 ? pair_turn(l, team) : NULL;
     if (!plan) plan = rest_turn(l, team, quiet);
-    if (l->due && has_barrier(plan)) {
+    if (l->due && has_barrier(team, plan)) {
         sums_add(team, (uint64_t[2]){(uint64_t)(l->told.seconds[0] * 1e9), (uint64_t)(l->told.seconds[1] * 1e9)}, l->sums);
         l->due = false;
         l->asked = true;
-        if (plan->algorithm->code->loose) sync_all(team, 0); /* the barrier that it does not bring */
+        if (plan->algorithm->code->loose && !team->wire) sync_all(team, 0); /* the barrier that it does not bring */
     }
     return plan;
 }

@@ -132,7 +132,7 @@ static struct class *class_at(struct plans *plans, const struct shape *shape) {
 static bool prepare(struct team *team, const struct shape *shape, struct plan *plan) {
     const struct algorithm_code *code = plan->algorithm->code;
     plan_settle(team, plan);
-    if (!(plan->algorithm->collectives >> shape->collective & 1) || (code->can && !code->can(team, shape))) return false;
+    if (!can_run(plan->algorithm, &plan->arguments, team, shape)) return false;
     return !code->prepare || code->prepare(team, &plan->arguments) == 0;
 }
 

@@ -7,7 +7,8 @@
 #include "coll/coll.h"
 
 struct tally {
-    uint64_t calls, bytes; /* bytes: received by this rank */
+    uint64_t calls, bytes;  /* bytes: received by this rank */
+    struct traffic traffic; /* messages sent by this rank; not those of the host MPI's own calls */
     /* The rest is counted only when a report is asked for. */
     double seconds;
     double late_seconds;   /* of them, waiting for ranks that had not entered the call yet */
@@ -93,6 +94,19 @@ bool staging_pays(const struct team *team, const struct shape *shape);
 /* What mortar would run here, from its cost model; looks only at what is the same on all ranks. in_reach: are the buffers expected
  * where peers can touch them? Fills algorithm, arguments, text, reason. Collective if they are not: data paths may be tried. */
 void plan_choose(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan);
+/* ---- candidates.c: teams over several nodes ---- */
+/* A plan that may run a call, and its expected seconds; -1: nobody knows. */
+struct candidate {
+    char text[64];
+    double seconds;
+};
+/* All plans that can run the shape on a team with a wire, the cheapest first, native last. Fills list[most], returns how many.
+ * Local. */
+enum { most_candidates = 256 };
+int plan_candidates(const struct team *team, const struct shape *shape, struct candidate *list, int most);
+void plan_choose_far(const struct team *team, const struct shape *shape, struct plan *plan);
+
+/* ---- choose.c ---- */
 /* The plans that may be worth a try for this class, the model's own choice first, then native; all: every one that is known. Fills
  * texts[most][64], returns how many. */
 int plan_rivals(const struct team *team, const struct shape *shape, bool in_reach, const char *choice, bool all, char texts[][64],

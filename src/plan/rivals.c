@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { most_halved = 3 };
+enum { most_halved = 3, few_far = 6 };
 
 struct list {
     char (*texts)[64];
@@ -17,8 +17,7 @@ static void add(struct list *list, const struct shape *shape, const struct team 
     struct plan plan;
     char why[192];
     if (list->count == list->most || plan_parse(text, &plan, why, sizeof why) != 0) return;
-    if (!(plan.algorithm->collectives >> shape->collective & 1)) return;
-    if (plan.algorithm->code->can && !plan.algorithm->code->can(team, shape)) return;
+    if (!can_run(plan.algorithm, &plan.arguments, team, shape)) return;
     for (int i = 0; i < list->count; i++)
         if (strcmp(list->texts[i], plan.text) == 0) return;
     memcpy(list->texts[list->count++], plan.text, sizeof plan.text);
@@ -49,12 +48,23 @@ static void add_copiers(struct list *list, const struct shape *shape, const stru
     add(list, shape, team, text);
 }
 
+/* Over several nodes: what the model thinks of most. */
+static void add_far(struct list *list, const struct shape *shape, const struct team *team, int most) {
+    struct candidate candidates[most_candidates];
+    int count = plan_candidates(team, shape, candidates, most_candidates);
+    for (int i = 0; i < count && list->count < most; i++) add(list, shape, team, candidates[i].text);
+}
+
 int plan_rivals(const struct team *team, const struct shape *shape, bool in_reach, const char *choice, bool all, char texts[][64],
                 int most) {
     struct list list = {texts, 0, most};
     char text[64];
     add(&list, shape, team, choice);
     add(&list, shape, team, "native");
+    if (team->wire) {
+        add_far(&list, shape, team, all ? most : few_far);
+        return list.count;
+    }
     if (in_reach && strncmp(choice, "pull(", 5) == 0 && strncmp(choice, "pull(rows", 9) != 0) add(&list, shape, team, "pull(rows)");
     /* Where ranks come at different times, calls that do not hold them together win whatever the cost model says. */
     for (int a = 0; a < ALGORITHMS; a++)

@@ -4,7 +4,10 @@
 #include "plan/plan.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Bytes of a second level cache that the system tells nothing about. */
@@ -73,10 +76,57 @@ static bool read_kernel(const char *name, const char *inner, struct copier *copi
     return true;
 }
 
-static bool argument(const char *name, const char *inner, struct plan *plan) {
+/* ---- routines: plans in plans. Every text is kept once, for ever ---- */
+
+static struct kept {
+    struct routine routine;
+    struct kept *next;
+} * kept;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const struct routine *keep_routine(const struct plan *plan) {
+    pthread_mutex_lock(&lock);
+    struct kept *at = kept;
+    while (at && strcmp(at->routine.text, plan->text) != 0) at = at->next;
+    if (!at && (at = calloc(1, sizeof *at))) {
+        at->routine = (struct routine){.algorithm = plan->algorithm, .arguments = plan->arguments};
+        memcpy(at->routine.text, plan->text, sizeof plan->text);
+        at->next = kept;
+        kept = at;
+    }
+    pthread_mutex_unlock(&lock);
+    return at ? &at->routine : NULL;
+}
+
+/* The first routine is for the lanes, the second for inside the nodes. */
+static bool read_routine(const char *text, const struct algorithm *outer, struct arguments *arguments) {
+    char why[192];
+    struct plan plan;
+    if (plan_parse(text, &plan, why, sizeof why) != 0) return false;
+    bool local = plan.algorithm->code->run && plan.algorithm->code->where == ON_NODE;
+    const struct routine **place = local ? &arguments->local : &arguments->inner;
+    if (!takes(outer, local ? "local" : "inner") || *place || plan.algorithm->code->where == OVER_NODES) return false;
+    return (*place = keep_routine(&plan)) != NULL;
+}
+
+static bool read_owners(const char *name, enum owners *owners) {
+    if (strcmp(name, "rows") != 0 && strcmp(name, "morton") != 0) return false;
+    *owners = *name == 'm' ? OWNERS_morton : OWNERS_rows;
+    return true;
+}
+
+static bool argument(const char *text, const char *name, const char *inner, struct plan *plan) {
     const struct algorithm *algorithm = plan->algorithm;
     struct arguments *arguments = &plan->arguments;
     uint64_t bytes;
+    if (takes(algorithm, "owners") && !*inner && read_owners(name, &arguments->owners)) return true;
+    if (takes(algorithm, "number") && !*inner && *name >= '1' && *name <= '9') {
+        char *end;
+        unsigned long number = strtoul(name, &end, 10);
+        arguments->number = (unsigned)number;
+        return *end == 0 && number < 1 << 20;
+    }
+    if ((takes(algorithm, "inner") || takes(algorithm, "local")) && read_routine(text, algorithm, arguments)) return true;
     if (takes(algorithm, "order") && read_order(name, inner, &arguments->walk)) return true;
     if (takes(algorithm, "kernel") && read_kernel(name, inner, &arguments->copier)) return true;
     if (takes(algorithm, "path") && read_path(name, inner, &arguments->path)) return true;
@@ -91,26 +141,86 @@ static int print_copier(char *at, size_t size, const struct copier *copier) {
     return snprintf(at, size, "hybrid(%zu)", copier->plain);
 }
 
-static void print(struct plan *plan) {
+/* Appends one argument, with what parts it from the one before. */
+__attribute__((format(printf, 3, 4))) static void append(struct plan *plan, bool *first, const char *format, ...) {
+    size_t length = strlen(plan->text);
+    char *at = plan->text + length, *end = plan->text + sizeof plan->text;
+    at += snprintf(at, (size_t)(end - at), "%s", *first ? "(" : ", ");
+    if (at > end) at = end;
+    va_list list;
+    va_start(list, format);
+    vsnprintf(at, (size_t)(end - at), format, list);
+    va_end(list);
+    *first = false;
+}
+
+/* False: the text does not fit. */
+static bool print(struct plan *plan) {
     const struct algorithm *algorithm = plan->algorithm;
     const struct arguments *arguments = &plan->arguments;
-    char *end = plan->text + sizeof plan->text, *at = plan->text;
-    at += snprintf(at, (size_t)(end - at), "%s", algorithm->name);
-    if (takes(algorithm, "order")) {
+    bool first = true, walks = takes(algorithm, "order");
+    char copier[32];
+    snprintf(plan->text, sizeof plan->text, "%s", algorithm->name);
+    if (walks) {
         const struct order *order = &orders[arguments->walk.order];
-        at += snprintf(at, (size_t)(end - at), "(%s", order->name);
-        if (order->nests) at += snprintf(at, (size_t)(end - at), "(%s)", orders[arguments->walk.inner].name);
-        at += snprintf(at, (size_t)(end - at), ", ");
-        at += print_copier(at, (size_t)(end - at), &arguments->copier);
-        if (arguments->path) at += snprintf(at, (size_t)(end - at), ", %s", paths[arguments->path].name);
-        snprintf(at, (size_t)(end - at), ")");
-    } else if (arguments->chunk) {
-        snprintf(at, (size_t)(end - at), "(%zu)", arguments->chunk);
-    } else if (arguments->copier.kernel || arguments->copier.plain) { /* without an order, plain copies go without saying */
-        *at++ = '(';
-        at += print_copier(at, (size_t)(end - at), &arguments->copier);
-        snprintf(at, (size_t)(end - at), ")");
+        const char *inner = order->nests ? orders[arguments->walk.inner].name : "";
+        append(plan, &first, "%s%s%s%s", order->name, *inner ? "(" : "", inner, *inner ? ")" : "");
     }
+    if (arguments->number) append(plan, &first, "%u", arguments->number);
+    if (takes(algorithm, "owners")) append(plan, &first, "%s", arguments->owners == OWNERS_morton ? "morton" : "rows");
+    if (arguments->inner) append(plan, &first, "%s", arguments->inner->text);
+    if (arguments->local) append(plan, &first, "%s", arguments->local->text);
+    print_copier(copier, sizeof copier, &arguments->copier);
+    /* Without an order, plain copies go without saying. */
+    if (walks || arguments->copier.kernel || arguments->copier.plain) append(plan, &first, "%s", copier);
+    if (arguments->path) append(plan, &first, "%s", paths[arguments->path].name);
+    if (arguments->chunk) append(plan, &first, "%zu", arguments->chunk);
+    size_t length = strlen(plan->text);
+    if (!first && length + 1 < sizeof plan->text) memcpy(plan->text + length, ")", 2);
+    return first || length + 1 < sizeof plan->text;
+}
+
+/* Cuts the next argument out of a list, up to its comma or the closing parenthesis: the whole of it, its name, and what stands in
+ * parentheses behind that. False: it is none. */
+static bool next_argument(const char **text, char whole[64], char name[32], char inner[64]) {
+    const char *start = *text + strspn(*text, " \t"), *end = start;
+    for (int depth = 0; *end && (depth > 0 || (*end != ',' && *end != ')')); end++) depth += (*end == '(') - (*end == ')');
+    *text = end;
+    while (end > start && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    size_t length = (size_t)(end - start), head = strcspn(start, " \t(,)");
+    *inner = 0;
+    if (head == 0 || head > 31 || length > 63) return false;
+    memcpy(whole, start, length);
+    whole[length] = 0;
+    memcpy(name, start, head);
+    name[head] = 0;
+    if (head == length) return true;
+    const char *at = start + head + strspn(start + head, " \t");
+    if (*at != '(' || end[-1] != ')') return false;
+    at++;
+    at += strspn(at, " \t");
+    for (end--; end > at && (end[-1] == ' ' || end[-1] == '\t'); end--) {}
+    memcpy(inner, at, (size_t)(end - at));
+    inner[end - at] = 0;
+    return end > at;
+}
+
+/* "(argument, ...)" or "()". */
+static int read_arguments(const char *text, const char **at, struct plan *plan, char *why, size_t size) {
+    char whole[64], name[32], inner[64];
+    const char *rest = *at + 1 + strspn(*at + 1, " \t");
+    if (*rest == ')') return *at = rest + 1, 0;
+    do {
+        const char *start = ++*at;
+        if (next_argument(at, whole, name, inner) && argument(whole, name, inner, plan)) continue;
+        start += strspn(start, " \t");
+        snprintf(why, size, "\"%s\" is no plan: %s takes (%s), not \"%.*s\"", text, plan->algorithm->name, plan->algorithm->takes,
+                 (int)(*at - start), start);
+        return -EINVAL;
+    } while (**at == ',');
+    if (*(*at)++ == ')') return 0;
+    snprintf(why, size, "\"%s\" is no plan: expected a closing parenthesis", text);
+    return -EINVAL;
 }
 
 int plan_parse(const char *text, struct plan *plan, char *why, size_t size) {
@@ -123,38 +233,19 @@ int plan_parse(const char *text, struct plan *plan, char *why, size_t size) {
         snprintf(why, size, "\"%s\" is no plan: expected an algorithm (`mortar info` lists them)", text);
         return -EINVAL;
     }
-    if (*at == '(') {
-        bool empty = true;
-        do {
-            at++;
-            char inner[32] = "";
-            size_t length = word(&at, name, sizeof name), nested = 1;
-            if (length == 0 && *at == ')' && empty) break;
-            empty = false;
-            if (length > 0 && *at == '(') {
-                at++;
-                nested = word(&at, inner, sizeof inner);
-                if (*at != ')') nested = 0;
-                else at++, at += strspn(at, " \t");
-            }
-            if (length == 0 || nested == 0 || !argument(name, inner, plan)) {
-                snprintf(why, size, "\"%s\" is no plan: %s takes (%s), not \"%s\"", text, plan->algorithm->name,
-                         plan->algorithm->takes, name);
-                return -EINVAL;
-            }
-        } while (*at == ',');
-        if (*at++ != ')') {
-            snprintf(why, size, "\"%s\" is no plan: expected a closing parenthesis", text);
-            return -EINVAL;
-        }
-        at += strspn(at, " \t");
-    }
+    if (*at == '(' && read_arguments(text, &at, plan, why, size) != 0) return -EINVAL;
+    at += strspn(at, " \t");
     if (*at) {
         snprintf(why, size, "\"%s\" is no plan: \"%s\" is left over", text, at);
         return -EINVAL;
     }
-    print(plan);
-    return 0;
+    if (takes(plan->algorithm, "inner") && !plan->arguments.inner) {
+        snprintf(why, size, "\"%s\" is no plan: %s needs what runs among the nodes, for instance %s(native)", text, name, name);
+        return -EINVAL;
+    }
+    if (print(plan)) return 0;
+    snprintf(why, size, "\"%s\" is too long for a plan", text);
+    return -EINVAL;
 }
 
 size_t hybrid_bytes(const struct team *team) {

@@ -57,7 +57,7 @@ void plan_tuning(const char *mpi_version) {
 
 static const char *look_up(const struct team *team, const struct shape *shape, bool in_reach) {
     pthread_once(&once, load);
-    struct tuning_entry like = {.ranks = team->p, .nodes = 1, .domains = team->domain_of ? (int)team->domains : 1};
+    struct tuning_entry like = {.ranks = team->p, .nodes = team->nodes, .domains = team->domain_of ? (int)team->domains : 1};
     snprintf(like.collective, sizeof like.collective, "%s", collective_names[shape->collective]);
     snprintf(like.buffers, sizeof like.buffers, "%s", in_reach ? "heap" : "outside");
     const struct tuning_entry *entry = tuned ? tuning_find(tuned, &like, shape->bytes) : NULL;
@@ -68,10 +68,10 @@ static const char *look_up(const struct team *team, const struct shape *shape, b
 }
 
 bool plan_tuned(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan) {
-    char why[192], *advice = team->control->advice[team->epoch & 1];
-    if (team->me == 0) snprintf(advice, sizeof *team->control->advice, "%s", look_up(team, shape, in_reach));
-    sync_all(team, 0);
-    if (!*advice || plan_parse(advice, plan, why, sizeof why) != 0) return false;
+    char why[192], text[64] = "";
+    if (team->me == 0) snprintf(text, sizeof text, "%s", look_up(team, shape, in_reach));
+    team_tell(team, text);
+    if (!*text || plan_parse(text, plan, why, sizeof why) != 0) return false;
     if (!plan->algorithm->code->run) plan->reason = "the tuning file says so";
     return true;
 }

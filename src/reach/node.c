@@ -19,11 +19,16 @@ static size_t stage_end(int p, size_t slot) { return (cards_end(p) + 2 * (size_t
 
 static size_t arrival_end(int p, size_t slot) { return stage_end(p, slot) + (size_t)p * arrival_room; }
 
-size_t control_size(int p, size_t slot) { return arrival_end(p, slot) + boxes_size(p, slot); }
+static size_t boxes_end(int p, size_t slot) { return (arrival_end(p, slot) + boxes_size(p, slot) + page - 1) / page * page; }
 
-void team_attach(struct team *team, void *memory, size_t slot) {
+size_t control_size(int p, size_t slot, size_t space) { return boxes_end(p, slot) + space; }
+
+void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
+    team->nodes = 1;
     team->control = memory;
-    team->control_bytes = control_size(team->p, slot);
+    team->control_bytes = control_size(team->p, slot, space);
+    team->space = (char *)memory + boxes_end(team->p, slot);
+    team->space_bytes = space;
     team->cards = (char *)memory + posts_end(team->p);
     team->stage = (char *)memory + cards_end(team->p);
     team->arrival = (char *)memory + stage_end(team->p, slot);
@@ -53,6 +58,9 @@ void team_release(struct team *team) {
         free(team->neighbours[i]);
         free(team->segment[i]);
     }
+    team_free_lanes(team);
+    if (team->places) places_free(team->places);
+    free(team->places);
     free(team->domain_of);
     free(team->names);
     free(team->world);
@@ -101,6 +109,7 @@ int team_map(struct team *team, bool writable) {
 }
 
 bool team_shares(const struct team *team) {
+    if (team->wire) return false;
     for (int r = 0; r < team->p; r++)
         if (team->names[r].bytes == 0) return false;
     return true;

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "order/order.h"
+#include "reach/messages.h"
 
 #include <stdatomic.h>
 
@@ -135,11 +136,20 @@ enum { BOXES = 32, BOX_INSIDE = 832 }; /* see box.c, below */
 struct team {
     int p, me;
     const char *why_native; /* not NULL: the host MPI does everything; none of what follows is set. Static storage */
-    struct control *control;
+    int nodes;              /* that the ranks sit on */
+    /* Over several nodes, see messages.h; NULL on one. What else is here is then that of `node`, but plans and figures. */
+    struct wire *wire;
+    struct places *places;
+    struct team *node;
+    struct team **lanes; /* [places->most]; NULL where not asked for yet */
+    struct network network;
+    struct control *control; /* on one node */
     size_t control_bytes;
     char *cards; /* [2][p][CARD_BYTES] bytes */
     char *stage; /* [2][p][slot] bytes */
     size_t slot;
+    char *space; /* space_bytes of memory, shared by the ranks of a node that is one of several; sparse */
+    size_t space_bytes;
     char *boxes; /* see box.c */
     size_t box_room;
     uint64_t ops;                       /* calls that went through boxes, the same number on all ranks */
@@ -197,10 +207,10 @@ extern void (*team_farewell)(struct team *team);
 #endif
 
 /* ---- node.c: the memory of a team; MPI-free, so that threads can be peers in tests ---- */
-/* Bytes of control block and stage for p ranks with `slot` staging bytes per rank and half. */
-size_t control_size(int p, size_t slot);
-/* Points team->control, stage and slot into zeroed shared memory of control_size bytes, and picks the waiting policy. Local. */
-void team_attach(struct team *team, void *memory, size_t slot);
+/* Bytes of control block and stage for p ranks with `slot` staging bytes per rank and half, and `space` bytes for all. */
+size_t control_size(int p, size_t slot, size_t space);
+/* Points team->control, stage, slot and space into zeroed shared memory of control_size bytes; picks the waiting policy. Local. */
+void team_attach(struct team *team, void *memory, size_t slot, size_t space);
 /* Frees what the team owns except the struct itself. Local. */
 void team_release(struct team *team);
 /* My part of a walk; NULL without memory. Local; the array belongs to the team. */
@@ -318,6 +328,8 @@ void sums_add(struct team *team, const uint64_t values[2], uint64_t sums[2]);
 void sums_read(struct team *team, uint64_t sums[2]);
 /* True when every rank says true. Collective. */
 bool team_agree(struct team *team, bool fine);
+/* Rank 0's text to all: at most 63 characters. Collective. */
+void team_tell(struct team *team, char text[64]);
 
 /* ---- waits.c: waiting for late ranks told apart from moving data; costs one branch where no report is wanted ---- */
 /* Before a call that is to be reported, with the time of now; after it, team->waits holds what it waited until waits_end. Local. */
@@ -336,6 +348,8 @@ void waits_late(struct team *team, double seconds, int rank);
 /* ---- wait.c: the one wait loop ---- */
 /* Returns when *word != old (acquire). Sleeps in the kernel if that takes long; the writer wakes when *sleepers != 0. */
 void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *sleepers);
+/* Returns when done(state), which has to drive what is waited for, says so. */
+void wait_until(struct team *team, bool (*done)(void *state), void *state);
 void wait_wake(_Atomic uint32_t *word, _Atomic uint32_t *sleepers);
 
 #endif

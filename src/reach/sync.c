@@ -3,6 +3,8 @@
  * and barrier whatever the shape of the barrier, so the shape is the simplest; the counter wraps and needs no reset. */
 #include "reach/reach.h"
 
+#include <string.h>
+
 HOT bool sync_arrive(struct team *team, uint32_t trouble) {
     struct control *control = team->control;
     if (trouble) atomic_fetch_or_explicit(&control->trouble[team->epoch & 1], trouble, memory_order_relaxed);
@@ -67,6 +69,10 @@ void sync_measure(struct team *team) {
 /* Two sets of words, used in turns. Who adds for the time k + 2 has passed the barrier that followed everybody's k + 1, and before
  * that everybody had read k: the words are never added to while somebody still has to read them, and need no reset. */
 void sums_add(struct team *team, const uint64_t values[2], uint64_t sums[2]) {
+    if (team->wire) {
+        messages_sum(team, values, sums);
+        return;
+    }
     if (team->sums_wanted) sums_read(team, team->sums_wanted);
     for (int i = 0; i < 2; i++)
         atomic_fetch_add_explicit(&team->control->sums[team->sums_count & 1][i], values[i], memory_order_relaxed);
@@ -85,4 +91,17 @@ void sums_read(struct team *team, uint64_t sums[2]) {
     team->sums_wanted = NULL;
 }
 
-bool team_agree(struct team *team, bool fine) { return sync_all(team, fine ? 0 : REFUSED) == 0; }
+bool team_agree(struct team *team, bool fine) {
+    return team->wire ? messages_agree(team, fine) : sync_all(team, fine ? 0 : REFUSED) == 0;
+}
+
+void team_tell(struct team *team, char text[64]) {
+    if (team->wire) {
+        messages_tell(team, text, 64);
+        return;
+    }
+    char *advice = team->control->advice[team->epoch & 1];
+    if (team->me == 0) memcpy(advice, text, 64);
+    sync_all(team, 0);
+    memcpy(text, advice, 64);
+}

@@ -8,6 +8,7 @@
 
 #include "reach/handover.h"
 #include "reach/reach.h"
+#include "reach/wire.h"
 
 #include "heap/heap.h"
 
@@ -83,9 +84,13 @@ static void team_free(struct live *live) {
     atomic_fetch_add(&deaths, 1);
     if (team_farewell) team_farewell(team);
     if (team->plans_free) team->plans_free(team);
-    progress_stop(team);
-    team_release(team);
-    if (team->control) munmap(team->control, team->control_bytes);
+    for (struct team *part = team; part; part = part->node) {
+        progress_stop(part);
+        wire_close(part);
+        team_release(part);
+        if (part->control) munmap(part->control, part->control_bytes);
+    }
+    free(team->node);
     pthread_mutex_lock(&lock);
     *live->link = live->next;
     if (live->next) live->next->link = live->link;
@@ -134,7 +139,7 @@ int heap_of_this_process(struct heap_region *region) {
 }
 
 /* Before it meets the others, a rank looks at what it can offer. */
-static void introduce(struct team *team, struct card *card, size_t slot, int *control_fd) {
+static void introduce(struct team *team, struct card *card, size_t control_bytes, int *control_fd) {
     *card = (struct card){.seat.processors = machine_processors()};
     PMPI_Comm_rank(MPI_COMM_WORLD, &card->seat.rank);
     struct heap_region region;
@@ -146,7 +151,7 @@ static void introduce(struct team *team, struct card *card, size_t slot, int *co
     }
     *control_fd = -1;
     if (team->me == 0) {
-        *control_fd = segment_create("mortar-team", control_size(team->p, slot));
+        *control_fd = segment_create("mortar-team", control_bytes);
         card->refused = *control_fd < 0 || segment_name(*control_fd, &card->control) < 0;
     }
 }
@@ -191,28 +196,28 @@ static void *open_control(struct team *team, MPI_Comm node, const struct card *c
 }
 
 /* The ranks of one node meet on a private communicator. Returns NULL or why the team must stay native, alike on all ranks. */
-static const char *meet(struct team *team, MPI_Comm node) {
+static const char *meet(struct team *team, MPI_Comm node, size_t space) {
     const char *why = "out of memory";
     size_t slot = option_number(OPTION_SLOT) / 2 / 64 * 64, least = 64 * (size_t)team->p;
     if (slot < least) slot = least;
+    size_t bytes = control_size(team->p, slot, space);
     struct card card, *cards = malloc((size_t)team->p * sizeof *cards);
     team->names = calloc((size_t)team->p, sizeof *team->names);
     team->world = calloc((size_t)team->p, sizeof *team->world);
     int fd;
-    introduce(team, &card, slot, &fd);
+    introduce(team, &card, bytes, &fd);
     if (!all_agree(node, cards && team->names && team->world && !card.refused)) {
         if (card.refused) why = "no shared memory: memfd_create was refused";
         goto done;
     }
     host.allgather(&card, (int)sizeof card, MPI_BYTE, cards, (int)sizeof card, MPI_BYTE, node);
     for (int r = 0; r < team->p; r++) team->names[r] = cards[r].region, team->world[r] = cards[r].seat.rank;
-    size_t bytes = control_size(team->p, slot);
     void *memory = open_control(team, node, cards, fd, bytes);
     if (!memory) {
         why = "the ranks cannot open each other's memory (neither /proc/PID/fd nor sockets work)";
         goto done;
     }
-    team_attach(team, memory, slot);
+    team_attach(team, memory, slot, space);
     count_processors(team, cards);
     why = all_agree(node, progress_start(team) == 0) ? NULL : "no generalized request to drive the MPI library with";
     if (!why) divide(team, cards);
@@ -223,29 +228,75 @@ done:
     return why;
 }
 
-static const char *several_nodes(MPI_Comm comm, int p, int me, MPI_Comm *node) {
-    int nodes = (int)option_number(OPTION_NODES), here = 0, error;
-    if (nodes > 1) error = PMPI_Comm_split(comm, (int)((long)me * nodes / p), me, node);
-    else error = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, node);
-    if (error != MPI_SUCCESS || *node == MPI_COMM_NULL) return "the MPI library cannot split the communicator by node";
+/* The ranks of my node; *lowest: which is the lowest of them. */
+static const char *find_node(MPI_Comm comm, int p, int me, MPI_Comm *node, int *lowest) {
+    static const char *const why = "the MPI library cannot split the communicator by node";
+    int pretended = places_pretended(p, me);
+    if (pretended == -EINVAL) return "MORTAR_NODES is not a number of nodes, nor like 5,3,1 or cyclic:3";
+    int error = pretended >= 0 ? PMPI_Comm_split(comm, pretended, me, node)
+                               : PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, node);
+    if (error != MPI_SUCCESS || *node == MPI_COMM_NULL) return why;
     PMPI_Comm_set_errhandler(*node, MPI_ERRORS_RETURN);
-    PMPI_Comm_size(*node, &here);
-    return here < p ? "the ranks sit on several nodes: multi-node algorithms are not there yet" : NULL;
+    *lowest = me;
+    return host.bcast(lowest, 1, MPI_INT, 0, *node) == MPI_SUCCESS ? NULL : why;
+}
+
+/* Sparse: as much as all that the ranks of a node can have to send, and to receive. */
+static size_t space_bytes(void) { return 2 * (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE); }
+
+/* The team of a communicator over several nodes: places, wire, and the team of my node. Returns why it stays native, alike on all
+ * ranks. */
+static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node, int lowest) {
+    int *all = malloc((size_t)team->p * sizeof *all);
+    team->places = malloc(sizeof *team->places);
+    team->node = calloc(1, sizeof *team->node);
+    team->world = calloc((size_t)team->p, sizeof *team->world);
+    int32_t world = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world);
+    bool fine = all && team->places && team->node && team->world;
+    if (all_agree(comm, fine)) {
+        host.allgather(&lowest, 1, MPI_INT, all, 1, MPI_INT, comm);
+        host.allgather(&world, 1, MPI_INT, team->world, 1, MPI_INT, comm);
+        fine = places_make(team->places, team->p, all) == 0 && wire_open(team, comm) == 0;
+    } else {
+        fine = false;
+        free(team->places);
+        team->places = NULL;
+    }
+    free(all);
+    const char *why = NULL;
+    if (!all_agree(comm, fine)) return "out of memory, or of communicators";
+    team->node->domains = 1;
+    PMPI_Comm_size(node, &team->node->p);
+    PMPI_Comm_rank(node, &team->node->me);
+    why = meet(team->node, node, space_bytes());
+    if (!all_agree(comm, !why)) return why ? why : "the ranks of another node cannot share memory";
+    team->nodes = team->places->nodes;
+    team->network = usual_network;
+    team->patience = team->node->patience;
+    team->l2_bytes = team->node->l2_bytes;
+    team->l3_bytes = team->node->l3_bytes;
+    team->processors = team->node->processors;
+    return NULL;
 }
 
 static void build(struct team *team, MPI_Comm comm) {
-    int inter = 0;
+    int inter = 0, lowest = 0, here = 0;
     PMPI_Comm_test_inter(comm, &inter);
     PMPI_Comm_size(comm, &team->p);
     PMPI_Comm_rank(comm, &team->me);
     team->domains = 1;
+    team->nodes = 1;
     if (inter) team->why_native = "an intercommunicator";
     else if (team->p == 1) team->why_native = "one rank";
     if (team->why_native) return;
     double start = clock_seconds();
     MPI_Comm node = MPI_COMM_NULL;
-    team->why_native = several_nodes(comm, team->p, team->me, &node);
-    if (!team->why_native) team->why_native = meet(team, node);
+    team->why_native = find_node(comm, team->p, team->me, &node, &lowest);
+    if (!team->why_native) {
+        PMPI_Comm_size(node, &here);
+        team->why_native = here < team->p ? reach_out(team, comm, node, lowest) : meet(team, node, 0);
+    }
     if (node != MPI_COMM_NULL) PMPI_Comm_free(&node);
     team->setup_seconds = clock_seconds() - start;
 }

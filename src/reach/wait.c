@@ -124,3 +124,17 @@ HOT void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _A
     wait_patiently(team, word, old, sleepers);
     if (waits->on) waits->seconds += waits->length = clock_seconds() - waits->began;
 }
+
+void wait_until(struct team *team, bool (*done)(void *state), void *state) {
+    double until = clock_seconds() + (team->patience.crowded ? 0 : spin_seconds);
+    do
+        if (done(state)) return;
+    while (clock_seconds() < until);
+    until += yield_seconds;
+    while (!done(state)) {
+        sched_yield();
+        if (clock_seconds() < until) continue;
+        struct timespec nap = {.tv_nsec = first_nap}; /* nobody wakes us, so naps stay short */
+        nanosleep(&nap, NULL);
+    }
+}

@@ -66,7 +66,7 @@ static uint32_t *domains_of(const struct crew *crew) {
 
 static void build(struct crew *crew, struct segment_name *names) {
     uint64_t random = crew->seed;
-    size_t bytes = control_size(crew->p, crew->slot);
+    size_t bytes = control_size(crew->p, crew->slot, 0);
     crew->memory = aligned_alloc(4096, (bytes + behind + 4095) / 4096 * 4096);
     expect(crew->memory != NULL, "aligned_alloc");
     memset(crew->memory, 0, bytes);
@@ -81,7 +81,7 @@ static void build(struct crew *crew, struct segment_name *names) {
         rank->team.me = r;
         rank->team.domain_of = domains_of(crew);
         rank->has_region = crew->reach != REACH_NOTHING && (crew->all_have_regions || draw_below(&random, 8) != 0);
-        team_attach(&rank->team, crew->memory, crew->slot);
+        team_attach(&rank->team, crew->memory, crew->slot, 0);
         rank->team.patience.mode = patience_of(crew, &random);
         rank->team.patience.crowded = crew->p > processors_here() || draw_below(&random, 2);
         rank->team.epoch = crew->epoch;
@@ -96,7 +96,7 @@ static void build(struct crew *crew, struct segment_name *names) {
 }
 
 static void tear_down(struct crew *crew, struct segment_name *names) {
-    const char *end = (char *)crew->memory + control_size(crew->p, crew->slot);
+    const char *end = (char *)crew->memory + control_size(crew->p, crew->slot, 0);
     for (int i = 0; i < behind; i++) expect(end[i] == 0x5a, "p=%d: byte %d behind the shared memory was written", crew->p, i);
     for (int r = 0; r < crew->p; r++) {
         struct rank *rank = &crew->ranks[r];

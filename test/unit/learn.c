@@ -63,7 +63,7 @@ static void one_call(struct rank *rank, const struct world *world, struct plan *
 static void play(struct rank *rank) {
     const struct world *world = rank->crew->argument;
     struct team *team = &rank->team;
-    struct shape shape = {COLL_alltoall, bytes, false}, other = {COLL_allgather, 3 * bytes, false};
+    struct shape shape = {COLL_alltoall, bytes, false, 0}, other = {COLL_allgather, 3 * bytes, false, 0};
     double total = 0, regret = 0, native_calls = 0;
     const char *usual = ""; /* what most of the last calls run */
     int usual_calls = 0;

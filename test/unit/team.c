@@ -215,11 +215,11 @@ static void bounds(void) {
 static void layout(void) {
     for (int p = 1; p <= 70; p += 23)
         for (size_t slot = 64; slot <= 64 * 1024; slot *= 8) {
-            size_t bytes = control_size(p, slot);
+            size_t bytes = control_size(p, slot, 0);
             char *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096), *end = memory;
             expect(memory != NULL, "aligned_alloc");
             struct team team = {.p = p};
-            team_attach(&team, memory, slot);
+            team_attach(&team, memory, slot, 0);
             expect(team.control_bytes == bytes && team.slot == slot && (char *)team.control == memory, "team_attach");
             end = (char *)team.control->posts;
             for (uint32_t half = 0; half < 2; half++)

@@ -203,14 +203,14 @@ static void make_graph(const struct crew *crew, struct graph *graph) {
 /* ---- one rank's call ---- */
 
 /* Where a rank puts its things: a quarter of its block for each, two of the quarters in its region. */
-struct places {
+struct buffers {
     char *send, *recv, *tables[2];
 };
 
-static struct places draw_places(struct rank *rank, const struct plan *plan) {
+static struct buffers draw_places(struct rank *rank, const struct plan *plan) {
     uint32_t quarters = plan->reachable ? 2 : 4, send = draw_below(&rank->own, quarters);
     uint32_t recv = (send + 1 + draw_below(&rank->own, quarters - 1)) % quarters;
-    struct places places = {.send = rank->block + send * quarter + guard, .recv = rank->block + recv * quarter + guard};
+    struct buffers places = {.send = rank->block + send * quarter + guard, .recv = rank->block + recv * quarter + guard};
     size_t end = quarter - 32 * 1024;
     for (int t = 0; t < 2; t++) {
         uint32_t in = draw_below(&rank->own, quarters);
@@ -298,7 +298,7 @@ static void one_call(struct rank *rank, const struct graph *graph, uint32_t numb
     struct side sends, recvs;
     describe(&plan, team->p, team->me, true, &sends);
     describe(&plan, team->p, team->me, false, &recvs);
-    struct places places = draw_places(rank, &plan);
+    struct buffers places = draw_places(rank, &plan);
     for (size_t at = 0; at < sends.bytes; at++) places.send[at] = sent_byte(&plan, team->me, at);
     expected(&plan, team->p, team->me, places.recv - guard, true);
     struct blocks send = write_blocks(rank, &plan, &sends, places.send, places.tables[0]);

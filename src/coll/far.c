@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* far - what algorithms that send messages have in common: the sides of a call as runs of bytes, routines inside a plan, costs.
+ * Costs are those of LogGP with a limit per node: o seconds of a rank for each message it sends or receives, L on the way, a gap
+ * between messages of a node's ranks, and seconds per byte of one rank and of a node. */
+#include "coll/coll.h"
+
+#include <errno.h>
+
+void sides_of(const struct team *team, const struct call *call, struct blocks *sends, struct blocks *recvs) {
+    bool personal = is_personal(call->shape.collective);
+    struct blocks equal = {.layout = &layout_bytes, .each = call->shape.bytes};
+    *sends = *recvs = equal;
+    sends->base = (char *)(uintptr_t)call->send;
+    sends->count = personal ? team->p : 1;
+    recvs->base = call->recv;
+    recvs->count = team->p;
+    if (call->sends) *sends = *call->sends;
+    if (call->recvs) *recvs = *call->recvs;
+}
+
+size_t block_between(const struct team *team, const struct call *call, int source, int dest) {
+    if (call->bytes_between) return call->bytes_between(call, source, dest);
+    if (among(call->shape.collective, BIT(alltoall) | BIT(allgather))) return call->shape.bytes;
+    if (call->shape.collective == COLL_allgatherv) return run_of(call->recvs, source).bytes;
+    if (dest == team->me) return run_of(call->recvs, source).bytes;
+    return source == team->me ? run_of(call->sends, dest).bytes : SIZE_MAX;
+}
+
+/* ---- routines ---- */
+
+bool routine_fits(const struct routine *routine, const struct team *team, const struct shape *shape) {
+    return can_run(routine->algorithm, &routine->arguments, team, shape);
+}
+
+int routine_prepare(const struct routine *routine, struct team *team) {
+    const struct algorithm_code *code = routine->algorithm->code;
+    if (!code->run) return team->wire->carrier->prepare ? team->wire->carrier->prepare(team->wire->state, team) : -ENOSYS;
+    return code->prepare ? code->prepare(team, &routine->arguments) : 0;
+}
+
+enum outcome routine_run(const struct routine *routine, struct team *team, const struct call *call) {
+    const struct algorithm_code *code = routine->algorithm->code;
+    if (code->run) return code->run(team, call, &routine->arguments);
+    return team->wire->carrier->collective(team->wire->state, team, call) == 0 ? DONE : FAILED;
+}
+
+double routine_cost(const struct routine *routine, const struct team *team, const struct shape *shape) {
+    const struct algorithm_code *code = routine->algorithm->code;
+    return code->cost ? code->cost(team, shape, &routine->arguments) : -1;
+}
+
+/* ---- costs ---- */
+
+static double ranks_beside(const struct team *team, const struct shape *shape) {
+    return shape->beside ? shape->beside : team->places ? team->places->most : 1;
+}
+
+static double bytes_seconds(const struct network *net, double beside, double bytes) {
+    return bytes * (net->byte > beside * net->node_byte ? net->byte : beside * net->node_byte);
+}
+
+double burst_seconds(const struct team *team, const struct shape *shape, double messages, double bytes) {
+    const struct network *net = &team->network;
+    double beside = ranks_beside(team, shape), mine = 2 * net->overhead, all = beside * net->gap;
+    return net->latency + messages * (mine > all ? mine : all) + bytes_seconds(net, beside, messages * bytes);
+}
+
+double steps_seconds(const struct team *team, const struct shape *shape, double steps, double bytes) {
+    return steps * burst_seconds(team, shape, 1, bytes);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lanes - teams of one rank of each node, on the wire of the team that they are part of. A rank of a small node may be in several;
+ * it runs them one after the other, in the order of their numbers, so nobody waits in a circle. */
+#include "reach/reach.h"
+
+#include <stdlib.h>
+
+static struct team *make(const struct team *team, int l) {
+    const struct places *places = team->places;
+    struct team *lane = calloc(1, sizeof *lane);
+    struct wire *wire = malloc(sizeof *wire);
+    int *ranks = calloc((size_t)places->nodes, sizeof *ranks);
+    if (!lane || !wire || !ranks) {
+        free(lane);
+        free(wire);
+        free(ranks);
+        return NULL;
+    }
+    int home = places->node_of[team->me];
+    for (int n = 0; n < places->nodes; n++) ranks[n] = rank_at(places, n, l % ranks_on(places, n));
+    bool in = ranks[home] == team->me;
+    if (team->wire->ranks)
+        for (int n = 0; n < places->nodes; n++) ranks[n] = team->wire->ranks[ranks[n]];
+    *wire = *team->wire;
+    wire->ranks = ranks;
+    wire->tag += TAGS * (1 + l);
+    wire->native = NULL;
+    lane->p = lane->nodes = places->nodes;
+    lane->me = in ? home : -1;
+    lane->domains = 1;
+    lane->wire = wire;
+    lane->network = team->network;
+    lane->l2_bytes = team->l2_bytes;
+    lane->l3_bytes = team->l3_bytes;
+    return lane;
+}
+
+struct team *team_lane(struct team *team, int l) {
+    if (!team->lanes) team->lanes = calloc((size_t)team->places->most, sizeof *team->lanes);
+    if (!team->lanes || l >= team->places->most) return NULL;
+    if (!team->lanes[l]) team->lanes[l] = make(team, l);
+    return team->lanes[l];
+}
+
+void team_free_lanes(struct team *team) {
+    for (int l = 0; team->lanes && l < team->places->most; l++) {
+        if (!team->lanes[l]) continue;
+        free((void *)(uintptr_t)team->lanes[l]->wire->ranks);
+        free(team->lanes[l]->wire);
+        free(team->lanes[l]);
+    }
+    free(team->lanes);
+    team->lanes = NULL;
+}

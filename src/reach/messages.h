@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* messages.h - a part of reach.h: teams over several nodes, and the messages between their ranks.
+ *
+ * Three kinds of teams. On one node: control != NULL, the ranks share memory. Over several nodes: wire != NULL and places tells
+ * who sits where; `node` is the team of the ranks of my node. A lane: one rank of each node, wire != NULL, no places; its rank n
+ * sits on node n. What needs messages only asks for a wire, and runs on either. */
+#ifndef MORTAR_MESSAGES_H
+#define MORTAR_MESSAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct call;
+struct team;
+
+/* Who sits where. Nodes are numbered by their lowest ranks. */
+struct places {
+    int nodes, most; /* most: ranks on one node */
+    int *node_of;    /* [p] */
+    int *local_of;   /* [p] which of its node's ranks a rank is */
+    int *first;      /* [nodes + 1] where a node's ranks begin in: */
+    int *ranks;      /* [p] the ranks, node by node, ascending */
+    bool in_order;   /* ranks[i] == i: each node's ranks follow each other */
+};
+static inline int ranks_on(const struct places *places, int node) { return places->first[node + 1] - places->first[node]; }
+static inline int rank_at(const struct places *places, int node, int local) { return places->ranks[places->first[node] + local]; }
+
+/* ---- places.c ---- */
+/* lowest[r]: the lowest rank on r's node. 0 or -ENOMEM; free with places_free. Local. */
+int places_make(struct places *places, int p, const int *lowest);
+void places_free(struct places *places);
+/* Option NODES: on which node to pretend that a rank sits, from "3" (blocks), "5,3,1" (so many ranks each; once more for the rest)
+ * or "cyclic:3". -1: the option is not set. -EINVAL: it cannot be read. Local. */
+int places_pretended(int p, int rank);
+
+/* How messages travel: the host MPI (wire.c), or, in tests, threads. Requests have small numbers, given by the caller, who uses one
+ * again only when it is done. 0 or -errno. */
+struct carrier {
+    int (*start)(void *state, bool sends, int peer, void *data, size_t bytes, int tag, int request);
+    /* Waits for one of the requests first .. first + count - 1 that are not done; *done its number, or -1: all are done. */
+    int (*some)(void *state, struct team *team, int first, int count, int *done);
+    int (*all)(void *state, struct team *team, int first, int count);
+    /* Has a message with this tag come that nobody has begun to receive? Its sender, or -1. Local. */
+    int (*look)(void *state, int tag);
+    /* The host MPI's own collective on a team with a wire. NULL: there is none. */
+    int (*collective)(void *state, struct team *team, const struct call *call);
+    /* Makes that possible. Collective over the team; 0 or -errno, the same on all ranks. */
+    int (*prepare)(void *state, struct team *team);
+    void (*close)(void *state);
+};
+
+struct wire {
+    const struct carrier *carrier;
+    void *state;      /* the carrier's; the lanes of a team have it in common */
+    const int *ranks; /* [p] the team's ranks as the carrier numbers them; NULL: as they are */
+    int tag;          /* messages of this team have the tags tag .. tag + TAGS - 1 */
+    int *under_way;   /* messages started and not finished; in common, too */
+    struct traffic *traffic;
+    void *native; /* the carrier's, for its collectives; NULL: not prepared */
+};
+enum { TAGS = 16 };
+
+/* What this rank has sent. far: to other nodes. */
+struct traffic {
+    uint64_t messages, bytes, far_messages, far_bytes;
+};
+
+/* What messages between nodes cost, in seconds; the network part of a tuning file, or what is usual. */
+struct network {
+    double latency, overhead; /* of a short message: on its way; of the rank that sends, and of the one that receives */
+    double byte, node_byte;   /* each byte: of one rank's messages, of all ranks' of a node */
+    double gap;               /* from one short message to the next, of all ranks of a node */
+};
+extern const struct network usual_network;
+
+/* ---- messages.c. A message without bytes is neither sent nor received: both sides know. Messages between two ranks with one tag
+ * arrive in order. 0 or -errno: after an error the team's messages are lost ---- */
+/* The point to finish from: what was started before goes on. */
+int messages_mark(const struct team *team);
+int message_send(struct team *team, int to, const void *data, size_t bytes, int tag);
+int message_recv(struct team *team, int from, void *data, size_t bytes, int tag);
+/* Waits for all that was started since mark. */
+int messages_finish(struct team *team, int mark);
+/* Waits for one more of the messages since mark; *which: how many were started between mark and it, or -1: all are finished.
+ * A message of more than message_most bytes counts as several. */
+int messages_next(struct team *team, int mark, int *which);
+extern const size_t message_most;
+/* The rank from which a message with this tag has come that nobody has begun to receive; -1: none. Local. */
+int messages_look(struct team *team, int tag);
+/* For set-up, over a wire: rank 0's bytes to all; true when all say true; sums over the ranks. Collective. */
+int messages_tell(struct team *team, void *data, size_t bytes);
+bool messages_agree(struct team *team, bool fine);
+int messages_sum(struct team *team, const uint64_t values[2], uint64_t sums[2]);
+
+/* ---- lanes.c ---- */
+/* Lane l: rank l % (ranks on it) of each node; on a rank that is not in it, me is -1. The team keeps it. NULL: no memory. Local. */
+struct team *team_lane(struct team *team, int l);
+void team_free_lanes(struct team *team);
+
+#endif
