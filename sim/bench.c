@@ -35,15 +35,17 @@ struct settings {
 /* The first rank speaks, and ends the process for all. */
 static void refuse(int me, const char *what, const char *text, const char *expected) {
     while (me != 0) world_meet(0, NULL);
-    fprintf(stderr, "mortar-sim: %s \"%s\": expected %s\n", what, text, expected);
+    fprintf(stderr, "mortar-sim: %s \"%s\": %s\n", what, text, expected);
     _exit(2);
 }
 
 static struct settings read_settings(int argc, char **argv, int me) {
     struct settings settings = {.verify = true};
-    if (argc < 4) refuse(me, "arguments", argc > 1 ? argv[1] : "", "COLLECTIVE SIZES PLAN... (see sim/bench.c)");
+    char names[320];
+    if (argc < 4) refuse(me, "arguments", argc > 1 ? argv[1] : "", "expected COLLECTIVE SIZES PLAN... (see sim/bench.c)");
     settings.call = call_find(argv[1]);
-    if (settings.call < 0) refuse(me, "collective", argv[1], call_names());
+    snprintf(names, sizeof names, "expected %s", call_names());
+    if (settings.call < 0) refuse(me, "collective", argv[1], names);
     settings.sizes = argv[2];
     settings.plans = argv + 3;
     for (int i = 3; i < argc; i++) {
@@ -56,7 +58,7 @@ static struct settings read_settings(int argc, char **argv, int me) {
         } else if (strcmp(argv[i], "--late") == 0) {
             const char *text = i + 1 < argc ? argv[++i] : "";
             settings.late = strtod(text, &end);
-            if (end == text || *end || settings.late < 0) refuse(me, "--late", text, "seconds");
+            if (end == text || *end || settings.late < 0) refuse(me, "--late", text, "expected seconds");
         } else {
             struct plan plan;
             char why[192];
@@ -79,7 +81,8 @@ static struct buffers buffers_for(const struct settings *settings, size_t block,
         buffers.send = aligned_alloc(64, (sent + 127) / 64 * 64);
         buffers.recv = aligned_alloc(64, (received + 127) / 64 * 64);
     }
-    if (!buffers.send || !buffers.recv || !buffers.counts || !buffers.displs) refuse(0, "size", settings->sizes, "less memory");
+    if (!buffers.send || !buffers.recv || !buffers.counts || !buffers.displs)
+        refuse(0, "size", settings->sizes, "expected less: out of memory");
     return buffers;
 }
 
@@ -155,7 +158,7 @@ int main(int argc, char **argv) {
     for (char *next = settings.sizes; *next;) {
         char *end;
         size_t block = strtoul(next, &end, 10);
-        if (end == next || (*end && *end != ',')) refuse(me, "sizes", next, "numbers of bytes with commas between");
+        if (end == next || (*end && *end != ',')) refuse(me, "sizes", next, "expected numbers of bytes with commas between");
         for (int i = 0; i < settings.plan_count; i++) measure(&settings, argv[1], settings.plans[i], block, ranks, me);
         next = *end ? end + 1 : end;
     }

@@ -30,7 +30,7 @@ def options():
     parser.add_argument("--sizes", default=DEFAULT_SIZES, help="bytes of a block, 8,64,4K or 8:4K:x8 (default %s)" % DEFAULT_SIZES)
     parser.add_argument("--plans", nargs="+", metavar="PLAN", help="default: all that `mortar info --plans C` lists")
     parser.add_argument("--placement", choices=platforms.PLACEMENTS, default="ordered", help="of the ranks on the nodes")
-    parser.add_argument("--selectors", nargs="+", choices=simulate.SELECTORS, default=["default"],
+    parser.add_argument("--selectors", nargs="+", choices=simulate.SELECTORS, default=["mpich"],
                         help="whose algorithms SimGrid's own MPI library uses")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER",
                         help="a parameter, in seconds and bytes per second: " + platforms.describe(platforms.DEFAULTS))

@@ -17,7 +17,7 @@ import time
 import platforms
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SELECTORS = ("default", "mpich", "ompi", "mvapich2", "impi")  # whose choices SMPI's own collectives, `native`, imitate
+SELECTORS = ("mpich", "ompi", "mvapich2", "impi")  # whose choices SMPI's own collectives, `native`, imitate
 COLUMNS = ("collective", "plan", "ran", "bytes", "ranks", "nodes", "seconds", "inside_seconds", "verified", "selector", "placement",
            "late") + tuple(platforms.DEFAULTS) + ("source",)
 
@@ -50,7 +50,7 @@ def options(parameters, selector):
              "smpi/test": "0", "smpi/iprobe": "0", "smpi/wtime": "0", "contexts/stack-size": "512"}
     if ":" in selector:  # one algorithm of SMPI's, as in alltoall:bruck
         given["smpi/" + selector.partition(":")[0]] = selector.partition(":")[2]
-    elif selector != "default":
+    else:
         given["smpi/coll-selector"] = selector
     return ["--cfg=%s:%s" % pair for pair in given.items()] + ["--log=root.thres:critical"]
 
@@ -58,7 +58,7 @@ def options(parameters, selector):
 class Cell:
     """One process: a collective, sizes and plans on one simulated cluster."""
 
-    def __init__(self, size, collective, sizes, plans, parameters=None, placement="ordered", selector="default", late=0.0,
+    def __init__(self, size, collective, sizes, plans, parameters=None, placement="ordered", selector="mpich", late=0.0,
                  lean=False, platform=None, seconds=600, environment=None):
         self.nodes, self.ranks_per_node = size
         self.collective, self.sizes, self.plans = collective, list(sizes), list(plans)
@@ -217,7 +217,7 @@ def main():
     parser.add_argument("collective")
     parser.add_argument("--bytes", default="8,64,512")
     parser.add_argument("--plans", nargs="+", default=["native", "auto"])
-    parser.add_argument("--selectors", nargs="+", default=["default"],
+    parser.add_argument("--selectors", nargs="+", default=["mpich"],
                         help="what native is: " + " ".join(SELECTORS) + ", or one of SMPI's algorithms as alltoall:bruck")
     parser.add_argument("--placement", choices=platforms.PLACEMENTS, default="ordered")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER", help=platforms.describe(platforms.DEFAULTS))

@@ -19,3 +19,10 @@ void wait_wake(_Atomic uint32_t *word, _Atomic uint32_t *sleepers) {
     (void)word;
     world_wake(sleepers);
 }
+
+void wait_until(struct team *team, bool (*done)(void *state), void *state) {
+    (void)team;
+    charge_settle();
+    while (!done(state))
+        world_spend(world_prices()->flag); /* what blocks in MPI is done at once; else it is asked again and again */
+}
