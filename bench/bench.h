@@ -7,6 +7,7 @@
 #include "base/base.h"
 
 #include <mpi.h>
+#include <stdio.h>
 
 /* ---- kinds.c: the collectives (list.h) ---- */
 struct cell;
@@ -76,6 +77,17 @@ bool settings_number(const char *text, double least, double most, double *number
 bool settings_imbalances(const char *text, struct settings *settings);
 /* settings_options.c: reads words[*i] and what belongs to it, and moves *i behind. As settings_read. */
 int settings_option(int count, char **words, int *i, struct settings *settings);
+
+/* ---- nodes.c: who shares a node ---- */
+/* The ranks of comm that share my node, in its order. pretend: as MORTAR_NODES divides them, like the library does
+ * (src/reach/team.c). */
+void nodes_split(MPI_Comm comm, bool pretend, MPI_Comm *node);
+/* Does MORTAR_NODES divide them? Can it not be read? Local. */
+bool nodes_pretended(void);
+bool nodes_unreadable(void);
+/* [p] each rank's node, counted from 0 in the order of their lowest ranks, and how many there are; to be freed. NULL on all ranks:
+ * no memory. */
+int *nodes_of(MPI_Comm comm, MPI_Comm node, int *nodes);
 
 /* ---- world.c: where we are ---- */
 /* plan and report are those of mortar.h, NULL when mortar is not loaded. */
@@ -282,6 +294,16 @@ bool verify(const struct world *world, const struct cell *cell, const struct con
 void chosen(const struct world *world, const struct kind *kind, bool forced, char *text, size_t size);
 /* In how many memory domains mortar sees the ranks sit, once a collective has run. On the first rank; 1 where it does not tell. */
 int chosen_domains(const struct world *world);
+
+/* ---- csv.c: local ---- */
+/* Opens a file to add rows to it, and writes the header, a whole line, into a new one. NULL: it said why not. */
+FILE *csv_open(const char *path, const char *header);
+/* A value, in quotes where it needs them. */
+void csv_text(FILE *csv, const char *text);
+/* 0, or 1 when it said that the file is not complete. csv may be NULL. */
+int csv_close(FILE *csv);
+/* "64K". Returns text. */
+const char *size_text(size_t bytes, char *text, size_t size);
 
 /* ---- output.c: on the first rank only, local ---- */
 /* Opens the CSV file and prints the table's head. 0 or an exit code. */

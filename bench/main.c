@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main - `mortar bench`: settings, then for each block size: buffers, contestants, verification, timing, output. */
 #include "bench.h"
+#include "network.h"
 #include "tune.h"
 
 #include <stdio.h>
@@ -115,6 +116,7 @@ static int bench(struct settings *settings) {
 int main(int count, char **words) {
     struct settings settings;
     if (count > 1 && strcmp(words[1], "tune") == 0) return tune(count - 1, words + 1);
+    if (count > 1 && strcmp(words[1], "network") == 0) return network(count - 1, words + 1);
     int code = settings_read(count, words, &settings);
     if (code >= 0) return code;
     MPI_Init(&count, &words);

@@ -3,7 +3,6 @@
 #include "bench.h"
 #include "commit.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +12,6 @@ static const char header[] =
     "collective,ranks,nodes,bytes,buffers,caches,counts,topology,grid,axes,root,then,imbalance_ms,plan,repetition,seconds,"
     "l1_misses,l2_misses,l3_misses,mpi,machine,commit\n";
 static FILE *csv;
-
-static const char *size_text(size_t bytes, char *text, size_t size) {
-    if (bytes >> 20 && bytes % (1 << 20) == 0) snprintf(text, size, "%zuM", bytes >> 20);
-    else if (bytes >> 10 && bytes % (1 << 10) == 0) snprintf(text, size, "%zuK", bytes >> 10);
-    else snprintf(text, size, "%zu", bytes);
-    return text;
-}
 
 /* ---- statistics ---- */
 
@@ -50,34 +42,6 @@ static double median(const double *a, const double *b, int count, double *spread
 
 /* ---- CSV ---- */
 
-static void csv_text(const char *text) {
-    if (!strpbrk(text, ",\"")) {
-        fputs(text, csv);
-        return;
-    }
-    fputc('"', csv);
-    for (; *text; text++) fprintf(csv, *text == '"' ? "\"\"" : "%c", *text);
-    fputc('"', csv);
-}
-
-static int open_csv(const char *path) {
-    char first[sizeof header] = "";
-    csv = fopen(path, "a+");
-    if (!csv) {
-        fprintf(stderr, "mortar bench: --csv %s: %s\n", path, strerror(errno));
-        return 2;
-    }
-    rewind(csv);
-    size_t length = fread(first, 1, sizeof header - 1, csv);
-    fseek(csv, 0, SEEK_END);
-    if (length == 0) fputs(header, csv);
-    else if (memcmp(first, header, sizeof header - 1) != 0) {
-        fprintf(stderr, "mortar bench: --csv %s: the file exists and is none of ours (its first line differs)\n", path);
-        return 2;
-    }
-    return 0;
-}
-
 /* What distinguishes this cell from others of the collective; empty where that says nothing. */
 static void csv_conditions(const struct settings *settings, const struct cell *cell) {
     fprintf(csv, "%s,%s,%s,", settings->stack ? "stack" : "heap", settings->cold ? "cold" : "warm",
@@ -98,14 +62,14 @@ static void csv_rows(const struct world *world, const struct settings *settings,
     for (int r = 0; r < repetitions; r++) {
         fprintf(csv, "%s,%d,%d,%zu,", cell->kind->name, world->p, world->nodes, cell->bytes);
         csv_conditions(settings, cell);
-        csv_text(contestant->name);
+        csv_text(csv, contestant->name);
         fprintf(csv, ",%d,%.9g,", r, contestant->seconds[r]);
         for (int i = 0; i < count_of_levels; i++)
             if (contestant->misses[i]) fprintf(csv, "%.9g,", contestant->misses[i][r]);
             else fputc(',', csv);
-        csv_text(world->mpi);
+        csv_text(csv, world->mpi);
         fputc(',', csv);
-        csv_text(world->machine);
+        csv_text(csv, world->machine);
         fprintf(csv, ",%s\n", BENCH_COMMIT);
     }
     fflush(csv);
@@ -150,7 +114,7 @@ static void print_misses(const struct contestant *native, const struct contestan
 }
 
 int output_open(const struct world *world, const struct settings *settings) {
-    if (settings->csv && open_csv(settings->csv) != 0) return 2;
+    if (settings->csv && !(csv = csv_open(settings->csv, header))) return 2;
     printf("mortar bench %s: %d rank%s on %d node%s, here %d processor%s; %s\n", settings->kind->name, world->p, plural(world->p),
            world->nodes, plural(world->nodes), world->processors, plural(world->processors), world->mpi);
     if (!world->loaded)
@@ -244,11 +208,7 @@ void output_skip(const struct cell *cell, const char *why) {
     fflush(stdout);
 }
 
-int output_close(void) {
-    if (!csv || fclose(csv) == 0) return 0;
-    fprintf(stderr, "mortar bench: the CSV file is not complete: %s\n", strerror(errno));
-    return 1;
-}
+int output_close(void) { return csv_close(csv); }
 
 void output_progress(const struct world *world, const struct cell *cell, const char *what) {
     char text[32];

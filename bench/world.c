@@ -35,7 +35,7 @@ static void name_machine(struct world *world) {
 static void look_around(struct world *world) {
     MPI_Comm node;
     int on_node, my_place, leader;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    nodes_split(MPI_COMM_WORLD, false, &node);
     MPI_Comm_size(node, &on_node);
     MPI_Comm_rank(node, &my_place);
     leader = my_place == 0;

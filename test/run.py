@@ -15,6 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get("MORTAR_BUILD", os.path.join(ROOT, "build", "release")))
 MORTAR = os.path.join(BUILD, "bin", "mortar")
 LAUNCH = os.path.join(ROOT, "scripts", "mpi")
+HOSTS = os.path.join(ROOT, "test", "hosts", "run")  # what starts them when instead of a number of ranks there is a map, "4x4"
 
 
 class Failure(Exception):
@@ -77,7 +78,7 @@ def tail(text, most=12000):
 
 def target(name):
     """A program that the build made."""
-    for folder in ("coll", "preload", "bugs"):
+    for folder in ("coll", "preload", "bugs", "hosts"):
         path = os.path.join(BUILD, "test", folder, name)
         if os.path.exists(path):
             return path
@@ -87,7 +88,7 @@ def target(name):
 def command(flavour, ranks, program, options=()):
     """The words that start a program through mortar. options=None: without mortar."""
     through = [] if options is None else [MORTAR, "run", *options]
-    return [LAUNCH, flavour, str(ranks), *through, *program]
+    return [LAUNCH if str(ranks).isdigit() else HOSTS, flavour, str(ranks), *through, *program]
 
 
 def run(words, seconds=60, env=None, report=None):
@@ -107,13 +108,19 @@ def run(words, seconds=60, env=None, report=None):
 def mpi(flavour, ranks, program, options=(), seconds=60, env=None):
     """Runs a program of the build (its name, then its words) under `mortar run` with a JSON report."""
     need(flavour)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=BUILD) as folder:  # not in /tmp: on several hosts each has its own
         report = os.path.join(folder, "report.json")
         options = None if options is None else ["--report", report, *options]
         program = list(program)
         if not os.path.isabs(program[0]):
             program[0] = target(program[0])
-        return run(command(flavour, ranks, program, options), seconds, env, report)
+        words = command(flavour, ranks, program, options)
+        if words[0] == HOSTS:
+            words[1:1] = ["--seconds", str(seconds)]
+        result = run(words, seconds + 10, env, report)
+        if words[0] == HOSTS and result.code == 77:
+            raise Skip(result.err.strip())
+        return result
 
 
 def need(flavour):

@@ -79,6 +79,21 @@ const uint32_t *machine_domains(enum domain_kind kind);
 /* What counts as a domain by MORTAR_DOMAINS; DOMAIN_KINDS: nothing, or there is only one. */
 enum domain_kind machine_domain_kind(void);
 
+/* ---- network.c: what the network between two nodes does. docs/network.md says how each figure is measured ---- */
+struct network_facts {
+    double latency_seconds;      /* half a round trip of a short message, from call to call: with both overheads */
+    double send_seconds;         /* overhead (LogGP's o): a rank's time to post a short send and complete it */
+    double receive_seconds;      /* and of a receive whose message is there already */
+    double message_seconds;      /* between two short messages that leave one rank, while as many reach it */
+    double node_message_seconds; /* that leave a node, all of its ranks together */
+    double byte_seconds;         /* per byte of long messages that leaves one rank, while as many reach it */
+    double node_byte_seconds;    /* that leaves a node, all of its ranks together */
+    int pairs;                   /* how many ranks "all" were on each side; 0: nothing was measured */
+    char date[32], between[160]; /* when, and between which hosts; empty: nothing was measured */
+};
+/* What the cost model takes where nobody has measured. */
+extern const struct network_facts network_usual;
+
 /* ---- launcher.c: what the launcher told this process by its environment; 0 or -1 when it told nothing ---- */
 int launcher_ranks(void);       /* ranks of the job */
 int launcher_local_ranks(void); /* ranks of the job on this node */

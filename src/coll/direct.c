@@ -14,8 +14,30 @@ static double cost(const struct team *team, const struct shape *shape, const str
     return burst_seconds(team, shape, all, (double)shape->bytes) + (all / window - 1) * team->network.latency;
 }
 
+static const struct copier plain = {.kernel = KERNEL_plain};
+
+/* Gathers and scatters: the root's blocks to or from everybody, and everybody's one. */
+static enum outcome rooted(struct team *team, const struct call *call, bool gathers) {
+    const struct blocks *many = gathers ? call->recvs : call->sends, *one = gathers ? call->sends : call->recvs;
+    int mark = messages_mark(team), p = team->p, root = call->root, error = 0;
+    struct run mine = one->count > 0 ? run_of(one, 0) : (struct run){0};
+    if (team->me != root)
+        error = gathers ? message_send(team, root, mine.at, mine.bytes, TAG) : message_recv(team, root, mine.at, mine.bytes, TAG);
+    for (int k = 1; k < p && team->me == root && !error; k++) {
+        int rank = (root + k) % p;
+        struct run run = run_of(many, rank);
+        error = gathers ? message_recv(team, rank, run.at, run.bytes, TAG) : message_send(team, rank, run.at, run.bytes, TAG);
+    }
+    if (team->me == root && one->count > 0 && !error) {
+        struct block all = block_of(many, root), own = block_of(one, 0);
+        if (all.at != own.at) relay_block(gathers ? &all : &own, gathers ? &own : &all, &plain);
+    }
+    int last = messages_finish(team, mark);
+    return error || last ? FAILED : DONE;
+}
+
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
-    static const struct copier plain = {.kernel = KERNEL_plain};
+    if (among(call->shape.collective, GATHERS | SCATTERS)) return rooted(team, call, among(call->shape.collective, GATHERS));
     struct blocks sends, recvs;
     sides_of(team, call, &sends, &recvs);
     bool personal = is_personal(call->shape.collective);

@@ -143,11 +143,12 @@ int main(int count, char **words) {
     if (count == 3 && strcmp(words[1], "--plans") == 0) return list_plans(words[2]);
     if (count >= 2 && count <= 4 && strcmp(words[1], "--orders") == 0) return list_orders(count - 2, words + 2);
     if (count == 3 && strcmp(words[1], "--tuning") == 0) return explain_tuning(words[2]);
+    if (count == 3 && strcmp(words[1], "--plan") == 0) return explain_plan(words[2]);
     if (count > 3 && strcmp(words[1], "--merge") == 0) return merge_tuning(words[2], count - 3, words + 3);
     if (count == 2 && strcmp(words[1], "--version") == 0) return printf("mortar %s\n", MORTAR_VERSION) < 0;
     if (count != 1) {
-        fprintf(stderr, "usage: mortar info [--plans COLLECTIVE | --orders [RANKS [DOMAINS]] | --tuning FILE |\n"
-                        "                    --merge OUT FILE...]\n");
+        fprintf(stderr, "usage: mortar info [--plans COLLECTIVE | --plan \"COLLECTIVE NODESxRANKS BYTES\" |\n"
+                        "                    --orders [RANKS [DOMAINS]] | --tuning FILE | --merge OUT FILE...]\n");
         return 2;
     }
     printf("mortar %s\n", MORTAR_VERSION);

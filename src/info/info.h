@@ -15,4 +15,7 @@ void print_machine(void);
 int explain_tuning(const char *path);
 int merge_tuning(const char *out, int count, char **paths);
 
+/* Prints what mortar would run for a call such as "alltoall 128x24 64", and why. Returns the exit code. */
+int explain_plan(const char *text);
+
 #endif

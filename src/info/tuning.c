@@ -9,6 +9,16 @@
 
 static int cannot(const char *path, const char *why) { return fprintf(stderr, "mortar info: %s: %s\n", path, why), 1; }
 
+static void explain_network(const struct network_facts *network) {
+    if (network->pairs == 0) return;
+    printf("network, measured %s with %d pair%s between %s: latency %.4g us, send %.4g us, receive %.4g us,\n", network->date,
+           network->pairs, network->pairs == 1 ? "" : "s", network->between, network->latency_seconds * 1e6,
+           network->send_seconds * 1e6, network->receive_seconds * 1e6);
+    printf("  a message every %.4g us from one rank, every %.4g us from a node; %.4g GB/s from one rank, %.4g GB/s from a node\n",
+           network->message_seconds * 1e6, network->node_message_seconds * 1e6, 1e-9 / network->byte_seconds,
+           1e-9 / network->node_byte_seconds);
+}
+
 int explain_tuning(const char *path) {
     struct tuning_file file;
     char why[320];
@@ -20,6 +30,8 @@ int explain_tuning(const char *path) {
         bool fits = tuning_fits(set, &here, why, sizeof why);
         printf("%s, %s, %s, mortar %s, %s\n", set->machine.cpu, set->mpi, set->kernel, set->mortar, set->date);
         printf("%s%s\n", fits ? "fits this machine, for programs that use this MPI library" : "does not fit: ", fits ? "" : why);
+        explain_network(&set->network);
+        if (set->count == 0) continue;
         printf("%-12s %5s %7s %-8s %10s %10s %12s %12s  %-16s %s\n", "collective", "ranks", "domains", "buffers", "from", "to",
                "seconds", "native", "gain (interval)", "plan");
         for (int e = 0; e < set->count; e++) {

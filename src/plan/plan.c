@@ -117,6 +117,7 @@ HOT static struct plans *plans_of(struct team *team) {
     plans->generation = atomic_load(&generation) - 1; /* so that plan_for looks */
     team->plans = plans;
     team->plans_free = free_plans;
+    if (!team->why_native && team->wire) plan_network(team);
     return plans;
 }
 

@@ -77,6 +77,8 @@ void tally_waits(struct tally *tally, const struct team *team);
 /* ---- tuned.c: the tuning file, option TUNING ---- */
 /* Tells what MPI_Get_library_version says, once, before any team; the job's first process reads the file. Local. */
 void plan_tuning(const char *mpi_version);
+/* Gives a team over several nodes the network of rank 0's file, or the usual one. Collective. */
+void plan_network(struct team *team);
 /* The plan that the file has for this shape; false: none, or no file. The same answer on all ranks. Collective. */
 bool plan_tuned(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan);
 

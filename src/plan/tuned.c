@@ -55,6 +55,17 @@ void plan_tuning(const char *mpi_version) {
     if (*option_text(OPTION_TUNING) && launcher_rank() <= 0) pthread_once(&once, load);
 }
 
+void plan_network(struct team *team) {
+    struct network network = team->network;
+    if (team->me == 0) {
+        pthread_once(&once, load);
+        const struct network_facts *facts = tuning_network(tuned);
+        network = network_of(facts);
+        if (facts->pairs > 0) note("the network is that of the tuning file, measured between %s", facts->between);
+    }
+    if (messages_tell(team, &network, sizeof network) == 0) team->network = network;
+}
+
 static const char *look_up(const struct team *team, const struct shape *shape, bool in_reach) {
     pthread_once(&once, load);
     struct tuning_entry like = {.ranks = team->p, .nodes = team->nodes, .domains = team->domain_of ? (int)team->domains : 1};

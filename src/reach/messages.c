@@ -4,10 +4,14 @@
 
 #include <errno.h>
 
-/* InfiniBand as it was published for EDR and Omni-Path: 1.5 us from rank to rank, 0.25 us of that on either side, 6.8 GB/s for one
- * rank as for all, 10 million messages a second. `mortar bench network` measures what is here. */
-const struct network usual_network = {
-    .latency = 1e-6, .overhead = 0.25e-6, .byte = 1 / 6.8e9, .node_byte = 1 / 6.8e9, .gap = 0.1e-6};
+struct network network_of(const struct network_facts *facts) {
+    double overhead = (facts->send_seconds + facts->receive_seconds) / 2, latency = facts->latency_seconds - 2 * overhead;
+    return (struct network){.latency = latency > 0 ? latency : 0,
+                            .overhead = overhead,
+                            .byte = facts->byte_seconds,
+                            .node_byte = facts->node_byte_seconds,
+                            .gap = facts->node_message_seconds};
+}
 
 const size_t message_most = 1 << 30;
 

@@ -66,13 +66,14 @@ struct traffic {
     uint64_t messages, bytes, far_messages, far_bytes;
 };
 
-/* What messages between nodes cost, in seconds; the network part of a tuning file, or what is usual. */
+/* What messages between nodes cost, in seconds: network_usual, or what a tuning file says (plan_network). */
 struct network {
     double latency, overhead; /* of a short message: on its way; of the rank that sends, and of the one that receives */
     double byte, node_byte;   /* each byte: of one rank's messages, of all ranks' of a node */
     double gap;               /* from one short message to the next, of all ranks of a node */
 };
-extern const struct network usual_network;
+struct network_facts;
+struct network network_of(const struct network_facts *facts);
 
 /* ---- messages.c. A message without bytes is neither sent nor received: both sides know. Messages between two ranks with one tag
  * arrive in order. 0 or -errno: after an error the team's messages are lost ---- */
@@ -92,6 +93,12 @@ int messages_look(struct team *team, int tag);
 int messages_tell(struct team *team, void *data, size_t bytes);
 bool messages_agree(struct team *team, bool fine);
 int messages_sum(struct team *team, const uint64_t values[2], uint64_t sums[2]);
+
+/* ---- node.c ---- */
+/* Memory for one call that the ranks of the node share: the halves of its space in turns, so that who is late still reads what the
+ * last call left. Safe when every call that takes some has a barrier of the node behind its first write. Every rank must ask.
+ * *bytes: how much it is. Local. */
+char *team_space(struct team *node, size_t *bytes);
 
 /* ---- lanes.c ---- */
 /* Lane l: rank l % (ranks on it) of each node; on a rank that is not in it, me is -1. The team keeps it. NULL: no memory. Local. */

@@ -41,6 +41,11 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
                                        .tick_rate = clock_ticks_per_second()};
 }
 
+char *team_space(struct team *node, size_t *bytes) {
+    *bytes = node->space_bytes / 2;
+    return node->space + (node->space_turns++ & 1) * *bytes;
+}
+
 static void unmap_peers(struct team *team, bool writable) {
     for (int r = 0; r < team->p; r++)
         if (team->peers[writable][r] && r != team->me && team->names[r].bytes) peer_unmap(&team->names[r], writable);

@@ -31,15 +31,23 @@ int places_make(struct places *places, int p, const int *lowest) {
 
 void places_free(struct places *places) { free(places->node_of); }
 
+/* All ranks have to find the same mistake, wherever in the list they would stop. */
+static bool is_list(const char *at) {
+    for (char *end; *at; at = *end ? end + 1 : end) {
+        long count = strtol(at, &end, 10);
+        if (end == at || count < 1 || count > 1 << 20 || (*end && *end != ',')) return false;
+    }
+    return true;
+}
+
 /* "5,3,1": ranks 0-4, 5-7 and 8; then once more, on further nodes. */
 static int listed(const char *text, int rank) {
+    if (!is_list(text)) return -EINVAL;
     for (int node = 0, first = 0;;) {
         const char *at = text;
         for (; *at; node++) {
             char *end;
-            long count = strtol(at, &end, 10);
-            if (end == at || count < 1 || count > 1 << 20 || (*end && *end != ',')) return -EINVAL;
-            first += (int)count;
+            first += (int)strtol(at, &end, 10);
             if (rank < first) return node;
             at = *end ? end + 1 : end;
         }

@@ -150,6 +150,7 @@ struct team {
     size_t slot;
     char *space; /* space_bytes of memory, shared by the ranks of a node that is one of several; sparse */
     size_t space_bytes;
+    uint32_t space_turns; /* calls of team_space */
     char *boxes; /* see box.c */
     size_t box_room;
     uint64_t ops;                       /* calls that went through boxes, the same number on all ranks */

@@ -241,8 +241,13 @@ static const char *find_node(MPI_Comm comm, int p, int me, MPI_Comm *node, int *
     return host.bcast(lowest, 1, MPI_INT, 0, *node) == MPI_SUCCESS ? NULL : why;
 }
 
+<<<<<<< HEAD
 /* Sparse: as much as all that the ranks of a node can have to send, and to receive. */
 static size_t space_bytes(void) { return 2 * machine_memory(); }
+=======
+/* Sparse: twice as much as all that the ranks of a node can have to send, and to receive. */
+static size_t space_bytes(void) { return 4 * (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE); }
+>>>>>>> main
 
 /* The team of a communicator over several nodes: places, wire, and the team of my node. Returns why it stays native, alike on all
  * ranks. */
@@ -272,7 +277,7 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node, in
     why = meet(team->node, node, space_bytes());
     if (!all_agree(comm, !why)) return why ? why : "the ranks of another node cannot share memory";
     team->nodes = team->places->nodes;
-    team->network = usual_network;
+    team->network = network_of(&network_usual);
     team->patience = team->node->patience;
     team->l2_bytes = team->node->l2_bytes;
     team->l3_bytes = team->node->l3_bytes;

@@ -26,6 +26,20 @@ const struct field set_fields[] = {
     {0},
 };
 
+const struct field network_fields[] = {
+    {"latency_seconds", FIELD_SECONDS, PLACE(network_facts, latency_seconds)},
+    {"send_seconds", FIELD_SECONDS, PLACE(network_facts, send_seconds)},
+    {"receive_seconds", FIELD_SECONDS, PLACE(network_facts, receive_seconds)},
+    {"message_seconds", FIELD_SECONDS, PLACE(network_facts, message_seconds)},
+    {"node_message_seconds", FIELD_SECONDS, PLACE(network_facts, node_message_seconds)},
+    {"byte_seconds", FIELD_SECONDS, PLACE(network_facts, byte_seconds)},
+    {"node_byte_seconds", FIELD_SECONDS, PLACE(network_facts, node_byte_seconds)},
+    {"pairs", FIELD_COUNT, PLACE(network_facts, pairs)},
+    {"date", FIELD_TEXT, PLACE(network_facts, date)},
+    {"between", FIELD_TEXT, PLACE(network_facts, between)},
+    {0},
+};
+
 const struct field entry_fields[] = {
     {"collective", FIELD_TEXT, PLACE(tuning_entry, collective)},
     {"ranks", FIELD_COUNT, PLACE(tuning_entry, ranks)},

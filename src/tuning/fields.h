@@ -15,6 +15,6 @@ struct field {
 };
 
 /* Each ends with a row whose name is NULL. */
-extern const struct field machine_fields[], set_fields[], entry_fields[];
+extern const struct field machine_fields[], set_fields[], network_fields[], entry_fields[];
 
 #endif

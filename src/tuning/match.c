@@ -115,6 +115,10 @@ static struct tuning_set *set_like(struct tuning_file *file, const struct tuning
     return &sets[file->count++];
 }
 
+const struct network_facts *tuning_network(const struct tuning_set *set) {
+    return set && set->network.pairs > 0 ? &set->network : &network_usual;
+}
+
 int tuning_merge(struct tuning_file *into, const struct tuning_file *from) {
     for (int s = 0; s < from->count; s++) {
         struct tuning_set *set = set_like(into, &from->sets[s]);
@@ -122,6 +126,7 @@ int tuning_merge(struct tuning_file *into, const struct tuning_file *from) {
         memcpy(set->kernel, from->sets[s].kernel, sizeof set->kernel);
         memcpy(set->mortar, from->sets[s].mortar, sizeof set->mortar);
         memcpy(set->date, from->sets[s].date, sizeof set->date);
+        if (from->sets[s].network.pairs > 0) set->network = from->sets[s].network;
         for (int e = 0; e < from->sets[s].count; e++)
             if (tuning_add(set, &from->sets[s].entries[e]) != 0) return -ENOMEM;
     }

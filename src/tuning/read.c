@@ -139,12 +139,26 @@ static int array(const struct reader *reader, int t, const char *name, int *coun
     return value;
 }
 
+/* All is above 0: a model that divides by it, or takes it for nothing, would choose nonsense. */
+static int read_network(const struct reader *reader, int t, struct network_facts *network) {
+    int error = take_all(reader, t, network_fields, network);
+    for (const struct field *field = network_fields; field->name && error == 0; field++) {
+        const char *place = (const char *)network + field->place;
+        bool none = (field->kind == FIELD_SECONDS && *(const double *)(const void *)place <= 0) ||
+                    (field->kind == FIELD_COUNT && *(const int *)(const void *)place < 1);
+        if (none) error = wrong(reader, reader->tokens[member(reader, t, field->name)].start, "not above 0: ", field->name);
+    }
+    return error;
+}
+
 static int read_set(const struct reader *reader, int t, struct tuning_set *set) {
     int count, error = take_all(reader, t, set_fields, set);
     int machine = error ? 0 : member(reader, t, "machine");
     if (error) return error;
     if (machine <= 0) return wrong(reader, reader->tokens[t].start, "an object without ", "machine");
     if ((error = take_all(reader, machine, machine_fields, &set->machine)) != 0) return error;
+    int network = member(reader, t, "network");
+    if (network > 0 && (error = read_network(reader, network, &set->network)) != 0) return error;
     int entries = array(reader, t, "entries", &count);
     if (entries < 0) return entries;
     set->entries = calloc((size_t)count + 1, sizeof *set->entries);

@@ -22,6 +22,7 @@ struct tuning_entry {
 struct tuning_set {
     struct machine_facts machine;
     char mpi[96], kernel[96], mortar[32], date[32];
+    struct network_facts network; /* between its nodes; its pairs are 0 where that was not measured */
     struct tuning_entry *entries;
     int count;
 };
@@ -55,7 +56,9 @@ const struct tuning_set *tuning_choose(const struct tuning_file *file, const str
 const struct tuning_entry *tuning_find(const struct tuning_set *set, const struct tuning_entry *like, size_t bytes);
 /* Adds an entry; where it overlaps one of the same cell, the newer one wins. 0 or -ENOMEM. */
 int tuning_add(struct tuning_set *set, const struct tuning_entry *entry);
-/* Adds all sets of another file; later ones win. 0 or -ENOMEM. */
+/* Its network, or network_usual where it has none. set may be NULL: no file. */
+const struct network_facts *tuning_network(const struct tuning_set *set);
+/* Adds all sets of another file; later entries and networks win. 0 or -ENOMEM. */
 int tuning_merge(struct tuning_file *into, const struct tuning_file *from);
 
 #endif

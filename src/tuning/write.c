@@ -42,6 +42,11 @@ static void write_all(FILE *out, const struct tuning_set *sets, int count) {
         members(out, machine_fields, &sets[s].machine, ", ");
         fputs("},\n  ", out);
         members(out, set_fields, &sets[s], ",\n  ");
+        if (sets[s].network.pairs > 0) {
+            fputs(",\n  \"network\": {", out);
+            members(out, network_fields, &sets[s].network, ", ");
+            fputc('}', out);
+        }
         fputs(",\n  \"entries\": [", out);
         for (int e = 0; e < sets[s].count; e++) {
             fputs(e ? ",\n   {" : "\n   {", out);

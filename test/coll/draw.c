@@ -97,7 +97,7 @@ static void draw_call(const struct settings *settings, struct trial *t, const st
     }
     const struct place *drawn = draw_place(&random, on_topology(t));
     t->place = place ? place : drawn;
-    t->native = settings->nodes || t->place->p == 1 || (t->plan && strcmp(t->plan, "native") == 0);
+    t->native = t->place->apart || t->place->p == 1 || (t->plan && strcmp(t->plan, "native") == 0);
     if (t->native &&
         t->collective == COLL_neighbor_alltoallw) { /* MPICH 4.0's own writes anywhere with more neighbours than ranks */
         t->collective = COLL_neighbor_alltoallv;

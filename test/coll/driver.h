@@ -55,6 +55,7 @@ struct place {
     const char *name;
     MPI_Comm comm;
     int p, me;
+    bool apart; /* its ranks sit on several nodes */
     bool topology;
     /* With a topology: */
     int ins, outs; /* blocks */
@@ -132,7 +133,7 @@ struct settings {
     uint64_t seed;
     size_t volume; /* bytes that all ranks receive in one trial, at most */
     int cases, only;
-    bool automatic, nodes; /* nodes: several, so everything is native */
+    bool automatic, nodes; /* nodes: MORTAR_NODES pretends several for every communicator */
     const char **plans[COLLECTIVES];
     int plan_count[COLLECTIVES];
 };

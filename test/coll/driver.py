@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """driver - runs the generic driver under all plans and compares mortar's report with what the driver says it called: a plan that
 did not run under its own name, or a call that went native for another reason, is a failure.
-usage: driver.py FLAVOUR RANKS CASES [--auto] [--nodes] [--domains COUNT] [--volume BYTES] [NAME=VALUE...]   options of mortar"""
+usage: driver.py FLAVOUR RANKS|MAP CASES [--auto] [--nodes] [--domains COUNT] [--volume BYTES] [NAME=VALUE...]   options of mortar"""
 import os
 import re
 import sys
@@ -11,7 +11,8 @@ from run import ROOT, main, mpi, plans  # noqa: E402
 
 OUT_OF_REACH = "buffers outside the shared heap"  # mortar's own choice for large blocks, when no plan is forced
 REFUSED = ("the forced plan does not do this here", "a rank could not take part")  # e.g. elements longer than what a plan stages
-REASONS = {"one rank": "one rank", "no bytes": "no bytes", "asked for": "asked for by MORTAR_PLAN"}
+REASONS = {"one rank": "one rank", "no bytes": "no bytes", "asked for": "asked for by MORTAR_PLAN",
+           "several nodes": "the ranks sit on several nodes"}
 
 
 def collectives():
@@ -32,14 +33,11 @@ def expectations(out):
 
 
 def test(flavour, ranks, cases, *words):
-    words, options, nodes, domains = list(words), [], False, None
-    drive = ["driver-" + flavour, "--seed", os.environ.get("MORTAR_TEST_SEED", ranks), "--cases", cases]
+    words, options, domains = list(words), [], None
+    drive = ["driver-" + flavour, "--seed", os.environ.get("MORTAR_TEST_SEED", "".join(filter(str.isdigit, ranks))), "--cases", cases]
     while words:
         word = words.pop(0)
-        if word == "--nodes":
-            nodes = True
-            drive += [word]
-        elif word == "--auto":
+        if word in ("--nodes", "--auto"):
             drive += [word]
         elif word == "--domains":
             domains = int(words.pop(0))
@@ -53,8 +51,7 @@ def test(flavour, ranks, cases, *words):
 
     tally = {}  # (collective, ranks, plan or reason): calls
     for collective, size, plan, why, calls in expectations(result.out):
-        reason = "the ranks sit on several nodes" if nodes and why != "one rank" else REASONS.get(why)
-        key = (collective, size, reason or plan)
+        key = (collective, size, REASONS.get(why, plan))
         tally[key] = tally.get(key, 0) + calls
     rows = list(result.report["collectives"])
     missing = {}  # (collective, ranks): calls that forced plans did not run

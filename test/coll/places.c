@@ -14,6 +14,12 @@ static void add(const char *name, MPI_Comm comm) {
     *place = (struct place){.name = name, .comm = comm};
     MPI_Comm_size(comm, &place->p);
     MPI_Comm_rank(comm, &place->me);
+    MPI_Comm node;
+    int here;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &here);
+    MPI_Comm_free(&node);
+    place->apart = here < place->p;
 }
 
 static void add_split(const char *name, int color, int key) {

@@ -14,7 +14,7 @@ ARROWS = {  # module: whose headers it may include besides its own
     "plan": "base copy order reach coll tuning",
     "mpi": "base copy order reach coll plan tuning heap include",
     "door": "base include",
-    "info": "base copy order reach coll include tuning",
+    "info": "base copy order reach coll plan include tuning",
     "heap": "base",
     "include": "",
     "examples": "",

@@ -40,6 +40,19 @@ static int parse(const char *text, size_t length, struct tuning_file *file) {
     return error;
 }
 
+static struct network_facts some_network(double latency_seconds) {
+    return (struct network_facts){latency_seconds, 2.5e-7,   3.5e-7, 6e-7,   1.5e-7,
+                                  2.5e-10,         1.25e-10, 16,     "then", "here and \"there\""};
+}
+
+static void same_network(const struct network_facts *a, const struct network_facts *b) {
+    expect(a->latency_seconds == b->latency_seconds && a->send_seconds == b->send_seconds, "latency or send");
+    expect(a->receive_seconds == b->receive_seconds && a->message_seconds == b->message_seconds, "receive or message");
+    expect(a->node_message_seconds == b->node_message_seconds && a->byte_seconds == b->byte_seconds, "node_message or byte");
+    expect(a->node_byte_seconds == b->node_byte_seconds && a->pairs == b->pairs, "node_byte or pairs");
+    expect(strcmp(a->date, b->date) == 0 && strcmp(a->between, b->between) == 0, "date %s, between %s", b->date, b->between);
+}
+
 static void round_trip(const struct tuning_set *set) {
     struct tuning_file file;
     expect(tuning_write(path, set, 1) == 0 && tuning_read(path, &file, why, sizeof why) == 0, "%s", why);
@@ -51,9 +64,31 @@ static void round_trip(const struct tuning_set *set) {
         expect(a->from == b->from && a->to == b->to && a->ranks == b->ranks && a->repetitions == b->repetitions, "entry %d", e);
         expect(a->seconds == b->seconds && a->interval[1] == b->interval[1] && a->gain_interval[0] == b->gain_interval[0], "times");
     }
+    same_network(&file.sets->network, &set->network);
     tuning_free(&file);
     expect(tuning_read("/nonexistent/file", &file, why, sizeof why) < 0 && strstr(why, "No such file"), "%s", why);
     expect(tuning_write("/nonexistent/file", set, 1) < 0, "written nowhere");
+}
+
+/* A network may be there or not; the later one wins; what was not measured takes nothing away. */
+static void networks(const struct tuning_set *set) {
+    struct tuning_file file, more = {0};
+    struct tuning_set bare = *set, newer = *set;
+    bare.network = (struct network_facts){0};
+    expect(tuning_write(path, &bare, 1) == 0 && tuning_read(path, &file, why, sizeof why) == 0, "%s", why);
+    same_network(&file.sets->network, &bare.network);
+    same_network(tuning_network(file.sets), &network_usual);
+    same_network(tuning_network(NULL), &network_usual);
+    expect(network_usual.pairs == 0, "nobody has measured what is usual");
+    tuning_free(&file);
+    newer.network = some_network(7e-6);
+    const struct tuning_set *order[] = {&bare, set, &bare, &newer, &bare};
+    for (int i = 0; i < 5; i++) {
+        struct tuning_file one = {(struct tuning_set *)order[i], 1};
+        expect(tuning_merge(&more, &one) == 0 && more.count == 1, "merge %d", i);
+        same_network(tuning_network(more.sets), i == 0 ? &network_usual : i < 3 ? &set->network : &newer.network);
+    }
+    tuning_free(&more);
 }
 
 static void broken(const char *text, size_t length, uint64_t *random) {
@@ -77,6 +112,14 @@ static void broken(const char *text, size_t length, uint64_t *random) {
         {"\"heap\"", "\"heep\""},
         {"\"pull(rows)\"", "7"},
         {"\"pull(rows)\"", "\"\""},
+        {"\"latency_seconds\": 2e-06", "\"latency_seconds\": 0"},
+        {"\"latency_seconds\": 2e-06", "\"latency_seconds\": -2e-06"},
+        {"\"receive_seconds\"", "\"receives\""},
+        {"\"node_byte_seconds\": 1.25e-10", "\"node_byte_seconds\": \"1\""},
+        {"\"pairs\": 16", "\"pairs\": 0"},
+        {"\"pairs\": 16", "\"pairs\": 1.5"},
+        {"\"between\": \"here", "\"between\": [\"here"},
+        {"\"network\": {", "\"network\": 1, \"netwerk\": {"},
         {"\"entries\": [", "\"entries\": 3"},
         {"\"gain\": 2", "\"gain\": 1e999"},
         {"\n]}", "\n]} x"},
@@ -88,6 +131,7 @@ static void broken(const char *text, size_t length, uint64_t *random) {
         int size = snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, changes[c][1], at + strlen(changes[c][0]));
         expect(parse(changed, (size_t)size, &file) < 0, "%s was read", changes[c][1]);
         expect(strncmp(why, "line ", 5) == 0, "no place: %s", why);
+        if (strstr(changes[c][0], "latency")) expect(strstr(why, "latency_seconds"), "no name: %s", why);
     }
     for (int round = 0; round < 3000; round++) {
         char *changed = strdup(text);
@@ -161,9 +205,11 @@ int main(int count, char **words) {
     snprintf(path, sizeof path, "/tmp/mortar-unit-tuning.%d", (int)getpid());
     struct tuning_set set;
     tuning_here(&set, "Open MPI \"v4\" \\ x");
+    set.network = some_network(2e-6);
     struct tuning_entry one = entry(8, 63, "pull(rows)"), two = entry(64, 4095, "native");
     expect(tuning_add(&set, &one) == 0 && tuning_add(&set, &two) == 0, "tuning_add");
     round_trip(&set);
+    networks(&set);
     fits(&set);
     char *text = text_of(&set, 1, &length);
     broken(text, length, &random);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_binomial - broadcast along a binomial tree: who has the block hands it to the rank half the remaining distance away.
+ * Cost    ceil(log2 p) (L + 2 o + n beta);  scratch none.
+ * Wins    short blocks. */
+#include "coll/coll.h"
+
+extern const struct algorithm_code algorithm_binomial;
+
+enum { TAG };
+
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    (void)arguments;
+    int steps = 0;
+    while (1 << steps < team->p) steps++;
+    return steps_seconds(team, shape, steps, (double)shape->bytes);
+}
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    (void)arguments;
+    int p = team->p, me = (team->me + p - call->root) % p, bit = 1, mark = messages_mark(team), error = 0;
+    struct run run = run_of(me == 0 ? call->sends : call->recvs, 0);
+    while (bit < p && !(me & bit)) bit *= 2;
+    if (me > 0) error = message_recv(team, (me - bit + call->root) % p, run.at, run.bytes, TAG);
+    if (!error) error = messages_finish(team, mark);
+    for (bit /= 2; bit > 0 && !error; bit /= 2)
+        if (me + bit < p) error = message_send(team, (me + bit + call->root) % p, run.at, run.bytes, TAG);
+    int last = messages_finish(team, mark);
+    return error || last ? FAILED : DONE;
+}
+
+const struct algorithm_code algorithm_binomial = {.where = BY_MESSAGES, .loose = true, .cost = cost, .run = run};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_dissemination - a barrier: in step k each rank tells the one 2^k after it, and hears the one 2^k before it.
+ * Cost    ceil(log2 p) (L + 2 o). */
+#include "coll/coll.h"
+
+extern const struct algorithm_code algorithm_dissemination;
+
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    (void)arguments;
+    int steps = 0;
+    while (1 << steps < team->p) steps++;
+    return steps_seconds(team, shape, steps, 1);
+}
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    (void)call, (void)arguments;
+    int p = team->p, me = team->me, error = 0;
+    char told = 1, heard;
+    for (int far = 1, tag = 0; far < p && !error; far *= 2, tag ^= 1) {
+        int mark = messages_mark(team);
+        error = message_recv(team, (me + p - far) % p, &heard, 1, tag);
+        if (!error) error = message_send(team, (me + far) % p, &told, 1, tag);
+        int last = messages_finish(team, mark);
+        if (!error) error = last;
+    }
+    return error ? FAILED : DONE;
+}
+
+const struct algorithm_code algorithm_dissemination = {.where = BY_MESSAGES, .cost = cost, .run = run};

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_overlap - allgather with one leader a node, which runs the inner routine among the nodes; as soon as a node's blocks
+ * have come, the other ranks copy them out of the node's shared memory while the leader goes on: with ring or doubling inside these
+ * are "ring with overlap" and "recursive doubling with overlap" (li2018 section 4.1.3, its rivals [31] and [22]).
+ * Every rank packs its block to its place, one barrier, and no other: the space is used in turns.
+ * Cost    a barrier; the larger of inner(nodes, q n) and unpacking p n; scratch p n bytes a node. */
+#include "coll/coll.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+extern const struct algorithm_code algorithm_overlap;
+
+/* At the head of the space. The leader clears it before the barrier. */
+struct progress {
+    _Alignas(64) _Atomic uint32_t come; /* nodes whose blocks have come */
+    _Atomic uint32_t sleepers;
+    _Atomic int error;            /* the leader's; then all nodes are said to have come */
+    _Alignas(64) int32_t order[]; /* [nodes] in which order they came */
+};
+
+/* One call on one rank. */
+struct overlap {
+    struct team *team;
+    const struct call *call;
+    struct progress *progress;
+    char *area;     /* all blocks, node by node */
+    size_t *starts; /* [p + 1] by place; NULL: equal blocks */
+    struct blocks recvs;
+    const char *mine; /* my block */
+};
+
+static enum collective asks(enum collective collective) { return (void)collective, COLL_allgatherv; }
+
+static size_t head_bytes(const struct places *places) {
+    return (sizeof(struct progress) + (size_t)places->nodes * sizeof(int32_t) + 63) / 64 * 64;
+}
+
+static struct shape inner_shape(const struct team *team, const struct shape *shape) {
+    return (struct shape){
+        .collective = COLL_allgatherv, .bytes = shape->bytes * (size_t)team->p / (size_t)team->places->nodes, .beside = 1};
+}
+
+static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    struct team lane = {.p = team->places->nodes, .nodes = team->places->nodes, .wire = team->wire, .network = team->network};
+    struct shape inner = inner_shape(team, shape);
+    size_t half = team->node->space_bytes / 2, head = head_bytes(team->places);
+    return shape->bytes < (half - head) / (size_t)team->p && routine_fits(arguments->inner, &lane, &inner);
+}
+
+static int prepare(struct team *team, const struct arguments *arguments) {
+    struct team *lane = team_lane(team, 0);
+    int error = 0;
+    if (!messages_agree(team, lane != NULL)) return -ENOMEM;
+    if (lane->me >= 0) error = routine_prepare(arguments->inner, lane);
+    return messages_agree(team, error == 0) ? 0 : -EIO;
+}
+
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    struct team lane = {.p = team->places->nodes, .nodes = team->places->nodes, .wire = team->wire, .network = team->network};
+    struct shape inner = inner_shape(team, shape);
+    double across = routine_cost(arguments->inner, &lane, &inner);
+    double unpack = crowding(team->node) * copy_seconds(team->node, team->p, shape->bytes);
+    return across < 0 ? -1 : team->node->sync_seconds + (across > unpack ? across : unpack);
+}
+
+/* ---- where the blocks lie ---- */
+
+static size_t start_of(const struct overlap *o, int place) {
+    return o->starts ? o->starts[place] : (size_t)place * o->call->shape.bytes;
+}
+
+static bool describe(struct overlap *o) {
+    int p = o->team->p;
+    if (o->call->shape.collective == COLL_allgather) return true;
+    o->starts = malloc(((size_t)p + 1) * sizeof *o->starts);
+    if (!o->starts) return false;
+    o->starts[0] = 0;
+    for (int i = 0; i < p; i++) {
+        struct block block = block_of(&o->recvs, o->team->places->ranks[i]);
+        o->starts[i + 1] = o->starts[i] + block_bytes(&block);
+    }
+    return true;
+}
+
+static void pack_mine(struct overlap *o) {
+    const struct places *places = o->team->places;
+    struct blocks sends, recvs;
+    sides_of(o->team, o->call, &sends, &recvs);
+    struct block block = block_of(&sends, 0);
+    o->mine = block.at;
+    int place = places->first[places->node_of[o->team->me]] + places->local_of[o->team->me];
+    layout_pack(o->area + start_of(o, place), block.at, block.layout, block.elements);
+}
+
+static void unpack_node(const struct overlap *o, int node) {
+    const struct places *places = o->team->places;
+    for (int i = places->first[node]; i < places->first[node + 1]; i++) {
+        struct block block = block_of(&o->recvs, places->ranks[i]);
+        if (block.at == o->mine) continue; /* in place */
+        layout_unpack(block.at, block.layout, block.elements, o->area + start_of(o, i), block_bytes(&block));
+    }
+}
+
+/* ---- the leader and the others ---- */
+
+static void tell(struct progress *progress, int node) {
+    uint32_t come = atomic_load_explicit(&progress->come, memory_order_relaxed);
+    progress->order[come] = node;
+    atomic_store_explicit(&progress->come, come + 1, memory_order_seq_cst);
+    wait_wake(&progress->come, &progress->sleepers);
+}
+
+static void arrived(const struct call *call, int node) { tell(((const struct overlap *)call->asker)->progress, node); }
+
+/* tables: bytes and place of each node's blocks. */
+static enum outcome ask_inner(const struct overlap *o, const struct routine *inner, struct team *lane, const int64_t *tables) {
+    struct blocks recvs = {.base = o->area,
+                           .count = lane->p,
+                           .layout = &layout_bytes,
+                           .counts = tables,
+                           .displs = tables + lane->p,
+                           .unit = 1,
+                           .count_width = 8,
+                           .displ_width = 8};
+    struct block mine = block_of(&recvs, lane->me);
+    struct blocks sends = {.base = mine.at, .count = 1, .layout = &layout_bytes, .each = mine.elements};
+    struct call call = {.shape = inner_shape(o->team, &o->call->shape),
+                        .in_place = true,
+                        .sends = &sends,
+                        .recvs = &recvs,
+                        .arrived = arrived,
+                        .asker = (void *)(uintptr_t)o};
+    return routine_run(inner, lane, &call);
+}
+
+static enum outcome lead(const struct overlap *o, const struct routine *inner, bool fine) {
+    const struct places *places = o->team->places;
+    struct progress *progress = o->progress;
+    struct team *lane = team_lane(o->team, 0);
+    int64_t *tables = fine ? malloc(2 * (size_t)places->nodes * sizeof *tables) : NULL;
+    for (int n = 0; tables && n < places->nodes; n++) {
+        tables[n] = (int64_t)(start_of(o, places->first[n + 1]) - start_of(o, places->first[n]));
+        tables[places->nodes + n] = (int64_t)start_of(o, places->first[n]);
+    }
+    enum outcome outcome = tables ? ask_inner(o, inner, lane, tables) : FAILED;
+    free(tables);
+    if (outcome == FAILED) atomic_store(&progress->error, 1);
+    /* After an error, or where the inner routine tells nothing, as the host MPI's own does not. */
+    for (int n = (int)progress->come; n < places->nodes; n++) tell(progress, n);
+    for (int n = 0; n < places->nodes && outcome != FAILED; n++) unpack_node(o, n);
+    return outcome;
+}
+
+static enum outcome follow(const struct overlap *o) {
+    struct progress *progress = o->progress;
+    uint32_t seen = 0, all = (uint32_t)o->team->places->nodes;
+    while (seen != all && !atomic_load(&progress->error)) {
+        uint32_t come = atomic_load_explicit(&progress->come, memory_order_acquire);
+        if (come == seen) wait_change(o->team->node, &progress->come, seen, &progress->sleepers);
+        else unpack_node(o, progress->order[seen++]);
+    }
+    return atomic_load(&progress->error) ? FAILED : DONE;
+}
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    struct overlap o = {.team = team, .call = call};
+    struct blocks sends;
+    size_t bytes;
+    bool leads = team->node->me == 0;
+    char *space = team_space(team->node, &bytes);
+    sides_of(team, call, &sends, &o.recvs);
+    o.progress = (struct progress *)(void *)space;
+    o.area = space + head_bytes(team->places);
+    if (leads) {
+        atomic_store(&o.progress->come, 0);
+        atomic_store(&o.progress->sleepers, 0);
+        atomic_store(&o.progress->error, 0);
+    }
+    /* Who has no memory sends what happens to be there, and has an error of its own. */
+    bool fine = describe(&o);
+    if (fine) pack_mine(&o);
+    sync_all(team->node, 0);
+    enum outcome outcome = leads ? lead(&o, arguments->inner, fine) : fine ? follow(&o) : FAILED;
+    free(o.starts);
+    return outcome;
+}
+
+static const char *const variants[] = {"overlap(ring)", "overlap(doubling)", NULL};
+
+const struct algorithm_code algorithm_overlap = {.where = OVER_NODES,
+                                                 .copies_in = true,
+                                                 .any_layout = true,
+                                                 .asks = asks,
+                                                 .variants = variants,
+                                                 .can = can,
+                                                 .prepare = prepare,
+                                                 .cost = cost,
+                                                 .run = run};

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plan - `mortar info --plan "alltoall 128x24 64"`: what mortar would run on so many nodes with so many ranks each, the plans that it
+ * weighs, and what their expected time consists of: of the latency of messages, of what they cost the ranks, of their bytes, and
+ * of what is done inside the nodes. Each part is the time that would be spared if it cost nothing. */
+#include "info/info.h"
+
+#include "plan/plan.h"
+#include "tuning/tuning.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { shown = 12, most_asked_ranks = 1 << 20 };
+
+struct question {
+    enum collective collective;
+    struct shape shape;
+    int p, nodes;
+    int *lowest; /* [p] the lowest rank on each rank's node */
+};
+
+/* "128x24", or "5,3,1" ranks on each node. False: neither. */
+static bool read_map(const char *text, struct question *q) {
+    int nodes = 0, each = 0, used = 0;
+    q->lowest = calloc(most_asked_ranks, sizeof *q->lowest);
+    if (!q->lowest) return false;
+    if (sscanf(text, "%dx%d%n", &nodes, &each, &used) == 2 && text[used] == 0) {
+        if (nodes < 1 || each < 1 || nodes > most_asked_ranks / each) return false;
+        q->nodes = nodes, q->p = nodes * each;
+        for (int r = 0; r < q->p; r++) q->lowest[r] = r / each * each;
+        return true;
+    }
+    for (const char *at = text; *at;) {
+        char *end;
+        long count = strtol(at, &end, 10);
+        if (end == at || count < 1 || count > most_asked_ranks - q->p || (*end && *end != ',')) return false;
+        for (int first = q->p; q->p < first + (int)count; q->p++) q->lowest[q->p] = first;
+        q->nodes++;
+        at = *end ? end + 1 : end;
+    }
+    return q->p > 0;
+}
+
+static bool read_question(const char *text, struct question *q) {
+    char collective[32], map[64], size[32] = "0";
+    int words = sscanf(text, "%31s %63s %31s", collective, map, size), c = 0;
+    size_t length = strlen(size);
+    uint64_t bytes;
+    *q = (struct question){0};
+    if (words < 2) return false;
+    while (c < COLLECTIVES && strcmp(collective_names[c], collective) != 0) c++;
+    if (length > 1 && toupper((unsigned char)size[length - 1]) == 'B') size[length - 1] = 0;
+    if (c == COLLECTIVES || parse_bytes(size, &bytes) != 0 || !read_map(map, q)) return false;
+    q->collective = (enum collective)c;
+    q->shape = (struct shape){.collective = (enum collective)c, .bytes = bytes, .unsized = words == 2};
+    return q->p > 1;
+}
+
+/* ---- a team as it would be there; the processors are those of this machine ---- */
+
+/* 0.5 us and 50 ns a rank: what barriers took on machines with a processor for each rank. */
+static double barrier_seconds(int ranks) { return 0.5e-6 + 50e-9 * ranks; }
+
+static void imagine_node(struct team *team, int ranks) {
+    const struct machine_facts *facts = machine_facts();
+    *team = (struct team){.p = ranks, .nodes = 1, .domains = 1, .processors = ranks, .space_bytes = (size_t)1 << 40};
+    team->sync_seconds = ranks > 1 ? barrier_seconds(ranks) : 0;
+    team->l2_bytes = facts->l2;
+    team->l3_bytes = facts->l3 * (size_t)facts->l3s;
+    team->slot = option_number(OPTION_SLOT) / 2 / 64 * 64;
+}
+
+static int no_prepare(void *state, struct team *team) { return (void)state, (void)team, 0; }
+
+static double parts(const struct team *team, const struct shape *shape, const struct plan *plan, double part[4]) {
+    double all = plan->algorithm->code->cost(team, shape, &plan->arguments), rest = all;
+    for (int i = 0; i < 3; i++) {
+        struct team other = *team;
+        if (i == 0) other.network.latency = 0;
+        if (i == 1) other.network.overhead = other.network.gap = 0;
+        if (i == 2) other.network.byte = other.network.node_byte = 0;
+        part[i] = all - plan->algorithm->code->cost(&other, shape, &plan->arguments);
+        rest -= part[i];
+    }
+    part[3] = rest > 0 ? rest : 0;
+    return all;
+}
+
+static void print_far(const struct team *team, const struct shape *shape) {
+    static struct candidate candidates[most_candidates];
+    const struct network *net = &team->network;
+    int count = plan_candidates(team, shape, candidates, most_candidates);
+    printf(
+        "  network: latency %.2f us, %.2f us of a rank for each message, %.2f us of a node, %.2f GB/s a rank, %.2f GB/s a node\n",
+        net->latency * 1e6, net->overhead * 1e6, net->gap * 1e6, 1e-9 / net->byte, 1e-9 / net->node_byte);
+    printf("  %-48s %10s = %9s %9s %9s %9s us\n", "plan", "us", "latency", "messages", "bytes", "in nodes");
+    for (int i = 0, rows = 0; i < count && rows < shown; i++) {
+        struct plan plan;
+        char why[192];
+        double part[4];
+        plan_parse(candidates[i].text, &plan, why, sizeof why);
+        if (!plan.algorithm->code->run || candidates[i].seconds < 0) continue;
+        double all = parts(team, shape, &plan, part);
+        printf("%c %-48s %10.2f = %9.2f %9.2f %9.2f %9.2f\n", rows++ ? ' ' : '*', plan.text, all * 1e6, part[0] * 1e6,
+               part[1] * 1e6, part[2] * 1e6, part[3] * 1e6);
+    }
+    printf("%d plans in all; * is what mortar begins with. The host MPI's own time is not known beforehand: it is measured in the\n"
+           "program (MORTAR_TUNE), and runs where it is faster.\n",
+           count);
+}
+
+static void print_near(struct team *team, const struct shape *shape) {
+    struct plan plan;
+    plan_choose(team, shape, true, &plan);
+    printf("  %-32s %10s\n", "algorithm", "us");
+    for (int a = 0; a < ALGORITHMS; a++) {
+        const struct arguments usual = {0};
+        const struct algorithm_code *code = algorithms[a].code;
+        if (!code->cost || !can_run(&algorithms[a], &usual, team, shape)) continue;
+        printf("%c %-32s %10.2f\n", plan.algorithm == &algorithms[a] ? '*' : ' ',
+               plan.algorithm == &algorithms[a] ? plan.text : algorithms[a].name, code->cost(team, shape, &usual) * 1e6);
+    }
+    printf("* is what mortar begins with, where a processor is there for each rank and buffers are in the shared heap.\n");
+}
+
+/* Of the tuning file, if it says what the network does; else the usual one. */
+static struct network network_here(void) {
+    struct tuning_file file;
+    char why[320];
+    const struct network_facts *facts = &network_usual;
+    const char *path = option_text(OPTION_TUNING);
+    if (*path && tuning_read(path, &file, why, sizeof why) == 0) {
+        for (int s = 0; s < file.count; s++)
+            if (tuning_network(&file.sets[s])->pairs > 0) facts = tuning_network(&file.sets[s]);
+    } else if (*path) {
+        fprintf(stderr, "mortar info: the tuning file %s is not used: %s\n", path, why);
+    }
+    return network_of(facts);
+}
+
+int explain_plan(const char *text) {
+    static struct team team, node;
+    struct places places = {0};
+    struct question q;
+    struct carrier carrier = {.prepare = no_prepare};
+    struct traffic traffic = {0};
+    struct wire wire = {.carrier = &carrier, .traffic = &traffic};
+    if (!read_question(text, &q) || places_make(&places, q.p, q.lowest) != 0) {
+        fprintf(
+            stderr,
+            "mortar info: \"%s\" is no call: expected a collective, nodes x ranks (or the ranks of each node), and the bytes of "
+            "a block, for instance \"alltoall 128x24 64\" or \"allreduce 5,3,1 1K\"\n",
+            text);
+        return 2;
+    }
+    printf("%s on %d ranks, %d node%s, blocks of %zu bytes\n", collective_names[q.collective], q.p, q.nodes, q.nodes > 1 ? "s" : "",
+           q.shape.bytes);
+    imagine_node(&node, places.most);
+    if (q.nodes == 1) {
+        print_near(&node, &q.shape);
+    } else {
+        team = node;
+        team.p = q.p, team.nodes = q.nodes;
+        team.node = &node, team.places = &places, team.wire = &wire;
+        team.network = network_here();
+        print_far(&team, &q.shape);
+    }
+    places_free(&places);
+    free(q.lowest);
+    return 0;
+}
