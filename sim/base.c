@@ -22,7 +22,7 @@ int processors_count(const struct processors *set) {
 }
 
 /* Address space is what is scarce: all ranks of all nodes map their node's memory into one process. */
-size_t machine_memory(void) { return (size_t)2 << 30; }
+size_t machine_memory(void) { return (size_t)1 << 30; }
 
 void machine_short_slices(uint64_t microseconds) { (void)microseconds; }
 

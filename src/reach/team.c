@@ -241,13 +241,8 @@ static const char *find_node(MPI_Comm comm, int p, int me, MPI_Comm *node, int *
     return host.bcast(lowest, 1, MPI_INT, 0, *node) == MPI_SUCCESS ? NULL : why;
 }
 
-<<<<<<< HEAD
-/* Sparse: as much as all that the ranks of a node can have to send, and to receive. */
-static size_t space_bytes(void) { return 2 * machine_memory(); }
-=======
 /* Sparse: twice as much as all that the ranks of a node can have to send, and to receive. */
-static size_t space_bytes(void) { return 4 * (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE); }
->>>>>>> main
+static size_t space_bytes(void) { return 4 * machine_memory(); }
 
 /* The team of a communicator over several nodes: places, wire, and the team of my node. Returns why it stays native, alike on all
  * ranks. */
