@@ -13,6 +13,7 @@
 
 #include "plan/plan.h"
 
+#include "sim.h"
 #include "world.h"
 
 #include <stdio.h>
@@ -97,12 +98,15 @@ static void free_buffers(const struct settings *settings, struct buffers *buffer
 
 /* Which plan will run: makes it, so that what it needs once is not timed. NULL: nobody knows; the host MPI. */
 static const struct plan *prepare(const char *collective, size_t block) {
+    setting_up = true;
     struct team *team = team_of(MPI_COMM_WORLD);
     struct shape shape = {.bytes = block};
     for (int c = 0; c < COLLECTIVES; c++)
         if (strcmp(collective_names[c], collective) == 0) shape.collective = (enum collective)c;
     shape.unsized = is_vector(shape.collective) || shape.collective == COLL_barrier;
-    return team ? plan_for(team, &shape) : NULL;
+    const struct plan *plan = team ? plan_for(team, &shape) : NULL;
+    setting_up = false;
+    return plan;
 }
 
 /* The time from when the first rank may enter to the last one's leaving, and the mean of what ranks spent inside. Delays are as even

@@ -42,7 +42,7 @@ def version():
     return "simulated (SimGrid %s)" % (words[2] if len(words) > 2 else "?")
 
 
-def options(parameters, selector):
+def options(parameters, selector, collective):
     """SimGrid's own calibration is that of Ethernet; factors of 1 leave the platform's latency and bandwidth as they are."""
     overhead = "0:%g:0" % parameters["overhead"]
     given = {"network/crosstraffic": "0", "smpi/lat-factor": "0:1", "smpi/bw-factor": "0:1", "smpi/os": overhead,
@@ -52,6 +52,9 @@ def options(parameters, selector):
         given["smpi/" + selector.partition(":")[0]] = selector.partition(":")[2]
     else:
         given["smpi/coll-selector"] = selector
+        # creating a communicator broadcasts; algorithms that look at nodes begin with as many steps as there are ranks
+        if collective != "bcast":
+            given["smpi/bcast"] = "binomial_tree"
     return ["--cfg=%s:%s" % pair for pair in given.items()] + ["--log=root.thres:critical"]
 
 
@@ -73,7 +76,7 @@ class Cell:
     def command(self, folder):
         platform, hosts = platforms.write(folder, self.nodes, self.ranks_per_node, self.parameters, self.placement, self.platform)
         command = [shutil.which("smpirun"), "-quiet", "-np", str(self.nodes * self.ranks_per_node), "-platform", platform,
-                   "-hostfile", hosts, *options(self.parameters, self.selector), "--cfg=smpi/tmpdir:" + folder, find("mortar-sim"),
+                   "-hostfile", hosts, *options(self.parameters, self.selector, self.collective), "--cfg=smpi/tmpdir:" + folder, find("mortar-sim"),
                    self.collective, ",".join(map(str, self.sizes))]
         # smpirun splits its arguments at blanks; plans need none
         command += [plan.replace(" ", "") for plan in self.plans]

@@ -99,6 +99,43 @@ double world_meet(double value, double *mean) {
     return results[turn].largest;
 }
 
+struct gathering {
+    uint64_t key;
+    int arrived, turn; /* turn: how often it was complete */
+    _Atomic uint32_t sleepers;
+    char *data[2];
+    size_t room[2];
+    bool looked[2];
+};
+
+static struct gathering *gathering_of(uint64_t key) {
+    static struct gathering **gatherings;
+    static size_t count;
+    for (size_t i = 0; i < count; i++)
+        if (gatherings[i]->key == key) return gatherings[i];
+    gatherings = grown(gatherings, (count + 1) * sizeof *gatherings);
+    gatherings[count] = grown(NULL, sizeof **gatherings);
+    *gatherings[count] = (struct gathering){.key = key};
+    return gatherings[count++];
+}
+
+char *world_gather(uint64_t key, int count, int place, const void *data, size_t bytes, bool *first) {
+    struct gathering *g = gathering_of(key);
+    int turn = g->turn, half = turn & 1;
+    if ((size_t)count * bytes > g->room[half]) g->data[half] = grown(g->data[half], g->room[half] = (size_t)count * bytes);
+    memcpy(g->data[half] + (size_t)place * bytes, data, bytes);
+    if (++g->arrived == count) {
+        g->arrived = 0;
+        g->turn++;
+        g->looked[half] = false;
+        world_wake(&g->sleepers);
+    }
+    while (g->turn == turn) world_park(&g->sleepers);
+    *first = !g->looked[half];
+    g->looked[half] = true;
+    return g->data[half];
+}
+
 /* ---- prices ---- */
 
 const struct world_prices *world_prices(void) {

@@ -22,6 +22,10 @@ void world_wake(_Atomic uint32_t *queue);
  * costs no time. */
 double world_meet(double value, double *mean);
 
+/* Ranks that are `count` and have the same key put their data together, in no simulated time: returns those of all, by `place`.
+ * *first becomes true on one of them, which may change them before the others look. They stay until the next but one time. */
+char *world_gather(uint64_t key, int count, int place, const void *data, size_t bytes, bool *first);
+
 /* Prices in seconds, from MORTAR_SIM_PRICES="piece=1e-8 byte=1e-10 ...". */
 struct world_prices {
     double piece, byte;           /* of copying */
