@@ -4,7 +4,8 @@
 /* Sets of them, for the rows of algorithms, and for code that treats several alike. */
 #ifndef EXCHANGES
 #define BIT(collective) (1u << COLL_##collective)
-#define EXCHANGES (BIT(alltoall) | BIT(alltoallv) | BIT(alltoallw) | BIT(allgather) | BIT(allgatherv))
+#define ALLTOALLS (BIT(alltoall) | BIT(alltoallv) | BIT(alltoallw))
+#define EXCHANGES (ALLTOALLS | BIT(allgather) | BIT(allgatherv))
 #define NEIGHBORS                                                                                                                  \
     (BIT(neighbor_alltoall) | BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw) | BIT(neighbor_allgather) |                        \
      BIT(neighbor_allgatherv))

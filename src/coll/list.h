@@ -16,3 +16,5 @@ ALGORITHM(overlap, BIT(allgather) | BIT(allgatherv), "inner", "one leader a node
 ALGORITHM(binomial, BIT(bcast), "", "a binomial tree")
 ALGORITHM(dissemination, BIT(barrier), "", "each rank tells the one 2^k after it and hears the one before")
 ALGORITHM(direct, EXCHANGES | GATHERS | SCATTERS, "number", "messages straight to where each block belongs; a window of so many")
+ALGORITHM(pairwise, ALLTOALLS, "number", "messages between pairs of ranks, step by step, or so many steps at a time (kumar2008)")
+ALGORITHM(bruck, EXCHANGES, "number", "log p rounds of messages of many blocks; the number is the radix, usually 2 (Bruck 1997)")

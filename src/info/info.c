@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* info - `mortar info`: the tables of options, algorithms, orders and copy kernels, and what this machine offers.
- * `mortar info --plans alltoall` prints one plan per line: what tests and sweeps enumerate; --orders: orders.c. Reads the same
+ * --plans: plans.c; --orders: orders.c. Reads the same
  * list.h files as the library, so it cannot say anything else. */
 #define _GNU_SOURCE
 #include "info/info.h"
@@ -54,8 +54,7 @@ static const struct name data_paths[] = {
 #undef PATH
 };
 
-/* Could it work on this machine? Between the ranks of a job the library tries. */
-static bool path_here(int path) {
+bool path_here(int path) {
     uint64_t from = 1, to = 0;
     struct iovec there = {&from, sizeof from}, here = {&to, sizeof to};
     if (path == PATH_cma) return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof to;
@@ -91,44 +90,6 @@ static void print_tables(void) {
         printf("  %-12s %s%s\n", data_paths[p].name, data_paths[p].about, path_here(p) ? "" : " (not here)");
 }
 
-/* The first order whose workers write only their own receive buffers, or not only those. */
-static int first_order(bool own) {
-    int order = 0;
-    while (orders[order].own_dest != own || orders[order].nests) order++;
-    return order;
-}
-
-static void print_plans(const struct row *row) {
-    if (!strstr(row->takes, "order")) printf("%s\n", row->name);
-    else
-        for (int o = 0; o < ORDERS; o++)
-            for (int inner = 0; inner < (orders[o].nests ? (int)ORDERS : 1); inner++)
-                if (!orders[o].nests) printf("%s(%s)\n", row->name, orders[o].name);
-                else if (!orders[inner].nests) printf("%s(%s(%s))\n", row->name, orders[o].name, orders[inner].name);
-    for (int path = 0; path < PATHS && strstr(row->takes, "path"); path++) {
-        if (path == PATH_stage || path == PATH_heap || !path_here(path)) continue;
-        for (int own = 0; own < 2; own++)
-            printf("%s(%s, %s, %s)\n", row->name, orders[first_order(own)].name, kernels[0].name, data_paths[path].name);
-    }
-    const char *order = strstr(row->takes, "order") ? "rows, " : "";
-    if (strstr(row->takes, "kernel") && kernels[KERNEL_nt].usable())
-        printf("%s(%snt)\n%s(%shybrid(1000))\n", row->name, order, row->name, order);
-    if (strstr(row->takes, "chunk")) printf("%s(192)\n", row->name); /* rounds of an odd, short length */
-}
-
-static int list_plans(const char *collective) {
-    for (int c = 0; c < COLLECTIVES; c++) {
-        if (strcmp(collectives[c].name, collective) != 0) continue;
-        for (int a = 0; a < count_of_algorithms; a++)
-            if (algorithms[a].collectives >> c & 1) print_plans(&algorithms[a]);
-        return 0;
-    }
-    fprintf(stderr, "mortar info: \"%s\" is no collective that mortar takes; expected one of:", collective);
-    for (int c = 0; c < COLLECTIVES; c++) fprintf(stderr, " %s", collectives[c].name);
-    fputc('\n', stderr);
-    return 2;
-}
-
 /* --orders [P [DOMAINS]] */
 static int list_orders(int count, char **words) {
     uint64_t p = 0, domains = 2;
@@ -140,14 +101,15 @@ static int list_orders(int count, char **words) {
 }
 
 int main(int count, char **words) {
-    if (count == 3 && strcmp(words[1], "--plans") == 0) return list_plans(words[2]);
+    bool nodes = count == 4 && strcmp(words[3], "nodes") == 0;
+    if (count >= 3 && strcmp(words[1], "--plans") == 0 && (count == 3 || nodes)) return list_plans(words[2], nodes);
     if (count >= 2 && count <= 4 && strcmp(words[1], "--orders") == 0) return list_orders(count - 2, words + 2);
     if (count == 3 && strcmp(words[1], "--tuning") == 0) return explain_tuning(words[2]);
     if (count == 3 && strcmp(words[1], "--plan") == 0) return explain_plan(words[2]);
     if (count > 3 && strcmp(words[1], "--merge") == 0) return merge_tuning(words[2], count - 3, words + 3);
     if (count == 2 && strcmp(words[1], "--version") == 0) return printf("mortar %s\n", MORTAR_VERSION) < 0;
     if (count != 1) {
-        fprintf(stderr, "usage: mortar info [--plans COLLECTIVE | --plan \"COLLECTIVE NODESxRANKS BYTES\" |\n"
+        fprintf(stderr, "usage: mortar info [--plans COLLECTIVE [nodes] | --plan \"COLLECTIVE NODESxRANKS BYTES\" |\n"
                         "                    --orders [RANKS [DOMAINS]] | --tuning FILE | --merge OUT FILE...]\n");
         return 2;
     }

@@ -3,10 +3,17 @@
 #ifndef MORTAR_INFO_H
 #define MORTAR_INFO_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Prints every cell of every order for p ranks in so many domains, or, p == 0, what filling costs. Returns the exit code. */
 int print_orders(uint32_t p, uint32_t domains);
+
+/* Prints the plans of a collective, one per line; nodes: those for several nodes. Returns the exit code. */
+int list_plans(const char *collective, bool nodes);
+
+/* Could this data path work on this machine? Between the ranks of a job the library tries. */
+bool path_here(int path);
 
 /* Prints what this machine offers, and why something is not available. */
 void print_machine(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan - `mortar info --plan "alltoall 128x24 64"`: what mortar would run on so many nodes with so many ranks each, the plans that it
- * weighs, and what their expected time consists of: of the latency of messages, of what they cost the ranks, of their bytes, and
+/* plan - `mortar info --plan "alltoall 128x24 64"`: what mortar would run on so many nodes with so many ranks each, the plans that
+ * it weighs, and what their expected time consists of: of the latency of messages, of what they cost the ranks, of their bytes, and
  * of what is done inside the nodes. Each part is the time that would be spared if it cost nothing. */
 #include "info/info.h"
 

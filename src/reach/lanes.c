@@ -45,6 +45,7 @@ struct team *team_lane(struct team *team, int l) {
 void team_free_lanes(struct team *team) {
     for (int l = 0; team->lanes && l < team->places->most; l++) {
         if (!team->lanes[l]) continue;
+        team_free_kept(team->lanes[l]);
         free((void *)(uintptr_t)team->lanes[l]->wire->ranks);
         free(team->lanes[l]->wire);
         free(team->lanes[l]);

@@ -76,7 +76,8 @@ struct network_facts;
 struct network network_of(const struct network_facts *facts);
 
 /* ---- messages.c. A message without bytes is neither sent nor received: both sides know. Messages between two ranks with one tag
- * arrive in order. 0 or -errno: after an error the team's messages are lost ---- */
+ * arrive in order; one of up to message_most bytes may be shorter than what the receiver has room for. 0 or -errno: after an error
+ * the team's messages are lost ---- */
 /* The point to finish from: what was started before goes on. */
 int messages_mark(const struct team *team);
 int message_send(struct team *team, int to, const void *data, size_t bytes, int tag);

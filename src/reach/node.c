@@ -64,6 +64,7 @@ void team_release(struct team *team) {
         free(team->segment[i]);
     }
     team_free_lanes(team);
+    team_free_kept(team);
     if (team->places) places_free(team->places);
     free(team->places);
     free(team->domain_of);

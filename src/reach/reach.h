@@ -13,7 +13,9 @@
 
 #include <stdatomic.h>
 
+struct chunk;
 struct iovec;
+struct kept;
 struct team;
 
 /* What a rank tells the others about one call, one cache line per writer: offsets into its reachable region, or addresses of its
@@ -141,7 +143,10 @@ struct team {
     struct wire *wire;
     struct places *places;
     struct team *node;
-    struct team **lanes; /* [places->most]; NULL where not asked for yet */
+    struct team **lanes;   /* [places->most]; NULL where not asked for yet */
+    struct chunk *scratch; /* see keep.c */
+    struct kept *kept;
+    size_t scratch_wish;
     struct network network;
     struct control *control; /* on one node */
     size_t control_bytes;
@@ -283,6 +288,16 @@ void box_ring(const struct team *team, int reader);
 void box_ack(const struct team *team, struct box *box);
 /* Scratch memory for so many numbers, kept by the team. NULL: no memory. Local. */
 uint32_t *team_turns(struct team *team, uint32_t count);
+
+/* ---- keep.c ---- */
+/* Memory until scratch_drop, which an algorithm calls at the end of a call that took some; on lines of its own, not zeroed. NULL: no
+ * memory. Local. */
+void *scratch_take(struct team *team, size_t bytes);
+void scratch_drop(struct team *team);
+/* Memory that lives as long as the team, zero at first, and is found again by two words, with the same bytes. *fresh: this is the
+ * first time. NULL: no memory. Local. */
+void *team_keeps(struct team *team, const void *whose, unsigned which, size_t bytes, bool *fresh);
+void team_free_kept(struct team *team);
 
 /* ---- domains.c ---- */
 /* Where a rank runs: the processors that it may use, and its number in the job, which places it on a machine that is pretended. */

@@ -13,9 +13,9 @@
 
 enum { most_plans = 128, most_ranks = 257, most_failures = 5, patience_seconds = 60 };
 
-/* Why a call is expected to be native: 0 it is not, 1 one rank, 2 no bytes, 3 the plan asked for, 4 several nodes. Native calls are counted under
+/* Why a call is expected to be native: 0 it is not, 1 one rank, 2 no bytes, 3 the plan asked for. Native calls are counted under
  * plan 0, as the report does not tell what they were forced to. */
-static int expected[COLLECTIVES][most_plans][most_ranks][5];
+static int expected[COLLECTIVES][most_plans][most_ranks][4];
 
 static const char *plans[COLLECTIVES][most_plans];
 static struct settings settings = {.seed = 1, .volume = 32 << 20, .cases = 100, .only = -1};
@@ -64,7 +64,6 @@ static void read_settings(int count, char **words) {
 
 static int why_native(const struct trial *t) {
     if (t->place->p == 1) return 1;
-    if (t->place->apart) return 4;
     if (t->no_bytes) return 2;
     return t->plan && strcmp(t->plan, "native") == 0 ? 3 : 0;
 }
@@ -76,12 +75,12 @@ static void expect(const struct trial *t) {
 }
 
 static void print_expectations(void) {
-    static const char *const words[] = {"taken", "one rank", "no bytes", "asked for", "several nodes"};
+    static const char *const words[] = {"taken", "one rank", "no bytes", "asked for"};
     host.allreduce(MPI_IN_PLACE, expected, sizeof expected / sizeof(int), MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     for (int c = 0; c < COLLECTIVES && places[0].me == 0; c++)
         for (int plan = 0; plan < most_plans; plan++)
             for (int p = 1; p < most_ranks; p++)
-                for (int why = 0; why < 5; why++)
+                for (int why = 0; why < 4; why++)
                     if (expected[c][plan][p][why])
                         printf("expect\t%s\t%d\t%s\t%s\t%d\n", traits[c].name, p,
                                settings.automatic ? "auto" : settings.plans[c][plan], words[why], expected[c][plan][p][why]);

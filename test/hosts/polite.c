@@ -5,7 +5,7 @@
  * 16 ranks on 2 processors, 8 bytes, alltoall, MPICH 4.0: 120 to 190 ms without, 0.5 ms with it.
  *
  * Whoever waits for the launcher drives UCX. In MPI_Finalize a rank of MPICH 4.0 closes its connections, which takes an answer of
- * each peer, and then waits in a barrier of the launcher, where it answers nobody: without this most runs on two hosts never end. */
+ * each peer, and then waits in a barrier of the launcher, where it answers nobody: most runs on two hosts would never end. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <poll.h>

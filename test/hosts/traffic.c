@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* traffic - what leaves each host per call of a collective. The launch, connections and barriers cancel: it is the difference between
- * many calls and few. A line `traffic COLLECTIVE BYTES HOST MESSAGES MESSAGE_BYTES PACKETS WIRE_BYTES PLAN` for each host.
+/* traffic - what leaves each host per call of a collective: the difference between many calls and few, so that start, connections
+ * and barriers cancel. A line `traffic COLLECTIVE BYTES HOST MESSAGES MESSAGE_BYTES PACKETS WIRE_BYTES PLAN` for each host.
  * usage: traffic COLLECTIVE BYTES,BYTES... [PLAN...]    plans of mortar, or native, or auto; without mortar none
  *
- * Packets and bytes are the kernel's, of /proc/self/net/dev. Messages are what Open MPI 4's point-to-point layer sends to each rank,
- * its own collectives' included: its monitoring component (pml_monitoring_enable=1) calls mca_common_monitoring_record_pml for each,
- * and a function of the program comes before the library's. With other MPI libraries they are -1. */
+ * Packets and bytes are the kernel's, of /proc/self/net/dev. Messages are what Open MPI 4's point-to-point layer sends, its own
+ * collectives' included: its monitoring component (pml_monitoring_enable=1) calls mca_common_monitoring_record_pml for each, and a
+ * function of the program comes before the library's. With other MPI libraries they are -1. */
 #define _GNU_SOURCE
 #include <mpi.h>
 

@@ -320,6 +320,23 @@ def options():
     for words in (["frob"], ["0"], ["4", "5"], ["4", "0"], ["70000"]):
         result = run.run([run.MORTAR, "info", "--orders", *words])
         result.check(result.code == 2 and "ranks" in result.err and not result.out, "mortar info --orders %s: unclear" % words)
+    for question in ("frob 4x4 8", "alltoall", "alltoall 4y4 8", "alltoall 0x4 8", "alltoall 4x4 8q", "alltoall 3,0 8"):
+        result = run.run([run.MORTAR, "info", "--plan", question])
+        result.check(result.code == 2 and question in result.err and not result.out, "mortar info --plan %s: unclear" % question)
+
+
+def explain():
+    """A choice explained: the parts of each plan's time add up, the cheapest comes first and is marked."""
+    for question in ("alltoall 16x4 64", "allgather 5,3,1 1K", "barrier 8x2"):
+        result = run.run([run.MORTAR, "info", "--plan", question]).ok("* ", "network:")
+        rows = [line.split("=") for line in result.out.splitlines() if line.count("=") == 1]
+        times = [float(left.split()[-1]) for left, _ in rows[1:]]
+        result.check(times and times == sorted(times), "%s: not in the order of the time" % question)
+        result.check(rows[1][0].startswith("* ") and not any(left.startswith("*") for left, _ in rows[2:]), "%s: marks" % question)
+        for (_, right), time in zip(rows[1:], times):
+            total = sum(map(float, right.split()))
+            result.check(abs(total - time) <= 0.05, "%s: %g us are told as %g" % (question, time, total))
+    run.run([run.MORTAR, "info", "--plan", "alltoall 1x64 64"]).ok("* cico", "pull")
 
 
 def orders():
@@ -343,7 +360,7 @@ def orders():
 def test(name, *words):
     tests = {f.__name__: f for f in (exchange, alloc_mem, private, adopt, large, fortran, python, late, profiler, threads, inter,
                                      device, errors, off, imbalance, launcher, plans, reductions, rooted, tuning, plain, unknown,
-                                     options, orders)}
+                                     options, orders, explain)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](*words)

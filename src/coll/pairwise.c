@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_pairwise - in step k two ranks exchange their blocks: me ^ k where the ranks are a power of two, else each sends to
+ * me + k and receives from me - k (kumar2008 section 2.4). pairwise(window): so many steps at once.
+ * Cost    (p - 1) / window (L + window (2 o + n beta)); scratch none.
+ * Wins    long blocks: every link carries one message at a time. */
+#include "coll/coll.h"
+
+extern const struct algorithm_code algorithm_pairwise;
+
+enum { TAG = 1 };
+
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    double steps = team->p - 1, window = arguments->number ? arguments->number : 1;
+    if (window > steps) window = steps;
+    return steps / window * burst_seconds(team, shape, window, (double)shape->bytes);
+}
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    static const struct copier plain = {.kernel = KERNEL_plain};
+    struct blocks sends, recvs;
+    sides_of(team, call, &sends, &recvs);
+    int p = team->p, me = team->me, window = arguments->number ? (int)arguments->number : 1, error = 0;
+    bool paired = (p & (p - 1)) == 0;
+    struct block from = block_of(&sends, me), to = block_of(&recvs, me);
+    if (to.at != from.at) relay_block(&to, &from, &plain);
+    for (int first = 1; first < p && !error; first += window) {
+        int mark = messages_mark(team), end = first + window < p ? first + window : p;
+        for (int k = first; k < end && !error; k++) {
+            int source = paired ? me ^ k : (me + p - k) % p, dest = paired ? source : (me + k) % p;
+            struct run in = run_of(&recvs, source), out = run_of(&sends, dest);
+            error = message_recv(team, source, in.at, in.bytes, TAG);
+            if (!error) error = message_send(team, dest, out.at, out.bytes, TAG);
+        }
+        int last = messages_finish(team, mark);
+        if (!error) error = last;
+    }
+    return error ? FAILED : DONE;
+}
+
+static const char *const variants[] = {"pairwise", "pairwise(4)", NULL};
+
+const struct algorithm_code algorithm_pairwise = {
+    .where = BY_MESSAGES, .loose = true, .variants = variants, .cost = cost, .run = run};

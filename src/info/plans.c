@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plans - `mortar info --plans COLLECTIVE [nodes]`: one plan per line, what tests and sweeps enumerate. For one node every
+ * algorithm with each of its arguments; for several what the planner weighs, on a team that can run everything. */
+#include "info/info.h"
+
+#include "plan/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The first order whose workers write only their own receive buffers, or not only those. */
+static int first_order(bool own) {
+    int order = 0;
+    while (orders[order].own_dest != own || orders[order].nests) order++;
+    return order;
+}
+
+static void print_plans(const struct algorithm *row) {
+    if (!strstr(row->takes, "order")) printf("%s\n", row->name);
+    else
+        for (int o = 0; o < ORDERS; o++)
+            for (int inner = 0; inner < (orders[o].nests ? (int)ORDERS : 1); inner++)
+                if (!orders[o].nests) printf("%s(%s)\n", row->name, orders[o].name);
+                else if (!orders[inner].nests) printf("%s(%s(%s))\n", row->name, orders[o].name, orders[inner].name);
+    for (int path = 0; path < PATHS && strstr(row->takes, "path"); path++) {
+        if (path == PATH_stage || path == PATH_heap || !path_here(path)) continue;
+        for (int own = 0; own < 2; own++)
+            printf("%s(%s, %s, %s)\n", row->name, orders[first_order(own)].name, kernels[0].name, paths[path].name);
+    }
+    const char *order = strstr(row->takes, "order") ? "rows, " : "";
+    if (strstr(row->takes, "kernel") && kernels[KERNEL_nt].usable())
+        printf("%s(%snt)\n%s(%shybrid(1000))\n", row->name, order, row->name, order);
+    if (strstr(row->takes, "chunk")) printf("%s(192)\n", row->name); /* rounds of an odd, short length */
+}
+
+/* Four nodes with two ranks each, and short blocks of which all know the size. */
+static int print_far_plans(enum collective collective) {
+    enum { p = 8, here = 2 };
+    static struct candidate candidates[most_candidates];
+    int lowest[p];
+    for (int r = 0; r < p; r++) lowest[r] = r / here * here;
+    struct places places;
+    struct wire wire = {0};
+    struct team node = {.p = here, .nodes = 1, .domains = 1}, team = {.p = p, .domains = 1, .wire = &wire, .node = &node};
+    struct shape shape = {.collective = collective, .bytes = 64};
+    if (places_make(&places, p, lowest) != 0) return 1;
+    team.places = &places;
+    team.nodes = places.nodes;
+    int count = plan_candidates(&team, &shape, candidates, most_candidates);
+    printf("native\n"); /* the tests take the first one for what happens without mortar */
+    for (int i = 0; i < count; i++)
+        if (strcmp(candidates[i].text, "native") != 0) printf("%s\n", candidates[i].text);
+    team_free_lanes(&team);
+    places_free(&places);
+    return 0;
+}
+
+int list_plans(const char *collective, bool nodes) {
+    for (enum collective c = 0; c < COLLECTIVES; c++) {
+        if (strcmp(collective_names[c], collective) != 0) continue;
+        if (nodes) return print_far_plans(c);
+        for (int a = 0; a < ALGORITHMS; a++)
+            if (among(c, algorithms[a].collectives) && algorithms[a].code->where == ON_NODE) print_plans(&algorithms[a]);
+        return 0;
+    }
+    fprintf(stderr, "mortar info: \"%s\" is no collective that mortar takes; expected one of:", collective);
+    for (int c = 0; c < COLLECTIVES; c++) fprintf(stderr, " %s", collective_names[c]);
+    fputc('\n', stderr);
+    return 2;
+}
