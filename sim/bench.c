@@ -30,7 +30,7 @@ struct settings {
     char **plans, *sizes;
     int plan_count;
     double late;
-    bool verify, lean;
+    bool verify;
 };
 
 /* The first rank speaks, and ends the process for all. */
@@ -54,7 +54,7 @@ static struct settings read_settings(int argc, char **argv, int me) {
         if (strcmp(argv[i], "--unverified") == 0) {
             settings.verify = false;
         } else if (strcmp(argv[i], "--lean") == 0) {
-            settings.lean = true;
+            lean = true;
             settings.verify = false;
         } else if (strcmp(argv[i], "--late") == 0) {
             const char *text = i + 1 < argc ? argv[++i] : "";
@@ -75,7 +75,7 @@ static struct buffers buffers_for(const struct settings *settings, size_t block,
     size_t sent = call_send_bytes(settings->call, block, ranks, me), received = call_recv_bytes(settings->call, block, ranks, me);
     size_t entries = (size_t)ranks * sizeof(int);
     struct buffers buffers = {.counts = malloc(entries), .displs = malloc(entries)};
-    if (settings->lean) {
+    if (lean) {
         buffers.send = world_common(0, sent + 64);
         buffers.recv = world_common(1, received + 64);
     } else {
@@ -87,8 +87,8 @@ static struct buffers buffers_for(const struct settings *settings, size_t block,
     return buffers;
 }
 
-static void free_buffers(const struct settings *settings, struct buffers *buffers) {
-    if (!settings->lean) {
+static void free_buffers(struct buffers *buffers) {
+    if (!lean) {
         free(buffers->send);
         free(buffers->recv);
     }
@@ -104,6 +104,9 @@ static const struct plan *prepare(const char *collective, size_t block) {
     for (int c = 0; c < COLLECTIVES; c++)
         if (strcmp(collective_names[c], collective) == 0) shape.collective = (enum collective)c;
     shape.unsized = is_vector(shape.collective) || shape.collective == COLL_barrier;
+    static bool aliased;
+    if (lean && team && team->node && !aliased) world_alias(team->node->space, team->node->space_bytes);
+    aliased = true;
     const struct plan *plan = team ? plan_for(team, &shape) : NULL;
     setting_up = false;
     return plan;
@@ -130,7 +133,7 @@ static void measure(const struct settings *settings, const char *collective, con
     struct buffers buffers = buffers_for(settings, block, ranks, me);
     plan_force(strcmp(text, "auto") == 0 ? "" : text);
     const struct plan *plan = prepare(collective, block);
-    call_fill(settings->call, &buffers, settings->lean ? 0 : block, ranks, me);
+    call_fill(settings->call, &buffers, lean ? 0 : block, ranks, me);
     for (int r = 0; r < ranks; r++) buffers.counts[r] = (int)block, buffers.displs[r] = (int)(block * (size_t)r);
     int error = MPI_SUCCESS, turns = settings->late > 0 ? late_turns : 1;
     double seconds = 0, inside = 0;
@@ -148,7 +151,7 @@ static void measure(const struct settings *settings, const char *collective, con
                : settings->verify ? "verified"
                                   : "unverified");
     fflush(stdout);
-    free_buffers(settings, &buffers);
+    free_buffers(&buffers);
     if (wrong && me == 0) _exit(3);
 }
 

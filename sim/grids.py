@@ -24,18 +24,21 @@ class Grid:
     """One CSV file: plans and SMPI's selectors at all points of (overhead, price of copying, placement)."""
 
     def __init__(self, size, collectives, sizes, plans, selectors=ALL, overheads=OVERHEADS, pieces=PIECES,
-                 placements=platforms.PLACEMENTS, late=(0.0,), lean=False, seconds=900):
+                 placements=platforms.PLACEMENTS, late=(0.0,), lean=False, seconds=900, dear=()):
+        """dear: plans that take long to simulate, at the usual copying price and in order only."""
         self.size, self.collectives, self.sizes, self.plans, self.selectors = size, collectives, sizes, plans, selectors
         self.points = [(o, piece, placement, delay) for o in overheads for piece in pieces for placement in placements
                        for delay in late]
-        self.pieces, self.lean, self.seconds = pieces, lean, seconds
+        self.pieces, self.lean, self.seconds, self.dear = pieces, lean, seconds, dear
 
     def cells(self, known, only=None):
         """One process for each plan and size, of those that are not known."""
         for overhead, piece, placement, late in self.points:
             for collective in self.collectives:
-                for plan in ["native"] + list(self.plans):
-                    if only and plan != only:
+                for plan in ["native"] + list(self.plans) + list(self.dear):
+                    if only and plan not in only:
+                        continue
+                    if plan in self.dear and (placement != "ordered" or piece != self.pieces[-1]):
                         continue
                     # SMPI's own copies are free: one price will do
                     if plan == "native" and piece != self.pieces[-1]:
@@ -49,7 +52,7 @@ class Grid:
 
 
 GRIDS = {
-    "li2018-12a": Grid((256, 1), ["alltoall"], [8, 64, 512, 4096], [], ALL + ("alltoall:bruck",)),
+    "li2018-12a": Grid((256, 1), ["alltoall"], [8, 64, 512, 4096], ["bruck", "bruck(4)"], ALL + ("alltoall:bruck",), dear=["direct"]),
     "li2018-12b": Grid((128, 24), ["alltoall"], [8, 64, 512], [], ALL, overheads=(0.25e-6,), placements=("ordered",), lean=True),
     "li2018-12c": Grid((256, 1), ["allgather"], [8, 64, 512, 4096], [], ALL),
     "li2018-13": Grid((128, 24), ["allgather"], [8, 64, 512], [], ALL, overheads=(0.25e-6,), placements=("ordered",), lean=True),
@@ -60,7 +63,7 @@ GRIDS = {
 def main():
     parser = argparse.ArgumentParser(description="runs what is missing of the simulated figures")
     parser.add_argument("names", nargs="*", default=list(GRIDS), metavar="NAME", help=" ".join(GRIDS))
-    parser.add_argument("--only", metavar="PLAN")
+    parser.add_argument("--only", metavar="PLAN", nargs="+")
     parser.add_argument("--bytes", type=int, nargs="+", help="only these sizes")
     parser.add_argument("--jobs", type=int, default=0)
     parser.add_argument("--seconds", type=float, help="limit of one process")

@@ -7,5 +7,7 @@
 
 /* Nothing is measured now: the library's own use of the host MPI takes no time. */
 extern bool setting_up;
+/* All ranks have what they exchange in common memory, and nothing is verified; see lean.c. */
+extern bool lean;
 
 #endif

@@ -188,4 +188,16 @@ void *world_common(int number, size_t bytes) {
     return common[number].memory;
 }
 
+void world_alias(void *memory, size_t bytes) {
+    static int descriptor = -1;
+    uintptr_t page = 4096, start = ((uintptr_t)memory + page - 1) / page * page, end = ((uintptr_t)memory + bytes) / page * page;
+    if (descriptor < 0) descriptor = memfd_create("mortar-sim-common", MFD_CLOEXEC);
+    const int flags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
+    if (ftruncate(descriptor, (off_t)(end - start)) < 0 ||
+        mmap((void *)start, end - start, PROT_READ | PROT_WRITE, flags, descriptor, 0) == MAP_FAILED) {
+        perror("mortar-sim: common memory");
+        exit(1);
+    }
+}
+
 int world_processors(void) { return sg_host_core_count(sg_host_self()); }

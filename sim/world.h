@@ -40,6 +40,9 @@ int world_descriptor(void);
 /* Memory that every rank which asks for the same number and no more bytes gets: its contents belong to nobody. */
 void *world_common(int number, size_t bytes);
 
+/* Lets this memory of a page boundary and more be the same as every other rank's that asked so. */
+void world_alias(void *memory, size_t bytes);
+
 /* Processors of this rank's host. */
 int world_processors(void);
 
