@@ -3,9 +3,10 @@
  * starts it on a platform. All ranks enter a call at one simulated instant; the time ends when the last one leaves. Simulated times
  * have no noise, so each is taken once, after what a plan needs once has been done. Results are verified, byte by byte.
  *
- * mortar-sim COLLECTIVE SIZE[,SIZE...] PLAN... [--late SECONDS] [--unverified] [--lean]
+ * mortar-sim COLLECTIVE SIZE[,SIZE...] PLAN... [--late SECONDS] [--unverified] [--warm] [--lean]
  *   PLAN       a plan, `native`, or `auto` for what mortar chooses
  *   --late     each rank enters later, by up to so much; the times are means over some calls
+ *   --warm     a call of the host MPI that is not timed first: some of its algorithms set something up
  *   --lean     all ranks have one buffer in common and nothing is verified: for sizes whose buffers would not fit into memory */
 #include "reach/host.h"
 
@@ -30,7 +31,7 @@ struct settings {
     char **plans, *sizes;
     int plan_count;
     double late;
-    bool verify;
+    bool verify, warm;
 };
 
 /* The first rank speaks, and ends the process for all. */
@@ -53,6 +54,8 @@ static struct settings read_settings(int argc, char **argv, int me) {
         char *end = NULL;
         if (strcmp(argv[i], "--unverified") == 0) {
             settings.verify = false;
+        } else if (strcmp(argv[i], "--warm") == 0) {
+            settings.warm = true;
         } else if (strcmp(argv[i], "--lean") == 0) {
             lean = true;
             settings.verify = false;
@@ -135,6 +138,7 @@ static void measure(const struct settings *settings, const char *collective, con
     const struct plan *plan = prepare(collective, block);
     call_fill(settings->call, &buffers, lean ? 0 : block, ranks, me);
     for (int r = 0; r < ranks; r++) buffers.counts[r] = (int)block, buffers.displs[r] = (int)(block * (size_t)r);
+    if (settings->warm && (!plan || !plan->algorithm->code->run)) call_make(settings->call, &buffers, block, ranks);
     int error = MPI_SUCCESS, turns = settings->late > 0 ? late_turns : 1;
     double seconds = 0, inside = 0;
     for (int turn = 0; turn < turns; turn++) {
