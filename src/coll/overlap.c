@@ -44,7 +44,7 @@ static struct shape inner_shape(const struct team *team, const struct shape *sha
 static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
     struct team lane = {.p = team->places->nodes, .nodes = team->places->nodes, .wire = team->wire, .network = team->network};
     struct shape inner = inner_shape(team, shape);
-    size_t half = team->node->space_bytes / 2, head = head_bytes(team->places);
+    size_t half = team->model->space_bytes / 2, head = head_bytes(team->places);
     return shape->bytes < (half - head) / (size_t)team->p && routine_fits(arguments->inner, &lane, &inner);
 }
 
@@ -60,8 +60,8 @@ static double cost(const struct team *team, const struct shape *shape, const str
     struct team lane = {.p = team->places->nodes, .nodes = team->places->nodes, .wire = team->wire, .network = team->network};
     struct shape inner = inner_shape(team, shape);
     double across = routine_cost(arguments->inner, &lane, &inner);
-    double unpack = crowding(team->node) * copy_seconds(team->node, team->p, shape->bytes);
-    return across < 0 ? -1 : team->node->sync_seconds + (across > unpack ? across : unpack);
+    double unpack = crowding(team->model) * copy_seconds(team->model, team->p, shape->bytes);
+    return across < 0 ? -1 : team->model->sync_seconds + (across > unpack ? across : unpack);
 }
 
 /* ---- where the blocks lie ---- */

@@ -163,7 +163,7 @@ int explain_plan(const char *text) {
     } else {
         team = node;
         team.p = q.p, team.nodes = q.nodes;
-        team.node = &node, team.places = &places, team.wire = &wire;
+        team.node = team.model = &node, team.places = &places, team.wire = &wire;
         team.network = network_here();
         print_far(&team, &q.shape);
     }

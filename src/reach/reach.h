@@ -143,6 +143,7 @@ struct team {
     struct wire *wire;
     struct places *places;
     struct team *node;
+    struct team *model; /* figures of the largest node, the same on all ranks: what costs and predicates may look at */
     struct team **lanes;   /* [places->most]; NULL where not asked for yet */
     struct chunk *scratch; /* see keep.c */
     struct kept *kept;

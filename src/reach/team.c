@@ -91,6 +91,7 @@ static void team_free(struct live *live) {
         if (part->control) munmap(part->control, part->control_bytes);
     }
     free(team->node);
+    free(team->model);
     pthread_mutex_lock(&lock);
     *live->link = live->next;
     if (live->next) live->next->link = live->link;
@@ -244,16 +245,37 @@ static const char *find_node(MPI_Comm comm, int p, int me, MPI_Comm *node, int *
 /* Sparse: twice as much as all that the ranks of a node can have to send, and to receive. */
 static size_t space_bytes(void) { return 4 * machine_memory(); }
 
+/* What rank 0 knows of its node counts for all: choices must not depend on what is measured or found on one node. */
+static int agree_on_figures(struct team *team) {
+    const struct team *node = team->node;
+    struct team *model = team->model;
+    struct {
+        double sync_seconds;
+        size_t l2_bytes, l3_bytes, slot;
+        int processors;
+    } figures = {node->sync_seconds, node->l2_bytes, node->l3_bytes, node->slot, node->processors};
+    int error = messages_tell(team, &figures, sizeof figures);
+    *model = (struct team){.p = team->places->most, .nodes = 1, .domains = 1};
+    model->sync_seconds = team->sync_seconds = figures.sync_seconds;
+    model->l2_bytes = team->l2_bytes = figures.l2_bytes;
+    model->l3_bytes = team->l3_bytes = figures.l3_bytes;
+    model->processors = team->processors = figures.processors;
+    model->slot = figures.slot;
+    model->space_bytes = node->space_bytes;
+    return error;
+}
+
 /* The team of a communicator over several nodes: places, wire, and the team of my node. Returns why it stays native, alike on all
  * ranks. */
 static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node, int lowest) {
     int *all = malloc((size_t)team->p * sizeof *all);
     team->places = malloc(sizeof *team->places);
     team->node = calloc(1, sizeof *team->node);
+    team->model = calloc(1, sizeof *team->model);
     team->world = calloc((size_t)team->p, sizeof *team->world);
     int32_t world = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world);
-    bool fine = all && team->places && team->node && team->world;
+    bool fine = all && team->places && team->node && team->model && team->world;
     if (all_agree(comm, fine)) {
         host.allgather(&lowest, 1, MPI_INT, all, 1, MPI_INT, comm);
         host.allgather(&world, 1, MPI_INT, team->world, 1, MPI_INT, comm);
@@ -269,15 +291,14 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node, in
     team->node->domains = 1;
     PMPI_Comm_size(node, &team->node->p);
     PMPI_Comm_rank(node, &team->node->me);
-    why = meet(team->node, node, space_bytes());
+    size_t space = space_bytes();
+    if (!all_agree(comm, messages_tell(team, &space, sizeof space) == 0)) return "messages between the nodes are lost";
+    why = meet(team->node, node, space);
     if (!all_agree(comm, !why)) return why ? why : "the ranks of another node cannot share memory";
     team->nodes = team->places->nodes;
     team->network = network_of(&network_usual);
     team->patience = team->node->patience;
-    team->l2_bytes = team->node->l2_bytes;
-    team->l3_bytes = team->node->l3_bytes;
-    team->processors = team->node->processors;
-    return NULL;
+    return all_agree(comm, agree_on_figures(team) == 0) ? NULL : "messages between the nodes are lost";
 }
 
 static void build(struct team *team, MPI_Comm comm) {
