@@ -115,8 +115,8 @@ static const struct plan *prepare(const char *collective, size_t block) {
     return plan;
 }
 
-/* The time from when the first rank may enter to the last one's leaving, and the mean of what ranks spent inside. Delays are as even
- * and as little ordered as the multiples of the golden ratio. */
+/* The time from when the first rank may enter to the last one's leaving, and the mean of what ranks spent inside. Delays are as
+ * even and as little ordered as the multiples of the golden ratio. */
 static double timed_call(const struct settings *settings, const struct buffers *buffers, size_t block, int ranks, int turn,
                          double *inside, int *error) {
     int me;

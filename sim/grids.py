@@ -51,12 +51,23 @@ class Grid:
                                 yield cell
 
 
+LEADERS = ["leader(1, bruck)", "leader(1, mnco(rows))", "leader(1, mnco(morton))", "leader(4, mnco(rows))", "bruck", "auto"]
+USUAL = {"overheads": (0.25e-6,), "pieces": (10e-9,), "placements": ("ordered",)}
+TABLE_ONE = ["allgather", "alltoallv", "bcast", "reduce_scatter_block", "scatter", "allreduce"]
+MILLISECONDS = (0.0, 1e-3, 10e-3, 100e-3)
+
 GRIDS = {
-    "li2018-12a": Grid((256, 1), ["alltoall"], [8, 64, 512, 4096], ["bruck", "bruck(4)"], ALL + ("alltoall:bruck",), dear=["direct"]),
-    "li2018-12b": Grid((128, 24), ["alltoall"], [8, 64, 512], [], ALL, overheads=(0.25e-6,), placements=("ordered",), lean=True),
-    "li2018-12c": Grid((256, 1), ["allgather"], [8, 64, 512, 4096], [], ALL),
-    "li2018-13": Grid((128, 24), ["allgather"], [8, 64, 512], [], ALL, overheads=(0.25e-6,), placements=("ordered",), lean=True),
-    "kumar2008": Grid((64, 8), ["alltoall"], [8, 64, 512, 4096], [], ALL),
+    "li2018-12a": Grid((256, 1), ["alltoall"], [8, 64, 512, 4096], ["bruck", "bruck(4)", "mnco(rows)", "mnco(morton)"],
+                       ALL + ("alltoall:bruck",), dear=["direct", "auto"]),
+    "li2018-12b": Grid((128, 24), ["alltoall"], [8, 64, 512], LEADERS, lean=True, **USUAL),
+    "li2018-12c": Grid((256, 1), ["allgather"], [8, 64, 512, 4096], ["bruck", "doubling", "auto"], dear=["ring"]),
+    "li2018-13": Grid((128, 24), ["allgather"], [8, 64, 512], ["overlap(ring)", "overlap(doubling)", "leader(1, bruck)", "auto"],
+                      lean=True, **USUAL),
+    "kumar2008": Grid((64, 8), ["alltoall"], [8, 64, 512, 4096], ["leader(1, direct)", "leader(1, pairwise)", "aggregate(pairwise)",
+                      "aggregate(direct)", "pairwise", "auto"], **USUAL),
+    "parsons2015-1": Grid((32, 16), TABLE_ONE, [64, 4096], ["universal(native)", "leader(1, native)", "auto"], ("mpich",), **USUAL),
+    "parsons2015-2": Grid((16, 16), ["reduce"], [128, 2048, 32768], ["universal(native)", "auto"], ("mpich",), late=MILLISECONDS,
+                          **USUAL),
 }
 
 

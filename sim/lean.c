@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lean - in a lean simulation long scratch memory is the same for all ranks: what lies there belongs to nobody. The linker puts this
- * in the way of scratch_take (--wrap). Short scratch holds numbers that algorithms go by, and stays each rank's own. */
+/* lean - in a lean simulation long scratch memory is the same for all ranks: what lies there belongs to nobody. The linker puts
+ * this in the way of scratch_take (--wrap). Short scratch holds numbers that algorithms go by, and stays each rank's own. */
 #include "reach/reach.h"
 
 #include "sim.h"

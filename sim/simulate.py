@@ -9,9 +9,11 @@ import contextlib
 import csv
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import platforms
@@ -58,6 +60,17 @@ def options(parameters, selector, collective):
     return ["--cfg=%s:%s" % pair for pair in given.items()] + ["--log=root.thres:critical"]
 
 
+running = set()
+
+
+def end(process):
+    """smpirun and the simulation, which are a group of their own."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 class Cell:
     """One process: a collective, sizes and plans on one simulated cluster."""
 
@@ -76,8 +89,8 @@ class Cell:
     def command(self, folder):
         platform, hosts = platforms.write(folder, self.nodes, self.ranks_per_node, self.parameters, self.placement, self.platform)
         command = [shutil.which("smpirun"), "-quiet", "-np", str(self.nodes * self.ranks_per_node), "-platform", platform,
-                   "-hostfile", hosts, *options(self.parameters, self.selector, self.collective), "--cfg=smpi/tmpdir:" + folder, find("mortar-sim"),
-                   self.collective, ",".join(map(str, self.sizes))]
+                   "-hostfile", hosts, *options(self.parameters, self.selector, self.collective), "--cfg=smpi/tmpdir:" + folder,
+                   find("mortar-sim"), self.collective, ",".join(map(str, self.sizes))]
         # smpirun splits its arguments at blanks; plans need none
         command += [plan.replace(" ", "") for plan in self.plans]
         if self.late:
@@ -102,12 +115,15 @@ class Cell:
         with tempfile.TemporaryDirectory(prefix="mortar-sim-") as folder:
             process = subprocess.Popen(self.command(folder), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                        text=True, start_new_session=True)
+            running.add(process)
             try:
                 output, errors = process.communicate(timeout=self.seconds)
             except subprocess.TimeoutExpired:
-                os.killpg(process.pid, 9)  # smpirun and the simulation, which are a group of their own
+                end(process)
                 output, errors = process.communicate()
                 errors += "not done in %d s" % self.seconds
+            finally:
+                running.discard(process)
         rows = [self.row(fields, source) for fields in csv.reader(output.splitlines()) if len(fields) == 8]
         if process.returncode != 0 or any(row["verified"] == "WRONG" for row in rows):
             lines = [line for line in (errors + output).splitlines() if line.strip() and "Execution failed" not in line]
@@ -165,6 +181,8 @@ class Progress:
 
 def run_cells(cells, jobs=0, quiet=False, on_rows=None):
     """Rows of all cells that worked, in the cells' order, and what went wrong in the others."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     progress, results, wrong = Progress(len(cells), quiet), {}, []
     with concurrent.futures.ThreadPoolExecutor(jobs or max(1, (os.cpu_count() or 2) // 2)) as pool:
         futures = {pool.submit(cell.run): index for index, cell in enumerate(cells)}
@@ -180,6 +198,11 @@ def run_cells(cells, jobs=0, quiet=False, on_rows=None):
                     progress.step("FAILED " + failed.args[0])
                 if on_rows:
                     on_rows(results[index])
+        except BaseException:  # Ctrl-C, or a signal that ends this process: no simulation stays behind
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in list(running):
+                end(process)
+            raise
         finally:
             progress.stop()
     return [row for index in sorted(results) for row in results[index]], wrong

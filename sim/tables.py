@@ -54,8 +54,8 @@ def best(plans, block, native):
 
 def times_table(points, sizes):
     for point, plans in points.items():
-        print("\n%s, o = %g us, copies %s, %s%s\n" % (point[0], point[1] * 1e6, "10 ns + 0.1 ns/B" if point[2] else "free", point[3],
-                                                   ", late by up to %g ms" % (point[4] * 1e3) if point[4] else ""))
+        price, late = "10 ns + 0.1 ns/B" if point[2] else "free", ", late by up to %g ms" % (point[4] * 1e3) if point[4] else ""
+        print("\n%s, o = %g us, copies %s, %s%s\n" % (point[0], point[1] * 1e6, price, point[3], late))
         print("| us | " + " | ".join("%d B" % block for block in sizes) + " |")
         print("|---" * (len(sizes) + 1) + "|")
         for name, rows in plans.items():
