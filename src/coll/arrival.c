@@ -9,6 +9,8 @@
  *   0      its partner has not come: it deposits, and sets s, unless meanwhile the partner has;
  *   s      its own side's vector of call k - depth, which the partner has yet to fetch: it waits;
  *   else   the partner's vector of this call: all ranks of side s have left call k - depth, so what was there of it is consumed.
+ * What is combined stays in the memory of the entry where that was done, which is not released before it has been moved on: who
+ * waits for that is calls ahead. Long vectors are so copied once, by those that deposit them.
  * A root has one box per class, whose word is 1 + the rank that filled it: when all others' vectors and its own are combined, it is
  * in this call and has emptied it.
  *
@@ -30,6 +32,23 @@ HOT static bool deposit(struct team *team, struct entry *entry, uint32_t side, c
     return atomic_compare_exchange_strong_explicit(&entry->word, &seen, side, memory_order_acq_rel, memory_order_acquire);
 }
 
+/* My vector and the partner's, which is there. My side's memory is free: what was there of an earlier call is consumed. */
+HOT static void combine(struct load *load, struct entry *entry, uint32_t side) {
+    const struct reduction *reduction = load->reduction;
+    size_t room = classes[load->class].bytes;
+    char *theirs = entry->vectors + (2 - side) * room,
+         *mine = load->held ? (char *)(uintptr_t)load->at : entry->vectors + (side - 1) * room;
+    if (side == 1) {
+        reduction->combine(reduction, load->at, theirs, load->count);
+        load_hold(load, entry, theirs, 0);
+        return;
+    }
+    if (!load->held) memcpy(mine, load->at, load->bytes);
+    reduction->combine(reduction, theirs, mine, load->count);
+    if (load->held) entry_set(entry, 0);
+    else load_hold(load, entry, mine, 0);
+}
+
 /* Do I carry the result? */
 HOT static bool climb(struct team *team, struct load *load, uint32_t number) {
     uint32_t p = (uint32_t)team->p, slot = number % classes[load->class].depth;
@@ -39,9 +58,8 @@ HOT static bool climb(struct team *team, struct load *load, uint32_t number) {
         if (right >= p) continue;                                       /* there is no right half */
         struct entry *entry = entry_at(team, load->class, (int)right, slot);
         uint32_t side = 1 + (block & 1);
-        if (deposit(team, entry, side, load)) return false;
-        load_combine(load, entry->vectors + (2 - side) * classes[load->class].bytes, side == 1);
-        entry_set(entry, 0);
+        if (deposit(team, entry, side, load)) return load_drop(load), false;
+        combine(load, entry, side);
     }
     return true;
 }
@@ -62,24 +80,25 @@ HOT static void reduce_piece(struct team *team, const struct call *call, struct 
     struct entry *box = entry_at(team, load->class, root, classes[load->class].depth);
     if (team->me != root) {
         memcpy(box->vectors, load->at, load->bytes);
+        load_drop(load);
         box->entered = team->waits.entered;
         entry_set(box, (uint32_t)team->me + 1);
         return;
     }
     if (!top) await_box(team, box);
     memcpy(result, top ? load->at : box->vectors, load->bytes);
+    load_drop(load);
     if (!top) atomic_store_explicit(&box->word, 0, memory_order_release);
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     const struct reduction *reduction = call->reduction;
-    _Alignas(deposit_line) char scratch[bytes2];
-    size_t bytes = reduction->bytes, most = bytes2 / bytes;
+    size_t bytes = reduction->bytes, most = bytes3 / bytes;
     if (most == 0) return LEFT;
     for (size_t at = 0, now; at < reduction->count; at += now) {
         now = reduction->count - at < most ? reduction->count - at : most;
-        struct load load = {reduction, now, now * bytes, 0, call->send + at * bytes, scratch};
+        struct load load = {reduction, now, now * bytes, 0, call->send + at * bytes, NULL, 0};
         while (classes[load.class].bytes < load.bytes) load.class ++;
         if (reduction->any_order && team->p < UINT16_MAX) load.class += sizes;
         reduce_piece(team, call, &load, call->recv + at * bytes);
@@ -91,8 +110,10 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
 static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     static const double visit_seconds = 100e-9;
-    double pieces = (double)(shape->bytes / bytes2 + 1);
-    uint32_t depth = classes[shape->bytes <= bytes0 ? 0 : shape->bytes <= bytes1 ? 1 : 2].depth;
+    double pieces = (double)(shape->bytes / bytes3 + 1);
+    int class = 0;
+    while (class < sizes - 1 && classes[class].bytes < shape->bytes) class ++;
+    uint32_t depth = classes[class].depth;
     return crowding(team) * (pieces * visit_seconds + 2 * combine_seconds(shape->bytes)) + pieces / depth * team->sync_seconds;
 }
 

@@ -13,21 +13,24 @@ enum {
     depth0 = 32, /* of powers of two: counters wrap */
     depth1 = 16,
     depth2 = 4,
+    depth3 = 2,
     bytes0 = 16, /* in the tree one cache line per node and call */
     bytes1 = 512,
     bytes2 = 8 << 10,
-    sizes = 3
+    bytes3 = 512 << 10, /* memory that is committed only where such vectors are reduced so */
+    sizes = 4
 };
 
-/* The tree has the first three, and each node two vectors; the pool has the others, and each rank one. */
+/* The tree has the first four, and each node two vectors; the pool has the others, and each rank one. */
 struct class {
     size_t bytes;
     uint32_t depth, vectors;
 };
 static const struct class classes[arrival_classes] = {{bytes0, depth0, 2}, {bytes1, depth1, 2}, {bytes2, depth2, 2},
-                                                      {bytes0, depth0, 1}, {bytes1, depth1, 1}, {bytes2, depth2, 1}};
+                                                      {bytes3, depth3, 2}, {bytes0, depth0, 1}, {bytes1, depth1, 1},
+                                                      {bytes2, depth2, 1}, {bytes3, depth3, 1}};
 _Static_assert((depth0 + 1) * 2 * deposit_line + (depth1 + 1) * (2 * deposit_line + 3 * bytes1) +
-                       (depth2 + 1) * (2 * deposit_line + 3 * bytes2) <=
+                       (depth2 + 1) * (2 * deposit_line + 3 * bytes2) + (depth3 + 1) * (2 * deposit_line + 3 * bytes3) <=
                    arrival_room,
                "room for all entries");
 
@@ -58,25 +61,29 @@ static inline void entry_set(struct entry *entry, uint32_t value) {
     wait_wake(&entry->word, &entry->sleepers);
 }
 
-/* What a rank carries: first its own vector, then what it has combined in its scratch. */
+/* What a rank carries: its own vector, or what it has combined, which lies in an entry: that is held until it lies elsewhere. */
 struct load {
     const struct reduction *reduction;
     size_t count, bytes; /* of the piece */
     int class;
     const char *at;
-    char *scratch;
+    struct entry *held; /* NULL: the vector is the user's, and may not be written */
+    uint32_t release;   /* the held entry's next word */
 };
 
-/* Combines with what another has left; left: mine is the left operand. Their vector may be written. */
-static inline void load_combine(struct load *load, char *theirs, bool left) {
-    if (left) {
-        load->reduction->combine(load->reduction, load->at, theirs, load->count);
-        memcpy(load->scratch, theirs, load->bytes);
-    } else {
-        if (load->at != load->scratch) memcpy(load->scratch, load->at, load->bytes);
-        load->reduction->combine(load->reduction, theirs, load->scratch, load->count);
-    }
-    load->at = load->scratch;
+static inline void load_hold(struct load *load, struct entry *entry, const char *at, uint32_t release) {
+    struct entry *before = load->held;
+    uint32_t word = load->release;
+    load->held = entry;
+    load->release = release;
+    load->at = at;
+    if (before && before != entry) entry_set(before, word);
+}
+
+/* What I carry is not needed here any more. */
+static inline void load_drop(struct load *load) {
+    if (load->held) entry_set(load->held, load->release);
+    load->held = NULL;
 }
 
 /* ---- pool.c ---- */

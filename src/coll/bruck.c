@@ -5,7 +5,7 @@
  * travel with the blocks (parcels.h).
  *
  * What comes is not unpacked: a position is a pointer into the message that it came with, and moves on from there. Messages hold
- * positions in falling order, so that what comes by the same message and goes by the same one is copied as one run, and so does what
+ * positions in falling order, so that what comes by the same message and goes by the same one is copied as one run, and so is what
  * arrives in the receive buffer. A block is thus copied once per message, in about 2 p pieces in all, and once in the end.
  * Allgathers: gathers.c.
  * Cost    log_k p (L + (k - 1) 2 o) + (k - 1) / k p log_k p n beta, copies of as much; scratch p (1 + (k - 1) / k log_k p) n.

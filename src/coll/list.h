@@ -10,6 +10,7 @@ ALGORITHM(combine, REDUCTIONS, "", "one barrier, in which the last rank to arriv
 ALGORITHM(slices, REDUCTIONS, "", "between two barriers each rank combines a slice of all vectors, buffer to buffers")
 ALGORITHM(arrival, BIT(reduce), "", "who comes first leaves, who comes second combines and carries on (parsons2015)")
 ALGORITHM(chain, BIT(scan) | BIT(exscan), "", "each rank waits for the one before it; short vectors, ranks may run ahead")
+ALGORITHM(tape, BIT(bcast), "", "the root writes short blocks on a ring of slots that all read; ranks may run ahead")
 ALGORITHM(ring, BIT(allgather) | BIT(allgatherv), "", "each rank hands on to the next what it got from the one before")
 ALGORITHM(doubling, BIT(allgather) | BIT(allgatherv), "", "recursive doubling: ranks exchange all that they have")
 ALGORITHM(overlap, BIT(allgather) | BIT(allgatherv), "inner", "one leader a node; the others unpack while it receives (li2018)")

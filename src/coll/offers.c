@@ -189,6 +189,11 @@ HOT void relay_block(const struct block *to, const struct block *from, const str
     else layout_copy(to->at, to->layout, to->elements, from->at, from->layout, from->elements, copier);
 }
 
+HOT bool relay_piece(const struct block *to, const struct block *from, const struct copier *copier, size_t piece) {
+    if (to->at == from->at) return false; /* in place */
+    return layout_copy_piece(to->at, to->layout, to->elements, from->at, from->layout, from->elements, copier, piece);
+}
+
 HOT bool offer_take(const struct team *team, int owner, const struct offer *offer, const char *area, int index,
                     const struct block *mine, const struct copier *copier) {
     if (offer->how == OFFER_OVER) return true;

@@ -43,5 +43,7 @@ bool offer_take(const struct team *team, int owner, const struct offer *offer, c
 
 /* Block `index` of what rank `owner` offers straight, in my address space. The peers must be mapped. Local. */
 struct block offer_block(const struct team *team, int owner, const struct offer *offer, int index, bool writable);
+/* relay_block piece by piece: see layout_copy_piece. Local. */
+bool relay_piece(const struct block *to, const struct block *from, const struct copier *copier, size_t piece);
 
 #endif

@@ -20,17 +20,18 @@ HOT bool pool_combine(struct team *team, struct load *load, uint32_t number) {
     while (held < (uint64_t)team->p) {
         uint32_t waits = seen & 0xffff, wanted = waits ? round : round | (uint32_t)(team->me + 1);
         if (!waits) {
-            memcpy(mine->vectors, load->at, load->bytes);
+            if (load->at != mine->vectors) memcpy(mine->vectors, load->at, load->bytes);
             mine->held = held;
         }
         if (!atomic_compare_exchange_strong_explicit(&hub->word, &seen, wanted, memory_order_acq_rel, memory_order_acquire))
             continue;
         if (!waits) return false;
         struct entry *theirs = entry_at(team, load->class, (int)waits - 1, slot);
-        load_combine(load, theirs->vectors, false);
+        load->reduction->combine(load->reduction, load->at, theirs->vectors, load->count);
+        load->at = theirs->vectors;
         held += theirs->held;
         seen = atomic_load_explicit(&hub->word, memory_order_acquire);
     }
-    entry_set(hub, round + (1u << 16));
+    load_hold(load, hub, load->at, round + (1u << 16)); /* nobody writes there before the next round */
     return true;
 }

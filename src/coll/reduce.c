@@ -21,14 +21,17 @@ struct part part_received(const struct team *team, const struct call *call, int 
     }
 }
 
-struct part part_worked(const struct team *team, const struct reduction *reduction, size_t count, int rank) {
-    size_t granule = line % reduction->bytes == 0 ? line / reduction->bytes : 1, p = (size_t)team->p;
-    size_t granules = (count + granule - 1) / granule;
-    size_t from = granules / p * (size_t)rank + granules % p * (size_t)rank / p,
-           upto = granules / p * (size_t)(rank + 1) + granules % p * (size_t)(rank + 1) / p;
+struct part part_shared(const struct reduction *reduction, size_t count, size_t workers, size_t worker) {
+    size_t granule = line % reduction->bytes == 0 ? line / reduction->bytes : 1, granules = (count + granule - 1) / granule;
+    size_t from = granules / workers * worker + granules % workers * worker / workers,
+           upto = granules / workers * (worker + 1) + granules % workers * (worker + 1) / workers;
     from *= granule, upto *= granule;
     if (upto > count) upto = count;
     return (struct part){from, from < upto ? upto - from : 0};
+}
+
+struct part part_worked(const struct team *team, const struct reduction *reduction, size_t count, int rank) {
+    return part_shared(reduction, count, (size_t)team->p, (size_t)rank);
 }
 
 /* Combines a part of the vectors that are staged in this half; round: bytes of each. */

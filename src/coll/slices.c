@@ -4,6 +4,7 @@
  * they can; where a rank has none, all go through the stage instead.
  * Brackets are set from the right, a(0) op (a(1) op ...), which needs no copy of any input but the last; scans from the left.
  * Results that fit into no cache are written past it (ramesh2024 section V-E).
+ * Ranks in several domains of memory first reduce within each (levels.c).
  * Cost    two barriers; p o + 2 n beta per rank, where o is what calling the operation takes.
  * Wins    long vectors. */
 #include "coll/coll.h"
@@ -36,7 +37,8 @@ static double cost(const struct team *team, const struct shape *shape, const str
 struct view {
     const char *send;
     char *recv;
-    char *send_copy, *recv_copy, *strips;
+    char *send_copy, *recv_copy, *strips, *partial;
+    bool levels;      /* domains first */
     struct part mine; /* what I receive */
 };
 
@@ -67,6 +69,8 @@ static uint32_t post_view(struct team *team, const struct call *call, struct vie
     } else if (!show(team, view->recv, received, &post->recv, &view->recv_copy)) {
         trouble |= RECV_UNREACHABLE;
     }
+    view->levels = levels_pay(team, call);
+    if (view->levels) trouble |= levels_post(team, reduction, team->epoch & 1, &view->partial);
     if (trouble == 0 && view->send_copy) memcpy(view->send_copy, call->send, all);
     if (view->recv_copy) view->recv = view->recv_copy;
     return trouble;
@@ -76,6 +80,7 @@ static void free_view(struct view *view) {
     free(view->send_copy);
     free(view->recv_copy);
     free(view->strips);
+    free(view->partial);
 }
 
 /* ---- combining ---- */
@@ -84,19 +89,34 @@ struct task {
     const struct team *team;
     const struct reduction *reduction;
     uint32_t half;
+    bool levels;
     struct copier copier;
     char *strips[2];
 };
 
 static const char *vector_at(const struct task *task, int rank, size_t element) {
-    uint64_t offset = post_of(task->team, task->half, rank)->send;
-    return (const char *)(task->team->peers[0][rank] + offset) + element * task->reduction->bytes;
+    return posted_vector(task->team, task->half, rank) + element * task->reduction->bytes;
 }
 
 static void put(const struct task *task, int rank, size_t element, const char *from, size_t count) {
     size_t bytes = task->reduction->bytes;
     uintptr_t to = task->team->peers[1][rank] + post_of(task->team, task->half, rank)->recv + element * bytes;
     copy_block(&task->copier, (void *)to, from, count * bytes);
+}
+
+/* The same of what each domain has made of its vectors; these lie in pieces. */
+static char *combine_partials(const struct task *task, size_t at, size_t count) {
+    const struct reduction *reduction = task->reduction;
+    for (uint32_t d = task->team->domains; d-- > 0;)
+        for (size_t done = 0, now; done < count; done += now) {
+            const char *from;
+            char *to = task->strips[0] + done * reduction->bytes;
+            now = levels_at(task->team, reduction, task->half, d, at + done, &from);
+            if (now > count - done) now = count - done;
+            if (d + 1 == task->team->domains) memcpy(to, from, now * reduction->bytes);
+            else reduction->combine(reduction, from, to, now);
+        }
+    return task->strips[0];
 }
 
 /* All vectors' elements at .. at + count, to the first strip. */
@@ -134,7 +154,7 @@ static void work(const struct task *task, const struct call *call, const struct 
             scan_strip(task, at, now, c == COLL_exscan);
             continue;
         }
-        const char *result = combine_strip(task, at, now);
+        const char *result = task->levels ? combine_partials(task, at, now) : combine_strip(task, at, now);
         if (is_scattered(c)) copy_block(&task->copier, view->recv + done * reduction->bytes, result, now * reduction->bytes);
         else if (c == COLL_reduce) put(task, call->root, at, result, now);
         for (int k = 0; c == COLL_allreduce && k < task->team->p; k++)
@@ -162,7 +182,12 @@ static enum outcome run(struct team *team, const struct call *call, const struct
         if (outcome == DONE) outcome = STAGED;
     } else {
         size_t strip = strip_bytes > reduction->bytes ? strip_bytes : reduction->bytes;
-        work(&(struct task){team, reduction, half, copier_for(team, reduction), {view.strips, view.strips + strip}}, call, &view);
+        if (view.levels) {
+            levels_combine(team, reduction, half);
+            sync_all(team, 0);
+        }
+        work(&(struct task){team, reduction, half, view.levels, copier_for(team, reduction), {view.strips, view.strips + strip}},
+             call, &view);
         sync_all(team, 0); /* nobody leaves while its send buffer is read or its receive buffer written */
         if (view.recv_copy) memcpy(call->recv, view.recv_copy, view.mine.count * reduction->bytes);
     }

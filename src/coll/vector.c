@@ -126,6 +126,22 @@ HOT static void take_rows(const struct exchange *x, bool later) {
     }
 }
 
+/* A piece of one block, or all of it. False: no more of it is to come. */
+HOT static bool copy_piece(const struct exchange *x, struct cell c, size_t piece) {
+    const struct call *call = x->call;
+    int me = x->team->me, source = (int)c.source, dest = (int)c.dest;
+    const struct card *from = card_of(x, source), *to = card_of(x, dest);
+    struct edge e = {.source = c.source, .dest = c.dest, .out = c.dest, .in = c.source};
+    if (source != me && from->sends.how != OFFER_STRAIGHT) {
+        if (piece == 0) copy_edge(x, e, true);
+        return false;
+    }
+    int out = is_personal(call->shape.collective) ? dest : 0;
+    struct block target = dest == me ? block_of(call->recvs, source) : offer_block(x->team, dest, &to->recvs, source, true);
+    struct block block = source == me ? block_of(call->sends, out) : offer_block(x->team, source, &from->sends, out, true);
+    return relay_piece(&target, &block, &x->arguments->copier, piece);
+}
+
 /* Every rank copies its part of the walk, whosever blocks they are. */
 static void take_cells(const struct exchange *x) {
     const struct team *team = x->team;
@@ -135,10 +151,12 @@ static void take_cells(const struct exchange *x) {
         return;
     }
     const struct cell *cells = team->cells[x->arguments->walk.order][x->arguments->walk.inner];
-    for (int k = 0; k < team->p; k++) {
-        struct cell c = cells[k];
-        copy_edge(x, (struct edge){.source = c.source, .dest = c.dest, .out = c.dest, .in = c.source}, true);
+    bool more = true;
+    for (size_t piece = 0; more; piece++) {
+        more = false;
+        for (int k = 0; k < team->p; k++) more |= copy_piece(x, cells[k], piece);
     }
+    if (x->arguments->copier.kernel != KERNEL_plain) copy_fence();
 }
 
 /* Rounds until nobody has more. My last card lies in the other half, which only I write. */

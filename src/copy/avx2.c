@@ -13,12 +13,12 @@ bool usable_avx2(void) {
 __attribute__((target("avx2"))) HOT void copy_avx2(void *to, const void *from, size_t bytes) {
     char *out = to;
     const char *in = from;
-    if (bytes >= least_streamed) {
-        size_t head = to_line(out);
+    size_t head = to_line(out);
+    if (bytes >= head + line) {
         memcpy(out, in, head);
         out += head, in += head, bytes -= head;
         for (; bytes >= line; out += line, in += line, bytes -= line) {
-            _mm_prefetch((const char *)((uintptr_t)in + ahead), _MM_HINT_T0);
+            if (bytes > ahead) _mm_prefetch((const char *)((uintptr_t)in + ahead), _MM_HINT_T0);
             const __m256i *words = (const __m256i *)in;
             __m256i a = _mm256_loadu_si256(words), b = _mm256_loadu_si256(words + 1);
             _mm256_stream_si256((__m256i *)out, a);
@@ -26,7 +26,6 @@ __attribute__((target("avx2"))) HOT void copy_avx2(void *to, const void *from, s
         }
     }
     memcpy(out, in, bytes);
-    _mm_sfence();
 }
 #else
 bool usable_avx2(void) { return false; }

@@ -13,17 +13,16 @@ bool usable_avx512(void) {
 __attribute__((target("avx512f"))) HOT void copy_avx512(void *to, const void *from, size_t bytes) {
     char *out = to;
     const char *in = from;
-    if (bytes >= least_streamed) {
-        size_t head = to_line(out);
+    size_t head = to_line(out);
+    if (bytes >= head + line) {
         memcpy(out, in, head);
         out += head, in += head, bytes -= head;
         for (; bytes >= line; out += line, in += line, bytes -= line) {
-            _mm_prefetch((const char *)((uintptr_t)in + ahead), _MM_HINT_T0);
+            if (bytes > ahead) _mm_prefetch((const char *)((uintptr_t)in + ahead), _MM_HINT_T0);
             _mm512_stream_si512((__m512i *)out, _mm512_loadu_si512(in));
         }
     }
     memcpy(out, in, bytes);
-    _mm_sfence();
 }
 #else
 bool usable_avx512(void) { return false; }

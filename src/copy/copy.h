@@ -15,6 +15,7 @@
 
 struct kernel {
     const char *name, *about;
+    /* What it stores comes in no order with other stores before copy_fence: only copy_block and layout_copy call it. */
     void (*move)(void *to, const void *from, size_t bytes);
     bool (*usable)(void); /* can this processor run it? */
 };
@@ -37,6 +38,14 @@ struct copier {
  * put in its place before the plan runs (plan_settle). Until then everything is copied plainly. */
 #define HYBRID_START SIZE_MAX
 
+static inline void copy_fence(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_sfence();
+#elif defined(__aarch64__)
+    __asm__ volatile("dmb ishst" ::: "memory");
+#endif
+}
+
 /* Short blocks are one or two instructions where the compiler knows the length; a call costs more than the copy. */
 static inline void copy_block(const struct copier *copier, void *to, const void *from, size_t bytes) {
     if (to == from) return; /* a block that is in place already: peers may be reading it */
@@ -53,6 +62,7 @@ static inline void copy_block(const struct copier *copier, void *to, const void 
         } else {
             if (copier->plain) memcpy(to, from, copier->plain);
             kernels[copier->kernel].move((char *)to + copier->plain, (const char *)from + copier->plain, bytes - copier->plain);
+            copy_fence();
         }
     }
 }

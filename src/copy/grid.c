@@ -134,12 +134,29 @@ __attribute__((always_inline)) static inline void runs(char *to, const char *fro
     }
 }
 
+/* The same, with the copier's kernel for what is not to be copied plainly. */
+HOT static void kernel_runs(char *to, const char *from, size_t bytes, const struct axis *row, const struct axis *column, bool fetch,
+                            struct copier *copier) {
+    for (size_t r = 0; r < row->count; r++, to += row->to, from += row->from) {
+        char *out = to;
+        const char *in = from;
+        for (size_t c = 0; c < column->count; c++, out += column->to, in += column->from) {
+            if (fetch) fetch_ahead(in, bytes, column->from);
+            move_run(copier, out, in, bytes);
+        }
+    }
+}
+
 HOT static void rectangle(size_t bytes, char *to, const char *from, const struct axis *row, const struct axis *column,
                           struct copier *copier) {
     bool fetch = bytes >= cache_line && bytes <= most_fetched && length(column->from) > bytes;
     size_t all = bytes * row->count * column->count;
-    if (bytes < least_kernel) charge_copy(row->count * column->count, all);
-    if (bytes < least_kernel) copier->plain -= all < copier->plain ? all : copier->plain;
+    if (bytes >= least_kernel && copier->plain < all) {
+        kernel_runs(to, from, bytes, row, column, fetch, copier);
+        return;
+    }
+    charge_copy(row->count * column->count, all);
+    copier->plain -= all < copier->plain ? all : copier->plain;
     switch (bytes) {
     case 1: runs(to, from, 1, row, column, false); return;
     case 2: runs(to, from, 2, row, column, false); return;
@@ -154,16 +171,8 @@ HOT static void rectangle(size_t bytes, char *to, const char *from, const struct
     case 96: runs(to, from, 96, row, column, fetch); return;
     case 128: runs(to, from, 128, row, column, fetch); return;
     case 256: runs(to, from, 256, row, column, fetch); return;
-    default: break;
+    default: runs(to, from, bytes, row, column, fetch);
     }
-    if (bytes < least_kernel) {
-        runs(to, from, bytes, row, column, fetch);
-        return;
-    }
-    for (size_t r = 0; r < row->count; r++)
-        for (size_t c = 0; c < column->count; c++)
-            move_run(copier, to + (ptrdiff_t)r * row->to + (ptrdiff_t)c * column->to,
-                     from + (ptrdiff_t)r * row->from + (ptrdiff_t)c * column->from, bytes);
 }
 
 /* Tile by tile, those along the target's lines first, so that what two tiles have of a line is written soon after each other. */

@@ -46,6 +46,12 @@ size_t layout_footprint(const struct layout *layout);
 void layout_copy(char *to, const struct layout *to_layout, size_t to_count, const char *from, const struct layout *from_layout,
                  size_t from_count, const struct copier *copier);
 
+/* One piece of that copy, the number `piece` from 0 on; false: it was the last one, or there is none. Where the data of either side
+ * lie apart a piece is some KiB, so that several copies whose data share pages can take turns. Non-temporal stores come in no order
+ * with others before copy_fence. */
+bool layout_copy_piece(char *to, const struct layout *to_layout, size_t to_count, const char *from,
+                       const struct layout *from_layout, size_t from_count, const struct copier *copier, size_t piece);
+
 /* The data of count elements, one behind the other, make the packed stream. These copy it to, and from, contiguous memory; of
  * what is to be unpacked there may be less than the elements hold. */
 void layout_pack(char *to, const char *from, const struct layout *layout, size_t count);

@@ -13,12 +13,12 @@ bool usable_sse2(void) {
 __attribute__((target("sse2"))) HOT void copy_sse2(void *to, const void *from, size_t bytes) {
     char *out = to;
     const char *in = from;
-    if (bytes >= least_streamed) {
-        size_t head = to_line(out);
+    size_t head = to_line(out);
+    if (bytes >= head + line) {
         memcpy(out, in, head);
         out += head, in += head, bytes -= head;
         for (; bytes >= line; out += line, in += line, bytes -= line) {
-            _mm_prefetch((const char *)((uintptr_t)in + ahead), _MM_HINT_T0);
+            if (bytes > ahead) _mm_prefetch((const char *)((uintptr_t)in + ahead), _MM_HINT_T0);
             const __m128i *words = (const __m128i *)in;
             __m128i a = _mm_loadu_si128(words), b = _mm_loadu_si128(words + 1);
             __m128i c = _mm_loadu_si128(words + 2), d = _mm_loadu_si128(words + 3);
@@ -29,7 +29,6 @@ __attribute__((target("sse2"))) HOT void copy_sse2(void *to, const void *from, s
         }
     }
     memcpy(out, in, bytes);
-    _mm_sfence();
 }
 #else
 bool usable_sse2(void) { return false; }

@@ -109,13 +109,16 @@ static void open_door(void) {
     }
 }
 
-static entry enter(enum door door) {
-    entry known = atomic_load_explicit(&entries[door], memory_order_acquire);
-    if (known) return known;
+__attribute__((noinline, cold)) static entry find(enum door door) {
     pthread_once(&once, open_door);
     if (entries[door]) return entries[door];
     fprintf(stderr, "mortar: the program calls %s, which its MPI library does not have\n", names[door] + 1);
     abort(); /* what the dynamic linker would have done */
+}
+
+static inline entry enter(enum door door) {
+    entry known = atomic_load_explicit(&entries[door], memory_order_acquire);
+    return known ? known : find(door);
 }
 
 #define PARAMETERS_0 (void)

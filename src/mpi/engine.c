@@ -20,5 +20,10 @@ int mortar_engine_open(void *library) {
     return 0;
 }
 
-int mortar_engine_plan(const char *text) { return plan_force(text); }
+int mortar_engine_plan(const char *text) {
+    int error = plan_force(text);
+    atomic_fetch_add(&team_changes, 1);
+    return error;
+}
+
 int mortar_engine_report(const char *path) { return report_write(path); }

@@ -61,7 +61,6 @@ HOT static bool gathered_bytes(const struct request *r, const struct team *team,
 /* Of a block of a call where ranks do not know each other's counts, as they were in the last one that told. The host MPI's calls
  * do not, so after some of them mortar looks again. */
 HOT static size_t expected_bytes(struct team *team, enum collective c) {
-    enum { sure_calls = 255 };
     struct last_call *last = &team->last_calls[c];
     if (last->age++ >= sure_calls) last->bytes = 0;
     return (size_t)last->bytes / (size_t)team->p;

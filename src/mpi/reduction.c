@@ -67,12 +67,16 @@ HOT static void combine(const struct reduction *reduction, const char *in, char 
     }
 }
 
+HOT static bool commutes(MPI_Op op) {
+    int yes = 0;
+    return PMPI_Op_commutative(op, &yes) == MPI_SUCCESS && yes;
+}
+
 /* Does the user agree to results that depend on who comes first? */
 HOT static bool any_order(MPI_Op op) {
     static _Atomic int known; /* 0: not looked, 1: no, 2: yes */
-    int commutes = 0;
     if (!known) known = 1 + option_choice(OPTION_REDUCE, "ordered|arrival");
-    return known == 2 && PMPI_Op_commutative(op, &commutes) == MPI_SUCCESS && commutes;
+    return known == 2 && commutes(op);
 }
 
 /* ---- data of elements with gaps ---- */
@@ -234,6 +238,7 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
                                         .state = &task.operation,
                                         .bytes = elements->mingled ? elements->size : (size_t)elements->extent,
                                         .count = vector_count(r, team->p),
+                                        .commutes = team->domains > 1 && commutes(r->op),
                                         .any_order = any_order(r->op),
                                         .counts = r->recv.counts,
                                         .count_width = entry_width(r)};

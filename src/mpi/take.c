@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* take - the life of a call: reentry guard, team, shape, plan; then the family of its collective runs it, or the host MPI. */
+/* take - the life of a call: reentry guard, team, shape, plan; then the family of its collective runs it, or the host MPI.
+ * A native call may be over in 100 ns. So a team remembers, of each collective, the last call that was left to the host MPI, and as
+ * long as the planner has said that it need not be asked, the next one that looks the same goes there at once. */
 #include "mpi/calls.h"
 
-/* Set while this thread is inside mortar: an MPI library may implement one call by another. */
-static _Thread_local bool inside;
+#include <stdlib.h>
+
+/* What says that a call has the shape, and so the plan, of one before. */
+struct shortcut {
+    struct plan *plan;             /* NULL: nothing is remembered */
+    MPI_Datatype type, predefined; /* predefined: some such type, which means the same for ever */
+    MPI_Op op;
+    MPI_Count count;
+    int root, counts; /* entries of the counts whose sum `count` is; 0: none */
+    bool large, sent; /* sent: the send half has what tells the size */
+    uint32_t changes; /* team_changes of then */
+    uint32_t *quiet;  /* calls to come that need not ask the planner; of all threads and calls of the class */
+    struct last_call *last;
+    uint64_t told; /* last->bytes of then */
+    size_t bytes;
+};
 
 static const struct family *const families[COLLECTIVES] = {
     [COLL_alltoall] = &family_exchange,
@@ -49,7 +65,86 @@ static void count_traffic(struct traffic *sum, const struct traffic *before, con
     sum->far_bytes += after->far_bytes - before->far_bytes;
 }
 
-HOT static int dispatch(const struct request *r) {
+/* ---- shortcuts ---- */
+
+HOT static MPI_Count sum_of(const void *counts, int width, int entries) {
+    MPI_Count sum = 0;
+    for (int i = 0; counts && i < entries; i++) sum += (MPI_Count)entry_of(counts, width, i);
+    return sum;
+}
+
+HOT static inline bool is_known(const struct shortcut *s, const struct request *r) {
+    if (!s->plan) return false;
+    const struct half *half = s->sent ? &r->send : &r->recv;
+    MPI_Count count = s->counts ? sum_of(half->counts, entry_width(r), s->counts) : half->count;
+    return s->count == count && s->type == half->type && s->op == r->op && s->root == r->root && s->large == r->large &&
+           s->changes == team_changes && s->last->bytes == s->told && (s->told == 0 || s->last->age < sure_calls) && *s->quiet > 0;
+}
+
+HOT static int run_known(const struct shortcut *s, const struct request *r) {
+    --*s->quiet;
+    s->last->age++;
+    s->plan->tally.calls++;
+    s->plan->tally.bytes += s->bytes;
+    return r->native(r);
+}
+
+/* A handle of any other type may come to mean another type. */
+static bool is_predefined(MPI_Datatype type) {
+    int integers, addresses, types, combiner;
+    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
+}
+
+static bool is_told_by_send(const struct request *r, struct team *team) {
+    if (r->collective == COLL_gather) return team->me != r->root;
+    if (r->collective == COLL_scatter) return team->me == r->root;
+    return among(r->collective, NEIGHBORS) && neighbours_of(r->comm, team, r->collective)->outs > 0;
+}
+
+/* NULL: no memory. */
+static struct shortcut *shortcut_of(struct team *team, enum collective collective) {
+    struct shortcut *shortcuts = team->shortcuts;
+    if (!shortcuts) team->shortcuts = shortcuts = calloc(COLLECTIVES, sizeof *shortcuts);
+    return shortcuts ? &shortcuts[collective] : NULL;
+}
+
+HOT static void forget(const struct request *r, struct team *team) {
+    struct shortcut *shortcuts = team->shortcuts;
+    if (shortcuts) shortcuts[r->collective].plan = NULL;
+}
+
+/* After plan_for has said that the host MPI is to do it. Only what says the same on all ranks may be taken from a call that is not
+ * looked at. */
+static void remember(const struct request *r, struct team *team, struct plan *plan, const struct shape *shape) {
+    struct shortcut *s = report_wanted() ? NULL : shortcut_of(team, r->collective);
+    uint32_t *quiet = s ? plan_quiet(team, shape) : NULL;
+    bool sent = quiet && !team->why_native && is_told_by_send(r, team);
+    const struct half *half = sent ? &r->send : &r->recv;
+    if (!quiet || *quiet == 0 || (!shape->unsized && half->type != s->predefined && !is_predefined(half->type))) {
+        forget(r, team);
+        return;
+    }
+    bool summed = among(r->collective, BIT(allgatherv) | BIT(reduce_scatter));
+    struct last_call *last = &team->last_calls[r->collective];
+    *s = (struct shortcut){.plan = plan,
+                           .predefined = shape->unsized ? s->predefined : half->type,
+                           .type = half->type,
+                           .op = r->op,
+                           .count = summed ? sum_of(half->counts, entry_width(r), team->p) : half->count,
+                           .root = r->root,
+                           .counts = summed ? team->p : 0,
+                           .large = r->large,
+                           .sent = sent,
+                           .changes = atomic_load_explicit(&team_changes, memory_order_acquire),
+                           .quiet = quiet,
+                           .last = last,
+                           .told = last->bytes,
+                           .bytes = shape->bytes * (size_t)team->p};
+}
+
+/* ---- the life of a call ---- */
+
+HOT __attribute__((noinline)) static int dispatch(const struct request *r) {
     const struct family *family = families[r->collective];
     struct shape shape = {.collective = r->collective};
     if (!family->look(r, &shape)) return r->native(r);
@@ -57,6 +152,8 @@ HOT static int dispatch(const struct request *r) {
     if (!team) return r->native(r);
     if (!team->why_native && family->agree && !family->agree(r, team, &shape)) return r->native(r);
     struct plan *plan = plan_for(team, &shape);
+    if (plan->algorithm->code->run) forget(r, team);
+    else remember(r, team, plan, &shape);
     struct traffic before = team->wire ? *team->wire->traffic : (struct traffic){0};
     double start = plan->timed || report_wanted() ? clock_seconds() : 0;
     struct team *near = team->node ? team->node : team;
@@ -67,11 +164,16 @@ HOT static int dispatch(const struct request *r) {
     return error;
 }
 
+/* An MPI library may implement one call by another: what comes from inside is native. */
 HOT static int enter(const struct request *r) {
-    if (inside || r->comm == MPI_COMM_NULL) return r->native(r);
-    inside = true;
-    int error = dispatch(r);
-    inside = false;
+    struct this_thread *thread = &this_thread;
+    if (thread->inside || r->comm == MPI_COMM_NULL) return r->native(r);
+    thread->inside = true;
+    const struct team *team = team_recent(r->comm);
+    const struct shortcut *shortcuts = team ? team->shortcuts : NULL;
+    bool known = shortcuts && is_known(&shortcuts[r->collective], r);
+    int error = known ? run_known(&shortcuts[r->collective], r) : dispatch(r);
+    thread->inside = false;
     return error;
 }
 

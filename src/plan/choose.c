@@ -54,10 +54,14 @@ static const char *outside_plan(struct team *team, const struct shape *shape) {
 
 /* Over several memory domains the order that writes only where it is near (li2018 section 2.4). In one: from many ranks on the
  * curve (section 2.1), in which a rank touches some 2 sqrt(p) buffers instead of p + 1. EPYC virtual machine with 2 cores, 2026-11,
- * `mortar bench`, alltoall, morton against rows: as fast up to 16 ranks, 4-10 % faster at 24 and 32, 1.1-1.6 times at 64. */
-static const char *order_for(const struct team *team) {
+ * `mortar bench`, alltoall, morton against rows: as fast up to 16 ranks, 4-10 % faster at 24 and 32, 1.1-1.6 times at 64. Blocks
+ * that have types of their own mostly lie in grids, where blocks for several ranks share pages: they are copied piece by piece in
+ * turns (vector.c), few ranks best from the own send buffer. Xeon (Sapphire Rapids, virtual, 4 cores), 256^3 grid, 16 ranks:
+ * 1.2-1.4 times as fast as the curve where the senders' runs are the shorter ones, 0.9 the other way. */
+static const char *order_for(const struct team *team, enum collective collective) {
     enum { many = 24 };
-    return team->domains > 1 ? "numa(morton)" : team->p >= many ? "morton" : "rows";
+    if (team->domains > 1) return "numa(morton)";
+    return team->p >= many ? "morton" : collective == COLL_alltoallw ? "columns" : "rows";
 }
 
 /* The algorithm's plan, with the hybrid copy (ramesh2024 section V-E) where what is exchanged fits into no cache: a cached store
@@ -67,8 +71,10 @@ static void write_plan(const struct team *team, const struct shape *shape, const
     snprintf(text, 64, "%s", algorithm->name);
     if (!strstr(algorithm->takes, "kernel")) return;
     bool hybrid = call_streams(team, shape) && shape->bytes > hybrid_bytes(team) && kernels[KERNEL_nt].usable();
-    const char *copier = hybrid ? "hybrid" : "plain";
-    if (strstr(algorithm->takes, "order")) snprintf(text, 64, "%s(%s, %s)", algorithm->name, order_for(team), copier);
+    /* In grids the first bytes of a block are no more likely to be in a cache than others. */
+    const char *beyond = shape->collective == COLL_alltoallw ? "nt" : "hybrid", *copier = hybrid ? beyond : "plain";
+    if (strstr(algorithm->takes, "order"))
+        snprintf(text, 64, "%s(%s, %s)", algorithm->name, order_for(team, shape->collective), copier);
     else snprintf(text, 64, "%s(%s)", algorithm->name, copier);
 }
 

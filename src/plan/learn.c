@@ -9,6 +9,8 @@
  * of the control block (sums_add), after the call all read the sums. The mean over ranks is what counts.
  * Loose plans, in which ranks run ahead of each other, are compared by many calls, so that what is still under way at either end
  * counts for little (lengthen); and they bring no barrier for the sums, so one is added.
+ * Where a loose rival is far better, which is so when ranks come at different times, two pairs of full length are enough, and they
+ * come one right after the other.
  * Budget. Trying a slower arm costs (its time - the incumbent's) per call. A pair is tried only when what was spent so far and
  * what it is expected to cost stay below MORTAR_REGRET per cent of the time in this class, and a constant. The first look at an
  * unknown arm is one call, expected to take twice as long as the incumbent.
@@ -37,7 +39,8 @@ static const double stretch_seconds = 20e-6, long_call = 5e-3; /* timed calls of
 static const double free_seconds = 2e-3;                       /* the budget's constant */
 static const double loose_seconds = 20e-3;                     /* timed calls of a loose arm last about this */
 static const double rest_seconds = 0.5;                        /* the class is looked at again at least so often, in its own time */
-static const double better = 0.97, worse = 1.05, hopeless = 4;
+static const double plain = 0.8; /* so much better that the next pair need not wait: it costs nothing */
+static const double better = 0.97, worse = 1.05, hopeless = 4, obvious = 0.6;
 
 /* Can its calls run without holding the ranks together? Those of the host MPI can wherever data go one way only. */
 static bool is_loose(const struct shape *shape, const char *text) {
@@ -54,6 +57,7 @@ bool learn_start(struct learner *l, const struct team *team, const struct shape 
     l->in_reach = in_reach;
     l->turn = -1;
     l->native = -1;
+    l->favourite = -1;
     l->rest = first_calls;
     l->count = plan_rivals(team, shape, in_reach, plan->text, l->mode != LEARN_WATCH, texts, most_arms);
     int kept = 0;
@@ -111,11 +115,13 @@ static void judge(struct learner *l, struct team *team, int rival) {
     double low, high;
     l->settled++;
     if (arm->ratio[(arm->pairs - 1) % most_ratios] < better) l->settled = 0, arm->out = false; /* look again soon */
-    if (arm->pairs < least_pairs) return;
+    bool clear = l->loose && arm->pairs >= 2 && arm->ratio[(arm->pairs - 1) % most_ratios] < obvious &&
+                 arm->ratio[(arm->pairs - 2) % most_ratios] < obvious;
+    if (arm->pairs < least_pairs && !clear) return;
     bool wins = true; /* the latest ones count: times change */
     for (int i = 1; i <= least_pairs; i++) wins = wins && arm->ratio[(arm->pairs - i) % most_ratios] < better;
     double ratio = middle(arm, &low, &high);
-    if (wins) enthrone(l, team, rival);
+    if (wins || clear) enthrone(l, team, rival);
     else if (ratio > worse && low > 1 && rival != l->native) arm->out = true;
 }
 
@@ -168,6 +174,7 @@ static bool begin_pair(struct learner *l) {
     if (l->mode == LEARN_PAPER) return begin_paper(l);
     bool unknown = l->arms[l->incumbent].seconds <= 0;
     double least = longest_rest;
+    if (!unknown && l->favourite >= 0 && eligible(l, l->favourite) && plan_pair(l, l->favourite, &l->pair) <= 0) return true;
     for (int k = 1; k <= l->count; k++) {
         int a = (l->rounds + k) % l->count;
         if (!eligible(l, a)) continue;
@@ -191,6 +198,11 @@ static void crown_fastest(struct learner *l, struct team *team) {
         if (l->arms[a].seconds < l->arms[best].seconds) best = a;
     }
     if (best != l->incumbent) enthrone(l, team, best);
+}
+
+/* Over several nodes the times are told by messages of their own. */
+static bool has_barrier(const struct team *team, const struct plan *plan) {
+    return team->wire || plan->algorithm->code->run != NULL;
 }
 
 static void hear(struct learner *l, struct team *team) {
@@ -218,6 +230,10 @@ static void hear(struct learner *l, struct team *team) {
     if (told->look && ratio > hopeless && told->arm[!mine] != l->native) rival->out = true;
     if (l->loose && ratio <= worse && rival->grown < most_grown) rival->grown++;
     else if (l->loose && ratio > worse && rival->grown > 0) rival->grown--;
+    uint64_t soon = (uint64_t)(told->calls + told->warm);
+    if (ratio < plain && l->rest > soon && has_barrier(team, l->arms[l->incumbent].plan)) l->rest = soon;
+    l->favourite = l->loose && ratio < obvious ? told->arm[!mine] : -1;
+    if (l->favourite >= 0) l->rest = 0;
     if (told->look) return;
     rival->ratio[rival->pairs++ % most_ratios] = ratio;
     if (rival->pairs >= 2 * most_ratios) rival->pairs -= most_ratios;
@@ -231,11 +247,6 @@ static uint64_t rest_after(const struct learner *l) {
     if (fit > (double)most) most = fit < longest_rest ? (uint64_t)fit : longest_rest;
     for (int d = l->settled - settled_pairs * (l->count - 1); d > 0 && rest < most; d--) rest *= 2;
     return rest < most ? rest : most;
-}
-
-/* Over several nodes the times are told by messages of their own. */
-static bool has_barrier(const struct team *team, const struct plan *plan) {
-    return team->wire || plan->algorithm->code->run != NULL;
 }
 
 static struct plan *plan_of(struct learner *l, struct team *team, int a) {

@@ -33,6 +33,7 @@ struct learner {
     bool in_reach;
     struct arm arms[most_arms];
     int count, incumbent, native; /* native: its place among the arms */
+    int favourite;                /* a loose rival that was far better in the latest pair; -1: none */
     bool loose;                   /* an arm lets ranks run ahead of each other */
     struct pair pair, told;       /* under way; told to the others */
     int turn;                     /* calls of the pair that began; -1: none under way */

@@ -212,7 +212,16 @@ HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     if (!slot->plan) meet(team, shape, slot, slot == &class->slots[0]);
     if (slot->quiet > 0) slot->quiet--;
     else if (slot->learner) slot->plan = learn_turn(slot->learner, team, &slot->quiet);
+    else slot->quiet = UINT32_MAX;
     return slot->plan;
+}
+
+/* While a slot is quiet no trial is under way, and so no detour can begin. */
+uint32_t *plan_quiet(struct team *team, const struct shape *shape) {
+    struct plans *plans = team->plans;
+    if (!plans || is_forced(plans, shape)) return NULL;
+    struct class *class = class_at(plans, shape);
+    return class->detour > 0 ? NULL : &class->slots[0].quiet;
 }
 
 /* ---- calls that went another way ---- */

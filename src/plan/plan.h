@@ -51,6 +51,10 @@ static inline int class_of(size_t bytes) { return bytes == 0 ? 0 : 64 - __builti
  * get the same plan. Collective when the team meets a collective and size class for the first time. Never NULL. */
 struct plan *plan_for(struct team *team, const struct shape *shape);
 
+/* After plan_for: how many calls of this shape's class will get the same plan without anybody being asked. Who leaves out plan_for
+ * for one of them takes it off; only a plan that is forced meanwhile changes that. Belongs to the team. NULL: ask every time. */
+uint32_t *plan_quiet(struct team *team, const struct shape *shape);
+
 /* Should buffers out of reach rather go to the host MPI than be staged? Only what is the same on all ranks decides. */
 bool plan_prefers_host(const struct team *team, const struct shape *shape);
 

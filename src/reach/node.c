@@ -19,7 +19,11 @@ static size_t stage_end(int p, size_t slot) { return (cards_end(p) + 2 * (size_t
 
 static size_t arrival_end(int p, size_t slot) { return stage_end(p, slot) + (size_t)p * arrival_room; }
 
-static size_t boxes_end(int p, size_t slot) { return (arrival_end(p, slot) + boxes_size(p, slot) + page - 1) / page * page; }
+static size_t chain_end(int p, size_t slot) { return arrival_end(p, slot) + (size_t)p * chain_room; }
+
+static size_t tape_end(int p, size_t slot) { return chain_end(p, slot) + tape_room + (size_t)p * tape_desk; }
+
+static size_t boxes_end(int p, size_t slot) { return (tape_end(p, slot) + boxes_size(p, slot) + page - 1) / page * page; }
 
 size_t control_size(int p, size_t slot, size_t space) { return boxes_end(p, slot) + space; }
 
@@ -33,7 +37,9 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
     team->stage = (char *)memory + cards_end(team->p);
     team->arrival = (char *)memory + stage_end(team->p, slot);
     team->slot = slot;
-    boxes_attach(team, (char *)memory + arrival_end(team->p, slot), slot);
+    team->chain = (char *)memory + arrival_end(team->p, slot);
+    team->tape = (char *)memory + chain_end(team->p, slot);
+    boxes_attach(team, (char *)memory + tape_end(team->p, slot), slot);
     team->map_error[0] = team->map_error[1] = 1; /* not tried */
     team->patience = (struct patience){.mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"),
                                        .crowded = true,
@@ -72,6 +78,7 @@ void team_release(struct team *team) {
     free(team->world);
     free(team->waits.late);
     free(team->turns);
+    free(team->shortcuts);
 }
 
 const struct cell *team_cells(struct team *team, struct walk walk) {

@@ -61,8 +61,14 @@ struct control {
 
 /* Bytes that a rank has beside its post, for what does not fit into one: see coll/vector.c. */
 enum { CARD_BYTES = 384 };
-/* Shared memory per rank for vectors that ranks leave to each other; coll/arrival.h says what is where. */
-enum { arrival_classes = 6, arrival_room = 153 << 10 };
+/* The same between each rank and the next one (coll/chain.c); for all, and for each of them (coll/tape.c). */
+enum { chain_room = (8 << 10) + 192, tape_room = 8 << 10, tape_desk = 64 };
+/* What an end of a chain's ring knows; counters of lines, that wrap. */
+struct chain_end {
+    uint32_t mine, theirs, told; /* how far I am; how far the other was when I looked; how far I said that I am */
+};
+/* Shared memory per rank for vectors that ranks leave to each other, most of it never touched: coll/arrival.h has the details. */
+enum { arrival_classes = 8, arrival_room = 4763 << 10 };
 
 /* How this rank waits; adapted at run time (wait.c). */
 struct patience {
@@ -120,7 +126,9 @@ struct path {
 };
 extern const struct path paths[PATHS];
 
-/* What the last call of one collective was like on the rank that sent most: the same on all ranks. */
+/* What the last call of one collective was like on the rank that sent most: the same on all ranks. It counts for the next calls,
+ * but no longer than for so many that tell nothing. */
+enum { sure_calls = 255 };
 struct last_call {
     uint64_t bytes; /* that it sent; 0: nothing is known */
     bool uneven;    /* some rank's blocks were not all equal */
@@ -143,7 +151,7 @@ struct team {
     struct wire *wire;
     struct places *places;
     struct team *node;
-    struct team *model; /* figures of the largest node, the same on all ranks: what costs and predicates may look at */
+    struct team *model;    /* figures of the largest node, the same on all ranks: what costs and predicates may look at */
     struct team **lanes;   /* [places->most]; NULL where not asked for yet */
     struct chunk *scratch; /* see keep.c */
     struct kept *kept;
@@ -157,13 +165,17 @@ struct team {
     char *space; /* space_bytes of memory, shared by the ranks of a node that is one of several; sparse */
     size_t space_bytes;
     uint32_t space_turns; /* calls of team_space */
-    char *boxes; /* see box.c */
+    char *boxes;          /* see box.c */
     size_t box_room;
     uint64_t ops;                       /* calls that went through boxes, the same number on all ranks */
     uint32_t *turns, turns_count;       /* see team_turns */
     char *arrival;                      /* [p][arrival_room] bytes, zero at first */
     uint32_t arrivals[arrival_classes]; /* that I have been part of, by class; wraps */
-    uint32_t epoch;                     /* barriers that I have passed */
+    char *chain;                        /* [p][chain_room] bytes, zero at first: what a rank leaves to the next one */
+    struct chain_end chain_in, chain_out;
+    char *tape;                                /* tape_room bytes, then [p][tape_desk] */
+    uint32_t tape_calls, tape_told, tape_read; /* of all ranks alike; how far I said that I am; how far all are */
+    uint32_t epoch;                            /* barriers that I have passed */
     struct patience patience;
     struct waits waits;
     char *region; /* the part of my memory that peers can reach */
@@ -188,6 +200,7 @@ struct team {
     struct neighbours *neighbours[2]; /* see neighbourhood_of; one block of malloc each; NULL: no topology, or not asked for yet */
     void *plans;                      /* plan/ keeps its cache here */
     void (*plans_free)(struct team *team);
+    void *shortcuts; /* mpi/take.c keeps here what it knows of the last calls; one block of malloc */
     /* What follows is long, or rarely looked at: a short call pays for every page. */
     struct box *room_users[BOXES];      /* which of my boxes each of my rooms belongs to */
     struct reached reached[PATHS];      /* the data paths that were asked for */
@@ -202,6 +215,20 @@ struct team {
 /* The team of an intracommunicator or intercommunicator, built collectively at its first blocking collective. Never NULL, except
  * when the communicator is not valid (leave the call to the host MPI). It dies with the communicator. */
 struct team *team_of(MPI_Comm comm);
+/* Grows when what is remembered about a communicator may be void: a team died, or another plan was forced. */
+extern _Atomic uint32_t team_changes;
+extern _Thread_local struct this_thread {
+    bool inside; /* mortar */
+    /* The last communicator, which is often the next one: asking the MPI library touches memory that is in no cache by now. */
+    MPI_Comm comm;
+    struct team *team;
+    uint32_t changes;
+} this_thread;
+/* Its team, when that was asked for last; else NULL. Local. */
+static inline struct team *team_recent(MPI_Comm comm) {
+    bool same = this_thread.comm == comm && this_thread.changes == atomic_load_explicit(&team_changes, memory_order_acquire);
+    return same ? this_thread.team : NULL;
+}
 /* At MPI_Finalize: frees the teams of communicators that were never freed. Collective over each of them. */
 void teams_finish(void);
 /* Calls visit for every team that lives. Local. */
@@ -291,8 +318,8 @@ void box_ack(const struct team *team, struct box *box);
 uint32_t *team_turns(struct team *team, uint32_t count);
 
 /* ---- keep.c ---- */
-/* Memory until scratch_drop, which an algorithm calls at the end of a call that took some; on lines of its own, not zeroed. NULL: no
- * memory. Local. */
+/* Memory until scratch_drop, which an algorithm calls at the end of a call that took some; in lines of its own, not zeroed. NULL:
+ * no memory. Local. */
 void *scratch_take(struct team *team, size_t bytes);
 void scratch_drop(struct team *team);
 /* Memory that lives as long as the team, zero at first, and is found again by two words, with the same bytes. *fresh: this is the

@@ -30,14 +30,8 @@ struct live {
 };
 static struct live *living;
 
-/* This thread's last communicator: a collective often runs on the same one again, and asking the MPI library touches memory that a
- * crowded processor has lost from its caches. A handle means another communicator only after one was freed. */
-static _Thread_local struct {
-    MPI_Comm comm;
-    struct team *team;
-    uint32_t deaths;
-} last;
-static _Atomic uint32_t deaths = 1;
+_Thread_local struct this_thread this_thread;
+_Atomic uint32_t team_changes = 1;
 
 /* ---- progress: testing a generalized request that never completes drives every MPI library tried, for 20-40 ns, and puts
  * nothing into the match queues. One request per team: two threads may wait on two teams. ---- */
@@ -81,7 +75,7 @@ static void progress_stop(struct team *team) {
 
 static void team_free(struct live *live) {
     struct team *team = &live->team;
-    atomic_fetch_add(&deaths, 1);
+    atomic_fetch_add(&team_changes, 1);
     if (team_farewell) team_farewell(team);
     if (team->plans_free) team->plans_free(team);
     for (struct team *part = team; part; part = part->node) {
@@ -345,8 +339,9 @@ static struct live *team_new(MPI_Comm comm) {
 }
 
 HOT struct team *team_of(MPI_Comm comm) {
-    uint32_t now = atomic_load_explicit(&deaths, memory_order_acquire);
-    if (last.comm == comm && last.deaths == now) return last.team;
+    uint32_t now = atomic_load_explicit(&team_changes, memory_order_acquire);
+    struct team *recent = team_recent(comm);
+    if (recent) return recent;
     void *found = NULL;
     int flag = 0;
     if (keyval != MPI_KEYVAL_INVALID) PMPI_Comm_get_attr(comm, keyval, &found, &flag);
@@ -357,6 +352,6 @@ HOT struct team *team_of(MPI_Comm comm) {
         PMPI_Comm_set_attr(comm, keyval, live);
         found = &live->team;
     }
-    last.comm = comm, last.team = found, last.deaths = now;
+    this_thread.comm = comm, this_thread.team = found, this_thread.changes = now;
     return found;
 }

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -58,6 +59,19 @@ def growth(flavour, ranks):
 
 def lifetime(flavour, ranks):
     ran(flavour, ranks, ["lifetime-" + flavour])
+
+
+def shortcuts(flavour, ranks):
+    """Nothing is remembered while a report is wanted from the start, so the program asks for one at its end."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "report.json")
+        run.need(flavour)
+        words = run.command(flavour, ranks, [run.target("shortcuts-" + flavour), report])
+        result = run.run(words, 60, {}, report).ok("%s ranks, 0 errors" % ranks)
+        print(result.out.strip())
+        for collective, calls in (("alltoall", 150), ("bcast", 150), ("scan", 150), ("reduce", 1000)):
+            found = result.calls(True, collective=collective) + result.calls(False, collective=collective)
+            result.check(found >= calls, "%d calls of %s in the report instead of %d" % (found, collective, calls))
 
 
 def big(flavour, ranks):
@@ -133,7 +147,7 @@ def kill(flavour, ranks):
 
 
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, big, forks, python_forks, kill)}
+    tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, shortcuts, big, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)

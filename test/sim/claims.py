@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""claims - what docs/reproduction.md says of simulated clusters: asserted of the files in docs/results, some of whose cells are
+simulated anew. A cell that comes out otherwise means that the files are old: sim/grids.py makes them."""
+import os
+import sys
+
+build, source = sys.argv[1:3]
+if not os.path.exists(os.path.join(build, "lib", "mortar-sim")):
+    print("skipped: mortar was built without SimGrid (libsimgrid-dev)")
+    sys.exit(77)
+os.environ["MORTAR_SIM"] = os.path.join(build, "lib")
+sys.path.insert(0, os.path.join(source, "sim"))
+import grids
+import simulate
+import tables
+
+AGAIN = (("li2018-12a", "mnco(rows)", 64), ("li2018-12a", "bruck", 8), ("li2018-12c", "doubling", 64))
+complaints = []
+
+
+def expect(condition, text):
+    print(("" if condition else "WRONG: ") + text)
+    if not condition:
+        complaints.append(text)
+
+
+def simulated_again():
+    for name, plan, block in AGAIN:
+        grid = grids.GRIDS[name]
+        rows = [row for row in simulate.read_csv(os.path.join(grids.RESULTS, "sim-%s.csv" % name))
+                if row["plan"] == plan.replace(" ", "") and int(row["bytes"]) == block and row["placement"] == "ordered"
+                and float(row["overhead"]) == 0.25e-6 and float(row["piece"]) > 0]
+        expect(len(rows) == 1, "%s has %s at %d B" % (name, plan, block))
+        again = simulate.Cell(grid.size, grid.collectives[0], [block], [plan], lean=grid.lean, seconds=200).run()[0]
+        was, now = float(rows[0]["seconds"]), float(again["seconds"])
+        expect(abs(now / was - 1) < 0.05, "%s, %s, %d B: %.2f us in the file, %.2f us now" % (name, plan, block, was * 1e6, now * 1e6))
+
+
+def points(name, chosen=lambda point: True):
+    for point, plans in tables.load(name).items():
+        if chosen(point):
+            yield point, plans
+
+
+def against_bruck():
+    """li2018 figure 12a: MN-CO against a Bruck whose copies cost what its own do."""
+    for point, plans in points("li2018-12a"):
+        gain = tables.gain(plans, "mnco(rows)", "bruck", (8, 64, 512))
+        expect(gain and gain > 1, "12a %s: mnco(rows) %.2f times as fast as bruck" % (point[1:4], gain or 0))
+
+
+def against_selectors():
+    """Some plan of mortar's is at least as fast as the best of SimGrid's selectors, in every cell where both were simulated."""
+    for name in ("li2018-12a", "li2018-12b", "li2018-12c", "li2018-13", "kumar2008"):
+        for point, plans in points(name, lambda point: point[2] > 0):
+            for block in sorted({b for rows in plans.values() for b in rows}):
+                mine, theirs = tables.best(plans, block, False), tables.best(plans, block, True)
+                if mine and theirs:
+                    expect(mine[0] <= theirs[0] * 1.0001, "%s %s %d B: %s %.1f us, %s %.1f us" % (
+                        name, point[1:4], block, mine[1], mine[0] * 1e6, theirs[1], theirs[0] * 1e6))
+
+
+for part in (against_bruck, against_selectors, simulated_again):
+    part()
+print("%d wrong" % len(complaints))
+sys.exit(1 if complaints else 0)
