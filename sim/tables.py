@@ -7,6 +7,7 @@ import argparse
 import math
 import os
 
+import draw
 import grids
 import simulate
 
@@ -68,10 +69,19 @@ def main():
     parser.add_argument("name", choices=list(grids.GRIDS))
     parser.add_argument("--bytes", type=int, nargs="+")
     parser.add_argument("--over", nargs="+", default=[], metavar="PLAN", help="gains of all plans over these")
+    parser.add_argument("--picture", metavar="FILE", help="time over size, at the usual overhead and prices, in order")
     parser.add_argument("--inside", action="store_true", help="the mean time that ranks spend inside")
     arguments = parser.parse_args()
     points = load(arguments.name)
     sizes = arguments.bytes or sorted({b for plans in points.values() for rows in plans.values() for b in rows})
+    if arguments.picture:
+        for point, plans in points.items():
+            if point[1:4] == (0.25e-6, 10e-9, "ordered"):
+                table = {("native: " if next(iter(rows.values()))["plan"] == "native" else "") + name:
+                         {b: seconds(row) for b, row in rows.items() if b in sizes} for name, rows in plans.items()}
+                size = grids.GRIDS[arguments.name].size
+                draw.over_sizes(arguments.picture, table, "%s, %d nodes x %d ranks, %s" % (point[0], *size, simulate.version()))
+        return
     if not arguments.over:
         times_table(points, sizes)
         return
