@@ -129,8 +129,9 @@ def need(flavour):
         raise Skip("%s is not installed" % flavour)
 
 
-def plans(collective):
-    return run([MORTAR, "info", "--plans", collective]).ok().out.split("\n")[:-1]
+def plans(collective, nodes=False):
+    """Those for ranks on one node, or for several nodes."""
+    return run([MORTAR, "info", "--plans", collective] + ["nodes"] * nodes).ok().out.split("\n")[:-1]
 
 
 def wait_until(fine, seconds, why):

@@ -24,6 +24,7 @@ struct shape {
     size_t bytes; /* of one block, of the vector that is reduced, or of the mean block where all know all counts */
     bool unsized; /* the ranks do not all know: bytes is 0, and says nothing */
     int beside;   /* for a lane: how many lanes each node runs at the same time; 0: of all ranks */
+    bool ordered; /* the operation does not commute, and the ranks of a node do not follow each other (not said where they do) */
 };
 
 /* How the blocks of one side of a call lie, on the rank whose call it is; block_of(b) takes one out. */

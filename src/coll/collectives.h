@@ -9,6 +9,7 @@
 #define NEIGHBORS                                                                                                                  \
     (BIT(neighbor_alltoall) | BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw) | BIT(neighbor_allgather) |                        \
      BIT(neighbor_allgatherv))
+#define PERSONAL (ALLTOALLS | BIT(neighbor_alltoall) | BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw))
 #define GATHERS (BIT(gather) | BIT(gatherv))
 #define SCATTERS (BIT(scatter) | BIT(scatterv))
 #define ROOTED (BIT(bcast) | GATHERS | SCATTERS)

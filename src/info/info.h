@@ -25,4 +25,8 @@ int merge_tuning(const char *out, int count, char **paths);
 /* Prints what mortar would run for a call such as "alltoall 128x24 64", and why. Returns the exit code. */
 int explain_plan(const char *text);
 
+/* The team of a node as there is none: with a processor for each rank. */
+struct team;
+void imagine_node(struct team *node, int ranks);
+
 #endif

@@ -63,7 +63,7 @@ static bool read_question(const char *text, struct question *q) {
 /* 0.5 us and 50 ns a rank: what barriers took on machines with a processor for each rank. */
 static double barrier_seconds(int ranks) { return 0.5e-6 + 50e-9 * ranks; }
 
-static void imagine_node(struct team *team, int ranks) {
+void imagine_node(struct team *team, int ranks) {
     const struct machine_facts *facts = machine_facts();
     *team = (struct team){.p = ranks, .nodes = 1, .domains = 1, .processors = ranks, .space_bytes = (size_t)1 << 40};
     team->sync_seconds = ranks > 1 ? barrier_seconds(ranks) : 0;

@@ -41,11 +41,13 @@ static int print_far_plans(enum collective collective) {
     for (int r = 0; r < p; r++) lowest[r] = r / here * here;
     struct places places;
     struct wire wire = {0};
-    struct team node = {.p = here, .nodes = 1, .domains = 1}, team = {.p = p, .domains = 1, .wire = &wire, .node = &node};
+    static struct team team, node;
     struct shape shape = {.collective = collective, .bytes = 64};
     if (places_make(&places, p, lowest) != 0) return 1;
-    team.places = &places;
-    team.nodes = places.nodes;
+    imagine_node(&node, here);
+    team = node;
+    team.p = p, team.nodes = places.nodes;
+    team.node = team.model = &node, team.places = &places, team.wire = &wire;
     int count = plan_candidates(&team, &shape, candidates, most_candidates);
     printf("native\n"); /* the tests take the first one for what happens without mortar */
     for (int i = 0; i < count; i++)

@@ -104,6 +104,20 @@ struct elements {
 /* False: such a type and operation do not go together, or mortar leaves them to the host MPI. The same on all ranks. */
 bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements);
 
+/* ---- reduction.c ---- */
+/* What combines: a struct reduction's state. */
+struct operation {
+    MPI_Datatype type;
+    MPI_Op op;
+    /* Where elements mingle: places for so many of them, unpacked. */
+    char *memory, *in, *inout;
+    size_t strip;
+};
+
+/* ---- nested.c ---- */
+/* Lets plans run the host MPI's collectives on their lanes. */
+void nested_start(void);
+
 /* ---- device.c ---- */
 /* Does one of these addresses belong to a GPU's memory? False where no CUDA driver is loaded. */
 bool on_device(const struct team *team, const void *send, const void *recv);

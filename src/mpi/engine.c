@@ -17,6 +17,7 @@ int mortar_engine_open(void *library) {
     PMPI_Get_library_version(version, &length);
     plan_tuning(version);
     report_start();
+    nested_start();
     return 0;
 }
 

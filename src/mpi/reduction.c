@@ -36,7 +36,15 @@ HOT static bool has_buffers(const struct request *r, const struct team *team, co
     return significant != MPI_IN_PLACE && (shape->bytes == 0 || elements.mingled || (significant && r->send.buffer));
 }
 
+/* Must operands stay in the order of the ranks where the nodes do not follow it? */
+static bool is_ordered(const struct request *r, const struct team *team) {
+    int commutes = 1;
+    if (!team->places || team->places->in_order) return false;
+    return PMPI_Op_commutative(r->op, &commutes) == MPI_SUCCESS && !commutes;
+}
+
 HOT static bool agree(const struct request *r, struct team *team, struct shape *shape) {
+    shape->ordered = is_ordered(r, team);
     if (r->collective == COLL_reduce) return r->root >= 0 && r->root < team->p && has_buffers(r, team, shape);
     if (r->collective != COLL_reduce_scatter) return true;
     for (int i = 0; i < team->p; i++)
@@ -48,14 +56,6 @@ HOT static bool agree(const struct request *r, struct team *team, struct shape *
 }
 
 /* ---- the operation ---- */
-
-struct operation {
-    MPI_Datatype type;
-    MPI_Op op;
-    /* Where elements mingle: places for so many of them, unpacked. */
-    char *memory, *in, *inout;
-    size_t strip;
-};
 
 /* The MPI library counts in int. */
 HOT static void combine(const struct reduction *reduction, const char *in, char *inout, size_t count) {
@@ -223,6 +223,12 @@ HOT static int run_straight(const struct request *r, struct team *team, const st
     return MPI_ERR_OTHER;
 }
 
+/* Only mortar combines packed elements. The same on all ranks. */
+static bool too_foreign(const struct elements *elements, const struct plan *plan) {
+    const struct routine *inner = plan->arguments.inner;
+    return elements->mingled && inner && !inner->algorithm->code->run;
+}
+
 /* Where a plan leaves ranks no way to say that one cannot take part: what could go wrong is not begun. The same on all ranks. */
 static bool too_loose(const struct task *task, const struct plan *plan) {
     const struct elements *elements = &task->elements;
@@ -256,7 +262,7 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
     task.device = on_device(team, call.send, root ? recv : NULL);
     bool near = (*plan)->algorithm->code->where == ON_NODE;
     if (task.device && near && !(*plan)->algorithm->code->loose) call.trouble = ON_DEVICE;
-    bool left = near && too_loose(&task, *plan);
+    bool left = near ? too_loose(&task, *plan) : too_foreign(elements, *plan);
     int error = MPI_SUCCESS;
     if (!left && (elements->gaps || task.device)) error = run_scratch(&task, team, *plan, &call, &left);
     else if (!left) error = run_straight(r, team, *plan, &call, &left);

@@ -28,9 +28,9 @@ struct class {
 };
 
 struct plans {
-    uint32_t generation; /* of the forced plan */
-    unsigned forced;     /* the collectives that it does; the others are chosen as ever */
-    struct class table[COLLECTIVES][classes];
+    uint32_t generation;                         /* of the forced plan */
+    unsigned forced;                             /* the collectives that it does; the others are chosen as ever */
+    struct class table[COLLECTIVES][2][classes]; /* [shape.ordered] */
     int count, learners;
     struct plan entries[most_plans];
     struct learner learner[most_learners];
@@ -124,7 +124,7 @@ HOT static struct plans *plans_of(struct team *team) {
 static bool is_forced(const struct plans *plans, const struct shape *shape) { return plans->forced >> shape->collective & 1; }
 
 static struct class *class_at(struct plans *plans, const struct shape *shape) {
-    return &plans->table[shape->collective][class_of(shape->bytes)];
+    return &plans->table[shape->collective][shape->ordered][class_of(shape->bytes)];
 }
 
 /* ---- making plans ---- */
@@ -193,7 +193,7 @@ static struct plan *forced_for(struct team *team, const struct shape *shape, str
 
 static void look_at_forced(struct plans *plans, uint32_t now) {
     for (int c = 0; c < COLLECTIVES; c++)
-        for (int k = 0; k < classes; k++) plans->table[c][k].forced = NULL;
+        for (int k = 0; k < classes; k++) plans->table[c][0][k].forced = plans->table[c][1][k].forced = NULL;
     struct plan plan = forced_plan();
     plans->forced = plan.algorithm ? plan.algorithm->collectives : 0;
     plans->generation = now;

@@ -41,6 +41,7 @@ enum trouble {
     SHOWN = 128,                   /* a rank's blocks are read where they lie: nobody returns before all have read */
     MORE = 256,                    /* a rank's staged blocks go on in another round */
     TYPED = 512,                   /* a rank's equal blocks are no runs of bytes: all take the way of any blocks */
+    CHANGED = 1024,                /* a rank's counts are not those of the call before */
 };
 
 struct control {
@@ -165,7 +166,10 @@ struct team {
     char *space; /* space_bytes of memory, shared by the ranks of a node that is one of several; sparse */
     size_t space_bytes;
     uint32_t space_turns; /* calls of team_space */
-    char *boxes;          /* see box.c */
+    char *tables;         /* tables_bytes more, for what coll/lanes.c has told the node and will not tell it again */
+    size_t tables_bytes;
+    const void *tables_hold; /* what they tell of, as coll/lanes.c knows it; the same on all ranks */
+    char *boxes;             /* see box.c */
     size_t box_room;
     uint64_t ops;                       /* calls that went through boxes, the same number on all ranks */
     uint32_t *turns, turns_count;       /* see team_turns */
@@ -238,6 +242,9 @@ struct heap_region;
 int heap_of_this_process(struct heap_region *region);
 /* Called with every team before it dies, to collect its counters. */
 extern void (*team_farewell)(struct team *team);
+/* Runs the host MPI's own collective for this call on a communicator with the ranks of a team that has a wire. 0 or -errno, on this
+ * rank. Set by mpi/. */
+extern int (*wire_collective)(MPI_Comm comm, struct team *team, const struct call *call);
 #endif
 
 /* ---- node.c: the memory of a team; MPI-free, so that threads can be peers in tests ---- */
@@ -245,6 +252,8 @@ extern void (*team_farewell)(struct team *team);
 size_t control_size(int p, size_t slot, size_t space);
 /* Points team->control, stage, slot and space into zeroed shared memory of control_size bytes; picks the waiting policy. Local. */
 void team_attach(struct team *team, void *memory, size_t slot, size_t space);
+/* Takes the tables from the end of the space. Local. */
+void team_reserve_tables(struct team *team);
 /* Frees what the team owns except the struct itself. Local. */
 void team_release(struct team *team);
 /* My part of a walk; NULL without memory. Local; the array belongs to the team. */

@@ -289,6 +289,7 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node, in
     if (!all_agree(comm, messages_tell(team, &space, sizeof space) == 0)) return "messages between the nodes are lost";
     why = meet(team->node, node, space);
     if (!all_agree(comm, !why)) return why ? why : "the ranks of another node cannot share memory";
+    team_reserve_tables(team->node);
     team->nodes = team->places->nodes;
     team->network = network_of(&network_usual);
     team->patience = team->node->patience;

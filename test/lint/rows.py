@@ -9,8 +9,9 @@ from common import code, files, main, matches, read
 MODULES = {
     "order": ("ORDER", "order_", {"table"}),
     "copy": ("KERNEL", "copy_", {"table", "layout", "draft", "grid"}),
-    "coll": ("ALGORITHM", "algorithm_", {"table", "blocks", "cost", "far", "gathers", "letters", "levels", "offers", "outside",
-                                         "owners", "parcels", "pool", "reduce", "staged", "vector"}),
+    "coll": ("ALGORITHM", "algorithm_", {"blocks", "cost", "far", "gathers", "lanes", "letters", "levels", "offers", "outside",
+                                         "owners", "parcels", "pool", "reduce", "reduced", "rooted", "routes", "spread", "staged",
+                                         "table", "trade", "vector"}),
     "reach": ("PATH", "path_", {"box", "domains", "handover_socket", "host", "keep", "lanes", "messages", "node", "paths", "peers",
                                 "places", "sync", "team", "wait", "waits", "windows", "wire"}),
 }

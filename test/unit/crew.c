@@ -67,6 +67,7 @@ static uint32_t *domains_of(const struct crew *crew) {
 static void build(struct crew *crew, struct segment_name *names) {
     uint64_t random = crew->seed;
     size_t bytes = control_size(crew->p, crew->slot, 0);
+    crew->office = crew->wired ? office_open() : NULL;
     crew->memory = mmap(NULL, bytes + behind, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     expect(crew->memory != MAP_FAILED, "mmap"); /* most of it is never touched */
     memset((char *)crew->memory + bytes, 0x5a, behind);
@@ -87,6 +88,7 @@ static void build(struct crew *crew, struct segment_name *names) {
         rank->team.progress = count_poll;
         rank->team.progress_state = &rank->polls;
         give_block(crew, rank, &names[r]);
+        if (crew->wired) office_join(crew->office, &rank->team, draw(&random));
     }
     struct control *control = crew->memory;
     atomic_store(&control->epoch, crew->epoch);
@@ -100,6 +102,7 @@ static void tear_down(struct crew *crew, struct segment_name *names) {
     for (int r = 0; r < crew->p; r++) {
         struct rank *rank = &crew->ranks[r];
         if (rank->team.plans_free) rank->team.plans_free(&rank->team);
+        if (crew->wired) office_leave(&rank->team);
         team_release(&rank->team);
     }
     for (int r = 0; r < crew->p; r++) {
@@ -107,6 +110,7 @@ static void tear_down(struct crew *crew, struct segment_name *names) {
         munmap(rank->block, crew->room);
         if (names[r].bytes) close(names[r].fd);
     }
+    if (crew->wired) office_close(crew->office);
     expect(mappings_named("unit-region") == 0, "p=%d: peers' regions are still mapped after team_release", crew->p);
     munmap(crew->memory, control_size(crew->p, crew->slot, 0) + behind);
 }

@@ -38,9 +38,11 @@ struct crew {
     uint64_t seed;
     bool spinning;         /* ranks may spin: only sensible with a processor each */
     bool all_have_regions; /* else some ranks have none */
+    bool wired;            /* the ranks send messages, as over several nodes: queues.c */
     void (*body)(struct rank *rank);
     const void *argument; /* for the body */
     struct rank ranks[most_ranks];
+    struct office *office;
     void *memory;
     double start;
     atomic_bool late;
@@ -51,6 +53,12 @@ void crew_run(struct crew *crew);
 
 /* Has the crew still time? On a machine that is busy with other things a barrier costs milliseconds. Collective. */
 bool crew_goes_on(struct rank *rank);
+
+/* ---- queues.c: messages between threads. Who joins gets a wire, and loses it when it leaves; no message may be left then ---- */
+struct office *office_open(void);
+void office_join(struct office *office, struct team *team, uint64_t seed);
+void office_leave(struct team *team);
+void office_close(struct office *office);
 
 /* Processors of this machine that the test may use. */
 int processors_here(void);

@@ -58,7 +58,7 @@ static void fill(const struct rank *rank, uint32_t number, int source, char *vec
 /* ---- one call ---- */
 
 static bool combines(const struct algorithm *algorithm) {
-    return algorithm->code->run && algorithm->collectives >> COLL_reduce & 1;
+    return algorithm->code->run && algorithm->code->where == ON_NODE && algorithm->collectives >> COLL_reduce & 1;
 }
 
 static void draw_counts(uint64_t *random, struct known *known, int p, size_t most) {

@@ -95,7 +95,8 @@ static int every_plan(void) {
     char order[64];
     struct walk walk = {0};
     for (int a = 0; a < ALGORITHMS; a++)
-        for (int o = -1; o < 0 || (takes(&algorithms[a], "order") && next_walk(o, &walk, order)); o++)
+        for (int o = takes(&algorithms[a], "inner") ? 0 : -1; /* these need another in them */
+             o < 0 || (takes(&algorithms[a], "order") && next_walk(o, &walk, order)); o++)
             for (int k = -1; k < (takes(&algorithms[a], "kernel") ? (int)KERNELS : 0); k++) {
                 if (k >= 0 && !kernels[k].usable()) continue;
                 for (int c = -1; c < (values_of_third(&algorithms[a])); c++) {

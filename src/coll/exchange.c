@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_exchange - what stays on a node by what does it best there, the rest by messages between all ranks: exchange(INNER,
+ * LOCAL). INNER runs on all ranks, with no bytes between two that share a node, and so no message.
+ * Source: ramesh2024 section V-F (algorithm 5: HINT's pull in the node, pairwise exchange beyond it).
+ * Cost    LOCAL's in the node + INNER's, p - q blocks instead of p; scratch none.
+ * Wins    long blocks: nothing is copied on the way to another node. */
+#include "coll/coll.h"
+
+#include <errno.h>
+
+extern const struct algorithm_code algorithm_exchange;
+
+/* The counts and places of the two calls that a call becomes, made by prepare. */
+struct tables {
+    int64_t *counts[2], *displs[2];           /* [p], of what is sent and received */
+    int64_t *near_counts[2], *near_displs[2]; /* [q] */
+};
+
+static struct tables tables_of(struct team *team) {
+    size_t p = (size_t)team->p, q = (size_t)team->node->p;
+    bool fresh;
+    int64_t *at = team_keeps(team, &algorithm_exchange, 0, 4 * (p + q) * sizeof *at, &fresh);
+    if (!at) return (struct tables){0};
+    return (struct tables){
+        {at, at + p}, {at + 2 * p, at + 3 * p}, {at + 4 * p, at + 4 * p + q}, {at + 4 * p + 2 * q, at + 4 * p + 3 * q}};
+}
+
+static enum collective asks(enum collective collective) { return (void)collective, COLL_alltoallv; }
+
+static struct shape inner_shape(const struct shape *shape) {
+    struct shape inner = *shape;
+    inner.collective = COLL_alltoallv;
+    inner.unsized = shape->collective != COLL_alltoall;
+    return inner;
+}
+
+static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    struct shape inner = inner_shape(shape), local = {.collective = COLL_alltoallv, .bytes = shape->bytes, .unsized = true};
+    return arguments->inner && arguments->local && routine_fits(arguments->inner, team, &inner) &&
+           routine_fits(arguments->local, team->model, &local);
+}
+
+static int prepare(struct team *team, const struct arguments *arguments) {
+    if (!messages_agree(team, tables_of(team).counts[0] != NULL)) return -ENOMEM;
+    int error = routine_prepare(arguments->local, team->node), last = routine_prepare(arguments->inner, team);
+    return messages_agree(team, error == 0 && last == 0) ? 0 : -EIO;
+}
+
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    struct shape inner = inner_shape(shape), local = {.collective = COLL_alltoallv, .bytes = shape->bytes, .unsized = true};
+    double across = routine_cost(arguments->inner, team, &inner), near = routine_cost(arguments->local, team->model, &local);
+    return across < 0 || near < 0 ? -1 : near + across * (team->p - team->model->p) / (team->p - 1);
+}
+
+/* ---- run ---- */
+
+/* One side, parted into what stays on the node and what does not. */
+static void part(const struct team *team, struct blocks *far, struct blocks *near, const struct blocks *all,
+                 const struct tables *tables, int side) {
+    const struct places *places = team->places;
+    int home = places->node_of[team->me];
+    for (int r = 0; r < team->p; r++) {
+        struct run run = run_of(all, r);
+        bool stays = places->node_of[r] == home;
+        tables->counts[side][r] = stays ? 0 : (int64_t)run.bytes;
+        tables->displs[side][r] = run.at - all->base;
+        if (!stays) continue;
+        tables->near_counts[side][places->local_of[r]] = (int64_t)run.bytes;
+        tables->near_displs[side][places->local_of[r]] = run.at - all->base;
+    }
+    *far = (struct blocks){.base = all->base,
+                           .count = team->p,
+                           .layout = &layout_bytes,
+                           .counts = tables->counts[side],
+                           .displs = tables->displs[side],
+                           .unit = 1,
+                           .count_width = 8,
+                           .displ_width = 8};
+    *near = *far;
+    near->count = team->node->p;
+    near->counts = tables->near_counts[side];
+    near->displs = tables->near_displs[side];
+}
+
+static size_t bytes_between(const struct call *call, int source, int dest) {
+    const struct places *places = call->asker;
+    return places->node_of[source] == places->node_of[dest] ? 0 : call->shape.bytes;
+}
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    const struct tables tables = tables_of(team);
+    struct blocks sends, recvs, far[2], near[2];
+    sides_of(team, call, &sends, &recvs);
+    part(team, &far[0], &near[0], &sends, &tables, 0);
+    part(team, &far[1], &near[1], &recvs, &tables, 1);
+    struct call local = {.shape = {.collective = COLL_alltoallv, .bytes = call->shape.bytes, .unsized = true},
+                         .sends = &near[0],
+                         .recvs = &near[1],
+                         .trouble = call->trouble & LEAVE};
+    struct call across = {.shape = inner_shape(&call->shape), .sends = &far[0], .recvs = &far[1], .asker = team->places};
+    if (call->shape.collective == COLL_alltoall) across.bytes_between = bytes_between;
+    enum outcome here = routine_run(arguments->local, team->node, &local), there = routine_run(arguments->inner, team, &across);
+    return (here == DONE || here == STAGED) && there == DONE ? DONE : FAILED;
+}
+
+static const char *const variants[] = {"exchange(pairwise, pull(rows, plain))", "exchange(direct, pull(rows, plain))", NULL};
+
+const struct algorithm_code algorithm_exchange = {
+    .where = OVER_NODES, .asks = asks, .variants = variants, .can = can, .prepare = prepare, .cost = cost, .run = run};

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_universal - any collective over several nodes: all ranks of a node copy what they have into its shared memory, one of
+ * them, the leader, runs any routine that knows nothing of nodes among the leaders, and all copy out what they receive (parsons2015
+ * section II). Counts that only some ranks know are told through shared memory, and only there.
+ * Bytes that the root has, or gets, pass the leader's memory only where they leave the node or come to it.
+ * Cost    two barriers of a node (three where ranks combine together, or counts are told), two copies, and the inner routine.
+ * Wins    where a node has many ranks and messages between nodes are dear. */
+#include "coll/universal.h"
+
+#include <errno.h>
+
+extern const struct algorithm_code algorithm_universal;
+
+static enum collective asks(enum collective collective) {
+    switch (collective) {
+    case COLL_gather: return COLL_gatherv; /* nodes need not have equally many ranks */
+    case COLL_scatter: return COLL_scatterv;
+    case COLL_reduce_scatter_block: return COLL_reduce_scatter;
+    case COLL_scan: return COLL_exscan;
+    default: return collective;
+    }
+}
+
+struct shape job_shape(const struct team *team, const struct shape *shape) {
+    struct shape inner = {.collective = asks(shape->collective), .bytes = shape->bytes, .unsized = shape->unsized, .beside = 1};
+    if (among(shape->collective, GATHERS | SCATTERS | BIT(reduce_scatter) | BIT(reduce_scatter_block)))
+        inner.bytes *= ((size_t)team->p + (size_t)team->places->nodes - 1) / (size_t)team->places->nodes;
+    return inner;
+}
+
+/* Bytes that a node's ranks put into its memory, at most, where that is known. */
+static size_t staged_bytes(const struct team *team, const struct shape *shape) {
+    if (shape->collective == COLL_bcast) return shape->bytes;
+    if (among(shape->collective, SCATTERS)) return shape->bytes * (size_t)team->p;
+    return (vector_bytes(team, shape) + 64) * (size_t)team->places->most;
+}
+
+static struct team *lane_of(const struct team *team) { return team_lane((struct team *)(uintptr_t)team, 0); }
+
+static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    bool prefixes = shape->collective == COLL_scan || shape->collective == COLL_exscan;
+    if ((shape->ordered || prefixes) && !team->places->in_order) return false;
+    if (staged_bytes(team, shape) > job_room(team) / 2) return false;
+    struct team *lane = lane_of(team);
+    struct shape inner = job_shape(team, shape);
+    return lane && routine_fits(arguments->inner, lane, &inner);
+}
+
+static int prepare(struct team *team, const struct arguments *arguments) {
+    struct team *lane = lane_of(team);
+    if (!team_agree(team, lane != NULL)) return -ENOMEM;
+    int error = lane->me >= 0 ? routine_prepare(arguments->inner, lane) : 0;
+    return team_agree(team, error == 0) ? 0 : error ? error : -EIO;
+}
+
+uint32_t job_among_nodes(const struct job *job, const struct call *call) {
+    if (!job->leads) return 0;
+    struct call inner = *call;
+    inner.shape = job_shape(job->team, &job->call->shape);
+    return routine_run(job->inner, job->lane, &inner) == DONE ? 0 : PATH_LOST;
+}
+
+enum outcome job_end(const struct job *job, uint32_t trouble) {
+    trouble = sync_all(job->node, trouble);
+    return (trouble & PATH_LOST) || job->absent ? FAILED : DONE;
+}
+
+static enum outcome barrier(const struct job *job) {
+    sync_all(job->node, 0);
+    return job_end(job, job_among_nodes(job, job->call));
+}
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    const struct places *places = team->places;
+    struct job job = {.team = team,
+                      .node = team->node,
+                      .lane = lane_of(team),
+                      .call = call,
+                      .inner = arguments->inner,
+                      .places = places,
+                      .home = places->node_of[team->me],
+                      .local = places->local_of[team->me],
+                      .absent = call->trouble & LEAVE};
+    job.in = team->node->space + team->node->space_bytes / 2 / 64 * 64;
+    job.out = job.in + job_room(team);
+    job.here = ranks_on(places, job.home);
+    job.leads = job.lane->me >= 0;
+    switch (call->shape.collective) {
+    case COLL_barrier: return barrier(&job);
+    case COLL_bcast: return universal_bcast(&job);
+    case COLL_gather:
+    case COLL_gatherv: return universal_gather(&job);
+    case COLL_scatter:
+    case COLL_scatterv: return universal_scatter(&job);
+    default: return universal_reduction(&job);
+    }
+}
+
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    struct team *lane = lane_of(team);
+    struct shape inner = job_shape(team, shape);
+    double among_nodes = lane ? routine_cost(arguments->inner, lane, &inner) : -1;
+    if (among_nodes < 0) return -1;
+    const struct team *node = team->node;
+    double seconds = among_nodes + 2 * node->sync_seconds;
+    if (among(shape->collective, REDUCTIONS)) return seconds + universal_combine_seconds(team, shape);
+    if (shape->collective == COLL_barrier) return seconds;
+    if (shape->collective == COLL_gatherv) seconds += node->sync_seconds;
+    double blocks = among(shape->collective, GATHERS | SCATTERS) ? team->p : 1; /* the root's */
+    return seconds + copy_seconds(node, blocks, shape->bytes) + crowding(node) * copy_seconds(node, 1, shape->bytes);
+}
+
+static const char *const variants[] = {"universal(%s)", NULL};
+
+const struct algorithm_code algorithm_universal = {.where = OVER_NODES,
+                                                   .copies_in = true,
+                                                   .any_layout = true,
+                                                   .asks = asks,
+                                                   .variants = variants,
+                                                   .can = can,
+                                                   .prepare = prepare,
+                                                   .cost = cost,
+                                                   .run = run};

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* universal.h - private to coll/: what the parts of universal.c have in common.
+ *
+ * The upper half of a node's space is theirs, the lower that of the exchanges (lanes.c). `in` is written before the first barrier
+ * of a call, by all ranks, and read until the last one; `out` is written between the two, by the leader, and read after the last,
+ * while others may already fill `in` for their next call. */
+#ifndef MORTAR_UNIVERSAL_H
+#define MORTAR_UNIVERSAL_H
+
+#include "coll/coll.h"
+
+struct job {
+    struct team *team, *node, *lane;
+    const struct call *call;
+    const struct routine *inner;
+    const struct places *places;
+    char *in, *out;
+    int home;    /* my node */
+    int local;   /* which of its ranks I am */
+    int here;    /* ranks on it */
+    bool leads;  /* am I its leader? */
+    bool absent; /* my buffers may not be touched: the others go on without them */
+};
+
+/* Bytes of `in`, and of `out`. */
+static inline size_t job_room(const struct team *team) { return team->node->space_bytes / 4 / 64 * 64; }
+/* What the leaders run: collective and bytes of a block. */
+struct shape job_shape(const struct team *team, const struct shape *shape);
+/* The leader runs the inner routine. Returns the trouble to arrive with. */
+uint32_t job_among_nodes(const struct job *job, const struct call *call);
+/* The last barrier of a call: did all go well? */
+enum outcome job_end(const struct job *job, uint32_t trouble);
+
+/* ---- rooted.c ---- */
+enum outcome universal_bcast(const struct job *job);
+enum outcome universal_gather(const struct job *job);
+enum outcome universal_scatter(const struct job *job);
+
+/* ---- reduced.c ---- */
+enum outcome universal_reduction(const struct job *job);
+/* Seconds inside a node. */
+double universal_combine_seconds(const struct team *team, const struct shape *shape);
+
+#endif

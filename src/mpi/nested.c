@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* nested - the host MPI's own collectives inside mortar's plans: what runs on a lane of a team over several nodes, as
+ * universal(native). Blocks are runs of bytes; what is combined has the program's own type and operation. */
+#include "mpi/calls.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+enum { most_elements = 1 << 30 }; /* in one call with int counts */
+
+static int errno_of(int error) { return error == MPI_SUCCESS ? 0 : -EIO; }
+
+/* ---- blocks ---- */
+
+/* One side as the calls with counts and displacements want it, in both widths. */
+struct table {
+    MPI_Count *counts;
+    MPI_Aint *displs;
+    int *short_counts, *short_displs;
+    char *base;
+    bool fits; /* in ints */
+};
+
+static int table_make(struct table *table, const struct blocks *blocks) {
+    size_t count = (size_t)(blocks->count > 0 ? blocks->count : 1);
+    char *memory = calloc(count, sizeof(MPI_Count) + sizeof(MPI_Aint) + 2 * sizeof(int));
+    if (!memory) return -ENOMEM;
+    *table = (struct table){.counts = (void *)memory, .base = blocks->base, .fits = true};
+    table->displs = (MPI_Aint *)(table->counts + count);
+    table->short_counts = (int *)(table->displs + count);
+    table->short_displs = table->short_counts + count;
+    for (int b = 0; b < blocks->count; b++) {
+        struct run run = run_of(blocks, b);
+        ptrdiff_t at = run.bytes > 0 ? run.at - blocks->base : 0;
+        table->counts[b] = (MPI_Count)run.bytes, table->displs[b] = at;
+        table->short_counts[b] = (int)run.bytes, table->short_displs[b] = (int)at;
+        table->fits = table->fits && run.bytes <= INT_MAX && at >= INT_MIN && at <= INT_MAX;
+    }
+    return 0;
+}
+
+/* Ranks do not know each other's counts, so they cannot agree on another way where the MPI library counts in ints only. */
+static int run_tables(MPI_Comm comm, const struct call *call, const struct table *s, const struct table *r) {
+    MPI_Datatype byte = MPI_BYTE;
+    bool in_place = call->in_place;
+    int root = call->root;
+    if (s->fits && r->fits) {
+        switch (call->shape.collective) {
+        case COLL_alltoall:
+        case COLL_alltoallv:
+        case COLL_alltoallw:
+            return errno_of(host.alltoallv(s->base, s->short_counts, s->short_displs, byte, r->base, r->short_counts,
+                                           r->short_displs, byte, comm));
+        case COLL_allgather:
+        case COLL_allgatherv:
+            return errno_of(host.allgatherv(in_place ? MPI_IN_PLACE : s->base + s->displs[0], in_place ? 0 : s->short_counts[0],
+                                            byte, r->base, r->short_counts, r->short_displs, byte, comm));
+        case COLL_gather:
+        case COLL_gatherv:
+            return errno_of(host.gatherv(s->base + s->displs[0], s->short_counts[0], byte, r->base, r->short_counts,
+                                         r->short_displs, byte, root, comm));
+        default:
+            return errno_of(host.scatterv(s->base, s->short_counts, s->short_displs, byte, r->base + r->displs[0],
+                                          r->short_counts[0], byte, root, comm));
+        }
+    }
+    if (!host.large) return -EOVERFLOW;
+    switch (call->shape.collective) {
+    case COLL_alltoall:
+    case COLL_alltoallv:
+    case COLL_alltoallw:
+        return errno_of(host.alltoallv_c(s->base, s->counts, s->displs, byte, r->base, r->counts, r->displs, byte, comm));
+    case COLL_allgather:
+    case COLL_allgatherv:
+        return errno_of(host.allgatherv_c(in_place ? MPI_IN_PLACE : s->base + s->displs[0], in_place ? 0 : s->counts[0], byte,
+                                          r->base, r->counts, r->displs, byte, comm));
+    case COLL_gather:
+    case COLL_gatherv:
+        return errno_of(
+            host.gatherv_c(s->base + s->displs[0], s->counts[0], byte, r->base, r->counts, r->displs, byte, root, comm));
+    default:
+        return errno_of(
+            host.scatterv_c(s->base, s->counts, s->displs, byte, r->base + r->displs[0], r->counts[0], byte, root, comm));
+    }
+}
+
+/* Where a rank's own block lies in place already, MPI wants to hear of it. */
+static bool is_in_place(const struct team *team, const struct call *call, const struct blocks *sends, const struct blocks *recvs) {
+    if (!among(call->shape.collective, BIT(allgather) | BIT(allgatherv))) return false;
+    return run_of(sends, 0).at == run_of(recvs, team->me).at;
+}
+
+static int exchange(MPI_Comm comm, struct team *team, const struct call *call) {
+    struct blocks sends, recvs;
+    struct table send = {0}, recv = {0};
+    struct call nested = *call;
+    sides_of(team, call, &sends, &recvs);
+    nested.in_place = is_in_place(team, call, &sends, &recvs);
+    int error = table_make(&send, &sends);
+    if (!error) error = table_make(&recv, &recvs);
+    if (!error) error = run_tables(comm, &nested, &send, &recv);
+    free(send.counts);
+    free(recv.counts);
+    return error;
+}
+
+static int bcast(MPI_Comm comm, struct team *team, const struct call *call) {
+    struct run run = run_of(team->me == call->root ? call->sends : call->recvs, 0);
+    int error = MPI_SUCCESS;
+    for (size_t done = 0, now; done < run.bytes && error == MPI_SUCCESS; done += now) {
+        now = run.bytes - done < message_most ? run.bytes - done : message_most;
+        error = host.bcast(run.at + done, (int)now, MPI_BYTE, call->root, comm);
+    }
+    return errno_of(error);
+}
+
+/* ---- what is combined ---- */
+
+/* Elements first .. first + count of what the ranks have, to one root, or in the collective's own way. */
+static int combine_some(MPI_Comm comm, const struct call *call, enum collective collective, int root, struct part part,
+                        char *recv) {
+    const struct operation *operation = call->reduction->state;
+    MPI_Datatype type = operation->type;
+    MPI_Op op = operation->op;
+    size_t bytes = call->reduction->bytes;
+    bool in_place = call->send == call->recv && collective != COLL_reduce;
+    int error = MPI_SUCCESS;
+    for (size_t done = 0, now; done < part.count && error == MPI_SUCCESS; done += now) {
+        now = part.count - done < most_elements ? part.count - done : most_elements;
+        const void *from = in_place ? MPI_IN_PLACE : call->send + (part.first + done) * bytes;
+        char *to = recv + done * bytes;
+        int count = (int)now;
+        if (collective == COLL_reduce) error = host.reduce(from, to, count, type, op, root, comm);
+        else if (collective == COLL_scan) error = host.scan(from, to, count, type, op, comm);
+        else if (collective == COLL_exscan) error = host.exscan(from, to, count, type, op, comm);
+        else error = host.allreduce(from, to, count, type, op, comm);
+    }
+    return errno_of(error);
+}
+
+static int reduce_scatter(MPI_Comm comm, struct team *team, const struct call *call) {
+    const struct operation *operation = call->reduction->state;
+    int *counts = malloc((size_t)team->p * sizeof *counts), error = 0;
+    if (!counts) return -ENOMEM;
+    bool fits = true;
+    for (int r = 0; r < team->p; r++) {
+        size_t count = part_received(team, call, r).count;
+        counts[r] = (int)count;
+        fits = fits && count <= INT_MAX;
+    }
+    if (fits) error = errno_of(host.reduce_scatter(call->send, call->recv, counts, operation->type, operation->op, comm));
+    for (int r = 0; r < team->p && !fits && !error; r++)
+        error = combine_some(comm, call, COLL_reduce, r, part_received(team, call, r), call->recv);
+    free(counts);
+    return error;
+}
+
+static int run(MPI_Comm comm, struct team *team, const struct call *call) {
+    enum collective c = call->shape.collective;
+    if (c == COLL_barrier) return errno_of(host.barrier(comm));
+    if (c == COLL_bcast) return bcast(comm, team, call);
+    if (!among(c, REDUCTIONS)) return among(c, EXCHANGES | GATHERS | SCATTERS) ? exchange(comm, team, call) : -ENOSYS;
+    if (c == COLL_reduce_scatter || c == COLL_reduce_scatter_block) return reduce_scatter(comm, team, call);
+    return combine_some(comm, call, c, call->root, (struct part){0, call->reduction->count}, call->recv);
+}
+
+void nested_start(void) { wire_collective = run; }
