@@ -33,7 +33,8 @@ def simulated_again():
         expect(len(rows) == 1, "%s has %s at %d B" % (name, plan, block))
         again = simulate.Cell(grid.size, grid.collectives[0], [block], [plan], lean=grid.lean, seconds=200).run()[0]
         was, now = float(rows[0]["seconds"]), float(again["seconds"])
-        expect(abs(now / was - 1) < 0.05, "%s, %s, %d B: %.2f us in the file, %.2f us now" % (name, plan, block, was * 1e6, now * 1e6))
+        expect(abs(now / was - 1) < 0.05,
+               "%s, %s, %d B: %.2f us in the file, %.2f us now" % (name, plan, block, was * 1e6, now * 1e6))
 
 
 def points(name, chosen=lambda point: True):
