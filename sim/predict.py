@@ -71,10 +71,10 @@ def label(row):
 
 
 def seconds_by_plan(rows):
-    """{label: {bytes: seconds}} of the plans that ran as asked; one that cannot run here has been replaced by the host MPI."""
+    """{label: {bytes: seconds}} of the plans that ran as asked."""
     table = {}
     for row in rows:
-        if row["plan"] not in ("native", "auto") and row["ran"] == "native":
+        if not simulate.as_asked(row):
             continue
         table.setdefault(label(row), {})[int(row["bytes"])] = float(row["seconds"])
     return table
@@ -84,7 +84,7 @@ def best_rows(rows):
     """{bytes: (the fastest row of a plan, the fastest native row or None)}"""
     best = {}
     for row in rows:
-        if row["plan"] == "auto" or (row["plan"] != "native" and row["ran"] == "native"):
+        if row["plan"] == "auto" or not simulate.as_asked(row):
             continue
         plan, native = best.get(int(row["bytes"]), (None, None))
         if plan is None or float(row["seconds"]) < float(plan["seconds"]):

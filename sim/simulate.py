@@ -143,6 +143,11 @@ def key_of(row):
                  + tuple(platforms.DEFAULTS))
 
 
+def as_asked(row):
+    """Did the plan run? One that does not do the collective, or cannot run there, leaves the choice to mortar."""
+    return row["plan"] == "auto" or row["plan"].partition("(")[0] == row["ran"].partition("(")[0]
+
+
 class Progress:
     """A bar where a person watches, a line for each cell in a log; nothing when quiet."""
 

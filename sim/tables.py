@@ -22,7 +22,7 @@ def load(name):
     rows = simulate.read_csv(os.path.join(grids.RESULTS, "sim-%s.csv" % name))
     pieces = {row["piece"] for row in rows}
     points = {}
-    for row in rows:
+    for row in filter(simulate.as_asked, rows):
         for piece in pieces if row["plan"] == "native" else (row["piece"],):
             point = (row["collective"], float(row["overhead"]), float(piece), row["placement"], float(row["late"]))
             points.setdefault(point, {}).setdefault(label(row), {})[int(row["bytes"])] = row
