@@ -65,7 +65,7 @@ GRIDS = {
     "li2018-13": Grid((128, 24), ["allgather"], [8, 64, 512], ["overlap(ring)", "overlap(doubling)", "leader(1, bruck)", "auto"],
                       lean=True, **USUAL),
     "kumar2008": Grid((64, 8), ["alltoall"], [8, 64, 512, 4096], ["leader(1, direct)", "leader(1, pairwise)", "aggregate(pairwise)",
-                      "aggregate(direct)", "pairwise", "auto"], **USUAL),
+                      "aggregate(direct)", "bruck(8)", "auto"], **USUAL),
     "parsons2015-1": Grid((32, 16), TABLE_ONE, [64, 4096], ["universal(native)", "leader(1, native)", "auto"], ("mpich",), **USUAL),
     "parsons2015-2": Grid((16, 16), ["reduce"], [128, 2048, 32768], ["universal(native)", "auto"], ("mpich",), late=MILLISECONDS,
                           **USUAL),

@@ -95,7 +95,8 @@ class Cell:
         command += [plan.replace(" ", "") for plan in self.plans]
         if self.late:
             command += ["--late", "%g" % self.late]
-        if self.selector not in ("mpich", "ompi"):  # algorithms that look at nodes find out about them at the first call
+        # algorithms that look at nodes find out about them at the first call
+        if self.selector not in ("mpich", "ompi") or self.collective not in ("alltoall", "allgather"):
             command.append("--warm")
         return command + (["--lean"] if self.lean else [])
 
