@@ -66,7 +66,7 @@ GRIDS = {
                       lean=True, **USUAL),
     "kumar2008": Grid((64, 8), ["alltoall"], [8, 64, 512, 4096], ["leader(1, direct)", "leader(1, pairwise)", "aggregate(pairwise)",
                       "aggregate(direct)", "bruck(8)", "auto"], **USUAL),
-    "parsons2015-1": Grid((32, 16), TABLE_ONE, [64, 4096], ["universal(native)", "leader(1, native)", "auto"], ("mpich",), **USUAL),
+    "parsons2015-1": Grid((16, 8), TABLE_ONE, [64, 4096], ["universal(native)", "leader(1, native)", "auto"], ("mpich",), **USUAL),
     "parsons2015-2": Grid((16, 16), ["reduce"], [128, 2048, 32768], ["universal(native)", "auto"], ("mpich",), late=MILLISECONDS,
                           **USUAL),
 }
