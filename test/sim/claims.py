@@ -68,7 +68,8 @@ def topology_aware():
     for point, plans in points("li2018-12b"):
         for block in (8, 64, 512):
             gain = tables.gain(plans, "leader(1,mnco(rows))", "leader(1,bruck)", (block,))
-            expect(gain and gain > 1.8, "12b %d B: leader(1, mnco(rows)) %.2f times as fast as leader(1, bruck)" % (block, gain or 0))
+            expect(gain and gain > 1.8,
+                   "12b %d B: leader(1, mnco(rows)) %.2f times as fast as leader(1, bruck)" % (block, gain or 0))
         sizes = [b for b in (8, 64, 512) if tables.best(plans, b, False) and tables.best(plans, b, True)]
         gain = tables.mean(tables.best(plans, b, True)[0] / tables.best(plans, b, False)[0] for b in sizes)
         expect(gain >= 2, "12b: the best plan %.2f times as fast as the best selector, mean over %s B" % (gain, sizes))
