@@ -44,7 +44,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     const struct reduction *reduction = call->reduction;
     struct pieces pieces;
     int error = 0;
-    if (!pieces_begin(&pieces, reduction)) return FAILED;
+    if (!pieces_begin(&pieces, team, reduction)) return FAILED;
     for (size_t at = 0, now; at < reduction->count && !error; at += now) {
         now = reduction->count - at < pieces.most ? reduction->count - at : pieces.most;
         size_t bytes = now * reduction->bytes, from = at * reduction->bytes;
@@ -56,7 +56,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
         else if (team->me != 0) error = await(team, 0, call->recv + from, bytes, TAG_RESULT);
         else memcpy(call->recv + from, mine, bytes);
     }
-    pieces_end(&pieces);
+    scratch_drop(team);
     return error ? FAILED : DONE;
 }
 

@@ -120,17 +120,17 @@ static void work(struct task *t) {
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     struct task t = {.team = team, .call = call, .reduction = call->reduction, .power = 1};
-    size_t bytes = (call->reduction->count * call->reduction->bytes + 63) / 64 * 64;
+    size_t bytes = call->reduction->count * call->reduction->bytes;
     while (2 * t.power <= team->p) t.power *= 2;
     t.extra = team->p - t.power;
     t.place = team->me < 2 * t.extra ? team->me / 2 : team->me - t.extra;
-    char *memory = malloc(2 * bytes + ((size_t)t.power + 1) * sizeof *t.starts);
-    if (!memory) return FAILED;
-    t.mine = memory, t.theirs = memory + bytes;
-    t.starts = (size_t *)(void *)(t.theirs + bytes);
-    work(&t);
-    free(memory);
-    return t.error ? FAILED : DONE;
+    t.mine = scratch_take(team, bytes);
+    t.theirs = scratch_take(team, bytes);
+    t.starts = scratch_take(team, ((size_t)t.power + 1) * sizeof *t.starts);
+    bool fine = t.mine && t.theirs && t.starts;
+    if (fine) work(&t);
+    scratch_drop(team);
+    return fine && !t.error ? DONE : FAILED;
 }
 
 const struct algorithm_code algorithm_halving = {.where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = cost, .run = run};

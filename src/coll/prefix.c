@@ -30,7 +30,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     bool exclusive = call->shape.collective == COLL_exscan;
     struct pieces pieces;
     int error = 0;
-    if (!pieces_begin(&pieces, reduction)) return FAILED;
+    if (!pieces_begin(&pieces, team, reduction)) return FAILED;
     for (size_t at = 0, now; at < reduction->count && !error; at += now) {
         now = reduction->count - at < pieces.most ? reduction->count - at : pieces.most;
         size_t bytes = now * reduction->bytes;
@@ -45,7 +45,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
         }
         if (!exclusive) memcpy(result, mine, bytes);
     }
-    pieces_end(&pieces);
+    scratch_drop(team);
     return error ? FAILED : DONE;
 }
 

@@ -70,7 +70,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     const struct reduction *reduction = call->reduction;
     struct walk_of_piece w = {.team = team, .reduction = reduction};
     struct pieces pieces;
-    if (!pieces_begin(&pieces, reduction)) return FAILED;
+    if (!pieces_begin(&pieces, team, reduction)) return FAILED;
     for (size_t at = 0; at < reduction->count && !w.error; at += w.count) {
         w.count = reduction->count - at < pieces.most ? reduction->count - at : pieces.most;
         w.bytes = w.count * reduction->bytes;
@@ -79,7 +79,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
         walk(&w);
         memcpy(call->recv + at * reduction->bytes, w.mine, w.bytes);
     }
-    pieces_end(&pieces);
+    scratch_drop(team);
     return w.error ? FAILED : DONE;
 }
 

@@ -223,10 +223,13 @@ done:
     return why;
 }
 
-/* The ranks of my node; *lowest: which is the lowest of them. */
-static const char *find_node(MPI_Comm comm, int p, int me, MPI_Comm *node, int *lowest) {
+/* The ranks of my node; *lowest: which is the lowest of them. Nodes that are pretended are so for all communicators. */
+static const char *find_node(MPI_Comm comm, int me, MPI_Comm *node, int *lowest) {
     static const char *const why = "the MPI library cannot split the communicator by node";
-    int pretended = places_pretended(p, me);
+    int ranks = 1, world = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world);
+    int pretended = places_pretended(ranks, world);
     if (pretended == -EINVAL) return "MORTAR_NODES is not a number of nodes, nor like 5,3,1 or cyclic:3";
     int error = pretended >= 0 ? PMPI_Comm_split(comm, pretended, me, node)
                                : PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, node);
@@ -308,7 +311,7 @@ static void build(struct team *team, MPI_Comm comm) {
     if (team->why_native) return;
     double start = clock_seconds();
     MPI_Comm node = MPI_COMM_NULL;
-    team->why_native = find_node(comm, team->p, team->me, &node, &lowest);
+    team->why_native = find_node(comm, team->me, &node, &lowest);
     if (!team->why_native) {
         PMPI_Comm_size(node, &here);
         team->why_native = here < team->p ? reach_out(team, comm, node, lowest) : meet(team, node, 0);

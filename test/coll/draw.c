@@ -51,15 +51,20 @@ static void draw_blocks(struct random *random, struct trial *t, size_t wish) {
     for (int i = 0; i < t->place->p; i++) t->no_bytes = t->no_bytes && block_elements(t, i, 0, 0) == 0;
 }
 
-static void draw_reduction(struct random *random, struct trial *t, size_t wish) {
+/* nodes: what does not commute may be left to the host MPI, where ranks of a node do not follow each other. */
+static void draw_reduction(struct random *random, struct trial *t, size_t wish, bool nodes) {
     /* Elements that begin before their address: `arrival` leaves them to the host MPI, and Intel MPI's own reduce is wrong then. */
     bool by_mortar = t->plan && (strcmp(t->plan, "combine") == 0 || strcmp(t->plan, "slices") == 0);
-    do t->combination = combination_draw(random, t->native);
-    while (t->collective == COLL_reduce && !by_mortar && combination_below(t->combination));
+    bool left; /* to the host MPI, whose own is wrong with gaps here and there */
+    do {
+        t->combination = combination_draw(random, t->native);
+        left = nodes && combination_ordered(t->combination);
+    } while ((t->collective == COLL_reduce && !by_mortar && combination_below(t->combination)) ||
+             (left && combination_gaps(t->combination)));
     size_t bytes = combination_bytes(t->combination);
     t->count = (int)((wish + bytes - 1) / bytes);
     t->shape = t->collective == COLL_reduce_scatter ? below(random, SHAPES) : EQUAL;
-    t->by_host = t->native || (!combination_gaps(t->combination) && below(random, 4) == 0);
+    t->by_host = t->native || left || (!combination_gaps(t->combination) && below(random, 4) == 0);
     t->no_bytes = true;
     for (int i = 0; i < t->place->p; i++) t->no_bytes = t->no_bytes && part_of(t, i) == 0;
 }
@@ -97,7 +102,7 @@ static void draw_call(const struct settings *settings, struct trial *t, const st
     }
     const struct place *drawn = draw_place(&random, on_topology(t));
     t->place = place ? place : drawn;
-    t->native = t->place->p == 1 || (t->plan && strcmp(t->plan, "native") == 0);
+    t->native = t->place->p == 1 || (t->plan && strcmp(t->plan, "native") == 0) || (settings->nodes && !t->place->apart);
     /* MPICH 4.0's own writes anywhere with more neighbours than ranks; over several nodes it may be what runs. */
     if ((t->native || t->place->apart) && t->collective == COLL_neighbor_alltoallw) {
         t->collective = COLL_neighbor_alltoallv;
@@ -113,7 +118,7 @@ static void draw_call(const struct settings *settings, struct trial *t, const st
     t->disturb = alone ? below(&random, 8) : below(&random, 2) * 3;
     t->root = below(&random, t->place->p);
     t->shape = EQUAL;
-    if (has->pattern == REDUCTION) draw_reduction(&random, t, wish);
+    if (has->pattern == REDUCTION) draw_reduction(&random, t, wish, settings->nodes);
     else if (has->pattern != NOTHING) draw_blocks(&random, t, wish);
     t->native = t->native || t->no_bytes;
     t->by_host = (t->by_host || (t->native && t->typing == PLAIN)) && t->collective != COLL_neighbor_alltoallw;

@@ -68,8 +68,8 @@ struct place {
 enum { most_places = 24, plain_places = 7 };
 extern struct place places[most_places]; /* the first plain_places have no topology */
 extern int place_count;
-void places_make(void);
-void places_free(void);
+void communicators_make(void);
+void communicators_free(void);
 const struct edge *edges_for(const struct place *place, enum collective collective);
 
 /* ---- calls.c: the collectives by name ---- */
@@ -191,6 +191,7 @@ void combinations_free(void);
 int combination_draw(struct random *random, bool plain); /* a row; plain: without gaps */
 const char *combination_name(int combination);
 bool combination_gaps(int combination);
+bool combination_ordered(int combination); /* does not commute */
 bool combination_below(int combination); /* data begin before the element's address */
 size_t combination_bytes(int combination);        /* extent of an element */
 int part_of(const struct trial *trial, int rank); /* elements that a rank of a reduce_scatter gets; of others all */

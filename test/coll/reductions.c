@@ -183,6 +183,11 @@ int combination_draw(struct random *random, bool plain) {
 
 const char *combination_name(int combination) { return combinations[combination].name; }
 bool combination_gaps(int combination) { return combinations[combination].gaps; }
+bool combination_ordered(int combination) {
+    int commutes;
+    MPI_Op_commutative(combinations[combination].op, &commutes);
+    return !commutes;
+}
 bool combination_below(int combination) { return combinations[combination].fields[0].offset < 0; }
 
 size_t combination_bytes(int combination) {

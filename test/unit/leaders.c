@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* leaders - collectives among nodes, with threads as ranks on nodes of any size, in any order: those that combine, by messages and
+ * by universal, with an operation that does not commute wherever the plan can do that; broadcast, gatherv, scatterv and the barrier
+ * by universal. Several calls back to back, every byte compared.
+ * leaders [SEED] */
+#include "crew.h"
+
+#include "plan/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { space = 8 << 20, most = 700, guard = 16, rounds = 4 };
+
+static const char *const texts[] = {"recursive",
+                                    "fold",
+                                    "halving",
+                                    "prefix",
+                                    "universal(recursive)",
+                                    "universal(fold)",
+                                    "universal(halving)",
+                                    "universal(prefix)",
+                                    "universal(binomial)",
+                                    "universal(direct)",
+                                    "universal(dissemination)"};
+enum { text_count = sizeof texts / sizeof *texts };
+static struct plan plans[text_count];
+
+/* One world, for all its threads. */
+static struct world {
+    int lowest[most_ranks], here[most_ranks];
+    void *memory[most_ranks]; /* of a node, by its lowest rank */
+    _Atomic int inside;       /* ranks that have entered the barrier */
+} world;
+
+/* x -> a x + b: to put one behind the other does not commute; to add both numbers does. */
+struct map {
+    uint32_t a, b;
+};
+
+static void compose(const struct reduction *reduction, const char *in, char *inout, size_t count) {
+    const bool *commutes = reduction->state;
+    const struct map *f = (const void *)in;
+    struct map *g = (void *)inout;
+    for (size_t i = 0; i < count; i++)
+        g[i] = *commutes ? (struct map){f[i].a + g[i].a, f[i].b + g[i].b} : (struct map){f[i].a * g[i].a, f[i].a * g[i].b + f[i].b};
+}
+
+static struct map element(uint64_t seed, int rank, size_t i) {
+    uint64_t random = seed + 1000003 * (uint64_t)rank + 7919 * i;
+    return (struct map){(uint32_t)draw(&random) | 1, (uint32_t)draw(&random)};
+}
+
+static void combine_ranks(const struct reduction *reduction, uint64_t seed, int first, int end, struct map *result) {
+    for (size_t i = 0; i < reduction->count && end > first; i++) {
+        result[i] = element(seed, end - 1, i);
+        for (int r = end - 2; r >= first; r--) {
+            struct map left = element(seed, r, i);
+            compose(reduction, (char *)&left, (char *)&result[i], 1);
+        }
+    }
+}
+
+static enum outcome run(struct rank *rank, struct team *team, const struct plan *plan, const struct call *call) {
+    const struct algorithm_code *code = plan->algorithm->code;
+    expect(!code->prepare || code->prepare(team, &plan->arguments) == 0, "prepare of %s", plan->text);
+    dawdle(&rank->own);
+    return code->run(team, call, &plan->arguments);
+}
+
+static void reduction_call(struct rank *rank, struct team *team, const struct plan *plan, enum collective collective) {
+    uint64_t *common = &rank->common, seed = draw(common);
+    bool commutes = draw_below(common, 2), in_place = draw_below(common, 4) == 0;
+    int p = team->p, me = team->me, counts[most_ranks], root = (int)draw_below(common, (uint32_t)p);
+    struct reduction reduction = {.combine = compose, .state = &commutes, .bytes = sizeof(struct map), .counts = counts};
+    reduction.count_width = sizeof(int);
+    for (int r = 0; r < p; r++) reduction.count += (size_t)(counts[r] = (int)draw_below(common, 40));
+    if (collective == COLL_reduce_scatter_block) reduction.count = (size_t)p * (1 + draw_below(common, 30));
+    if (reduction.count == 0) reduction.count = (size_t)(counts[p - 1] = 1);
+    struct map send[most], recv[most + guard], wanted[most + guard], all[most];
+    memset(recv, 0x77, sizeof recv);
+    memset(wanted, 0x77, sizeof wanted);
+    struct shape shape = {.collective = collective, .bytes = reduction.count * sizeof(struct map)};
+    if (collective == COLL_reduce_scatter || collective == COLL_reduce_scatter_block) shape.bytes /= (size_t)p;
+    shape.ordered = !commutes && !team->places->in_order;
+    if (!can_run(plan->algorithm, &plan->arguments, team, &shape)) return;
+    in_place = in_place && collective != COLL_reduce;
+    for (size_t i = 0; i < reduction.count; i++) send[i] = element(seed, me, i);
+    if (in_place) memcpy(recv, send, reduction.count * sizeof *send), memcpy(wanted, recv, sizeof recv);
+    struct call call = {.shape = shape, .send = in_place ? (char *)recv : (char *)send, .recv = (char *)recv, .root = root};
+    call.reduction = &reduction, call.in_place = in_place;
+    struct part part = part_received(team, &call, me);
+    bool inclusive = collective == COLL_scan, prefix = inclusive || collective == COLL_exscan;
+    combine_ranks(&reduction, seed, 0, prefix ? me + inclusive : p, all);
+    memcpy(wanted, all + part.first, part.count * sizeof *all);
+    expect(run(rank, team, plan, &call) == DONE, "%s by %s", collective_names[collective], plan->text);
+    expect(memcmp(recv, wanted, sizeof recv) == 0, "%s of %zu by %s, p=%d rank %d root %d%s%s", collective_names[collective],
+           reduction.count, plan->text, p, me, root, commutes ? "" : ", ordered", in_place ? ", in place" : "");
+}
+
+static struct blocks blocks_at(char *base, int count, const int *counts, const int *displs) {
+    return (struct blocks){.base = base,
+                           .count = count,
+                           .layout = &layout_bytes,
+                           .counts = counts,
+                           .displs = displs,
+                           .unit = 1,
+                           .count_width = sizeof(int),
+                           .displ_width = sizeof(int)};
+}
+
+static void rooted_call(struct rank *rank, struct team *team, const struct plan *plan, enum collective collective) {
+    uint64_t *common = &rank->common, seed = draw(common);
+    int p = team->p, me = team->me, root = (int)draw_below(common, (uint32_t)p), counts[most_ranks], displs[most_ranks], at = 0;
+    bool bcast = collective == COLL_bcast, gathers = collective == COLL_gatherv;
+    for (int r = 0; r < p; r++) {
+        counts[r] = (int)draw_below(common, 90);
+        displs[r] = at;
+        at += counts[r] + (int)draw_below(common, 3);
+    }
+    char area[most_ranks * 100], own[100], wanted_area[sizeof area], wanted[sizeof own], whole[sizeof area];
+    for (size_t i = 0; i < sizeof whole; i++) whole[i] = (char)(seed + i * 7 + i / 256);
+    bool gives = gathers || me == root, takes = gathers ? me == root : !bcast || me != root;
+    int block = bcast ? 0 : me, bytes = bcast ? 64 : counts[block];
+    memset(own, 0x77, sizeof own);
+    memset(area, 0x77, sizeof area);
+    if (gathers || (bcast && me == root)) memcpy(own, whole + displs[block], (size_t)bytes);
+    else if (me == root) memcpy(area, whole, sizeof area);
+    memcpy(wanted, own, sizeof own);
+    memcpy(wanted_area, area, sizeof area);
+    for (int r = 0; r < p && gathers && me == root; r++) memcpy(wanted_area + displs[r], whole + displs[r], (size_t)counts[r]);
+    if (!gathers) memcpy(wanted, whole + displs[block], (size_t)bytes);
+    struct blocks single = blocks_at(own, 1, &bytes, NULL), many = blocks_at(area, p, counts, displs),
+                  none = {.layout = &layout_bytes};
+    struct call call = {.shape = {.collective = collective, .bytes = bcast ? 64 : 0, .unsized = !bcast}, .root = root};
+    call.sends = !gives ? &none : gathers || bcast ? &single : &many;
+    call.recvs = !takes ? &none : gathers ? &many : &single;
+    expect(run(rank, team, plan, &call) == DONE, "%s by %s", collective_names[collective], plan->text);
+    expect(memcmp(own, wanted, sizeof own) == 0 && memcmp(area, wanted_area, sizeof area) == 0, "%s by %s, p=%d rank %d root %d",
+           collective_names[collective], plan->text, p, me, root);
+}
+
+static void barrier_call(struct rank *rank, struct team *team, const struct plan *plan) {
+    struct call call = {.shape = {.collective = COLL_barrier, .unsized = true}};
+    sync_all(&rank->team, 0);
+    atomic_store(&world.inside, 0);
+    sync_all(&rank->team, 0);
+    atomic_fetch_add(&world.inside, 1);
+    expect(run(rank, team, plan, &call) == DONE && atomic_load(&world.inside) == team->p, "a rank left the barrier too early");
+}
+
+static void one_plan(struct rank *rank, struct team *team, const struct plan *plan) {
+    const struct routine *inner = plan->arguments.inner;
+    for (enum collective c = 0; c < COLLECTIVES; c++) {
+        if (!among(c, plan->algorithm->collectives)) continue;
+        if (inner && !among(plan->algorithm->code->asks(c), inner->algorithm->collectives)) continue;
+        for (int again = 0; again < 3; again++) {
+            if (among(c, REDUCTIONS)) reduction_call(rank, team, plan, c);
+            else if (c == COLL_barrier) barrier_call(rank, team, plan);
+            else if (c == COLL_bcast || c == COLL_gatherv || c == COLL_scatterv) rooted_call(rank, team, plan, c);
+        }
+    }
+}
+
+/* ---- the world: nodes of any sizes, ranks on any of them ---- */
+
+static void build_world(int p, uint64_t *random) {
+    int nodes = 2 + (int)draw_below(random, (uint32_t)(p < 6 ? p : 6) - 1), blocks = (int)draw_below(random, 2), first[most_ranks];
+    memset(&world, 0, sizeof world);
+    for (int n = 0; n < nodes; n++) first[n] = -1;
+    for (int r = 0; r < p; r++) {
+        int node = blocks ? r * nodes / p : r < nodes ? r : (int)draw_below(random, (uint32_t)nodes);
+        if (first[node] < 0) first[node] = r;
+        world.lowest[r] = first[node];
+        world.here[first[node]]++;
+    }
+    for (int r = 0; r < p; r++)
+        if (world.here[r]) expect((world.memory[r] = calloc(1, control_size(world.here[r], 4096, space))) != NULL, "calloc");
+}
+
+static void join(struct rank *rank, struct team *team, struct places *places, struct team *node) {
+    int me = rank->team.me, p = rank->team.p;
+    expect(places_make(places, p, world.lowest) == 0, "places");
+    *node = (struct team){.p = ranks_on(places, places->node_of[me]), .me = places->local_of[me], .domains = 1};
+    team_attach(node, world.memory[world.lowest[me]], 4096, space);
+    node->names = calloc((size_t)node->p, sizeof *node->names);
+    node->progress = rank->team.progress, node->progress_state = rank->team.progress_state;
+    *team = (struct team){.p = p, .me = me, .nodes = places->nodes, .domains = 1, .wire = rank->team.wire};
+    team->places = places, team->node = node, team->model = node;
+}
+
+static void body(struct rank *rank) {
+    static struct team teams[most_ranks], nodes[most_ranks];
+    struct team *team = &teams[rank->team.me], *node = &nodes[rank->team.me];
+    struct places *places = calloc(1, sizeof *places);
+    join(rank, team, places, node);
+    sync_all(&rank->team, 0);
+    for (int round = 0; round < rounds; round++)
+        for (int i = 0; i < text_count; i++) one_plan(rank, team, &plans[i]);
+    sync_all(&rank->team, 0);
+    team_release(team);
+    team_release(node);
+}
+
+int main(int count, char **words) {
+    uint64_t random = seed_from(count, words);
+    char why[192];
+    for (int i = 0; i < text_count; i++) expect(plan_parse(texts[i], &plans[i], why, sizeof why) == 0, "%s: %s", texts[i], why);
+    for (int p = 2; p <= most_ranks; p += p < 6 ? 1 : 3) {
+        static struct crew crew;
+        build_world(p, &random);
+        crew = (struct crew){.p = p, .slot = 64 * most_ranks, .room = 8192, .seed = draw(&random), .body = body, .wired = true};
+        crew_run(&crew);
+        for (int r = 0; r < p; r++) free(world.memory[r]);
+    }
+    printf("%d plans on 2 to %d ranks\n", (int)text_count, (int)most_ranks);
+    return 0;
+}
