@@ -11,17 +11,17 @@
 extern const struct algorithm_code algorithm_exchange;
 
 /* The counts and places of the two calls that a call becomes, made by prepare. */
-struct tables {
+struct lists {
     int64_t *counts[2], *displs[2];           /* [p], of what is sent and received */
     int64_t *near_counts[2], *near_displs[2]; /* [q] */
 };
 
-static struct tables tables_of(struct team *team) {
+static struct lists lists_of(struct team *team) {
     size_t p = (size_t)team->p, q = (size_t)team->node->p;
     bool fresh;
     int64_t *at = team_keeps(team, &algorithm_exchange, 0, 4 * (p + q) * sizeof *at, &fresh);
-    if (!at) return (struct tables){0};
-    return (struct tables){
+    if (!at) return (struct lists){0};
+    return (struct lists){
         {at, at + p}, {at + 2 * p, at + 3 * p}, {at + 4 * p, at + 4 * p + q}, {at + 4 * p + 2 * q, at + 4 * p + 3 * q}};
 }
 
@@ -41,7 +41,7 @@ static bool can(const struct team *team, const struct shape *shape, const struct
 }
 
 static int prepare(struct team *team, const struct arguments *arguments) {
-    if (!messages_agree(team, tables_of(team).counts[0] != NULL)) return -ENOMEM;
+    if (!messages_agree(team, lists_of(team).counts[0] != NULL)) return -ENOMEM;
     int error = routine_prepare(arguments->local, team->node), last = routine_prepare(arguments->inner, team);
     return messages_agree(team, error == 0 && last == 0) ? 0 : -EIO;
 }
@@ -56,30 +56,30 @@ static double cost(const struct team *team, const struct shape *shape, const str
 
 /* One side, parted into what stays on the node and what does not. */
 static void part(const struct team *team, struct blocks *far, struct blocks *near, const struct blocks *all,
-                 const struct tables *tables, int side) {
+                 const struct lists *lists, int side) {
     const struct places *places = team->places;
     int home = places->node_of[team->me];
     for (int r = 0; r < team->p; r++) {
         struct run run = run_of(all, r);
         bool stays = places->node_of[r] == home;
-        tables->counts[side][r] = stays ? 0 : (int64_t)run.bytes;
-        tables->displs[side][r] = run.at - all->base;
+        lists->counts[side][r] = stays ? 0 : (int64_t)run.bytes;
+        lists->displs[side][r] = run.at - all->base;
         if (!stays) continue;
-        tables->near_counts[side][places->local_of[r]] = (int64_t)run.bytes;
-        tables->near_displs[side][places->local_of[r]] = run.at - all->base;
+        lists->near_counts[side][places->local_of[r]] = (int64_t)run.bytes;
+        lists->near_displs[side][places->local_of[r]] = run.at - all->base;
     }
     *far = (struct blocks){.base = all->base,
                            .count = team->p,
                            .layout = &layout_bytes,
-                           .counts = tables->counts[side],
-                           .displs = tables->displs[side],
+                           .counts = lists->counts[side],
+                           .displs = lists->displs[side],
                            .unit = 1,
                            .count_width = 8,
                            .displ_width = 8};
     *near = *far;
     near->count = team->node->p;
-    near->counts = tables->near_counts[side];
-    near->displs = tables->near_displs[side];
+    near->counts = lists->near_counts[side];
+    near->displs = lists->near_displs[side];
 }
 
 static size_t bytes_between(const struct call *call, int source, int dest) {
@@ -88,11 +88,11 @@ static size_t bytes_between(const struct call *call, int source, int dest) {
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
-    const struct tables tables = tables_of(team);
+    const struct lists lists = lists_of(team);
     struct blocks sends, recvs, far[2], near[2];
     sides_of(team, call, &sends, &recvs);
-    part(team, &far[0], &near[0], &sends, &tables, 0);
-    part(team, &far[1], &near[1], &recvs, &tables, 1);
+    part(team, &far[0], &near[0], &sends, &lists, 0);
+    part(team, &far[1], &near[1], &recvs, &lists, 1);
     struct call local = {.shape = {.collective = COLL_alltoallv, .bytes = call->shape.bytes, .unsized = true},
                          .sends = &near[0],
                          .recvs = &near[1],

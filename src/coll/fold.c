@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algorithm_fold - reduce along a binomial tree: each rank combines its vector with those of the ranks after it, 1, 2, 4 .. of
- * them, and gives the result to the one that waits for it. Operands stay in the order of the ranks; rank 0 hands the result to the root.
+ * them, and gives the result to the one that waits for it. Operands stay in the order of the ranks; rank 0 hands the result on.
  * Cost    ceil(log2 p) (L + 2 o + n beta + n gamma), one message more where the root is not rank 0;  scratch two pieces.
  * Wins    short vectors. */
 #include "coll/pieces.h"

@@ -53,7 +53,7 @@ void unpack_block(struct joint *joint, const struct block *block, const char *fr
     else layout_unpack(block->at, block->layout, block->elements, from, bytes);
 }
 
-/* Finds what needs no packing: a lane's message that is nothing but blocks of mine, in a row. All else is marked as not straight. */
+/* Finds what needs no packing: a message that is nothing but blocks of mine, in a row. All else is marked as not straight. */
 static void find_straight(const struct passage *p, struct half *half, const struct blocks *blocks, bool allowed) {
     const struct routes *routes = p->routes;
     int nodes = p->team->places->nodes, lanes = routes->scheme.lanes, home = p->team->places->node_of[p->team->me];
@@ -123,12 +123,12 @@ static void add_up(struct half *half, const uint64_t *table) {
 static void pack_sized(struct passage *p) {
     struct team *node = p->team->node;
     struct half *out = &p->routes->out, *in = &p->routes->in;
-    uint64_t *sent = (uint64_t *)(void *)node->tables, *received = sent + out->cells;
-    bool fresh = node->tables_hold != p->routes;
+    uint64_t *sent = (uint64_t *)(void *)node->tables.at, *received = sent + out->cells;
+    bool fresh = node->tables.hold != p->routes;
     bool same = same_sizes(p, out, &p->sends, sent, fresh);
     same = same_sizes(p, in, &p->recvs, received, fresh) && same;
     if (same) pack(p);
-    node->tables_hold = p->routes;
+    node->tables.hold = p->routes;
     if (!(sync_all(node, same ? 0 : CHANGED) & CHANGED)) return;
     add_up(out, sent);
     add_up(in, received);
@@ -223,7 +223,7 @@ enum outcome lanes_exchange(struct team *team, const struct call *call, const st
     }
     run_lanes(&p);
     unpack(&p, true);
-    sync_all(team->node, 0);
+    if (sync_all(team->node, p.failed ? PATH_LOST : 0) & PATH_LOST) p.failed = true;
     unpack(&p, false);
     return p.failed || p.absent ? FAILED : DONE;
 }

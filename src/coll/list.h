@@ -24,7 +24,7 @@ ALGORITHM(aggregate, PERSONAL, "inner", "to each rank one message with all that 
 ALGORITHM(distribute, EXCHANGES | NEIGHBORS, "inner", "from each rank one message with all it has for another node (kumar2008)")
 ALGORITHM(exchange, ALLTOALLS, "inner local", "what stays on a node by shared memory, the rest by messages (ramesh2024)")
 ALGORITHM(mnco, EXCHANGES, "owners", "through owners of tiles of the matrix, about 2 sqrt p messages (li2018 s.2.5, MN-CO)")
-ALGORITHM(universal, BIT(barrier) | ROOTED | REDUCTIONS, "inner", "a leader a node runs any routine; inside by shared memory (parsons2015)")
+ALGORITHM(universal, BIT(barrier) | ROOTED | REDUCTIONS, "inner", "any routine among leaders of nodes (parsons2015 s.II)")
 ALGORITHM(recursive, BIT(allreduce), "", "recursive doubling: ranks exchange all that they have combined")
 ALGORITHM(fold, BIT(reduce), "", "a binomial tree, in the order of the ranks")
 ALGORITHM(halving, BIT(reduce_scatter) | BIT(reduce_scatter_block), "", "ranks exchange halves of their vectors")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algorithm_recursive - allreduce by recursive doubling (Thakur, Rabenseifner and Gropp 2005, section 4.4), for any number of
- * ranks: of the ranks beyond a power of two each gives its vector to a neighbour and gets the result from it. Groups that combine follow
- * each other, so operands stay in the order of the ranks, and all ranks set the same brackets.
+ * ranks: of the ranks beyond a power of two each gives its vector to a neighbour and gets the result from it. Groups that combine
+ * follow each other, so operands stay in the order of the ranks, and all ranks set the same brackets.
  * Cost    ceil(log2 p) (L + 2 o + n beta + n gamma), one or two more where p is no power of two;  scratch two pieces.
  * Wins    short vectors. */
 #include "coll/pieces.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reduced - the collectives that combine, for universal.c. All ranks of a node stage their vectors; each combines its share of
- * them, or, where that is short, the leader all; the leaders combine what the nodes have. Brackets are set from the left, inside the node
- * and then among the nodes, so results do not depend on who comes first; operands change sides only where ranks of a node do not
+ * them, or, where that is short, the leader all; the leaders combine what the nodes have. Brackets are set from the left, inside the
+ * node and then among the nodes, so results do not depend on who comes first; operands change sides only where ranks of a node do not
  * follow each other, and there only operations that commute get here.
  *
  * The staged vectors a(0) .. a(q-1) become their prefixes, a(i) = a(i-1) op a(i); the last is the node's. A scan adds to them what
@@ -158,7 +158,7 @@ enum outcome universal_reduction(const struct job *job) {
 }
 
 double universal_combine_seconds(const struct team *team, const struct shape *shape) {
-    const struct team *node = team->node;
+    const struct team *node = team->model;
     int ranks = team->places->most;
     size_t bytes = vector_bytes(team, shape);
     bool alone = is_short(node, bytes, ranks);

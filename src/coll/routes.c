@@ -171,7 +171,7 @@ static struct routes *make(struct team *team, const struct call *call, const str
         like.out.count = (size_t)n->to_count, like.in.count = (size_t)n->from_count;
     }
     bool fine =
-        (!edges || (out && in)) && (equal || (like.out.cells + like.in.cells) * sizeof(uint64_t) <= team->node->tables_bytes);
+        (!edges || (out && in)) && (equal || (like.out.cells + like.in.cells) * sizeof(uint64_t) <= team->node->tables.bytes);
     struct routes *routes = fine ? room_for(team, like, equal, which) : NULL;
     int m = 0;
     for (int l = 0; routes && l < scheme->lanes; l++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* spread - allgather and allgatherv over lanes; see lanes.h. Each rank puts its block into the node's space; after a barrier lane l
- * brings part l of every node's blocks to every node; after another one all take everything from the space. A block that is all that
- * a lane takes from this node goes from where it lies.
+ * brings part l of every node's blocks to every node; after another one all take everything from the space.
+ * A block that is all that a lane takes from this node goes from where it lies.
  * Source: li2018 section 4.1.3 (the topology-aware rivals); parsons2015 section II. */
 #include "coll/lanes.h"
 
@@ -88,12 +88,12 @@ enum outcome lanes_spread(struct team *team, const struct call *given, const str
     sync_all(team->node, 0);
     for (int l = team->node->me; l < scheme.lanes; l += team->node->p)
         if (run_lane(team, &call, arguments, &scheme, s, l) == FAILED) failed = true;
-    sync_all(team->node, 0);
+    failed = sync_all(team->node, failed ? PATH_LOST : 0) & PATH_LOST;
     for (int r = 0; r < team->p && !absent; r++) {
         struct block block = block_of(&recvs, places->ranks[r]);
-        if (given->in_place && places->ranks[r] == team->me) continue;
+        if (block.at == own.at) continue; /* in place */
         unpack_block(&joint, &block, s->in + s->at[r]);
     }
     joint_end(&joint);
-    return failed ? FAILED : DONE;
+    return failed || absent ? FAILED : DONE;
 }

@@ -81,7 +81,8 @@ static enum outcome run(struct team *team, const struct call *call, const struct
                       .home = places->node_of[team->me],
                       .local = places->local_of[team->me],
                       .absent = call->trouble & LEAVE};
-    job.in = team->node->space + team->node->space_bytes / 2 / 64 * 64;
+    size_t room;
+    job.in = team_space(team->node, &room);
     job.out = job.in + job_room(team);
     job.here = ranks_on(places, job.home);
     job.leads = job.lane->me >= 0;
@@ -101,7 +102,7 @@ static double cost(const struct team *team, const struct shape *shape, const str
     struct shape inner = job_shape(team, shape);
     double among_nodes = lane ? routine_cost(arguments->inner, lane, &inner) : -1;
     if (among_nodes < 0) return -1;
-    const struct team *node = team->node;
+    const struct team *node = team->model;
     double seconds = among_nodes + 2 * node->sync_seconds;
     if (among(shape->collective, REDUCTIONS)) return seconds + universal_combine_seconds(team, shape);
     if (shape->collective == COLL_barrier) return seconds;

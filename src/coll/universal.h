@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* universal.h - private to coll/: what the parts of universal.c have in common.
  *
- * The upper half of a node's space is theirs, the lower that of the exchanges (lanes.c). `in` is written before the first barrier
- * of a call, by all ranks, and read until the last one; `out` is written between the two, by the leader, and read after the last,
- * while others may already fill `in` for their next call. */
+ * `in` is written before the first barrier of a call, by all ranks, and read until the last one; `out` is written between the two,
+ * by the leader, and read after the last, while others may already be in their next call, which has the other half of the space. */
 #ifndef MORTAR_UNIVERSAL_H
 #define MORTAR_UNIVERSAL_H
 
@@ -23,7 +22,7 @@ struct job {
 };
 
 /* Bytes of `in`, and of `out`. */
-static inline size_t job_room(const struct team *team) { return team->node->space_bytes / 4 / 64 * 64; }
+static inline size_t job_room(const struct team *team) { return team->model->space_bytes / 4 / 64 * 64; }
 /* What the leaders run: collective and bytes of a block. */
 struct shape job_shape(const struct team *team, const struct shape *shape);
 /* The leader runs the inner routine. Returns the trouble to arrive with. */

@@ -61,6 +61,14 @@ struct wire {
 };
 enum { TAGS = 16 };
 
+/* More memory that the ranks of a node share, for what one call has told the node and the next need not tell again; see
+ * coll/lanes.c. */
+struct tables {
+    char *at;
+    size_t bytes;
+    const void *hold; /* what they tell of; the same on all ranks */
+};
+
 /* What this rank has sent. far: to other nodes. */
 struct traffic {
     uint64_t messages, bytes, far_messages, far_bytes;
@@ -100,6 +108,18 @@ int messages_sum(struct team *team, const uint64_t values[2], uint64_t sums[2]);
  * last call left. Safe when every call that takes some has a barrier of the node behind its first write. Every rank must ask.
  * *bytes: how much it is. Local. */
 char *team_space(struct team *node, size_t *bytes);
+/* Takes the tables from the end of the space. Local. */
+void team_reserve_tables(struct team *node);
+
+/* ---- keep.c ---- */
+/* Memory until scratch_drop, which an algorithm calls at the end of a call that took some; in lines of its own, not zeroed. NULL:
+ * no memory. Local. */
+void *scratch_take(struct team *team, size_t bytes);
+void scratch_drop(struct team *team);
+/* Memory that lives as long as the team, zero at first, and is found again by two words, with the same bytes. *fresh: this is the
+ * first time. NULL: no memory. Local. */
+void *team_keeps(struct team *team, const void *whose, unsigned which, size_t bytes, bool *fresh);
+void team_free_kept(struct team *team);
 
 /* ---- lanes.c ---- */
 /* Lane l: rank l % (ranks on it) of each node; on a rank that is not in it, me is -1. The team keeps it. NULL: no memory. Local. */

@@ -47,10 +47,10 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
                                        .tick_rate = clock_ticks_per_second()};
 }
 
-void team_reserve_tables(struct team *team) {
-    team->tables_bytes = team->space_bytes / 16 / page * page;
-    team->space_bytes -= team->tables_bytes;
-    team->tables = team->space + team->space_bytes;
+void team_reserve_tables(struct team *node) {
+    node->tables.bytes = node->space_bytes / 16 / page * page;
+    node->space_bytes -= node->tables.bytes;
+    node->tables.at = node->space + node->space_bytes;
 }
 
 char *team_space(struct team *node, size_t *bytes) {

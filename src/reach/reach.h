@@ -166,10 +166,8 @@ struct team {
     char *space; /* space_bytes of memory, shared by the ranks of a node that is one of several; sparse */
     size_t space_bytes;
     uint32_t space_turns; /* calls of team_space */
-    char *tables;         /* tables_bytes more, for what coll/lanes.c has told the node and will not tell it again */
-    size_t tables_bytes;
-    const void *tables_hold; /* what they tell of, as coll/lanes.c knows it; the same on all ranks */
-    char *boxes;             /* see box.c */
+    struct tables tables;
+    char *boxes; /* see box.c */
     size_t box_room;
     uint64_t ops;                       /* calls that went through boxes, the same number on all ranks */
     uint32_t *turns, turns_count;       /* see team_turns */
@@ -252,8 +250,6 @@ extern int (*wire_collective)(MPI_Comm comm, struct team *team, const struct cal
 size_t control_size(int p, size_t slot, size_t space);
 /* Points team->control, stage, slot and space into zeroed shared memory of control_size bytes; picks the waiting policy. Local. */
 void team_attach(struct team *team, void *memory, size_t slot, size_t space);
-/* Takes the tables from the end of the space. Local. */
-void team_reserve_tables(struct team *team);
 /* Frees what the team owns except the struct itself. Local. */
 void team_release(struct team *team);
 /* My part of a walk; NULL without memory. Local; the array belongs to the team. */
@@ -325,16 +321,6 @@ void box_ring(const struct team *team, int reader);
 void box_ack(const struct team *team, struct box *box);
 /* Scratch memory for so many numbers, kept by the team. NULL: no memory. Local. */
 uint32_t *team_turns(struct team *team, uint32_t count);
-
-/* ---- keep.c ---- */
-/* Memory until scratch_drop, which an algorithm calls at the end of a call that took some; in lines of its own, not zeroed. NULL:
- * no memory. Local. */
-void *scratch_take(struct team *team, size_t bytes);
-void scratch_drop(struct team *team);
-/* Memory that lives as long as the team, zero at first, and is found again by two words, with the same bytes. *fresh: this is the
- * first time. NULL: no memory. Local. */
-void *team_keeps(struct team *team, const void *whose, unsigned which, size_t bytes, bool *fresh);
-void team_free_kept(struct team *team);
 
 /* ---- domains.c ---- */
 /* Where a rank runs: the processors that it may use, and its number in the job, which places it on a machine that is pretended. */

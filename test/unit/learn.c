@@ -75,8 +75,8 @@ static void one_call(struct rank *rank, const struct world *world, struct plan *
 static void play(struct rank *rank) {
     const struct world *world = rank->crew->argument;
     struct team *team = &rank->team;
-    struct shape shape = {COLL_alltoall, bytes, false, 0}, other = {COLL_allgather, 3 * bytes, false, 0};
-    if (world->loose) shape = (struct shape){COLL_reduce, 512 << 10, false, 0};
+    struct shape shape = {COLL_alltoall, bytes, false, 0, false}, other = {COLL_allgather, 3 * bytes, false, 0, false};
+    if (world->loose) shape = (struct shape){COLL_reduce, 512 << 10, false, 0, false};
     double total = 0, regret = 0, native_calls = 0;
     const char *usual = ""; /* what most of the last calls run */
     int usual_calls = 0;
