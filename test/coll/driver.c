@@ -118,8 +118,7 @@ int main(int count, char **words) {
     }
     arenas(stack, sizeof stack);
     hosts_find();
-    places_make();
-    for (int i = 0; i < place_count; i++) places[i].apart |= settings.nodes && places[i].p > 1;
+    places_open();
     layouts_make();
     combinations_make();
     int failures = run_all(force);
@@ -127,7 +126,7 @@ int main(int count, char **words) {
     print_expectations();
     combinations_free();
     layouts_free();
-    places_free();
+    places_close();
     if (places[0].me == 0) printf("driver: %d cases, %d failures\n", settings.cases, failures);
     MPI_Finalize();
     return failures > 0;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* places - communicators: the world and what programs make of it; Cartesian grids with periodic dimensions of one and two, graphs
  * with duplicate edges, self loops and ranks without neighbours. Which block meets which is asked of the host MPI. */
+#include "reach/messages.h"
+
 #include "driver.h"
 
 #include <stdlib.h>
@@ -20,6 +22,9 @@ static void add(const char *name, MPI_Comm comm) {
     MPI_Comm_size(node, &here);
     MPI_Comm_free(&node);
     place->apart = here < place->p;
+    int first = places_pretended(place->p, 0);
+    if (first >= 0) place->apart = false;
+    for (int r = 1; r < place->p && first >= 0; r++) place->apart = place->apart || places_pretended(place->p, r) != first;
 }
 
 static void add_split(const char *name, int color, int key) {
@@ -165,7 +170,7 @@ static void add_directed(const char *name, int p, int me, int edges, int lonely,
     free(weights);
 }
 
-void places_make(void) {
+void places_open(void) {
     int p, me;
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
@@ -194,7 +199,7 @@ void places_make(void) {
     for (int i = 0; i < place_count; i++) learn(&places[i]);
 }
 
-void places_free(void) {
+void places_close(void) {
     for (int i = 0; i < place_count; i++) {
         free(places[i].edges[0]);
         free(places[i].edges[1]);
