@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reduced - the collectives that combine, for universal.c. All ranks of a node stage their vectors; each combines its share of
- * them, or, where that is short, the leader all; the leaders combine what the nodes have. Brackets are set from the left, inside the
- * node and then among the nodes, so results do not depend on who comes first; operands change sides only where ranks of a node do not
- * follow each other, and there only operations that commute get here.
+ * them, or, where that is short, the leader all; the leaders combine what the nodes have. Brackets are set from the left, inside
+ * the node and then among the nodes, so results do not depend on who comes first; operands change sides only where ranks of a node
+ * do not follow each other, and there only operations that commute get here.
  *
  * The staged vectors a(0) .. a(q-1) become their prefixes, a(i) = a(i-1) op a(i); the last is the node's. A scan adds to them what
  * the nodes before have (an exscan among leaders). A reduce_scatter stages its parts node by node. */
