@@ -56,6 +56,8 @@ def test(flavour, ranks, cases, *words):
         else:
             options += ["--option", word]
     nodes = "--nodes" in drive or not ranks.isdigit() or "MPI_NODES" in os.environ
+    if nodes and "--nodes" not in drive:
+        drive += ["--nodes"]
     lists = {collective: some(plans(collective, nodes), seed) for collective in collectives()}
     wanted = ["%s=%s" % (collective, plan) for collective in lists for plan in lists[collective]]
     result = mpi(flavour, ranks, drive + wanted, options, seconds=300).ok("0 failures").silent()
