@@ -72,10 +72,20 @@ HOT static void await_box(struct team *team, struct entry *box) {
     if (team->waits.on && waited) waits_for(team, brought_by, box->entered);
 }
 
-HOT static void reduce_piece(struct team *team, const struct call *call, struct load *load, char *result) {
-    int root = call->root;
+HOT struct load load_of(const struct team *team, const struct reduction *reduction, const char *at, size_t count) {
+    struct load load = {.reduction = reduction, .count = count, .bytes = count * reduction->bytes, .at = at};
+    while (classes[load.class].bytes < load.bytes) load.class ++;
+    if (reduction->any_order && team->p < UINT16_MAX) load.class += sizes;
+    return load;
+}
+
+HOT bool arrival_combine(struct team *team, struct load *load) {
     uint32_t number = team->arrivals[load->class]++;
-    bool top = load->class < sizes ? climb(team, load, number) : pool_combine(team, load, number);
+    return load->class < sizes ? climb(team, load, number) : pool_combine(team, load, number);
+}
+
+HOT void arrival_reduce(struct team *team, int root, struct load *load, char *result) {
+    bool top = arrival_combine(team, load);
     if (!top && team->me != root) return;
     struct entry *box = entry_at(team, load->class, root, classes[load->class].depth);
     if (team->me != root) {
@@ -86,7 +96,8 @@ HOT static void reduce_piece(struct team *team, const struct call *call, struct 
         return;
     }
     if (!top) await_box(team, box);
-    memcpy(result, top ? load->at : box->vectors, load->bytes);
+    const char *from = top ? load->at : box->vectors;
+    if (from != result) memcpy(result, from, load->bytes);
     load_drop(load);
     if (!top) atomic_store_explicit(&box->word, 0, memory_order_release);
 }
@@ -98,10 +109,8 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
     if (most == 0) return LEFT;
     for (size_t at = 0, now; at < reduction->count; at += now) {
         now = reduction->count - at < most ? reduction->count - at : most;
-        struct load load = {reduction, now, now * bytes, 0, call->send + at * bytes, NULL, 0};
-        while (classes[load.class].bytes < load.bytes) load.class ++;
-        if (reduction->any_order && team->p < UINT16_MAX) load.class += sizes;
-        reduce_piece(team, call, &load, call->recv + at * bytes);
+        struct load load = load_of(team, reduction, call->send + at * bytes, now);
+        arrival_reduce(team, call->root, &load, call->recv + at * bytes);
     }
     return DONE;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* arrival.h - private to coll/: the shared memory in which ranks leave vectors to each other, for arrival.c and pool.c.
+/* arrival.h - private to coll/: the shared memory in which ranks leave vectors to each other, for arrival.c, pool.c
+ * and tardy.c.
  *
  * Vectors lie in rings, one of `depth` entries per node (a place in the tree, or a rank) and class, so that ranks can run so many
  * calls ahead. All ranks number the calls of a class alike; call k uses entry k % depth of each node. */
@@ -85,6 +86,15 @@ static inline void load_drop(struct load *load) {
     if (load->held) entry_set(load->held, load->release);
     load->held = NULL;
 }
+
+/* ---- arrival.c ---- */
+/* So many elements, at most bytes3 bytes, of this rank's vector. */
+struct load load_of(const struct team *team, const struct reduction *reduction, const char *at, size_t count);
+/* Combines the loads of all ranks of a node. True for one rank, the last or nearly so: it carries all, until load_drop. The others
+ * carry nothing, and go. */
+bool arrival_combine(struct team *team, struct load *load);
+/* The same, but what all have gets to the root, who waits for it. */
+void arrival_reduce(struct team *team, int root, struct load *load, char *result);
 
 /* ---- pool.c ---- */
 /* In the order of arrival: true for the rank that holds the combination of all. */

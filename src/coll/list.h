@@ -25,6 +25,7 @@ ALGORITHM(distribute, EXCHANGES | NEIGHBORS, "inner", "from each rank one messag
 ALGORITHM(exchange, ALLTOALLS, "inner local", "what stays on a node by shared memory, the rest by messages (ramesh2024)")
 ALGORITHM(mnco, EXCHANGES, "owners", "through owners of tiles of the matrix, about 2 sqrt p messages (li2018 s.2.5, MN-CO)")
 ALGORITHM(universal, BIT(barrier) | ROOTED | REDUCTIONS, "inner", "any routine among leaders of nodes (parsons2015 s.II)")
+ALGORITHM(tardy, BIT(reduce), "", "over nodes, whoever comes last on its node carries on (parsons2015 s.III)")
 ALGORITHM(recursive, BIT(allreduce), "", "recursive doubling: ranks exchange all that they have combined")
 ALGORITHM(fold, BIT(reduce), "", "a binomial tree, in the order of the ranks")
 ALGORITHM(halving, BIT(reduce_scatter) | BIT(reduce_scatter_block), "", "ranks exchange halves of their vectors")

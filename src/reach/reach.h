@@ -158,7 +158,8 @@ struct team {
     struct kept *kept;
     size_t scratch_wish;
     struct network network;
-    struct control *control; /* on one node */
+    void (*settle)(struct team *team); /* before the team dies: receives what is still on its way to me. NULL: nothing is */
+    struct control *control;           /* on one node */
     size_t control_bytes;
     char *cards; /* [2][p][CARD_BYTES] bytes */
     char *stage; /* [2][p][slot] bytes */

@@ -78,6 +78,7 @@ static void team_free(struct live *live) {
     atomic_fetch_add(&team_changes, 1);
     if (team_farewell) team_farewell(team);
     if (team->plans_free) team->plans_free(team);
+    if (team->settle) team->settle(team);
     for (struct team *part = team; part; part = part->node) {
         progress_stop(part);
         wire_close(part);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* queues - a carrier of messages between threads, which are the ranks of a crew. Messages between two ranks with one tag arrive in
- * order, others in any; a short one may be copied when it is sent, any other waits, with its bytes where they lie, for who receives
- * it, as a rendezvous does. What nobody receives, and who waits for ever, are failures. */
+ * order, others in any; one of a few bytes is copied when it is sent, a short one may be, any other waits, with its bytes where they
+ * lie, for who receives it, as a rendezvous does. What nobody receives, and who waits for ever, are failures. */
 #define _GNU_SOURCE
 #include "crew.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { patience_seconds = 60, eager_bytes = 1 << 16 };
+enum { patience_seconds = 60, eager_bytes = 1 << 16, always_eager_bytes = 8 };
 enum progress { UNDER_WAY, FINISHED, TOLD };
 
 struct item {
@@ -84,7 +84,7 @@ static int start(void *state, bool sends, int peer, void *data, size_t bytes, in
     struct desk *desk = state;
     struct office *office = desk->office;
     struct item *item = malloc(sizeof *item);
-    bool copied = sends && bytes <= eager_bytes && draw_below(&desk->random, 2);
+    bool copied = sends && bytes <= eager_bytes && (bytes <= always_eager_bytes || draw_below(&desk->random, 2));
     *item = (struct item){.from = sends ? desk->me : peer,
                           .to = sends ? peer : desk->me,
                           .tag = tag,
