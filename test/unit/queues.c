@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* queues - a carrier of messages between threads, which are the ranks of a crew. Messages between two ranks with one tag arrive in
- * order, others in any; one of a few bytes is copied when it is sent, a short one may be, any other waits, with its bytes where they
- * lie, for who receives it, as a rendezvous does. What nobody receives, and who waits for ever, are failures. */
+ * order, others in any; one of a few bytes is copied when it is sent, a short one may be, any other waits, with its bytes where
+ * they lie, for who receives it, as a rendezvous does. What nobody receives, and who waits for ever, are failures. */
 #define _GNU_SOURCE
 #include "crew.h"
 
