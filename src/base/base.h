@@ -3,6 +3,8 @@
 #ifndef MORTAR_BASE_H
 #define MORTAR_BASE_H
 
+#include "base/charge.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,6 +56,9 @@ struct processors {
 };
 struct processors machine_processors(void);
 int processors_count(const struct processors *set);
+
+/* Bytes of memory that the node has. */
+size_t machine_memory(void);
 
 /* Asks the scheduler to run this thread in slices of so many microseconds, without changing its share of the processor: a thread
  * that was woken then need not wait for a stranger's whole slice (3 ms). Needs no privilege; Linux before 6.12 ignores it. */

@@ -20,6 +20,8 @@ int processors_count(const struct processors *set) {
     return count;
 }
 
+size_t machine_memory(void) { return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE); }
+
 /* The kernel's struct sched_attr, first version; libc has no wrapper. */
 struct scheduling {
     uint32_t size, policy;

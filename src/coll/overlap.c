@@ -97,7 +97,7 @@ static void unpack_node(const struct overlap *o, int node) {
     const struct places *places = o->team->places;
     for (int i = places->first[node]; i < places->first[node + 1]; i++) {
         struct block block = block_of(&o->recvs, places->ranks[i]);
-        if (places->ranks[i] == o->team->me && block.at == o->mine) continue; /* in place */
+        if (places->ranks[i] == o->team->me && block.at == o->mine) continue; /* in place; an empty block begins where others do */
         layout_unpack(block.at, block.layout, block.elements, o->area + start_of(o, i), block_bytes(&block));
     }
 }

@@ -55,6 +55,7 @@ static void take_staged(const struct team *team, const struct call *call, uint32
     if (call->shape.collective == COLL_scan) slot = team->me;
     else if (call->shape.collective == COLL_exscan) slot = team->me - 1;
     const char *result = stage_of(team, half, slot, staged.count * bytes);
+    charge_copy(1, (upto - from) * bytes);
     memcpy(call->recv + (from - mine.first) * bytes, result + (from - staged.first) * bytes, (upto - from) * bytes);
 }
 
@@ -83,6 +84,7 @@ HOT enum outcome staged_reduction(struct team *team, const struct call *call, bo
         now = reduction->count - at < most ? reduction->count - at : most;
         uint32_t half = team->epoch & 1, trouble = at == 0 ? call->trouble : 0;
         /* With trouble the buffer may not be readable. */
+        charge_copy(1, now * bytes);
         if (!call->trouble) memcpy(stage_of(team, half, team->me, now * bytes), call->send + at * bytes, now * bytes);
         if (alone) trouble = combine_alone(team, reduction, now, trouble);
         else trouble = combine_together(team, reduction, now, trouble);

@@ -18,6 +18,7 @@ HOT static void copy_in(const struct team *team, const struct call *call, size_t
     size_t n = call->shape.bytes;
     int blocks = call->shape.collective == COLL_alltoall ? team->p : 1;
     char *slot = stage_of(team, team->epoch & 1, team->me, length * (size_t)blocks);
+    charge_copy(length == n ? 1 : (size_t)blocks, length * (size_t)blocks);
     if (length == n) {
         memcpy(slot, call->send, n * (size_t)blocks);
         return;

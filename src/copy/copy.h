@@ -4,6 +4,8 @@
 #ifndef MORTAR_COPY_H
 #define MORTAR_COPY_H
 
+#include "base/base.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,6 +49,7 @@ static inline void copy_fence(void) {
 /* Short blocks are one or two instructions where the compiler knows the length; a call costs more than the copy. */
 static inline void copy_block(const struct copier *copier, void *to, const void *from, size_t bytes) {
     if (to == from) return; /* a block that is in place already: peers may be reading it */
+    charge_copy(1, bytes);
     switch (bytes) {
     case 4: memcpy(to, from, 4); break;
     case 8: memcpy(to, from, 8); break;

@@ -155,6 +155,7 @@ HOT static void rectangle(size_t bytes, char *to, const char *from, const struct
         kernel_runs(to, from, bytes, row, column, fetch, copier);
         return;
     }
+    charge_copy(row->count * column->count, all);
     copier->plain -= all < copier->plain ? all : copier->plain;
     switch (bytes) {
     case 1: runs(to, from, 1, row, column, false); return;

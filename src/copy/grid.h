@@ -33,6 +33,7 @@ static inline void move_run(struct copier *copier, char *to, const char *from, s
         copy_block(&(struct copier){.kernel = KERNEL_plain, .plain = SIZE_MAX}, to, from, bytes);
         copier->plain -= bytes < copier->plain ? bytes : copier->plain;
     } else {
+        charge_copy(1, bytes);
         kernels[copier->kernel].move(to, from, bytes);
         copier->plain = 0;
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* info - `mortar info`: the tables of options, algorithms, orders and copy kernels, and what this machine offers.
- * --plans: plans.c; --orders: orders.c. Reads the same
- * list.h files as the library, so it cannot say anything else. */
+/* info - `mortar info`: the tables of options, algorithms, orders and copy kernels, and what this machine offers. Reads the same
+ * list.h files as the library, so it cannot say anything else. --plans: plans.c; --plan: plan.c; --orders: orders.c */
 #define _GNU_SOURCE
 #include "info/info.h"
 

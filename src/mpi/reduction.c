@@ -60,6 +60,7 @@ HOT static bool agree(const struct request *r, struct team *team, struct shape *
 /* The MPI library counts in int. */
 HOT static void combine(const struct reduction *reduction, const char *in, char *inout, size_t count) {
     const struct operation *operation = reduction->state;
+    charge_combine(count * reduction->bytes);
     for (size_t done = 0, now; done < count; done += now) {
         now = count - done < 1 << 30 ? count - done : 1 << 30;
         PMPI_Reduce_local(in + done * reduction->bytes, inout + done * reduction->bytes, (int)now, operation->type, operation->op);
@@ -97,6 +98,7 @@ static bool move_packed(MPI_Datatype type, char *user, size_t count, char *packe
 static void combine_packed(const struct reduction *reduction, const char *in, char *inout, size_t count) {
     const struct operation *operation = reduction->state;
     size_t bytes = reduction->bytes;
+    charge_combine(count * bytes);
     for (size_t done = 0, now; done < count; done += now) {
         now = count - done < operation->strip ? count - done : operation->strip;
         char *left = (char *)(uintptr_t)in + done * bytes, *right = inout + done * bytes;

@@ -118,8 +118,8 @@ static void judge(struct learner *l, struct team *team, int rival) {
     bool clear = l->loose && arm->pairs >= 2 && arm->ratio[(arm->pairs - 1) % most_ratios] < obvious &&
                  arm->ratio[(arm->pairs - 2) % most_ratios] < obvious;
     if (arm->pairs < least_pairs && !clear) return;
-    bool wins = true; /* the latest ones count: times change */
-    for (int i = 1; i <= least_pairs; i++) wins = wins && arm->ratio[(arm->pairs - i) % most_ratios] < better;
+    bool wins = arm->pairs >= least_pairs; /* the latest ones count: times change */
+    for (int i = 1; i <= least_pairs && wins; i++) wins = wins && arm->ratio[(arm->pairs - i) % most_ratios] < better;
     double ratio = middle(arm, &low, &high);
     if (wins || clear) enthrone(l, team, rival);
     else if (ratio > worse && low > 1 && rival != l->native) arm->out = true;

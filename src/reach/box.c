@@ -78,6 +78,7 @@ static void ring(struct box *box) {
 }
 
 HOT void box_publish(struct box *box, uint64_t op, uint32_t part, uint32_t readers) {
+    charge_settle();
     box->readers = readers;
     box->filling++;
     if (readers > 1) atomic_store_explicit(&box->taken, 0, memory_order_relaxed);
@@ -121,6 +122,7 @@ void box_ring(const struct team *team, int reader) {
 }
 
 HOT void box_ack(const struct team *team, struct box *box) {
+    charge_settle();
     uint32_t readers = box->readers;
     if (readers > 1 && atomic_fetch_add_explicit(&box->taken, 1, memory_order_acq_rel) + 1 != readers) return;
     if (team->waits.on) box->last_reader = team->me, box->last_entered = team->waits.entered;

@@ -8,6 +8,7 @@
 HOT bool sync_arrive(struct team *team, uint32_t trouble) {
     struct control *control = team->control;
     if (trouble) atomic_fetch_or_explicit(&control->trouble[team->epoch & 1], trouble, memory_order_relaxed);
+    charge_settle();
     if (team->waits.open) waits_arrive(team);
     uint32_t arrived = atomic_fetch_add_explicit(&control->arrived, 1, memory_order_acq_rel) + 1;
     return arrived == (team->epoch + 1) * (uint32_t)team->p; /* both wrap alike */
@@ -19,6 +20,8 @@ HOT uint32_t sync_trouble(const struct team *team) {
 
 HOT uint32_t sync_release(struct team *team) {
     struct control *control = team->control;
+    charge_barrier(team->p);
+    charge_settle();
     uint32_t trouble = sync_trouble(team);
     /* All have arrived, so all have read the trouble of the barrier before: its word is free for the next one. */
     atomic_store_explicit(&control->trouble[(team->epoch + 1) & 1], 0, memory_order_relaxed);

@@ -241,7 +241,7 @@ static const char *find_node(MPI_Comm comm, int me, MPI_Comm *node, int *lowest)
 }
 
 /* Sparse: twice as much as all that the ranks of a node can have to send, and to receive. */
-static size_t space_bytes(void) { return 4 * (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE); }
+static size_t space_bytes(void) { return 4 * machine_memory(); }
 
 /* What rank 0 knows of its node counts for all: choices must not depend on what is measured or found on one node. */
 static int agree_on_figures(struct team *team) {

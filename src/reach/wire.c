@@ -52,10 +52,15 @@ struct test {
 };
 
 #ifdef MORTAR_SIM
-/* Simulated time passes only in calls that block. */
+/* Simulated time passes only in calls that block. SMPI's MPI_Waitall costs the square of the count; many messages, whose order of
+ * arrival is about that of starting them, are waited for one by one. */
 static bool all_done(void *state) {
+    enum { many = 64 };
     struct test *t = state;
-    t->error = PMPI_Waitall(t->count, t->state->requests + t->first, t->state->statuses);
+    MPI_Request *requests = t->state->requests + t->first;
+    if (t->count <= many) t->error = PMPI_Waitall(t->count, requests, t->state->statuses);
+    for (int i = 0; t->count > many && i < t->count && t->error == MPI_SUCCESS; i++)
+        t->error = PMPI_Wait(&requests[i], MPI_STATUS_IGNORE);
     return true;
 }
 static bool some_done(void *state) {
@@ -139,7 +144,7 @@ static int collective(void *state, struct team *team, const struct call *call) {
     return native && wire_collective ? wire_collective(native->comm, team, call) : -ENOSYS;
 }
 
-static void close(void *state) {
+static void shut(void *state) {
     struct state *s = state;
     if (s->comm != MPI_COMM_NULL) PMPI_Comm_free(&s->comm);
     free(s->requests);
@@ -149,7 +154,7 @@ static void close(void *state) {
 }
 
 static const struct carrier mpi = {
-    .start = start, .some = some, .all = all, .look = look, .collective = collective, .prepare = prepare, .close = close};
+    .start = start, .some = some, .all = all, .look = look, .collective = collective, .prepare = prepare, .close = shut};
 
 int wire_open(struct team *team, MPI_Comm comm) {
     struct wire *wire = calloc(1, sizeof *wire);

@@ -53,8 +53,8 @@ static void draw_blocks(struct random *random, struct trial *t, size_t wish) {
 
 /* nodes: what does not commute may be left to the host MPI, where ranks of a node do not follow each other. */
 static void draw_reduction(struct random *random, struct trial *t, size_t wish, bool nodes) {
-    /* Elements that begin before their address: `arrival` leaves them to the host MPI, and Intel MPI's own reduce is wrong then. */
-    bool by_mortar = t->plan && (strcmp(t->plan, "combine") == 0 || strcmp(t->plan, "slices") == 0);
+    /* Elements that begin before their address: `arrival` leaves them to the host MPI, and MPICH's own reduce is wrong then. */
+    bool by_mortar = !t->native && t->plan && (strcmp(t->plan, "combine") == 0 || strcmp(t->plan, "slices") == 0);
     bool left; /* to the host MPI, whose own is wrong with gaps here and there */
     do {
         t->combination = combination_draw(random, t->native);
@@ -102,11 +102,17 @@ static void draw_call(const struct settings *settings, struct trial *t, const st
     }
     const struct place *drawn = draw_place(&random, on_topology(t));
     t->place = place ? place : drawn;
-    t->native = t->place->p == 1 || (t->plan && strcmp(t->plan, "native") == 0) || (settings->nodes && !t->place->apart);
+    t->native = t->place->p == 1 || (t->plan && strcmp(t->plan, "native") == 0);
+    t->native = t->native || (t->plan && settings->nodes && !t->place->apart); /* the plan will be refused */
     /* MPICH 4.0's own writes anywhere with more neighbours than ranks; over several nodes it may be what runs. */
     if ((t->native || t->place->apart) && t->collective == COLL_neighbor_alltoallw) {
         t->collective = COLL_neighbor_alltoallv;
         t->plan = settings->automatic ? NULL : settings->plans[COLL_neighbor_alltoallv][0];
+    }
+    /* MPICH 4.0's own knows no displacements on one rank. */
+    if (t->place->p == 1 && t->collective == COLL_allgatherv) {
+        t->collective = COLL_allgather;
+        t->plan = settings->automatic ? NULL : settings->plans[COLL_allgather][0];
     }
     const struct traits *has = &traits[t->collective];
     int p = places[0].p, fit = 1, most = alone ? (int)size_count : (int)short_sizes;

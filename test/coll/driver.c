@@ -118,7 +118,7 @@ int main(int count, char **words) {
     }
     arenas(stack, sizeof stack);
     hosts_find();
-    communicators_make();
+    places_open();
     layouts_make();
     combinations_make();
     int failures = run_all(force);
@@ -126,7 +126,7 @@ int main(int count, char **words) {
     print_expectations();
     combinations_free();
     layouts_free();
-    communicators_free();
+    places_close();
     if (places[0].me == 0) printf("driver: %d cases, %d failures\n", settings.cases, failures);
     MPI_Finalize();
     return failures > 0;

@@ -55,7 +55,7 @@ struct place {
     const char *name;
     MPI_Comm comm;
     int p, me;
-    bool apart; /* its ranks sit on several nodes */
+    bool apart; /* its ranks sit on several nodes, or mortar pretends so */
     bool topology;
     /* With a topology: */
     int ins, outs; /* blocks */
@@ -68,8 +68,8 @@ struct place {
 enum { most_places = 24, plain_places = 7 };
 extern struct place places[most_places]; /* the first plain_places have no topology */
 extern int place_count;
-void communicators_make(void);
-void communicators_free(void);
+void places_open(void);
+void places_close(void);
 const struct edge *edges_for(const struct place *place, enum collective collective);
 
 /* ---- calls.c: the collectives by name ---- */
@@ -133,7 +133,7 @@ struct settings {
     uint64_t seed;
     size_t volume; /* bytes that all ranks receive in one trial, at most */
     int cases, only;
-    bool automatic, nodes; /* nodes: MORTAR_NODES pretends several for every communicator */
+    bool automatic, nodes; /* nodes: the plans are those for several nodes */
     const char **plans[COLLECTIVES];
     int plan_count[COLLECTIVES];
 };

@@ -41,6 +41,11 @@ def expectations(out):
             yield collective, int(ranks), plan, why, int(calls)
 
 
+def at_most(rows):
+    """The calls that one rank must have made: communicators of one size over different numbers of nodes are different ranks'."""
+    return max([sum(row["calls"] for row in rows if row["nodes"] == n) for n in {row["nodes"] for row in rows}] or [0])
+
+
 def test(flavour, ranks, cases, *words):
     words, options, domains = list(words), [], None
     seed = os.environ.get("MORTAR_TEST_SEED", "".join(filter(str.isdigit, ranks)))
@@ -56,6 +61,8 @@ def test(flavour, ranks, cases, *words):
         else:
             options += ["--option", word]
     nodes = "--nodes" in drive or not ranks.isdigit() or "MPI_NODES" in os.environ
+    if nodes and "--nodes" not in drive:
+        drive += ["--nodes"]
     lists = {collective: some(plans(collective, nodes), seed) for collective in collectives()}
     wanted = ["%s=%s" % (collective, plan) for collective in lists for plan in lists[collective]]
     result = mpi(flavour, ranks, drive + wanted, options, seconds=300).ok("0 failures").silent()
@@ -79,14 +86,17 @@ def test(flavour, ranks, cases, *words):
             missing[collective, size] = missing.get((collective, size), 0) + calls - ran
             continue
         # Each rank alone in its communicator has sizes of its own: of each size class the report has the rank with most calls.
-        result.check(ran == calls or (size == 1 and ran > calls),
+        result.check(at_most(fits) <= calls <= ran or (size == 1 and ran > calls),
                      "%s on %d ranks, %s: %d calls instead of %d" % (collective, size, what, ran, calls))
     for (collective, size), calls in missing.items():
         fits = [row for row in rows if row["collective"] == collective and row["ranks"] == size and
                 row["reason"] and row["reason"].startswith(REFUSED)]
         refused = sum(row["calls"] for row in fits)
         rows = [row for row in rows if row not in fits]
-        result.check(refused == calls, "%s on %d ranks: %d calls are missing, %d were refused" % (collective, size, calls, refused))
+        result.check(at_most(fits) <= calls <= refused,
+                     "%s on %d ranks: %d calls are missing, %d were refused" % (collective, size, calls, refused))
+    if nodes:  # of two communicators of one size one may lie on a single node
+        rows = [row for row in rows if not (row["reason"] or "").startswith(REFUSED)]
     result.check(not rows, "calls that nobody made: %r" % rows)
     if domains:
         found = [row["domains"] for row in result.report["teams"] if row["ranks"] == int(ranks)]

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* places - communicators: the world and what programs make of it; Cartesian grids with periodic dimensions of one and two, graphs
  * with duplicate edges, self loops and ranks without neighbours. Which block meets which is asked of the host MPI. */
-#include "driver.h"
+#include "reach/messages.h"
 
-/* reach/places.c */
-int places_pretended(int p, int rank);
+#include "driver.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +17,8 @@ static void add(const char *name, MPI_Comm comm) {
     MPI_Comm_size(comm, &place->p);
     MPI_Comm_rank(comm, &place->me);
     MPI_Comm node;
-    int here;
-    int node_pretended = places_pretended(place_count == 1 ? place->p : places[0].p, place_count == 1 ? place->me : places[0].me);
-    if (node_pretended >= 0) MPI_Comm_split(comm, node_pretended, 0, &node);
+    int here, pretended = places_pretended(places[0].p, places[0].me); /* the first place is the world */
+    if (pretended >= 0) MPI_Comm_split(comm, pretended, 0, &node);
     else MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &here);
     MPI_Comm_free(&node);
@@ -170,7 +168,7 @@ static void add_directed(const char *name, int p, int me, int edges, int lonely,
     free(weights);
 }
 
-void communicators_make(void) {
+void places_open(void) {
     int p, me;
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
@@ -199,7 +197,7 @@ void communicators_make(void) {
     for (int i = 0; i < place_count; i++) learn(&places[i]);
 }
 
-void communicators_free(void) {
+void places_close(void) {
     for (int i = 0; i < place_count; i++) {
         free(places[i].edges[0]);
         free(places[i].edges[1]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lanes - exchanges among nodes over lanes, with threads as ranks on nodes of any size, in any order: the plans that pack and unpack
+/* lanes - exchanges among nodes over lanes, threads as ranks on nodes of any size, in any order: the plans that pack and unpack
  * together, with several inner routines. Calls with blocks of any size, then the same again, then with one block changed; equal
  * blocks; in place; along edges; allgathers. The whole receive buffer is compared; so are the messages that leave each rank's node
  * with the schemes' formulas, and the barriers: a call whose sizes are those of the last one costs one less.

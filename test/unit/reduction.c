@@ -12,7 +12,7 @@
 
 enum { most_bytes = 20000, guard = 64, quarter = 32 << 10 };
 
-static int by_levels; /* of one rank at a time */
+static _Atomic int by_levels;
 static int calls = 150;
 
 /* What all ranks know of a call. */

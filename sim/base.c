@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* base - in place of src/base/clock.c, machine.c and topology.c: simulated time, and a node with a processor for each rank. */
+#include "base/base.h"
+
+#include "world.h"
+
+double clock_seconds(void) { return world_clock(); }
+uint64_t clock_ticks(void) { return (uint64_t)(world_clock() * 1e9); }
+double clock_ticks_per_second(void) { return 1e9; }
+
+struct processors machine_processors(void) {
+    struct processors set = {{0}};
+    int count = world_processors(), most = 8 * (int)sizeof set;
+    for (int i = 0; i < count && i < most; i++) set.bits[i / 64] |= UINT64_C(1) << i % 64;
+    return set;
+}
+
+int processors_count(const struct processors *set) {
+    int count = 0;
+    for (size_t i = 0; i < sizeof set->bits / sizeof *set->bits; i++) count += __builtin_popcountll(set->bits[i]);
+    return count;
+}
+
+/* Address space is what is scarce: all ranks of all nodes map their node's memory into one process. */
+size_t machine_memory(void) { return (size_t)1 << 30; }
+
+void machine_short_slices(uint64_t microseconds) { (void)microseconds; }
+
+const struct machine_facts *machine_facts(void) {
+    static struct machine_facts facts = {
+        .cpu = "simulated", .l1d = 48 << 10, .l2 = 1 << 20, .l3 = 64 << 20, .numa = 1, .sockets = 1, .l3s = 1};
+    facts.processors = world_processors();
+    return &facts;
+}
+
+const uint32_t *machine_domains(enum domain_kind kind) { return (void)kind, NULL; }
+enum domain_kind machine_domain_kind(void) { return DOMAIN_KINDS; }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sim.h - what the bench of a simulation tells the library's host (host.c). */
+#ifndef MORTAR_SIM_H
+#define MORTAR_SIM_H
+
+#include <stdbool.h>
+
+/* Nothing is measured now: the library's own use of the host MPI takes no time. */
+extern bool setting_up;
+/* All ranks have what they exchange in common memory, and nothing is verified; see lean.c. */
+extern bool lean;
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wait - in place of src/reach/wait.c: ranks are coroutines, so who waits sleeps until it is woken, and messages move by
+ * themselves. */
+#include "reach/reach.h"
+
+#include "world.h"
+
+void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *sleepers) {
+    struct waits *waits = &team->waits;
+    charge_settle();
+    if (waits->on) waits->began = clock_seconds();
+    bool waited = false;
+    for (; atomic_load_explicit(word, memory_order_acquire) == old; waited = true) world_park(sleepers);
+    if (waited) world_spend(world_prices()->flag); /* its cache line comes over from the writer's processor */
+    if (waits->on) waits->seconds += waits->length = clock_seconds() - waits->began;
+}
+
+void wait_wake(_Atomic uint32_t *word, _Atomic uint32_t *sleepers) {
+    (void)word;
+    world_wake(sleepers);
+}
+
+void wait_until(struct team *team, bool (*done)(void *state), void *state) {
+    (void)team;
+    charge_settle();
+    while (!done(state))
+        world_spend(world_prices()->flag); /* what blocks in MPI is done at once; else it is asked again and again */
+}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""simulation - mortar under SMPI: results are right, times the same to the last digit in every run, what is charged is paid, and
+`mortar predict` writes what `mortar info` reads."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+build = sys.argv[1]
+if not os.path.exists(os.path.join(build, "lib", "mortar-sim")):
+    print("skipped: mortar was built without SimGrid (libsimgrid-dev)")
+    sys.exit(77)
+sys.path.insert(0, os.path.join(build, "lib", "mortar-predict"))
+import platforms
+import simulate
+
+COLLECTIVES = ("barrier bcast gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv reduce allreduce"
+               " reduce_scatter_block scan exscan").split()
+complaints = []
+
+
+def expect(condition, text):
+    if not condition:
+        complaints.append(text)
+        print("WRONG: " + text)
+
+
+def seconds(size, collective, sizes, plans, **how):
+    return {(row["plan"], int(row["bytes"])): float(row["seconds"])
+            for row in simulate.Cell(size, collective, sizes, plans, seconds=60, **how).run()}
+
+
+def right_everywhere():
+    """Cell.run raises Failed where a result is wrong."""
+    cells = [simulate.Cell(size, collective, [4, 100, 20000], ["native", "auto"], seconds=60)
+             for collective in COLLECTIVES for size in ((1, 5), (4, 2), (3, 1))]
+    rows, wrong = simulate.run_cells(cells, quiet=True)
+    expect(not wrong, "; ".join(wrong))
+    expect(len(rows) == 6 * len(cells), "%d rows of %d cells" % (len(rows), len(cells)))
+    expect(all(row["verified"] == "verified" for row in rows), "a row is not verified")
+    print("%d rows, all verified" % len(rows))
+
+
+def the_same_again():
+    first = seconds((4, 2), "alltoall", [8, 512], ["native", "auto"])
+    expect(first == seconds((4, 2), "alltoall", [8, 512], ["native", "auto"]), "a second run has other times")
+    expect(first["native", 8] != seconds((4, 2), "alltoall", [8], ["native"], parameters={"overhead": 1e-6})["native", 8],
+           "the overhead of a message changes nothing")
+
+
+def what_is_charged():
+    """cico of 4 ranks: one piece in, four out, one barrier, in which three wait for a flag."""
+    price = {"piece": 1e-3, "byte": 1e-5, "barrier": 7.0, "barrier_each": 0.25, "flag": 100.0}
+    took = seconds((1, 4), "alltoall", [16], ["cico"], parameters=price)["cico", 16]
+    expected = (1 + 4) * 1e-3 + (4 * 16 + 4 * 16) * 1e-5 + 7 + 4 * 0.25 + 100
+    expect(abs(took - expected) < 1e-6, "cico took %.9g s; its copies, barrier and flag are %.9g s" % (took, expected))
+
+
+def refusals():
+    for collective, plan, told in (("alltoal", "native", "alltoallv"), ("alltoall", "brucke", "no plan")):
+        try:
+            simulate.Cell((2, 1), collective, [8], [plan], seconds=60).run()
+            expect(False, "%s %s ran" % (collective, plan))
+        except simulate.Failed as failed:
+            expect(told in failed.args[0], "%s %s: %s" % (collective, plan, failed.args[0]))
+    expect(platforms.parse_size("128x24") == (128, 24) and platforms.parse_size("128") is None, "parse_size")
+    expect(simulate.parse_sizes("8:4K:x8") == [8, 64, 512, 4096], "parse_sizes")
+
+
+def prediction():
+    mortar = os.path.join(build, "bin", "mortar")
+    with tempfile.TemporaryDirectory() as folder:
+        platforms.write(folder, 3, 2, platforms.DEFAULTS, "ordered")
+        path = os.path.join(folder, "tuning.json")
+        answer = subprocess.run([mortar, "predict", "--platform", os.path.join(folder, "platform.xml"), "--ranks-per-node", "2",
+                                 "--collective", "allgather", "--sizes", "8,4K", "--tuning", path, "--quiet"],
+                                capture_output=True, text=True, timeout=100)
+        expect(answer.returncode == 0 and "native us" in answer.stdout, "predict: %s%s" % (answer.stdout, answer.stderr))
+        with open(path, encoding="utf-8") as file:
+            made = json.load(file)["sets"][0]
+        expect("simulated" in made["mpi"] and "simulated" in made["kernel"], "the tuning file hides that it is simulated")
+        entries = [(entry["ranks"], entry["nodes"], entry["from"], entry["to"]) for entry in made["entries"]]
+        expect(entries == [(6, 3, 8, 4095), (6, 3, 4096, 8191)], "entries %s" % entries)
+        answer = subprocess.run([mortar, "info", "--tuning", path], capture_output=True, text=True, timeout=60)
+        expect("simulated (SimGrid" in answer.stdout and answer.stdout.count("allgather") == 2,
+               "mortar info --tuning: %s%s" % (answer.stdout, answer.stderr))
+        answer = subprocess.run([mortar, "predict", "--platform", "2by2", "--collective", "allgather"], capture_output=True,
+                                text=True, timeout=60)
+        refused = answer.returncode != 0 and "2by2" in answer.stderr and "NODESxRANKS" in answer.stderr
+        expect(refused, "--platform 2by2 is not refused")
+
+
+for part in (right_everywhere, the_same_again, what_is_charged, refusals, prediction):
+    part()
+sys.exit(1 if complaints else 0)
