@@ -106,9 +106,10 @@ static int reduce_piece(struct task *t, char *result) {
         if (!is_root) return error;
         t->at = t->own = result;
     } else {
+        const char *sent = t->load.at; /* the user's, still, where no other rank sits */
         if (!arrival_combine(team->node, &t->load)) return error;
         t->at = t->load.at;
-        t->own = t->load.held ? (char *)(uintptr_t)t->at : NULL;
+        t->own = t->at == sent ? NULL : (char *)(uintptr_t)t->at;
         if (!error) error = tell_below(t);
     }
     if (!error) error = take_in(t);

@@ -78,7 +78,8 @@ static void reduction_call(struct rank *rank, struct team *team, const struct pl
     if (collective == COLL_reduce_scatter_block) reduction.count = (size_t)p * (1 + draw_below(common, 30));
     if (collective == COLL_reduce && draw_below(common, 2)) reduction.count = draw_below(common, 4);
     if (reduction.count == 0) reduction.count = (size_t)(counts[p - 1] = 1);
-    struct map send[most], recv[most + guard], wanted[most + guard], all[most];
+    reduction.any_order = collective == COLL_reduce && commutes && draw_below(common, 2);
+    struct map send[most], sent[most], recv[most + guard], wanted[most + guard], all[most];
     memset(recv, 0x77, sizeof recv);
     memset(wanted, 0x77, sizeof wanted);
     struct shape shape = {.collective = collective, .bytes = reduction.count * sizeof(struct map)};
@@ -87,6 +88,7 @@ static void reduction_call(struct rank *rank, struct team *team, const struct pl
     if (!can_run(plan->algorithm, &plan->arguments, team, &shape)) return;
     in_place = in_place && collective != COLL_reduce;
     for (size_t i = 0; i < reduction.count; i++) send[i] = element(seed, me, i);
+    memcpy(sent, send, reduction.count * sizeof *send);
     if (in_place) memcpy(recv, send, reduction.count * sizeof *send), memcpy(wanted, recv, sizeof recv);
     struct call call = {.shape = shape, .send = in_place ? (char *)recv : (char *)send, .recv = (char *)recv, .root = root};
     call.reduction = &reduction, call.in_place = in_place;
@@ -95,6 +97,8 @@ static void reduction_call(struct rank *rank, struct team *team, const struct pl
     combine_ranks(&reduction, seed, 0, prefix ? me + inclusive : p, all);
     memcpy(wanted, all + part.first, part.count * sizeof *all);
     expect(run(rank, team, plan, &call) == DONE, "%s by %s", collective_names[collective], plan->text);
+    expect(memcmp(send, sent, reduction.count * sizeof *send) == 0, "%s by %s wrote into a send buffer",
+           collective_names[collective], plan->text);
     expect(memcmp(recv, wanted, sizeof recv) == 0, "%s of %zu by %s, p=%d rank %d root %d%s%s", collective_names[collective],
            reduction.count, plan->text, p, me, root, commutes ? "" : ", ordered", in_place ? ", in place" : "");
 }
