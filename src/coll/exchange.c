@@ -68,14 +68,7 @@ static void part(const struct team *team, struct blocks *far, struct blocks *nea
         lists->near_counts[side][places->local_of[r]] = (int64_t)run.bytes;
         lists->near_displs[side][places->local_of[r]] = run.at - all->base;
     }
-    *far = (struct blocks){.base = all->base,
-                           .count = team->p,
-                           .layout = &layout_bytes,
-                           .counts = lists->counts[side],
-                           .displs = lists->displs[side],
-                           .unit = 1,
-                           .count_width = 8,
-                           .displ_width = 8};
+    *far = byte_runs(all->base, team->p, lists->counts[side], lists->displs[side]);
     *near = *far;
     near->count = team->node->p;
     near->counts = lists->near_counts[side];

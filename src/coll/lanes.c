@@ -159,14 +159,7 @@ static struct blocks lane_side(struct passage *p, struct half *half, int m, cons
         half->counts[n] = n == places->node_of[p->team->me] ? 0 : (int64_t)(end - begin);
         half->displs[n] = at - area;
     }
-    return (struct blocks){.base = area,
-                           .count = places->nodes,
-                           .layout = &layout_bytes,
-                           .counts = half->counts,
-                           .displs = half->displs,
-                           .unit = 1,
-                           .count_width = 8,
-                           .displ_width = 8};
+    return byte_runs(area, places->nodes, half->counts, half->displs);
 }
 
 static struct shape lane_shape(const struct team *team, const struct shape *shape, int lanes) {

@@ -115,14 +115,7 @@ static void arrived(const struct call *call, int node) { tell(((const struct ove
 
 /* tables: bytes and place of each node's blocks. */
 static enum outcome ask_inner(const struct overlap *o, const struct routine *inner, struct team *lane, const int64_t *tables) {
-    struct blocks recvs = {.base = o->area,
-                           .count = lane->p,
-                           .layout = &layout_bytes,
-                           .counts = tables,
-                           .displs = tables + lane->p,
-                           .unit = 1,
-                           .count_width = 8,
-                           .displ_width = 8};
+    struct blocks recvs = byte_runs(o->area, lane->p, tables, tables + lane->p);
     struct block mine = block_of(&recvs, lane->me);
     struct blocks sends = {.base = mine.at, .count = 1, .layout = &layout_bytes, .each = mine.elements};
     struct call call = {.shape = inner_shape(o->team, &o->call->shape),

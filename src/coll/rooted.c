@@ -65,14 +65,7 @@ static struct blocks run_at(char *base, size_t bytes) {
     return (struct blocks){.base = base, .count = 1, .layout = &layout_bytes, .each = bytes};
 }
 static struct blocks runs_at(char *base, int count, const struct table *table) {
-    return (struct blocks){.base = base,
-                           .count = count,
-                           .layout = &layout_bytes,
-                           .counts = table->totals,
-                           .displs = table->starts,
-                           .unit = 1,
-                           .count_width = 8,
-                           .displ_width = 8};
+    return byte_runs(base, count, table->totals, table->starts);
 }
 
 enum outcome universal_bcast(const struct job *job) {

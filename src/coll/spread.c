@@ -48,14 +48,7 @@ static enum outcome run_lane(struct team *team, const struct call *outer, const 
     bool straight = count == 1 && places->ranks[first] == team->me && own.layout->run;
     char *from = straight ? own.at : s->out + s->displs[lane->me];
     struct blocks sends = {.base = from, .count = 1, .layout = &layout_bytes, .each = (size_t)s->counts[lane->me]};
-    struct blocks recvs = {.base = s->in,
-                           .count = places->nodes,
-                           .layout = &layout_bytes,
-                           .counts = s->counts,
-                           .displs = s->displs,
-                           .unit = 1,
-                           .count_width = 8,
-                           .displ_width = 8};
+    struct blocks recvs = byte_runs(s->in, places->nodes, s->counts, s->displs);
     struct call call = {
         .shape = {.collective = COLL_allgatherv, .bytes = longest, .beside = scheme->lanes}, .sends = &sends, .recvs = &recvs};
     return longest ? routine_run(arguments->inner, lane, &call) : DONE;

@@ -185,14 +185,7 @@ static void lay(const struct exchange *x, struct rank *rank, struct half *half, 
     half->bytes = at + guard;
     half->memory = malloc(half->bytes);
     memset(half->memory, 0x77, half->bytes);
-    half->blocks = (struct blocks){.base = half->memory + guard,
-                                   .count = p,
-                                   .layout = &layout_bytes,
-                                   .counts = half->counts,
-                                   .displs = half->displs,
-                                   .unit = 1,
-                                   .count_width = 8,
-                                   .displ_width = 8};
+    half->blocks = byte_runs(half->memory + guard, p, half->counts, half->displs);
 }
 
 static void fill(const struct exchange *x, int me, const struct half *half, char *image, bool sent_by_me) {

@@ -102,14 +102,7 @@ static void lay(const struct exchange *x, struct rank *rank, struct half *half, 
     half->bytes = at + guard;
     half->memory = malloc(half->bytes);
     memset(half->memory, 0x77, half->bytes);
-    half->blocks = (struct blocks){.base = half->memory + guard,
-                                   .count = half->count,
-                                   .layout = &layout_bytes,
-                                   .counts = half->counts,
-                                   .displs = half->displs,
-                                   .unit = 1,
-                                   .count_width = 8,
-                                   .displ_width = 8};
+    half->blocks = byte_runs(half->memory + guard, half->count, half->counts, half->displs);
 }
 
 static void fill(const struct exchange *x, const struct half *half, char *image) {
