@@ -7,6 +7,7 @@
  *   PLAN       a plan, `native`, or `auto` for what mortar chooses
  *   --late     each rank enters later, by up to so much; the times are means over some calls
  *   --warm     a call of the host MPI that is not timed first: some of its algorithms set something up
+ *   --model    what the cost model expects of each plan instead, in the same columns; PLAN does not matter
  *   --lean     all ranks have one buffer in common and nothing is verified: for sizes whose buffers would not fit into memory */
 #include "reach/host.h"
 
@@ -31,7 +32,7 @@ struct settings {
     char **plans, *sizes;
     int plan_count;
     double late;
-    bool verify, warm;
+    bool verify, warm, model;
 };
 
 /* The first rank speaks, and ends the process for all. */
@@ -56,6 +57,8 @@ static struct settings read_settings(int argc, char **argv, int me) {
             settings.verify = false;
         } else if (strcmp(argv[i], "--warm") == 0) {
             settings.warm = true;
+        } else if (strcmp(argv[i], "--model") == 0) {
+            settings.model = true;
         } else if (strcmp(argv[i], "--lean") == 0) {
             lean = true;
             settings.verify = false;
@@ -99,14 +102,19 @@ static void free_buffers(struct buffers *buffers) {
     free(buffers->displs);
 }
 
-/* Which plan will run: makes it, so that what it needs once is not timed. NULL: nobody knows; the host MPI. */
-static const struct plan *prepare(const char *collective, size_t block) {
-    setting_up = true;
-    struct team *team = team_of(MPI_COMM_WORLD);
+static struct shape shape_of(const char *collective, size_t block) {
     struct shape shape = {.bytes = block};
     for (int c = 0; c < COLLECTIVES; c++)
         if (strcmp(collective_names[c], collective) == 0) shape.collective = (enum collective)c;
     shape.unsized = is_vector(shape.collective) || shape.collective == COLL_barrier;
+    return shape;
+}
+
+/* Which plan will run: makes it, so that what it needs once is not timed. NULL: nobody knows; the host MPI. */
+static const struct plan *prepare(const char *collective, size_t block) {
+    setting_up = true;
+    struct team *team = team_of(MPI_COMM_WORLD);
+    struct shape shape = shape_of(collective, block);
     static bool aliased;
     if (lean && team && team->node && !aliased) world_alias(team->node->space, team->node->space_bytes);
     aliased = true;
@@ -157,6 +165,18 @@ static double timed_call(const struct settings *settings, const struct buffers *
     return end - start;
 }
 
+static void expect(const char *collective, size_t block, int ranks, int me) {
+    static struct candidate list[most_candidates];
+    struct shape shape = shape_of(collective, block);
+    plan_force("");
+    prepare(collective, block);
+    struct team *team = team_of(MPI_COMM_WORLD);
+    int count = me == 0 && team && team->wire ? plan_candidates(team, &shape, list, most_candidates) : 0;
+    for (int i = 0; i < count; i++)
+        printf("%s,\"%s\",\"%s\",%zu,%d,%.9g,0,expected\n", collective, list[i].text, list[i].text, block, ranks, list[i].seconds);
+    fflush(stdout);
+}
+
 static void measure(const struct settings *settings, const char *collective, const char *text, size_t block, int ranks, int me) {
     struct buffers buffers = buffers_for(settings, block, ranks, me);
     plan_force(strcmp(text, "auto") == 0 ? "" : text);
@@ -199,7 +219,9 @@ int main(int argc, char **argv) {
         char *end;
         size_t block = strtoul(next, &end, 10);
         if (end == next || (*end && *end != ',')) refuse(me, "sizes", next, "expected numbers of bytes with commas between");
-        for (int i = 0; i < settings.plan_count; i++) measure(&settings, argv[1], settings.plans[i], block, ranks, me);
+        if (settings.model) expect(argv[1], block, ranks, me);
+        for (int i = 0; i < settings.plan_count && !settings.model; i++)
+            measure(&settings, argv[1], settings.plans[i], block, ranks, me);
         next = *end ? end + 1 : end;
     }
     world_meet(0, NULL); /* who leaves early is no rank of its node any more */

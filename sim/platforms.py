@@ -34,6 +34,11 @@ def describe(parameters):
     return " ".join("%s=%g" % (name, parameters[name]) for name in DEFAULTS)
 
 
+def hops(nodes):
+    """Of the longest way."""
+    return 2 if nodes <= LEAF else 4
+
+
 def xml(nodes, processors, parameters):
     """A fat tree of two levels with full bisection; one switch for few nodes. It may have more nodes than are used."""
     p = parameters

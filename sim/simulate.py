@@ -75,12 +75,12 @@ class Cell:
     """One process: a collective, sizes and plans on one simulated cluster."""
 
     def __init__(self, size, collective, sizes, plans, parameters=None, placement="ordered", selector="mpich", late=0.0,
-                 lean=False, platform=None, seconds=600, environment=None):
+                 lean=False, platform=None, seconds=600, environment=None, model=False):
         self.nodes, self.ranks_per_node = size
         self.collective, self.sizes, self.plans = collective, list(sizes), list(plans)
         self.parameters = dict(platforms.DEFAULTS, **(parameters or {}))
         self.placement, self.selector, self.late, self.lean = placement, selector, late, lean
-        self.platform, self.seconds, self.environment = platform, seconds, environment or {}
+        self.platform, self.seconds, self.environment, self.model = platform, seconds, environment or {}, model
 
     def name(self):
         return "%dx%d %s %s %s" % (self.nodes, self.ranks_per_node, self.collective, ",".join(map(str, self.sizes)),
@@ -98,7 +98,13 @@ class Cell:
         # algorithms that look at nodes find out about them at the first call
         if self.selector not in ("mpich", "ompi") or self.collective not in ("alltoall", "allgather"):
             command.append("--warm")
-        return command + (["--lean"] if self.lean else [])
+        return command + ["--lean"] * self.lean + ["--model"] * self.model
+
+    def prices(self):
+        """What is charged, and what the library's cost model is told of the network, if that is our own."""
+        told = {} if self.platform else {"overhead": self.parameters["overhead"], "bandwidth": self.parameters["bandwidth"],
+                                         "latency": platforms.hops(self.nodes) * self.parameters["latency"]}
+        return dict({name: self.parameters[name] for name in platforms.PRICES}, **told)
 
     def key(self, plan, block):
         """What a row is the answer to."""
@@ -111,7 +117,7 @@ class Cell:
         source = version()
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("MORTAR_", "SMPI_"))}
         environment.update(MORTAR_TUNE="off", MORTAR_VERBOSE="0", LD_LIBRARY_PATH=os.path.dirname(find("libmortar-sim-world.so")),
-                           MORTAR_SIM_PRICES=" ".join("%s=%g" % (name, self.parameters[name]) for name in platforms.PRICES))
+                           MORTAR_SIM_PRICES=" ".join("%s=%g" % pair for pair in self.prices().items()))
         environment.update(self.environment)
         with tempfile.TemporaryDirectory(prefix="mortar-sim-") as folder:
             process = subprocess.Popen(self.command(folder), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -151,7 +151,10 @@ const struct world_prices *world_prices(void) {
                 {"combine", &prices.combine},
                 {"barrier", &prices.barrier},
                 {"barrier_each", &prices.barrier_each},
-                {"flag", &prices.flag}};
+                {"flag", &prices.flag},
+                {"overhead", &prices.overhead},
+                {"latency", &prices.latency},
+                {"bandwidth", &prices.bandwidth}};
     const char *text = getenv("MORTAR_SIM_PRICES");
     char name[32];
     double price;

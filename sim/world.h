@@ -32,6 +32,8 @@ struct world_prices {
     double combine;               /* of a byte */
     double barrier, barrier_each; /* of a barrier among the ranks of a node, and for each of them */
     double flag;                  /* until a rank sees what another has written, when it waits for that */
+    /* Not charged: what the cost model is told of the network, whose latency is that of a way from node to node; 0: nothing. */
+    double overhead, latency, bandwidth;
 };
 const struct world_prices *world_prices(void);
 

@@ -162,14 +162,15 @@ static bool can(const struct team *team, const struct shape *shape, const struct
 static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
     if (!is_personal(shape->collective)) return gather_bruck_cost(team, shape);
     int p = team->p, radix = radix_of(arguments);
-    double seconds = copy_seconds(team, p, shape->bytes), n = (double)shape->bytes;
+    double seconds = 0, copied = p, n = (double)shape->bytes;
     for (int width = 1; width < p; width *= radix) {
         double messages = 0, blocks = 0;
         for (int d = 1; d < radix && d * width < p; d++) messages++, blocks += count_positions(p, radix, width, d);
         seconds += burst_seconds(team, shape, messages, blocks * n / messages);
-        seconds += copy_seconds(team, blocks, shape->bytes);
+        copied += blocks;
     }
-    return seconds;
+    double pieces = copied < 2 * p ? copied : 2 * p; /* see above */
+    return seconds + copy_seconds(team, pieces, (size_t)(copied * n / pieces));
 }
 
 static const char *const variants[] = {"bruck", "bruck(4)", "bruck(8)", NULL};

@@ -11,7 +11,7 @@ enum { TAG };
 
 static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
     double all = team->p - 1, window = arguments->number && arguments->number < all ? arguments->number : all;
-    return burst_seconds(team, shape, all, (double)shape->bytes) + (all / window - 1) * team->network.latency;
+    return all / window * burst_seconds(team, shape, window, (double)shape->bytes);
 }
 
 static const struct copier plain = {.kernel = KERNEL_plain};

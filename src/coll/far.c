@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* far - what algorithms that send messages have in common: the sides of a call as runs of bytes, routines inside a plan, costs.
  * Costs are those of LogGP with a limit per node: o seconds of a rank for each message it sends or receives, L on the way, a gap
- * between messages of a node's ranks, and seconds per byte of one rank and of a node. */
+ * between messages of a node's ranks, and seconds per byte of one rank and of a node. While a message is on its way its rank makes
+ * the next one ready, so of a burst the slower counts: the rank, or the link. */
 #include "coll/coll.h"
 
 #include <errno.h>
@@ -61,8 +62,13 @@ static double bytes_seconds(const struct network *net, double beside, double byt
 
 double burst_seconds(const struct team *team, const struct shape *shape, double messages, double bytes) {
     const struct network *net = &team->network;
-    double beside = ranks_beside(team, shape), mine = 2 * net->overhead, all = beside * net->gap;
-    return net->latency + messages * (mine > all ? mine : all) + bytes_seconds(net, beside, messages * bytes);
+    double o = net->overhead, first = o + net->latency, beside = ranks_beside(team, shape);
+    double link = bytes_seconds(net, beside, bytes), all = beside * net->gap;
+    if (messages < 1) return net->latency + messages * (2 * o + (link > all ? link : all));
+    /* A rank receives when it has sent all, and no sooner than the first has come. */
+    double by_rank = (messages * o > first + link ? messages * o : first + link) + messages * o;
+    double by_link = first + messages * (link > all ? link : all) + o;
+    return by_rank > by_link ? by_rank : by_link;
 }
 
 double steps_seconds(const struct team *team, const struct shape *shape, double steps, double bytes) {
