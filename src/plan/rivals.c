@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { most_halved = 3, few_far = 6 };
+enum { most_halved = 3 };
 
 struct list {
     char (*texts)[64];
@@ -48,11 +48,23 @@ static void add_copiers(struct list *list, const struct shape *shape, const stru
     add(list, shape, team, text);
 }
 
-/* Over several nodes: what the model thinks of most. */
-static void add_far(struct list *list, const struct shape *shape, const struct team *team, int most) {
+/* Is a plan of the same algorithm among them, whatever its arguments? */
+static bool has_kin(const struct list *list, const char *text) {
+    size_t length = strcspn(text, "(");
+    for (int i = 0; i < list->count; i++)
+        if (strcspn(list->texts[i], "(") == length && memcmp(list->texts[i], text, length) == 0) return true;
+    return false;
+}
+
+/* Over several nodes: of each algorithm the plan that the model thinks most of, unless it thinks very little of it. The model errs
+ * about algorithms more than about arguments. */
+static void add_far(struct list *list, const struct shape *shape, const struct team *team, bool all) {
     struct candidate candidates[most_candidates];
     int count = plan_candidates(team, shape, candidates, most_candidates);
-    for (int i = 0; i < count && list->count < most; i++) add(list, shape, team, candidates[i].text);
+    static const double most_times = 3;
+    for (int i = 0; i < count && candidates[i].seconds >= 0 && candidates[i].seconds <= most_times * candidates[0].seconds; i++)
+        if (!has_kin(list, candidates[i].text)) add(list, shape, team, candidates[i].text);
+    for (int i = 0; i < count && all; i++) add(list, shape, team, candidates[i].text);
 }
 
 int plan_rivals(const struct team *team, const struct shape *shape, bool in_reach, const char *choice, bool all, char texts[][64],
@@ -62,7 +74,7 @@ int plan_rivals(const struct team *team, const struct shape *shape, bool in_reac
     add(&list, shape, team, choice);
     add(&list, shape, team, "native");
     if (team->wire) {
-        add_far(&list, shape, team, all ? most : few_far);
+        add_far(&list, shape, team, all);
         return list.count;
     }
     if (in_reach && strncmp(choice, "pull(", 5) == 0 && strncmp(choice, "pull(rows", 9) != 0) add(&list, shape, team, "pull(rows)");
