@@ -170,6 +170,10 @@ bool routine_fits(const struct routine *routine, const struct team *team, const 
 int routine_prepare(const struct routine *routine, struct team *team);
 enum outcome routine_run(const struct routine *routine, struct team *team, const struct call *call);
 double routine_cost(const struct routine *routine, const struct team *team, const struct shape *shape);
+/* A lane as far as costs and what can be run are concerned, whether or not the true ones have been asked for. Local. */
+struct team lane_like(const struct team *team);
+/* Makes the first so many lanes, and what the inner routine needs on each. Collective; same answer on all ranks: 0 or -errno. */
+int lanes_prepare(struct team *team, const struct arguments *arguments, int lanes);
 /* Blocks that are runs of so many bytes at so many bytes from base. */
 static inline struct blocks byte_runs(char *base, int count, const int64_t *counts, const int64_t *displs) {
     return (struct blocks){base, count, &layout_bytes, NULL, counts, displs, 0, 1, 8, 8};

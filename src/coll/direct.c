@@ -30,7 +30,7 @@ static enum outcome rooted(struct team *team, const struct call *call, bool gath
     }
     if (team->me == root && one->count > 0 && !error) {
         struct block all = block_of(many, root), own = block_of(one, 0);
-        if (all.at != own.at) relay_block(gathers ? &all : &own, gathers ? &own : &all, &plain);
+        relay_block(gathers ? &all : &own, gathers ? &own : &all, &plain);
     }
     int last = messages_finish(team, mark);
     return error || last ? FAILED : DONE;
@@ -43,7 +43,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     bool personal = is_personal(call->shape.collective);
     int p = team->p, me = team->me, window = arguments->number ? (int)arguments->number : p, error = 0;
     struct block from = block_of(&sends, personal ? me : 0), to = block_of(&recvs, me);
-    if (to.at != from.at) relay_block(&to, &from, &plain);
+    relay_block(&to, &from, &plain);
     for (int first = 1; first < p && !error; first += window) {
         int mark = messages_mark(team), end = first + window < p ? first + window : p;
         for (int k = first; k < end && !error; k++) {

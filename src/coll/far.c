@@ -50,6 +50,29 @@ double routine_cost(const struct routine *routine, const struct team *team, cons
     return code->cost ? code->cost(team, shape, &routine->arguments) : -1;
 }
 
+/* ---- lanes ---- */
+
+struct team lane_like(const struct team *team) {
+    static struct wire any;
+    return (struct team){.p = team->places->nodes,
+                         .nodes = team->places->nodes,
+                         .wire = &any,
+                         .domains = 1,
+                         .network = team->network,
+                         .l2_bytes = team->l2_bytes,
+                         .l3_bytes = team->l3_bytes};
+}
+
+int lanes_prepare(struct team *team, const struct arguments *arguments, int lanes) {
+    int error = 0;
+    for (int l = 0; l < lanes && l < team->places->most; l++) {
+        struct team *lane = team_lane(team, l);
+        if (!messages_agree(team, lane != NULL)) return -ENOMEM;
+        if (lane->me >= 0 && routine_prepare(arguments->inner, lane) != 0) error = -EIO;
+    }
+    return messages_agree(team, error == 0) ? 0 : -EIO;
+}
+
 /* ---- costs ---- */
 
 static double ranks_beside(const struct team *team, const struct shape *shape) {

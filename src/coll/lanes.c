@@ -227,34 +227,12 @@ enum collective lanes_ask(enum collective collective) {
     return among(collective, BIT(allgather) | BIT(allgatherv)) ? COLL_allgatherv : COLL_alltoallv;
 }
 
-/* A lane as far as costs and what can be run are concerned: nobody has asked for the true ones yet. */
-static struct team lane_like(const struct team *team) {
-    static struct wire any;
-    return (struct team){.p = team->places->nodes,
-                         .nodes = team->places->nodes,
-                         .wire = &any,
-                         .domains = 1,
-                         .network = team->network,
-                         .l2_bytes = team->l2_bytes,
-                         .l3_bytes = team->l3_bytes};
-}
-
 bool lanes_can(const struct team *team, const struct shape *shape, const struct arguments *arguments, int lanes) {
     struct team lane = lane_like(team);
     struct shape asked = lane_shape(team, shape, lanes);
     double most = (double)shape->bytes * team->p * (is_personal(shape->collective) ? team->places->most : 1);
     if (arguments->inner && !arguments->inner->algorithm->code->run && most > INT_MAX) return false;
     return arguments->inner && lanes <= team->places->most && routine_fits(arguments->inner, &lane, &asked);
-}
-
-int lanes_prepare(struct team *team, const struct arguments *arguments, int lanes) {
-    int error = 0;
-    for (int l = 0; l < lanes && l < team->places->most; l++) {
-        struct team *lane = team_lane(team, l);
-        if (!messages_agree(team, lane != NULL)) return -ENOMEM;
-        if (lane->me >= 0 && routine_prepare(arguments->inner, lane) != 0) error = -EIO;
-    }
-    return messages_agree(team, error == 0) ? 0 : -EIO;
 }
 
 double lanes_seconds(const struct team *team, const struct shape *shape, const struct arguments *arguments, int lanes) {

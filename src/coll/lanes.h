@@ -52,7 +52,6 @@ enum outcome lanes_exchange(struct team *team, const struct call *call, const st
 /* As the members of struct algorithm_code. */
 enum collective lanes_ask(enum collective collective);
 bool lanes_can(const struct team *team, const struct shape *shape, const struct arguments *arguments, int lanes);
-int lanes_prepare(struct team *team, const struct arguments *arguments, int lanes);
 /* Copying apart, which is the algorithm's own: -1 where nobody knows what the inner routine takes. */
 double lanes_seconds(const struct team *team, const struct shape *shape, const struct arguments *arguments, int lanes);
 /* Seconds for each rank to copy what it sends, or receives, in so many pieces. */

@@ -6,7 +6,6 @@
  * Cost    a barrier; the larger of inner(nodes, q n) and unpacking p n; scratch p n bytes a node. */
 #include "coll/coll.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 extern const struct algorithm_code algorithm_overlap;
@@ -42,22 +41,16 @@ static struct shape inner_shape(const struct team *team, const struct shape *sha
 }
 
 static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
-    struct team lane = {.p = team->places->nodes, .nodes = team->places->nodes, .wire = team->wire, .network = team->network};
+    struct team lane = lane_like(team);
     struct shape inner = inner_shape(team, shape);
     size_t half = team->model->space_bytes / 2, head = head_bytes(team->places);
     return shape->bytes < (half - head) / (size_t)team->p && routine_fits(arguments->inner, &lane, &inner);
 }
 
-static int prepare(struct team *team, const struct arguments *arguments) {
-    struct team *lane = team_lane(team, 0);
-    int error = 0;
-    if (!messages_agree(team, lane != NULL)) return -ENOMEM;
-    if (lane->me >= 0) error = routine_prepare(arguments->inner, lane);
-    return messages_agree(team, error == 0) ? 0 : -EIO;
-}
+static int prepare(struct team *team, const struct arguments *arguments) { return lanes_prepare(team, arguments, 1); }
 
 static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
-    struct team lane = {.p = team->places->nodes, .nodes = team->places->nodes, .wire = team->wire, .network = team->network};
+    struct team lane = lane_like(team);
     struct shape inner = inner_shape(team, shape);
     double across = routine_cost(arguments->inner, &lane, &inner);
     double unpack = crowding(team->model) * copy_seconds(team->model, team->p, shape->bytes);

@@ -7,8 +7,6 @@
  * Wins    where a node has many ranks and messages between nodes are dear. */
 #include "coll/universal.h"
 
-#include <errno.h>
-
 extern const struct algorithm_code algorithm_universal;
 
 static enum collective asks(enum collective collective) {
@@ -35,23 +33,16 @@ static size_t staged_bytes(const struct team *team, const struct shape *shape) {
     return (vector_bytes(team, shape) + 64) * (size_t)team->places->most;
 }
 
-static struct team *lane_of(const struct team *team) { return team_lane((struct team *)(uintptr_t)team, 0); }
-
 static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
     bool prefixes = shape->collective == COLL_scan || shape->collective == COLL_exscan;
     if ((shape->ordered || prefixes) && !team->places->in_order) return false;
     if (staged_bytes(team, shape) > job_room(team) / 2) return false;
-    struct team *lane = lane_of(team);
+    struct team lane = lane_like(team);
     struct shape inner = job_shape(team, shape);
-    return lane && routine_fits(arguments->inner, lane, &inner);
+    return routine_fits(arguments->inner, &lane, &inner);
 }
 
-static int prepare(struct team *team, const struct arguments *arguments) {
-    struct team *lane = lane_of(team);
-    if (!team_agree(team, lane != NULL)) return -ENOMEM;
-    int error = lane->me >= 0 ? routine_prepare(arguments->inner, lane) : 0;
-    return team_agree(team, error == 0) ? 0 : error ? error : -EIO;
-}
+static int prepare(struct team *team, const struct arguments *arguments) { return lanes_prepare(team, arguments, 1); }
 
 uint32_t job_among_nodes(const struct job *job, const struct call *call) {
     if (!job->leads) return 0;
@@ -74,7 +65,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     const struct places *places = team->places;
     struct job job = {.team = team,
                       .node = team->node,
-                      .lane = lane_of(team),
+                      .lane = team_lane(team, 0),
                       .call = call,
                       .inner = arguments->inner,
                       .places = places,
@@ -98,9 +89,9 @@ static enum outcome run(struct team *team, const struct call *call, const struct
 }
 
 static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
-    struct team *lane = lane_of(team);
+    struct team lane = lane_like(team);
     struct shape inner = job_shape(team, shape);
-    double among_nodes = lane ? routine_cost(arguments->inner, lane, &inner) : -1;
+    double among_nodes = routine_cost(arguments->inner, &lane, &inner);
     if (among_nodes < 0) return -1;
     const struct team *node = team->model;
     double seconds = among_nodes + 2 * node->sync_seconds;

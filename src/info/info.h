@@ -28,5 +28,9 @@ int explain_plan(const char *text);
 /* The team of a node as there is none: with a processor for each rank. */
 struct team;
 void imagine_node(struct team *node, int ranks);
+/* A team of p ranks at these places, with such nodes. */
+struct places;
+struct wire;
+void imagine_team(struct team *team, struct team *node, struct places *places, struct wire *wire, int p);
 
 #endif

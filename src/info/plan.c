@@ -72,6 +72,12 @@ void imagine_node(struct team *team, int ranks) {
     team->slot = option_number(OPTION_SLOT) / 2 / 64 * 64;
 }
 
+void imagine_team(struct team *team, struct team *node, struct places *places, struct wire *wire, int p) {
+    *team = *node;
+    team->p = p, team->nodes = places->nodes;
+    team->node = team->model = node, team->places = places, team->wire = wire;
+}
+
 static int no_prepare(void *state, struct team *team) { return (void)state, (void)team, 0; }
 
 static double parts(const struct team *team, const struct shape *shape, const struct plan *plan, double part[4]) {
@@ -161,9 +167,7 @@ int explain_plan(const char *text) {
     if (q.nodes == 1) {
         print_near(&node, &q.shape);
     } else {
-        team = node;
-        team.p = q.p, team.nodes = q.nodes;
-        team.node = team.model = &node, team.places = &places, team.wire = &wire;
+        imagine_team(&team, &node, &places, &wire, q.p);
         team.network = network_here();
         print_far(&team, &q.shape);
     }

@@ -45,14 +45,11 @@ static int print_far_plans(enum collective collective) {
     struct shape shape = {.collective = collective, .bytes = 64};
     if (places_make(&places, p, lowest) != 0) return 1;
     imagine_node(&node, here);
-    team = node;
-    team.p = p, team.nodes = places.nodes;
-    team.node = team.model = &node, team.places = &places, team.wire = &wire;
+    imagine_team(&team, &node, &places, &wire, p);
     int count = plan_candidates(&team, &shape, candidates, most_candidates);
     printf("native\n"); /* the tests take the first one for what happens without mortar */
     for (int i = 0; i < count; i++)
         if (strcmp(candidates[i].text, "native") != 0) printf("%s\n", candidates[i].text);
-    team_free_lanes(&team);
     places_free(&places);
     return 0;
 }

@@ -36,11 +36,14 @@ HOT static bool has_buffers(const struct request *r, const struct team *team, co
     return significant != MPI_IN_PLACE && (shape->bytes == 0 || elements.mingled || (significant && r->send.buffer));
 }
 
+HOT static bool commutes(MPI_Op op) {
+    int yes = 0;
+    return PMPI_Op_commutative(op, &yes) == MPI_SUCCESS && yes;
+}
+
 /* Must operands stay in the order of the ranks where the nodes do not follow it? */
 static bool is_ordered(const struct request *r, const struct team *team) {
-    int commutes = 1;
-    if (!team->places || team->places->in_order) return false;
-    return PMPI_Op_commutative(r->op, &commutes) == MPI_SUCCESS && !commutes;
+    return team->places && !team->places->in_order && !commutes(r->op);
 }
 
 HOT static bool agree(const struct request *r, struct team *team, struct shape *shape) {
@@ -65,11 +68,6 @@ HOT static void combine(const struct reduction *reduction, const char *in, char 
         now = count - done < 1 << 30 ? count - done : 1 << 30;
         PMPI_Reduce_local(in + done * reduction->bytes, inout + done * reduction->bytes, (int)now, operation->type, operation->op);
     }
-}
-
-HOT static bool commutes(MPI_Op op) {
-    int yes = 0;
-    return PMPI_Op_commutative(op, &yes) == MPI_SUCCESS && yes;
 }
 
 /* Does the user agree to results that depend on who comes first? */

@@ -224,8 +224,8 @@ done:
     return why;
 }
 
-/* The ranks of my node; *lowest: which is the lowest of them. Nodes that are pretended are so for all communicators. */
-static const char *find_node(MPI_Comm comm, int me, MPI_Comm *node, int *lowest) {
+/* The ranks of my node. Nodes that are pretended are so for all communicators. */
+static const char *find_node(MPI_Comm comm, int me, MPI_Comm *node) {
     static const char *const why = "the MPI library cannot split the communicator by node";
     int ranks = 1, world = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -236,8 +236,7 @@ static const char *find_node(MPI_Comm comm, int me, MPI_Comm *node, int *lowest)
                                : PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, node);
     if (error != MPI_SUCCESS || *node == MPI_COMM_NULL) return why;
     PMPI_Comm_set_errhandler(*node, MPI_ERRORS_RETURN);
-    *lowest = me;
-    return host.bcast(lowest, 1, MPI_INT, 0, *node) == MPI_SUCCESS ? NULL : why;
+    return NULL;
 }
 
 /* Sparse: twice as much as all that the ranks of a node can have to send, and to receive. */
@@ -265,15 +264,16 @@ static int agree_on_figures(struct team *team) {
 
 /* The team of a communicator over several nodes: places, wire, and the team of my node. Returns why it stays native, alike on all
  * ranks. */
-static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node, int lowest) {
-    int *all = malloc((size_t)team->p * sizeof *all);
+static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
+    int lowest = team->me, *all = malloc((size_t)team->p * sizeof *all);
     team->places = malloc(sizeof *team->places);
     team->node = calloc(1, sizeof *team->node);
     team->model = calloc(1, sizeof *team->model);
     team->world = calloc((size_t)team->p, sizeof *team->world);
     int32_t world = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world);
-    bool fine = all && team->places && team->node && team->model && team->world;
+    bool known = host.bcast(&lowest, 1, MPI_INT, 0, node) == MPI_SUCCESS;
+    bool fine = known && all && team->places && team->node && team->model && team->world;
     if (all_agree(comm, fine)) {
         host.allgather(&lowest, 1, MPI_INT, all, 1, MPI_INT, comm);
         host.allgather(&world, 1, MPI_INT, team->world, 1, MPI_INT, comm);
@@ -301,7 +301,7 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node, in
 }
 
 static void build(struct team *team, MPI_Comm comm) {
-    int inter = 0, lowest = 0, here = 0;
+    int inter = 0, here = 0;
     PMPI_Comm_test_inter(comm, &inter);
     PMPI_Comm_size(comm, &team->p);
     PMPI_Comm_rank(comm, &team->me);
@@ -312,10 +312,10 @@ static void build(struct team *team, MPI_Comm comm) {
     if (team->why_native) return;
     double start = clock_seconds();
     MPI_Comm node = MPI_COMM_NULL;
-    team->why_native = find_node(comm, team->me, &node, &lowest);
+    team->why_native = find_node(comm, team->me, &node);
     if (!team->why_native) {
         PMPI_Comm_size(node, &here);
-        team->why_native = here < team->p ? reach_out(team, comm, node, lowest) : meet(team, node, 0);
+        team->why_native = here < team->p ? reach_out(team, comm, node) : meet(team, node, 0);
     }
     if (node != MPI_COMM_NULL) PMPI_Comm_free(&node);
     team->setup_seconds = clock_seconds() - start;
