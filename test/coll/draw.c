@@ -92,6 +92,12 @@ static bool on_topology(const struct trial *t) {
     return pattern == EDGES || pattern == EDGES_SPREAD;
 }
 
+/* Nodes want several, and as many leaders as a plan names. */
+static bool refused(const struct trial *t) {
+    int leaders = 1;
+    return t->plan && (!t->place->apart || (sscanf(t->plan, "leader(%d", &leaders) == 1 && leaders > t->place->most));
+}
+
 /* place: of the calls before, or NULL. From here on ranks of different communicators may draw different numbers. */
 static void draw_call(const struct settings *settings, struct trial *t, const struct place *place, bool alone) {
     struct random random = {t->seed};
@@ -103,7 +109,7 @@ static void draw_call(const struct settings *settings, struct trial *t, const st
     const struct place *drawn = draw_place(&random, on_topology(t));
     t->place = place ? place : drawn;
     t->native = t->place->p == 1 || (t->plan && strcmp(t->plan, "native") == 0);
-    t->native = t->native || (t->plan && settings->nodes && !t->place->apart); /* the plan will be refused */
+    t->native = t->native || (settings->nodes && refused(t));
     /* MPICH 4.0's own writes anywhere with more neighbours than ranks; over several nodes it may be what runs. */
     if ((t->native || t->place->apart) && t->collective == COLL_neighbor_alltoallw) {
         t->collective = COLL_neighbor_alltoallv;

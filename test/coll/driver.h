@@ -55,7 +55,8 @@ struct place {
     const char *name;
     MPI_Comm comm;
     int p, me;
-    bool apart; /* its ranks sit on several nodes, or mortar pretends so */
+    int most;   /* ranks on one node, which mortar may pretend */
+    bool apart; /* they sit on several */
     bool topology;
     /* With a topology: */
     int ins, outs; /* blocks */

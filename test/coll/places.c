@@ -22,7 +22,8 @@ static void add(const char *name, MPI_Comm comm) {
     else MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &here);
     MPI_Comm_free(&node);
-    place->apart = here < place->p;
+    host.allreduce(&here, &place->most, 1, MPI_INT, MPI_MAX, comm);
+    place->apart = place->most < place->p;
 }
 
 static void add_split(const char *name, int color, int key) {
