@@ -60,10 +60,10 @@ MILLISECONDS = (0.0, 1e-3, 10e-3, 100e-3)
 GRIDS = {
     "li2018-12a": Grid((256, 1), ["alltoall"], [8, 64, 512, 4096], ["bruck", "bruck(4)", "mnco(rows)", "mnco(morton)"],
                        ALL + ("alltoall:bruck",), dear=["direct", "auto"]),
-    "li2018-12b": Grid((128, 24), ["alltoall"], [8, 64, 512], LEADERS, lean=True, **USUAL),
+    "li2018-12b": Grid((128, 24), ["alltoall"], [8, 64, 512, 4096], LEADERS, lean=True, **USUAL),
     "li2018-12c": Grid((256, 1), ["allgather"], [8, 64, 512, 4096], ["bruck", "doubling", "mnco(rows)", "auto"],
                       dear=["ring"]),
-    "li2018-13": Grid((128, 24), ["allgather"], [8, 64, 512], ["overlap(ring)", "overlap(doubling)", "leader(1, bruck)", "auto"],
+    "li2018-13": Grid((128, 24), ["allgather"], [8, 64, 512, 4096], ["overlap(ring)", "overlap(doubling)", "leader(1, bruck)", "auto"],
                       lean=True, **USUAL),
     "kumar2008": Grid((64, 8), ["alltoall"], [8, 64, 512, 4096], ["leader(1, direct)", "leader(1, pairwise)", "aggregate(pairwise)",
                       "aggregate(direct)", "bruck(8)", "auto"], **USUAL),

@@ -57,6 +57,9 @@ def options(parameters, selector, collective):
         # creating a communicator broadcasts; algorithms that look at nodes begin with as many steps as there are ranks
         if collective != "bcast":
             given["smpi/bcast"] = "binomial_tree"
+        # and they gather what they learn, some by as many steps again
+        if collective == "alltoall":
+            given["smpi/allgather"] = "bruck"
     return ["--cfg=%s:%s" % pair for pair in given.items()] + ["--log=root.thres:critical"]
 
 

@@ -140,10 +140,13 @@ int trade_expect(struct trade *t) {
     return error;
 }
 
+/* The owners that have something for a receiver are those of a column of tiles: they begin with different ones. So do those of a
+ * row, who are neighbours, and whose messages would else leave their switch the same way where the network goes by receivers. */
 int trade_send(struct trade *t) {
-    int senders = t->senders.count, error = 0;
+    int senders = t->senders.count, error = 0, tile = t->tiling->tile_of[t->me];
+    int begin = tile / t->tiling->columns + tile % t->tiling->columns;
     for (int k = 0; k < t->receivers.count && !error; k++) {
-        int b = (k + t->me) % t->receivers.count, receiver = t->receivers.first + b;
+        int b = (k + begin) % t->receivers.count, receiver = t->receivers.first + b;
         size_t bytes = 0;
         for (int s = 0; s < senders; s++) bytes += t->to[b * senders + s].bytes;
         if (receiver != t->me) error = message_send(t->team, receiver, t->to[b * senders].at, bytes, TO_RECEIVER);
