@@ -17,7 +17,7 @@ static double cost(const struct team *team, const struct shape *shape, const str
 static const struct copier plain = {.kernel = KERNEL_plain};
 
 /* Gathers and scatters: the root's blocks to or from everybody, and everybody's one. */
-static enum outcome rooted(struct team *team, const struct call *call, bool gathers) {
+static enum outcome rooted(struct team *team, const struct call *call, const struct arguments *arguments, bool gathers) {
     const struct blocks *many = gathers ? call->recvs : call->sends, *one = gathers ? call->sends : call->recvs;
     int mark = messages_mark(team), p = team->p, root = call->root, error = 0;
     struct run mine = one->count > 0 ? run_of(one, 0) : (struct run){0};
@@ -27,6 +27,7 @@ static enum outcome rooted(struct team *team, const struct call *call, bool gath
         int rank = (root + k) % p;
         struct run run = run_of(many, rank);
         error = gathers ? message_recv(team, rank, run.at, run.bytes, TAG) : message_send(team, rank, run.at, run.bytes, TAG);
+        if (!error && arguments->number && k % (int)arguments->number == 0) error = messages_finish(team, mark);
     }
     if (team->me == root && one->count > 0 && !error) {
         struct block all = block_of(many, root), own = block_of(one, 0);
@@ -37,7 +38,8 @@ static enum outcome rooted(struct team *team, const struct call *call, bool gath
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
-    if (among(call->shape.collective, GATHERS | SCATTERS)) return rooted(team, call, among(call->shape.collective, GATHERS));
+    if (among(call->shape.collective, GATHERS | SCATTERS))
+        return rooted(team, call, arguments, among(call->shape.collective, GATHERS));
     struct blocks sends, recvs;
     sides_of(team, call, &sends, &recvs);
     bool personal = is_personal(call->shape.collective);

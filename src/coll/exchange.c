@@ -96,7 +96,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     return (here == DONE || here == STAGED) && there == DONE ? DONE : FAILED;
 }
 
-static const char *const variants[] = {"exchange(pairwise, pull(rows, plain))", "exchange(direct, pull(rows, plain))", NULL};
+static const char *const variants[] = {"exchange(pairwise, pull(rows, plain))", "exchange(direct(32), pull(rows, plain))", NULL};
 
 const struct algorithm_code algorithm_exchange = {
     .where = OVER_NODES, .asks = asks, .variants = variants, .can = can, .prepare = prepare, .cost = cost, .run = run};

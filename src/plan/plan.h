@@ -105,9 +105,10 @@ void plan_choose(struct team *team, const struct shape *shape, bool in_reach, st
 struct candidate {
     char text[64];
     double seconds;
+    int place; /* in the order of the tables */
 };
-/* All plans that can run the shape on a team with a wire, the cheapest first, native last. Fills list[most], returns how many.
- * Local. */
+/* All plans that can run the shape on a team with a wire: the model's choice, which is the cheapest but for a twentieth, then the
+ * others, the cheapest first, native last. Fills list[most], returns how many. Local. */
 enum { most_candidates = 256 };
 int plan_candidates(const struct team *team, const struct shape *shape, struct candidate *list, int most);
 void plan_choose_far(const struct team *team, const struct shape *shape, struct plan *plan);

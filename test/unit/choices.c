@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* choices - what the cost model begins with over several nodes: few cases, on either side of where one way begins to win. They guard
+ * the terms of the costs; a change that moves one of them has to be meant. */
+#include "unit.h"
+
+#include "plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { most_ranks = 4096 };
+
+/* network.c's; messages that cost less or more, between nodes that do not mind how many leave; and a slow link. */
+static const struct network usual = {1e-6, 0.25e-6, 1 / 6.8e9, 1 / 6.8e9, 0.1e-6}, cheap = {1e-6, 0.1e-6, 1 / 6.8e9, 1 / 6.8e9, 0},
+                            dear = {1e-6, 0.5e-6, 1 / 6.8e9, 1 / 6.8e9, 0}, slow = {10e-6, 1e-6, 1 / 1e9, 1 / 1e9, 0.5e-6};
+
+static const struct row {
+    enum collective collective;
+    int nodes, each;
+    size_t bytes;
+    const struct network *network;
+    const char *expected;
+} rows[] = {
+    /* Few rounds for short blocks; the longer they are, or the cheaper messages, the more messages and the fewer bytes. */
+    {COLL_alltoall, 256, 1, 8, &usual, "bruck(4)"},
+    {COLL_alltoall, 256, 1, 64, &usual, "bruck(8)"},
+    {COLL_alltoall, 256, 1, 64, &cheap, "mnco(rows)"},
+    {COLL_alltoall, 256, 1, 64, &dear, "bruck(4)"},
+    {COLL_alltoall, 256, 1, 512, &usual, "mnco(rows)"},
+    {COLL_alltoall, 256, 1, 16384, &usual, "direct(32)"},
+    {COLL_allgather, 256, 1, 8, &usual, "doubling"},
+    {COLL_allgather, 256, 1, 4096, &usual, "mnco(rows)"},
+    /* Through leaders where the node's link is the limit; without copies on the way where blocks are long. */
+    {COLL_alltoall, 64, 8, 8, &slow, "leader(1, bruck(8))"},
+    {COLL_alltoall, 128, 24, 8, &usual, "leader(1, direct(32))"},
+    {COLL_alltoall, 128, 24, 8, &cheap, "leader(1, direct(32))"},
+    {COLL_alltoall, 128, 24, 32768, &usual, "aggregate(direct(32))"},
+    {COLL_allgather, 128, 24, 8, &usual, "overlap(doubling)"},
+    {COLL_bcast, 16, 8, 64, &usual, "universal(binomial)"},
+    {COLL_reduce_scatter_block, 16, 8, 64, &usual, "universal(halving)"},
+};
+
+static int prepared(void *state, struct team *team) { return (void)state, (void)team, 0; }
+
+static void choose(const struct row *row) {
+    static int lowest[most_ranks];
+    struct carrier carrier = {.prepare = prepared};
+    struct traffic traffic = {0};
+    struct wire wire = {.carrier = &carrier, .traffic = &traffic};
+    struct places places = {0};
+    int p = row->nodes * row->each;
+    for (int r = 0; r < p; r++) lowest[r] = r / row->each * row->each;
+    expect(places_make(&places, p, lowest) == 0, "places of %d ranks", p);
+    struct team node = {.p = row->each, .nodes = 1, .domains = 1, .processors = row->each, .space_bytes = (size_t)1 << 40};
+    node.sync_seconds = row->each > 1 ? 0.2e-6 + 30e-9 * row->each : 0;
+    node.l2_bytes = 1 << 20;
+    node.l3_bytes = 64 << 20;
+    node.slot = 64 << 10;
+    struct team team = node;
+    team.p = p, team.nodes = row->nodes;
+    team.node = team.model = &node, team.places = &places, team.wire = &wire;
+    team.network = *row->network;
+    struct shape shape = {.collective = row->collective, .bytes = row->bytes};
+    struct plan plan;
+    plan_choose_far(&team, &shape, &plan);
+    expect(strcmp(plan.text, row->expected) == 0, "%s of %zu bytes on %d x %d ranks: expected %s, chosen is %s",
+           collective_names[row->collective], row->bytes, row->nodes, row->each, row->expected, plan.text);
+    places_free(&places);
+}
+
+int main(void) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) choose(&rows[i]);
+    return 0;
+}
