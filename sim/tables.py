@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """tables - what the simulated grids of docs/results say, as the tables of docs/reproduction.md.
 
-    sim/tables.py li2018-12a [--over 'alltoall:bruck' bruck] [--bytes 8 64 512]"""
+    sim/tables.py li2018-12a [--over 'alltoall:bruck' bruck] [--bytes 8 64 512]
+    sim/tables.py li2018-12a --selectors"""
 import argparse
 import math
 import os
@@ -64,11 +65,27 @@ def times_table(points, sizes):
             print("| %s | %s |" % (name, " | ".join(cells)))
 
 
+def selectors_table(points, sizes):
+    """What mortar chose, and how many times faster than the best selector it is, if it is."""
+    print("| collective | o us | copies | placement | " + " | ".join("%d B" % block for block in sizes) + " |")
+    print("|---" * (len(sizes) + 4) + "|")
+    for point, plans in points.items():
+        cells = []
+        for block in sizes:
+            mine, theirs = plans.get("auto", {}).get(block), best(plans, block, True)
+            cells.append("-" if not mine or not theirs else "%.2f: `%s` %.1f, %s %.1f" % (
+                theirs[0] / seconds(mine), mine["ran"], seconds(mine) * 1e6, theirs[1], theirs[0] * 1e6))
+        if set(cells) != {"-"}:
+            price = "10 ns" if point[2] else "free"
+            print("| %s | %g | %s | %s | %s |" % (point[0], point[1] * 1e6, price, point[3], " | ".join(cells)))
+
+
 def main():
     parser = argparse.ArgumentParser(description="tables of simulated grids")
     parser.add_argument("name", choices=list(grids.GRIDS))
     parser.add_argument("--bytes", type=int, nargs="+")
     parser.add_argument("--over", nargs="+", default=[], metavar="PLAN", help="gains of all plans over these")
+    parser.add_argument("--selectors", action="store_true", help="mortar's choice against the best of SMPI's selectors")
     parser.add_argument("--picture", metavar="FILE", help="time over size, at the usual overhead and prices, in order")
     parser.add_argument("--inside", action="store_true", help="the mean time that ranks spend inside")
     arguments = parser.parse_args()
@@ -81,6 +98,9 @@ def main():
                          {b: seconds(row) for b, row in rows.items() if b in sizes} for name, rows in plans.items()}
                 size = grids.GRIDS[arguments.name].size
                 draw.over_sizes(arguments.picture, table, "%s, %d nodes x %d ranks, %s" % (point[0], *size, simulate.version()))
+        return
+    if arguments.selectors:
+        selectors_table(points, sizes)
         return
     if not arguments.over:
         times_table(points, sizes)
