@@ -245,6 +245,12 @@ double lanes_seconds(const struct team *team, const struct shape *shape, const s
     return each < 0 ? -1 : 2 * team->model->sync_seconds + (lanes + least - 1) / least * each;
 }
 
+double lanes_spread_copy(const struct team *team, const struct shape *shape) {
+    double pieces = team->places->in_order ? 1 : team->p;
+    double all = copy_seconds(team->model, pieces, (size_t)(team->p * (double)shape->bytes / pieces));
+    return crowding(team->model) * (all + copy_seconds(team->model, 1, shape->bytes));
+}
+
 double lanes_copy(const struct team *team, const struct shape *shape, double pieces) {
     double bytes = typical_blocks(team, shape) * (double)shape->bytes;
     return crowding(team->model) * copy_seconds(team->model, pieces, (size_t)(bytes / pieces));

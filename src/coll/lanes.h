@@ -56,6 +56,8 @@ bool lanes_can(const struct team *team, const struct shape *shape, const struct 
 double lanes_seconds(const struct team *team, const struct shape *shape, const struct arguments *arguments, int lanes);
 /* Seconds for each rank to copy what it sends, or receives, in so many pieces. */
 double lanes_copy(const struct team *team, const struct shape *shape, double pieces);
+/* The same of lanes_spread: its own block, and all that has come, in one piece where ranks are numbered node by node. */
+double lanes_spread_copy(const struct team *team, const struct shape *shape);
 
 /* ---- spread.c: allgather and allgatherv ---- */
 enum outcome lanes_spread(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme);

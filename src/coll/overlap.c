@@ -3,7 +3,7 @@
  * have come, the other ranks copy them out of the node's shared memory while the leader goes on: with ring or doubling inside these
  * are "ring with overlap" and "recursive doubling with overlap" (li2018 section 4.1.3, its rivals [31] and [22]).
  * Every rank packs its block to its place, one barrier, and no other: the space is used in turns.
- * Cost    a barrier; the larger of inner(nodes, q n) and unpacking p n; scratch p n bytes a node. */
+ * Cost    a barrier; inner(nodes, q n), then unpacking p n, for the leader has no time before; scratch p n bytes a node. */
 #include "coll/coll.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static double cost(const struct team *team, const struct shape *shape, const str
     struct shape inner = inner_shape(team, shape);
     double across = routine_cost(arguments->inner, &lane, &inner);
     double unpack = crowding(team->model) * copy_seconds(team->model, team->p, shape->bytes);
-    return across < 0 ? -1 : team->model->sync_seconds + (across > unpack ? across : unpack);
+    return across < 0 ? -1 : team->model->sync_seconds + across + unpack;
 }
 
 /* ---- where the blocks lie ---- */

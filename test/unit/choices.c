@@ -35,7 +35,7 @@ static const struct row {
     {COLL_alltoall, 128, 24, 8, &usual, "leader(1, direct(32))"},
     {COLL_alltoall, 128, 24, 8, &cheap, "leader(1, direct(32))"},
     {COLL_alltoall, 128, 24, 32768, &usual, "aggregate(direct(32))"},
-    {COLL_allgather, 128, 24, 8, &usual, "overlap(doubling)"},
+    {COLL_allgather, 128, 24, 8, &usual, "leader(1, mnco(rows))"},
     {COLL_bcast, 16, 8, 64, &usual, "universal(binomial)"},
     {COLL_reduce_scatter_block, 16, 8, 64, &usual, "universal(halving)"},
 };
