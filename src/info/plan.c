@@ -80,7 +80,8 @@ void imagine_team(struct team *team, struct team *node, struct places *places, s
 
 static int no_prepare(void *state, struct team *team) { return (void)state, (void)team, 0; }
 
-static double parts(const struct team *team, const struct shape *shape, const struct plan *plan, double part[4]) {
+static double parts(const struct team *team, const struct shape *asked, const struct plan *plan, double part[4]) {
+    const struct shape priced = shape_priced(asked), *shape = &priced;
     double all = plan->algorithm->code->cost(team, shape, &plan->arguments), rest = all;
     for (int i = 0; i < 3; i++) {
         struct team other = *team;

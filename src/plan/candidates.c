@@ -11,6 +11,7 @@
 struct list {
     const struct team *team;
     const struct shape *shape;
+    struct shape priced;
     struct candidate *candidates;
     int count, most;
 };
@@ -26,7 +27,7 @@ static void add(struct list *list, const char *text) {
     struct candidate *candidate = &list->candidates[list->count];
     candidate->place = list->count++;
     memcpy(candidate->text, plan.text, sizeof plan.text);
-    candidate->seconds = code->cost ? code->cost(list->team, list->shape, &plan.arguments) : -1;
+    candidate->seconds = code->cost ? code->cost(list->team, &list->priced, &plan.arguments) : -1;
 }
 
 static const char *const *variants_of(const struct algorithm *algorithm, const char *only[2]) {
@@ -66,7 +67,7 @@ static double messages_of(const struct list *list, const char *text) {
     char why[192];
     counting.network = (struct network){.gap = 1};
     if (plan_parse(text, &plan, why, sizeof why) != 0) return 0;
-    return plan.algorithm->code->cost(&counting, list->shape, &plan.arguments);
+    return plan.algorithm->code->cost(&counting, &list->priced, &plan.arguments);
 }
 
 /* The model errs by more than this: of plans that it holds for equal the one with the fewest messages, which adapters, switches and
@@ -87,8 +88,17 @@ static void put_choice_first(const struct list *list) {
     all[0] = choice;
 }
 
+/* What loses little with blocks of this length may lose little with others; without any bytes all that needs few messages would seem
+ * to win, however often it sends every byte. Simulated, 16 nodes x 8 ranks, alltoallv of 4 KiB: 1116 us by aggregate(bruck(4)). */
+struct shape shape_priced(const struct shape *shape) {
+    enum { likely = 512 };
+    struct shape priced = *shape;
+    if (shape->unsized && shape->bytes == 0) priced.bytes = likely;
+    return priced;
+}
+
 int plan_candidates(const struct team *team, const struct shape *shape, struct candidate *candidates, int most) {
-    struct list list = {team, shape, candidates, 0, most};
+    struct list list = {team, shape, shape_priced(shape), candidates, 0, most};
     const char *only[2];
     for (int a = 0; a < ALGORITHMS; a++) {
         const struct algorithm_code *code = algorithms[a].code;

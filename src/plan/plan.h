@@ -111,6 +111,8 @@ struct candidate {
  * others, the cheapest first, native last. Fills list[most], returns how many. Local. */
 enum { most_candidates = 256 };
 int plan_candidates(const struct team *team, const struct shape *shape, struct candidate *list, int most);
+/* The shape that is priced: where nobody knows how long blocks are, they are taken for middling ones. */
+struct shape shape_priced(const struct shape *shape);
 void plan_choose_far(const struct team *team, const struct shape *shape, struct plan *plan);
 
 /* ---- choose.c ---- */
