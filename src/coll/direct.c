@@ -64,7 +64,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     return error ? FAILED : DONE;
 }
 
-/* No more than 32 under way: it costs next to nothing, and a rank of thousands posts no thousands of receives (MPICH does alike). */
+/* No more than 32 under way costs next to nothing, and a rank of thousands posts no thousands of receives (so does MPICH). */
 static const char *const variants[] = {"direct(32)", "direct(8)", NULL};
 
 const struct algorithm_code algorithm_direct = {

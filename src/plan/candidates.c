@@ -70,8 +70,8 @@ static double messages_of(const struct list *list, const char *text) {
     return plan.algorithm->code->cost(&counting, &list->priced, &plan.arguments);
 }
 
-/* The model errs by more than this: of plans that it holds for equal the one with the fewest messages, which adapters, switches and
- * the MPI library mind in ways that it does not know, goes to the front. */
+/* The model errs by more than this: of plans that it holds for equal the one with the fewest messages, which adapters, switches
+ * and the MPI library mind in ways that it does not know, goes to the front. */
 static void put_choice_first(const struct list *list) {
     static const double equal = 1.05;
     struct candidate *all = list->candidates, choice;

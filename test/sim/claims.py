@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """claims - what docs/reproduction.md says of simulated clusters: asserted of the files in docs/results, some of whose cells are
 simulated anew. A cell that comes out otherwise means that the files are old: sim/grids.py makes them."""
-import concurrent.futures
 import os
 import sys
 
@@ -101,20 +100,17 @@ def chosen_today():
 
 def fresh_against_selectors():
     """The same of simulations made now, and that they say what the files say."""
-    cells, known = [], []
     for name, sizes in CHOSEN:
         for point, plans in points(name):
-            for block in sizes:
-                cells.append(simulate.Cell(grids.GRIDS[name].size, point[0], [block], ["auto"], parameters_of(plans["auto"][block]),
-                                           point[3], seconds=200))
-                known.append((name, point, block, plans["auto"][block], tables.best(plans, block, True)))
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for rows, (name, point, block, was, theirs) in zip(pool.map(lambda cell: cell.run(), cells), known):
-            now, before = float(rows[0]["seconds"]), float(was["seconds"])
-            fine = rows[0]["verified"] == "verified" and abs(now / before - 1) < 0.001
-            expect(fine and now <= theirs[0] * most_of(point) * 1.001,
-                   "%s %s %d B, now: %s %.2f us, %.2f us in the file, %s %.2f us" % (
-                       name, point[1:4], block, rows[0]["ran"], now * 1e6, before * 1e6, theirs[1], theirs[0] * 1e6))
+            was = plans["auto"]
+            size, parameters = grids.GRIDS[name].size, parameters_of(was[sizes[0]])
+            for row in simulate.Cell(size, point[0], sizes, ["auto"], parameters, point[3], seconds=200).run():
+                block = int(row["bytes"])
+                now, before, theirs = float(row["seconds"]), float(was[block]["seconds"]), tables.best(plans, block, True)
+                fine = row["verified"] == "verified" and abs(now / before - 1) < 0.001
+                expect(fine and now <= theirs[0] * most_of(point) * 1.001,
+                       "%s %s %d B, now: %s %.2f us, %.2f us in the file, %s %.2f us" % (
+                           name, point[1:4], block, row["ran"], now * 1e6, before * 1e6, theirs[1], theirs[0] * 1e6))
 
 
 def topology_aware():

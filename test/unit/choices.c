@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* choices - what the cost model begins with over several nodes: few cases, on either side of where one way begins to win. They guard
- * the terms of the costs; a change that moves one of them has to be meant. */
+/* choices - what the cost model begins with over several nodes: few cases, on either side of where one way begins to win. They
+ * guard the terms of the costs; a change that moves one of them has to be meant. */
 #include "unit.h"
 
 #include "plan/plan.h"
@@ -17,7 +17,7 @@ static const struct network usual = {1e-6, 0.25e-6, 1 / 6.8e9, 1 / 6.8e9, 0.1e-6
 static const struct row {
     enum collective collective;
     int nodes, each;
-    size_t bytes;
+    size_t bytes; /* 0: nobody knows */
     const struct network *network;
     const char *expected;
 } rows[] = {
@@ -36,6 +36,7 @@ static const struct row {
     {COLL_alltoall, 128, 24, 8, &cheap, "leader(1, direct(32))"},
     {COLL_alltoall, 128, 24, 32768, &usual, "aggregate(direct(32))"},
     {COLL_allgather, 128, 24, 8, &usual, "leader(1, mnco(rows))"},
+    {COLL_alltoallv, 16, 8, 0, &usual, "leader(1, direct(32))"},
     {COLL_bcast, 16, 8, 64, &usual, "universal(binomial)"},
     {COLL_reduce_scatter_block, 16, 8, 64, &usual, "universal(halving)"},
 };
@@ -60,7 +61,7 @@ static void choose(const struct row *row) {
     team.p = p, team.nodes = row->nodes;
     team.node = team.model = &node, team.places = &places, team.wire = &wire;
     team.network = *row->network;
-    struct shape shape = {.collective = row->collective, .bytes = row->bytes};
+    struct shape shape = {.collective = row->collective, .bytes = row->bytes, .unsized = row->bytes == 0};
     struct plan plan;
     plan_choose_far(&team, &shape, &plan);
     expect(strcmp(plan.text, row->expected) == 0, "%s of %zu bytes on %d x %d ranks: expected %s, chosen is %s",
