@@ -31,6 +31,7 @@ def tunes(folder):
     path = os.path.join(folder, "tuning.json")
     out, said = run(mortar, "tune", "alltoall", "--bytes", "512,8,64", "--buffers", "both", "--seconds", "2", "--output", path)
     check("a line for each size and kind of buffers", said.count("] alltoall ") == 6 and "[6/6]" in said, out + said)
+    check("of plans only", "is no plan" not in said, said)
     data = load(path)
     entries = data["sets"][0]["entries"]
     check("one set, of this MPI", len(data["sets"]) == 1 and data["sets"][0]["mpi"], data)
