@@ -50,9 +50,11 @@ static bool is_loose(const struct shape *shape, const char *text) {
     return plan_parse(text, &plan, why, sizeof why) == 0 && plan.algorithm->code->loose;
 }
 
+enum learn_mode learn_mode(void) { return (enum learn_mode)option_choice(OPTION_TUNE, "off|watch|online|paper"); }
+
 bool learn_start(struct learner *l, const struct team *team, const struct shape *shape, bool in_reach, struct plan *plan) {
     char texts[most_arms][64];
-    *l = (struct learner){.mode = (unsigned)option_choice(OPTION_TUNE, "off|watch|online|paper"), .shape = *shape};
+    *l = (struct learner){.mode = learn_mode(), .shape = *shape};
     if (l->mode == LEARN_OFF) return false;
     l->in_reach = in_reach;
     l->turn = -1;
