@@ -63,7 +63,9 @@ static void add_orders(struct list *list, const char *algorithm, const char *pat
         }
 }
 
+/* Not those that need another plan inside, for among the nodes there are too many. */
 static void add_algorithm(struct list *list, const char *name, const char *takes, bool outside) {
+    if (strstr(takes, "inner")) return;
     if (!strstr(takes, "order")) {
         add(list, name, "");
         return;

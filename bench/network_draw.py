@@ -1,19 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mortar-network-draw FILE.csv PICTURE - draws the latest run in what `mortar bench network --csv` wrote: bandwidth in both
+"""network_draw FILE.csv PICTURE - draws the latest run in what `mortar bench network --csv` wrote: bandwidth in both
 directions (as kumar2008 figures 2 to 4) and message rate over the size, a curve for each number of pairs. The ending of PICTURE
 says which format."""
 import csv
 import statistics
 import sys
 
-STYLES = ("o-", "s-", "^-", "v--", "d--", "x:", "+:", "*:")
-
-
-def size(value):
-    for unit, name in ((1 << 20, "M"), (1 << 10, "K")):
-        if value >= unit and value % unit == 0:
-            return "%d%s" % (value // unit, name)
-    return str(value)
+from show import STYLES, over_sizes, pyplot, save
 
 
 def curves(rows):
@@ -30,29 +23,17 @@ def main(path, picture):
         rows = list(csv.DictReader(file))
     if not rows:
         sys.exit("mortar bench network: %s: nothing to draw" % path)
-    try:
-        import matplotlib
-    except ImportError:
-        sys.exit("mortar bench network: --draw needs matplotlib (python3-matplotlib)")
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "mortar"  # the same picture from the same numbers
-    from matplotlib import pyplot
-
+    plots = pyplot("mortar bench network: --draw needs")
     latest = rows[-1]
     found = curves([row for row in rows if (row["date"], row["between"]) == (latest["date"], latest["between"])])
-    figure, (bandwidth, rate) = pyplot.subplots(1, 2, figsize=(10, 4))
+    figure, (bandwidth, rate) = plots.subplots(1, 2, figsize=(10, 4))
     for style, (pairs, points) in zip(STYLES * 4, found.items()):
         label = "%d pair%s" % (pairs, "" if pairs == 1 else "s")
         bandwidth.plot([n for n, _ in points], [2e-6 * n / s for n, s in points], style, label=label, markersize=4)
         rate.plot([n for n, _ in points], [1e-6 / s for n, s in points], style, label=label, markersize=4)
     sizes = sorted({n for points in found.values() for n, _ in points})
     for axis in bandwidth, rate:
-        axis.set_xscale("log", base=2)
-        axis.set_xticks(sizes)
-        axis.set_xticklabels([size(n) for n in sizes], fontsize=7)
-        axis.set_xlabel("message size (bytes)", fontsize=8)
-        axis.grid(alpha=0.3)
-        axis.tick_params(axis="y", labelsize=7)
+        over_sizes(axis, sizes, "message size (bytes)")
     bandwidth.set_title("bandwidth, both directions", fontsize=10)
     bandwidth.set_ylabel("MB/s", fontsize=8)
     bandwidth.set_ylim(bottom=0)
@@ -61,9 +42,8 @@ def main(path, picture):
     rate.set_yscale("log")
     bandwidth.legend(fontsize=8)
     figure.suptitle("%s; %s" % (latest["between"], latest["mpi"]), fontsize=10)
-    figure.tight_layout()
     try:
-        figure.savefig(picture, dpi=110, metadata={"Date": None} if picture.endswith(".svg") else None)
+        save(figure, picture)
     except (OSError, ValueError) as error:
         sys.exit("mortar bench network: --draw %s: %s" % (picture, error))
 

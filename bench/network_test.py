@@ -3,56 +3,26 @@
 file and the network of a tuning file, and refuse bad options? No time is judged.
 
 usage: network_test.py FLAVOUR MORTAR WRONG, where WRONG is a library whose messages are wrong"""
-import csv
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-MPI = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "scripts", "mpi")
+import testing
+from testing import check, load, rows_of, table
+
 ROUNDS = 3
 QUICK = ["--bytes", "8,64K", "--seconds", "0.01", "--rounds", str(ROUNDS)]
 SECONDS = ["latency_seconds", "send_seconds", "receive_seconds", "message_seconds", "node_message_seconds", "byte_seconds",
            "node_byte_seconds"]
-flavour, mortar, wrong = sys.argv[1:]
-for name in list(os.environ):
-    if name.startswith("MORTAR_") and name != "MORTAR_MPIS":
-        del os.environ[name]
-os.environ.setdefault("OMPI_MCA_odls_base_sigkill_timeout", "0")  # else Open MPI 4 takes a second to see a failed program off
+WRONG_RANK = []
+mortar, wrong = sys.argv[2:]
 
 
 def run(*words, code=0, ranks=4, nodes="2", preload=None, command=("bench", "network")):
     variables = ["MORTAR_NODES=" + nodes] + (["LD_PRELOAD=" + preload] if preload else [])
-    # the launchers of Open MPI say much when a program fails, those of MPICH turn its exit code into another one
-    done = subprocess.run([MPI, flavour, str(ranks), "env", *variables, *WRONG_RANK, mortar, *command, *words],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100)
-    if (done.returncode == 0) != (code == 0):
-        sys.exit("exit code %d, expected %d: %s\n%s%s" % (done.returncode, code, words, done.stdout, done.stderr))
-    return done.stdout, done.stderr
-
-
-WRONG_RANK = []
-
-
-def check(what, fine, shown=""):
-    if not fine:
-        sys.exit("wrong: %s\n%s" % (what, shown))
-    print("ok: " + what)
-
-
-def rows_of(path):
-    with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def load(path):
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
-
-
-def table(text):
-    return [line.split() for line in text.splitlines() if line[:9].strip()[:1].isdigit() and line.startswith("  ")]
+    return testing.run("env", *variables, *WRONG_RANK, mortar, *command, *words, code=code, ranks=ranks, seconds=100)
 
 
 def measures(folder):

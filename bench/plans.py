@@ -3,36 +3,14 @@
 """plans - tables and pictures from what bench/plans measured: each plan against pull(rows, plain) of the same run.
 usage: plans.py FOLDER     prints markdown; writes FOLDER/plans-COLLECTIVE.png
 A ratio is the median over repetitions of rows' time / the plan's time (above 1: faster than rows); the bars are the quartiles."""
-import csv
 import pathlib
 import statistics
 import sys
 
+from results import read
+from show import pyplot, quarters, short
+
 BASE = "pull(rows, plain)"
-
-
-def read(path):
-    """{bytes: {plan: {repetition: seconds}}} and a row."""
-    cells, row = {}, None
-    with open(path, newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            plans = cells.setdefault(int(row["bytes"]), {})
-            plans.setdefault(row["plan"], {})[int(row["repetition"])] = float(row["seconds"])
-    return cells, row
-
-
-def ratio(base, plan):
-    """Median and quartiles of base / plan over equal repetitions."""
-    ratios = [base[r] / plan[r] for r in sorted(base) if r in plan]
-    quarters = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else [ratios[0]] * 3
-    return statistics.median(ratios), quarters[0], quarters[2]
-
-
-def short(size):
-    for unit, scale in (("M", 1 << 20), ("K", 1 << 10)):
-        if size >= scale and size % scale == 0:
-            return "%d%s" % (size // scale, unit)
-    return str(size)
 
 
 def table(ranks, cells):
@@ -43,25 +21,23 @@ def table(ranks, cells):
         base = cell[BASE]
         shown = []
         for plan in plans:
-            middle, low, high = ratio(base, cell[plan])
+            low, middle, high = quarters(base, cell[plan])
             shown.append("%.2f ±%.0f %%" % (middle, 50 * (high - low) / middle))
         print("| %d | %s | %.3g | %s |" % (ranks, short(size), 1e6 * statistics.median(base.values()), " | ".join(shown)))
     print()
 
 
 def draw(collective, groups, folder):
-    import matplotlib
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-    figure, panels = plt.subplots(1, len(groups), figsize=(5 * len(groups), 4.4), squeeze=False, sharey=True)
+    plots = pyplot("bench/plans: the pictures need")
+    figure, panels = plots.subplots(1, len(groups), figsize=(5 * len(groups), 4.4), squeeze=False, sharey=True)
     for panel, (ranks, cells) in zip(panels[0], sorted(groups.items())):
         sizes = sorted(cells)
         plans = [name for name in cells[sizes[0]] if name not in (BASE, "native", "limit", "stream")]
         for plan in plans:
-            points = [ratio(cells[size][BASE], cells[size][plan]) for size in sizes]
+            points = [quarters(cells[size][BASE], cells[size][plan]) for size in sizes]
             nt = "nt" in plan or "hybrid" in plan
-            panel.errorbar(range(len(sizes)), [p[0] for p in points], fmt="o--" if nt else "o-", capsize=2, markersize=3,
-                           yerr=[[p[0] - p[1] for p in points], [p[2] - p[0] for p in points]], label=plan, linewidth=1)
+            panel.errorbar(range(len(sizes)), [p[1] for p in points], fmt="o--" if nt else "o-", capsize=2, markersize=3,
+                           yerr=[[p[1] - p[0] for p in points], [p[2] - p[1] for p in points]], label=plan, linewidth=1)
         panel.axhline(1, color="black", linewidth=0.8)
         panel.set_xticks(range(len(sizes)), [short(size) for size in sizes])
         panel.set_title("%s, %d ranks" % (collective, ranks))
@@ -79,7 +55,7 @@ def main(folder):
         _, collective, ranks = path.stem.split("-")
         cells, row = read(path)
         if row:
-            collectives.setdefault(collective, {})[int(ranks)] = cells
+            collectives.setdefault(collective, {})[int(ranks)] = {size: plans for (size, _), plans in cells.items()}
     for collective, groups in sorted(collectives.items()):
         print("### %s\n" % collective)
         for ranks, cells in sorted(groups.items()):

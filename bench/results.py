@@ -11,6 +11,8 @@ import re
 import statistics
 import sys
 
+from show import quarters, short
+
 OTHERS = ("native", "packed", "limit", "stream")
 
 
@@ -34,17 +36,8 @@ def read(path):
 
 def compare(above, below):
     """Median and half the interquartile range (in per cent of it) of the ratios of equal repetitions."""
-    ratios = [above[r] / below[r] for r in sorted(above) if r in below]
-    median = statistics.median(ratios)
-    quarters = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else [median] * 3
-    return median, 50 * (quarters[2] - quarters[0]) / median
-
-
-def short(size):
-    for unit, scale in (("M", 1 << 20), ("K", 1 << 10)):
-        if size >= scale and size % scale == 0:
-            return "%d%s" % (size // scale, unit)
-    return str(size)
+    low, median, high = quarters(above, below)
+    return median, 50 * (high - low) / median
 
 
 def micro(times):

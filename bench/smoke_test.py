@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """smoke_test - does `mortar bench` measure every kind, see wrong results, tell A/A from mortar, write its CSV file and refuse bad
-options?
-No time is judged.
+options? No time is judged.
 
 usage: smoke_test.py FLAVOUR MORTAR PROGRAM WRONG PAPI, where WRONG is a library whose collectives are wrong, and PAPI a folder
 with a stand-in for PAPI's library (papi.c), or none when there was no papi.h"""
@@ -11,13 +10,12 @@ import io
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
 from results import main as tables_of, read
+from testing import check, flavour, rows_of, run, table
 
-MPI = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "scripts", "mpi")
 HEADER = ("collective,ranks,nodes,bytes,buffers,caches,counts,topology,grid,axes,root,then,imbalance_ms,plan,repetition,seconds,"
           "l1_misses,l2_misses,l3_misses,mpi,machine,commit")
 RANKS, REPETITIONS = 2, 3
@@ -26,32 +24,7 @@ with open("/proc/cpuinfo", encoding="utf-8") as file:
     CPU = file.read()
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "list.h"), encoding="utf-8") as file:
     KINDS = {row[0]: row[2:] for row in re.findall(r"^KIND\((\w+), (\w+), (\w+), (\w+), (\w+), (\w+)\)", file.read(), re.M)}
-flavour, mortar, program, wrong, stand_in = sys.argv[1:]
-os.environ.setdefault("OMPI_MCA_odls_base_sigkill_timeout", "0")  # else Open MPI 4 takes a second to see a failed program off
-
-
-def run(*command, code=0, ranks=RANKS):
-    # the launchers of Open MPI say much when a program fails, those of MPICH turn its exit code into another one
-    done = subprocess.run([MPI, flavour, str(ranks), *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          timeout=50)
-    if (done.returncode == 0) != (code == 0):
-        sys.exit("exit code %d, expected %d: %s\n%s%s" % (done.returncode, code, command, done.stdout, done.stderr))
-    return done.stdout, done.stderr
-
-
-def check(what, fine, shown=""):
-    if not fine:
-        sys.exit("wrong: %s\n%s" % (what, shown))
-    print("ok: " + what)
-
-
-def rows_of(path):
-    with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def table(text):
-    return [line.split() for line in text.splitlines() if line[:9].strip()[:1].isdigit()]
+mortar, program, wrong, stand_in = sys.argv[2:]
 
 
 def without_mortar():

@@ -11,32 +11,9 @@ import sys
 import tempfile
 import time
 
-MPI = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "scripts", "mpi")
-RANKS = 2
-flavour, mortar = sys.argv[1:]
-for name in list(os.environ):
-    if name.startswith("MORTAR_") and name != "MORTAR_MPIS":
-        del os.environ[name]
+from testing import MPI, check, flavour, load, run
 
-
-def run(*command, code=0, ranks=RANKS):
-    # the launchers of Open MPI say much when a program fails, those of MPICH turn its exit code into another one
-    done = subprocess.run([MPI, flavour, str(ranks), *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          timeout=50)
-    if (done.returncode == 0) != (code == 0):
-        sys.exit("exit code %d, expected %d: %s\n%s%s" % (done.returncode, code, command, done.stdout, done.stderr))
-    return done.stdout, done.stderr
-
-
-def check(what, fine, shown=""):
-    if not fine:
-        sys.exit("wrong: %s\n%s" % (what, shown))
-    print("ok: " + what)
-
-
-def load(path):
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+(mortar,) = sys.argv[2:]
 
 
 def ranges(entries, collective, buffers):
@@ -54,6 +31,7 @@ def tunes(folder):
     path = os.path.join(folder, "tuning.json")
     out, said = run(mortar, "tune", "alltoall", "--bytes", "512,8,64", "--buffers", "both", "--seconds", "2", "--output", path)
     check("a line for each size and kind of buffers", said.count("] alltoall ") == 6 and "[6/6]" in said, out + said)
+    check("of plans only", "is no plan" not in said, said)
     data = load(path)
     entries = data["sets"][0]["entries"]
     check("one set, of this MPI", len(data["sets"]) == 1 and data["sets"][0]["mpi"], data)
@@ -109,7 +87,7 @@ def saved(folder):
 
 def interrupted(folder):
     path = os.path.join(folder, "interrupted.json")
-    words = [MPI, flavour, str(RANKS), mortar, "tune", "alltoall", "--bytes", "8:1M:x2", "--seconds", "60", "--output", path]
+    words = [MPI, flavour, "2", mortar, "tune", "alltoall", "--bytes", "8:1M:x2", "--seconds", "60", "--output", path]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True) as job:
         end = time.monotonic() + 40
         while not os.path.exists(path) and time.monotonic() < end:

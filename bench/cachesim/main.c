@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mortar-model - how many lines each process misses in its caches, by order, simulated; beside them the equations of li2018.
- * Standard output: a table, or with --csv one line per simulation, which python/model.py draws. */
+ * Standard output: a table, or with --csv one line per simulation, which model_draw.py draws. */
 #include "model.h"
 
 #include "base/base.h"

@@ -24,7 +24,7 @@ static double cost(const struct team *team, const struct shape *shape, const str
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
-    return lanes_exchange(team, call, arguments, (struct scheme){BY_DEST, team->places->most});
+    return lanes_run(team, call, arguments, (struct scheme){BY_DEST, team->places->most});
 }
 
 static const char *const variants[] = {"aggregate(%s)", NULL};

@@ -5,7 +5,8 @@
 #ifndef EXCHANGES
 #define BIT(collective) (1u << COLL_##collective)
 #define ALLTOALLS (BIT(alltoall) | BIT(alltoallv) | BIT(alltoallw))
-#define EXCHANGES (ALLTOALLS | BIT(allgather) | BIT(allgatherv))
+#define ALLGATHERS (BIT(allgather) | BIT(allgatherv))
+#define EXCHANGES (ALLTOALLS | ALLGATHERS)
 #define NEIGHBORS                                                                                                                  \
     (BIT(neighbor_alltoall) | BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw) | BIT(neighbor_allgather) |                        \
      BIT(neighbor_allgatherv))

@@ -26,9 +26,7 @@ static double cost(const struct team *team, const struct shape *shape, const str
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
-    struct scheme scheme = {BY_SOURCE, team->places->most};
-    bool gathers = among(call->shape.collective, BIT(allgather) | BIT(allgatherv));
-    return (gathers ? lanes_spread : lanes_exchange)(team, call, arguments, scheme);
+    return lanes_run(team, call, arguments, (struct scheme){BY_SOURCE, team->places->most});
 }
 
 static const char *const variants[] = {"distribute(%s)", NULL};

@@ -188,7 +188,7 @@ static void run_lanes(struct passage *p) {
     }
 }
 
-enum outcome lanes_exchange(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme) {
+static enum outcome exchange(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme) {
     const unsigned same_bytes = BIT(alltoall) | BIT(neighbor_alltoall) | BIT(neighbor_allgather);
     bool equal = among(call->shape.collective, same_bytes) && !call->shape.unsized;
     if (scheme.lanes > team->places->most) scheme.lanes = team->places->most;
@@ -223,9 +223,11 @@ enum outcome lanes_exchange(struct team *team, const struct call *call, const st
 
 /* ---- what the algorithms have in common ---- */
 
-enum collective lanes_ask(enum collective collective) {
-    return among(collective, BIT(allgather) | BIT(allgatherv)) ? COLL_allgatherv : COLL_alltoallv;
+enum outcome lanes_run(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme) {
+    return (among(call->shape.collective, ALLGATHERS) ? lanes_spread : exchange)(team, call, arguments, scheme);
 }
+
+enum collective lanes_ask(enum collective collective) { return among(collective, ALLGATHERS) ? COLL_allgatherv : COLL_alltoallv; }
 
 bool lanes_can(const struct team *team, const struct shape *shape, const struct arguments *arguments, int lanes) {
     struct team lane = lane_like(team);

@@ -48,7 +48,7 @@ struct routes *routes_of(struct team *team, const struct call *call, const struc
 size_t pairs_cut(const struct scheme *scheme, size_t rows, size_t columns, int lane);
 
 /* ---- lanes.c ---- */
-enum outcome lanes_exchange(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme);
+enum outcome lanes_run(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme);
 /* As the members of struct algorithm_code. */
 enum collective lanes_ask(enum collective collective);
 bool lanes_can(const struct team *team, const struct shape *shape, const struct arguments *arguments, int lanes);

@@ -26,9 +26,7 @@ static double cost(const struct team *team, const struct shape *shape, const str
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
-    struct scheme scheme = {EVENLY, leaders(arguments)};
-    bool gathers = among(call->shape.collective, BIT(allgather) | BIT(allgatherv));
-    return (gathers ? lanes_spread : lanes_exchange)(team, call, arguments, scheme);
+    return lanes_run(team, call, arguments, (struct scheme){EVENLY, leaders(arguments)});
 }
 
 static const char *const variants[] = {"leader(1, %s)", "leader(2, %s)", "leader(4, %s)", NULL};

@@ -30,10 +30,7 @@ static struct card *card_of(const struct exchange *x, int rank) { return card_at
 static char *area_of(const struct exchange *x, int rank) { return stage_of(x->team, x->half, rank, x->room); }
 
 bool is_vector(enum collective c) { return among(c, BIT(alltoallv) | BIT(alltoallw) | BIT(allgatherv) | NEIGHBORS); }
-bool is_personal(enum collective c) {
-    return among(c, (EXCHANGES | NEIGHBORS) &
-                        ~(BIT(allgather) | BIT(allgatherv) | BIT(neighbor_allgather) | BIT(neighbor_allgatherv)));
-}
+bool is_personal(enum collective c) { return among(c, PERSONAL); }
 
 size_t short_bytes(const struct team *team, size_t block) {
     return (size_t)(team->sync_seconds / (crowding(team) * copy_seconds(team, 1, block) / (double)block));

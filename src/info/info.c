@@ -66,17 +66,17 @@ static void print_options(void) {
     printf("Options: environment variables, or `mortar run --option NAME=VALUE`\n");
     for (int o = 0; o < OPTIONS; o++) {
         const struct option_row *row = &option_rows[o];
-        printf("  %-18s %-19s default %-6s %s\n", row->name, row->unit, *row->value ? row->value : "(none)", row->meaning);
+        printf("  %-18s %-22s default %-13s %s\n", row->name, row->unit, *row->value ? row->value : "(none)", row->meaning);
         if (strcmp(option_text((enum option)o), row->value) != 0) printf("  %-18s is set to %s\n", "", option_text((enum option)o));
     }
 }
 
 static void print_tables(void) {
     printf("Collectives that mortar takes\n");
-    for (int c = 0; c < COLLECTIVES; c++) printf("  %-12s %s\n", collectives[c].name, collectives[c].about);
+    for (int c = 0; c < COLLECTIVES; c++) printf("  %-21s %s\n", collectives[c].name, collectives[c].about);
     printf("Algorithms (a plan is written name(argument, ...), e.g. pull(morton))\n");
     for (int a = 0; a < count_of_algorithms; a++)
-        printf("  %-8s (%s)%*s %s\n", algorithms[a].name, algorithms[a].takes, 14 - (int)strlen(algorithms[a].takes), "",
+        printf("  %-13s (%s)%*s %s\n", algorithms[a].name, algorithms[a].takes, 17 - (int)strlen(algorithms[a].takes), "",
                algorithms[a].about);
     printf("Orders\n");
     for (int o = 0; o < ORDERS; o++) printf("  %-12s %s\n", orders[o].name, orders[o].about);

@@ -87,7 +87,7 @@ static int run_tables(MPI_Comm comm, const struct call *call, const struct table
 
 /* Where a rank's own block lies in place already, MPI wants to hear of it. */
 static bool is_in_place(const struct team *team, const struct call *call, const struct blocks *sends, const struct blocks *recvs) {
-    if (!among(call->shape.collective, BIT(allgather) | BIT(allgatherv))) return false;
+    if (!among(call->shape.collective, ALLGATHERS)) return false;
     return run_of(sends, 0).at == run_of(recvs, team->me).at;
 }
 

@@ -4,6 +4,8 @@
  * that cost the same, few messages come first. */
 #include "plan/plan.h"
 
+#include "plan/learn.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,10 +116,19 @@ int plan_candidates(const struct team *team, const struct shape *shape, struct c
     return list.count;
 }
 
+/* The usual network may be far from this one: where trials follow, the host MPI begins and the model's choice is a rival. */
+static bool begins_native(const struct team *team) {
+    enum learn_mode mode = learn_mode();
+    return !team->network.measured && (mode == LEARN_WATCH || mode == LEARN_ONLINE);
+}
+
 void plan_choose_far(const struct team *team, const struct shape *shape, struct plan *plan) {
     struct candidate candidates[most_candidates];
     char why[192];
     int count = plan_candidates(team, shape, candidates, most_candidates);
-    plan_parse(count > 0 ? candidates[0].text : "native", plan, why, sizeof why);
-    if (!plan->algorithm->code->run) plan->reason = "mortar has no algorithm for it";
+    bool waits = begins_native(team);
+    plan_parse(count > 0 && !waits ? candidates[0].text : "native", plan, why, sizeof why);
+    if (plan->algorithm->code->run) return;
+    plan->reason = count > 1 && waits ? "nobody has measured this network (mortar bench network): plans have to win trials first"
+                                      : "mortar has no algorithm for it";
 }

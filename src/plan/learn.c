@@ -50,9 +50,11 @@ static bool is_loose(const struct shape *shape, const char *text) {
     return plan_parse(text, &plan, why, sizeof why) == 0 && plan.algorithm->code->loose;
 }
 
+enum learn_mode learn_mode(void) { return (enum learn_mode)option_choice(OPTION_TUNE, "off|watch|online|paper"); }
+
 bool learn_start(struct learner *l, const struct team *team, const struct shape *shape, bool in_reach, struct plan *plan) {
     char texts[most_arms][64];
-    *l = (struct learner){.mode = (unsigned)option_choice(OPTION_TUNE, "off|watch|online|paper"), .shape = *shape};
+    *l = (struct learner){.mode = learn_mode(), .shape = *shape};
     if (l->mode == LEARN_OFF) return false;
     l->in_reach = in_reach;
     l->turn = -1;
@@ -168,16 +170,23 @@ static bool begin_paper(struct learner *l) {
     return true;
 }
 
+/* Is there a rival that nobody has looked at yet? The budget is for it, not for one that is known to be slower. */
+static bool has_untried(const struct learner *l) {
+    for (int a = 0; a < l->count; a++)
+        if (l->arms[a].seconds <= 0 && eligible(l, a)) return true;
+    return false;
+}
+
 /* Chooses the next pair, in turns among the rivals. False: none, now; l->rest is set. */
 static bool begin_pair(struct learner *l) {
     l->rounds++;
     if (l->mode == LEARN_PAPER) return begin_paper(l);
-    bool unknown = l->arms[l->incumbent].seconds <= 0;
+    bool unknown = l->arms[l->incumbent].seconds <= 0, untried = has_untried(l);
     double least = longest_rest;
     if (!unknown && l->favourite >= 0 && eligible(l, l->favourite) && plan_pair(l, l->favourite, &l->pair) <= 0) return true;
     for (int k = 1; k <= l->count; k++) {
         int a = (l->rounds + k) % l->count;
-        if (!eligible(l, a)) continue;
+        if (!eligible(l, a) || (untried && l->arms[a].seconds > l->arms[l->incumbent].seconds)) continue;
         double wait = 0;
         if (!unknown) wait = plan_pair(l, a, &l->pair);
         else /* how long does a call take at all? Only a plan with a barrier can tell the others */

@@ -7,6 +7,10 @@
 
 enum { most_arms = 24, most_ratios = 16 };
 
+/* Option TUNE. Local. */
+enum learn_mode { LEARN_OFF, LEARN_WATCH, LEARN_ONLINE, LEARN_PAPER };
+enum learn_mode learn_mode(void);
+
 /* One plan that may run the class. */
 struct arm {
     char text[64];
@@ -28,7 +32,7 @@ struct pair {
 };
 
 struct learner {
-    enum { LEARN_OFF, LEARN_WATCH, LEARN_ONLINE, LEARN_PAPER } mode;
+    enum learn_mode mode;
     struct shape shape;
     bool in_reach;
     struct arm arms[most_arms];

@@ -10,7 +10,8 @@ struct network network_of(const struct network_facts *facts) {
                             .overhead = overhead,
                             .byte = facts->byte_seconds,
                             .node_byte = facts->node_byte_seconds,
-                            .gap = facts->node_message_seconds};
+                            .gap = facts->node_message_seconds,
+                            .measured = facts->pairs > 0};
 }
 
 const size_t message_most = 1 << 30;

@@ -109,7 +109,7 @@ static void draw_call(const struct settings *settings, struct trial *t, const st
     const struct place *drawn = draw_place(&random, on_topology(t));
     t->place = place ? place : drawn;
     t->native = t->place->p == 1 || (t->plan && strcmp(t->plan, "native") == 0);
-    t->native = t->native || (settings->nodes && refused(t));
+    t->native = t->native || settings->plain || (settings->nodes && refused(t));
     /* MPICH 4.0's own writes anywhere with more neighbours than ranks; over several nodes it may be what runs. */
     if ((t->native || t->place->apart) && t->collective == COLL_neighbor_alltoallw) {
         t->collective = COLL_neighbor_alltoallv;

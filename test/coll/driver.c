@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* driver - draws random trials from a seed and runs them under forced plans; prints what the report must say in the end.
- * usage: mortar run driver --seed N --cases N [--only CASE] [--volume BYTES] [--auto] [--nodes] COLLECTIVE=PLAN... */
+ * usage: mortar run driver --seed N --cases N [--only CASE] [--volume BYTES] [--auto] [--nodes] [--plain] COLLECTIVE=PLAN... */
 #define _GNU_SOURCE
 #include "driver.h"
 
@@ -49,6 +49,7 @@ static void read_settings(int count, char **words) {
         bool more = i + 1 < count;
         if (strcmp(words[i], "--auto") == 0) settings.automatic = true;
         else if (strcmp(words[i], "--nodes") == 0) settings.nodes = true;
+        else if (strcmp(words[i], "--plain") == 0) settings.plain = true;
         else if (strcmp(words[i], "--seed") == 0 && more) settings.seed = strtoull(words[++i], NULL, 0);
         else if (strcmp(words[i], "--cases") == 0 && more) settings.cases = atoi(words[++i]);
         else if (strcmp(words[i], "--only") == 0 && more) settings.only = atoi(words[++i]);

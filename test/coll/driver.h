@@ -135,6 +135,7 @@ struct settings {
     size_t volume; /* bytes that all ranks receive in one trial, at most */
     int cases, only;
     bool automatic, nodes; /* nodes: the plans are those for several nodes */
+    bool plain;            /* any call may be the host's own: nothing that hosts do wrong */
     const char **plans[COLLECTIVES];
     int plan_count[COLLECTIVES];
 };

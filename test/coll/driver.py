@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """driver - runs the generic driver under all plans and compares mortar's report with what the driver says it called: a plan that
 did not run under its own name, or a call that went native for another reason, is a failure.
-usage: driver.py FLAVOUR RANKS CASES [--auto] [--nodes] [--domains COUNT] [--volume BYTES] [NAME=VALUE...]
+usage: driver.py FLAVOUR RANKS CASES [--auto] [--nodes] [--plain] [--domains COUNT] [--volume BYTES] [NAME=VALUE...]
 NAME=VALUE: options of mortar. Instead of RANKS a map, as 4x4: on several hosts (test/hosts/run)."""
 import os
 import random
@@ -11,8 +11,9 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from run import ROOT, main, mpi, plans  # noqa: E402
 
-# mortar's own choices when no plan is forced: for large blocks; for some collectives over several nodes
-OWN_CHOICE = ("buffers outside the shared heap", "mortar has no algorithm for it")
+# mortar's own choices when no plan is forced: for large blocks; over several nodes for some collectives, and before trials
+OWN_CHOICE = ("buffers outside the shared heap", "mortar has no algorithm for it", "nobody has measured this network", "on trial",
+              "measured")
 REFUSED = ("the forced plan does not do this here", "a rank could not take part")  # e.g. elements longer than what a plan stages
 REASONS = {"one rank": "one rank", "no bytes": "no bytes", "asked for": "asked for by MORTAR_PLAN"}
 
@@ -52,7 +53,7 @@ def test(flavour, ranks, cases, *words):
     drive = ["driver-" + flavour, "--seed", seed, "--cases", cases]
     while words:
         word = words.pop(0)
-        if word in ("--nodes", "--auto"):
+        if word in ("--nodes", "--auto", "--plain"):
             drive += [word]
         elif word == "--domains":
             domains = int(words.pop(0))

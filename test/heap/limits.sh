@@ -3,29 +3,8 @@
 # limits - where there can be no shared heap the program runs on private memory, and the heap says why.
 # limits.sh HEAP STATE OWN EARLY [PROGRAM UNDER A SANITIZER]
 set -eu
+. "$(dirname "$0")/check.sh"
 heap=$1 state=$2 own=$3 early=$4 sanitized=${5:-}
-failed=0
-
-# check EXPECTED-WORDS COMMAND...
-check() {
-    expected=$1
-    shift
-    if ! said=$("$@" 2>&1); then
-        echo "FAIL: '$*' failed: $said"
-        failed=1
-    fi
-    case $said in
-    *"$expected"*) echo "ok: $said" ;;
-    *)
-        echo "FAIL: '$*' said '$said', expected '$expected'"
-        failed=1
-        ;;
-    esac
-}
-
-with() {
-    env LD_PRELOAD="$heap" "$@"
-}
 
 limited() {
     limit=$1 value=$2

@@ -4,6 +4,7 @@ usage: hosts.py where FLAVOUR MAP...   does the MPI library see the map that was
        hosts.py rig                    are hosts apart, counted, ended in time, and is nothing left?"""
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -102,6 +103,20 @@ def ended():
             subprocess.run(["rm", "-rf", state], check=True)  # who is killed cannot clear up
 
 
+def unprivileged():
+    """Who is not root has the same hosts. The rig is copied to where everybody may read it."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        return
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        os.chmod(folder, 0o755)
+        copy = shutil.copy(RIG, folder)
+        who = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        done = subprocess.run([*who, copy, "with", "2", "sh", "-c", "$RIG_AGENT h1 hostname"], stdout=subprocess.PIPE, cwd="/",
+                              stderr=subprocess.PIPE, encoding="utf-8", timeout=20, stdin=subprocess.DEVNULL, check=False)
+    # where only root may make namespaces this is 77, with the reason
+    expect(done.returncode == 77 or (done.returncode == 0 and done.stdout == "h1\n"), "no hosts for others than root", done)
+
+
 def refused():
     """What is asked wrongly is said plainly; what a machine cannot do is skipped, with the reason."""
     for words, why in (("0", "expected 1 to 200"), ("many", "expected 1 to 200"), ("201", "expected 1 to 200")):
@@ -126,6 +141,7 @@ def rig():
     apart()
     counted()
     ended()
+    unprivileged()
     refused()
 
 

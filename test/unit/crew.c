@@ -125,6 +125,22 @@ void crew_run(struct crew *crew) {
     tear_down(crew, names);
 }
 
+int crews_run(const int *sizes, size_t count, int calls, uint64_t *random, void (*prepare)(struct crew *crew, uint64_t *random)) {
+    static struct crew crew;
+    int runs = 0;
+    for (size_t i = 0; i < count; i++)
+        for (enum reach reach = REACH_NOTHING; reach <= REACH_MAPPED; reach++) {
+            crew = (struct crew){.p = sizes[i], .reach = reach, .seed = draw(random)};
+            crew.spinning = sizes[i] <= processors_here() && sizes[i] <= 4;
+            prepare(&crew, random);
+            crew.epoch = draw_below(random, 2) ? UINT32_MAX - draw_below(random, (uint32_t)calls) : 0;
+            crew.all_have_regions = reach != REACH_NOTHING && draw_below(random, 3) != 0;
+            crew_run(&crew);
+            runs++;
+        }
+    return runs;
+}
+
 bool crew_goes_on(struct rank *rank) {
     struct crew *crew = rank->crew;
     if (rank->team.me == 0) atomic_store(&crew->late, clock_seconds() - crew->start > most_seconds);

@@ -51,6 +51,10 @@ struct crew {
 /* Builds the teams, runs body on p threads, joins them, checks that nobody wrote behind the shared memory, frees everything. */
 void crew_run(struct crew *crew);
 
+/* A crew for each of some numbers of ranks and each way to reach peers; prepare sets slot, room and body, the rest is drawn. calls:
+ * of each crew, at most. Returns how many crews there were. */
+int crews_run(const int *sizes, size_t count, int calls, uint64_t *random, void (*prepare)(struct crew *crew, uint64_t *random));
+
 /* Has the crew still time? On a machine that is busy with other things a barrier costs milliseconds. Collective. */
 bool crew_goes_on(struct rank *rank);
 

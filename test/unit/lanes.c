@@ -4,7 +4,7 @@
  * blocks; in place; along edges; allgathers. The whole receive buffer is compared; so are the messages that leave each rank's node
  * with the schemes' formulas, and the barriers: a call whose sizes are those of the last one costs one less.
  * lanes [SEED] */
-#include "crew.h"
+#include "cluster.h"
 
 #include "plan/plan.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { guard = 16, space = 8 << 20, most_blocks = 64 };
+enum { guard = 16, most_blocks = 64 };
 enum style { EQUAL, EQUAL_IN_PLACE, FIRST, AGAIN, ONE_OTHER, SPARSE, LENGTHY, EDGES, EDGES_AGAIN, GATHER, GATHER_ANY, STYLES };
 
 static const char *const texts[] = {"leader(1, direct)",     "leader(2, bruck)",   "leader(3, pairwise)",  "aggregate(direct)",
@@ -21,14 +21,9 @@ static const char *const texts[] = {"leader(1, direct)",     "leader(2, bruck)",
 enum { text_count = sizeof texts / sizeof *texts };
 static struct plan plans[text_count];
 
-/* One world, for all its threads. */
-static struct world {
-    int lowest[most_ranks];
-    void *memory[most_ranks]; /* of a node, by its lowest rank */
-    int here[most_ranks];     /* ranks on it */
-    struct neighbours graph;
-    struct edge edges[4 * most_ranks];
-} world;
+/* Of the ranks there are now. */
+static struct neighbours graph;
+static struct edge edges[4 * most_ranks];
 
 struct exchange {
     const struct plan *plan;
@@ -87,8 +82,8 @@ static void lay(const struct exchange *x, struct rank *rank, struct half *half, 
         half->source[r] = sends ? me : r, half->dest[r] = sends ? r : me, half->number[r] = 0;
         half->count++;
     }
-    for (size_t e = 0; e < world.graph.edge_count && has_edges(x->style); e++) {
-        const struct edge *edge = &world.edges[e];
+    for (size_t e = 0; e < graph.edge_count && has_edges(x->style); e++) {
+        const struct edge *edge = &edges[e];
         if ((int)(sends ? edge->source : edge->dest) != me) continue;
         uint32_t b = sends ? edge->out : edge->in;
         half->source[b] = (int)edge->source, half->dest[b] = (int)edge->dest, half->number[b] = (int)e;
@@ -137,8 +132,8 @@ static void check_messages(const struct exchange *x, const struct team *team, ui
 /* Does the node have sizes to tell? */
 static bool tells(const struct exchange *x, const struct places *places, int home) {
     bool any = !is_equal(x->style) && !has_edges(x->style);
-    for (size_t e = 0; e < world.graph.edge_count && has_edges(x->style); e++)
-        any = any || places->node_of[world.edges[e].source] == home || places->node_of[world.edges[e].dest] == home;
+    for (size_t e = 0; e < graph.edge_count && has_edges(x->style); e++)
+        any = any || places->node_of[edges[e].source] == home || places->node_of[edges[e].dest] == home;
     return any && !gathers(x->style);
 }
 
@@ -171,7 +166,7 @@ static void one_call(struct rank *rank, struct team *team, const struct exchange
                         .in_place = in_place,
                         .sends = (equal && !laid) || in_place ? NULL : &send.blocks,
                         .recvs = (equal && !laid) || in_place ? NULL : &recv.blocks};
-    struct neighbours mine = world.graph;
+    struct neighbours mine = graph;
     mine.to_count = mine.outs = send.count, mine.from_count = mine.ins = recv.count;
     if (has_edges(x->style)) call.neighbours = &mine;
     dawdle(&rank->own);
@@ -199,73 +194,34 @@ static void one_call(struct rank *rank, struct team *team, const struct exchange
 
 /* ---- the world ---- */
 
-/* Nodes of any sizes, ranks on any of them; a graph with edges between any. p ranks. */
-static void build_world(int p, uint64_t *random) {
+/* Edges between any ranks, sorted by source and `out`. */
+static void draw_graph(int p, uint64_t *random) {
     uint32_t degree_out[most_ranks] = {0}, degree_in[most_ranks] = {0};
-    int nodes = 2 + (int)draw_below(random, (uint32_t)(p < 6 ? p : 6) - 1), blocks = (int)draw_below(random, 2), first[most_ranks];
-    memset(&world, 0, sizeof world);
-    for (int n = 0; n < nodes; n++) first[n] = -1;
-    for (int r = 0; r < p; r++) {
-        int node = r < nodes ? r : blocks ? r * nodes / p : (int)draw_below(random, (uint32_t)nodes);
-        if (blocks) node = r * nodes / p;
-        if (first[node] < 0) first[node] = r;
-        world.lowest[r] = first[node];
-        world.here[first[node]]++;
-    }
-    for (int r = 0; r < p; r++)
-        if (world.here[r]) expect((world.memory[r] = calloc(1, control_size(world.here[r], 4096, space))) != NULL, "calloc");
-    for (uint32_t source = 0; source < (uint32_t)p; source++) /* sorted by source and `out` */
+    graph = (struct neighbours){.edges = edges};
+    for (uint32_t source = 0; source < (uint32_t)p; source++)
         for (uint32_t out = draw_below(random, 4); out > 0; out--) {
             uint32_t dest = draw_below(random, (uint32_t)p);
-            world.edges[world.graph.edge_count++] =
+            edges[graph.edge_count++] =
                 (struct edge){.source = source, .dest = dest, .out = degree_out[source]++, .in = degree_in[dest]++};
         }
-    world.graph.edges = world.edges;
 }
 
-static void join(struct rank *rank, struct team *team, struct places *places, struct team *node) {
-    int me = rank->team.me, p = rank->team.p;
-    *places = (struct places){0};
-    expect(places_make(places, p, world.lowest) == 0, "places");
-    *node = (struct team){.p = ranks_on(places, places->node_of[me]), .me = places->local_of[me], .domains = 1};
-    team_attach(node, world.memory[world.lowest[me]], 4096, space);
-    node->names = calloc((size_t)node->p, sizeof *node->names);
-    team_reserve_tables(node);
-    node->progress = rank->team.progress, node->progress_state = rank->team.progress_state;
-    *team = (struct team){.p = p, .me = me, .nodes = places->nodes, .domains = 1, .wire = rank->team.wire};
-    team->places = places, team->node = node, team->model = node;
-}
-
-static void body(struct rank *rank) {
-    static struct team teams[most_ranks], nodes[most_ranks];
-    struct team *team = &teams[rank->team.me], *node = &nodes[rank->team.me];
-    struct places *places = malloc(sizeof *places);
-    join(rank, team, places, node);
-    sync_all(&rank->team, 0);
+static void body(struct rank *rank, struct team *team) {
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < text_count; i++) {
-            struct exchange x = {.plan = &plans[i], .p = rank->team.p, .first = round == 0};
+            struct exchange x = {.plan = &plans[i], .p = team->p, .first = round == 0};
             for (x.style = 0; x.style < STYLES; x.style++) {
                 if (!again(x.style)) x.seed = draw(&rank->common);
                 one_call(rank, team, &x);
             }
         }
-    sync_all(&rank->team, 0);
-    team_release(team);
-    team_release(node);
 }
 
 int main(int count, char **words) {
     uint64_t random = seed_from(count, words);
     char why[192];
     for (int i = 0; i < text_count; i++) expect(plan_parse(texts[i], &plans[i], why, sizeof why) == 0, "%s: %s", texts[i], why);
-    for (int p = 2; p <= most_ranks; p += p < 6 ? 1 : 3) {
-        static struct crew crew;
-        build_world(p, &random);
-        crew = (struct crew){.p = p, .slot = 64 * most_ranks, .room = 8192, .seed = draw(&random), .body = body, .wired = true};
-        crew_run(&crew);
-        for (int r = 0; r < p; r++) free(world.memory[r]);
-    }
+    clusters_run(&random, draw_graph, body);
     printf("%d plans on 2 to %d ranks\n", (int)text_count, (int)most_ranks);
     return 0;
 }

@@ -3,15 +3,14 @@
  * by universal, with an operation that does not commute wherever the plan can do that; broadcast, gatherv, scatterv and the barrier
  * by universal. Several calls back to back, every byte compared.
  * leaders [SEED] */
-#include "crew.h"
+#include "cluster.h"
 
 #include "plan/plan.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { space = 8 << 20, most = 700, guard = 16, rounds = 4 };
+enum { most = 700, guard = 16, rounds = 4 };
 
 static const char *const texts[] = {"recursive",
                                     "fold",
@@ -28,12 +27,7 @@ static const char *const texts[] = {"recursive",
 enum { text_count = sizeof texts / sizeof *texts };
 static struct plan plans[text_count];
 
-/* One world, for all its threads. */
-static struct world {
-    int lowest[most_ranks], here[most_ranks];
-    void *memory[most_ranks]; /* of a node, by its lowest rank */
-    _Atomic int inside;       /* ranks that have entered the barrier */
-} world;
+static _Atomic int inside; /* ranks that have entered the barrier */
 
 /* x -> a x + b: to put one behind the other does not commute; to add both numbers does. */
 struct map {
@@ -148,10 +142,10 @@ static void rooted_call(struct rank *rank, struct team *team, const struct plan 
 static void barrier_call(struct rank *rank, struct team *team, const struct plan *plan) {
     struct call call = {.shape = {.collective = COLL_barrier, .unsized = true}};
     sync_all(&rank->team, 0);
-    atomic_store(&world.inside, 0);
+    atomic_store(&inside, 0);
     sync_all(&rank->team, 0);
-    atomic_fetch_add(&world.inside, 1);
-    expect(run(rank, team, plan, &call) == DONE && atomic_load(&world.inside) == team->p, "a rank left the barrier too early");
+    atomic_fetch_add(&inside, 1);
+    expect(run(rank, team, plan, &call) == DONE && atomic_load(&inside) == team->p, "a rank left the barrier too early");
 }
 
 static void one_plan(struct rank *rank, struct team *team, const struct plan *plan) {
@@ -170,58 +164,16 @@ static void one_plan(struct rank *rank, struct team *team, const struct plan *pl
     }
 }
 
-/* ---- the world: nodes of any sizes, ranks on any of them ---- */
-
-static void build_world(int p, uint64_t *random) {
-    int nodes = 2 + (int)draw_below(random, (uint32_t)(p < 6 ? p : 6) - 1), blocks = (int)draw_below(random, 2), first[most_ranks];
-    memset(&world, 0, sizeof world);
-    for (int n = 0; n < nodes; n++) first[n] = -1;
-    for (int r = 0; r < p; r++) {
-        int node = blocks ? r * nodes / p : r < nodes ? r : (int)draw_below(random, (uint32_t)nodes);
-        if (first[node] < 0) first[node] = r;
-        world.lowest[r] = first[node];
-        world.here[first[node]]++;
-    }
-    for (int r = 0; r < p; r++)
-        if (world.here[r]) expect((world.memory[r] = calloc(1, control_size(world.here[r], 4096, space))) != NULL, "calloc");
-}
-
-static void join(struct rank *rank, struct team *team, struct places *places, struct team *node) {
-    int me = rank->team.me, p = rank->team.p;
-    expect(places_make(places, p, world.lowest) == 0, "places");
-    *node = (struct team){.p = ranks_on(places, places->node_of[me]), .me = places->local_of[me], .domains = 1};
-    team_attach(node, world.memory[world.lowest[me]], 4096, space);
-    node->names = calloc((size_t)node->p, sizeof *node->names);
-    node->progress = rank->team.progress, node->progress_state = rank->team.progress_state;
-    *team = (struct team){.p = p, .me = me, .nodes = places->nodes, .domains = 1, .wire = rank->team.wire};
-    team->places = places, team->node = node, team->model = node;
-}
-
-static void body(struct rank *rank) {
-    static struct team teams[most_ranks], nodes[most_ranks];
-    struct team *team = &teams[rank->team.me], *node = &nodes[rank->team.me];
-    struct places *places = calloc(1, sizeof *places);
-    join(rank, team, places, node);
-    sync_all(&rank->team, 0);
+static void body(struct rank *rank, struct team *team) {
     for (int round = 0; round < rounds; round++)
         for (int i = 0; i < text_count; i++) one_plan(rank, team, &plans[i]);
-    if (team->settle) team->settle(team);
-    sync_all(&rank->team, 0);
-    team_release(team);
-    team_release(node);
 }
 
 int main(int count, char **words) {
     uint64_t random = seed_from(count, words);
     char why[192];
     for (int i = 0; i < text_count; i++) expect(plan_parse(texts[i], &plans[i], why, sizeof why) == 0, "%s: %s", texts[i], why);
-    for (int p = 2; p <= most_ranks; p += p < 6 ? 1 : 3) {
-        static struct crew crew;
-        build_world(p, &random);
-        crew = (struct crew){.p = p, .slot = 64 * most_ranks, .room = 8192, .seed = draw(&random), .body = body, .wired = true};
-        crew_run(&crew);
-        for (int r = 0; r < p; r++) free(world.memory[r]);
-    }
+    clusters_run(&random, NULL, body);
     printf("%d plans on 2 to %d ranks\n", (int)text_count, (int)most_ranks);
     return 0;
 }

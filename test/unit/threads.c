@@ -166,28 +166,19 @@ static void body(struct rank *rank) {
     }
 }
 
+static void prepare(struct crew *crew, uint64_t *random) {
+    size_t p = (size_t)crew->p;
+    crew->body = body;
+    crew->slot = 64 * p * (1 + draw_below(random, 8));
+    crew->room = (6 * most_bytes * p + 8 * guard) / 16384 * 16384 + 16384;
+}
+
 int main(int count, char **words) {
     uint64_t random = seed_from(count, words);
     static const int sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16};
-    int runs = 0;
     setenv("MORTAR_XPMEM", XPMEM_STAND_IN, 1);
     if (count > 2) calls = atoi(words[2]);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (enum reach reach = REACH_NOTHING; reach <= REACH_MAPPED; reach++) {
-            static struct crew crew;
-            size_t p = (size_t)sizes[i];
-            crew = (struct crew){.p = sizes[i],
-                                 .reach = reach,
-                                 .seed = draw(&random),
-                                 .body = body,
-                                 .spinning = sizes[i] <= processors_here() && sizes[i] <= 4};
-            crew.slot = 64 * p * (1 + draw_below(&random, 8));
-            crew.room = (6 * most_bytes * p + 8 * guard) / 16384 * 16384 + 16384;
-            crew.epoch = draw_below(&random, 2) ? UINT32_MAX - draw_below(&random, (uint32_t)calls) : 0;
-            crew.all_have_regions = reach != REACH_NOTHING && draw_below(&random, 3) != 0;
-            crew_run(&crew);
-            runs++;
-        }
+    int runs = crews_run(sizes, sizeof sizes / sizeof *sizes, calls, &random, prepare);
     paths_finish();
     printf("%d teams of up to 16 threads, at most %d calls each\n", runs, calls);
     return 0;

@@ -350,29 +350,19 @@ static void body(struct rank *rank) {
     }
 }
 
+static void prepare(struct crew *crew, uint64_t *random) {
+    static struct graph graph;
+    crew->body = body, crew->argument = &graph;
+    crew->room = 4 * quarter;
+    make_graph(crew, &graph);
+    crew->slot = 64 * (size_t)crew->p * (1 + draw_below(random, 8)) + (draw_below(random, 2) ? 512 : 1 << 16);
+}
+
 int main(int count, char **words) {
     uint64_t random = seed_from(count, words);
     static const int sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16};
-    int runs = 0;
     if (count > 2) calls = atoi(words[2]);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (enum reach reach = REACH_NOTHING; reach <= REACH_MAPPED; reach++) {
-            static struct crew crew;
-            static struct graph graph;
-            crew = (struct crew){.p = sizes[i],
-                                 .reach = reach,
-                                 .seed = draw(&random),
-                                 .body = body,
-                                 .argument = &graph,
-                                 .room = 4 * quarter,
-                                 .spinning = sizes[i] <= processors_here() && sizes[i] <= 4};
-            make_graph(&crew, &graph);
-            crew.slot = 64 * (size_t)sizes[i] * (1 + draw_below(&random, 8)) + (draw_below(&random, 2) ? 512 : 1 << 16);
-            crew.epoch = draw_below(&random, 2) ? UINT32_MAX - draw_below(&random, (uint32_t)calls) : 0;
-            crew.all_have_regions = reach != REACH_NOTHING && draw_below(&random, 3) != 0;
-            crew_run(&crew);
-            runs++;
-        }
+    int runs = crews_run(sizes, sizeof sizes / sizeof *sizes, calls, &random, prepare);
     paths_finish();
     printf("%d teams of up to 16 threads, at most %d calls each\n", runs, calls);
     return 0;

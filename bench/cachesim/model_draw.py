@@ -1,37 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mortar-model-draw - draws what `mortar-model --csv` writes: misses per process over the block size, a row of pictures for each
+"""model_draw - draws what `mortar-model --csv` writes: misses per process over the block size, a row of pictures for each
 collective, a picture for each cache. The ending of the file's name says which format."""
 import csv
 import sys
 
+from show import STYLES, over_sizes, pyplot, save
+
 LEVELS = (("l1", "L1"), ("l2", "L2"), ("l3", "L3"))
-STYLES = ("o-", "s-", "^-", "v--", "d--", "x:", "+:", "*:")
-
-
-def size(value):
-    for unit, name in ((1 << 20, "M"), (1 << 10, "K")):
-        if value >= unit and value % unit == 0:
-            return "%d%s" % (value // unit, name)
-    return str(value)
 
 
 def main(path):
     rows = list(csv.DictReader(sys.stdin))
     if not rows:
         sys.exit("mortar model: nothing to draw")
-    try:
-        import matplotlib
-    except ImportError:
-        sys.exit("mortar model: pictures need matplotlib (python3-matplotlib)")
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "mortar"  # the same picture from the same numbers
-    from matplotlib import pyplot
-
+    plots = pyplot("mortar model: pictures need")
     collectives = sorted({row["collective"] for row in rows})
     levels = [level for level in LEVELS if any(float(row[level[0]]) > 0 for row in rows)]
     orders = list(dict.fromkeys(row["order"] for row in rows))
-    figure, axes = pyplot.subplots(len(collectives), len(levels), squeeze=False,
-                                   figsize=(4.2 * len(levels), 3.3 * len(collectives)))
+    figure, axes = plots.subplots(len(collectives), len(levels), squeeze=False,
+                                  figsize=(4.2 * len(levels), 3.3 * len(collectives)))
     for line, collective in zip(axes, collectives):
         for axis, (key, name) in zip(line, levels):
             for style, order in zip(STYLES * 4, orders):
@@ -40,21 +27,15 @@ def main(path):
                 # per block copied, and per line of it: the curves of different sizes can be compared
                 points = [(n, misses / max(1, 2 * n / 64)) for n, misses in sorted(points)]
                 axis.plot(*zip(*points), style, label=order, markersize=4, linewidth=1.2)
-            axis.set_xscale("log", base=2)
-            sizes = sorted({int(r["bytes"]) for r in rows})
-            axis.set_xticks(sizes)
-            axis.set_xticklabels([size(n) for n in sizes], fontsize=7)
+            over_sizes(axis, sorted({int(r["bytes"]) for r in rows}))
             axis.set_ylim(bottom=0)
             axis.set_title("%s, %s" % (collective, name), fontsize=10)
-            axis.grid(alpha=0.3)
-            axis.tick_params(axis="y", labelsize=7)
         line[0].set_ylabel("misses per line copied", fontsize=8)
     for axis in axes[-1]:
         axis.set_xlabel("bytes of a block", fontsize=8)
     axes[0][0].legend(fontsize=7)
     figure.suptitle("simulated: %s, %s ranks" % (rows[0]["machine"], rows[0]["ranks"]), fontsize=11)
-    figure.tight_layout()
-    figure.savefig(path, dpi=110, metadata={"Date": None} if path.endswith(".svg") else None)
+    save(figure, path)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""show - how measurements look in tables and pictures: sizes as people write them, ratios, curves over the size of a message."""
+import statistics
+import sys
+
+STYLES = ("o-", "s-", "^-", "v--", "d--", "x:", "+:", "*:")
+
+
+def short(size):
+    for unit, scale in (("M", 1 << 20), ("K", 1 << 10)):
+        if size >= scale and size % scale == 0:
+            return "%d%s" % (size // scale, unit)
+    return str(size)
+
+
+def quarters(above, below):
+    """The quartiles of the ratios of equal repetitions."""
+    ratios = [above[r] / below[r] for r in sorted(above) if r in below]
+    return statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
+
+
+def pyplot(need):
+    """That of matplotlib; without it this is the end, and `need` says who needs it."""
+    try:
+        import matplotlib
+    except ImportError:
+        sys.exit("%s matplotlib (python3-matplotlib)" % need)
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "mortar"  # the same picture from the same numbers
+    from matplotlib import pyplot as found
+    return found
+
+
+def over_sizes(axis, sizes, label=""):
+    """Makes a size of each tick of the axis."""
+    axis.set_xscale("log", base=2)
+    axis.set_xticks(sizes)
+    axis.set_xticklabels([short(n) for n in sizes], fontsize=7)
+    axis.set_xlabel(label, fontsize=8)
+    axis.grid(alpha=0.3)
+    axis.tick_params(axis="y", labelsize=7)
+
+
+def save(figure, path):
+    """The ending of the path says which format."""
+    figure.tight_layout()
+    figure.savefig(path, dpi=110, metadata={"Date": None} if path.endswith(".svg") else None)

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cluster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { slot = 4096, space = 8 << 20 };
+
+/* One world at a time, for all its threads. */
+static struct world {
+    int lowest[most_ranks];   /* rank on each rank's node */
+    int here[most_ranks];     /* ranks on a node, by its lowest rank */
+    void *memory[most_ranks]; /* of a node, likewise */
+    void (*body)(struct rank *rank, struct team *team);
+} world;
+
+static void build_world(int p, uint64_t *random) {
+    int nodes = 2 + (int)draw_below(random, (uint32_t)(p < 6 ? p : 6) - 1), blocks = (int)draw_below(random, 2), first[most_ranks];
+    memset(&world, 0, sizeof world);
+    for (int n = 0; n < nodes; n++) first[n] = -1;
+    for (int r = 0; r < p; r++) {
+        int node = blocks ? r * nodes / p : r < nodes ? r : (int)draw_below(random, (uint32_t)nodes);
+        if (first[node] < 0) first[node] = r;
+        world.lowest[r] = first[node];
+        world.here[first[node]]++;
+    }
+    for (int r = 0; r < p; r++)
+        if (world.here[r]) expect((world.memory[r] = calloc(1, control_size(world.here[r], slot, space))) != NULL, "calloc");
+}
+
+static void join(struct rank *rank, struct team *team, struct places *places, struct team *node) {
+    int me = rank->team.me, p = rank->team.p;
+    expect(places_make(places, p, world.lowest) == 0, "places");
+    *node = (struct team){.p = ranks_on(places, places->node_of[me]), .me = places->local_of[me], .domains = 1};
+    team_attach(node, world.memory[world.lowest[me]], slot, space);
+    node->names = calloc((size_t)node->p, sizeof *node->names);
+    team_reserve_tables(node);
+    node->progress = rank->team.progress, node->progress_state = rank->team.progress_state;
+    *team = (struct team){.p = p, .me = me, .nodes = places->nodes, .domains = 1, .wire = rank->team.wire};
+    team->places = places, team->node = node, team->model = node;
+}
+
+static void body_on_nodes(struct rank *rank) {
+    static struct team teams[most_ranks], nodes[most_ranks];
+    struct team *team = &teams[rank->team.me], *node = &nodes[rank->team.me];
+    struct places *places = calloc(1, sizeof *places);
+    join(rank, team, places, node);
+    sync_all(&rank->team, 0);
+    world.body(rank, team);
+    if (team->settle) team->settle(team);
+    sync_all(&rank->team, 0);
+    team_release(team);
+    team_release(node);
+}
+
+void clusters_run(uint64_t *random, void (*prepare)(int p, uint64_t *random), void (*body)(struct rank *rank, struct team *team)) {
+    for (int p = 2; p <= most_ranks; p += p < 6 ? 1 : 3) {
+        static struct crew crew;
+        build_world(p, random);
+        world.body = body;
+        if (prepare) prepare(p, random);
+        crew = (struct crew){.p = p, .slot = 64 * most_ranks, .room = 8192, .seed = draw(random), .wired = true};
+        crew.body = body_on_nodes;
+        crew_run(&crew);
+        for (int r = 0; r < p; r++) free(world.memory[r]);
+    }
+}
