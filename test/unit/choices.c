@@ -10,8 +10,8 @@
 
 enum { most_ranks = 4096 };
 
-/* network.c's figures, as if they were measured; messages that cost less or more, between nodes that do not mind how many leave; and
- * a slow link. */
+/* network.c's figures, as if they were measured; messages that cost less or more, between nodes that do not mind how many leave;
+ * and a slow link. */
 static const struct network usual = {1e-6, 0.25e-6, 1 / 6.8e9, 1 / 6.8e9, 0.1e-6, true},
                             cheap = {1e-6, 0.1e-6, 1 / 6.8e9, 1 / 6.8e9, 0, true},
                             dear = {1e-6, 0.5e-6, 1 / 6.8e9, 1 / 6.8e9, 0, true},
