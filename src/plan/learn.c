@@ -2,15 +2,16 @@
 /* learn - measures plans in the running program, per team, collective and size class, against the host MPI as one of them.
  * ramesh2024 section V-C (online choice), made bounded and lasting:
  *
- * Pairs. Two arms are tried one right after the other, a few calls each, so that what else the machine does hits both; what counts
- * is the ratio of their times. The arm in use, the incumbent, is replaced by a rival that was 3 % better in each of the latest
- * four pairs; a rival that is clearly slower is tried again only now and then.
+ * Pairs. Two arms are tried one right after the other, a few calls each, so that what else the machine does hits both. Which one
+ * comes first matters, so what counts is the ratio of their times over two pairs, one of either order. The arm in use, the
+ * incumbent, is replaced by a rival that was 3 % better in each of the latest four ratios; a rival that is clearly slower is tried
+ * again only now and then.
  * Agreement. Ranks decide alike without a message: before a call that has a barrier anyway each rank adds its times to two words
  * of the control block (sums_add), after the call all read the sums. The mean over ranks is what counts.
- * Loose plans, in which ranks run ahead of each other, are compared by many calls, so that what is still under way at either end
- * counts for little (lengthen); and they bring no barrier for the sums, so one is added.
- * Where a loose rival is far better, which is so when ranks come at different times, two pairs of full length are enough, and they
- * come one right after the other.
+ * Collectives in which ranks may run ahead of each other are compared by many calls, so that what is still under way at either end
+ * counts for little (lengthen); and loose plans bring no barrier for the sums, so one is added.
+ * Where such a rival is far better in both orders, which is so when ranks come at different times, these two pairs are enough, and
+ * they come one right after the other.
  * Budget. Trying a slower arm costs (its time - the incumbent's) per call. A pair is tried only when what was spent so far and
  * what it is expected to cost stay below MORTAR_REGRET per cent of the time in this class, and a constant. The first look at an
  * unknown arm is one call, expected to take twice as long as the incumbent.
@@ -42,12 +43,9 @@ static const double rest_seconds = 0.5;                        /* the class is l
 static const double plain = 0.8; /* so much better that the next pair need not wait: it costs nothing */
 static const double better = 0.97, worse = 1.05, hopeless = 4, obvious = 0.6;
 
-/* Can its calls run without holding the ranks together? Those of the host MPI can wherever data go one way only. */
-static bool is_loose(const struct shape *shape, const char *text) {
-    struct plan plan;
-    char why[192];
-    if (among(shape->collective, ROOTED | BIT(reduce) | BIT(scan) | BIT(exscan))) return true;
-    return plan_parse(text, &plan, why, sizeof why) == 0 && plan.algorithm->code->loose;
+/* Can ranks run ahead of each other? Where everybody needs something of everybody they cannot, whatever the plan. */
+static bool is_loose(enum collective collective) {
+    return among(collective, ROOTED | NEIGHBORS | BIT(reduce) | BIT(scan) | BIT(exscan));
 }
 
 enum learn_mode learn_mode(void) { return (enum learn_mode)option_choice(OPTION_TUNE, "off|watch|online|paper"); }
@@ -71,7 +69,7 @@ bool learn_start(struct learner *l, const struct team *team, const struct shape 
         memcpy(l->arms[kept++].text, texts[a], sizeof *texts);
     }
     l->count = kept;
-    for (int a = 0; a < kept; a++) l->loose = l->loose || is_loose(shape, l->arms[a].text);
+    l->loose = is_loose(shape->collective);
     for (int a = 0; a < kept; a++)
         if (strcmp(l->arms[a].text, plan->text) == 0) l->arms[a].plan = plan, l->incumbent = a;
     return kept > 1 && l->arms[l->incumbent].plan == plan;
@@ -108,8 +106,9 @@ static void enthrone(struct learner *l, struct team *team, int arm) {
     if (!l->arms[arm].plan) l->arms[arm].plan = plan;
     l->incumbent = arm;
     l->settled = 0;
-    learn_spoil(l);                                          /* a pair with the old one */
-    for (int a = 0; a < l->count; a++) l->arms[a].pairs = 0; /* they were compared with another */
+    learn_spoil(l);                    /* a pair with the old one */
+    for (int a = 0; a < l->count; a++) /* they were compared with another */
+        l->arms[a].pairs = 0, memset(l->arms[a].way, 0, sizeof l->arms[a].way);
 }
 
 static void judge(struct learner *l, struct team *team, int rival) {
@@ -117,8 +116,7 @@ static void judge(struct learner *l, struct team *team, int rival) {
     double low, high;
     l->settled++;
     if (arm->ratio[(arm->pairs - 1) % most_ratios] < better) l->settled = 0, arm->out = false; /* look again soon */
-    bool clear = l->loose && arm->pairs >= 2 && arm->ratio[(arm->pairs - 1) % most_ratios] < obvious &&
-                 arm->ratio[(arm->pairs - 2) % most_ratios] < obvious;
+    bool clear = l->loose && arm->way[0][0] < obvious * arm->way[0][1] && arm->way[1][0] < obvious * arm->way[1][1];
     if (arm->pairs < least_pairs && !clear) return;
     bool wins = arm->pairs >= least_pairs; /* the latest ones count: times change */
     for (int i = 1; i <= least_pairs && wins; i++) wins = wins && arm->ratio[(arm->pairs - i) % most_ratios] < better;
@@ -154,7 +152,7 @@ static double plan_pair(const struct learner *l, int rival, struct pair *pair) {
     if (!look && fit >= 1) pair->calls = fit > most_calls ? most_calls : (int)fit;
     if (!look && each <= long_call) pair->warm = 1;
     if (!look && l->loose) lengthen(l, rival, pair);
-    if (l->rounds & 1) pair->arm[0] = rival, pair->arm[1] = l->incumbent; /* in turns, who is first */
+    if (l->arms[rival].first) pair->arm[0] = rival, pair->arm[1] = l->incumbent;
     double extra = (look ? 2 : l->arms[rival].seconds / each) - 1;
     double cost = extra > 0 ? extra * each * (pair->calls + pair->warm) : 0;
     double missing = (l->spent + cost - free_seconds) / share() - (double)l->calls * each;
@@ -214,6 +212,16 @@ static bool has_barrier(const struct team *team, const struct plan *plan) {
     return team->wire || plan->algorithm->code->run != NULL;
 }
 
+/* What the first of two arms leaves under way the second one has to finish, in its own time: over TCP that was slower by a third
+ * whichever it was. So what counts is the ratio over the latest two pairs, one of either order; 0: there is only one. */
+static double both_ways(struct arm *rival, const struct arm *incumbent, bool first) {
+    rival->way[first][0] = rival->seconds;
+    rival->way[first][1] = incumbent->seconds;
+    rival->first = !first;
+    if (rival->way[!first][1] <= 0) return 0;
+    return (rival->way[0][0] + rival->way[1][0]) / (rival->way[0][1] + rival->way[1][1]);
+}
+
 static void hear(struct learner *l, struct team *team) {
     struct pair *told = &l->told;
     sums_read(team, l->sums);
@@ -244,6 +252,8 @@ static void hear(struct learner *l, struct team *team) {
     l->favourite = l->loose && ratio < obvious ? told->arm[!mine] : -1;
     if (l->favourite >= 0) l->rest = 0;
     if (told->look) return;
+    ratio = both_ways(rival, &l->arms[l->incumbent], mine == 1);
+    if (ratio <= 0) return;
     rival->ratio[rival->pairs++ % most_ratios] = ratio;
     if (rival->pairs >= 2 * most_ratios) rival->pairs -= most_ratios;
     judge(l, team, told->arm[!mine]);

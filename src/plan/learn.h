@@ -20,7 +20,9 @@ struct arm {
     double tried_seconds; /* all that its trials took, */
     int tried;            /* and their number */
     int pairs;            /* so many ratios, arm / incumbent, the oldest written over */
-    int grown;            /* of loose arms: how long pairs with it have become */
+    int grown;            /* where ranks run ahead: how long pairs with it have become, */
+    bool first;           /* whether it is the first one in the next pair, */
+    double way[2][2];     /* and of the latest pairs of full length, as the second one and as the first: its seconds, the other's */
     bool out, broken;     /* clearly slower; cannot run */
 };
 
@@ -38,7 +40,7 @@ struct learner {
     struct arm arms[most_arms];
     int count, incumbent, native; /* native: its place among the arms */
     int favourite;                /* a loose rival that was far better in the latest pair; -1: none */
-    bool loose;                   /* an arm lets ranks run ahead of each other */
+    bool loose;                   /* ranks may run ahead of each other */
     struct pair pair, told;       /* under way; told to the others */
     int turn;                     /* calls of the pair that began; -1: none under way */
     bool due, asked;              /* the last pair is to be told; was told, and the sum is to be read */
