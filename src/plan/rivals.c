@@ -2,6 +2,7 @@
 /* rivals - which plans are worth a try beside the one that the model chose. */
 #include "plan/plan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,13 +57,14 @@ static bool has_kin(const struct list *list, const char *text) {
     return false;
 }
 
-/* Over several nodes: of each algorithm the plan that the model thinks most of, unless it thinks very little of it. The model errs
- * about algorithms more than about arguments. */
+/* Over several nodes: of each algorithm the plan that the model thinks most of, unless it thinks very little of it and knows the network.
+ * The model errs about algorithms more than about arguments. */
 static void add_far(struct list *list, const struct shape *shape, const struct team *team, bool all) {
     struct candidate candidates[most_candidates];
     int count = plan_candidates(team, shape, candidates, most_candidates);
     static const double most_times = 3;
-    for (int i = 0; i < count && candidates[i].seconds >= 0 && candidates[i].seconds <= most_times * candidates[0].seconds; i++)
+    double most = team->network.measured ? most_times * candidates[0].seconds : INFINITY;
+    for (int i = 0; i < count && candidates[i].seconds >= 0 && candidates[i].seconds <= most; i++)
         if (!has_kin(list, candidates[i].text)) add(list, shape, team, candidates[i].text);
     for (int i = 0; i < count && all; i++) add(list, shape, team, candidates[i].text);
 }
