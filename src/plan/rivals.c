@@ -57,8 +57,8 @@ static bool has_kin(const struct list *list, const char *text) {
     return false;
 }
 
-/* Over several nodes: of each algorithm the plan that the model thinks most of, unless it thinks very little of it and knows the network.
- * The model errs about algorithms more than about arguments. */
+/* Over several nodes: of each algorithm the plan that the model thinks most of, unless it knows the network and thinks very little
+ * of it. The model errs about algorithms more than about arguments. */
 static void add_far(struct list *list, const struct shape *shape, const struct team *team, bool all) {
     struct candidate candidates[most_candidates];
     int count = plan_candidates(team, shape, candidates, most_candidates);
