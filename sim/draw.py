@@ -59,7 +59,10 @@ def over_sizes(path, table, title):
     axes.set_ylabel("microseconds")
     axes.set_title(title, fontsize=10)
     axes.grid(True, alpha=0.3)
-    axes.legend(fontsize=8)
+    for which in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+        which("{x:g}")  # a range of less than a decade has a single major tick
+    axes.tick_params(axis="y", which="minor", labelsize=7)
+    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1))
     figure.tight_layout()
     figure.savefig(path, dpi=110)
     pyplot.close(figure)
