@@ -59,7 +59,7 @@ MILLISECONDS = (0.0, 1e-3, 10e-3, 100e-3)
 GRIDS = {
     "li2018-12a": Grid((256, 1), ["alltoall"], [8, 64, 512, 4096], ["bruck", "bruck(4)", "mnco(rows)", "mnco(morton)",
                        "auto"], ALL + ("alltoall:bruck",), dear=["direct"]),
-    "li2018-12b": Grid((128, 24), ["alltoall"], [8, 64, 512, 4096], LEADERS, lean=True, **USUAL),
+    "li2018-12b": Grid((128, 24), ["alltoall"], [8, 64, 512, 4096], LEADERS, lean=True, pieces=(10e-9,)),
     "li2018-12c": Grid((256, 1), ["allgather"], [8, 64, 512, 4096], ["bruck", "doubling", "mnco(rows)", "auto"],
                       dear=["ring"]),
     # not overlap(...): in a lean simulation all nodes would count what has come in the same memory

@@ -115,12 +115,16 @@ def fresh_against_selectors():
 
 
 def topology_aware():
-    """128 nodes x 24 ranks, alltoall: twice as fast as the best selector in the mean, by what mortar itself chooses."""
+    """128 nodes x 24 ranks, alltoall: twice as fast as the best selector in the mean, by what mortar itself chooses; at the usual
+    overhead from 8 to 512 B, at the others 8 B."""
+    most = 0
     for point, plans in points("li2018-12b"):
         sizes = [b for b in plans.get("auto", {}) if tables.best(plans, b, True)]
-        gain = tables.mean(tables.best(plans, b, True)[0] / float(plans["auto"][b]["seconds"]) for b in sizes)
-        expect(len(sizes) >= 3 and gain >= 2, "12b %s: mortar's choice %.2f times as fast as the best selector, mean over %s B" % (
+        gain = tables.mean(tables.best(plans, b, True)[0] / float(plans["auto"][b]["seconds"]) for b in sizes) if sizes else 0
+        most = max(most, len(sizes))
+        expect(sizes and gain >= 2, "12b %s: mortar's choice %.2f times as fast as the best selector, mean over %s B" % (
             point[1:4], gain, sorted(sizes)))
+    expect(most >= 3, "12b: %d sizes at most" % most)
 
 
 for part in (topology_aware, against_bruck, against_selectors, simulated_again, fresh_against_selectors, chosen_today):
