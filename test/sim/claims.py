@@ -19,7 +19,7 @@ AGAIN = (("li2018-12a", "bruck", 8), ("li2018-12c", "doubling", 64))
 # Where mortar's choice is simulated anew: of these grids all overheads, copy prices and placements, at these sizes.
 CHOSEN = (("li2018-12a", (8, 64)), ("li2018-12c", (8, 64, 512)))
 FAIR = 1.1  # how much slower than a selector mortar may be where only mortar's copies cost something
-NEARLY = 1.03  # the same of 4 KiB: of twelve cells one is lost, by 2.9 %
+NEARLY = 1.03  # the same of 4 KiB: of six cells one is lost, by 2.9 %
 complaints = []
 
 
