@@ -21,7 +21,7 @@ static int prepare(struct team *team, const struct arguments *arguments) {
 static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
     double inner = lanes_seconds(team, shape, arguments, leaders(arguments)), blocks = typical_blocks(team, shape);
     double packed = is_personal(shape->collective) ? blocks < team->nodes ? blocks : team->nodes : 1;
-    if (inner >= 0 && among(shape->collective, BIT(allgather) | BIT(allgatherv))) return inner + lanes_spread_copy(team, shape);
+    if (inner >= 0 && among(shape->collective, ALLGATHERS)) return inner + lanes_spread_copy(team, shape);
     return inner < 0 ? -1 : inner + lanes_copy(team, shape, packed) + lanes_copy(team, shape, blocks);
 }
 
