@@ -11,9 +11,9 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from run import ROOT, main, mpi, plans  # noqa: E402
 
-# mortar's own choices when no plan is forced: for large blocks; over several nodes for some collectives, and before trials
-OWN_CHOICE = ("buffers outside the shared heap", "mortar has no algorithm for it", "nobody has measured this network", "on trial",
-              "measured")
+# mortar's own choices when no plan is forced: for large blocks; for some collectives over several nodes
+OWN_CHOICE = ("buffers outside the shared heap", "mortar has no algorithm for it")
+TRIALS = ("nobody has measured this network", "on trial", "measured")  # where the host MPI begins: --plain
 REFUSED = ("the forced plan does not do this here", "a rank could not take part")  # e.g. elements longer than what a plan stages
 REASONS = {"one rank": "one rank", "no bytes": "no bytes", "asked for": "asked for by MORTAR_PLAN"}
 
@@ -64,6 +64,7 @@ def test(flavour, ranks, cases, *words):
     nodes = "--nodes" in drive or not ranks.isdigit() or "MPI_NODES" in os.environ
     if nodes and "--nodes" not in drive:
         drive += ["--nodes"]
+    own = OWN_CHOICE + (TRIALS if "--plain" in drive else ())
     lists = {collective: some(plans(collective, nodes), seed) for collective in collectives()}
     wanted = ["%s=%s" % (collective, plan) for collective in lists for plan in lists[collective]]
     result = mpi(flavour, ranks, drive + wanted, options, seconds=300).ok("0 failures").silent()
@@ -77,7 +78,7 @@ def test(flavour, ranks, cases, *words):
     for (collective, size, what), calls in sorted(tally.items()):
         every = lists[collective]
         fits = [row for row in rows if row["collective"] == collective and row["ranks"] == size and
-                (row["reason"].startswith(OWN_CHOICE if what == "auto" else what) if row["reason"]
+                (row["reason"].startswith(own if what == "auto" else what) if row["reason"]
                  else what == "auto" or forced(row["plan"], what, every))]
         ran = sum(row["calls"] for row in fits)
         rows = [row for row in rows if row not in fits]
