@@ -90,7 +90,13 @@ bool nodes_unreadable(void);
 int *nodes_of(MPI_Comm comm, MPI_Comm node, int *nodes);
 
 /* ---- world.c: where we are ---- */
-/* plan and report are those of mortar.h, NULL when mortar is not loaded. */
+/* How mortar sees the ranks sit. */
+struct seen {
+    int nodes;     /* MORTAR_NODES may pretend some; 0: mortar does not tell */
+    int domains;   /* of memory */
+    char why[120]; /* it leaves all calls to the MPI library; empty: it does not */
+};
+/* plan, plans and report are those of mortar.h, NULL when mortar is not loaded. */
 struct world {
     MPI_Comm comm;                   /* all ranks; what is measured runs on it */
     const struct topology *topology; /* NULL: nobody has neighbours */
@@ -101,6 +107,8 @@ struct world {
     const char *heap; /* why peers cannot reach what malloc gives; NULL: they can */
     char mpi[96], machine[128];
     int (*plan)(const char *), (*report)(const char *);
+    int (*plans)(const char *, size_t, char *, size_t);
+    struct seen seen; /* where it was asked for */
 };
 
 /* Fills *world. 0, or 1 after the first rank said why there is nothing to measure. */
@@ -292,8 +300,8 @@ bool verify(const struct world *world, const struct cell *cell, const struct con
 /* Which plan has run most since the last time this was asked, of those that were forced or of those that mortar chose, for instance
  * "pull(rows)" or "native: no bytes"; empty when mortar does not tell. The answer is on the first rank. */
 void chosen(const struct world *world, const struct kind *kind, bool forced, char *text, size_t size);
-/* In how many memory domains mortar sees the ranks sit, once a collective has run. On the first rank; 1 where it does not tell. */
-int chosen_domains(const struct world *world);
+/* All ranks get the answer, once mortar has looked at a communicator of all of them. */
+struct seen chosen_seats(const struct world *world);
 
 /* ---- csv.c: local ---- */
 /* Opens a file to add rows to it, and writes the header, a whole line, into a new one. NULL: it said why not. */

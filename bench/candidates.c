@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* candidates - the plans that `mortar tune` compares. Enumerates the library's tables, so that a new row takes part by itself.
- * Not the whole product: orders first, with the default copy kernel; the kernels only with the order that has won. */
+/* candidates - the plans that `mortar tune` compares. On one node it enumerates the library's tables, so that a new row takes part by
+ * itself. Not the whole product: orders first, with the default copy kernel; the kernels only with the order that has won. Over
+ * several nodes plans are made of plans, and the library says which of them are worth it. */
 #include "tune.h"
 
 #include "base/base.h"
@@ -63,7 +64,7 @@ static void add_orders(struct list *list, const char *algorithm, const char *pat
         }
 }
 
-/* Not those that need another plan inside, for among the nodes there are too many. */
+/* Not those that need another plan inside: they are for several nodes. */
 static void add_algorithm(struct list *list, const char *name, const char *takes, bool outside) {
     if (strstr(takes, "inner")) return;
     if (!strstr(takes, "order")) {
@@ -84,6 +85,19 @@ int candidates_first(const char *collective, bool outside, char texts[][plan_siz
     for (int a = 0; c < COLLECTIVES && a < count_of_algorithms; a++)
         if (strcmp(algorithms[a].name, "native") != 0 && (algorithms[a].collectives >> c & 1))
             add_algorithm(&list, algorithms[a].name, algorithms[a].takes, outside);
+    return list.count;
+}
+
+int candidates_given(const char *lines, char texts[][plan_size], int most) {
+    struct list list = {texts, 0, most < most_asked ? most : most_asked};
+    add(&list, "native", "");
+    for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
+        length = strcspn(lines, "\n");
+        if (length == 0 || length >= plan_size) return -1;
+        bool native = length == 6 && memcmp(lines, "native", 6) == 0;
+        if (native || list.count == list.most) continue;
+        snprintf(texts[list.count++], plan_size, "%.*s", (int)length, lines);
+    }
     return list.count;
 }
 

@@ -83,12 +83,18 @@ void chosen(const struct world *world, const struct kind *kind, bool forced, cha
     if (file) fclose(file);
 }
 
-int chosen_domains(const struct world *world) {
+struct seen chosen_seats(const struct world *world) {
     char line[1024];
-    int ranks, found, domains = 1;
+    struct seen seen = {0};
+    int ranks, nodes, domains;
     FILE *file = open_report(world);
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, " {\"ranks\": %d, \"domains\": %d", &ranks, &found) == 2 && ranks == world->p) domains = found;
+    while (file && fgets(line, sizeof line, file)) {
+        if (sscanf(line, " {\"ranks\": %d, \"nodes\": %d, \"domains\": %d", &ranks, &nodes, &domains) != 3) continue;
+        if (ranks != world->p) continue;
+        seen.nodes = nodes, seen.domains = domains;
+        text_field(line, "native", seen.why, sizeof seen.why);
+    }
     if (file) fclose(file);
-    return domains > 0 ? domains : 1;
+    library.bcast(&seen, (int)sizeof seen, MPI_BYTE, 0, MPI_COMM_WORLD);
+    return seen;
 }

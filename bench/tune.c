@@ -108,38 +108,71 @@ static int ordered(const struct cell *cell, const struct contestant *list, int c
     return found_one;
 }
 
-/* Orders first, then kernels. Returns an exit code; the winner's text is in plan. */
+/* Over several nodes the library says what is worth it, the first rank's to all. -1: that was no list of plans. */
+static int given_plans(const struct world *world, const struct cell *cell, char texts[][plan_size]) {
+    static char lines[256 * plan_size];
+    int given = world->plans(cell->kind->name, cell->bytes, lines, sizeof lines);
+    const char *wrong = given < 0 ? strerror(-given) : NULL;
+    library.bcast(lines, (int)sizeof lines, MPI_CHAR, 0, MPI_COMM_WORLD);
+    int count = candidates_given(lines, texts, most_candidates);
+    if (!wrong && count < 0) wrong = "a text that is too long, or none";
+    for (int c = 1; c < count && !wrong; c++)
+        if (world->plan(texts[c]) != 0) wrong = texts[c];
+    int speaker = world->p - (int)meet_max(wrong ? world->p - world->me : 0); /* p: nobody */
+    if (world->me == speaker)
+        fprintf(
+            stderr,
+            "mortar tune: asked which plans of %s to compare, libmortar.so gave no list of plans (%.80s): is it of another version "
+            "than this command?\n",
+            cell->kind->name, wrong);
+    return speaker == world->p ? count : -1;
+}
+
+static void forget(struct contestant *list, int count) {
+    for (int c = 0; c < count; c++) free(list[c].seconds);
+    memset(list, 0, most_candidates * sizeof *list);
+}
+
+/* The best plan so far, in `plan`, against itself with other copy kernels; `base` is the text in whose order they are tried. */
+static bool find_kernel(const struct world *world, const struct cell *cell, const char *base, double seconds,
+                        struct settled *settled, char plan[plan_size]) {
+    static char texts[most_candidates][plan_size];
+    static struct contestant list[most_candidates];
+    strcpy(texts[0], "native");
+    strcpy(texts[1], plan);
+    int count = 2 + candidates_kernels(base, cell->bytes, cell->p, texts + 2, most_candidates - 2);
+    if (count == 2) return true;
+    bool fine = enter(world, cell, list, texts, 0, count);
+    if (settled->best == 0) list[1].out = true; /* native, once */
+    struct settled orders = *settled;
+    if (fine) settle(world, cell, list, count, seconds, settled);
+    int in = settled->tried - settled->slower;
+    settled->tried += orders.tried - (orders.best == 0 ? 1 : 2); /* native and the best order ran before */
+    settled->slower = settled->tried - in;
+    settled->clear = settled->clear && orders.clear;
+    strcpy(plan, texts[fine ? settled->best : 0]);
+    forget(list, count);
+    return fine;
+}
+
+/* On one node orders first, then kernels. Returns an exit code; the winner's text is in plan. */
 static int find_best(const struct world *world, const struct cell *cell, double seconds, struct settled *settled,
                      char plan[plan_size]) {
-    static char texts[most_candidates][plan_size], more[most_candidates][plan_size];
+    static char texts[most_candidates][plan_size];
     static struct contestant list[most_candidates];
     double start = clock_seconds();
-    int count = candidates_first(cell->kind->name, cell->stack, texts, most_candidates);
-    memset(list, 0, sizeof list);
+    bool near = world->seen.nodes == 1;
+    int count = near ? candidates_first(cell->kind->name, cell->stack, texts, most_candidates) : given_plans(world, cell, texts);
+    if (count < 0) return 1;
     chosen(world, cell->kind, true, list[0].ran, sizeof list[0].ran); /* from here on */
     bool fine = enter(world, cell, list, texts, 0, count);
-    if (fine) settle(world, cell, list, count, seconds / 2, settled);
-    int base = fine ? ordered(cell, list, count, settled->best) : -1, kernels = 2;
-    strcpy(more[0], "native");
-    strcpy(more[1], texts[fine ? settled->best : 0]);
-    if (base >= 0) kernels += candidates_kernels(texts[base], cell->bytes, cell->p, more + 2, most_candidates - 2);
-    for (int c = 0; c < count; c++) free(list[c].seconds);
-    memset(list, 0, sizeof list);
-    strcpy(plan, more[1]);
-    if (fine && kernels > 2) {
-        double rest = seconds - meet_max(clock_seconds() - start);
-        fine = enter(world, cell, list, more, 0, kernels);
-        if (settled->best == 0) list[1].out = true; /* native, once */
-        struct settled orders = *settled;
-        if (fine) settle(world, cell, list, kernels, rest > seconds / 4 ? rest : seconds / 4, settled);
-        int in = settled->tried - settled->slower;
-        settled->tried += orders.tried - (orders.best == 0 ? 1 : 2); /* native and the best order ran before */
-        settled->slower = settled->tried - in;
-        settled->clear = settled->clear && orders.clear;
-        strcpy(plan, more[fine ? settled->best : 0]);
-        for (int c = 0; c < kernels; c++) free(list[c].seconds);
-    }
-    return fine ? 0 : 1;
+    if (fine) settle(world, cell, list, count, near ? seconds / 2 : seconds, settled);
+    strcpy(plan, texts[fine ? settled->best : 0]);
+    int base = fine && near ? ordered(cell, list, count, settled->best) : -1;
+    forget(list, count);
+    if (base < 0) return fine ? 0 : 1;
+    double rest = seconds - meet_max(clock_seconds() - start), least = seconds / 4;
+    return find_kernel(world, cell, texts[base], rest > least ? rest : least, settled, plan) ? 0 : 1;
 }
 
 /* The library decides once for all sizes between two powers of two, by the first one that it meets. */
@@ -147,15 +180,14 @@ static size_t class_start(size_t bytes) { return (size_t)1 << (63 - __builtin_cl
 
 static int tell_and_save(const struct world *world, const struct tune_settings *settings, const struct cell *cell,
                          const struct settled *settled, const char *plan, size_t to, int cells) {
-    char line[192];
-    int domains = chosen_domains(world);
+    char line[256];
     snprintf(line, sizeof line, "%s, %.4g us, native %.4g us, gain %.2f (%.2f-%.2f)%s", plan, settled->seconds * 1e6,
              settled->native_seconds * 1e6, settled->gain.median, settled->gain.low, settled->gain.high,
              settled->clear ? "" : ", not settled in its time");
     progress_done(world, cell, line);
     struct tuning_entry entry = {.ranks = world->p,
-                                 .nodes = world->nodes,
-                                 .domains = domains,
+                                 .nodes = world->seen.nodes,
+                                 .domains = world->seen.domains,
                                  .from = class_start(cell->bytes),
                                  .to = to,
                                  .seconds = settled->seconds,
@@ -232,21 +264,35 @@ static int all_cells(struct world *world, const struct tune_settings *settings) 
     return code;
 }
 
-/* Why there is nothing to tune; NULL: there is. */
+/* Why there is nothing to tune; NULL: there is. Over several nodes messages carry what lies anywhere. */
 static const char *obstacle(const struct world *world, const struct tune_settings *settings) {
-    if (!world->loaded) return "mortar is not at work here";
+    if (!world->loaded || !world->plans) return "mortar is not at work here";
     if (world->p < 2) return "one rank has nothing to exchange";
-    if (world->nodes > 1) return "the ranks sit on several nodes, where the MPI library does all collectives";
-    return settings->buffers[0] ? world->heap : NULL;
+    if (world->seen.nodes < 1) return "mortar does not say how many nodes there are";
+    if (*world->seen.why) return world->seen.why;
+    return settings->buffers[0] && world->seen.nodes == 1 ? world->heap : NULL;
+}
+
+/* Has mortar look at the ranks, and asks what it sees. */
+static void look_through_mortar(struct world *world) {
+    char ignored[plan_size];
+    if (!world->loaded || !world->plans) return;
+    world->plans("barrier", 0, ignored, sizeof ignored);
+    world->seen = chosen_seats(world);
 }
 
 static int tune_all(struct tune_settings *settings) {
     struct world world;
     if (world_look(&world) != 0) return 1;
+    look_through_mortar(&world);
     const char *why = obstacle(&world, settings);
     if (why) {
         if (world.me == 0) fprintf(stderr, "mortar tune: nothing to tune: %s\n", why);
         return 1;
+    }
+    if (world.seen.nodes > 1 && settings->buffers[1]) {
+        if (world.me == 0) fprintf(stderr, "mortar tune: over several nodes mortar does not tell kinds of buffers apart: heap\n");
+        settings->buffers[0] = true, settings->buffers[1] = false;
     }
     world_warn(&world);
     meet_open(&world);

@@ -71,6 +71,7 @@ int world_look(struct world *world) {
     name_machine(world);
     /* mortar_plan exists wherever mortar is preloaded, and works where it knows the MPI. */
     symbol(RTLD_DEFAULT, "mortar_plan", &world->plan);
+    symbol(RTLD_DEFAULT, "mortar_plans", &world->plans);
     symbol(RTLD_DEFAULT, "mortar_report", &world->report);
     world->loaded = world->plan && world->plan(NULL) == 0;
     const char *(*why)(void);

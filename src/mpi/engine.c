@@ -3,11 +3,14 @@
 #include "mpi/calls.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Called once, before any MPI call arrives. library: the dlopen handle of the MPI library. 0 or -errno. */
 int mortar_engine_open(void *library);
 int mortar_engine_plan(const char *text);
 int mortar_engine_report(const char *path);
+int mortar_engine_plans(const char *collective, size_t bytes, char *texts, size_t size);
 
 int mortar_engine_open(void *library) {
     if (!host_open(library)) return -ENOSYS;
@@ -28,3 +31,37 @@ int mortar_engine_plan(const char *text) {
 }
 
 int mortar_engine_report(const char *path) { return report_write(path); }
+
+/* As the calls themselves will say (look of src/mpi/parts.c); of neighbourhoods as if they were one piece. */
+static struct shape shape_of(enum collective c, size_t bytes) {
+    bool unsized = among(c, BIT(barrier) | BIT(alltoallv) | BIT(alltoallw) | BIT(gatherv) | BIT(scatterv) |
+                                BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw) | BIT(neighbor_allgatherv));
+    return (struct shape){.collective = c, .bytes = bytes, .unsized = unsized};
+}
+
+/* One a line, as far as whole lines fit. */
+static int write_lines(char plans[][64], int count, char *texts, size_t size) {
+    size_t used = 0;
+    *texts = 0;
+    for (int i = 0; i < count; i++) {
+        int length = snprintf(texts + used, size - used, "%s\n", plans[i]);
+        if ((size_t)length >= size - used) return texts[used] = 0, i;
+        used += (size_t)length;
+    }
+    return count;
+}
+
+int mortar_engine_plans(const char *collective, size_t bytes, char *texts, size_t size) {
+    char plans[most_candidates][64];
+    int c = 0, count = -ENOMEM;
+    while (collective && c < COLLECTIVES && strcmp(collective_names[c], collective) != 0) c++;
+    if (!collective || c == COLLECTIVES || !texts || size == 0) return -EINVAL;
+    struct this_thread *thread = &this_thread; /* an MPI library may ask its own collectives to make a communicator */
+    bool inside = thread->inside;
+    thread->inside = true;
+    struct team *team = team_of(MPI_COMM_WORLD);
+    struct shape shape = shape_of((enum collective)c, bytes);
+    if (team) count = plan_worth(team, &shape, plans, most_candidates);
+    thread->inside = inside;
+    return count < 0 ? count : write_lines(plans, count, texts, size);
+}

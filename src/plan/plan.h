@@ -74,6 +74,11 @@ int plan_force(const char *text);
 /* A plan by its text, ready to run: NULL when it cannot run here. The same on all ranks. Collective. */
 struct plan *plan_ready(struct team *team, const struct shape *shape, const char *text, const char *source, const char *reason);
 
+/* The plans that are worth a comparison for this shape, for buffers in the heap where that counts: the model's choice first, then
+ * native, over several nodes the best plan of each algorithm, then all others. Fills texts[most][64], returns how many, or -ENOMEM.
+ * The same on all ranks. Collective. */
+int plan_worth(struct team *team, const struct shape *shape, char texts[][64], int most);
+
 /* ---- tally.c ---- */
 /* Adds what this call of the team waited for. Local. */
 void tally_waits(struct tally *tally, const struct team *team);

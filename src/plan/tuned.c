@@ -73,8 +73,8 @@ static const char *look_up(const struct team *team, const struct shape *shape, b
     snprintf(like.buffers, sizeof like.buffers, "%s", in_reach ? "heap" : "outside");
     const struct tuning_entry *entry = tuned ? tuning_find(tuned, &like, shape->bytes) : NULL;
     if (tuned && !entry)
-        note("no entry in the tuning file for %s of %zu bytes on %d ranks in %d domains, buffers %s: the model decides",
-             like.collective, shape->bytes, like.ranks, like.domains, like.buffers);
+        note("no entry in the tuning file for %s of %zu bytes on %d ranks on %d nodes in %d domains, buffers %s: the model decides",
+             like.collective, shape->bytes, like.ranks, like.nodes, like.domains, like.buffers);
     return entry ? entry->plan : "";
 }
 
