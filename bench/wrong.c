@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wrong - collectives and messages that damage one bit of the first byte that the rank $WRONG_RANK receives, or of byte
- * $WRONG_BYTE of its buffer, and a barrier that waits for nobody and says so. Preloaded by smoke_test.py: does the bench see
- * it? Arguments travel as machine words, so that no mpi.h is needed; passing more of them than a function takes does no harm. */
+ * $WRONG_BYTE of its buffer, a barrier that waits for nobody and says so, and, of plans for an alltoall, the list $WRONG_PLANS.
+ * Preloaded by smoke_test.py and others: does the bench see it? Arguments travel as machine words, so that no mpi.h is needed; passing more of them than a function takes does no harm. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -83,4 +84,13 @@ int MPI_Barrier(intptr_t comm) {
     static int calls;
     if (calls++ == 0) fprintf(stderr, "wrong: a barrier\n");
     return (void)comm, 0;
+}
+
+int mortar_plans(const char *collective, size_t bytes, char *texts, size_t size);
+int mortar_plans(const char *collective, size_t bytes, char *texts, size_t size) {
+    int (*original)(const char *, size_t, char *, size_t);
+    const char *plans = getenv("WRONG_PLANS");
+    if (plans && strcmp(collective, "alltoall") == 0) return snprintf(texts, size, "%s", plans), 2;
+    *(void **)&original = dlsym(RTLD_NEXT, "mortar_plans");
+    return original ? original(collective, bytes, texts, size) : -ENOSYS;
 }
