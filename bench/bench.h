@@ -93,6 +93,7 @@ int *nodes_of(MPI_Comm comm, MPI_Comm node, int *nodes);
 /* How mortar sees the ranks sit. */
 struct seen {
     int nodes;     /* MORTAR_NODES may pretend some; 0: mortar does not tell */
+    int fullest;   /* ranks on the fullest one */
     int domains;   /* of memory */
     char why[120]; /* it leaves all calls to the MPI library; empty: it does not */
 };

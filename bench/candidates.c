@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* candidates - the plans that `mortar tune` compares. On one node it enumerates the library's tables, so that a new row takes part by
- * itself. Not the whole product: orders first, with the default copy kernel; the kernels only with the order that has won. Over
+/* candidates - the plans that `mortar tune` compares. On one node it enumerates the library's tables, so that a new row takes part
+ * by itself. Not the whole product: orders first, with the default copy kernel; the kernels only with the order that has won. Over
  * several nodes plans are made of plans, and the library says which of them are worth it. */
 #include "tune.h"
 

@@ -86,12 +86,14 @@ void chosen(const struct world *world, const struct kind *kind, bool forced, cha
 struct seen chosen_seats(const struct world *world) {
     char line[1024];
     struct seen seen = {0};
-    int ranks, nodes, domains;
+    int ranks, nodes, fullest, domains;
     FILE *file = open_report(world);
     while (file && fgets(line, sizeof line, file)) {
-        if (sscanf(line, " {\"ranks\": %d, \"nodes\": %d, \"domains\": %d", &ranks, &nodes, &domains) != 3) continue;
+        if (sscanf(line, " {\"ranks\": %d, \"nodes\": %d, \"fullest\": %d, \"domains\": %d", &ranks, &nodes, &fullest, &domains) !=
+            4)
+            continue;
         if (ranks != world->p) continue;
-        seen.nodes = nodes, seen.domains = domains;
+        seen.nodes = nodes, seen.fullest = fullest, seen.domains = domains;
         text_field(line, "native", seen.why, sizeof seen.why);
     }
     if (file) fclose(file);

@@ -188,6 +188,7 @@ static int tell_and_save(const struct world *world, const struct tune_settings *
     struct tuning_entry entry = {.ranks = world->p,
                                  .nodes = world->seen.nodes,
                                  .domains = world->seen.domains,
+                                 .fullest = world->seen.fullest,
                                  .from = class_start(cell->bytes),
                                  .to = to,
                                  .seconds = settled->seconds,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wrong - collectives and messages that damage one bit of the first byte that the rank $WRONG_RANK receives, or of byte
  * $WRONG_BYTE of its buffer, a barrier that waits for nobody and says so, and, of plans for an alltoall, the list $WRONG_PLANS.
- * Preloaded by smoke_test.py and others: does the bench see it? Arguments travel as machine words, so that no mpi.h is needed; passing more of them than a function takes does no harm. */
+ * Preloaded by smoke_test.py and others: does the bench see it? Arguments travel as machine words, so that no mpi.h
+ * is needed; passing more of them than a function takes does no harm. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -21,11 +21,11 @@ const char *mortar_version(void);
  * text before its next collective call. -EINVAL: the text is no plan; the plan in force stays. -ENOSYS: no MPI has been taken. */
 int mortar_plan(const char *plan);
 
-/* Which plans are worth a comparison for a collective ("alltoall") with blocks of so many bytes (of the mean block, where ranks have
- * counts of their own) over MPI_COMM_WORLD: written into texts[size], one a line, each a text for mortar_plan. The model's choice
- * and "native" come first, over several nodes then the best plan of each algorithm, then the others, the cheapest by the model first.
- * As many as fit; a line is at most 64 bytes. Returns how many; -EINVAL: no such collective, or no room; -ENOSYS: no MPI has been
- * taken; -ENOMEM. The same on all ranks. Collective over MPI_COMM_WORLD. Between MPI_Init and MPI_Finalize only. */
+/* Which plans are worth a comparison for a collective ("alltoall") with blocks of so many bytes (of the mean block, where ranks
+ * have counts of their own) over MPI_COMM_WORLD: written into texts[size], one a line, each a text for mortar_plan. The model's
+ * choice and "native" come first; over several nodes then the best plan of each algorithm, then the others, what the model holds
+ * for the cheapest first. As many as fit; a line has at most 64 bytes. Returns how many; -EINVAL: no such collective, or no room;
+ * -ENOSYS: no MPI has been taken; -ENOMEM. The same on all ranks. Collective over MPI_COMM_WORLD. Between MPI_Init and MPI_Finalize only. */
 int mortar_plans(const char *collective, size_t bytes, char *texts, size_t size);
 
 /* Writes the report of what ran so far to a file, or to standard error when path is "-". Collective over MPI_COMM_WORLD;

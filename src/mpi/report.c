@@ -51,8 +51,8 @@ static bool book_open(struct book *book) {
 
 static bool same_key(const struct record *a, const struct record *b) {
     return a->ranks == b->ranks && a->size_class == b->size_class && a->domains == b->domains && a->nodes == b->nodes &&
-           strcmp(a->collective, b->collective) == 0 && strcmp(a->plan, b->plan) == 0 && strcmp(a->reason, b->reason) == 0 &&
-           strcmp(a->source, b->source) == 0;
+           a->fullest == b->fullest && strcmp(a->collective, b->collective) == 0 && strcmp(a->plan, b->plan) == 0 &&
+           strcmp(a->reason, b->reason) == 0 && strcmp(a->source, b->source) == 0;
 }
 
 static void take_seconds(struct record *to, const struct record *from) {
@@ -104,6 +104,8 @@ static void add_late(struct book *book, int record, int rank, struct lateness la
 
 /* ---- this rank's ---- */
 
+static int32_t fullest_of(const struct team *team) { return team->places ? team->places->most : team->p; }
+
 static void add_plan(const struct team *team, const struct plan *plan, const struct evidence *evidence) {
     const struct tally *tally = &plan->tally;
     bool known = report_wanted() && plan->algorithm->code->run;
@@ -111,6 +113,7 @@ static void add_plan(const struct team *team, const struct plan *plan, const str
                             .size_class = plan->size_class,
                             .nodes = team->nodes,
                             .domains = (int32_t)team->domains,
+                            .fullest = fullest_of(team),
                             .members = 1,
                             .calls = tally->calls,
                             .bytes = tally->bytes,
@@ -128,8 +131,12 @@ static void add_plan(const struct team *team, const struct plan *plan, const str
 }
 
 static void add_team(struct team *team) {
-    struct record record = {
-        .ranks = team->p, .nodes = team->nodes, .domains = (int32_t)team->domains, .calls = 1, .seconds = team->setup_seconds};
+    struct record record = {.ranks = team->p,
+                            .nodes = team->nodes,
+                            .fullest = fullest_of(team),
+                            .domains = (int32_t)team->domains,
+                            .calls = 1,
+                            .seconds = team->setup_seconds};
     snprintf(record.reason, sizeof record.reason, "%s", team->why_native ? team->why_native : "");
     add(gathering, &record, true);
     plan_visit(team, add_plan);

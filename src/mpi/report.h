@@ -11,6 +11,7 @@ enum { most_late = 3 };
 struct record {
     char collective[24], plan[64], reason[136], source[16];
     int32_t ranks, size_class, nodes, domains; /* domains of memory on this rank's node */
+    int32_t fullest;                           /* ranks on the fullest node */
     int32_t members;                           /* ranks of the world that made such calls */
     uint64_t calls, bytes;
     struct traffic traffic; /* of all ranks */

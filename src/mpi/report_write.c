@@ -106,8 +106,9 @@ static void write_json(FILE *out, const struct record *records, int count, int r
     for (int i = 0; i < count; i++) {
         const struct record *r = &records[i];
         if (*r->plan) continue;
-        fprintf(out, "%s\n  {\"ranks\": %d, \"nodes\": %d, \"domains\": %d, \"count\": %llu, \"setup_seconds\": %.6g, \"native\": ",
-                comma, r->ranks, r->nodes, r->domains, (unsigned long long)r->calls, r->seconds);
+        fprintf(out, "%s\n  {\"ranks\": %d, \"nodes\": %d, \"fullest\": %d, \"domains\": %d, ", comma, r->ranks, r->nodes,
+                r->fullest, r->domains);
+        fprintf(out, "\"count\": %llu, \"setup_seconds\": %.6g, \"native\": ", (unsigned long long)r->calls, r->seconds);
         json_text(out, r->reason);
         fputc('}', out);
         comma = ",";

@@ -22,6 +22,7 @@ static struct tuning_entry as_entry(const struct record *r) {
     struct tuning_entry entry = {.ranks = r->ranks,
                                  .nodes = r->nodes,
                                  .domains = r->domains,
+                                 .fullest = r->fullest,
                                  .from = (size_t)1 << (r->size_class - 1),
                                  .to = ((size_t)1 << r->size_class) - 1,
                                  .seconds = e->seconds,

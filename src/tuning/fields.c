@@ -44,6 +44,7 @@ const struct field entry_fields[] = {
     {"collective", FIELD_TEXT, PLACE(tuning_entry, collective)},
     {"ranks", FIELD_COUNT, PLACE(tuning_entry, ranks)},
     {"nodes", FIELD_COUNT, PLACE(tuning_entry, nodes)},
+    {"fullest", FIELD_EXTRA, PLACE(tuning_entry, fullest)},
     {"domains", FIELD_COUNT, PLACE(tuning_entry, domains)},
     {"buffers", FIELD_TEXT, PLACE(tuning_entry, buffers)},
     {"from", FIELD_BYTES, PLACE(tuning_entry, from)},

@@ -10,7 +10,8 @@ enum { tuning_version = 1 };
 
 struct field {
     const char *name;
-    enum { FIELD_TEXT, FIELD_COUNT, FIELD_BYTES, FIELD_SECONDS, FIELD_PAIR } kind;
+    /* An extra count need not be there; it is 0 then. */
+    enum { FIELD_TEXT, FIELD_COUNT, FIELD_EXTRA, FIELD_BYTES, FIELD_SECONDS, FIELD_PAIR } kind;
     size_t place, size; /* in its struct; size: of a text */
 };
 

@@ -70,13 +70,20 @@ const struct tuning_set *tuning_choose(const struct tuning_file *file, const str
 
 static bool same_cell(const struct tuning_entry *a, const struct tuning_entry *b) {
     return a->ranks == b->ranks && a->nodes == b->nodes && a->domains == b->domains && strcmp(a->collective, b->collective) == 0 &&
-           strcmp(a->buffers, b->buffers) == 0;
+           strcmp(a->buffers, b->buffers) == 0 && (a->nodes == 1 || a->fullest == b->fullest);
+}
+
+/* Is the entry for such a call? One that does not tell how ranks are spread over its nodes is for all ways. */
+static bool meant(const struct tuning_entry *entry, const struct tuning_entry *like) {
+    struct tuning_entry spread = *like;
+    if (entry->fullest == 0) spread.fullest = 0;
+    return same_cell(entry, &spread);
 }
 
 const struct tuning_entry *tuning_find(const struct tuning_set *set, const struct tuning_entry *like, size_t bytes) {
     for (int e = set->count - 1; e >= 0; e--) {
         const struct tuning_entry *entry = &set->entries[e];
-        if (same_cell(entry, like) && entry->from <= bytes && bytes <= entry->to) return entry;
+        if (meant(entry, like) && entry->from <= bytes && bytes <= entry->to) return entry;
     }
     return NULL;
 }

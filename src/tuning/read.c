@@ -42,7 +42,8 @@ static int wrong(const struct reader *reader, int place, const char *what, const
 /* The token behind t and everything inside it. */
 static int behind(const struct reader *reader, int t) {
     int end = reader->tokens[t].end;
-    while (t < reader->count && reader->tokens[t].start < end) t++;
+    do t++; /* an empty text has nothing between start and end */
+    while (t < reader->count && reader->tokens[t].start < end);
     return t;
 }
 
@@ -101,9 +102,9 @@ static bool take(const struct reader *reader, int t, const struct field *field, 
     }
     if (!number(reader, t, &value)) return false;
     if (field->kind == FIELD_SECONDS) *(double *)(void *)to = value;
-    else if (value > (field->kind == FIELD_COUNT ? 1e9 : 9e15) || value != (double)(int64_t)value) return false;
-    else if (field->kind == FIELD_COUNT) *(int *)(void *)to = (int)value;
-    else *(size_t *)(void *)to = (size_t)value;
+    else if (value > (field->kind == FIELD_BYTES ? 9e15 : 1e9) || value != (double)(int64_t)value) return false;
+    else if (field->kind == FIELD_BYTES) *(size_t *)(void *)to = (size_t)value;
+    else *(int *)(void *)to = (int)value;
     return true;
 }
 
@@ -112,6 +113,7 @@ static int take_all(const struct reader *reader, int t, const struct field *fiel
     for (const struct field *field = fields; field->name; field++) {
         int value = member(reader, t, field->name);
         if (value < 0) return wrong(reader, reader->tokens[t].start, "an object whose members are not \"name\": value", "");
+        if (value == 0 && field->kind == FIELD_EXTRA) continue;
         if (value == 0) return wrong(reader, reader->tokens[t].start, "an object without ", field->name);
         if (!take(reader, value, field, (char *)to + field->place))
             return wrong(reader, reader->tokens[value].start, "not a possible value of ", field->name);
@@ -125,7 +127,8 @@ static int read_entry(const struct reader *reader, int t, struct tuning_entry *e
     if (strcmp(entry->buffers, "heap") != 0 && strcmp(entry->buffers, "outside") != 0)
         return wrong(reader, start, "buffers are heap or outside", "");
     if (entry->from == 0 || entry->from > entry->to) return wrong(reader, start, "no range of sizes: from .. to", "");
-    if (entry->ranks < 2 || entry->nodes < 1 || entry->domains < 1) return wrong(reader, start, "no possible number of ranks", "");
+    if (entry->ranks < 2 || entry->nodes < 1 || entry->domains < 1 || entry->fullest > entry->ranks)
+        return wrong(reader, start, "no possible number of ranks", "");
     if (!*entry->plan || !*entry->collective) return wrong(reader, start, "an entry without plan or collective", "");
     return 0;
 }

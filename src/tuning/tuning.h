@@ -16,6 +16,7 @@ struct tuning_entry {
     double native_seconds;
     double gain, gain_interval[2]; /* native / plan, the median of the repetitions' ratios */
     int repetitions;
+    int fullest; /* ranks on the fullest node, where there are several; 0: not known, fits any */
 };
 
 /* What was measured on one machine with one MPI library. */
@@ -52,7 +53,7 @@ void tuning_here(struct tuning_set *here, const char *mpi);
 bool tuning_fits(const struct tuning_set *set, const struct tuning_set *here, char *why, size_t size);
 /* The set that fits; NULL: none, and why[size] says what differs in the one that comes nearest. */
 const struct tuning_set *tuning_choose(const struct tuning_file *file, const struct tuning_set *here, char *why, size_t size);
-/* The cell for blocks of that many bytes: ranks, nodes, domains, buffers exactly. NULL: none. */
+/* The cell for blocks of that many bytes: ranks, nodes, the fullest of several, domains, buffers exactly. NULL: none. */
 const struct tuning_entry *tuning_find(const struct tuning_set *set, const struct tuning_entry *like, size_t bytes);
 /* Adds an entry; where it overlaps one of the same cell, the newer one wins. 0 or -ENOMEM. */
 int tuning_add(struct tuning_set *set, const struct tuning_entry *entry);

@@ -27,6 +27,7 @@ static void members(FILE *out, const struct field *fields, const void *from, con
         fprintf(out, "%s\"%s\": ", field == fields ? "" : between, field->name);
         switch (field->kind) {
         case FIELD_TEXT: text(out, place); break;
+        case FIELD_EXTRA:
         case FIELD_COUNT: fprintf(out, "%d", *(const int *)place); break;
         case FIELD_BYTES: fprintf(out, "%zu", *(const size_t *)place); break;
         case FIELD_SECONDS: fprintf(out, "%.9g", *real); break;

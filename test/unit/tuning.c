@@ -13,7 +13,7 @@
 static char path[64], why[320];
 
 static struct tuning_entry entry(size_t from, size_t to, const char *plan) {
-    struct tuning_entry e = {"alltoall", "heap", "", 4, 1, 1, from, to, 1.5e-6, {1e-6, 2e-6}, 3e-6, 2, {1.5, 2.5}, 9};
+    struct tuning_entry e = {"alltoall", "heap", "", 4, 1, 1, from, to, 1.5e-6, {1e-6, 2e-6}, 3e-6, 2, {1.5, 2.5}, 9, 0};
     snprintf(e.plan, sizeof e.plan, "%s", plan);
     return e;
 }
@@ -176,6 +176,8 @@ static void look_up(void) {
     expect(!tuning_find(&set, &like, 7) && !tuning_find(&set, &like, 1024), "beyond the ranges");
     like.ranks = 5;
     expect(!tuning_find(&set, &like, 64), "other ranks");
+    like = wide, like.fullest = 3;
+    expect(tuning_find(&set, &like, 64), "on one node that says nothing");
     like = wide, like.domains = 2;
     expect(!tuning_find(&set, &like, 64), "other domains");
     like = wide, strcpy(like.buffers, "outside");
@@ -189,6 +191,24 @@ static void look_up(void) {
     expect(tuning_merge(&into, &more) == 0 && into.count == 2, "another MPI is another set");
     tuning_free(&into);
     free(set.entries), free(other.entries);
+}
+
+/* The same ranks on the same number of nodes, spread in several ways. */
+static void spread(void) {
+    struct tuning_set set = {0};
+    struct tuning_entry any = entry(8, 63, "direct"), even = any, uneven = any;
+    any.nodes = even.nodes = uneven.nodes = 2;
+    even.fullest = 2, uneven.fullest = 3;
+    strcpy(even.plan, "pairwise"), strcpy(uneven.plan, "bruck");
+    expect(tuning_add(&set, &even) == 0 && !tuning_find(&set, &uneven, 8), "a fuller node");
+    expect(tuning_add(&set, &any) == 0 && strcmp(tuning_find(&set, &uneven, 8)->plan, "direct") == 0, "one that fits any");
+    expect(tuning_add(&set, &uneven) == 0 && set.count == 3, "%d entries", set.count);
+    expect(strcmp(tuning_find(&set, &uneven, 8)->plan, "bruck") == 0, "uneven");
+    struct tuning_file file;
+    expect(tuning_write(path, &set, 1) == 0 && tuning_read(path, &file, why, sizeof why) == 0, "%s", why);
+    expect(file.sets->entries[2].fullest == 3 && file.sets->entries[1].fullest == 0, "read back");
+    tuning_free(&file);
+    free(set.entries);
 }
 
 static void names(void) {
@@ -214,6 +234,7 @@ int main(int count, char **words) {
     char *text = text_of(&set, 1, &length);
     broken(text, length, &random);
     look_up();
+    spread();
     names();
     free(text);
     free(set.entries);
