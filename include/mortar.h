@@ -25,7 +25,8 @@ int mortar_plan(const char *plan);
  * have counts of their own) over MPI_COMM_WORLD: written into texts[size], one a line, each a text for mortar_plan. The model's
  * choice and "native" come first; over several nodes then the best plan of each algorithm, then the others, what the model holds
  * for the cheapest first. As many as fit; a line has at most 64 bytes. Returns how many; -EINVAL: no such collective, or no room;
- * -ENOSYS: no MPI has been taken; -ENOMEM. The same on all ranks. Collective over MPI_COMM_WORLD. Between MPI_Init and MPI_Finalize only. */
+ * -ENOSYS: no MPI has been taken; -ENOMEM. The same on all ranks. Collective over MPI_COMM_WORLD. Between MPI_Init and
+ * MPI_Finalize only. */
 int mortar_plans(const char *collective, size_t bytes, char *texts, size_t size);
 
 /* Writes the report of what ran so far to a file, or to standard error when path is "-". Collective over MPI_COMM_WORLD;

@@ -312,6 +312,16 @@ def lengths(flavour):
                          "%s: calls got lost" % name)
 
 
+def worth(flavour):
+    """mortar_plans, on one node and over several."""
+    p = ranks(flavour)
+    names = ("alltoall", "alltoallv", "allgather", "allgatherv", "bcast", "gatherv", "scatter", "reduce", "allreduce",
+             "reduce_scatter", "neighbor_alltoallw")
+    for nodes in (1, 2):
+        result = mpi(flavour, p, ["worth-" + flavour, str(nodes), *names], env={"MORTAR_NODES": str(nodes)})
+        result.ok("%d ranks, 0 errors" % p).silent()
+
+
 def unknown():
     result = run.run([run.MORTAR, "run", run.target("fakeuser")]).ok("received 17")
     result.check(len(result.lines()) == 1 and "libmpi.so.99" in result.lines()[0], "not one line that says why")
@@ -377,7 +387,8 @@ def orders():
 
 def test(name, *words):
     tests = {f.__name__: f for f in (exchange, alloc_mem, private, adopt, large, fortran, python, late, profiler, threads, inter,
-                                     device, errors, off, imbalance, launcher, plans, reductions, rooted, lengths, tuning, plain,
+                                     device, errors, off, imbalance, launcher, plans, reductions, rooted, lengths, worth, tuning,
+                                     plain,
                                      unknown, options, orders, explain)}
     if name not in tests:
         raise Failure("no test %s" % name)
