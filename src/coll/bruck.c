@@ -6,125 +6,21 @@
  *
  * What comes is not unpacked: a position is a pointer into the message that it came with, and moves on from there. Messages hold
  * positions in falling order, so that what comes by the same message and goes by the same one is copied as one run, and so is what
- * arrives in the receive buffer. A block is thus copied once per message, in about 2 p pieces in all, and once in the end.
- * Allgathers: gathers.c.
- * Cost    log_k p (L + (k - 1) 2 o) + (k - 1) / k p log_k p n beta, copies of as much; scratch p (1 + (k - 1) / k log_k p) n.
+ * arrives in the receive buffer. A block is thus copied once per message, in about 2 p pieces in all, and once in the end, unless
+ * that can be where its last message is received. What stays in a round and goes in the next, or has arrived, is copied while the
+ * round's messages are under way. Of an alltoall's shortest blocks the first round sends the whole buffer as it lies: that takes
+ * less time than to pick them out. Allgathers: gathers.c.
+ * Cost    log_k p (L + (k - 1) 2 o) + (k - 1) / k p log_k p n beta, copies of as much but for what the waiting hides (k small);
+ *         scratch p (1 + (k - 1) / k log_k p) n.
  * Wins    short blocks. */
 #include "coll/gathers.h"
-#include "coll/parcels.h"
+#include "coll/rounds.h"
 
 #include <errno.h>
 
 extern const struct algorithm_code algorithm_bruck;
 
-enum { TAG = 2, most_radix = 64 };
-
-/* What a rank sends in the round of a digit. */
-struct round {
-    int width, radix, count; /* so many positions in a row share the digit; its base; messages */
-    int early;               /* blocks at positions that leave less than this when divided by width have been packed before */
-    struct parcel out[most_radix];
-    char *packed; /* the messages */
-    size_t room;
-};
-
-struct rounds {
-    struct team *team;
-    const struct call *call;
-    struct blocks recvs;
-    int p, me, delivered; /* positions from 0 on whose blocks are in the receive buffer */
-    bool known;
-    struct run *slot;      /* [p] where the block at each position lies, or will when the messages under way have come */
-    size_t *memory, *next; /* what parcels remember, and what of it is for the next parcel; NULL where sizes are known */
-};
-
 static int radix_of(const struct arguments *arguments) { return arguments->number ? (int)arguments->number : 2; }
-
-/* The last position with this digit, and the one before another. */
-static int last_position(int p, const struct round *round, int digit) {
-    int cycle = round->width * round->radix, from = (p - 1) / cycle * cycle + digit * round->width;
-    if (from >= p) from -= cycle;
-    return from + round->width <= p ? from + round->width - 1 : p - 1;
-}
-static inline int position_before(const struct round *round, int i) {
-    return i % round->width ? i - 1 : i - 1 - (round->radix - 1) * round->width;
-}
-
-static int count_positions(int p, int radix, int width, int digit) {
-    int cycle = width * radix, rest = p % cycle - digit * width;
-    return p / cycle * width + (rest < 0 ? 0 : rest < width ? rest : width);
-}
-
-/* A parcel with room for the sizes. */
-static int parcel_of(struct rounds *r, const struct round *round, int digit, int peer, struct parcel *parcel) {
-    int count = count_positions(r->p, round->radix, round->width, digit);
-    *parcel = (struct parcel){.peer = peer, .count = count, .known = r->known, .memory = r->next};
-    if (r->next) r->next += 1 + count;
-    parcel->sizes = scratch_take(r->team, (size_t)count * sizeof *parcel->sizes);
-    return parcel->sizes ? 0 : -ENOMEM;
-}
-
-static int expect(struct rounds *r, const struct round *round, int digit, struct parcel *in, int mark) {
-    int error = parcel_of(r, round, digit, (r->me + r->p - digit * round->width) % r->p, in), b = 0;
-    for (int i = last_position(r->p, round, digit); i >= 0 && r->known && !error; i = position_before(round, i), b++) {
-        int source = (r->me + r->p - i % (round->width * round->radix)) % r->p;
-        in->sizes[b] = block_between(r->team, r->call, source, (source + i) % r->p);
-        in->bytes += in->sizes[b];
-    }
-    return error ? error : parcel_expect(r->team, in, NULL, TAG, mark);
-}
-
-static void settle(struct rounds *r, const struct round *round, int digit, const struct parcel *in) {
-    char *at = in->at;
-    int b = 0;
-    for (int i = last_position(r->p, round, digit); i >= 0; i = position_before(round, i)) {
-        r->slot[i] = (struct run){at, in->sizes[b]};
-        at += in->sizes[b++];
-    }
-}
-
-static int measure(struct rounds *r, const struct round *round, int digit, struct parcel *out) {
-    int error = parcel_of(r, round, digit, (r->me + digit * round->width) % r->p, out), b = 0;
-    for (int i = last_position(r->p, round, digit); i >= 0 && !error; i = position_before(round, i))
-        out->bytes += out->sizes[b++] = r->slot[i].bytes;
-    return error;
-}
-
-static void pack(const struct rounds *r, const struct round *round, int digit, bool early) {
-    const struct parcel *out = &round->out[digit - 1];
-    struct joint joint = {0};
-    char *to = out->at;
-    for (int i = last_position(r->p, round, digit), b = 0; i >= 0; i = position_before(round, i)) {
-        if ((i % round->width < round->early) == early) joint_add(&joint, to, r->slot[i].at, out->sizes[b]);
-        to += out->sizes[b++];
-    }
-    joint_end(&joint);
-}
-
-/* Where the messages of a round will lie, and what of them can be packed already. */
-static int open_round(struct rounds *r, struct round *round, int width, int radix, int early) {
-    int error = 0;
-    size_t bytes = 0;
-    round->width = width, round->radix = radix, round->early = early, round->count = 0;
-    for (int digit = 1; digit < radix && digit * width < r->p && !error; digit++) { /* digit 0 stays */
-        struct parcel *out = &round->out[round->count++];
-        error = measure(r, round, digit, out);
-        bytes += parcel_head(out) + out->bytes + 16;
-    }
-    if (!error && bytes > round->room) {
-        round->packed = scratch_take(r->team, bytes);
-        round->room = bytes;
-        if (!round->packed) error = -ENOMEM;
-    }
-    char *at = round->packed;
-    for (int d = 0; d < round->count && !error; d++) {
-        struct parcel *out = &round->out[d];
-        out->at = at + (parcel_head(out) + 7) / 8 * 8;
-        at = out->at + (out->bytes + 7) / 8 * 8;
-        if (early) pack(r, round, d + 1, true);
-    }
-    return error;
-}
 
 static void deliver(struct rounds *r, int positions) {
     struct joint joint = {0};
@@ -136,52 +32,65 @@ static void deliver(struct rounds *r, int positions) {
     r->delivered = positions;
 }
 
-/* The round after this one begins once all sizes are known. */
-static int move_on(struct rounds *r, const struct round *now, struct round *next, const struct parcel *in) {
-    for (int d = 0; d < now->count; d++) settle(r, now, d + 1, &in[d]);
-    return open_round(r, next, now->width * now->radix, now->radix, r->known ? now->width : 0);
+/* Known sizes let the next round begin while this one's messages are under way: what does not move is packed. */
+static int move_on(struct rounds *r, const struct round *now, struct round *next) {
+    round_settle(r, now);
+    if (is_last(&now->digit)) return 0;
+    next->digit = now->digit;
+    next->digit.width *= now->digit.radix;
+    next->early = r->known ? now->digit.width : 0;
+    next->whole = NULL;
+    return round_open(r, next);
 }
 
 static int turn(struct rounds *r, struct round *now, struct round *next) {
-    struct parcel in[most_radix];
-    int mark = messages_mark(r->team), error = 0;
-    for (int d = 0; d < now->count && !error; d++) error = expect(r, now, d + 1, &in[d], mark);
-    for (int d = 0; d < now->count && !error; d++) {
-        pack(r, now, d + 1, false);
-        error = parcel_send(r->team, &now->out[d], TAG);
-    }
-    /* While these are under way: what stays. In place, the receive buffer is also the send buffer. */
-    if (!error && r->known) error = move_on(r, now, next, in);
-    if (!error && now->width * now->radix >= r->p && !r->call->in_place) deliver(r, now->width);
-    int last = error ? messages_finish(r->team, mark) : parcels_finish(r->team, in, now->count, TAG, mark);
+    int mark = messages_mark(r->team), messages = last_value(&now->digit);
+    int error = round_expect(r, now, mark);
+    if (!error) error = round_send(r, now);
+    if (!error && r->known) error = move_on(r, now, next);
+    /* In place, the receive buffer is also the send buffer. */
+    if (!error && is_last(&now->digit) && !r->call->in_place) deliver(r, now->digit.width);
+    int last = error ? messages_finish(r->team, mark) : parcels_finish(r->team, now->in, messages, TAG, mark);
     if (!error) error = last;
-    return error || r->known ? error : move_on(r, now, next, in);
+    return error || r->known ? error : move_on(r, now, next);
 }
 
 static size_t remembered(int p, int radix) {
     size_t words = 0;
-    for (int width = 1; width < p; width *= radix)
-        for (int d = 1; d < radix && d * width < p; d++) words += 2 * (1 + (size_t)count_positions(p, radix, width, d));
+    for (struct digit digit = {p, 1, radix}; digit.width < p; digit.width *= radix)
+        words += 2 * (size_t)(last_value(&digit) + count_moving(&digit));
     return words * sizeof(size_t);
+}
+
+/* Where that is faster, and short enough for messages that come unasked. The same on all ranks. */
+static bool is_whole(const struct team *team, const struct shape *shape, int radix) {
+    enum { unasked = 8 << 10 };
+    struct digit digit = {team->p, 1, radix};
+    size_t n = shape->bytes, all = (size_t)team->p * n;
+    if (shape->collective != COLL_alltoall || team->p <= radix || n == 0 || all > unasked) return false;
+    double messages = last_value(&digit), blocks = count_moving(&digit);
+    return burst_seconds(team, shape, messages, (double)all) <
+           burst_seconds(team, shape, messages, blocks * (double)n / messages) + copy_seconds(team, blocks, n);
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     if (!is_personal(call->shape.collective)) return gather_bruck(team, call);
     struct rounds r = {.team = team, .call = call, .p = team->p, .me = team->me};
+    struct round now, next, *turns[] = {&now, &next};
     int radix = radix_of(arguments);
-    struct round rounds[2];
-    struct blocks sends;
     bool fresh;
-    sides_of(team, call, &sends, &r.recvs);
+    sides_of(team, call, &r.sends, &r.recvs);
     r.known = call->bytes_between || call->shape.collective == COLL_alltoall;
     r.slot = scratch_take(team, (size_t)r.p * sizeof *r.slot);
     if (!r.known) r.memory = team_keeps(team, &algorithm_bruck, (unsigned)radix, remembered(r.p, radix), &fresh);
     r.next = r.memory;
-    int error = r.slot && (r.known || r.memory) ? 0 : -ENOMEM;
-    for (int i = 0; i < r.p && !error; i++) r.slot[i] = run_of(&sends, (r.me + i) % r.p);
-    for (int k = 0; k < 2; k++) rounds[k].room = 0, rounds[k].packed = NULL;
-    if (!error) error = open_round(&r, &rounds[0], 1, radix, 0);
-    for (int k = 0; rounds[k % 2].count > 0 && !error; k++) error = turn(&r, &rounds[k % 2], &rounds[(k + 1) % 2]);
+    int error = r.slot && (r.known || r.memory) ? 0 : -ENOMEM, k = 0;
+    for (int i = 0; i < r.p && !error; i++) r.slot[i] = run_of(&r.sends, (r.me + i) % r.p);
+    now.packed = next.packed = NULL, now.room = next.room = 0;
+    now.digit = (struct digit){r.p, 1, radix}, now.early = 0;
+    now.whole = is_whole(team, &call->shape, radix) ? r.sends.base : NULL;
+    if (!error) error = round_open(&r, &now);
+    for (int width = 1; width < r.p && !error; width *= radix, k++) error = turn(&r, turns[k % 2], turns[1 - k % 2]);
     if (!error) deliver(&r, r.p);
     scratch_drop(team);
     return error ? FAILED : DONE;
@@ -193,18 +102,29 @@ static bool can(const struct team *team, const struct shape *shape, const struct
     return arguments->number != 1 && arguments->number <= most_radix;
 }
 
+static double pieces_seconds(const struct team *team, double pieces, double bytes) {
+    return pieces > 0 ? copy_seconds(team, pieces, (size_t)(bytes / pieces)) : 0;
+}
+
+/* Of what a round sends, and in the end of all blocks, what moved in the round before is copied when it has come, in runs of that
+ * round's width; the rest while messages are under way, as long as there is nothing else to do. */
 static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
     if (!is_personal(shape->collective)) return gather_bruck_cost(team, shape);
     int p = team->p, radix = radix_of(arguments);
-    double seconds = 0, copied = p, n = (double)shape->bytes;
-    for (int width = 1; width < p; width *= radix) {
-        double messages = 0, blocks = 0;
-        for (int d = 1; d < radix && d * width < p; d++) messages++, blocks += count_positions(p, radix, width, d);
-        seconds += burst_seconds(team, shape, messages, blocks * n / messages);
-        copied += blocks;
+    double seconds = 0, n = (double)shape->bytes, idle = 0, each = 1; /* pieces of a block that stayed */
+    for (struct digit digit = {p, 1, radix};; digit.width *= radix) {
+        bool first = digit.width == 1, end = digit.width >= p, whole = first && is_whole(team, shape, radix);
+        double messages = last_value(&digit), blocks = end ? p : count_moving(&digit);
+        double stayed = whole ? 0 : first ? blocks : blocks / radix, moved = first ? 0 : blocks - stayed;
+        double early = pieces_seconds(team, stayed * each, stayed * n);
+        if (early > idle) seconds += early - idle;
+        if (!end || shape->unsized) seconds += pieces_seconds(team, moved * radix / digit.width, moved * n);
+        if (end) return seconds;
+        double burst = burst_seconds(team, shape, messages, whole ? p * n : blocks * n / messages);
+        seconds += burst;
+        idle = shape->unsized ? 0 : burst - 2 * messages * team->network.overhead;
+        each = (1 - 1.0 / radix) / digit.width + each / radix;
     }
-    double pieces = copied < 2 * p ? copied : 2 * p; /* see above */
-    return seconds + copy_seconds(team, pieces, (size_t)(copied * n / pieces));
 }
 
 static const char *const variants[] = {"bruck", "bruck(4)", "bruck(8)", NULL};
