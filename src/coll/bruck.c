@@ -107,7 +107,8 @@ static double pieces_seconds(const struct team *team, double pieces, double byte
 }
 
 /* Of what a round sends, and in the end of all blocks, what moved in the round before is copied when it has come, in runs of that
- * round's width; the rest while messages are under way, as long as there is nothing else to do. */
+ * round's width, though for all messages but the first while the link is still busy with the one before; the rest is copied while
+ * messages are under way, as long as the rank has nothing else to do. */
 static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
     if (!is_personal(shape->collective)) return gather_bruck_cost(team, shape);
     int p = team->p, radix = radix_of(arguments);
@@ -115,14 +116,17 @@ static double cost(const struct team *team, const struct shape *shape, const str
     for (struct digit digit = {p, 1, radix};; digit.width *= radix) {
         bool first = digit.width == 1, end = digit.width >= p, whole = first && is_whole(team, shape, radix);
         double messages = last_value(&digit), blocks = end ? p : count_moving(&digit);
-        double stayed = whole ? 0 : first ? blocks : blocks / radix, moved = first ? 0 : blocks - stayed;
-        double early = pieces_seconds(team, stayed * each, stayed * n);
-        if (early > idle) seconds += early - idle;
-        if (!end || shape->unsized) seconds += pieces_seconds(team, moved * radix / digit.width, moved * n);
-        if (end) return seconds;
+        double stayed = first ? blocks : blocks / radix, moved = blocks - stayed;
+        double early = whole ? 0 : pieces_seconds(team, stayed * each, stayed * n);
+        double late = pieces_seconds(team, moved * radix / digit.width, moved * n);
+        if (end && !shape->unsized) late = 0; /* received in place */
+        if (early > idle) late += early - idle;
+        if (end) return seconds + late;
         double burst = burst_seconds(team, shape, messages, whole ? p * n : blocks * n / messages);
-        seconds += burst;
-        idle = shape->unsized ? 0 : burst - 2 * messages * team->network.overhead;
+        double longer = burst - burst_seconds(team, shape, messages, 0);
+        double hidden = (late < longer ? late : longer) * (messages - 1) / messages;
+        seconds += late + burst - hidden;
+        idle = shape->unsized ? 0 : burst - hidden - 2 * messages * team->network.overhead;
         each = (1 - 1.0 / radix) / digit.width + each / radix;
     }
 }
