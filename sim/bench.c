@@ -110,6 +110,9 @@ static struct shape shape_of(const char *collective, size_t block) {
     return shape;
 }
 
+/* Every size begins anew: ranks are to know nothing of calls of another. */
+static void forget_calls(struct team *team) { memset(team->last_calls, 0, sizeof team->last_calls); }
+
 /* Which plan will run: makes it, so that what it needs once is not timed. NULL: nobody knows; the host MPI. */
 static const struct plan *prepare(const char *collective, size_t block) {
     setting_up = true;
@@ -118,6 +121,7 @@ static const struct plan *prepare(const char *collective, size_t block) {
     static bool aliased;
     if (lean && team && team->node && !aliased) world_alias(team->node->space, team->node->space_bytes);
     aliased = true;
+    if (team) forget_calls(team);
     const struct plan *plan = team ? plan_for(team, &shape) : NULL;
     setting_up = false;
     return plan;

@@ -22,7 +22,7 @@ static inline bool among(enum collective collective, unsigned set) { return set 
 struct shape {
     enum collective collective;
     size_t bytes; /* of one block, of the vector that is reduced, or of the mean block where all know all counts */
-    bool unsized; /* the ranks do not all know: bytes is 0, and says nothing */
+    bool unsized; /* the ranks do not all know: bytes is what they expect; 0: nothing is known */
     int beside;   /* for a lane: how many lanes each node runs at the same time; 0: of all ranks */
     bool ordered; /* the operation does not commute, and the ranks of a node do not follow each other (not said where they do) */
 };

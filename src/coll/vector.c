@@ -88,7 +88,7 @@ static bool have_segment(struct team *team, const struct neighbours *neighbours,
 
 /* What the next call expects. Every rank reads all cards and comes to the same answer; it will need them anyway. */
 HOT static void remember(const struct exchange *x, struct last_call *last) {
-    *last = (struct last_call){0};
+    *last = (struct last_call){.left = sure_calls};
     for (int r = 0; r < x->team->p; r++) {
         const struct offer *sends = &card_of(x, r)->sends;
         if (sends->bytes > last->bytes) last->bytes = sends->bytes;

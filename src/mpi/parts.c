@@ -58,11 +58,48 @@ HOT static bool gathered_bytes(const struct request *r, const struct team *team,
     return true;
 }
 
-/* Of a block of a call where ranks do not know each other's counts, as they were in the last one that told. The host MPI's calls
- * do not, so after some of them mortar looks again. */
-HOT static size_t expected_bytes(struct team *team, enum collective c) {
-    struct last_call *last = &team->last_calls[c];
-    if (last->age++ >= sure_calls) last->bytes = 0;
+/* What this call has for this rank, for the mean of all that came since the ranks told each other. */
+HOT static void count_mine(const struct request *r, struct extent extent, struct last_call *last) {
+    bool gathers = among(r->collective, GATHERS);
+    const struct half *half = gathers ? &r->send : &r->recv;
+    int blocks = half->buffer == MPI_IN_PLACE ? 0 : gathers ? extent.sends : extent.recvs; /* the root's, with itself */
+    MPI_Datatype seen = MPI_DATATYPE_NULL;
+    size_t size = 0;
+    for (int b = 0; b < blocks; b++) {
+        MPI_Count count = half->counts ? (MPI_Count)entry_of(half->counts, entry_width(r), b) : half->count;
+        MPI_Datatype type = half->types ? half->types[b] : half->type;
+        if (count <= 0) continue;
+        if (type != seen && !type_bytes(type, &size)) size = 0;
+        seen = type;
+        last->mine[0] += (uint64_t)count * size;
+    }
+    last->mine[1] += (uint64_t)blocks;
+}
+
+/* The ranks add up what they have had: at the first call, soon again after blocks of another length, then now and then. */
+static void add_up(struct team *team, struct last_call *last) {
+    enum { soon = 7 };
+    uint64_t sums[2] = {0};
+    messages_sum(team, last->mine, sums);
+    uint64_t bytes = sums[1] > 0 ? (sums[0] + sums[1] - 1) / sums[1] : 0;
+    uint32_t sure = class_of(bytes) == class_of(last->bytes) && last->sure > 0 ? 2 * last->sure + 1 : soon;
+    if (sure > sure_calls) sure = sure_calls;
+    *last = (struct last_call){.bytes = bytes, .left = sure, .sure = sure};
+}
+
+/* Of a block of a call where ranks do not know each other's counts, as blocks were before. In shared memory the calls tell, all
+ * but the host MPI's, so after some of these mortar looks again. */
+HOT static size_t expected_bytes(const struct request *r, struct team *team, const struct neighbours *neighbours) {
+    struct last_call *last = &team->last_calls[r->collective];
+    if (!team->wire && neighbours) return 0;
+    if (team->wire) {
+        count_mine(r, extent_of(r, team, neighbours), last);
+        if (last->left == 0) add_up(team, last);
+        last->left--;
+        return (size_t)last->bytes;
+    }
+    if (last->left > 0) last->left--;
+    else last->bytes = 0;
     return (size_t)last->bytes / (size_t)team->p;
 }
 
@@ -73,12 +110,14 @@ HOT static bool agree(const struct request *r, struct team *team, struct shape *
     if (c == COLL_gather) return half_bytes(root ? &r->recv : &r->send, &shape->bytes);
     if (c == COLL_scatter) return half_bytes(root ? &r->send : &r->recv, &shape->bytes);
     if (c == COLL_allgatherv) return gathered_bytes(r, team, shape);
-    if (shape->unsized && !among(c, NEIGHBORS)) shape->bytes = expected_bytes(team, c);
-    if (!among(c, NEIGHBORS)) return true;
+    if (!among(c, NEIGHBORS)) {
+        if (shape->unsized) shape->bytes = expected_bytes(r, team, NULL);
+        return true;
+    }
     const struct neighbours *neighbours = neighbours_of(r->comm, team, r->collective);
     if (!neighbours) return false;
     shape->unsized = !neighbours->connected || (c != COLL_neighbor_alltoall && c != COLL_neighbor_allgather);
-    if (shape->unsized) return true;
+    if (shape->unsized) return shape->bytes = expected_bytes(r, team, neighbours), true;
     return half_bytes(neighbours->outs > 0 ? &r->send : &r->recv, &shape->bytes);
 }
 

@@ -62,27 +62,33 @@ static int by_seconds(const void *a, const void *b) {
     return one->place - other->place; /* the same on all ranks, whatever qsort does with equal ones */
 }
 
-/* How many messages leave a node: the cost where nothing costs but messages, a second each. */
-static double messages_of(const struct list *list, const char *text) {
+/* The plan's cost where nothing costs but what this network says, a second each. */
+static double counted(const struct list *list, const char *text, struct network network) {
     struct team counting = *list->team;
     struct plan plan;
     char why[192];
-    counting.network = (struct network){.gap = 1};
+    counting.network = network;
     if (plan_parse(text, &plan, why, sizeof why) != 0) return 0;
     return plan.algorithm->code->cost(&counting, &list->priced, &plan.arguments);
 }
 
 /* The model errs by more than this: of plans that it holds for equal the one with the fewest messages, which adapters, switches
- * and the MPI library mind in ways that it does not know, goes to the front. */
+ * and the MPI library mind in ways that it does not know, goes to the front; of those with as many the one that has the fewest
+ * under way at a time, but some, so that nobody stands still for one late partner. Simulated, 64 nodes x 8 ranks, alltoall of
+ * 4 KiB: aggregate(pairwise(4)) takes 2675 us, aggregate(pairwise) 2719, aggregate(direct(32)) 2710, aggregate(direct(8)) 2851. */
 static void put_choice_first(const struct list *list) {
-    static const double equal = 1.05;
+    static const double equal = 1.05, as_many = 1.01, some = 4;
     struct candidate *all = list->candidates, choice;
     int best = 0;
-    double fewest = 0;
+    double fewest = 0, least = 0; /* messages that leave a node, and those of them that do so at a time */
     for (int i = 0; i < list->count && all[i].seconds >= 0 && all[i].seconds <= equal * all[0].seconds; i++) {
-        double messages = messages_of(list, all[i].text);
-        if (i > 0 && messages >= 0.99 * fewest) continue;
+        double messages = counted(list, all[i].text, (struct network){.gap = 1});
+        double at_a_time = messages / counted(list, all[i].text, (struct network){.latency = 1});
+        bool fewer = messages * as_many < fewest,
+             calmer = messages < fewest * as_many && at_a_time >= some && at_a_time * as_many < least;
+        if (i > 0 && !fewer && !calmer) continue;
         fewest = messages;
+        least = at_a_time;
         best = i;
     }
     choice = all[best];

@@ -127,13 +127,15 @@ struct path {
 };
 extern const struct path paths[PATHS];
 
-/* What the last call of one collective was like on the rank that sent most: the same on all ranks. It counts for the next calls,
- * but no longer than for so many that tell nothing. */
-enum { sure_calls = 255 };
+/* What calls of one collective are expected to be like, the same on all ranks: in shared memory like the last one that told, on the
+ * rank that sent most; over several nodes like those before in the mean. It counts for so many more calls that tell nothing: at
+ * most a prime number, so that of calls that come in turns all are looked at. */
+enum { sure_calls = 251 };
 struct last_call {
-    uint64_t bytes; /* that it sent; 0: nothing is known */
-    bool uneven;    /* some rank's blocks were not all equal */
-    uint32_t age;   /* calls since, whose sizes nobody told */
+    uint64_t bytes;      /* that it sent; over several nodes: of a block. 0: nothing is known */
+    bool uneven;         /* some rank's blocks were not all equal */
+    uint32_t left, sure; /* calls to come for which it counts, and for how many it did; sure: over several nodes */
+    uint64_t mine[2];    /* over several nodes: bytes and blocks that this rank has had since */
 };
 
 struct reached {

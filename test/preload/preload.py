@@ -295,6 +295,23 @@ def rooted(flavour):
             result.check(result.calls(collective=name, plan="mailbox") > 10, "%s did not run through mailbox" % name)
 
 
+def lengths(flavour):
+    """Over nodes, where no rank knows the others' counts: calls with short and with long blocks are told apart, once the ranks
+    have told each other, which they do after so many calls, of what came since; soon again when that is something else."""
+    p, calls, short, long, sure, soon = ranks(flavour), 600, 12, 20000, 251, 7
+    names = ("alltoallv", "gatherv", "scatterv", "neighbor_alltoallv")
+    for options in ((), ("--option", "TUNE=off"), ("--plan", "aggregate(bruck)")):
+        result = mpi(flavour, p, ["lengths-" + flavour, str(calls), str(short), str(long)], options, env={"MORTAR_NODES": "2"})
+        result.ok("%d ranks, 0 errors" % p).silent()
+        for name in names:
+            rows = result.collectives(collective=name)
+            near = {size: sum(row["calls"] for row in rows if row["from"] <= size <= row["to"]) for size in (short, long)}
+            fine = calls <= near[short] < calls + sure and calls - sure - soon < near[long] <= 2 * calls - near[short]
+            result.check(fine, "%s: calls for these sizes: %r" % (name, near))
+            result.check(result.calls(collective=name) + sum(row["calls"] for row in rows if row["plan"] == "native") == 2 * calls,
+                         "%s: calls got lost" % name)
+
+
 def unknown():
     result = run.run([run.MORTAR, "run", run.target("fakeuser")]).ok("received 17")
     result.check(len(result.lines()) == 1 and "libmpi.so.99" in result.lines()[0], "not one line that says why")
@@ -360,8 +377,8 @@ def orders():
 
 def test(name, *words):
     tests = {f.__name__: f for f in (exchange, alloc_mem, private, adopt, large, fortran, python, late, profiler, threads, inter,
-                                     device, errors, off, imbalance, launcher, plans, reductions, rooted, tuning, plain, unknown,
-                                     options, orders, explain)}
+                                     device, errors, off, imbalance, launcher, plans, reductions, rooted, lengths, tuning, plain,
+                                     unknown, options, orders, explain)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](*words)

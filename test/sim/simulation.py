@@ -57,6 +57,16 @@ def what_is_charged():
     expect(abs(took - expected) < 1e-6, "cico took %.9g s; its copies, barrier and flag are %.9g s" % (took, expected))
 
 
+def lengths_unknown():
+    """Where ranks do not know each other's counts the plan still fits the length of the blocks."""
+    rows = {(row["plan"], row["bytes"]): row for row in simulate.Cell((8, 4), "alltoallv", [8, 8192], ["native", "auto"],
+                                                                     seconds=60).run()}
+    plans = [rows["auto", size]["ran"] for size in ("8", "8192")]
+    expect(plans[0] != plans[1], "short and long blocks of an alltoallv: both by " + plans[0])
+    gain = float(rows["native", "8"]["seconds"]) / float(rows["auto", "8"]["seconds"])
+    expect(gain > 2, "alltoallv of 8 B: only %.2f times as fast as SMPI's" % gain)
+
+
 def refusals():
     for collective, plan, told in (("alltoal", "native", "alltoallv"), ("alltoall", "brucke", "no plan")):
         try:
@@ -91,6 +101,6 @@ def prediction():
         expect(refused, "--platform 2by2 is not refused")
 
 
-for part in (right_everywhere, the_same_again, what_is_charged, refusals, prediction):
+for part in (right_everywhere, the_same_again, what_is_charged, lengths_unknown, refusals, prediction):
     part()
 sys.exit(1 if complaints else 0)

@@ -37,7 +37,7 @@ static const struct row {
     {COLL_alltoall, 64, 8, 8, &slow, "leader(1, bruck(8))"},
     {COLL_alltoall, 128, 24, 8, &usual, "leader(1, direct(32))"},
     {COLL_alltoall, 128, 24, 8, &cheap, "leader(1, direct(32))"},
-    {COLL_alltoall, 128, 24, 32768, &usual, "aggregate(direct(32))"},
+    {COLL_alltoall, 128, 24, 32768, &usual, "aggregate(pairwise)"},
     {COLL_allgather, 128, 24, 8, &usual, "leader(1, mnco(rows))"},
     {COLL_alltoallv, 16, 8, 0, &usual, "leader(1, direct(32))"},
     {COLL_bcast, 16, 8, 64, &usual, "universal(binomial)"},
