@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rounds.h - the rounds of bruck.c, one for each digit of the positions: which blocks a message holds, where they come from and where
- * they lie. Private to coll/. */
+/* rounds.h - the rounds of bruck.c, one for each digit of the positions: which blocks a message holds, where they come from and
+ * where they lie. Private to coll/. */
 #ifndef MORTAR_ROUNDS_H
 #define MORTAR_ROUNDS_H
 
