@@ -9,12 +9,10 @@
  * fare alike. */
 #include "bench/contention.h"
 
-#include <math.h>
-
 /* Distances as even and as little ordered as the multiples of the golden ratio. */
 static int distance(int k, int nodes) {
     double spot = (k + 1) * 0.6180339887498949;
-    return 1 + (int)((spot - floor(spot)) * (nodes - 1));
+    return 1 + (int)((spot - (int)spot) * (nodes - 1));
 }
 
 int contention_partner(const struct contention *c, int k, bool alone, bool sends) {
@@ -38,10 +36,19 @@ void contention_exchange(const struct contention *c, int window, bool alone) {
     }
 }
 
-/* The law of src/coll/far.c: what is above the limit falls with the square root of the messages. */
+/* The law of src/coll/far.c: one message of a window pays `one`, each other one what is asked for. */
 double contention_limit(double one, double window) {
-    double root = sqrt(contention_window), limit = (root * window - one) / (root - 1);
+    double limit = (contention_window * window - one) / (contention_window - 1);
     return limit > 1 ? limit : 1;
 }
 
 double contention_told(double ratio) { return ratio > 1.05 ? ratio : 1; }
+
+const char *contention_text(double one, double many) {
+    static const double clearly = 1.1;
+    if (one < clearly && many < clearly) return "the network carries what all of them send: full bisection bandwidth";
+    if (many < clearly)
+        return "links are shared while others idle (static routes); many messages at once to different nodes even that out";
+    if (one / many > clearly) return "links are shared; many messages at once to different nodes even out a part of it";
+    return "the links are too few for all of them (a tapered network), however many messages are under way";
+}

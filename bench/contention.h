@@ -28,5 +28,7 @@ void contention_exchange(const struct contention *c, int window, bool alone);
 double contention_limit(double one, double window);
 /* As the cost model is told: what is hardly more than 1 is 1. */
 double contention_told(double ratio);
+/* What two such ratios mean for a collective. */
+const char *contention_text(double one, double many);
 
 #endif
