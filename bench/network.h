@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* network.h - `mortar bench network`: what the network between two nodes does with messages of one pair of ranks, and of several
- * pairs at once, and what is left when all nodes send (docs/network.md). network.c reads in the order of the work. Source: kumar2008 section 3; LogGP (Alexandrov et al.
- * 1995). */
+ * pairs at once, and what is left when all nodes send (docs/network.md). network.c reads in the order of the work. Source:
+ * kumar2008 section 3; LogGP (Alexandrov et al. 1995); Hoefler, Schneider, Lumsdaine 2008. */
 #ifndef MORTAR_NETWORK_H
 #define MORTAR_NETWORK_H
 
@@ -51,7 +51,7 @@ struct pairs {
     bool leads;                /* am I the first rank of my node? */
     MPI_Comm both;             /* the largest number of pairs: rank 2 * place + side. MPI_COMM_NULL: I am in none */
     MPI_Comm of[most_columns]; /* [columns] the first so many pairs, the same ranks */
-    MPI_Comm leaders;          /* the first rank of each node, in their order. MPI_COMM_NULL: I am none, or there are two nodes */
+    MPI_Comm leaders;          /* the first ranks of all nodes. MPI_COMM_NULL: I am none of them, or there are two nodes */
 };
 /* Finds them, and completes settings->pairs. 0, or an exit code after the first rank said why not. Collective. */
 int pairs_open(const struct world *world, struct network_settings *settings, struct pairs *pairs);
@@ -70,8 +70,8 @@ struct figures {
     int done[most_sizes + 3]; /* rounds of each row */
     double eager[2];          /* bytes: messages of this size left without their receiver; of that size they did not. 0: none */
 };
-/* Column 0: latency; from 1 on: seconds per message that leaves a node, by pairs. Row `sizes`: overhead of send and receive. The two
- * rows behind: seconds of a message of a pair of nodes alone, and of all nodes at once, for each of nodes_windows. */
+/* Column 0: latency; from 1 on: seconds per message that leaves a node, by pairs. Row `sizes`: overhead of send and receive. The
+ * two rows behind: seconds of a message of a pair of nodes alone, and of all nodes at once, for each of nodes_windows. */
 double *figure(const struct figures *figures, int row, int column);
 /* Runs all tests. False, on all ranks of the pairs: some rank said what was wrong. Collective among these ranks. */
 bool network_measure(const struct pairs *pairs, const struct network_settings *settings, struct figures *figures);

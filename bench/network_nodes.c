@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* network_nodes - all nodes at once: one rank of each sends long messages to other nodes, against a pair of them that has the network
- * to itself (contention.c says what, and where it comes from). In turns: the pair and all, one message at a time and several. */
+/* network_nodes - all nodes at once: one rank of each sends long messages to other nodes, against a pair of them that has the
+ * network to itself (contention.c says what, and where it comes from). In turns: the pair and all, one message at a time
+ * and several. */
 #include "bench.h"
 #include "network.h"
 
@@ -112,10 +113,9 @@ void nodes_print(const struct network_settings *settings, const struct pairs *pa
         printf("\nall %d nodes at once: not measured, for that takes messages of 64K or more (--bytes)\n", pairs->nodes);
         return;
     }
-    printf(
-        "\nall %d nodes at once, one rank of each sends %s-byte messages to other nodes: how many times as long they take as those of\n"
-        "a pair of nodes alone, and the share of the bandwidth that is left (effective bisection bandwidth)\n",
-        pairs->nodes, size_text(nodes_bytes(settings), text, sizeof text));
+    printf("\nall %d nodes at once, one rank of each sends %s-byte messages to other nodes: how many times as long they take\n"
+           "as those of a pair of nodes alone, and the share of the bandwidth that is left (effective bisection bandwidth)\n",
+           pairs->nodes, size_text(nodes_bytes(settings), text, sizeof text));
     for (int w = 0; w < 2; w++) {
         struct estimate found = ratio(settings, figures, w);
         printf("%9d at a time %7.2f (%.2f-%.2f) %6.0f %%\n", nodes_windows[w], found.median, found.low, found.high,

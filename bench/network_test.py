@@ -92,8 +92,8 @@ def other_nodes(path):
 def all_nodes(folder):
     path, tuning = os.path.join(folder, "all.csv"), os.path.join(folder, "all.json")
     out, _ = run("--csv", path, "--save", tuning, *QUICK, nodes="2,1,1")
-    for said in ("all 3 nodes at once, one rank of each sends 64K-byte messages", "\n        1 at a time ", "\n        8 at a time ",
-                 "\nvery many at a time ", "\nall nodes: "):
+    for said in ("all 3 nodes at once, one rank of each sends 64K-byte messages", "\n        1 at a time ",
+                 "\n        8 at a time ", "\nvery many at a time ", "\nall nodes: "):
         check("of all nodes it says: " + said.strip(), out.count(said) == 1, out)
     rows = [row for row in rows_of(path) if row["test"] in ("alone", "all")]
     found = {(row["test"], row["pairs"], row["bytes"], row["window"], row["round"]) for row in rows}
@@ -113,7 +113,8 @@ def all_nodes(folder):
         with open(tuning, "w", encoding="utf-8") as file:
             json.dump({"format": "mortar tuning", "version": 1, "sets": [only]}, file)
         out, errors = run("--tuning", tuning, ranks=1, command=("info",), code=code)
-        check("mortar info takes a ratio of 3 and refuses 0.5", ("bytes take 3 times as long, to one node" in out) == (code == 0) and
+        check("mortar info takes a ratio of 3 and refuses 0.5",
+              ("bytes take 3 times as long, to one node" in out) == (code == 0) and
               ("not a ratio of at least 1: one_partner_ratio" in errors) == (code == 1), out + errors)
     out, _ = run(*QUICK, nodes="2")
     check("of two nodes there are no others", out.count("all nodes at once: there are only these two") == 1, out)
@@ -121,8 +122,8 @@ def all_nodes(folder):
     check("short messages tell nothing", out.count("not measured, for that takes messages of 64K or more (--bytes)") == 1, out)
     WRONG_RANK[:] = ["WRONG_RANK=3"]
     _, errors = run(*QUICK, nodes="2,1,1", code=1, preload=wrong)
-    check("a wrong byte between all nodes is seen", errors.count("WRONG RESULT: all nodes at once, node 2: byte 0 of message ") == 1,
-          errors)
+    check("a wrong byte between all nodes is seen",
+          errors.count("WRONG RESULT: all nodes at once, node 2: byte 0 of message ") == 1, errors)
     WRONG_RANK[:] = []
 
 

@@ -80,9 +80,9 @@ static double ranks_beside(const struct team *team, const struct shape *shape) {
 }
 
 /* On static routes some links carry several nodes' messages while others carry none: what an effective bisection bandwidth tells
- * (Hoefler, Schneider, Lumsdaine 2008). Many messages at once to different nodes even that out: of a burst one pays the one's share,
- * and each further one only the many's. Simulated, fat tree of 256 nodes in any order, against a pair of nodes alone: one message
- * at a time takes 2.5 times as long; of 2 at once each 2.0 to 2.1 times, 3 1.9, 4 1.8, 8 1.6 to 1.8, 15 1.7. */
+ * (Hoefler, Schneider, Lumsdaine 2008). Many messages at once to different nodes even that out: of a burst one pays the one's
+ * share, and each further one only the many's. Simulated, fat tree of 256 nodes in any order, against a pair of nodes alone: one
+ * message at a time takes 2.5 times as long; of 2 at once each 2.0 to 2.1 times, 3 1.9, 4 1.8, 8 1.6 to 1.8, 15 1.7. */
 static double contention(const struct network *net, double messages) {
     return 1 + net->many + (net->one - net->many) / (messages > 1 ? messages : 1);
 }

@@ -105,9 +105,8 @@ static void print_far(const struct team *team, const struct shape *shape) {
         "  network: latency %.2f us, %.2f us of a rank for each message, %.2f us of a node, %.2f GB/s a rank, %.2f GB/s a node\n",
         net->latency * 1e6, net->overhead * 1e6, net->gap * 1e6, 1e-9 / net->byte, 1e-9 / net->node_byte);
     if (net->one > 0 || net->many > 0)
-        printf(
-            "  when all nodes send at once bytes take %.2f times as long, one message of each at a time, and %.2f times, very many\n",
-            1 + net->one, 1 + net->many);
+        printf("  when all nodes send at once bytes take %.2f times as long, one message of each at a time; very many %.2f\n",
+               1 + net->one, 1 + net->many);
     printf("  %-48s %10s = %9s %9s %9s %10s %9s us\n", "plan", "us", "latency", "messages", "bytes", "contention", "in nodes");
     for (int i = 0, rows = 0; i < count && rows < shown; i++) {
         struct plan plan;
