@@ -8,9 +8,10 @@
 #define tuning_format "mortar tuning"
 enum { tuning_version = 1 };
 
+/* A ratio is at least 1; one that was not measured is 0, and no member. */
 struct field {
     const char *name;
-    enum { FIELD_TEXT, FIELD_COUNT, FIELD_BYTES, FIELD_SECONDS, FIELD_PAIR } kind;
+    enum { FIELD_TEXT, FIELD_COUNT, FIELD_BYTES, FIELD_SECONDS, FIELD_RATIO, FIELD_PAIR } kind;
     size_t place, size; /* in its struct; size: of a text */
 };
 
