@@ -42,7 +42,7 @@ double contention_limit(double one, double window) {
     return limit > 1 ? limit : 1;
 }
 
-double contention_told(double ratio) { return ratio > 1.05 ? ratio : 1; }
+double contention_told(double ratio) { return ratio > 1.1 ? ratio : 1; }
 
 const char *contention_text(double one, double many) {
     static const double clearly = 1.1;
