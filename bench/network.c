@@ -59,18 +59,23 @@ static void say_begin(const struct network_settings *settings) {
             most == 1 ? "" : "s", 1.2 * settings->seconds * sizes + 1);
 }
 
-/* The pairs measure; the first rank of them hands the figures to all. Returns an exit code. */
+/* The pairs measure; the first rank of them hands the figures to all. Then all nodes do. Returns an exit code. */
 static int measure(const struct world *world, const struct network_settings *settings, const struct pairs *pairs) {
     struct figures figures = {.rounds = settings->rounds, .columns = settings->columns};
-    size_t count = (size_t)(settings->sizes.sizes + 1) * (size_t)(settings->columns + 1) * (size_t)settings->rounds;
+    size_t count = (size_t)(settings->sizes.sizes + 3) * (size_t)(settings->columns + 1) * (size_t)settings->rounds;
     figures.all = calloc(count, sizeof *figures.all);
     if (meet_max(!figures.all) != 0) return free(figures.all), 1;
     int wrong = pairs->both != MPI_COMM_NULL && !network_measure(pairs, settings, &figures);
     polite_barrier(MPI_COMM_WORLD);
     int code = meet_max(wrong) != 0;
     library.bcast(figures.all, (int)count, MPI_DOUBLE, pairs->first, MPI_COMM_WORLD);
-    library.bcast(figures.done, most_sizes + 1, MPI_INT, pairs->first, MPI_COMM_WORLD);
+    library.bcast(figures.done, most_sizes + 3, MPI_INT, pairs->first, MPI_COMM_WORLD);
     library.bcast(figures.eager, 2, MPI_DOUBLE, pairs->first, MPI_COMM_WORLD);
+    if (!code) {
+        wrong = !network_nodes(pairs, settings, &figures);
+        polite_barrier(MPI_COMM_WORLD);
+        code = meet_max(wrong) != 0;
+    }
     if (!code && world->me == 0) code = report(world, settings, pairs, &figures);
     free(figures.all);
     return meet_first(code);

@@ -99,6 +99,7 @@ void network_print(const struct world *world, const struct network_settings *set
     printf("senders: the fewest pairs of which no other number of pairs is clearly faster, by a tenth\n\n");
     print_verdict(settings, pairs, figures, true);
     if (sizes > 1) print_verdict(settings, pairs, figures, false);
+    nodes_print(settings, pairs, figures);
     fflush(stdout);
 }
 
@@ -137,6 +138,11 @@ int network_csv(const struct world *world, const struct network_settings *settin
     }
     csv_rows(csv, "send", 1, short_bytes, network_burst, figure(figures, sizes, 0), rounds, behind);
     csv_rows(csv, "receive", 1, short_bytes, network_burst, figure(figures, sizes, 1), rounds, behind);
+    for (int w = 0; w < 2; w++) {
+        int row = sizes + 1 + w, window = nodes_windows[w];
+        csv_rows(csv, "alone", 1, nodes_bytes(settings), window, figure(figures, row, 0), figures->done[row], behind);
+        csv_rows(csv, "all", pairs->nodes, nodes_bytes(settings), window, figure(figures, row, 1), figures->done[row], behind);
+    }
     return csv_close(csv);
 }
 
@@ -154,5 +160,6 @@ void network_facts_of(const struct network_settings *settings, const struct pair
         .node_byte_seconds = middle(figures, sizes - 1, all) / longest,
         .pairs = settings->pairs[all - 1],
     };
+    nodes_facts_of(settings, figures, facts);
     snprintf(facts->between, sizeof facts->between, "%s", pairs->between);
 }

@@ -99,6 +99,8 @@ static void make_communicators(struct pairs *pairs, const struct network_setting
     bool in = pairs->place >= 0;
     int key = 2 * pairs->place + pairs->side;
     MPI_Comm_split(MPI_COMM_WORLD, in ? 0 : MPI_UNDEFINED, key, &pairs->both);
+    bool leads = pairs->leads && pairs->nodes > 2;
+    MPI_Comm_split(MPI_COMM_WORLD, leads ? 0 : MPI_UNDEFINED, 0, &pairs->leaders);
     for (int c = 0; c < settings->columns && in; c++)
         MPI_Comm_split(pairs->both, pairs->place < settings->pairs[c] ? 0 : MPI_UNDEFINED, key, &pairs->of[c]);
     pairs->partner = key ^ 1;
@@ -119,13 +121,14 @@ static void take_places(const struct world *world, const int *node_of, const str
         if (node_of[world->me] == chosen[i] && before < settings->pairs[settings->columns - 1])
             pairs->side = i, pairs->place = before;
     pairs->first = firsts[0];
+    pairs->leads = before == 0;
     name_hosts(pairs, firsts);
 }
 
 int pairs_open(const struct world *world, struct network_settings *settings, struct pairs *pairs) {
     char text[256];
     MPI_Comm node;
-    *pairs = (struct pairs){.both = MPI_COMM_NULL};
+    *pairs = (struct pairs){.both = MPI_COMM_NULL, .leaders = MPI_COMM_NULL};
     for (int c = 0; c < most_columns; c++) pairs->of[c] = MPI_COMM_NULL;
     nodes_split(MPI_COMM_WORLD, true, &node);
     int *node_of = nodes_of(MPI_COMM_WORLD, node, &pairs->nodes), *sizes = calloc((size_t)world->p, sizeof *sizes);
@@ -150,5 +153,6 @@ int pairs_open(const struct world *world, struct network_settings *settings, str
 void pairs_close(struct pairs *pairs, const struct network_settings *settings) {
     for (int c = 0; c < settings->columns; c++)
         if (pairs->of[c] != MPI_COMM_NULL) MPI_Comm_free(&pairs->of[c]);
+    if (pairs->leaders != MPI_COMM_NULL) MPI_Comm_free(&pairs->leaders);
     if (pairs->both != MPI_COMM_NULL) MPI_Comm_free(&pairs->both);
 }

@@ -18,7 +18,8 @@ static const char *const usage =
     "  --seconds S          measure each size for about that long (default 0.5)\n"
     "  --rounds N           take turns so often (default 20), or 5 times where that lasts too long\n"
     "Latency of one pair, what a send and a receive cost their processor, and the bandwidth and message rate of 1 to all\n"
-    "pairs, each rank sending and receiving at once: number i of one node with number i of the other. Every byte is verified.\n"
+    "pairs, each rank sending and receiving at once: number i of one node with number i of the other; and, from three nodes on,\n"
+    "what is left of a node's bandwidth when all nodes send at once. Every byte is verified.\n"
     "What runs in turns is judged by ratios within a round. On one machine, MORTAR_NODES=2 pretends two nodes: the figures\n"
     "are then those of shared memory.\n";
 

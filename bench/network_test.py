@@ -46,6 +46,7 @@ def measures(folder):
     (only,) = load(tuning)["sets"]
     check("the tuning file has the network", only["network"]["pairs"] == 2 and "pretended" in only["network"]["between"] and
           all(only["network"][name] > 0 for name in SECONDS), only)
+    check("two nodes have no ratios", not any("ratio" in name for name in only["network"]), only)
     longest = [float(row["seconds"]) for row in rows if (row["test"], row["pairs"], row["bytes"]) == ("stream", "2", "65536")]
     median = sorted(longest)[1]
     check("as it was measured", abs(only["network"]["node_byte_seconds"] * 65536 / median - 1) < 1e-6, (only, median))
@@ -86,6 +87,44 @@ def other_nodes(path):
     check("ranks dealt round robin", "node 0 and node 1 of 2, up to 2 pairs;" in out, out)
     out, _ = run(*QUICK, ranks=2)
     check("one rank on each node", out.count("nothing to choose") == 2 and "only one pair was measured" in out, out)
+
+
+def all_nodes(folder):
+    path, tuning = os.path.join(folder, "all.csv"), os.path.join(folder, "all.json")
+    out, _ = run("--csv", path, "--save", tuning, *QUICK, nodes="2,1,1")
+    for said in ("all 3 nodes at once, one rank of each sends 64K-byte messages", "\n        1 at a time ",
+                 "\n        8 at a time ", "\nvery many at a time ", "\nall nodes: "):
+        check("of all nodes it says: " + said.strip(), out.count(said) == 1, out)
+    rows = [row for row in rows_of(path) if row["test"] in ("alone", "all")]
+    found = {(row["test"], row["pairs"], row["bytes"], row["window"], row["round"]) for row in rows}
+    check("every round of a pair alone and of all nodes, once", len(rows) == len(found) and found == {
+        (test, pairs, "65536", window, str(r)) for test, pairs in (("alone", "1"), ("all", "3")) for window in "18"
+        for r in range(ROUNDS)}, found)
+    (only,) = load(tuning)["sets"]
+    seconds = {(row["test"], row["window"], row["round"]): float(row["seconds"]) for row in rows}
+    one, window = (sorted(seconds["all", w, str(r)] / seconds["alone", w, str(r)] for r in range(ROUNDS))[ROUNDS // 2]
+                   for w in "18")
+    for name, ratio in ("one_partner_ratio", one), ("many_partners_ratio", (8 * window - one) / 7):
+        said = only["network"][name]
+        check("saved as it was measured: " + name, abs(said / (ratio if ratio > 1.1 else 1) - 1) < 1e-6, (said, rows))
+    only["network"].update(one_partner_ratio=3, many_partners_ratio=1.25)
+    for ratio, code in (3, 0), (0.5, 1):
+        only["network"]["one_partner_ratio"] = ratio
+        with open(tuning, "w", encoding="utf-8") as file:
+            json.dump({"format": "mortar tuning", "version": 1, "sets": [only]}, file)
+        out, errors = run("--tuning", tuning, ranks=1, command=("info",), code=code)
+        check("mortar info takes a ratio of 3 and refuses 0.5",
+              ("bytes take 3 times as long, to one node" in out) == (code == 0) and
+              ("not a ratio of at least 1: one_partner_ratio" in errors) == (code == 1), out + errors)
+    out, _ = run(*QUICK, nodes="2")
+    check("of two nodes there are no others", out.count("all nodes at once: there are only these two") == 1, out)
+    out, _ = run("--bytes", "8,1K", *QUICK[2:], nodes="3")
+    check("short messages tell nothing", out.count("not measured, for that takes messages of 64K or more (--bytes)") == 1, out)
+    WRONG_RANK[:] = ["WRONG_RANK=3"]
+    _, errors = run(*QUICK, nodes="2,1,1", code=1, preload=wrong)
+    check("a wrong byte between all nodes is seen",
+          errors.count("WRONG RESULT: all nodes at once, node 2: byte 0 of message ") == 1, errors)
+    WRONG_RANK[:] = []
 
 
 def wrong_bytes():
@@ -153,6 +192,7 @@ with tempfile.TemporaryDirectory() as temporary:
     written, tuned = measures(temporary)
     saved_again(tuned)
     other_nodes(written)
+    all_nodes(temporary)
     wrong_bytes()
     draws(temporary, written)
     refused(temporary)

@@ -37,8 +37,7 @@ static void doze(double seconds) { nanosleep(&(struct timespec){.tv_nsec = (long
 
 /* ---- what is in the buffers ---- */
 
-/* Byte number i of all that the rank `from` of the pairs sends. */
-static char content(int from, size_t i) { return (char)(draw((uint64_t)from, i / 8) >> (i % 8 * 8)); }
+char content(int from, size_t i) { return (char)(draw((uint64_t)from, i / 8) >> (i % 8 * 8)); }
 
 static void fill(struct lane *lane) {
     int me = lane->pairs->partner ^ 1;

@@ -32,7 +32,7 @@ struct settings {
     char **plans, *sizes;
     int plan_count;
     double late;
-    bool verify, warm, model;
+    bool verify, warm, model, chooses; /* chooses: of a plan `auto` */
 };
 
 /* The first rank speaks, and ends the process for all. */
@@ -69,6 +69,7 @@ static struct settings read_settings(int argc, char **argv, int me) {
         } else {
             struct plan plan;
             char why[192];
+            settings.chooses = settings.chooses || strcmp(argv[i], "auto") == 0;
             if (strcmp(argv[i], "auto") != 0 && plan_parse(argv[i], &plan, why, sizeof why) != 0) refuse(me, "plan", argv[i], why);
             settings.plans[settings.plan_count++] = argv[i];
         }
@@ -221,6 +222,7 @@ int main(int argc, char **argv) {
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_rank(MPI_COMM_WORLD, &me);
     struct settings settings = read_settings(argc, argv, me);
+    if (settings.chooses || settings.model) facts_measure(ranks, me);
     for (char *next = settings.sizes; *next;) {
         char *end;
         size_t block = strtoul(next, &end, 10);

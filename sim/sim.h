@@ -10,4 +10,8 @@ extern bool setting_up;
 /* All ranks have what they exchange in common memory, and nothing is verified; see lean.c. */
 extern bool lean;
 
+/* ---- facts.c ---- */
+/* Measures what the cost model is told of all nodes that send at once. Before the first team is made. Collective. */
+void facts_measure(int ranks, int me);
+
 #endif

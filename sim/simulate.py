@@ -106,7 +106,7 @@ class Cell:
     def prices(self):
         """What is charged, and what the library's cost model is told of the network, if that is our own."""
         told = {} if self.platform else {"overhead": self.parameters["overhead"], "bandwidth": self.parameters["bandwidth"],
-                                         "latency": platforms.hops(self.nodes) * self.parameters["latency"]}
+                                         "latency": platforms.hops(self.nodes) * self.parameters["latency"], "nodes": self.nodes}
         return dict({name: self.parameters[name] for name in platforms.PRICES}, **told)
 
     def key(self, plan, block):

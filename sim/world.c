@@ -154,7 +154,8 @@ const struct world_prices *world_prices(void) {
                 {"flag", &prices.flag},
                 {"overhead", &prices.overhead},
                 {"latency", &prices.latency},
-                {"bandwidth", &prices.bandwidth}};
+                {"bandwidth", &prices.bandwidth},
+                {"nodes", &prices.nodes}};
     const char *text = getenv("MORTAR_SIM_PRICES");
     char name[32];
     double price;

@@ -34,6 +34,7 @@ struct world_prices {
     double flag;                  /* until a rank sees what another has written, when it waits for that */
     /* Not charged: what the cost model is told of the network, whose latency is that of a way from node to node; 0: nothing. */
     double overhead, latency, bandwidth;
+    double nodes; /* how many, with as many ranks each */
 };
 const struct world_prices *world_prices(void);
 

@@ -88,6 +88,9 @@ struct network_facts {
     double node_message_seconds; /* that leave a node, all of its ranks together */
     double byte_seconds;         /* per byte of long messages that leaves one rank, while as many reach it */
     double node_byte_seconds;    /* that leaves a node, all of its ranks together */
+    /* How many times as long bytes take when all nodes send at once as when a pair of nodes does, with the network to itself: each
+     * node to one other at a time, and to so many that more would not change it. 0: not measured. */
+    double one_partner_ratio, many_partners_ratio;
     int pairs;                   /* how many ranks "all" were on each side; 0: nothing was measured */
     char date[32], between[160]; /* when, and between which hosts; empty: nothing was measured */
 };

@@ -6,149 +6,92 @@
  *
  * What comes is not unpacked: a position is a pointer into the message that it came with, and moves on from there. Messages hold
  * positions in falling order, so that what comes by the same message and goes by the same one is copied as one run, and so is what
- * arrives in the receive buffer. A block is thus copied once per message, in about 2 p pieces in all, and once in the end.
- * Allgathers: gathers.c.
- * Cost    log_k p (L + (k - 1) 2 o) + (k - 1) / k p log_k p n beta, copies of as much; scratch p (1 + (k - 1) / k log_k p) n.
+ * arrives in the receive buffer. A block is thus copied once per message, in about 2 p pieces in all, and once in the end, unless
+ * that can be where its last message is received. What stays in a round and goes in the next, or has arrived, is copied while the
+ * round's messages are under way. Of an alltoall's shortest blocks the first round sends the whole buffer as it lies: that takes
+ * less time than to pick them out. Allgathers: gathers.c.
+ * Cost    log_k p (L + (k - 1) 2 o) + (k - 1) / k p log_k p n beta, copies of as much but for what the waiting hides (k small);
+ *         scratch p (1 + (k - 1) / k log_k p) n.
  * Wins    short blocks. */
 #include "coll/gathers.h"
-#include "coll/parcels.h"
+#include "coll/rounds.h"
 
 #include <errno.h>
 
 extern const struct algorithm_code algorithm_bruck;
 
-enum { TAG = 2, most_radix = 64 };
-
-struct rounds {
-    struct team *team;
-    const struct call *call;
-    int p, me, radix;
-    bool known;
-    struct run *slot;      /* [p] where the block at each position lies now */
-    size_t *memory, *next; /* what parcels remember, and what of it is for the next parcel; NULL where sizes are known */
-    char *packed;          /* the messages that go in one round */
-    size_t room;
-};
-
 static int radix_of(const struct arguments *arguments) { return arguments->number ? (int)arguments->number : 2; }
 
-/* The last position with this digit, and the one before another. */
-static int last_position(const struct rounds *r, int width, int digit) {
-    int cycle = width * r->radix, from = (r->p - 1) / cycle * cycle + digit * width;
-    if (from >= r->p) from -= cycle;
-    return from + width <= r->p ? from + width - 1 : r->p - 1;
-}
-static inline int position_before(const struct rounds *r, int width, int i) {
-    return i % width ? i - 1 : i - 1 - (r->radix - 1) * width;
-}
-
-static int count_positions(int p, int radix, int width, int digit) {
-    int cycle = width * radix, rest = p % cycle - digit * width;
-    return p / cycle * width + (rest < 0 ? 0 : rest < width ? rest : width);
-}
-
-/* A parcel with room for the sizes. */
-static int parcel_of(struct rounds *r, int width, int digit, int peer, struct parcel *parcel) {
-    int count = count_positions(r->p, r->radix, width, digit);
-    *parcel = (struct parcel){.peer = peer, .count = count, .known = r->known, .memory = r->next};
-    if (r->next) r->next += 1 + count;
-    parcel->sizes = scratch_take(r->team, (size_t)count * sizeof *parcel->sizes);
-    return parcel->sizes ? 0 : -ENOMEM;
-}
-
-static int expect(struct rounds *r, int width, int digit, struct parcel *in, int mark) {
-    int error = parcel_of(r, width, digit, (r->me + r->p - digit * width) % r->p, in), b = 0;
-    for (int i = last_position(r, width, digit); i >= 0 && r->known && !error; i = position_before(r, width, i), b++) {
-        int source = (r->me + r->p - i % (width * r->radix)) % r->p;
-        in->sizes[b] = block_between(r->team, r->call, source, (source + i) % r->p);
-        in->bytes += in->sizes[b];
-    }
-    return error ? error : parcel_expect(r->team, in, NULL, TAG, mark);
-}
-
-static int measure(struct rounds *r, int width, int digit, struct parcel *out) {
-    int error = parcel_of(r, width, digit, (r->me + digit * width) % r->p, out), b = 0;
-    for (int i = last_position(r, width, digit); i >= 0 && !error; i = position_before(r, width, i))
-        out->bytes += out->sizes[b++] = r->slot[i].bytes;
-    return error;
-}
-
-static char *pack(struct rounds *r, int width, int digit, struct parcel *out, char *to) {
+static void deliver(struct rounds *r, int positions) {
     struct joint joint = {0};
-    out->at = to += (parcel_head(out) + 7) / 8 * 8;
-    for (int i = last_position(r, width, digit); i >= 0; i = position_before(r, width, i)) {
-        joint_add(&joint, to, r->slot[i].at, r->slot[i].bytes);
-        to += r->slot[i].bytes;
-    }
-    joint_end(&joint);
-    return out->at + (out->bytes + 7) / 8 * 8;
-}
-
-static void settle(struct rounds *r, int width, int digit, const struct parcel *in) {
-    char *at = in->at;
-    int b = 0;
-    for (int i = last_position(r, width, digit); i >= 0; i = position_before(r, width, i)) {
-        r->slot[i] = (struct run){at, in->sizes[b]};
-        at += in->sizes[b++];
-    }
-}
-
-static int turn(struct rounds *r, int width) {
-    struct parcel in[most_radix], out[most_radix];
-    int mark = messages_mark(r->team), digits = 0, error = 0;
-    size_t bytes = 0;
-    for (; digits + 1 < r->radix && (digits + 1) * width < r->p && !error; digits++) { /* digit 0 stays */
-        error = expect(r, width, digits + 1, &in[digits], mark);
-        if (!error) error = measure(r, width, digits + 1, &out[digits]);
-        if (!error) bytes += parcel_head(&out[digits]) + out[digits].bytes + 16;
-    }
-    if (!error && bytes > r->room) {
-        r->packed = scratch_take(r->team, bytes);
-        r->room = bytes;
-        if (!r->packed) error = -ENOMEM;
-    }
-    char *to = r->packed;
-    for (int d = 0; d < digits && !error; d++) {
-        to = pack(r, width, d + 1, &out[d], to);
-        error = parcel_send(r->team, &out[d], TAG);
-    }
-    int last = error ? messages_finish(r->team, mark) : parcels_finish(r->team, in, digits, TAG, mark);
-    if (!error) error = last;
-    for (int d = 0; d < digits && !error; d++) settle(r, width, d + 1, &in[d]);
-    return error;
-}
-
-/* Only now: in place, the receive buffer is also the send buffer. */
-static void deliver(const struct rounds *r, const struct blocks *recvs) {
-    struct joint joint = {0};
-    for (int i = r->p - 1; i >= 0; i--) {
-        struct run to = run_of(recvs, (r->me + r->p - i) % r->p);
+    for (int i = positions - 1; i >= r->delivered; i--) {
+        struct run to = run_of(&r->recvs, (r->me + r->p - i) % r->p);
         if (to.at != r->slot[i].at) joint_add(&joint, to.at, r->slot[i].at, r->slot[i].bytes);
     }
     joint_end(&joint);
+    r->delivered = positions;
+}
+
+/* Known sizes let the next round begin while this one's messages are under way: what does not move is packed. */
+static int move_on(struct rounds *r, const struct round *now, struct round *next) {
+    round_settle(r, now);
+    if (is_last(&now->digit)) return 0;
+    next->digit = now->digit;
+    next->digit.width *= now->digit.radix;
+    next->early = r->known ? now->digit.width : 0;
+    next->whole = NULL;
+    return round_open(r, next);
+}
+
+static int turn(struct rounds *r, struct round *now, struct round *next) {
+    int mark = messages_mark(r->team), messages = last_value(&now->digit);
+    int error = round_expect(r, now, mark);
+    if (!error) error = round_send(r, now);
+    if (!error && r->known) error = move_on(r, now, next);
+    /* In place, the receive buffer is also the send buffer. */
+    if (!error && is_last(&now->digit) && !r->call->in_place) deliver(r, now->digit.width);
+    int last = error ? messages_finish(r->team, mark) : parcels_finish(r->team, now->in, messages, TAG, mark);
+    if (!error) error = last;
+    return error || r->known ? error : move_on(r, now, next);
 }
 
 static size_t remembered(int p, int radix) {
     size_t words = 0;
-    for (int width = 1; width < p; width *= radix)
-        for (int d = 1; d < radix && d * width < p; d++) words += 2 * (1 + (size_t)count_positions(p, radix, width, d));
+    for (struct digit digit = {p, 1, radix}; digit.width < p; digit.width *= radix)
+        words += 2 * (size_t)(last_value(&digit) + count_moving(&digit));
     return words * sizeof(size_t);
+}
+
+/* Where that is faster, and short enough for messages that come unasked. The same on all ranks. */
+static bool is_whole(const struct team *team, const struct shape *shape, int radix) {
+    enum { unasked = 8 << 10 };
+    struct digit digit = {team->p, 1, radix};
+    size_t n = shape->bytes, all = (size_t)team->p * n;
+    if (shape->collective != COLL_alltoall || team->p <= radix || n == 0 || all > unasked) return false;
+    double messages = last_value(&digit), blocks = count_moving(&digit);
+    return burst_seconds(team, shape, messages, (double)all) <
+           burst_seconds(team, shape, messages, blocks * (double)n / messages) + copy_seconds(team, blocks, n);
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     if (!is_personal(call->shape.collective)) return gather_bruck(team, call);
-    struct rounds r = {.team = team, .call = call, .p = team->p, .me = team->me, .radix = radix_of(arguments)};
-    struct blocks sends, recvs;
+    struct rounds r = {.team = team, .call = call, .p = team->p, .me = team->me};
+    struct round now, next, *turns[] = {&now, &next};
+    int radix = radix_of(arguments);
     bool fresh;
-    sides_of(team, call, &sends, &recvs);
+    sides_of(team, call, &r.sends, &r.recvs);
     r.known = call->bytes_between || call->shape.collective == COLL_alltoall;
     r.slot = scratch_take(team, (size_t)r.p * sizeof *r.slot);
-    if (!r.known) r.memory = team_keeps(team, &algorithm_bruck, (unsigned)r.radix, remembered(r.p, r.radix), &fresh);
+    if (!r.known) r.memory = team_keeps(team, &algorithm_bruck, (unsigned)radix, remembered(r.p, radix), &fresh);
     r.next = r.memory;
-    int error = r.slot && (r.known || r.memory) ? 0 : -ENOMEM;
-    for (int i = 0; i < r.p && !error; i++) r.slot[i] = run_of(&sends, (r.me + i) % r.p);
-    for (int width = 1; width < r.p && !error; width *= r.radix) error = turn(&r, width);
-    if (!error) deliver(&r, &recvs);
+    int error = r.slot && (r.known || r.memory) ? 0 : -ENOMEM, k = 0;
+    for (int i = 0; i < r.p && !error; i++) r.slot[i] = run_of(&r.sends, (r.me + i) % r.p);
+    now.packed = next.packed = NULL, now.room = next.room = 0;
+    now.digit = (struct digit){r.p, 1, radix}, now.early = 0;
+    now.whole = is_whole(team, &call->shape, radix) ? r.sends.base : NULL;
+    if (!error) error = round_open(&r, &now);
+    for (int width = 1; width < r.p && !error; width *= radix, k++) error = turn(&r, turns[k % 2], turns[1 - k % 2]);
+    if (!error) deliver(&r, r.p);
     scratch_drop(team);
     return error ? FAILED : DONE;
 }
@@ -159,18 +102,33 @@ static bool can(const struct team *team, const struct shape *shape, const struct
     return arguments->number != 1 && arguments->number <= most_radix;
 }
 
+static double pieces_seconds(const struct team *team, double pieces, double bytes) {
+    return pieces > 0 ? copy_seconds(team, pieces, (size_t)(bytes / pieces)) : 0;
+}
+
+/* Of what a round sends, and in the end of all blocks, what moved in the round before is copied when it has come, in runs of that
+ * round's width, though for all messages but the first while the link is still busy with the one before; the rest is copied while
+ * messages are under way, as long as the rank has nothing else to do. */
 static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
     if (!is_personal(shape->collective)) return gather_bruck_cost(team, shape);
     int p = team->p, radix = radix_of(arguments);
-    double seconds = 0, copied = p, n = (double)shape->bytes;
-    for (int width = 1; width < p; width *= radix) {
-        double messages = 0, blocks = 0;
-        for (int d = 1; d < radix && d * width < p; d++) messages++, blocks += count_positions(p, radix, width, d);
-        seconds += burst_seconds(team, shape, messages, blocks * n / messages);
-        copied += blocks;
+    double seconds = 0, n = (double)shape->bytes, idle = 0, each = 1; /* pieces of a block that stayed */
+    for (struct digit digit = {p, 1, radix};; digit.width *= radix) {
+        bool first = digit.width == 1, end = digit.width >= p, whole = first && is_whole(team, shape, radix);
+        double messages = last_value(&digit), blocks = end ? p : count_moving(&digit);
+        double stayed = first ? blocks : blocks / radix, moved = blocks - stayed;
+        double early = whole ? 0 : pieces_seconds(team, stayed * each, stayed * n);
+        double late = pieces_seconds(team, moved * radix / digit.width, moved * n);
+        if (end && !shape->unsized) late = 0; /* received in place */
+        if (early > idle) late += early - idle;
+        if (end) return seconds + late;
+        double burst = burst_seconds(team, shape, messages, whole ? p * n : blocks * n / messages);
+        double longer = burst - burst_seconds(team, shape, messages, 0);
+        double hidden = (late < longer ? late : longer) * (messages - 1) / messages;
+        seconds += late + burst - hidden;
+        idle = shape->unsized ? 0 : burst - hidden - 2 * messages * team->network.overhead;
+        each = (1 - 1.0 / radix) / digit.width + each / radix;
     }
-    double pieces = copied < 2 * p ? copied : 2 * p; /* see above */
-    return seconds + copy_seconds(team, pieces, (size_t)(copied * n / pieces));
 }
 
 static const char *const variants[] = {"bruck", "bruck(4)", "bruck(8)", NULL};

@@ -80,18 +80,20 @@ void imagine_team(struct team *team, struct team *node, struct places *places, s
 
 static int no_prepare(void *state, struct team *team) { return (void)state, (void)team, 0; }
 
-static double parts(const struct team *team, const struct shape *asked, const struct plan *plan, double part[4]) {
+static double parts(const struct team *team, const struct shape *asked, const struct plan *plan, double part[5]) {
     const struct shape priced = shape_priced(asked), *shape = &priced;
     double all = plan->algorithm->code->cost(team, shape, &plan->arguments), rest = all;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         struct team other = *team;
         if (i == 0) other.network.latency = 0;
         if (i == 1) other.network.overhead = other.network.gap = 0;
         if (i == 2) other.network.byte = other.network.node_byte = 0;
+        if (i == 3) other.network.one = other.network.many = 0;
         part[i] = all - plan->algorithm->code->cost(&other, shape, &plan->arguments);
-        rest -= part[i];
+        if (i < 3) rest -= part[i];
     }
-    part[3] = rest > 0 ? rest : 0;
+    part[2] -= part[3]; /* what bytes take where only two nodes send */
+    part[4] = rest > 0 ? rest : 0;
     return all;
 }
 
@@ -102,16 +104,19 @@ static void print_far(const struct team *team, const struct shape *shape) {
     printf(
         "  network: latency %.2f us, %.2f us of a rank for each message, %.2f us of a node, %.2f GB/s a rank, %.2f GB/s a node\n",
         net->latency * 1e6, net->overhead * 1e6, net->gap * 1e6, 1e-9 / net->byte, 1e-9 / net->node_byte);
-    printf("  %-48s %10s = %9s %9s %9s %9s us\n", "plan", "us", "latency", "messages", "bytes", "in nodes");
+    if (net->one > 0 || net->many > 0)
+        printf("  when all nodes send at once bytes take %.2f times as long, one message of each at a time; very many %.2f\n",
+               1 + net->one, 1 + net->many);
+    printf("  %-48s %10s = %9s %9s %9s %10s %9s us\n", "plan", "us", "latency", "messages", "bytes", "contention", "in nodes");
     for (int i = 0, rows = 0; i < count && rows < shown; i++) {
         struct plan plan;
         char why[192];
-        double part[4];
+        double part[5];
         plan_parse(candidates[i].text, &plan, why, sizeof why);
         if (!plan.algorithm->code->run || candidates[i].seconds < 0) continue;
         double all = parts(team, shape, &plan, part);
-        printf("%c %-48s %10.2f = %9.2f %9.2f %9.2f %9.2f\n", rows++ ? ' ' : '*', plan.text, all * 1e6, part[0] * 1e6,
-               part[1] * 1e6, part[2] * 1e6, part[3] * 1e6);
+        printf("%c %-48s %10.2f = %9.2f %9.2f %9.2f %10.2f %9.2f\n", rows++ ? ' ' : '*', plan.text, all * 1e6, part[0] * 1e6,
+               part[1] * 1e6, part[2] * 1e6, part[3] * 1e6, part[4] * 1e6);
     }
     printf("%d plans in all; * is the model's choice: of those within a twentieth of the cheapest the one whose nodes send\n"
            "the fewest messages. The host MPI's own time is not known beforehand: it is measured in the program (MORTAR_TUNE),\n"

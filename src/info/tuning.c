@@ -17,6 +17,9 @@ static void explain_network(const struct network_facts *network) {
     printf("  a message every %.4g us from one rank, every %.4g us from a node; %.4g GB/s from one rank, %.4g GB/s from a node\n",
            network->message_seconds * 1e6, network->node_message_seconds * 1e6, 1e-9 / network->byte_seconds,
            1e-9 / network->node_byte_seconds);
+    if (network->one_partner_ratio > 0 && network->many_partners_ratio > 0)
+        printf("  when all nodes send at once bytes take %.4g times as long, to one node at a time, and %.4g times, to very many\n",
+               network->one_partner_ratio, network->many_partners_ratio);
 }
 
 int explain_tuning(const char *path) {

@@ -79,6 +79,7 @@ struct network {
     double latency, overhead; /* of a short message: on its way; of the rank that sends, and of the one that receives */
     double byte, node_byte;   /* each byte: of one rank's messages, of all ranks' of a node */
     double gap;               /* from one short message to the next, of all ranks of a node */
+    double one, many;         /* what bytes take longer, as a share, when all nodes send: each to one other, to very many at once */
     bool measured;
 };
 struct network_facts;

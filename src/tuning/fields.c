@@ -34,6 +34,8 @@ const struct field network_fields[] = {
     {"node_message_seconds", FIELD_SECONDS, PLACE(network_facts, node_message_seconds)},
     {"byte_seconds", FIELD_SECONDS, PLACE(network_facts, byte_seconds)},
     {"node_byte_seconds", FIELD_SECONDS, PLACE(network_facts, node_byte_seconds)},
+    {"one_partner_ratio", FIELD_RATIO, PLACE(network_facts, one_partner_ratio)},
+    {"many_partners_ratio", FIELD_RATIO, PLACE(network_facts, many_partners_ratio)},
     {"pairs", FIELD_COUNT, PLACE(network_facts, pairs)},
     {"date", FIELD_TEXT, PLACE(network_facts, date)},
     {"between", FIELD_TEXT, PLACE(network_facts, between)},

@@ -8,10 +8,10 @@
 #define tuning_format "mortar tuning"
 enum { tuning_version = 1 };
 
+/* A ratio is at least 1; one that was not measured is 0, and no member. An extra count is none either where it is 0. */
 struct field {
     const char *name;
-    /* An extra count need not be there; it is 0 then. */
-    enum { FIELD_TEXT, FIELD_COUNT, FIELD_EXTRA, FIELD_BYTES, FIELD_SECONDS, FIELD_PAIR } kind;
+    enum { FIELD_TEXT, FIELD_COUNT, FIELD_EXTRA, FIELD_BYTES, FIELD_SECONDS, FIELD_RATIO, FIELD_PAIR } kind;
     size_t place, size; /* in its struct; size: of a text */
 };
 

@@ -101,7 +101,7 @@ static bool take(const struct reader *reader, int t, const struct field *field, 
         return number(reader, t + 1, &pair[0]) && number(reader, t + 2, &pair[1]) && pair[0] <= pair[1];
     }
     if (!number(reader, t, &value)) return false;
-    if (field->kind == FIELD_SECONDS) *(double *)(void *)to = value;
+    if (field->kind == FIELD_SECONDS || field->kind == FIELD_RATIO) *(double *)(void *)to = value;
     else if (value > (field->kind == FIELD_BYTES ? 9e15 : 1e9) || value != (double)(int64_t)value) return false;
     else if (field->kind == FIELD_BYTES) *(size_t *)(void *)to = (size_t)value;
     else *(int *)(void *)to = (int)value;
@@ -113,10 +113,12 @@ static int take_all(const struct reader *reader, int t, const struct field *fiel
     for (const struct field *field = fields; field->name; field++) {
         int value = member(reader, t, field->name);
         if (value < 0) return wrong(reader, reader->tokens[t].start, "an object whose members are not \"name\": value", "");
-        if (value == 0 && field->kind == FIELD_EXTRA) continue;
+        if (value == 0 && (field->kind == FIELD_RATIO || field->kind == FIELD_EXTRA)) continue;
         if (value == 0) return wrong(reader, reader->tokens[t].start, "an object without ", field->name);
         if (!take(reader, value, field, (char *)to + field->place))
             return wrong(reader, reader->tokens[value].start, "not a possible value of ", field->name);
+        if (field->kind == FIELD_RATIO && *(const double *)(const void *)((char *)to + field->place) < 1)
+            return wrong(reader, reader->tokens[value].start, "not a ratio of at least 1: ", field->name);
     }
     return 0;
 }

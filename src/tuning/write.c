@@ -24,13 +24,16 @@ static void members(FILE *out, const struct field *fields, const void *from, con
     for (const struct field *field = fields; field->name; field++) {
         const void *place = (const char *)from + field->place;
         const double *real = place;
+        if (field->kind == FIELD_RATIO && *real < 1) continue;
+        if (field->kind == FIELD_EXTRA && *(const int *)place == 0) continue;
         fprintf(out, "%s\"%s\": ", field == fields ? "" : between, field->name);
         switch (field->kind) {
         case FIELD_TEXT: text(out, place); break;
         case FIELD_EXTRA:
         case FIELD_COUNT: fprintf(out, "%d", *(const int *)place); break;
         case FIELD_BYTES: fprintf(out, "%zu", *(const size_t *)place); break;
-        case FIELD_SECONDS: fprintf(out, "%.9g", *real); break;
+        case FIELD_SECONDS:
+        case FIELD_RATIO: fprintf(out, "%.9g", *real); break;
         case FIELD_PAIR: fprintf(out, "[%.9g, %.9g]", real[0], real[1]); break;
         }
     }

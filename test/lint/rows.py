@@ -10,8 +10,8 @@ MODULES = {
     "order": ("ORDER", "order_", {"table"}),
     "copy": ("KERNEL", "copy_", {"table", "layout", "draft", "grid"}),
     "coll": ("ALGORITHM", "algorithm_", {"blocks", "cost", "far", "gathers", "lanes", "letters", "levels", "offers", "outside",
-                                         "owners", "parcels", "pool", "reduce", "reduced", "rooted", "routes", "spread", "staged",
-                                         "table", "trade", "vector", "words"}),
+                                         "owners", "parcels", "pool", "reduce", "reduced", "rooted", "rounds", "routes", "spread",
+                                         "staged", "table", "trade", "vector", "words"}),
     "reach": ("PATH", "path_", {"box", "domains", "handover_socket", "host", "keep", "lanes", "messages", "node", "paths", "peers",
                                 "places", "sync", "team", "wait", "waits", "windows", "wire"}),
 }

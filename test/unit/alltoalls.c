@@ -3,7 +3,8 @@
  * ranks, equal blocks and blocks of any size, known to all or not, none, longer than what travels behind its sizes, in place. The
  * whole receive buffer is compared; and of every call the messages and bytes that the ranks sent, with what the papers say:
  *   direct, pairwise  p - 1 messages; every block once
- *   bruck(k)          (k - 1) log_k p messages; a block once for each digit of its way that is not 0
+ *   bruck(k)          (k - 1) log_k p messages; a block once for each digit of its way that is not 0; where bytes cost nothing
+ *                     those of the first round are whole send buffers
  *   mnco              about 2 sqrt p messages; a block to its owner and from there
  * Sizes that only sender and receiver know cost 8 bytes for each block and message, and after that, as long as they stay the same,
  * 8 bytes for each message.
@@ -47,6 +48,7 @@ struct exchange {
     uint64_t seed;
     int p;
     const struct tiling *tiling; /* of mnco */
+    bool whole;                  /* bruck's first round sends whole buffers, if there are more */
 };
 
 static bool is_equal(enum style style) { return style == EQUAL || style == EQUAL_IN_PLACE; }
@@ -112,6 +114,13 @@ static int messages_of(const struct exchange *x, int me, int *telling) {
     return *telling + count;
 }
 
+/* What bruck sends in its first round besides the blocks that go. */
+static uint64_t idle_bytes(const struct exchange *x) {
+    int p = x->p, k = radix_of(x), moving = p - (p + k - 1) / k;
+    if (!is(x, "bruck") || !is_equal(x->style) || !x->whole || p <= k) return 0;
+    return (uint64_t)(p * ((k - 1) * p - moving)) * size_of(x, 0, 0);
+}
+
 /* The papers' formulas where the ranks are a power of the radix, or of four. */
 static void check_paper(const struct exchange *x, int me, int messages) {
     int power = 1, log = 0, root = 1;
@@ -149,6 +158,7 @@ static void check_traffic(const struct exchange *x, struct rank *rank, struct tr
         words += (uint64_t)telling;
         for (int j = 0; j < p; j++) data += size_of(x, i, j) * (uint64_t)hops(x, i, j, &told), sizes += (uint64_t)told;
     }
+    data += idle_bytes(x);
     uint64_t least = data + (is_known(x->style) ? 0 : 8 * words), most = least + (is_known(x->style) ? 0 : 8 * sizes);
     if (x->style == FIRST) least = most;
     if (x->style == AGAIN) most = least;
@@ -213,6 +223,7 @@ static void one_call(struct rank *rank, struct exchange *x) {
         .recvs = equal ? NULL : &recv.blocks,
         .bytes_between = x->style == KNOWN ? bytes_between : NULL,
         .asker = x};
+    team->network = (struct network){.byte = x->whole ? 0 : 1};
     dawdle(&rank->own);
     struct traffic before = *team->wire->traffic;
     expect(can_run(x->plan->algorithm, &x->plan->arguments, team, &call.shape), "%s", x->plan->text);
@@ -258,6 +269,7 @@ static void body(struct rank *rank) {
         for (x.style = 0; x.style < STYLES; x.style++) {
             if (x.style != AGAIN && x.style != ONE_OTHER) seed = draw(&rank->common);
             x.seed = seed;
+            x.whole = draw_below(&rank->common, 2);
             one_call(rank, &x);
         }
     }

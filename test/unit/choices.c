@@ -5,17 +5,19 @@
 
 #include "plan/plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { most_ranks = 4096 };
 
 /* network.c's figures, as if they were measured; messages that cost less or more, between nodes that do not mind how many leave;
- * and a slow link. */
-static const struct network usual = {1e-6, 0.25e-6, 1 / 6.8e9, 1 / 6.8e9, 0.1e-6, true},
-                            cheap = {1e-6, 0.1e-6, 1 / 6.8e9, 1 / 6.8e9, 0, true},
-                            dear = {1e-6, 0.5e-6, 1 / 6.8e9, 1 / 6.8e9, 0, true},
-                            slow = {10e-6, 1e-6, 1 / 1e9, 1 / 1e9, 0.5e-6, true};
+ * nodes that lie anywhere, so that links are shared when all of them send; and a slow link. */
+static const struct network usual = {1e-6, 0.25e-6, 1 / 6.8e9, 1 / 6.8e9, 0.1e-6, 0, 0, true},
+                            cheap = {1e-6, 0.1e-6, 1 / 6.8e9, 1 / 6.8e9, 0, 0, 0, true},
+                            dear = {1e-6, 0.5e-6, 1 / 6.8e9, 1 / 6.8e9, 0, 0, 0, true},
+                            shuffled = {1e-6, 0.5e-6, 1 / 6.8e9, 1 / 6.8e9, 0, 1.5, 0.3, true},
+                            slow = {10e-6, 1e-6, 1 / 1e9, 1 / 1e9, 0.5e-6, 0, 0, true};
 
 static const struct row {
     enum collective collective;
@@ -33,6 +35,9 @@ static const struct row {
     {COLL_alltoall, 256, 1, 16384, &usual, "direct(32)"},
     {COLL_allgather, 256, 1, 8, &usual, "doubling"},
     {COLL_allgather, 256, 1, 4096, &usual, "mnco(rows)"},
+    /* Many messages at once even out which links are shared. */
+    {COLL_allgather, 256, 1, 4096, &dear, "doubling"},
+    {COLL_allgather, 256, 1, 4096, &shuffled, "mnco(rows)"},
     /* Through leaders where the node's link is the limit; without copies on the way where blocks are long. */
     {COLL_alltoall, 64, 8, 8, &slow, "leader(1, bruck(8))"},
     {COLL_alltoall, 128, 24, 8, &usual, "leader(1, direct(32))"},
@@ -43,6 +48,10 @@ static const struct row {
     {COLL_bcast, 16, 8, 64, &usual, "universal(binomial)"},
     {COLL_reduce_scatter_block, 16, 8, 64, &usual, "universal(halving)"},
 };
+
+static void same(double a, double b, const char *what) {
+    expect(fabs(a - b) <= 1e-9 * fabs(b) + 1e-15, "%s: %g, not %g", what, a, b);
+}
 
 static int prepared(void *state, struct team *team) { return (void)state, (void)team, 0; }
 
@@ -72,7 +81,34 @@ static void choose(const struct row *row) {
     places_free(&places);
 }
 
+/* A share of 0 changes nothing; more messages never cost less in all; many at once are never worse off than one after the other;
+ * and with very many of them only `many` is left. */
+static void contention(void) {
+    static const double shares[][2] = {{0, 0}, {1.5, 0.3}, {3, 0}, {1, 1}, {0.5, 2}};
+    const double bytes = 1 << 20;
+    const struct shape shape = {.collective = COLL_alltoall, .beside = 1};
+    for (size_t s = 0; s < sizeof shares / sizeof *shares; s++) {
+        struct team plain = {.p = 64, .network = cheap}, team = plain;
+        team.network.one = shares[s][0];
+        team.network.many = shares[s][1];
+        double least = 1 + (shares[s][0] < shares[s][1] ? shares[s][0] : shares[s][1]), before = 0;
+        double one = steps_seconds(&team, &shape, 1, bytes), alone = steps_seconds(&plain, &shape, 1, bytes);
+        same(one - alone, bytes * cheap.byte * shares[s][0], "one message");
+        for (double messages = 0.5; messages < 1e6; messages *= 1.5) {
+            double all = burst_seconds(&team, &shape, messages, bytes), free = burst_seconds(&plain, &shape, messages, bytes);
+            expect(all > before, "%g messages take less than fewer of them", messages);
+            expect(all >= free && all <= free * 4, "%g messages: %g s, without contention %g s", messages, all, free);
+            expect(shares[s][1] > shares[s][0] || all <= messages * one * (1 + 1e-12) || messages < 1, "at once it takes longer");
+            expect(all >= messages * bytes * cheap.byte * least, "%g messages are faster than their links", messages);
+            before = all;
+        }
+        double rest = burst_seconds(&team, &shape, 1e8, bytes) / burst_seconds(&plain, &shape, 1e8, bytes);
+        expect(fabs(rest - 1 - shares[s][1]) < 1e-3, "very many messages: %g", rest);
+    }
+}
+
 int main(void) {
+    contention();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) choose(&rows[i]);
     return 0;
 }

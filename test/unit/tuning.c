@@ -41,8 +41,8 @@ static int parse(const char *text, size_t length, struct tuning_file *file) {
 }
 
 static struct network_facts some_network(double latency_seconds) {
-    return (struct network_facts){latency_seconds, 2.5e-7,   3.5e-7, 6e-7,   1.5e-7,
-                                  2.5e-10,         1.25e-10, 16,     "then", "here and \"there\""};
+    return (struct network_facts){latency_seconds, 2.5e-7, 3.5e-7, 6e-7, 1.5e-7, 2.5e-10,
+                                  1.25e-10,        2.5,    1.5,    16,   "then", "here and \"there\""};
 }
 
 static void same_network(const struct network_facts *a, const struct network_facts *b) {
@@ -50,6 +50,7 @@ static void same_network(const struct network_facts *a, const struct network_fac
     expect(a->receive_seconds == b->receive_seconds && a->message_seconds == b->message_seconds, "receive or message");
     expect(a->node_message_seconds == b->node_message_seconds && a->byte_seconds == b->byte_seconds, "node_message or byte");
     expect(a->node_byte_seconds == b->node_byte_seconds && a->pairs == b->pairs, "node_byte or pairs");
+    expect(a->one_partner_ratio == b->one_partner_ratio && a->many_partners_ratio == b->many_partners_ratio, "ratios");
     expect(strcmp(a->date, b->date) == 0 && strcmp(a->between, b->between) == 0, "date %s, between %s", b->date, b->between);
 }
 
@@ -82,6 +83,7 @@ static void networks(const struct tuning_set *set) {
     expect(network_usual.pairs == 0, "nobody has measured what is usual");
     tuning_free(&file);
     newer.network = some_network(7e-6);
+    newer.network.one_partner_ratio = newer.network.many_partners_ratio = 0; /* two nodes: no members */
     const struct tuning_set *order[] = {&bare, set, &bare, &newer, &bare};
     for (int i = 0; i < 5; i++) {
         struct tuning_file one = {(struct tuning_set *)order[i], 1};
@@ -116,6 +118,11 @@ static void broken(const char *text, size_t length, uint64_t *random) {
         {"\"latency_seconds\": 2e-06", "\"latency_seconds\": -2e-06"},
         {"\"receive_seconds\"", "\"receives\""},
         {"\"node_byte_seconds\": 1.25e-10", "\"node_byte_seconds\": \"1\""},
+        {"\"one_partner_ratio\": 2.5", "\"one_partner_ratio\": 0.99"},
+        {"\"one_partner_ratio\": 2.5", "\"one_partner_ratio\": 0"},
+        {"\"one_partner_ratio\": 2.5", "\"one_partner_ratio\": -2.5"},
+        {"\"one_partner_ratio\": 2.5", "\"one_partner_ratio\": 1e999"},
+        {"\"many_partners_ratio\": 1.5", "\"many_partners_ratio\": \"1.5\""},
         {"\"pairs\": 16", "\"pairs\": 0"},
         {"\"pairs\": 16", "\"pairs\": 1.5"},
         {"\"between\": \"here", "\"between\": [\"here"},
@@ -131,6 +138,7 @@ static void broken(const char *text, size_t length, uint64_t *random) {
         int size = snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, changes[c][1], at + strlen(changes[c][0]));
         expect(parse(changed, (size_t)size, &file) < 0, "%s was read", changes[c][1]);
         expect(strncmp(why, "line ", 5) == 0, "no place: %s", why);
+        if (strstr(changes[c][0], "one_partner")) expect(strstr(why, "one_partner_ratio"), "no name: %s", why);
         if (strstr(changes[c][0], "latency")) expect(strstr(why, "latency_seconds"), "no name: %s", why);
     }
     for (int round = 0; round < 3000; round++) {
