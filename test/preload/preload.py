@@ -337,9 +337,12 @@ def options():
     for words in (["frob"], ["0"], ["4", "5"], ["4", "0"], ["70000"]):
         result = run.run([run.MORTAR, "info", "--orders", *words])
         result.check(result.code == 2 and "ranks" in result.err and not result.out, "mortar info --orders %s: unclear" % words)
-    for question in ("frob 4x4 8", "alltoall", "alltoall 4y4 8", "alltoall 0x4 8", "alltoall 4x4 8q", "alltoall 3,0 8"):
+    for question, wrong in (("frob 4x4 8", '"frob"'), ("alltoall", "missing"), ("alltoall 4y4 8", '"4y4"'),
+                            ("alltoall 0x4 8", '"0x4"'), ("alltoall 4x4 8q", '"8q"'), ("alltoall 3,0 8", '"3,0"'),
+                            ("alltoall 4x4 8 9", '"9"'), ("bcast 1x1", "one")):
         result = run.run([run.MORTAR, "info", "--plan", question])
-        result.check(result.code == 2 and question in result.err and not result.out, "mortar info --plan %s: unclear" % question)
+        result.check(result.code == 2 and question in result.err and wrong in result.err and not result.out,
+                     "mortar info --plan %s: unclear" % question)
 
 
 def explain():
