@@ -76,6 +76,12 @@ def refusals():
             expect(told in failed.args[0], "%s %s: %s" % (collective, plan, failed.args[0]))
     expect(platforms.parse_size("128x24") == (128, 24) and platforms.parse_size("128") is None, "parse_size")
     expect(simulate.parse_sizes("8:4K:x8") == [8, 64, 512, 4096], "parse_sizes")
+    for read, text in [(simulate.parse_sizes, text) for text in ("-8", ",", "8:64:x1", "64:8:x2", "8:64", "x")] + [
+            (platforms.parse_settings, [text]) for text in ("byte=nan", "bandwidth=0", "byte=-1", "bytes=1", "byte")]:
+        try:
+            expect(False, "%s is read as %s" % (text, read(text)))
+        except SystemExit as refused:
+            expect((text if isinstance(text, str) else text[0]) in str(refused.code), "%s: %s" % (text, refused.code))
 
 
 def prediction():
@@ -95,10 +101,20 @@ def prediction():
         answer = subprocess.run([mortar, "info", "--tuning", path], capture_output=True, text=True, timeout=60)
         expect("simulated (SimGrid" in answer.stdout and answer.stdout.count("allgather") == 2,
                "mortar info --tuning: %s%s" % (answer.stdout, answer.stderr))
-        answer = subprocess.run([mortar, "predict", "--platform", "2by2", "--collective", "allgather"], capture_output=True,
-                                text=True, timeout=60)
-        refused = answer.returncode != 0 and "2by2" in answer.stderr and "NODESxRANKS" in answer.stderr
-        expect(refused, "--platform 2by2 is not refused")
+        expect(all(entry["plan"] != "native" and entry["gain"] > 1 for entry in made["entries"]), "plans %s" % made["entries"])
+        for words, code, told in (
+                (["--platform", "2by2"], 2, "NODESxRANKS"),
+                (["--platform", os.path.join(folder, "platform.xml"), "--ranks-per-node", "2", "--nodes", "4"], 2, "has 3"),
+                (["--platform", "3x2", "--tuning", os.path.join(folder, "no", "file")], 2, "no/file"),
+                (["--platform", "3x2", "--picture", "picture.gif"], 2, "picture.gif"),
+                (["--platform", "3x2", "--tuning", "/dev/null"], 2, "/dev/null"),
+                (["--platform", "3x2", "--like", path + "x", "--tuning", path], 1, path + "x"),
+                (["--platform", "9999x99", "--sizes", "1M"], 1, "--lean"),
+                (["--platform", "3x2", "--sizes", "8", "--plans", "leader(7,ring)", "ring"], 1, "leader(7,ring)")):
+            answer = subprocess.run([mortar, "predict", "--collective", "allgather", *words], capture_output=True, text=True,
+                                    timeout=60)
+            expect(answer.returncode == code and told in answer.stderr and "Traceback" not in answer.stderr,
+                   "%s: %d, %s" % (" ".join(words), answer.returncode, answer.stderr))
 
 
 for part in (right_everywhere, the_same_again, what_is_charged, lengths_unknown, refusals, prediction):
