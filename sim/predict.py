@@ -207,7 +207,7 @@ def write_tuning(path, best, size, collective, parameters, like):
     os.replace(beside, path)
 
 
-def simulate_all(arguments, size, sizes, parameters, platform):
+def simulate_all(arguments, size, sizes, parameters, platform, on_rows):
     """(rows, what went wrong)"""
     def cell(blocks, plans, selector=arguments.selectors[0], model=False):
         return simulate.Cell(size, arguments.collective, blocks, plans, parameters, arguments.placement, selector,
@@ -215,7 +215,7 @@ def simulate_all(arguments, size, sizes, parameters, platform):
     jobs = fitting_jobs(arguments, size, sizes)
     plans = plans_of(arguments, size, sizes, cell)
     cells = [cell(sizes, ["native"], selector) for selector in arguments.selectors] + [cell(sizes, [plan]) for plan in plans]
-    rows, wrong = simulate.run_cells(cells, jobs, arguments.quiet)
+    rows, wrong = simulate.run_cells(cells, jobs, arguments.quiet, on_rows)
     for plan in arguments.plans or []:
         if plan != "all" and any(row["plan"] == plan.replace(" ", "") and not simulate.as_asked(row) for row in rows):
             wrong.append("%s is left out: it does not do %s on %d nodes x %d ranks" % (plan, arguments.collective, *size))
@@ -229,12 +229,23 @@ def main():
     parameters = platforms.parse_settings(arguments.set)
     sizes = [0] if arguments.collective == "barrier" else sorted(set(simulate.parse_sizes(arguments.sizes)))
     check(arguments, size, parser)
-    rows, wrong = simulate_all(arguments, size, sizes, parameters, platform)
+    done, code = [], 0
+    try:
+        rows, wrong = simulate_all(arguments, size, sizes, parameters, platform, done.extend)
+    except (KeyboardInterrupt, SystemExit) as stopped:
+        code = 130 if isinstance(stopped, KeyboardInterrupt) else stopped.code
+        if code not in (130, 143):  # a signal, not an error
+            raise
+        rows, wrong = done, ["interrupted: what follows is not all%s" % (
+            "; %s is not written" % " ".join(filter(None, (arguments.tuning, arguments.picture)))
+            if arguments.tuning or arguments.picture else "")]
+        arguments.tuning = arguments.picture = None
     for text in wrong:
         print("mortar: " + text, file=sys.stderr)
     best = best_rows(rows)
     if not best:
-        sys.exit("mortar: no simulation worked")
+        print("mortar: no simulation has ended" if code else "mortar: no simulation worked", file=sys.stderr)
+        sys.exit(code or 1)
     title = "%s, %d nodes x %d ranks, %s" % (arguments.collective, *size, simulate.version())
     print(title)
     print(platforms.describe(parameters) + (" placement=%s" % arguments.placement))
@@ -248,7 +259,7 @@ def main():
             draw.over_sizes(arguments.picture, draw.fastest(seconds_by_plan(rows), SHOWN), title)
     except OSError as error:
         sys.exit("mortar: what was simulated cannot be written: %s" % error)
-    sys.exit(1 if wrong else 0)
+    sys.exit(code or bool(wrong))
 
 
 if __name__ == "__main__":

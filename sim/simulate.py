@@ -64,7 +64,7 @@ def options(parameters, selector, collective):
     return ["--cfg=%s:%s" % pair for pair in given.items()] + ["--log=root.thres:critical"]
 
 
-running = set()
+running, ending = set(), threading.Event()  # set: all is over, what starts now ends at once
 
 
 def end(process):
@@ -127,6 +127,8 @@ class Cell:
             process = subprocess.Popen(self.command(folder), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                        text=True, start_new_session=True)
             running.add(process)
+            if ending.is_set():
+                end(process)
             try:
                 output, errors = process.communicate(timeout=self.seconds)
             except subprocess.TimeoutExpired:
@@ -230,6 +232,7 @@ def run_cells(cells, jobs=0, quiet=False, on_rows=None):
                 if on_rows:
                     on_rows(results[index])
         except BaseException:  # Ctrl-C, or a signal that ends this process: no simulation stays behind
+            ending.set()
             pool.shutdown(wait=False, cancel_futures=True)
             for process in list(running):
                 end(process)

@@ -3,6 +3,7 @@
 `mortar predict` writes what `mortar info` reads."""
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -117,6 +118,24 @@ def prediction():
                    "%s: %d, %s" % (" ".join(words), answer.returncode, answer.stderr))
 
 
-for part in (right_everywhere, the_same_again, what_is_charged, lengths_unknown, refusals, prediction):
+def interruption():
+    """Ctrl-C: what has been simulated is told and kept, nothing stays behind, and no tuning file pretends to know the rest."""
+    with tempfile.TemporaryDirectory() as folder:
+        told, tuning = os.path.join(folder, "told.csv"), os.path.join(folder, "tuning.json")
+        process = subprocess.Popen([os.path.join(build, "bin", "mortar"), "predict", "--platform", "16x8", "--collective", "alltoall",
+                                    "--jobs", "1", "--sizes", "8,64", "--csv", told, "--tuning", tuning], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, env=dict(os.environ, TMPDIR=folder), start_new_session=True)
+        while not process.stderr.readline().startswith("1/2"):  # 1/1 was the cost model
+            if process.poll() is not None:
+                break
+        os.killpg(process.pid, signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+        expect(process.returncode == 130 and "interrupted" in errors and "tuning.json is not written" in errors
+               and "Traceback" not in errors and "native" in out, "Ctrl-C: %d, %s%s" % (process.returncode, out, errors))
+        expect(os.listdir(folder) == ["told.csv"], "Ctrl-C leaves %s" % os.listdir(folder))
+        expect(len(simulate.read_csv(told)) == 2, "Ctrl-C: the rows that had been simulated are lost")
+
+
+for part in (right_everywhere, the_same_again, what_is_charged, lengths_unknown, refusals, prediction, interruption):
     part()
 sys.exit(1 if complaints else 0)
