@@ -222,15 +222,16 @@ def run_cells(cells, jobs=0, quiet=False, on_rows=None):
         try:
             for future in concurrent.futures.as_completed(futures):
                 index = futures[future]
+                told = cells[index].name()
                 try:
                     results[index] = future.result()
-                    progress.step(cells[index].name())
                 except Failed as failed:
                     wrong.append(failed.args[0])
                     results[index] = [row for row in failed.args[1] if row["verified"] != "WRONG"]
-                    progress.step("FAILED " + failed.args[0])
+                    told = "FAILED " + failed.args[0]
                 if on_rows:
                     on_rows(results[index])
+                progress.step(told)
         except BaseException:  # Ctrl-C, or a signal that ends this process: no simulation stays behind
             ending.set()
             pool.shutdown(wait=False, cancel_futures=True)

@@ -122,12 +122,14 @@ def interruption():
     """Ctrl-C: what has been simulated is told and kept, nothing stays behind, and no tuning file pretends to know the rest."""
     with tempfile.TemporaryDirectory() as folder:
         told, tuning = os.path.join(folder, "told.csv"), os.path.join(folder, "tuning.json")
-        process = subprocess.Popen([os.path.join(build, "bin", "mortar"), "predict", "--platform", "16x8", "--collective", "alltoall",
-                                    "--jobs", "1", "--sizes", "8,64", "--csv", told, "--tuning", tuning], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True, env=dict(os.environ, TMPDIR=folder), start_new_session=True)
-        while not process.stderr.readline().startswith("1/2"):  # 1/1 was the cost model
-            if process.poll() is not None:
-                break
+        command = [os.path.join(build, "bin", "mortar"), "predict", "--platform", "16x8", "--collective", "alltoall", "--sizes",
+                   "8,64", "--jobs", "1", "--csv", told, "--tuning", tuning]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                                   env=dict(os.environ, TMPDIR=folder))
+        first = ("1/1,", "1/")  # the cost model, then a simulation
+        while first:
+            line = process.stderr.readline()
+            first = first[line.startswith(first[0]):] if line else ()
         os.killpg(process.pid, signal.SIGINT)
         out, errors = process.communicate(timeout=60)
         expect(process.returncode == 130 and "interrupted" in errors and "tuning.json is not written" in errors
