@@ -35,13 +35,13 @@ int explain_tuning(const char *path) {
         printf("%s%s\n", fits ? "fits this machine, for programs that use this MPI library" : "does not fit: ", fits ? "" : why);
         explain_network(&set->network);
         if (set->count == 0) continue;
-        printf("%-12s %5s %7s %-8s %10s %10s %12s %12s  %-16s %s\n", "collective", "ranks", "domains", "buffers", "from", "to",
-               "seconds", "native", "gain (interval)", "plan");
+        printf("%-12s %5s %5s %7s %-8s %10s %10s %12s %12s  %-16s %s\n", "collective", "ranks", "nodes", "domains", "buffers",
+               "from", "to", "seconds", "native", "gain (interval)", "plan");
         for (int e = 0; e < set->count; e++) {
             const struct tuning_entry *x = &set->entries[e];
-            printf("%-12s %5d %7d %-8s %10zu %10zu %12.4g %12.4g  %.2f (%.2f-%.2f) %s\n", x->collective, x->ranks, x->domains,
-                   x->buffers, x->from, x->to, x->seconds, x->native_seconds, x->gain, x->gain_interval[0], x->gain_interval[1],
-                   x->plan);
+            printf("%-12s %5d %5d %7d %-8s %10zu %10zu %12.4g %12.4g  %.2f (%.2f-%.2f) %s\n", x->collective, x->ranks, x->nodes,
+                   x->domains, x->nodes > 1 ? "any" : x->buffers, x->from, x->to, x->seconds, x->native_seconds, x->gain,
+                   x->gain_interval[0], x->gain_interval[1], x->plan);
         }
     }
     tuning_free(&file);

@@ -208,6 +208,11 @@ static void look_up(void) {
     expect(!tuning_find(&set, &like, 64), "other domains");
     like = wide, strcpy(like.buffers, "outside");
     expect(!tuning_find(&set, &like, 64), "other buffers");
+    like.nodes = 2;
+    expect(!tuning_find(&set, &like, 64), "other nodes");
+    for (int e = 0; e < set.count; e++) set.entries[e].nodes = 2;
+    expect(tuning_find(&set, &like, 64) != NULL, "over nodes it makes no difference where buffers lie");
+    for (int e = 0; e < set.count; e++) set.entries[e].nodes = 1;
     struct tuning_file into = {0}, from = {&set, 1}, more = {&other, 1};
     expect(tuning_merge(&into, &from) == 0 && into.count == 1 && into.sets->count == 3, "merge");
     narrow = entry(64, 127, "last");
