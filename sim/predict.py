@@ -44,7 +44,7 @@ def options():
     parser.add_argument("--jobs", type=int, default=0, help="simulations at a time (default: half of the processors)")
     parser.add_argument("--picture", metavar="FILE", help="time over block size of the best plans: .png or .svg")
     parser.add_argument("--csv", metavar="FILE")
-    parser.add_argument("--tuning", metavar="FILE", help="write a tuning file")
+    parser.add_argument("--tuning", metavar="FILE", help="write a tuning file, or add to one")
     parser.add_argument("--like", metavar="FILE",
                         help="a tuning file from the cluster: its machine and MPI library are written into the new one, so that it"
                         " counts there")
@@ -70,7 +70,7 @@ def cluster(arguments, parser):
     return (arguments.nodes or size[0], arguments.ranks_per_node or size[1]), file
 
 
-def check(arguments, size, parser):
+def check(arguments, size, sizes, parser):
     """What would otherwise be noticed after the simulations, which may take hours."""
     if size[0] * size[1] < 2:
         parser.error("--platform %s: one rank alone; expected at least two" % arguments.platform)
@@ -87,6 +87,10 @@ def check(arguments, size, parser):
         new = not os.path.exists(path)  # a device as root: a file that takes its name would break it for all
         if not os.access(folder, os.W_OK) or not (new or os.path.isfile(path) and os.access(path, os.W_OK)):
             parser.error("%s %s: expected a file that can be written" % (name, path))
+    if arguments.tuning and sizes == [0]:
+        parser.error("--tuning %s: a tuning file is about blocks, and these have no bytes" % arguments.tuning)
+    if arguments.tuning and os.path.exists(arguments.tuning):
+        info("--tuning", arguments.tuning)  # no tuning file: it is left alone
     if arguments.like:
         head_of(arguments.like)
 
@@ -114,12 +118,9 @@ def plans_of(arguments, size, sizes, like):
     """What the cost model likes best on this cluster; on a single node all that there is."""
     if arguments.plans and arguments.plans != ["all"]:
         return [plan for plan in arguments.plans if plan != "native"]
-    answer = subprocess.run([simulate.find("mortar-info"), "--plans", arguments.collective], capture_output=True, text=True,
-                            check=False)
-    if answer.returncode != 0:
-        sys.exit("mortar: --collective %s: %s" % (arguments.collective, answer.stderr.strip().replace("mortar info: ", "")))
+    here = info("--plans", arguments.collective)
     if size[0] == 1:
-        return [plan for plan in answer.stdout.split("\n")[:-1] if plan != "native"]
+        return [plan for plan in here.split("\n")[:-1] if plan != "native"]
     expected, wrong = simulate.run_cells([like(sizes, ["auto"], model=True)], 1, arguments.quiet)
     if wrong:
         sys.exit("mortar: " + wrong[0])
@@ -169,10 +170,10 @@ def print_table(best, out=sys.stdout):
 
 def entries(best, size, collective):
     """Each size stands for the powers of two up to the next one that was simulated."""
-    blocks, made = sorted(best), []
+    blocks, made = sorted(filter(None, best)), []  # without bytes there is nothing to choose
     for k, block in enumerate(blocks):
         plan, native = best[block]
-        first = 1 << (block.bit_length() - 1) if block else 0
+        first = 1 << (block.bit_length() - 1)
         last = (1 << (blocks[k + 1].bit_length() - 1)) - 1 if k + 1 < len(blocks) else 2 * first - 1
         seconds, other = float(plan["seconds"]), float((native or plan)["seconds"])
         gain = other / seconds if seconds > 0 else 1.0
@@ -180,6 +181,14 @@ def entries(best, size, collective):
                      "from": first, "to": max(first, last), "plan": plan["ran"], "seconds": seconds, "interval": [seconds, seconds],
                      "native_seconds": other, "gain": gain, "gain_interval": [gain, gain], "repetitions": 1})
     return made
+
+
+def info(*words):
+    """What `mortar info` answers."""
+    answer = subprocess.run([simulate.find("mortar-info"), *words], capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        sys.exit(answer.stderr.strip())
+    return answer.stdout
 
 
 def head_of(path):
@@ -194,17 +203,18 @@ def head_of(path):
 
 def write_tuning(path, best, size, collective, parameters, like):
     head = head_of(like) if like else {"machine": MACHINE, "mpi": simulate.version()}
-    answer = subprocess.run([simulate.find("mortar-info"), "--version"], capture_output=True, text=True, check=True)
     told = simulate.version() + ": overhead=%g latency=%g bandwidth=%g" % tuple(
         parameters[name] for name in ("overhead", "latency", "bandwidth"))
-    made = {"machine": head["machine"], "mpi": head["mpi"], "kernel": told[:95], "mortar": answer.stdout.split()[-1],
+    made = {"machine": head["machine"], "mpi": head["mpi"], "kernel": told[:95], "mortar": info("--version").split()[-1],
             "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "entries": entries(best, size, collective)}
-    path = os.path.realpath(path)
-    beside = "%s.%d.new" % (path, os.getpid())
+    beside = "%s.%d.new" % (os.path.realpath(path), os.getpid())
     with open(beside, "w", encoding="utf-8") as file:
         json.dump({"format": "mortar tuning", "version": 1, "sets": [made]}, file, indent=1)
         file.write("\n")
-    os.replace(beside, path)
+    try:
+        info("--merge", path, *([path] if os.path.exists(path) else []), beside)
+    finally:
+        os.unlink(beside)
 
 
 def simulate_all(arguments, size, sizes, parameters, platform, on_rows):
@@ -228,7 +238,7 @@ def main():
     size, platform = cluster(arguments, parser)
     parameters = platforms.parse_settings(arguments.set)
     sizes = [0] if arguments.collective == "barrier" else sorted(set(simulate.parse_sizes(arguments.sizes)))
-    check(arguments, size, parser)
+    check(arguments, size, sizes, parser)
     done, code = [], 0
     try:
         rows, wrong = simulate_all(arguments, size, sizes, parameters, platform, done.extend)

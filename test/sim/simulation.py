@@ -103,8 +103,16 @@ def prediction():
         expect("simulated (SimGrid" in answer.stdout and answer.stdout.count("allgather") == 2,
                "mortar info --tuning: %s%s" % (answer.stdout, answer.stderr))
         expect(all(entry["plan"] != "native" and entry["gain"] > 1 for entry in made["entries"]), "plans %s" % made["entries"])
+        answer = subprocess.run([mortar, "predict", "--platform", "3x2", "--collective", "bcast", "--sizes", "8", "--tuning", path],
+                                capture_output=True, text=True, timeout=60)
+        expect(answer.returncode == 0, "into a file that is there: %s" % answer.stderr)
+        answer = subprocess.run([mortar, "info", "--tuning", path], capture_output=True, text=True, timeout=60)
+        expect(answer.stdout.count("allgather") == 2 and answer.stdout.count("bcast") == 1, "a second collective: " + answer.stdout)
+        expect(sorted(os.listdir(folder)) == ["hosts", "platform.xml", "tuning.json"], "left: %s" % os.listdir(folder))
         for words, code, told in (
+                (["--platform", "3x2", "--tuning", os.path.join(folder, "hosts")], 1, "hosts"),
                 (["--platform", "2by2"], 2, "NODESxRANKS"),
+                (["--platform", "3x2", "--sizes", "0", "--tuning", path], 2, "no bytes"),
                 (["--platform", os.path.join(folder, "platform.xml"), "--ranks-per-node", "2", "--nodes", "4"], 2, "has 3"),
                 (["--platform", "3x2", "--tuning", os.path.join(folder, "no", "file")], 2, "no/file"),
                 (["--platform", "3x2", "--picture", "picture.gif"], 2, "picture.gif"),
