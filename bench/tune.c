@@ -236,7 +236,9 @@ static int all_cells(struct world *world, const struct tune_settings *settings) 
 static const char *obstacle(const struct world *world, const struct tune_settings *settings) {
     if (!world->loaded) return "mortar is not at work here";
     if (world->p < 2) return "one rank has nothing to exchange";
-    if (world->nodes > 1) return "the ranks sit on several nodes, where the MPI library does all collectives";
+    if (world->nodes > 1)
+        return "the ranks sit on several nodes. Start it on one; plans over nodes are compared by the running program"
+               " (MORTAR_TUNE=online and MORTAR_TUNE_SAVE=FILE) and by mortar predict";
     return settings->buffers[0] ? world->heap : NULL;
 }
 

@@ -249,6 +249,11 @@ def tuning(flavour):
         for plan, name, word in (("last", "Another MPI v1", "Another MPI v1"), ("push(rows)", mine, "push(rows)")):
             result, lines = runs(plan, 0, name)
             result.check(len(lines) == 1 and word in lines[0] and path in lines[0], "not one line that says why")
+        for nodes, count in ((2, 3), (3, 0)):  # over nodes, where nobody reaches all buffers
+            run.run([run.target("tuningfile"), mine, str(p), "pairwise", path, str(nodes)]).ok()
+            result = mpi(flavour, p, ["exchange-" + flavour], ["--option", "TUNING=" + path, "--option", "NODES=2"]).ok("0 errors")
+            filed = sum(row["calls"] for row in result.collectives(collective="alltoall", plan="pairwise", source="file"))
+            result.check(filed == count, "over 2 nodes %d alltoalls ran what the file says of %d" % (filed, nodes))
         with open(path, "w", encoding="utf-8") as file:
             file.write('{"format": "mortar tuning",')
         result = mpi(flavour, p, ["exchange-" + flavour], ["--option", "TUNING=" + path]).ok("%d ranks, 0 errors" % p)
