@@ -220,7 +220,8 @@ def plans(flavour):
     for text, word in (("cicco", "cicco"), ("pull(mortn)", "mortn"), ("pull(morton", "parenthesis"), ("cico(0)", '"0"'),
                        ("cico x", '"x"'), ("pull(,)", "pull"), ("native(3)", "native")):
         result = mpi(flavour, p, ["exchange-" + flavour], ["--plan", text]).ok("%d ranks, 0 errors" % p)
-        result.took(5).check(any(word in line for line in result.lines()), "nothing says what is wrong with %s" % text)
+        lines = result.took(5).lines()
+        result.check(len(lines) == 1 and word in lines[0], "not one line that says what is wrong with %s" % text)
     for option, word in (("WAIT=sometimes", "MORTAR_WAIT"), ("SLOT=big", "MORTAR_SLOT"), ("HANDOVER=pigeon", "MORTAR_HANDOVER")):
         result = mpi(flavour, p, ["exchange-" + flavour], ["--option", option]).ok("%d ranks, 0 errors" % p)
         result.took(5).check(any(word in line for line in result.lines()), "nothing says what is wrong with %s" % option)
