@@ -298,6 +298,13 @@ def main():
     size = platforms.parse_size(arguments.size)
     if not size:
         parser.error("%s: expected NODESxRANKS, for instance 128x24" % arguments.size)
+    if arguments.jobs < 0:
+        parser.error("--jobs %d: expected how many simulations may run at a time" % arguments.jobs)
+    if arguments.csv != "-":
+        try:
+            open(arguments.csv, "a", encoding="ascii").close()  # now, not after hours
+        except OSError as error:
+            parser.error("--csv %s: %s" % (arguments.csv, error))
     cells = []
     for plan in arguments.plans:
         for selector in arguments.selectors if plan == "native" else arguments.selectors[:1]:
