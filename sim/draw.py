@@ -59,8 +59,10 @@ def over_sizes(path, table, title):
     axes.set_ylabel("microseconds")
     axes.set_title(title, fontsize=10)
     axes.grid(True, alpha=0.3)
-    for which in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
-        which("{x:g}")  # a range of less than a decade has a single major tick
+    all_times = [seconds for times in table.values() for seconds in times.values()]
+    named = "123456789" if max(all_times) < 10 * min(all_times) else "25"  # a range of less than a decade has a single major tick
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(lambda value, _: "%g" % value if ("%.0e" % value)[0] in named else "")
     axes.tick_params(axis="y", which="minor", labelsize=7)
     axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1))
     figure.tight_layout()

@@ -14,20 +14,6 @@ import platforms
 import simulate
 
 
-def family(text):
-    """leader(2, bruck(4)) -> leader bruck: of each one the best variant is tried."""
-    return "".join(c if c.isalpha() else " " for c in text).split()
-
-
-def tried(expected, most):
-    """The model's first choices, then the first of each family, so that a family that is put too far behind is seen."""
-    texts = [row["plan"] for row in expected if row["plan"] != "native"]
-    first = {}
-    for text in texts:
-        first.setdefault(" ".join(family(text)[:2]), text)
-    return list(dict.fromkeys(texts[:most // 2] + list(first.values())))[:most]
-
-
 def compare(arguments, parameters, size, block):
     """[(plan, expected, simulated)], mortar's choice first."""
     def cell(plans, model):
@@ -35,7 +21,7 @@ def compare(arguments, parameters, size, block):
                              seconds=arguments.seconds, model=model)
     expected = cell(["auto"], True).run()
     by_plan = {row["plan"]: float(row["seconds"]) for row in expected}
-    plans = tried(expected, arguments.plans)
+    plans = simulate.tried(expected, arguments.plans)
     plans += [row for row in by_plan if row in arguments.also and row not in plans]
     return [(row["plan"], by_plan[plan], float(row["seconds"]))
             for plan, row in zip(plans, cell(plans, False).run()) if simulate.as_asked(row)]

@@ -5,6 +5,7 @@
 As a command it writes a platform file and a host file, for use with smpirun by hand:
     sim/platforms.py 128x24 --placement shuffled --set overhead=5e-7 --output FOLDER"""
 import argparse
+import math
 import os
 import random
 import re
@@ -67,8 +68,11 @@ def hosts_of(path):
             hosts.append(element.get("id"))
         elif element.tag == "cluster":
             for part in element.get("radical", "").split(","):
-                first, _, last = part.partition("-")
-                for number in range(int(first), int(last or first) + 1):
+                match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
+                if not match:
+                    sys.exit("mortar: %s: <cluster> with radical=\"%s\": expected numbers, as in 0-127"
+                             % (path, element.get("radical")))
+                for number in range(int(match.group(1)), int(match.group(2) or match.group(1)) + 1):
                     hosts.append("%s%d%s" % (element.get("prefix", ""), number, element.get("suffix", "")))
     if not hosts:
         sys.exit("mortar: %s: expected a SimGrid platform file with <host> or <cluster> elements, found none" % path)
@@ -100,6 +104,8 @@ def parse_settings(settings):
         except (KeyError, ValueError):
             sys.exit("mortar: --set %s: expected NAME=NUMBER (seconds, bytes per second) with one of the names %s"
                      % (setting, " ".join(DEFAULTS)))
+        if not 0 <= parameters[name] < math.inf or (name.endswith("bandwidth") and parameters[name] == 0):
+            sys.exit("mortar: --set %s: expected a number %s" % (setting, "above 0" if name.endswith("bandwidth") else "from 0 on"))
     return parameters
 
 

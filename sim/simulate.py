@@ -8,6 +8,7 @@ import concurrent.futures
 import contextlib
 import csv
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -63,7 +64,7 @@ def options(parameters, selector, collective):
     return ["--cfg=%s:%s" % pair for pair in given.items()] + ["--log=root.thres:critical"]
 
 
-running = set()
+running, ending = set(), threading.Event()  # set: all is over, what starts now ends at once
 
 
 def end(process):
@@ -86,8 +87,8 @@ class Cell:
         self.platform, self.seconds, self.environment, self.model = platform, seconds, environment or {}, model
 
     def name(self):
-        return "%dx%d %s %s %s" % (self.nodes, self.ranks_per_node, self.collective, ",".join(map(str, self.sizes)),
-                                   self.selector if self.plans == ["native"] else " ".join(self.plans))
+        what = "cost model" if self.model else self.selector if self.plans == ["native"] else " ".join(self.plans)
+        return "%dx%d %s %s %s" % (self.nodes, self.ranks_per_node, self.collective, ",".join(map(str, self.sizes)), what)
 
     def command(self, folder):
         platform, hosts = platforms.write(folder, self.nodes, self.ranks_per_node, self.parameters, self.placement, self.platform)
@@ -126,6 +127,8 @@ class Cell:
             process = subprocess.Popen(self.command(folder), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                        text=True, start_new_session=True)
             running.add(process)
+            if ending.is_set():
+                end(process)
             try:
                 output, errors = process.communicate(timeout=self.seconds)
             except subprocess.TimeoutExpired:
@@ -156,6 +159,21 @@ def key_of(row):
 def as_asked(row):
     """Did the plan run? One that does not do the collective, or cannot run there, leaves the choice to mortar."""
     return row["plan"] == "auto" or row["plan"].partition("(")[0] == row["ran"].partition("(")[0]
+
+
+def family(text):
+    """leader(2, bruck(4)) -> leader bruck: of each one the best variant is tried."""
+    return "".join(c if c.isalpha() else " " for c in text).split()
+
+
+def tried(expected, most):
+    """Of what the cost model expects at one size its first choices, then the first of each family, so that a family that is put too
+    far behind is seen."""
+    texts = [row["plan"] for row in expected if row["plan"] != "native"]
+    first = {}
+    for text in texts:
+        first.setdefault(" ".join(family(text)[:2]), text)
+    return list(dict.fromkeys(texts[:most // 2] + list(first.values())))[:most]
 
 
 class Progress:
@@ -204,16 +222,18 @@ def run_cells(cells, jobs=0, quiet=False, on_rows=None):
         try:
             for future in concurrent.futures.as_completed(futures):
                 index = futures[future]
+                told = cells[index].name()
                 try:
                     results[index] = future.result()
-                    progress.step(cells[index].name())
                 except Failed as failed:
                     wrong.append(failed.args[0])
                     results[index] = [row for row in failed.args[1] if row["verified"] != "WRONG"]
-                    progress.step("FAILED " + failed.args[0])
+                    told = "FAILED " + failed.args[0]
                 if on_rows:
                     on_rows(results[index])
+                progress.step(told)
         except BaseException:  # Ctrl-C, or a signal that ends this process: no simulation stays behind
+            ending.set()
             pool.shutdown(wait=False, cancel_futures=True)
             for process in list(running):
                 end(process)
@@ -239,19 +259,22 @@ def read_csv(path):
 def parse_sizes(text):
     """"8,64,512", or "8:4K:x2": from, to, factor."""
     def number(word):
-        scale = {"K": 1 << 10, "M": 1 << 20}.get(word[-1:].upper(), 1)
-        return int(word[:-1] if scale > 1 else word) * scale
+        if not re.fullmatch(r"\d{1,10}[KMkm]?", word):
+            raise ValueError
+        return int(word.rstrip("KMkm")) * {"K": 1 << 10, "M": 1 << 20}.get(word[-1].upper(), 1)
     try:
         if ":" not in text:
             return [number(word) for word in text.split(",")]
         first, last, factor = text.split(":")
-        factor = int(factor.lstrip("x"))
-        sizes = [number(first)]
-        while factor > 1 and 0 < sizes[-1] * factor <= number(last):
+        first, last, factor = number(first), number(last), number(factor[1:] if factor.startswith("x") else factor)
+        if first < 1 or last < first or factor < 2:
+            raise ValueError
+        sizes = [first]
+        while sizes[-1] * factor <= last:
             sizes.append(sizes[-1] * factor)
         return sizes
     except ValueError:
-        sys.exit("mortar: %s: expected sizes as 8,64,4K or 8:4K:x2" % text)
+        sys.exit("mortar: sizes \"%s\": expected bytes as 8,64,4K, or from:to:factor as 8:4K:x2" % text)
 
 
 def main():
@@ -275,6 +298,13 @@ def main():
     size = platforms.parse_size(arguments.size)
     if not size:
         parser.error("%s: expected NODESxRANKS, for instance 128x24" % arguments.size)
+    if arguments.jobs < 0:
+        parser.error("--jobs %d: expected how many simulations may run at a time" % arguments.jobs)
+    if arguments.csv != "-":
+        try:
+            open(arguments.csv, "a", encoding="ascii").close()  # now, not after hours
+        except OSError as error:
+            parser.error("--csv %s: %s" % (arguments.csv, error))
     cells = []
     for plan in arguments.plans:
         for selector in arguments.selectors if plan == "native" else arguments.selectors[:1]:

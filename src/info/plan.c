@@ -43,19 +43,29 @@ static bool read_map(const char *text, struct question *q) {
     return q->p > 0;
 }
 
-static bool read_question(const char *text, struct question *q) {
-    char collective[32], map[64], size[32] = "0";
-    int words = sscanf(text, "%31s %63s %31s", collective, map, size), c = 0;
+/* NULL, or what is wrong with it. */
+static const char *read_question(const char *text, struct question *q) {
+    static char why[192];
+    char collective[32] = "", map[64] = "", size[32] = "0", more[32] = "";
+    int words = sscanf(text, "%31s %63s %31s %31s", collective, map, size, more), c = 0;
     size_t length = strlen(size);
     uint64_t bytes;
     *q = (struct question){0};
-    if (words < 2) return false;
     while (c < COLLECTIVES && strcmp(collective_names[c], collective) != 0) c++;
     if (length > 1 && toupper((unsigned char)size[length - 1]) == 'B') size[length - 1] = 0;
-    if (c == COLLECTIVES || parse_bytes(size, &bytes) != 0 || !read_map(map, q)) return false;
-    q->collective = (enum collective)c;
-    q->shape = (struct shape){.collective = (enum collective)c, .bytes = bytes, .unsized = words == 2};
-    return q->p > 1;
+    if (words >= 1 && c == COLLECTIVES)
+        snprintf(why, sizeof why, "mortar takes no collective named \"%s\" (mortar info lists them)", collective);
+    else if (words < 2) snprintf(why, sizeof why, "words are missing");
+    else if (!read_map(map, q)) snprintf(why, sizeof why, "\"%s\" are no nodes of at most %d ranks", map, most_asked_ranks);
+    else if (q->p < 2) snprintf(why, sizeof why, "one rank alone has nothing to do");
+    else if (parse_bytes(size, &bytes) != 0) snprintf(why, sizeof why, "\"%s\" is no number of bytes, as 64, 4K or 1M", size);
+    else if (*more) snprintf(why, sizeof why, "\"%s\" is left over", more);
+    else {
+        q->collective = (enum collective)c;
+        q->shape = (struct shape){.collective = (enum collective)c, .bytes = bytes, .unsized = words == 2};
+        return NULL;
+    }
+    return why;
 }
 
 /* ---- a team as it would be there; the processors are those of this machine ---- */
@@ -160,16 +170,20 @@ int explain_plan(const char *text) {
     struct carrier carrier = {.prepare = no_prepare};
     struct traffic traffic = {0};
     struct wire wire = {.carrier = &carrier, .traffic = &traffic};
-    if (!read_question(text, &q) || places_make(&places, q.p, q.lowest) != 0) {
-        fprintf(
-            stderr,
-            "mortar info: \"%s\" is no call: expected a collective, nodes x ranks (or the ranks of each node), and the bytes of "
-            "a block, for instance \"alltoall 128x24 64\" or \"allreduce 5,3,1 1K\"\n",
-            text);
+    const char *why = read_question(text, &q);
+    if (!why && places_make(&places, q.p, q.lowest) != 0) why = "out of memory";
+    if (why) {
+        fprintf(stderr,
+                "mortar info: \"%s\" is no call: %s; expected a collective, nodes x ranks (or the ranks of each node), and the "
+                "bytes of a block, for instance \"alltoall 128x24 64\" or \"allreduce 5,3,1 1K\"\n",
+                text, why);
+        free(q.lowest);
         return 2;
     }
-    printf("%s on %d ranks, %d node%s, blocks of %zu bytes\n", collective_names[q.collective], q.p, q.nodes, q.nodes > 1 ? "s" : "",
-           q.shape.bytes);
+    char blocks[64] = "";
+    if (q.shape.unsized && q.collective != COLL_barrier) snprintf(blocks, sizeof blocks, ", blocks of which nobody knows the size");
+    else if (q.collective != COLL_barrier) snprintf(blocks, sizeof blocks, ", blocks of %zu bytes", q.shape.bytes);
+    printf("%s on %d ranks, %d node%s%s\n", collective_names[q.collective], q.p, q.nodes, q.nodes > 1 ? "s" : "", blocks);
     imagine_node(&node, places.most);
     if (q.nodes == 1) {
         print_near(&node, &q.shape);

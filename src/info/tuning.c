@@ -40,8 +40,8 @@ int explain_tuning(const char *path) {
         for (int e = 0; e < set->count; e++) {
             const struct tuning_entry *x = &set->entries[e];
             printf("%-12s %5d %5d %7d %-8s %10zu %10zu %12.4g %12.4g  %.2f (%.2f-%.2f) %s\n", x->collective, x->ranks, x->nodes,
-                   x->domains, x->buffers, x->from, x->to, x->seconds, x->native_seconds, x->gain, x->gain_interval[0],
-                   x->gain_interval[1], x->plan);
+                   x->domains, x->nodes > 1 ? "any" : x->buffers, x->from, x->to, x->seconds, x->native_seconds, x->gain,
+                   x->gain_interval[0], x->gain_interval[1], x->plan);
         }
     }
     tuning_free(&file);

@@ -12,9 +12,17 @@ int mortar_engine_plan(const char *text);
 int mortar_engine_report(const char *path);
 int mortar_engine_plans(const char *collective, size_t bytes, char *texts, size_t size);
 
+/* What is no plan is no plan to any rank: one of the job speaks for all. */
+static void force_asked(const char *text) {
+    struct plan plan;
+    char why[192];
+    if (!*text || plan_parse(text, &plan, why, sizeof why) == 0) plan_force(text);
+    else if (launcher_rank() <= 0) warn("MORTAR_PLAN is ignored, mortar chooses: %s", why);
+}
+
 int mortar_engine_open(void *library) {
     if (!host_open(library)) return -ENOSYS;
-    if (plan_force(option_text(OPTION_PLAN)) != 0) warn("MORTAR_PLAN is ignored: mortar chooses");
+    force_asked(option_text(OPTION_PLAN));
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     PMPI_Get_library_version(version, &length);

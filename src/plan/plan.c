@@ -154,15 +154,12 @@ static const char *why_native(const struct team *team, const struct shape *shape
     return shape->bytes == 0 && !shape->unsized ? "no bytes" : NULL;
 }
 
-/* Are buffers where peers can touch them? What goes between nodes goes by messages, from wherever it lies. */
-static bool reachable(const struct team *team, bool in_reach) { return in_reach && (team->wire || team_shares(team)); }
-
 int plan_worth(struct team *team, const struct shape *shape, char texts[][64], int most) {
     struct plan choice = {.text = "native"};
     if (!plans_of(team)) return -ENOMEM;
     if (team->why_native) return snprintf(texts[0], sizeof texts[0], "native"), 1;
-    plan_choose(team, shape, reachable(team, true), &choice);
-    return plan_rivals(team, shape, reachable(team, true), choice.text, true, texts, most);
+    plan_choose(team, shape, team_shares(team), &choice);
+    return plan_rivals(team, shape, team_shares(team), choice.text, true, texts, most);
 }
 
 /* Collective, unless the team is native. */
@@ -172,9 +169,9 @@ static struct plan *resolve(struct team *team, const struct shape *shape, bool i
     const char *why = why_native(team, shape);
     double start = clock_seconds();
     if (why) be_native(&plan, why);
-    bool filed = !why && !asked && plan_tuned(team, shape, reachable(team, in_reach), &plan);
+    bool filed = !why && !asked && plan_tuned(team, shape, in_reach && team_shares(team), &plan);
     if (filed && plan.algorithm->code->run && !prepare(team, shape, &plan)) filed = false;
-    if (!why && !asked && !filed) plan_choose(team, shape, reachable(team, in_reach), &plan);
+    if (!why && !asked && !filed) plan_choose(team, shape, in_reach && team_shares(team), &plan);
     plan.source = why ? NULL : asked ? "forced" : filed ? "file" : "model";
     if (!plan.algorithm->code->run) {
         if (!plan.reason) plan.reason = "asked for by MORTAR_PLAN";
@@ -193,7 +190,7 @@ static void meet(struct team *team, const struct shape *shape, struct slot *slot
     slot->plan = resolve(team, shape, in_reach);
     if (why_native(team, shape) || plans->learners == most_learners) return;
     struct learner *learner = &plans->learner[plans->learners];
-    if (!learn_start(learner, team, shape, reachable(team, in_reach), slot->plan)) return;
+    if (!learn_start(learner, team, shape, in_reach && team_shares(team), slot->plan)) return;
     slot->learner = learner;
     plans->learners++;
 }

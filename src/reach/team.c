@@ -231,7 +231,14 @@ static const char *find_node(MPI_Comm comm, int me, MPI_Comm *node) {
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_rank(MPI_COMM_WORLD, &world);
     int pretended = places_pretended(ranks, world);
-    if (pretended == -EINVAL) return "MORTAR_NODES is not a number of nodes, nor like 5,3,1 or cyclic:3";
+    if (pretended == -EINVAL) {
+        static _Atomic bool told;
+        if (world == 0 && !atomic_exchange(&told, true))
+            warn("MORTAR_NODES=%s: expected a number of nodes, so many ranks each as 5,3,1, or cyclic:3; all calls go to the MPI "
+                 "library",
+                 option_text(OPTION_NODES));
+        return "MORTAR_NODES is not a number of nodes, nor like 5,3,1 or cyclic:3";
+    }
     int error = pretended >= 0 ? PMPI_Comm_split(comm, pretended, me, node)
                                : PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, node);
     if (error != MPI_SUCCESS || *node == MPI_COMM_NULL) return why;

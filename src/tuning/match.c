@@ -68,9 +68,10 @@ const struct tuning_set *tuning_choose(const struct tuning_file *file, const str
     return NULL;
 }
 
+/* Over several nodes it makes no difference where buffers lie: nobody reaches all others'. */
 static bool same_cell(const struct tuning_entry *a, const struct tuning_entry *b) {
     return a->ranks == b->ranks && a->nodes == b->nodes && a->domains == b->domains && strcmp(a->collective, b->collective) == 0 &&
-           strcmp(a->buffers, b->buffers) == 0 && (a->nodes == 1 || a->fullest == b->fullest);
+           (a->nodes > 1 ? a->fullest == b->fullest : strcmp(a->buffers, b->buffers) == 0);
 }
 
 /* Is the entry for such a call? One that does not tell how ranks are spread over its nodes is for all ways. */

@@ -8,6 +8,8 @@
 #include <limits.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Control characters, which the reader does not take, become blanks. */
@@ -62,12 +64,26 @@ static void write_all(FILE *out, const struct tuning_set *sets, int count) {
     fputs("\n]}\n", out);
 }
 
+/* Where path leads to. What is there must be a file: taking a name away from a device or a pipe would break what else uses it. */
+static int find_place(const char *path, char place[PATH_MAX]) {
+    struct stat there;
+    if (stat(path, &there) == 0) {
+        if (S_ISDIR(there.st_mode)) return -EISDIR;
+        if (!S_ISREG(there.st_mode)) return -ENOTSUP;
+        return realpath(path, place) ? 0 : -errno;
+    }
+    return snprintf(place, PATH_MAX, "%s", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
 int tuning_write(const char *path, const struct tuning_set *sets, int count) {
-    char beside[PATH_MAX];
-    if (snprintf(beside, sizeof beside, "%s.%d.new", path, (int)getpid()) >= (int)sizeof beside) return -ENAMETOOLONG;
+    char place[PATH_MAX], beside[PATH_MAX];
+    int error = find_place(path, place);
+    if (error) return error;
+    if (snprintf(beside, sizeof beside, "%s.%d.new", place, (int)getpid()) >= (int)sizeof beside) return -ENAMETOOLONG;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the program's own may have another decimal point */
     if (!plain) return -ENOMEM;
-    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), error = fd < 0 ? -errno : 0;
+    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) error = -errno;
     FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
     if (fd >= 0 && !out) error = -errno, close(fd);
     if (out) {
@@ -76,7 +92,7 @@ int tuning_write(const char *path, const struct tuning_set *sets, int count) {
         uselocale(before);
         if (fflush(out) != 0 || ferror(out) || fsync(fd) != 0) error = -errno;
         if (fclose(out) != 0 && !error) error = -errno;
-        if (!error && rename(beside, path) != 0) error = -errno;
+        if (!error && rename(beside, place) != 0) error = -errno;
     }
     if (error && fd >= 0) unlink(beside);
     freelocale(plain);

@@ -73,6 +73,7 @@ def test(flavour, ranks, cases, *words):
     for collective, size, plan, why, calls in expectations(result.out):
         key = (collective, size, REASONS.get(why, plan))
         tally[key] = tally.get(key, 0) + calls
+    world = max(size for _, size, _ in tally)
     rows = list(result.report["collectives"])
     missing = {}  # (collective, ranks): calls that forced plans did not run
     for (collective, size, what), calls in sorted(tally.items()):
@@ -88,14 +89,19 @@ def test(flavour, ranks, cases, *words):
             missing[collective, size] = missing.get((collective, size), 0) + calls - ran
             continue
         # Each rank alone in its communicator has sizes of its own: of each size class the report has the rank with most calls.
-        result.check(at_most(fits) <= calls <= ran or (size == 1 and ran > calls),
+        # Over nodes the parts of a world that was split may lie differently, and what mortar chooses is another plan for each.
+        parts = world // size if nodes and what == "auto" else 1
+        result.check(at_most(fits) <= calls * parts and calls <= ran or (size == 1 and ran > calls),
                      "%s on %d ranks, %s: %d calls instead of %d" % (collective, size, what, ran, calls))
     for (collective, size), calls in missing.items():
         fits = [row for row in rows if row["collective"] == collective and row["ranks"] == size and
                 row["reason"] and row["reason"].startswith(REFUSED)]
         refused = sum(row["calls"] for row in fits)
         rows = [row for row in rows if row not in fits]
-        result.check(at_most(fits) <= calls <= refused,
+        # Over nodes one part may lie on a single node, where calls are refused that the other part runs.
+        split = nodes and size < world
+        most = sum(n for (c, s, _), n in tally.items() if (c, s) == (collective, size)) if split else calls
+        result.check(at_most(fits) <= most and calls <= refused,
                      "%s on %d ranks: %d calls are missing, %d were refused" % (collective, size, calls, refused))
     if nodes:  # of two communicators of one size one may lie on a single node
         rows = [row for row in rows if not (row["reason"] or "").startswith(REFUSED)]

@@ -220,10 +220,13 @@ def plans(flavour):
     for text, word in (("cicco", "cicco"), ("pull(mortn)", "mortn"), ("pull(morton", "parenthesis"), ("cico(0)", '"0"'),
                        ("cico x", '"x"'), ("pull(,)", "pull"), ("native(3)", "native")):
         result = mpi(flavour, p, ["exchange-" + flavour], ["--plan", text]).ok("%d ranks, 0 errors" % p)
-        result.took(5).check(any(word in line for line in result.lines()), "nothing says what is wrong with %s" % text)
+        lines = result.took(5).lines()
+        result.check(len(lines) == 1 and word in lines[0], "not one line that says what is wrong with %s" % text)
     for option, word in (("WAIT=sometimes", "MORTAR_WAIT"), ("SLOT=big", "MORTAR_SLOT"), ("HANDOVER=pigeon", "MORTAR_HANDOVER")):
         result = mpi(flavour, p, ["exchange-" + flavour], ["--option", option]).ok("%d ranks, 0 errors" % p)
         result.took(5).check(any(word in line for line in result.lines()), "nothing says what is wrong with %s" % option)
+    result = mpi(flavour, p, ["exchange-" + flavour], ["--option", "NODES=two"]).ok("%d ranks, 0 errors" % p)
+    result.native(5, "MORTAR_NODES").check([line.count("MORTAR_NODES=two") for line in result.lines()] == [1], "not one line")
     result = mpi(flavour, p, ["exchange-" + flavour], ["--option", "WAIT=sometimes", "--verbose", "0"]).silent().took(5)
 
 
@@ -249,6 +252,11 @@ def tuning(flavour):
         for plan, name, word in (("last", "Another MPI v1", "Another MPI v1"), ("push(rows)", mine, "push(rows)")):
             result, lines = runs(plan, 0, name)
             result.check(len(lines) == 1 and word in lines[0] and path in lines[0], "not one line that says why")
+        for nodes, count in ((2, 3), (3, 0)):  # over nodes, where nobody reaches all buffers
+            run.run([run.target("tuningfile"), mine, str(p), "pairwise", path, str(nodes)]).ok()
+            result = mpi(flavour, p, ["exchange-" + flavour], ["--option", "TUNING=" + path, "--option", "NODES=2"]).ok("0 errors")
+            filed = sum(row["calls"] for row in result.collectives(collective="alltoall", plan="pairwise", source="file"))
+            result.check(filed == count, "over 2 nodes %d alltoalls ran what the file says of %d" % (filed, nodes))
         with open(path, "w", encoding="utf-8") as file:
             file.write('{"format": "mortar tuning",')
         result = mpi(flavour, p, ["exchange-" + flavour], ["--option", "TUNING=" + path]).ok("%d ranks, 0 errors" % p)
@@ -312,16 +320,6 @@ def lengths(flavour):
                          "%s: calls got lost" % name)
 
 
-def worth(flavour):
-    """mortar_plans, on one node and over several."""
-    p = ranks(flavour)
-    names = ("alltoall", "alltoallv", "allgather", "allgatherv", "bcast", "gatherv", "scatter", "reduce", "allreduce",
-             "reduce_scatter", "neighbor_alltoallw")
-    for nodes in (1, 2):
-        result = mpi(flavour, p, ["worth-" + flavour, str(nodes), *names], env={"MORTAR_NODES": str(nodes)})
-        result.ok("%d ranks, 0 errors" % p).silent()
-
-
 def unknown():
     result = run.run([run.MORTAR, "run", run.target("fakeuser")]).ok("received 17")
     result.check(len(result.lines()) == 1 and "libmpi.so.99" in result.lines()[0], "not one line that says why")
@@ -347,9 +345,12 @@ def options():
     for words in (["frob"], ["0"], ["4", "5"], ["4", "0"], ["70000"]):
         result = run.run([run.MORTAR, "info", "--orders", *words])
         result.check(result.code == 2 and "ranks" in result.err and not result.out, "mortar info --orders %s: unclear" % words)
-    for question in ("frob 4x4 8", "alltoall", "alltoall 4y4 8", "alltoall 0x4 8", "alltoall 4x4 8q", "alltoall 3,0 8"):
+    for question, wrong in (("frob 4x4 8", '"frob"'), ("alltoall", "missing"), ("alltoall 4y4 8", '"4y4"'),
+                            ("alltoall 0x4 8", '"0x4"'), ("alltoall 4x4 8q", '"8q"'), ("alltoall 3,0 8", '"3,0"'),
+                            ("alltoall 4x4 8 9", '"9"'), ("bcast 1x1", "one")):
         result = run.run([run.MORTAR, "info", "--plan", question])
-        result.check(result.code == 2 and question in result.err and not result.out, "mortar info --plan %s: unclear" % question)
+        result.check(result.code == 2 and question in result.err and wrong in result.err and not result.out,
+                     "mortar info --plan %s: unclear" % question)
 
 
 def explain():
@@ -387,8 +388,7 @@ def orders():
 
 def test(name, *words):
     tests = {f.__name__: f for f in (exchange, alloc_mem, private, adopt, large, fortran, python, late, profiler, threads, inter,
-                                     device, errors, off, imbalance, launcher, plans, reductions, rooted, lengths, worth, tuning,
-                                     plain,
+                                     device, errors, off, imbalance, launcher, plans, reductions, rooted, lengths, tuning, plain,
                                      unknown, options, orders, explain)}
     if name not in tests:
         raise Failure("no test %s" % name)

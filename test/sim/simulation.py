@@ -3,6 +3,7 @@
 `mortar predict` writes what `mortar info` reads."""
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -76,6 +77,12 @@ def refusals():
             expect(told in failed.args[0], "%s %s: %s" % (collective, plan, failed.args[0]))
     expect(platforms.parse_size("128x24") == (128, 24) and platforms.parse_size("128") is None, "parse_size")
     expect(simulate.parse_sizes("8:4K:x8") == [8, 64, 512, 4096], "parse_sizes")
+    for read, text in [(simulate.parse_sizes, text) for text in ("-8", ",", "8:64:x1", "64:8:x2", "8:64", "x")] + [
+            (platforms.parse_settings, [text]) for text in ("byte=nan", "bandwidth=0", "byte=-1", "bytes=1", "byte")]:
+        try:
+            expect(False, "%s is read as %s" % (text, read(text)))
+        except SystemExit as refused:
+            expect((text if isinstance(text, str) else text[0]) in str(refused.code), "%s: %s" % (text, refused.code))
 
 
 def prediction():
@@ -95,12 +102,50 @@ def prediction():
         answer = subprocess.run([mortar, "info", "--tuning", path], capture_output=True, text=True, timeout=60)
         expect("simulated (SimGrid" in answer.stdout and answer.stdout.count("allgather") == 2,
                "mortar info --tuning: %s%s" % (answer.stdout, answer.stderr))
-        answer = subprocess.run([mortar, "predict", "--platform", "2by2", "--collective", "allgather"], capture_output=True,
-                                text=True, timeout=60)
-        refused = answer.returncode != 0 and "2by2" in answer.stderr and "NODESxRANKS" in answer.stderr
-        expect(refused, "--platform 2by2 is not refused")
+        expect(all(entry["plan"] != "native" and entry["gain"] > 1 for entry in made["entries"]), "plans %s" % made["entries"])
+        answer = subprocess.run([mortar, "predict", "--platform", "3x2", "--collective", "bcast", "--sizes", "8", "--tuning", path],
+                                capture_output=True, text=True, timeout=60)
+        expect(answer.returncode == 0, "into a file that is there: %s" % answer.stderr)
+        answer = subprocess.run([mortar, "info", "--tuning", path], capture_output=True, text=True, timeout=60)
+        expect(answer.stdout.count("allgather") == 2 and answer.stdout.count("bcast") == 1, "a second collective: " + answer.stdout)
+        expect(sorted(os.listdir(folder)) == ["hosts", "platform.xml", "tuning.json"], "left: %s" % os.listdir(folder))
+        for words, code, told in (
+                (["--platform", "3x2", "--tuning", os.path.join(folder, "hosts")], 1, "hosts"),
+                (["--platform", "2by2"], 2, "NODESxRANKS"),
+                (["--platform", "3x2", "--sizes", "0", "--tuning", path], 2, "no bytes"),
+                (["--platform", os.path.join(folder, "platform.xml"), "--ranks-per-node", "2", "--nodes", "4"], 2, "has 3"),
+                (["--platform", "3x2", "--tuning", os.path.join(folder, "no", "file")], 2, "no/file"),
+                (["--platform", "3x2", "--picture", "picture.gif"], 2, "picture.gif"),
+                (["--platform", "3x2", "--tuning", "/dev/null"], 2, "/dev/null"),
+                (["--platform", "3x2", "--like", path + "x", "--tuning", path], 1, path + "x"),
+                (["--platform", "9999x99", "--sizes", "1M"], 1, "--lean"),
+                (["--platform", "3x2", "--sizes", "8", "--plans", "leader(7,ring)", "ring"], 1, "leader(7,ring)")):
+            answer = subprocess.run([mortar, "predict", "--collective", "allgather", *words], capture_output=True, text=True,
+                                    timeout=60)
+            expect(answer.returncode == code and told in answer.stderr and "Traceback" not in answer.stderr,
+                   "%s: %d, %s" % (" ".join(words), answer.returncode, answer.stderr))
 
 
-for part in (right_everywhere, the_same_again, what_is_charged, lengths_unknown, refusals, prediction):
+def interruption():
+    """Ctrl-C: what has been simulated is told and kept, nothing stays behind, and no tuning file pretends to know the rest."""
+    with tempfile.TemporaryDirectory() as folder:
+        told, tuning = os.path.join(folder, "told.csv"), os.path.join(folder, "tuning.json")
+        command = [os.path.join(build, "bin", "mortar"), "predict", "--platform", "16x8", "--collective", "alltoall", "--sizes",
+                   "8,64", "--jobs", "1", "--csv", told, "--tuning", tuning]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                                   env=dict(os.environ, TMPDIR=folder))
+        first = ("1/1,", "1/")  # the cost model, then a simulation
+        while first:
+            line = process.stderr.readline()
+            first = first[line.startswith(first[0]):] if line else ()
+        os.killpg(process.pid, signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+        expect(process.returncode == 130 and "interrupted" in errors and "tuning.json is not written" in errors
+               and "Traceback" not in errors and "native" in out, "Ctrl-C: %d, %s%s" % (process.returncode, out, errors))
+        expect(os.listdir(folder) == ["told.csv"], "Ctrl-C leaves %s" % os.listdir(folder))
+        expect(len(simulate.read_csv(told)) == 2, "Ctrl-C: the rows that had been simulated are lost")
+
+
+for part in (right_everywhere, the_same_again, what_is_charged, lengths_unknown, refusals, prediction, interruption):
     part()
 sys.exit(1 if complaints else 0)

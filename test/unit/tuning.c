@@ -5,9 +5,11 @@
 #include "tuning/tuning.h"
 #include "unit.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char path[64], why[320];
@@ -69,6 +71,24 @@ static void round_trip(const struct tuning_set *set) {
     tuning_free(&file);
     expect(tuning_read("/nonexistent/file", &file, why, sizeof why) < 0 && strstr(why, "No such file"), "%s", why);
     expect(tuning_write("/nonexistent/file", set, 1) < 0, "written nowhere");
+}
+
+/* A new file takes the name of an old one: not that of a device or a pipe, and of a link only what it leads to. */
+static void places(const struct tuning_set *set) {
+    char pipe[512], link[512];
+    struct stat there;
+    struct tuning_file file;
+    snprintf(pipe, sizeof pipe, "%s.pipe", path);
+    snprintf(link, sizeof link, "%s.link", path);
+    expect(mkfifo(pipe, 0600) == 0 && symlink(path, link) == 0, "no pipe and link");
+    expect(tuning_write(pipe, set, 1) == -ENOTSUP && stat(pipe, &there) == 0 && S_ISFIFO(there.st_mode), "a pipe was replaced");
+    expect(tuning_write("/", set, 1) == -EISDIR, "a folder");
+    expect(tuning_write(path, set, 1) == 0 && tuning_write(link, set, 1) == 0, "a link");
+    expect(lstat(link, &there) == 0 && S_ISLNK(there.st_mode), "a link was replaced");
+    expect(tuning_read(path, &file, why, sizeof why) == 0, "%s", why);
+    tuning_free(&file);
+    unlink(link);
+    unlink(pipe);
 }
 
 /* A network may be there or not; the later one wins; what was not measured takes nothing away. */
@@ -190,6 +210,11 @@ static void look_up(void) {
     expect(!tuning_find(&set, &like, 64), "other domains");
     like = wide, strcpy(like.buffers, "outside");
     expect(!tuning_find(&set, &like, 64), "other buffers");
+    like.nodes = 2;
+    expect(!tuning_find(&set, &like, 64), "other nodes");
+    for (int e = 0; e < set.count; e++) set.entries[e].nodes = 2;
+    expect(tuning_find(&set, &like, 64) != NULL, "over nodes it makes no difference where buffers lie");
+    for (int e = 0; e < set.count; e++) set.entries[e].nodes = 1;
     struct tuning_file into = {0}, from = {&set, 1}, more = {&other, 1};
     expect(tuning_merge(&into, &from) == 0 && into.count == 1 && into.sets->count == 3, "merge");
     narrow = entry(64, 127, "last");
@@ -237,6 +262,7 @@ int main(int count, char **words) {
     struct tuning_entry one = entry(8, 63, "pull(rows)"), two = entry(64, 4095, "native");
     expect(tuning_add(&set, &one) == 0 && tuning_add(&set, &two) == 0, "tuning_add");
     round_trip(&set);
+    places(&set);
     networks(&set);
     fits(&set);
     char *text = text_of(&set, 1, &length);
