@@ -14,6 +14,8 @@
 static int try_files(const struct network_settings *settings) {
     char why[320];
     struct tuning_file file = {0};
+    int error = settings->save ? tuning_writable(settings->save) : 0;
+    if (error) return fprintf(stderr, "mortar bench network: --save %s: %s\n", settings->save, strerror(-error)), 2;
     if (settings->save && access(settings->save, F_OK) == 0) {
         if (tuning_read(settings->save, &file, why, sizeof why) != 0)
             return fprintf(stderr, "mortar bench network: --save %s: it is there and is no tuning file: %s\n", settings->save, why),

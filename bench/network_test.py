@@ -177,6 +177,7 @@ def refused(folder):
         (["--csv"], "--csv needs a file"),
         (["--csv", other], "the file exists and is none of ours"),
         (["--save", other], "it is there and is no tuning file: line 1"),
+        (["--save", os.path.join(folder, "none", "x")], "none/x: No such file"),
         (["--save", other, "--bytes", "8,1K"], "--save needs --bytes from at most 64 to at least 64K"),
         (["--repetitions", "3"], "unknown option --repetitions"),
     ]:

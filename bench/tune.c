@@ -40,6 +40,8 @@ static void say_at_interrupt(const char *output, int cells) {
 
 static int open_file(const struct world *world, const char *output) {
     char why[320];
+    int error = tuning_writable(output);
+    if (error) return fprintf(stderr, "mortar tune: %s cannot be written: %s\n", output, strerror(-error)), 2;
     if (access(output, F_OK) == 0 && tuning_read(output, &file, why, sizeof why) != 0)
         return fprintf(stderr, "mortar tune: %s is there and is no tuning file: %s\n", output, why), 2;
     tuning_here(&found, world->mpi);

@@ -123,6 +123,7 @@ def refused(folder):
         (["--seconds", "0"], "--seconds 0: expected a number"),
         (["--output"], "--output needs a file"),
         (["--output", other], "is there and is no tuning file"),
+        (["--output", os.path.join(folder, "none", "x")], "cannot be written: No such file"),
     ]:
         out, said = run(mortar, "tune", *words, code=2)
         check("refused: " + " ".join(words), said.count(expected) == 1, out + said)

@@ -43,6 +43,8 @@ void tuning_free(struct tuning_file *file);
 /* Writes a file whole or not at all: what was there stays until the new one is complete. A
  * link leads to its file; a device or pipe is refused. 0 or -errno. */
 int tuning_write(const char *path, const struct tuning_set *sets, int count);
+/* Could it be written now? Asked before long work: 0 or -errno. Local. */
+int tuning_writable(const char *path);
 
 /* ---- match.c ---- */
 /* What an MPI library is called, from the text of MPI_Get_library_version: "Open MPI v4.1.4", "MPICH 4.0.2". */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <locale.h>
 #include <stdio.h>
@@ -73,6 +74,12 @@ static int find_place(const char *path, char place[PATH_MAX]) {
         return realpath(path, place) ? 0 : -errno;
     }
     return snprintf(place, PATH_MAX, "%s", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+int tuning_writable(const char *path) {
+    char place[PATH_MAX];
+    int error = find_place(path, place);
+    return error ? error : access(dirname(place), W_OK | X_OK) == 0 ? 0 : -errno;
 }
 
 int tuning_write(const char *path, const struct tuning_set *sets, int count) {
