@@ -129,8 +129,8 @@ static void print_far(const struct team *team, const struct shape *shape) {
                part[1] * 1e6, part[2] * 1e6, part[3] * 1e6, part[4] * 1e6);
     }
     printf("%d plans in all; * is the model's choice: of those within a twentieth of the cheapest the one whose nodes send\n"
-           "the fewest messages. The host MPI's own time is not known beforehand: it is measured in the program (MORTAR_TUNE),\n"
-           "and runs where it is faster%s.\n",
+           "the fewest messages, and fewest at a time. The host MPI's own time is not known beforehand: it is measured in the\n"
+           "program (MORTAR_TUNE), and runs where it is faster%s.\n",
            count, net->measured ? "" : ", and until then as long as nobody has measured the network");
 }
 
