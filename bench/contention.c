@@ -9,6 +9,8 @@
  * fare alike. */
 #include "bench/contention.h"
 
+static const double clearly = 1.1; /* more than that is not nothing */
+
 /* Distances as even and as little ordered as the multiples of the golden ratio. */
 static int distance(int k, int nodes) {
     double spot = (k + 1) * 0.6180339887498949;
@@ -42,10 +44,9 @@ double contention_limit(double one, double window) {
     return limit > 1 ? limit : 1;
 }
 
-double contention_told(double ratio) { return ratio > 1.1 ? ratio : 1; }
+double contention_told(double ratio) { return ratio > clearly ? ratio : 1; }
 
 const char *contention_text(double one, double many) {
-    static const double clearly = 1.1;
     if (one < clearly && many < clearly) return "the network carries what all of them send: full bisection bandwidth";
     if (many < clearly)
         return "links are shared while others idle (static routes); many messages at once to different nodes even that out";

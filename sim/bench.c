@@ -107,7 +107,7 @@ static struct shape shape_of(const char *collective, size_t block) {
     struct shape shape = {.bytes = block};
     for (int c = 0; c < COLLECTIVES; c++)
         if (strcmp(collective_names[c], collective) == 0) shape.collective = (enum collective)c;
-    shape.unsized = is_vector(shape.collective) || shape.collective == COLL_barrier;
+    shape.unsized = among(shape.collective, UNSIZED);
     return shape;
 }
 

@@ -11,6 +11,10 @@
     (BIT(neighbor_alltoall) | BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw) | BIT(neighbor_allgather) |                        \
      BIT(neighbor_allgatherv))
 #define PERSONAL (ALLTOALLS | BIT(neighbor_alltoall) | BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw))
+/* Nobody but sender and receiver knows how long a block is, or there is none; so it is for all neighbours who are not connected. */
+#define UNSIZED                                                                                                                    \
+    (BIT(barrier) | BIT(alltoallv) | BIT(alltoallw) | BIT(gatherv) | BIT(scatterv) | BIT(neighbor_alltoallv) |                     \
+     BIT(neighbor_alltoallw) | BIT(neighbor_allgatherv))
 #define GATHERS (BIT(gather) | BIT(gatherv))
 #define SCATTERS (BIT(scatter) | BIT(scatterv))
 #define ROOTED (BIT(bcast) | GATHERS | SCATTERS)

@@ -40,13 +40,6 @@ int mortar_engine_plan(const char *text) {
 
 int mortar_engine_report(const char *path) { return report_write(path); }
 
-/* As the calls themselves will say (look of src/mpi/parts.c); of neighbourhoods as if they were one piece. */
-static struct shape shape_of(enum collective c, size_t bytes) {
-    bool unsized = among(c, BIT(barrier) | BIT(alltoallv) | BIT(alltoallw) | BIT(gatherv) | BIT(scatterv) |
-                                BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw) | BIT(neighbor_allgatherv));
-    return (struct shape){.collective = c, .bytes = bytes, .unsized = unsized};
-}
-
 /* One a line, as far as whole lines fit. */
 static int write_lines(char plans[][64], int count, char *texts, size_t size) {
     size_t used = 0;
@@ -68,7 +61,8 @@ int mortar_engine_plans(const char *collective, size_t bytes, char *texts, size_
     bool inside = thread->inside;
     thread->inside = true;
     struct team *team = team_of(MPI_COMM_WORLD);
-    struct shape shape = shape_of((enum collective)c, bytes);
+    /* As the calls themselves will say; of neighbourhoods as if they were one piece. */
+    struct shape shape = {.collective = (enum collective)c, .bytes = bytes, .unsized = among((enum collective)c, UNSIZED)};
     if (team) count = plan_worth(team, &shape, plans, most_candidates);
     thread->inside = inside;
     return count < 0 ? count : write_lines(plans, count, texts, size);

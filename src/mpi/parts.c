@@ -45,7 +45,7 @@ HOT static bool half_bytes(const struct half *half, size_t *bytes) {
 /* Without the team nobody knows how many entries there are, or whether a half counts here. */
 HOT static bool look(const struct request *r, struct shape *shape) {
     enum collective c = r->collective;
-    shape->unsized = c != COLL_bcast && c != COLL_gather && c != COLL_scatter && c != COLL_allgatherv;
+    shape->unsized = among(c, UNSIZED);
     if (c == COLL_bcast) return half_bytes(&r->recv, &shape->bytes);
     return true;
 }
@@ -116,7 +116,7 @@ HOT static bool agree(const struct request *r, struct team *team, struct shape *
     }
     const struct neighbours *neighbours = neighbours_of(r->comm, team, r->collective);
     if (!neighbours) return false;
-    shape->unsized = !neighbours->connected || (c != COLL_neighbor_alltoall && c != COLL_neighbor_allgather);
+    shape->unsized = !neighbours->connected || among(c, UNSIZED);
     if (shape->unsized) return shape->bytes = expected_bytes(r, team, neighbours), true;
     return half_bytes(neighbours->outs > 0 ? &r->send : &r->recv, &shape->bytes);
 }

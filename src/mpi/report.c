@@ -104,8 +104,6 @@ static void add_late(struct book *book, int record, int rank, struct lateness la
 
 /* ---- this rank's ---- */
 
-static int32_t fullest_of(const struct team *team) { return team->places ? team->places->most : team->p; }
-
 static void add_plan(const struct team *team, const struct plan *plan, const struct evidence *evidence) {
     const struct tally *tally = &plan->tally;
     bool known = report_wanted() && plan->algorithm->code->run;

@@ -68,10 +68,8 @@ void plan_network(struct team *team) {
 
 static const char *look_up(const struct team *team, const struct shape *shape, bool in_reach) {
     pthread_once(&once, load);
-    struct tuning_entry like = {.ranks = team->p,
-                                .nodes = team->nodes,
-                                .domains = team->domain_of ? (int)team->domains : 1,
-                                .fullest = team->places ? team->places->most : team->p};
+    struct tuning_entry like = {
+        .ranks = team->p, .nodes = team->nodes, .domains = team->domain_of ? (int)team->domains : 1, .fullest = fullest_of(team)};
     snprintf(like.collective, sizeof like.collective, "%s", collective_names[shape->collective]);
     snprintf(like.buffers, sizeof like.buffers, "%s", in_reach ? "heap" : "outside");
     const struct tuning_entry *entry = tuned ? tuning_find(tuned, &like, shape->bytes) : NULL;

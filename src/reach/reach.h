@@ -213,6 +213,8 @@ struct team {
     struct last_call last_calls[32];    /* by collective, of those where ranks do not know each other's counts */
     double setup_seconds;
 };
+/* How many ranks the fullest node has. */
+static inline int fullest_of(const struct team *team) { return team->places ? team->places->most : team->p; }
 
 /* ---- team.c: needs mpi.h; include it first ---- */
 #ifdef MPI_VERSION

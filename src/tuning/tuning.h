@@ -40,8 +40,8 @@ int tuning_parse(const char *text, size_t length, struct tuning_file *file, char
 void tuning_free(struct tuning_file *file);
 
 /* ---- write.c ---- */
-/* Writes a file whole or not at all: what was there stays until the new one is complete. A
- * link leads to its file; a device or pipe is refused. 0 or -errno. */
+/* Writes a file whole or not at all: what was there stays until the new one is complete. A link leads to its file; a device
+ * or pipe is refused. 0 or -errno. */
 int tuning_write(const char *path, const struct tuning_set *sets, int count);
 /* Could it be written now? Asked before long work: 0 or -errno. Local. */
 int tuning_writable(const char *path);

@@ -46,7 +46,7 @@ def check(root):
 
 SPDX = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
 GOOD = {
-    "a.c": SPDX + 'int x; /* /proc/self/maps, build/work/x, "$HOME/wo' + 'rk/x" */\n',
+    "a.c": SPDX + 'int x; /* /proc/self/maps, build/home/x, "$HOME/opt/x" */\n',
     "run": "#!/bin/sh\n# SPDX-License-Identifier: BSD-3-Clause\n",
     "Makefile": "# SPDX-License-Identifier: BSD-3-Clause\nall:\n\ttrue\n",
     "notes.md": "x" * 200 + "\n",
