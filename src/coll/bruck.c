@@ -96,9 +96,9 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     return error ? FAILED : DONE;
 }
 
-static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
     (void)team;
-    if (!is_personal(shape->collective)) return arguments->number == 0;
+    if (!is_personal(calls->largest.collective)) return arguments->number == 0;
     return arguments->number != 1 && arguments->number <= most_radix;
 }
 

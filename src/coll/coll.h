@@ -27,6 +27,22 @@ struct shape {
     bool ordered; /* the operation does not commute, and the ranks of a node do not follow each other (not said where they do) */
 };
 
+/* Blocks of 2^(class - 1) .. 2^class - 1 bytes are of one size class. */
+static inline int class_of(size_t bytes) { return bytes == 0 ? 0 : 64 - __builtin_clzll(bytes); }
+
+/* All calls of a team that one plan runs: alike but for the bytes of a block, which are of one size class. What is decided once for
+ * all of them sees the largest, never the one that happens to come first. */
+struct calls {
+    struct shape largest;
+};
+static inline struct calls calls_of(const struct shape *shape) {
+    enum { most_class = 48 }; /* no address space holds more; and products with numbers of ranks must not overflow */
+    struct calls calls = {*shape};
+    int class = class_of(shape->bytes);
+    if (class <= most_class) calls.largest.bytes = ((size_t)1 << class) - 1;
+    return calls;
+}
+
 /* How the blocks of one side of a call lie, on the rank whose call it is; block_of(b) takes one out. */
 struct blocks {
     char *base;
@@ -131,8 +147,9 @@ struct algorithm_code {
     enum collective (*asks)(enum collective collective);
     /* Texts of its plans that the planner weighs; "%s" stands for each inner routine. NULL: its name alone. Ends with NULL. */
     const char *const *variants;
-    /* Can this team run it? Looks only at what is the same on all ranks. NULL: always. Local. */
-    bool (*can)(const struct team *team, const struct shape *shape, const struct arguments *arguments);
+    /* Can this team run all of these calls? Who can run long blocks can run shorter ones. Looks only at what is the same on all
+     * ranks. NULL: always. Local. */
+    bool (*can)(const struct team *team, const struct calls *calls, const struct arguments *arguments);
     /* What a plan needs once: mappings, parts of orders. Collective; same answer on all ranks: 0 or -errno. NULL: nothing. */
     int (*prepare)(struct team *team, const struct arguments *arguments);
     /* Expected seconds: the alpha-beta formula of the file's head. NULL: not to be chosen by cost. */
@@ -157,16 +174,18 @@ enum algorithm_id {
 extern const struct algorithm algorithms[ALGORITHMS];
 
 /* ---- table.c ---- */
-/* Can this team run the routine for calls of this shape? Looks only at what is the same on all ranks. Local. */
+/* Can this team run calls of this shape, and all others that have the same plan? Looks only at what is the same on all ranks.
+ * Local. */
 bool can_run(const struct algorithm *algorithm, const struct arguments *arguments, const struct team *team,
              const struct shape *shape);
 
 /* ---- far.c: what algorithms that send messages have in common ---- */
+/* can_run, for a routine inside a plan. Local. */
+bool routine_fits(const struct routine *routine, const struct team *team, const struct calls *calls);
 /* The two sides of an exchange as blocks; what is not described by blocks yet is equal runs of bytes. Local. */
 void sides_of(const struct team *team, const struct call *call, struct blocks *sends, struct blocks *recvs);
 /* A routine on a team: a lane, or for local ones the team of a node. The host MPI's own runs on a communicator of the lane, which
  * prepare makes. As the members of struct algorithm_code are; cost -1: it cannot be told. */
-bool routine_fits(const struct routine *routine, const struct team *team, const struct shape *shape);
 int routine_prepare(const struct routine *routine, struct team *team);
 enum outcome routine_run(const struct routine *routine, struct team *team, const struct call *call);
 double routine_cost(const struct routine *routine, const struct team *team, const struct shape *shape);

@@ -10,8 +10,8 @@
 
 extern const struct algorithm_code algorithm_distribute;
 
-static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
-    return lanes_can(team, shape, arguments, team->places->most);
+static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
+    return lanes_can(team, calls, arguments, team->places->most);
 }
 
 static int prepare(struct team *team, const struct arguments *arguments) {

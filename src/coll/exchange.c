@@ -34,8 +34,9 @@ static struct shape inner_shape(const struct shape *shape) {
     return inner;
 }
 
-static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
-    struct shape inner = inner_shape(shape), local = {.collective = COLL_alltoallv, .bytes = shape->bytes, .unsized = true};
+static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
+    struct calls inner = {inner_shape(&calls->largest)},
+                local = {{.collective = COLL_alltoallv, .bytes = calls->largest.bytes, .unsized = true}};
     return arguments->inner && arguments->local && routine_fits(arguments->inner, team, &inner) &&
            routine_fits(arguments->local, team->model, &local);
 }

@@ -29,10 +29,6 @@ size_t block_between(const struct team *team, const struct call *call, int sourc
 
 /* ---- routines ---- */
 
-bool routine_fits(const struct routine *routine, const struct team *team, const struct shape *shape) {
-    return can_run(routine->algorithm, &routine->arguments, team, shape);
-}
-
 int routine_prepare(const struct routine *routine, struct team *team) {
     const struct algorithm_code *code = routine->algorithm->code;
     if (!code->run) return team->wire->carrier->prepare ? team->wire->carrier->prepare(team->wire->state, team) : -ENOSYS;

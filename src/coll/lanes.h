@@ -51,7 +51,7 @@ size_t pairs_cut(const struct scheme *scheme, size_t rows, size_t columns, int l
 enum outcome lanes_run(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme);
 /* As the members of struct algorithm_code. */
 enum collective lanes_ask(enum collective collective);
-bool lanes_can(const struct team *team, const struct shape *shape, const struct arguments *arguments, int lanes);
+bool lanes_can(const struct team *team, const struct calls *calls, const struct arguments *arguments, int lanes);
 /* Copying apart, which is the algorithm's own: -1 where nobody knows what the inner routine takes. */
 double lanes_seconds(const struct team *team, const struct shape *shape, const struct arguments *arguments, int lanes);
 /* Seconds for each rank to copy what it sends, or receives, in so many pieces. */

@@ -10,8 +10,8 @@ extern const struct algorithm_code algorithm_leader;
 
 static int leaders(const struct arguments *arguments) { return arguments->number ? (int)arguments->number : 1; }
 
-static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
-    return lanes_can(team, shape, arguments, leaders(arguments));
+static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
+    return lanes_can(team, calls, arguments, leaders(arguments));
 }
 
 static int prepare(struct team *team, const struct arguments *arguments) {

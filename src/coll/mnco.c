@@ -31,9 +31,9 @@ static enum outcome run(struct team *team, const struct call *call, const struct
 }
 
 /* An allgather has nothing to transpose. */
-static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
     (void)team;
-    return is_personal(shape->collective) || arguments->owners == OWNERS_rows;
+    return is_personal(calls->largest.collective) || arguments->owners == OWNERS_rows;
 }
 
 static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {

@@ -40,11 +40,11 @@ static struct shape inner_shape(const struct team *team, const struct shape *sha
         .collective = COLL_allgatherv, .bytes = shape->bytes * (size_t)team->p / (size_t)team->places->nodes, .beside = 1};
 }
 
-static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
     struct team lane = lane_like(team);
-    struct shape inner = inner_shape(team, shape);
+    struct calls inner = {inner_shape(team, &calls->largest)};
     size_t half = team->model->space_bytes / 2, head = head_bytes(team->places);
-    return shape->bytes < (half - head) / (size_t)team->p && routine_fits(arguments->inner, &lane, &inner);
+    return calls->largest.bytes < (half - head) / (size_t)team->p && routine_fits(arguments->inner, &lane, &inner);
 }
 
 static int prepare(struct team *team, const struct arguments *arguments) { return lanes_prepare(team, arguments, 1); }

@@ -17,10 +17,21 @@ const char *const collective_names[COLLECTIVES] = {
 #undef COLLECTIVE
 };
 
-bool can_run(const struct algorithm *algorithm, const struct arguments *arguments, const struct team *team,
-             const struct shape *shape) {
+/* Looks at all calls that the planner has one plan for. */
+static bool fits(const struct algorithm *algorithm, const struct arguments *arguments, const struct team *team,
+                 const struct calls *calls) {
     const struct algorithm_code *code = algorithm->code;
     const bool there[] = {[ON_NODE] = !team->wire, [BY_MESSAGES] = team->wire, [OVER_NODES] = team->places};
-    if (!among(shape->collective, algorithm->collectives) || (code->run && !there[code->where])) return false;
-    return !code->can || code->can(team, shape, arguments);
+    if (!among(calls->largest.collective, algorithm->collectives) || (code->run && !there[code->where])) return false;
+    return !code->can || code->can(team, calls, arguments);
+}
+
+bool can_run(const struct algorithm *algorithm, const struct arguments *arguments, const struct team *team,
+             const struct shape *shape) {
+    struct calls calls = calls_of(shape);
+    return fits(algorithm, arguments, team, &calls);
+}
+
+bool routine_fits(const struct routine *routine, const struct team *team, const struct calls *calls) {
+    return fits(routine->algorithm, &routine->arguments, team, calls);
 }

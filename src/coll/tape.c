@@ -14,14 +14,14 @@ extern const struct algorithm_code algorithm_tape;
 
 /* So many that a switch of processor counts for little, but no more: ranks that share a processor take turns, and one that is away
  * for longer than wait.c thinks that other programs run goes to sleep. */
-enum { slots = 64, line = 64, slot_bytes = 2 * line };
+enum { slots = 64, line = 64, slot_bytes = 3 * line };
 
 struct slot {
     _Alignas(line) _Atomic uint32_t number; /* of the call whose block it holds */
     _Atomic uint32_t sleepers;
     double entered; /* the root, that call */
     uint32_t bytes; /* 0: the root has no memory to pack its block */
-    char block[slot_bytes - 20];
+    char block[slot_bytes - 20]; /* the third line is touched by blocks of more than 108 bytes only */
 };
 struct reader {
     _Alignas(line) _Atomic uint32_t number; /* the last call that this rank said it is through with */
@@ -38,9 +38,11 @@ static inline struct reader *reader_of(const struct team *team, int rank) {
     return (struct reader *)(void *)(team->tape + tape_room) + rank;
 }
 
-static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+enum { most_bytes = sizeof((struct slot *)0)->block };
+
+static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
     (void)team, (void)arguments;
-    return shape->bytes <= sizeof((struct slot *)0)->block;
+    return calls->largest.bytes <= most_bytes;
 }
 
 HOT static void tell(struct team *team, uint32_t number) {
@@ -123,6 +125,7 @@ static double cost(const struct team *team, const struct shape *shape, const str
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
+    if (call->shape.bytes > most_bytes) return LEFT;
     uint32_t number = ++team->tape_calls;
     if (team->me == call->root) put(team, call, number);
     else get(team, call, number);

@@ -150,9 +150,9 @@ static int prepare(struct team *team, const struct arguments *arguments) {
     return team_agree(team, words_of(team) != NULL) ? 0 : -ENOMEM;
 }
 
-static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
     (void)arguments;
-    return !shape->ordered || team->places->in_order;
+    return !calls->largest.ordered || team->places->in_order;
 }
 
 static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {

@@ -27,18 +27,19 @@ struct shape job_shape(const struct team *team, const struct shape *shape) {
 }
 
 /* Bytes that a node's ranks put into its memory, at most, where that is known. */
-static size_t staged_bytes(const struct team *team, const struct shape *shape) {
-    if (shape->collective == COLL_bcast) return shape->bytes;
-    if (among(shape->collective, SCATTERS)) return shape->bytes * (size_t)team->p;
-    return (vector_bytes(team, shape) + 64) * (size_t)team->places->most;
+static double staged_bytes(const struct team *team, const struct shape *shape) {
+    if (shape->collective == COLL_bcast) return (double)shape->bytes;
+    if (among(shape->collective, SCATTERS)) return (double)shape->bytes * team->p;
+    return ((double)vector_bytes(team, shape) + 64) * team->places->most;
 }
 
-static bool can(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
+    const struct shape *shape = &calls->largest;
     bool prefixes = shape->collective == COLL_scan || shape->collective == COLL_exscan;
     if ((shape->ordered || prefixes) && !team->places->in_order) return false;
-    if (staged_bytes(team, shape) > job_room(team) / 2) return false;
+    if (staged_bytes(team, shape) > (double)(job_room(team) / 2)) return false;
     struct team lane = lane_like(team);
-    struct shape inner = job_shape(team, shape);
+    struct calls inner = {job_shape(team, shape)};
     return routine_fits(arguments->inner, &lane, &inner);
 }
 

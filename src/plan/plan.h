@@ -44,9 +44,6 @@ struct evidence {
     bool outside; /* of calls whose buffers peers cannot reach */
 };
 
-/* Blocks of 2^(class - 1) .. 2^class - 1 bytes. */
-static inline int class_of(size_t bytes) { return bytes == 0 ? 0 : 64 - __builtin_clzll(bytes); }
-
 /* The plan of the next call on this team, to be called once per call. Looks only at what is the same on all ranks, so all ranks
  * get the same plan. Collective when the team meets a collective and size class for the first time. Never NULL. */
 struct plan *plan_for(struct team *team, const struct shape *shape);

@@ -63,7 +63,7 @@ struct control {
 /* Bytes that a rank has beside its post, for what does not fit into one: see coll/vector.c. */
 enum { CARD_BYTES = 384 };
 /* The same between each rank and the next one (coll/chain.c); for all, and for each of them (coll/tape.c). */
-enum { chain_room = (8 << 10) + 192, tape_room = 8 << 10, tape_desk = 64 };
+enum { chain_room = (8 << 10) + 192, tape_room = 12 << 10, tape_desk = 64 };
 /* What an end of a chain's ring knows; counters of lines, that wrap. */
 struct chain_end {
     uint32_t mine, theirs, told; /* how far I am; how far the other was when I looked; how far I said that I am */
