@@ -123,7 +123,8 @@ static double cost(const struct team *team, const struct shape *shape, const str
     int class = 0;
     while (class < sizes - 1 && classes[class].bytes < shape->bytes) class ++;
     uint32_t depth = classes[class].depth;
-    return crowding(team) * (pieces * visit_seconds + 2 * combine_seconds(shape->bytes)) + pieces / depth * team->sync_seconds;
+    return crowding(team) * (pieces * visit_seconds + 2 * combine_seconds(shape->bytes)) +
+           pieces / depth * team->usual_sync_seconds;
 }
 
 const struct algorithm_code algorithm_arrival = {.loose = true, .copies_in = true, .cost = cost, .run = run};

@@ -124,7 +124,7 @@ static double cost(const struct team *team, const struct shape *shape, const str
     (void)arguments;
     static const double visit_seconds = 100e-9;
     double calls = (double)ring_lines / lines_of(shape->bytes);
-    return 2 / calls * team->sync_seconds + crowding(team) * (visit_seconds + 2 * combine_seconds(shape->bytes));
+    return 2 / calls * team->usual_sync_seconds + crowding(team) * (visit_seconds + 2 * combine_seconds(shape->bytes));
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

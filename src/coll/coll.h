@@ -25,6 +25,7 @@ struct shape {
     bool unsized; /* the ranks do not all know: bytes is what they expect; 0: nothing is known */
     int beside;   /* for a lane: how many lanes each node runs at the same time; 0: of all ranks */
     bool ordered; /* the operation does not commute, and the ranks of a node do not follow each other (not said where they do) */
+    bool rounds;  /* results depend on how the operation is bracketed, as sums of floating-point numbers do */
 };
 
 /* Blocks of 2^(class - 1) .. 2^class - 1 bytes are of one size class. */

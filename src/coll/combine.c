@@ -10,7 +10,8 @@ extern const struct algorithm_code algorithm_combine;
 static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     size_t bytes = vector_bytes(team, shape), rounds = bytes / team->slot + 1;
-    return (double)rounds * team->sync_seconds + team->p * combine_seconds(bytes) + crowding(team) * copy_seconds(team, 2, bytes);
+    return (double)rounds * team->usual_sync_seconds + team->p * combine_seconds(bytes) +
+           crowding(team) * copy_seconds(team, 2, bytes);
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

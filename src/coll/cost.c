@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cost - the beta of the cost model; alpha is measured per team (sync_measure). */
+/* cost - the beta of the cost model; alpha is the team's (sync_measure). */
 #include "coll/coll.h"
 
 /* EPYC virtual machine with 2 cores, 2026-11, `mortar bench`: a short block; a byte in the second level cache; one that ranks of

@@ -46,7 +46,7 @@ bool levels_pay(const struct team *team, const struct call *call) {
         if (team->domain_of[r] < team->domain_of[r - 1]) return false;
     double p = team->p, domains = team->domains, spared = p - p / domains - (domains - 1);
     double slice = (double)(reduction->count * reduction->bytes) / p;
-    return spared > 0 && crowding(team) * slice * spared * crossing_seconds >= team->sync_seconds;
+    return spared > 0 && crowding(team) * slice * spared * crossing_seconds >= team->usual_sync_seconds;
 }
 
 uint32_t levels_post(const struct team *team, const struct reduction *reduction, uint32_t half, char **memory) {

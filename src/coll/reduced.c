@@ -90,7 +90,7 @@ static void combine_part(const struct job *job, const struct staged *staged, str
 
 /* Is it faster when one rank combines everything, and the others need not meet once more? */
 static bool is_short(const struct team *node, size_t bytes, int ranks) {
-    return ranks * combine_seconds(bytes) < node->sync_seconds + ranks * combine_seconds(bytes / (size_t)ranks);
+    return ranks * combine_seconds(bytes) < node->usual_sync_seconds + ranks * combine_seconds(bytes / (size_t)ranks);
 }
 
 static void combine_node(const struct job *job, const struct staged *staged) {
@@ -164,6 +164,6 @@ double universal_combine_seconds(const struct team *team, const struct shape *sh
     int ranks = team->places->most;
     size_t bytes = vector_bytes(team, shape);
     bool alone = is_short(node, bytes, ranks);
-    double combine = ranks * combine_seconds(alone ? bytes : bytes / (size_t)ranks) + (alone ? 0 : node->sync_seconds);
+    double combine = ranks * combine_seconds(alone ? bytes : bytes / (size_t)ranks) + (alone ? 0 : node->usual_sync_seconds);
     return combine + crowding(node) * copy_seconds(node, 2, bytes);
 }

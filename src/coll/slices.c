@@ -28,7 +28,7 @@ static double cost(const struct team *team, const struct shape *shape, const str
                              shape->collective == COLL_reduce_scatter_block
                          ? 1
                          : team->p;
-    return 2 * team->sync_seconds + crowding(team) * (team->p * combine_seconds(slice) + copy_seconds(team, results, slice));
+    return 2 * team->usual_sync_seconds + crowding(team) * (team->p * combine_seconds(slice) + copy_seconds(team, results, slice));
 }
 
 /* ---- where the vectors lie ---- */

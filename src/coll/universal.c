@@ -95,8 +95,9 @@ static double cost(const struct team *team, const struct shape *shape, const str
     double among_nodes = routine_cost(arguments->inner, &lane, &inner);
     if (among_nodes < 0) return -1;
     const struct team *node = team->model;
+    if (among(shape->collective, REDUCTIONS))
+        return among_nodes + 2 * node->usual_sync_seconds + universal_combine_seconds(team, shape);
     double seconds = among_nodes + 2 * node->sync_seconds;
-    if (among(shape->collective, REDUCTIONS)) return seconds + universal_combine_seconds(team, shape);
     if (shape->collective == COLL_barrier) return seconds;
     if (shape->collective == COLL_gatherv) seconds += node->sync_seconds;
     double blocks = among(shape->collective, GATHERS | SCATTERS) ? team->p : 1; /* the root's */

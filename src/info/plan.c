@@ -70,13 +70,10 @@ static const char *read_question(const char *text, struct question *q) {
 
 /* ---- a team as it would be there; the processors are those of this machine ---- */
 
-/* 0.5 us and 50 ns a rank: what barriers took on machines with a processor for each rank. */
-static double barrier_seconds(int ranks) { return 0.5e-6 + 50e-9 * ranks; }
-
 void imagine_node(struct team *team, int ranks) {
     const struct machine_facts *facts = machine_facts();
     *team = (struct team){.p = ranks, .nodes = 1, .domains = 1, .processors = ranks, .space_bytes = (size_t)1 << 40};
-    team->sync_seconds = ranks > 1 ? barrier_seconds(ranks) : 0;
+    team->sync_seconds = team->usual_sync_seconds = ranks > 1 ? sync_usual(ranks, ranks) : 0;
     team->l2_bytes = facts->l2;
     team->l3_bytes = facts->l3 * (size_t)facts->l3s;
     team->slot = option_number(OPTION_SLOT) / 2 / 64 * 64;

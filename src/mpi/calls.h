@@ -54,6 +54,11 @@ extern const struct family family_parts;     /* parts.c: blocks of any kind, in 
 extern const struct family family_barrier;   /* barrier.c */
 extern const struct family family_reduction; /* reduction.c */
 
+/* ---- beside.c ---- */
+/* Runs plan->beside for a call that combines, times it where that is wanted, and throws away what it delivers. Collective. */
+void run_beside(const struct request *request, struct team *team, const struct family *family, struct plan *plan,
+                const struct shape *shape);
+
 /* ---- neighbours.c ---- */
 /* How many blocks this rank receives (ins) and sends (outs) in neighbourhood calls. False: no topology. Local. */
 bool degrees(MPI_Comm comm, int *ins, int *outs);
@@ -100,6 +105,7 @@ struct elements {
     ptrdiff_t low, high; /* the data lie in [low, high) from the element's address */
     bool gaps;           /* elements of a vector are no run of bytes */
     bool mingled;        /* data of one lie among the next one's, or before its address */
+    bool rounds;         /* results depend on the brackets: floating-point numbers, users' operations */
 };
 /* False: such a type and operation do not go together, or mortar leaves them to the host MPI. The same on all ranks. */
 bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements);

@@ -65,6 +65,8 @@ static bool measure(MPI_Datatype type, struct elements *elements) {
 
 static bool examine(MPI_Datatype type, int kinds, struct elements *elements) {
     if (kinds != USER && !(kind_of(type) & (unsigned)kinds)) return false;
+    const unsigned exact = C_INTEGER | FORTRAN_INTEGER | LOGICAL | BYTES | MULTI;
+    elements->rounds = kinds == USER || !(kind_of(type) & exact);
     return measure(type, elements);
 }
 

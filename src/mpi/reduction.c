@@ -21,6 +21,7 @@ static size_t vector_count(const struct request *r, int p) {
 HOT static bool look(const struct request *r, struct shape *shape) {
     struct elements elements;
     if (!elements_of(r->recv.type, r->op, &elements)) return false;
+    shape->rounds = elements.rounds;
     if (r->collective == COLL_reduce_scatter) return r->recv.counts != NULL;
     if (r->recv.count < 0) return false;
     shape->bytes = (size_t)r->recv.count * elements.size;

@@ -52,6 +52,9 @@ static void json_evidence(FILE *out, const struct evidence *e) {
     fprintf(out, ", \"call_seconds\": %.6g, \"native_call_seconds\": %.6g, \"gain\": %.4g, \"pairs\": %d", e->seconds,
             e->native_seconds, e->gain, e->pairs);
     if (e->pairs > 0) fprintf(out, ", \"gain_interval\": [%.4g, %.4g]", e->low, e->high);
+    if (!*e->better) return;
+    fprintf(out, ", \"better_seconds\": %.6g, \"better\": ", e->better_seconds);
+    json_text(out, e->better);
 }
 
 static void json_waits(FILE *out, const struct record *r) {
@@ -162,6 +165,11 @@ static void table_row(FILE *out, const struct record *r) {
             is_unsized(r) ? "any" : strcat(size_text(first_of(r), size), "+"), (unsigned long long)r->calls, r->seconds, waiting,
             r->calls ? r->seconds / (double)r->calls * 1e6 : 0, native, gain, r->plan, *r->reason ? ": " : "", r->reason);
     table_late(out, r);
+    if (*e->better)
+        fprintf(
+            out,
+            "                     faster: %s, %.4g us, but its sums are bracketed otherwise (MORTAR_TUNE=online would take it)\n",
+            e->better, e->better_seconds * 1e6);
 }
 
 static void write_table(FILE *out, const struct record *records, int count, int ranks) {

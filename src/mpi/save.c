@@ -34,6 +34,10 @@ static struct tuning_entry as_entry(const struct record *r) {
     snprintf(entry.collective, sizeof entry.collective, "%s", r->collective);
     snprintf(entry.buffers, sizeof entry.buffers, "%s", e->outside ? "outside" : "heap");
     snprintf(entry.plan, sizeof entry.plan, "%s", r->plan);
+    if (!*e->better) return entry;
+    snprintf(entry.plan, sizeof entry.plan, "%s", e->better);
+    entry.seconds = entry.interval[0] = entry.interval[1] = e->better_seconds;
+    entry.gain = entry.gain_interval[0] = entry.gain_interval[1] = e->native_seconds / e->better_seconds;
     return entry;
 }
 

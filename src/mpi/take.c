@@ -152,6 +152,7 @@ HOT __attribute__((noinline)) static int dispatch(const struct request *r) {
     if (!team) return r->native(r);
     if (!team->why_native && family->agree && !family->agree(r, team, &shape)) return r->native(r);
     struct plan *plan = plan_for(team, &shape);
+    if (plan->beside) run_beside(r, team, family, plan, &shape);
     if (plan->algorithm->code->run) forget(r, team);
     else remember(r, team, plan, &shape);
     struct traffic before = team->wire ? *team->wire->traffic : (struct traffic){0};

@@ -15,6 +15,8 @@
  * Budget. Trying a slower arm costs (its time - the incumbent's) per call. A pair is tried only when what was spent so far and
  * what it is expected to cost stay below MORTAR_REGRET per cent of the time in this class, and a constant. The first look at an
  * unknown arm is one call, expected to take twice as long as the incumbent.
+ * Results. Where they depend on how an operation is bracketed (sums of floating-point numbers) the clock must not choose what is
+ * delivered: in mode watch a rival runs beside the incumbent, on a copy, and one that wins is told but not taken.
  * Modes: watch (default): the model's choice against native, and the hybrid copy's threshold halved while that gains (ramesh2024
  * section V-E); online: everything that could win; paper: the model's choice and each order three times, the fastest is kept. */
 #include "plan/learn.h"
@@ -58,6 +60,8 @@ bool learn_start(struct learner *l, const struct team *team, const struct shape 
     l->turn = -1;
     l->native = -1;
     l->favourite = -1;
+    l->better = -1;
+    l->beside = l->mode == LEARN_WATCH && shape->rounds;
     l->rest = first_calls;
     l->count = plan_rivals(team, shape, in_reach, plan->text, l->mode != LEARN_WATCH, texts, most_arms);
     int kept = 0;
@@ -115,12 +119,14 @@ static void judge(struct learner *l, struct team *team, int rival) {
     struct arm *arm = &l->arms[rival];
     double low, high;
     l->settled++;
-    if (arm->ratio[(arm->pairs - 1) % most_ratios] < better) l->settled = 0, arm->out = false; /* look again soon */
+    if (arm->ratio[(arm->pairs - 1) % most_ratios] < better && !l->beside) l->settled = 0, arm->out = false; /* look again soon */
     bool clear = l->loose && arm->way[0][0] < obvious * arm->way[0][1] && arm->way[1][0] < obvious * arm->way[1][1];
     if (arm->pairs < least_pairs && !clear) return;
     bool wins = arm->pairs >= least_pairs; /* the latest ones count: times change */
     for (int i = 1; i <= least_pairs && wins; i++) wins = wins && arm->ratio[(arm->pairs - i) % most_ratios] < better;
     double ratio = middle(arm, &low, &high);
+    if (l->beside && (wins || l->better == rival)) l->better = wins ? rival : -1;
+    if (l->beside) return;
     if (wins || clear) enthrone(l, team, rival);
     else if (ratio > worse && low > 1 && rival != l->native) arm->out = true;
 }
@@ -153,7 +159,7 @@ static double plan_pair(const struct learner *l, int rival, struct pair *pair) {
     if (!look && each <= long_call) pair->warm = 1;
     if (!look && l->loose) lengthen(l, rival, pair);
     if (l->arms[rival].first) pair->arm[0] = rival, pair->arm[1] = l->incumbent;
-    double extra = (look ? 2 : l->arms[rival].seconds / each) - 1;
+    double extra = (look ? 2 : l->arms[rival].seconds / each) - !l->beside;
     double cost = extra > 0 ? extra * each * (pair->calls + pair->warm) : 0;
     double missing = (l->spent + cost - free_seconds) / share() - (double)l->calls * each;
     return missing > 0 ? missing / each + 1 : 0;
@@ -207,9 +213,9 @@ static void crown_fastest(struct learner *l, struct team *team) {
     if (best != l->incumbent) enthrone(l, team, best);
 }
 
-/* Over several nodes the times are told by messages of their own. */
-static bool has_barrier(const struct team *team, const struct plan *plan) {
-    return team->wire || plan->algorithm->code->run != NULL;
+/* Over several nodes the times are told by messages of their own; where a rival never runs alone a barrier is added. */
+static bool has_barrier(const struct learner *l, const struct team *team, const struct plan *plan) {
+    return team->wire || l->beside || plan->algorithm->code->run != NULL;
 }
 
 /* What the first of two arms leaves under way the second one has to finish, in its own time: over TCP that was slower by a third
@@ -241,15 +247,16 @@ static void hear(struct learner *l, struct team *team) {
     int mine = told->arm[0] == l->incumbent ? 0 : 1;
     if (told->arm[mine] != l->incumbent) return; /* somebody else sits there by now */
     struct arm *rival = &l->arms[told->arm[!mine]];
-    double extra = (l->arms[told->arm[!mine]].seconds - l->arms[l->incumbent].seconds) * (told->calls + told->warm);
+    double spared = l->beside ? 0 : l->arms[l->incumbent].seconds;
+    double extra = (rival->seconds - spared) * (told->calls + told->warm);
     if (extra > 0) l->spent += extra;
     double ratio = rival->seconds / l->arms[l->incumbent].seconds;
     if (told->look && ratio > hopeless && told->arm[!mine] != l->native) rival->out = true;
     if (l->loose && ratio <= worse && rival->grown < most_grown) rival->grown++;
     else if (l->loose && ratio > worse && rival->grown > 0) rival->grown--;
     uint64_t soon = (uint64_t)(told->calls + told->warm);
-    if (ratio < plain && l->rest > soon && has_barrier(team, l->arms[l->incumbent].plan)) l->rest = soon;
-    l->favourite = l->loose && ratio < obvious ? told->arm[!mine] : -1;
+    if (ratio < plain && l->rest > soon && !l->beside && has_barrier(l, team, l->arms[l->incumbent].plan)) l->rest = soon;
+    l->favourite = l->loose && ratio < obvious && !l->beside ? told->arm[!mine] : -1;
     if (l->favourite >= 0) l->rest = 0;
     if (told->look) return;
     ratio = both_ways(rival, &l->arms[l->incumbent], mine == 1);
@@ -296,13 +303,16 @@ static struct plan *pair_turn(struct learner *l, struct team *team) {
     struct plan *plan = plan_of(l, team, pair->arm[l->turn / length]);
     if (!plan) return l->turn = -1, NULL;
     plan->timed = l->turn++ % length >= pair->warm;
-    return plan;
+    struct plan *incumbent = l->arms[l->incumbent].plan;
+    if (!l->beside || plan == incumbent) return plan;
+    incumbent->beside = plan;
+    return incumbent;
 }
 
 /* Between pairs: the incumbent runs, and nobody asks until it is time for the next pair. */
 static struct plan *rest_turn(struct learner *l, struct team *team, uint32_t *quiet) {
     struct plan *incumbent = l->arms[l->incumbent].plan;
-    bool telling = l->asked || (l->due && has_barrier(team, incumbent));
+    bool telling = l->asked || (l->due && has_barrier(l, team, incumbent));
     if (telling) return incumbent; /* the next call hears */
     if (l->rest == 0 && begin_pair(l)) {
         l->turn = 0;
@@ -321,11 +331,12 @@ struct plan *learn_turn(struct learner *l, struct team *team, uint32_t *quiet) {
     if (l->asked) hear(l, team);
     struct plan *plan = l->turn >= 0 ? pair_turn(l, team) : NULL;
     if (!plan) plan = rest_turn(l, team, quiet);
-    if (l->due && has_barrier(team, plan)) {
+    if (l->due && has_barrier(l, team, plan)) {
         sums_add(team, (uint64_t[2]){(uint64_t)(l->told.seconds[0] * 1e9), (uint64_t)(l->told.seconds[1] * 1e9)}, l->sums);
         l->due = false;
         l->asked = true;
-        if (plan->algorithm->code->loose && !team->wire) sync_all(team, 0); /* the barrier that it does not bring */
+        bool brings_one = plan->algorithm->code->run && !plan->algorithm->code->loose;
+        if (!brings_one && !team->wire) sync_all(team, 0); /* the barrier that it does not bring */
     }
     return plan;
 }
@@ -333,7 +344,7 @@ struct plan *learn_turn(struct learner *l, struct team *team, uint32_t *quiet) {
 void learn_spoil(struct learner *l) {
     if (l->turn < 0) return;
     for (int i = 0; i < 2; i++)
-        if (l->arms[l->pair.arm[i]].plan) l->arms[l->pair.arm[i]].plan->timed = false;
+        if (l->arms[l->pair.arm[i]].plan) l->arms[l->pair.arm[i]].plan->timed = false, l->arms[l->pair.arm[i]].plan->beside = NULL;
     l->turn = -1;
     l->rest = least_rest;
 }
@@ -351,5 +362,9 @@ bool learn_evidence(const struct learner *l, const struct plan *plan, struct evi
         evidence->gain = middle(native, &evidence->low, &evidence->high);
     }
     evidence->outside = !l->in_reach;
+    if (l->better < 0) return true;
+    const struct arm *winner = &l->arms[l->better];
+    evidence->better_seconds = winner->tried_seconds / winner->tried;
+    memcpy(evidence->better, winner->text, sizeof evidence->better);
     return true;
 }

@@ -41,13 +41,15 @@ struct learner {
     int count, incumbent, native; /* native: its place among the arms */
     int favourite;                /* a loose rival that was far better in the latest pair; -1: none */
     bool loose;                   /* ranks may run ahead of each other */
-    struct pair pair, told;       /* under way; told to the others */
-    int turn;                     /* calls of the pair that began; -1: none under way */
-    bool due, asked;              /* the last pair is to be told; was told, and the sum is to be read */
-    uint64_t sums[2];             /* nanoseconds of all ranks */
-    uint64_t calls;               /* of the class, so far */
-    uint64_t rest;                /* calls to come between two pairs */
-    int settled;                  /* pairs in a row that changed nothing */
+    bool beside; /* rivals run beside the incumbent and never take over: what is delivered must not depend on the clock */
+    int better;  /* and this is the latest of them that won its trials; -1: none */
+    struct pair pair, told; /* under way; told to the others */
+    int turn;               /* calls of the pair that began; -1: none under way */
+    bool due, asked;        /* the last pair is to be told; was told, and the sum is to be read */
+    uint64_t sums[2];       /* nanoseconds of all ranks */
+    uint64_t calls;         /* of the class, so far */
+    uint64_t rest;          /* calls to come between two pairs */
+    int settled;            /* pairs in a row that changed nothing */
     int rounds;
     double spent; /* seconds that trying slower arms has cost each rank, on average */
 };

@@ -29,9 +29,9 @@ struct class {
 };
 
 struct plans {
-    uint32_t generation;                         /* of the forced plan */
-    unsigned forced;                             /* the collectives that it does; the others are chosen as ever */
-    struct class table[COLLECTIVES][2][classes]; /* [shape.ordered] */
+    uint32_t generation;                            /* of the forced plan */
+    unsigned forced;                                /* the collectives that it does; the others are chosen as ever */
+    struct class table[COLLECTIVES][2][2][classes]; /* [shape.ordered][shape.rounds] */
     int count, learners;
     struct plan entries[most_plans];
     struct learner learner[most_learners];
@@ -85,8 +85,9 @@ static struct plan *keep(struct plans *plans, const struct shape *shape, const s
     int class = class_of(shape->bytes);
     for (int i = 0; i < plans->count; i++) {
         struct plan *entry = &plans->entries[i];
-        if (entry->collective == shape->collective && entry->size_class == class && strcmp(entry->text, plan->text) == 0 &&
-            entry->reason == plan->reason && entry->source == plan->source)
+        if (entry->collective == shape->collective && entry->size_class == class && entry->ordered == shape->ordered &&
+            entry->rounds == shape->rounds && strcmp(entry->text, plan->text) == 0 && entry->reason == plan->reason &&
+            entry->source == plan->source)
             return entry;
     }
     if (plans->count == most_plans) return &plans->entries[0]; /* always native: see plans_of */
@@ -94,6 +95,8 @@ static struct plan *keep(struct plans *plans, const struct shape *shape, const s
     *entry = *plan;
     entry->collective = shape->collective;
     entry->size_class = class;
+    entry->ordered = shape->ordered;
+    entry->rounds = shape->rounds;
     return entry;
 }
 
@@ -125,7 +128,7 @@ HOT static struct plans *plans_of(struct team *team) {
 static bool is_forced(const struct plans *plans, const struct shape *shape) { return plans->forced >> shape->collective & 1; }
 
 static struct class *class_at(struct plans *plans, const struct shape *shape) {
-    return &plans->table[shape->collective][shape->ordered][class_of(shape->bytes)];
+    return &plans->table[shape->collective][shape->ordered][shape->rounds][class_of(shape->bytes)];
 }
 
 /* ---- making plans ---- */
@@ -201,8 +204,8 @@ static struct plan *forced_for(struct team *team, const struct shape *shape, str
 }
 
 static void look_at_forced(struct plans *plans, uint32_t now) {
-    for (int c = 0; c < COLLECTIVES; c++)
-        for (int k = 0; k < classes; k++) plans->table[c][0][k].forced = plans->table[c][1][k].forced = NULL;
+    struct class *all = &plans->table[0][0][0][0];
+    for (size_t c = 0; c < sizeof plans->table / sizeof *all; c++) all[c].forced = NULL;
     struct plan plan = forced_plan();
     plans->forced = plan.algorithm ? plan.algorithm->collectives : 0;
     plans->generation = now;
@@ -260,10 +263,12 @@ struct plan *plan_detour(struct team *team, const struct shape *shape) {
     return slot->plan;
 }
 
+void plan_spoil(struct team *team, const struct shape *shape) { spoil(class_at(team->plans, shape)); }
+
 struct plan *plan_left(struct team *team, const struct shape *shape) {
     struct plan native = {0};
     be_native(&native, "a rank could not take part (a buffer on a device or at MPI_BOTTOM, or no memory to pack into)");
-    spoil(class_at(team->plans, shape));
+    plan_spoil(team, shape);
     return keep(team->plans, shape, &native);
 }
 

@@ -30,10 +30,12 @@ struct plan {
     const char *reason; /* why native; NULL otherwise. Static storage */
     const char *source; /* who chose it: model, forced, measured, ... Static storage */
     enum collective collective;
-    int size_class; /* class_of the blocks' bytes */
+    int size_class;       /* class_of the blocks' bytes */
+    bool ordered, rounds; /* as in the shape */
     struct tally tally;
     bool timed;           /* the next call is to be timed, */
     double timed_seconds; /* and this is what it took */
+    struct plan *beside;  /* in the next call this plan is to run too, on a copy that nobody gets, and to be timed; NULL: none */
 };
 
 /* What was measured about a class: means over the ranks, of the calls that were timed. */
@@ -42,6 +44,9 @@ struct evidence {
     double gain, low, high;         /* native / chosen: the median of pairs of trials, and its interval */
     int pairs;
     bool outside; /* of calls whose buffers peers cannot reach */
+    /* A plan that won its trials but may not take over, as sums would be bracketed otherwise; "": none. */
+    char better[64];
+    double better_seconds;
 };
 
 /* The plan of the next call on this team, to be called once per call. Looks only at what is the same on all ranks, so all ranks
@@ -58,6 +63,9 @@ bool plan_prefers_host(const struct team *team, const struct shape *shape);
 /* Tells the planner that a call of this shape met buffers out of reach: unless the plan was forced, the next calls of the shape's
  * class take a plan that is made for that. Returns it; NULL when the plan was forced. Every rank must tell. Collective. */
 struct plan *plan_detour(struct team *team, const struct shape *shape);
+
+/* Tells the planner that a trial of this shape's class did not run as planned. Every rank must tell. Local. */
+void plan_spoil(struct team *team, const struct shape *shape);
 
 /* The plan that stands for "this call was left to the host MPI" for a reason found after plan_for. Every rank must ask. Local. */
 struct plan *plan_left(struct team *team, const struct shape *shape);

@@ -93,7 +93,7 @@ struct waits {
     struct late {
         int rank;
         double seconds;
-    } * late; /* [p] those ranks; NULL until the first such call */
+    } *late; /* [p] those ranks; NULL until the first such call */
 };
 
 /* The data paths: ways to a peer's memory. */
@@ -195,9 +195,12 @@ struct team {
     int32_t *world;             /* [p] the ranks' numbers in MPI_COMM_WORLD */
     uint32_t domains;           /* of memory, that the ranks sit in */
     uint32_t *domain_of;        /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain */
-    double sync_seconds;        /* one barrier of this team, the same figure on all ranks */
-    size_t l2_bytes, l3_bytes;  /* of one L2 and of all L3 of the node, the same figures on all ranks; 0: unknown */
-    uint32_t sums_count;        /* of sums_add */
+    double sync_seconds;        /* one barrier of this team, as measured; the same figure on all ranks */
+    /* What a barrier of so many ranks usually takes. What combines is chosen by this and not by the figure above: a plan sets the
+     * brackets, and the last digits of a sum must not depend on the clock. */
+    double usual_sync_seconds;
+    size_t l2_bytes, l3_bytes; /* of one L2 and of all L3 of the node, the same figures on all ranks; 0: unknown */
+    uint32_t sums_count;       /* of sums_add */
     uint64_t sums_seen[2][2], *sums_wanted;
     int processors;                      /* of the node, for its ranks */
     void (*progress)(struct team *team); /* drives the host MPI while I wait; NULL: nothing to drive */
@@ -362,8 +365,10 @@ uint32_t sync_release(struct team *team);
 uint32_t sync_wait(struct team *team);
 /* Arrive and release or wait: a full barrier. */
 uint32_t sync_all(struct team *team, uint32_t trouble);
-/* What the cost model wants to know: measures the barrier, asks rank 0 for its caches; sets sync_seconds, l2_bytes and l3_bytes.
- * Collective. */
+/* Seconds that a barrier usually takes among p ranks on so many processors (0: not known). */
+double sync_usual(int p, int processors);
+/* What the cost model wants to know: measures the barrier, asks rank 0 for its caches; sets both of the barrier's seconds, l2_bytes
+ * and l3_bytes. Collective. */
 void sync_measure(struct team *team);
 /* Sums over the ranks that ride on barriers. Before a call that has a barrier each rank adds its two values; after it each can read
  * the sums of all into sums[2], which must live until then. Every rank adds in the same sequence; who adds again before it has

@@ -264,6 +264,7 @@ static int agree_on_figures(struct team *team) {
     model->l2_bytes = team->l2_bytes = figures.l2_bytes;
     model->l3_bytes = team->l3_bytes = figures.l3_bytes;
     model->processors = team->processors = figures.processors;
+    model->usual_sync_seconds = team->usual_sync_seconds = sync_usual(model->p, model->processors);
     model->slot = figures.slot;
     model->space_bytes = node->space_bytes;
     return error;

@@ -100,6 +100,18 @@ def python_forks(flavour, ranks):
     result.check(result.report["heap"] == "on", "the heap is not on")
 
 
+def sums(flavour, ranks):
+    """With trials in a tenth of the time: the bits of floating-point sums are those of the first call, and of the first run."""
+    env = {"MORTAR_TUNE": "watch", "MORTAR_REGRET": "10"}
+    runs = [ran(flavour, ranks, ["sums-" + flavour, "1500"], env=env) for _ in range(2)]
+    runs.append(ran(flavour, ranks, ["sums-" + flavour, "2"]))  # without trials
+    bits = {result.out.split()[1] for result in runs}
+    runs[0].check(len(bits) == 1, "the bits differ from run to run: %r" % bits)
+    tried = [row for row in runs[0].collectives(collective="allreduce")
+             if row.get("native_call_seconds", 0) > 0 and row["from"] > 1]
+    runs[0].check(tried, "nothing was tried beside")
+
+
 def shared_kilobytes():
     with open("/proc/meminfo", encoding="utf-8") as file:
         return [int(line.split()[1]) for line in file if line.startswith("Shmem:")][0]
@@ -147,7 +159,7 @@ def kill(flavour, ranks):
 
 
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, shortcuts, big, forks, python_forks, kill)}
+    tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, shortcuts, sums, big, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)

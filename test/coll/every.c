@@ -221,7 +221,8 @@ static int one(const struct row *row, size_t bytes) {
     memset(recv + (size_t)p * n, guard_byte, guard);
     int fine = row->try();
     for (int k = 0; k < guard; k++) fine = fine && recv[(size_t)p * n + (size_t)k] == guard_byte;
-    if (!fine && told++ < 3) fprintf(stderr, "rank %d: %s of %zu bytes, root %d, call %llu: wrong\n", me, row->name, n, root, (unsigned long long)call);
+    if (!fine && told++ < 3)
+        fprintf(stderr, "rank %d: %s of %zu bytes, root %d, call %llu: wrong\n", me, row->name, n, root, (unsigned long long)call);
     return !fine;
 }
 
@@ -248,7 +249,8 @@ int main(int argc, char **argv) {
         if (strcmp(argv[a], "--seed") == 0) seed = strtoull(argv[a + 1], NULL, 10);
         if (strcmp(argv[a], "--plan") == 0 && (!force || force(argv[a + 1]) != 0)) return fprintf(stderr, "no such plan\n"), 2;
     }
-    if (p < 3 || p > most_ranks) return fprintf(stderr, "3 to %d ranks, for a ring without a neighbour named twice\n", most_ranks), 2;
+    if (p < 3 || p > most_ranks)
+        return fprintf(stderr, "3 to %d ranks, for a ring without a neighbour named twice\n", most_ranks), 2;
     pool = malloc(pool_bytes + most);
     send = malloc((size_t)p * most + 1);
     recv = malloc((size_t)p * most + guard);

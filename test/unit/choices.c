@@ -55,6 +55,16 @@ static void same(double a, double b, const char *what) {
 
 static int prepared(void *state, struct team *team) { return (void)state, (void)team, 0; }
 
+static struct team node_of(int ranks, double sync_seconds) {
+    struct team node = {.p = ranks, .nodes = 1, .domains = 1, .processors = ranks, .space_bytes = (size_t)1 << 40};
+    node.sync_seconds = sync_seconds;
+    node.usual_sync_seconds = sync_usual(ranks, ranks);
+    node.l2_bytes = 1 << 20;
+    node.l3_bytes = 64 << 20;
+    node.slot = 64 << 10;
+    return node;
+}
+
 static void choose(const struct row *row) {
     static int lowest[most_ranks];
     struct carrier carrier = {.prepare = prepared};
@@ -64,11 +74,7 @@ static void choose(const struct row *row) {
     int p = row->nodes * row->each;
     for (int r = 0; r < p; r++) lowest[r] = r / row->each * row->each;
     expect(places_make(&places, p, lowest) == 0, "places of %d ranks", p);
-    struct team node = {.p = row->each, .nodes = 1, .domains = 1, .processors = row->each, .space_bytes = (size_t)1 << 40};
-    node.sync_seconds = row->each > 1 ? 0.2e-6 + 30e-9 * row->each : 0;
-    node.l2_bytes = 1 << 20;
-    node.l3_bytes = 64 << 20;
-    node.slot = 64 << 10;
+    struct team node = node_of(row->each, row->each > 1 ? 0.2e-6 + 30e-9 * row->each : 0);
     struct team team = node;
     team.p = p, team.nodes = row->nodes;
     team.node = team.model = &node, team.places = &places, team.wire = &wire;
@@ -107,8 +113,24 @@ static void contention(void) {
     }
 }
 
+/* Of what combines the plan sets the brackets: what a barrier took when it was measured must not be seen in it. */
+static void clockless(void) {
+    for (int p = 2; p <= 64; p *= 2)
+        for (int c = 0; c < COLLECTIVES; c++)
+            for (size_t bytes = 8; bytes <= 8 << 20 && among((enum collective)c, REDUCTIONS); bytes *= 2) {
+                struct shape shape = {.collective = (enum collective)c, .bytes = bytes, .rounds = true};
+                struct team fast = node_of(p, 1e-8), late = node_of(p, 1e-2);
+                struct plan one, other;
+                plan_choose(&fast, &shape, true, &one);
+                plan_choose(&late, &shape, true, &other);
+                expect(strcmp(one.text, other.text) == 0, "%s of %zu bytes on %d ranks: %s and, when barriers were slow, %s",
+                       collective_names[c], bytes, p, one.text, other.text);
+            }
+}
+
 int main(void) {
     contention();
+    clockless();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) choose(&rows[i]);
     return 0;
 }

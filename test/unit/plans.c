@@ -117,7 +117,7 @@ static void change(struct rank *rank) {
  * when buffers are in reach again. Long blocks go to the host MPI. A forced plan stays. */
 static void detour(struct rank *rank) {
     const char *forced = rank->crew->argument;
-    struct shape shape = {COLL_alltoall, 200, false, 0, false};
+    struct shape shape = {.collective = COLL_alltoall, .bytes = 200};
     int straight = 0;
     for (int number = 0; number < 600; number++) {
         struct plan *plan = plan_for(&rank->team, &shape);
@@ -159,8 +159,8 @@ static void detour(struct rank *rank) {
 
 static void reasons(struct rank *rank) {
     struct team *team = &rank->team;
-    struct shape nothing = {COLL_allgather, 0, false, 0, false}, some = {COLL_alltoall, 100, false, 0, false},
-                 gather = {COLL_allgather, 100, false, 0, false};
+    struct shape nothing = {.collective = COLL_allgather, .bytes = 0}, some = {.collective = COLL_alltoall, .bytes = 100},
+                 gather = {.collective = COLL_allgather, .bytes = 100};
     struct plan *plan = plan_for(team, &nothing);
     expect(!plan->algorithm->code->run && strcmp(plan->reason, "no bytes") == 0, "zero bytes: %s", plan->text);
     plan = plan_for(team, &some);
@@ -178,7 +178,7 @@ static void reasons(struct rank *rank) {
 
 /* A rank cannot map a peer: pull is impossible on all ranks, alike. */
 static void unmappable(struct rank *rank) {
-    struct shape shape = {COLL_alltoall, 100, false, 0, false};
+    struct shape shape = {.collective = COLL_alltoall, .bytes = 100};
     if (rank->team.me == 1) rank->team.names[0].inode += 1 << 20;
     struct plan *plan = plan_for(&rank->team, &shape);
     same_everywhere(rank, plan);
@@ -189,7 +189,7 @@ static void unmappable(struct rank *rank) {
 
 /* More plans than a team keeps: the rest is native on all ranks, and what was there still runs. */
 static void too_many(struct rank *rank) {
-    struct shape shape = {COLL_alltoall, 1000, false, 0, false};
+    struct shape shape = {.collective = COLL_alltoall, .bytes = 1000};
     int ran = 0, left = 0;
     for (int i = 1; i <= 1100; i++) {
         char text[32];
@@ -217,7 +217,7 @@ static void visit(const struct team *team, const struct plan *plan, const struct
 
 static void tallies(void) {
     struct team team = {.p = 1, .why_native = "alone"};
-    struct shape alltoall = {COLL_alltoall, 8, false, 0, false}, allgather = {COLL_allgather, 8, false, 0, false};
+    struct shape alltoall = {.collective = COLL_alltoall, .bytes = 8}, allgather = {.collective = COLL_allgather, .bytes = 8};
     plan_visit(&team, visit);
     plan_for(&team, &alltoall)->tally.calls += 3;
     plan_visit(&(struct team){.p = 1}, visit);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* beside - a trial whose results nobody gets. How a sum of floating-point numbers is bracketed shows in its last digits, and a plan
+ * sets the brackets; so what a program gets comes from one plan, and what else is to be measured (src/plan/learn.c) works on the
+ * same operands beside it, before it, as they may be overwritten in place, and into memory of its own. */
+#include "mpi/calls.h"
+
+#include <stdlib.h>
+
+/* Bytes of what this rank receives; 0: its receive buffer is not significant. */
+static size_t received_bytes(const struct request *r, const struct team *team, size_t extent) {
+    if (r->collective == COLL_reduce && team->me != r->root) return 0;
+    bool parts = r->collective == COLL_reduce_scatter;
+    return (parts ? (size_t)entry_of(r->recv.counts, entry_width(r), team->me) : (size_t)r->recv.count) * extent;
+}
+
+void run_beside(const struct request *r, struct team *team, const struct family *family, struct plan *plan,
+                const struct shape *shape) {
+    struct plan *rival = plan->beside;
+    struct elements elements;
+    struct request copy = *r;
+    plan->beside = NULL;
+    bool fits = elements_of(r->recv.type, r->op, &elements) && !elements.mingled;
+    size_t bytes = fits ? received_bytes(r, team, (size_t)elements.extent) : 0;
+    char *memory = malloc(bytes + 1);
+    if (!team_agree(team, fits && memory)) {
+        plan_spoil(team, shape);
+        free(memory);
+        return;
+    }
+    if (r->send.buffer == MPI_IN_PLACE) copy.send.buffer = r->recv.buffer;
+    copy.recv.buffer = memory;
+    double start = clock_seconds();
+    if (rival->algorithm->code->run) family->run(&copy, team, &rival, shape);
+    else r->native(&copy);
+    rival->timed_seconds = clock_seconds() - start;
+    free(memory);
+}
