@@ -74,6 +74,11 @@ static inline struct block block_of(const struct blocks *blocks, int b) {
     return block;
 }
 static inline size_t block_bytes(const struct block *block) { return block->elements * block->layout->size; }
+/* Do the data of both lie in the same place? Buffers of a call share no byte unless it is in place, so the first byte tells. The
+ * address alone does not: elements may begin before or behind their data. */
+static inline bool is_same_place(const struct block *a, const struct block *b) {
+    return a->at + a->layout->low == b->at + b->layout->low;
+}
 
 /* The neighbourhood of a communicator with a topology. Neighbours that are nobody (MPI_PROC_NULL) have blocks but no edges; a
  * neighbour that is named twice has two edges; a rank may be its own neighbour. */

@@ -183,14 +183,10 @@ HOT struct block offer_block(const struct team *team, int owner, const struct of
 }
 
 HOT void relay_block(const struct block *to, const struct block *from, const struct copier *copier) {
-    if (to->at == from->at) return; /* in place */
-    size_t bytes = block_bytes(from), most = block_bytes(to);
-    if (to->layout->run && from->layout->run) copy_block(copier, to->at, from->at, bytes < most ? bytes : most);
-    else layout_copy(to->at, to->layout, to->elements, from->at, from->layout, from->elements, copier);
+    layout_copy(to->at, to->layout, to->elements, from->at, from->layout, from->elements, copier);
 }
 
 HOT bool relay_piece(const struct block *to, const struct block *from, const struct copier *copier, size_t piece) {
-    if (to->at == from->at) return false; /* in place */
     return layout_copy_piece(to->at, to->layout, to->elements, from->at, from->layout, from->elements, copier, piece);
 }
 

@@ -26,7 +26,7 @@ struct overlap {
     char *area;     /* all blocks, node by node */
     size_t *starts; /* [p + 1] by place; NULL: equal blocks */
     struct blocks recvs;
-    const char *mine; /* my block */
+    struct block mine; /* what I send */
 };
 
 static enum collective asks(enum collective collective) { return (void)collective, COLL_allgatherv; }
@@ -80,17 +80,16 @@ static void pack_mine(struct overlap *o) {
     const struct places *places = o->team->places;
     struct blocks sends, recvs;
     sides_of(o->team, o->call, &sends, &recvs);
-    struct block block = block_of(&sends, 0);
-    o->mine = block.at;
+    o->mine = block_of(&sends, 0);
     int place = places->first[places->node_of[o->team->me]] + places->local_of[o->team->me];
-    layout_pack(o->area + start_of(o, place), block.at, block.layout, block.elements);
+    layout_pack(o->area + start_of(o, place), o->mine.at, o->mine.layout, o->mine.elements);
 }
 
 static void unpack_node(const struct overlap *o, int node) {
     const struct places *places = o->team->places;
     for (int i = places->first[node]; i < places->first[node + 1]; i++) {
         struct block block = block_of(&o->recvs, places->ranks[i]);
-        if (places->ranks[i] == o->team->me && block.at == o->mine) continue; /* in place; an empty block begins where others do */
+        if (places->ranks[i] == o->team->me && is_same_place(&block, &o->mine)) continue;
         layout_unpack(block.at, block.layout, block.elements, o->area + start_of(o, i), block_bytes(&block));
     }
 }

@@ -84,7 +84,7 @@ enum outcome lanes_spread(struct team *team, const struct call *given, const str
     failed = sync_all(team->node, failed ? PATH_LOST : 0) & PATH_LOST;
     for (int r = 0; r < team->p && !absent; r++) {
         struct block block = block_of(&recvs, places->ranks[r]);
-        if (places->ranks[r] == team->me && block.at == own.at) continue; /* in place; where I have nothing another may begin */
+        if (places->ranks[r] == team->me && is_same_place(&block, &own)) continue;
         unpack_block(&joint, &block, s->in + s->at[r]);
     }
     joint_end(&joint);

@@ -61,6 +61,14 @@ def lifetime(flavour, ranks):
     ran(flavour, ranks, ["lifetime-" + flavour])
 
 
+def apart(flavour, ranks):
+    ran(flavour, ranks, ["apart-" + flavour])
+    for plan in ("pull(compact)", "cico"):
+        ran(flavour, ranks, ["apart-" + flavour], ["--plan", plan])
+    for plan in ("native", "overlap(ring)", "distribute(direct(8))"):
+        ran(flavour, ranks, ["apart-" + flavour], ["--option", "NODES=2", "--plan", plan])
+
+
 def shortcuts(flavour, ranks):
     """Nothing is remembered while a report is wanted from the start, so the program asks for one at its end."""
     with tempfile.TemporaryDirectory() as folder:
@@ -159,7 +167,8 @@ def kill(flavour, ranks):
 
 
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, shortcuts, sums, big, forks, python_forks, kill)}
+    tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, shortcuts, sums, apart, big, forks, python_forks,
+                                     kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)
