@@ -80,10 +80,10 @@ static void describe(const struct settings *settings, struct trial *t, int call)
         snprintf(what, sizeof what, "%d x %d %s of family %d%s", t->units, t->unit, t->layout->name, t->family, typings[t->typing]);
     }
     snprintf(t->text, sizeof t->text,
-             "%s%s plan %s, %s (%d ranks, root %d), %s, shape %d%s, buffers %d, disturb %d, by %s; "
+             "%s%s plan %s, %s (%d ranks, root %d), %s, shape %d%s, buffers %d, beside %s, by %s; "
              "again: --seed %llu --cases %d --only %d%s",
              has->name, t->large ? "_c" : "", t->plan ? t->plan : "auto", t->place->name, t->place->p, t->root, what, (int)t->shape,
-             t->in_place ? ", in place" : "", t->buffers, t->disturb, t->by_host ? "host" : "definition",
+             t->in_place ? ", in place" : "", t->buffers, beside_names[t->beside], t->by_host ? "host" : "definition",
              (unsigned long long)settings->seed, settings->cases, t->number, call ? later : "");
 }
 
@@ -98,10 +98,29 @@ static bool refused(const struct trial *t) {
     return t->plan && (!t->place->apart || (sscanf(t->plan, "leader(%d", &leaders) == 1 && leaders > t->place->most));
 }
 
-/* place: of the calls before, or NULL. From here on ranks of different communicators may draw different numbers. */
-static void draw_call(const struct settings *settings, struct trial *t, const struct place *place, bool alone) {
+/* A size of the class, its ends more often than others. */
+static size_t draw_of_class(struct random *random, int class) {
+    size_t low = (size_t)1 << class;
+    switch (below(random, 4)) {
+    case 0: return low;
+    case 1: return 2 * low - 1;
+    default: return low + (size_t)below(random, (int)low);
+    }
+}
+
+/* The largest class that fits. */
+static int most_class(const struct settings *settings, int most) {
+    size_t p = (size_t)places[0].p;
+    while (most > 0 && ((size_t)2 << most) * p * p > settings->volume) most--;
+    return most;
+}
+
+/* first: of the calls before, or NULL. From here on ranks of different communicators may draw different numbers. */
+static void draw_call(const struct settings *settings, struct trial *t, const struct trial *first, bool alone) {
     struct random random = {t->seed};
+    const struct place *place = first ? first->place : NULL;
     draw_plan(&random, settings, t);
+    if (first && t->class >= 0) t->collective = first->collective, t->plan = first->plan;
     if (place && on_topology(t) && !place->topology) { /* another instead */
         t->collective = COLL_barrier;
         t->plan = settings->automatic ? NULL : settings->plans[COLL_barrier][0];
@@ -124,11 +143,14 @@ static void draw_call(const struct settings *settings, struct trial *t, const st
     int p = places[0].p, fit = 1, most = alone ? (int)size_count : (int)short_sizes;
     while (fit < most && sizes[fit] * (size_t)p * (size_t)p <= settings->volume) fit++;
     size_t wish = below(&random, 4) ? sizes[below(&random, fit)] : (size_t)below(&random, (int)sizes[fit - 1] + 1);
+    if (t->class >= 0) wish = draw_of_class(&random, t->class);
     t->in_place = below(&random, 4) == 0 && has->has & IN_PLACE;
     t->large = below(&random, 4) == 0;
     t->buffers = below(&random, 3);
-    t->disturb = alone ? below(&random, 8) : below(&random, 2) * 3;
+    t->beside = below(&random, 2) ? (enum beside_kind)below(&random, alone ? (int)BESIDES : (int)HOST_COLLECTIVES + 1) : ALONE;
     t->root = below(&random, t->place->p);
+    /* MPICH 4.0's own fails on two ranks with a segmentation fault where the second one has more than 2 KiB in place. */
+    if ((t->native || t->place->apart) && t->collective == COLL_reduce && t->place->p == 2) t->in_place = false;
     t->shape = EQUAL;
     if (has->pattern == REDUCTION) draw_reduction(&random, t, wish, settings->nodes);
     else if (has->pattern != NOTHING) draw_blocks(&random, t, wish);
@@ -138,10 +160,11 @@ static void draw_call(const struct settings *settings, struct trial *t, const st
 
 int draw_group(const struct settings *settings, int number, struct trial *trials) {
     struct random random = {mix(settings->seed, (uint64_t)number, 0, 0)};
-    int count = below(&random, 8) ? 1 : group;
+    int count = below(&random, 6) ? 1 : group;
+    int class = count > 1 && below(&random, 3) ? below(&random, most_class(settings, below(&random, 2) ? 12 : 16) + 1) : -1;
     for (int i = 0; i < count; i++) {
-        trials[i] = (struct trial){.seed = draw(&random), .number = number};
-        draw_call(settings, &trials[i], i > 0 ? trials[0].place : NULL, count == 1);
+        trials[i] = (struct trial){.seed = draw(&random), .number = number, .class = class};
+        draw_call(settings, &trials[i], i > 0 ? &trials[0] : NULL, count == 1);
         describe(settings, &trials[i], i);
     }
     return count;

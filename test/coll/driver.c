@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* driver - draws random trials from a seed and runs them under forced plans; prints what the report must say in the end.
- * usage: mortar run driver --seed N --cases N [--only CASE] [--volume BYTES] [--auto] [--nodes] [--plain] COLLECTIVE=PLAN... */
+ * usage: mortar run driver --seed N --cases N [--only CASE] [--volume BYTES] [--auto] [--nodes] [--plain]
+ *        [--file PATH] COLLECTIVE=PLAN... */
 #define _GNU_SOURCE
 #include "driver.h"
 
@@ -54,6 +55,7 @@ static void read_settings(int count, char **words) {
         else if (strcmp(words[i], "--cases") == 0 && more) settings.cases = atoi(words[++i]);
         else if (strcmp(words[i], "--only") == 0 && more) settings.only = atoi(words[++i]);
         else if (strcmp(words[i], "--volume") == 0 && more) settings.volume = strtoull(words[++i], NULL, 0);
+        else if (strcmp(words[i], "--file") == 0 && more) settings.file = words[++i];
         else if (words[i][0] != '-') read_plan(words[i]);
         else usage(words[i]);
     }
@@ -94,6 +96,7 @@ static int run_all(int (*force)(const char *)) {
         if (settings.only >= 0 && number != settings.only) continue;
         int count = draw_group(&settings, number, trials);
         memcpy(trial_text, trials[0].text, sizeof trial_text);
+        for (int i = 0; i < count && settings.only >= 0 && places[0].me == 0; i++) fprintf(stderr, "driver: %s\n", trials[i].text);
         alarm(patience_seconds);
         int wrong = trials_run(trials, count, force);
         if (wrong < 0) {
@@ -120,6 +123,7 @@ int main(int count, char **words) {
     arenas(stack, sizeof stack);
     hosts_find();
     places_open();
+    beside_open(settings.file);
     layouts_make();
     combinations_make();
     int failures = run_all(force);
@@ -127,6 +131,7 @@ int main(int count, char **words) {
     print_expectations();
     combinations_free();
     layouts_free();
+    beside_close();
     places_close();
     if (places[0].me == 0) printf("driver: %d cases, %d failures\n", settings.cases, failures);
     MPI_Finalize();

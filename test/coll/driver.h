@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* driver.h - the generic test of the collectives: random trials, each the same on all ranks, run through mortar and once more by
  * the host MPI. driver.c counts, draw.c draws, blocks.c and reductions.c lay out a call's buffers and say what must come out,
- * calls.c makes the call, trial.c runs it; the others hold the tables. */
+ * calls.c makes the call, trial.c runs it, beside.c does something else meanwhile; the others hold the tables. */
 #ifndef MORTAR_TEST_DRIVER_H
 #define MORTAR_TEST_DRIVER_H
 
@@ -100,6 +100,35 @@ void arenas_reset(void); /* nobody uses static or stack buffers any more */
 bool buffer_make(struct buffer *buffer, enum kind kind, ptrdiff_t low, ptrdiff_t high, int offset);
 void buffer_free(struct buffer *buffer);
 
+/* ---- beside.c: what else goes on while a collective runs ---- */
+enum beside_kind {
+    ALONE,
+    LATE,
+    LEAVE_LATE,
+    MESSAGES,
+    HOST_BARRIER,
+    HOST_COLLECTIVES, /* up to here they may overlap those of the next call */
+    IN_RECV,
+    IN_PROBE,
+    IN_FENCE,
+    IN_FILE,
+    BESIDES
+};
+extern const char *const beside_names[BESIDES];
+enum { most_requests = 3 };
+struct beside {
+    MPI_Request requests[most_requests];
+    int count;
+    char *out, *in;
+    int from;      /* whose bytes must have come; -1: none */
+    int mine, sum; /* 0, or of an allreduce */
+};
+struct trial;
+void beside_open(const char *path); /* path: of a file that is made; NULL: no file and no window */
+void beside_close(void);
+void beside_begin(struct beside *beside, const struct trial *trial);
+bool beside_end(struct beside *beside, const struct trial *trial);
+
 /* ---- draw.c ---- */
 struct trial {
     uint64_t seed;
@@ -113,7 +142,8 @@ struct trial {
     bool by_host;         /* judged by the host MPI's own collective; else by messages */
     bool no_bytes;        /* and all ranks know it */
     int buffers;          /* 0: heap, 1: everything but heap, 2: mixed among ranks and sides */
-    int disturb;          /* 0: no, 1: messages under way, 2: MPI_Ibarrier under way, 3: ranks come late, 4: ranks leave late */
+    enum beside_kind beside;
+    int class;            /* -1, or the power of two that the sizes of its group have in common */
     /* Of blocks: */
     enum {
         PLAIN,
@@ -136,6 +166,7 @@ struct settings {
     int cases, only;
     bool automatic, nodes; /* nodes: the plans are those for several nodes */
     bool plain;            /* any call may be the host's own: nothing that hosts do wrong */
+    const char *file; /* for trials with MPI_File and MPI_Win; NULL: none */
     const char **plans[COLLECTIVES];
     int plan_count[COLLECTIVES];
 };

@@ -14,48 +14,13 @@
 
 char trial_text[512];
 
-/* Something else that is under way in the same communicator while the collective runs. */
-struct disturbance {
-    MPI_Request requests[2];
-    int count;
-    char *out, *in;
-    size_t bytes;
-};
-
 struct run {
     struct ready ready;
-    struct disturbance disturbance;
+    struct beside beside;
     char *send_copy, *before, *got, *left; /* of the send buffer; of the receive buffer: before, after, and what it is left with */
     double entered, came_out;
     bool fine;
 };
-
-static void disturb(struct disturbance *d, const struct trial *t) {
-    const struct place *place = t->place;
-    *d = (struct disturbance){.bytes = 70000};
-    if (t->disturb == 1) { /* long enough to need this rank's help */
-        d->out = malloc(d->bytes), d->in = malloc(d->bytes);
-        fill(d->out, d->bytes, t->seed + (uint64_t)place->me);
-        int left = (place->me + place->p - 1) % place->p, right = (place->me + 1) % place->p;
-        MPI_Irecv(d->in, (int)d->bytes, MPI_BYTE, right, 5, place->comm, &d->requests[d->count++]);
-        MPI_Isend(d->out, (int)d->bytes, MPI_BYTE, left, 5, place->comm, &d->requests[d->count++]);
-    }
-    if (t->disturb == 2) MPI_Ibarrier(place->comm, &d->requests[d->count++]);
-    struct random random = {t->seed ^ (uint64_t)place->me << 32};
-    if (t->disturb == 3 && below(&random, 2)) usleep((useconds_t)below(&random, 3000));
-}
-
-static bool disturbed(struct disturbance *d, const struct trial *t) {
-    MPI_Status statuses[2];
-    MPI_Waitall(d->count, d->requests, statuses);
-    if (!d->in) return true;
-    fill(d->out, d->bytes, t->seed + (uint64_t)((t->place->me + 1) % t->place->p));
-    bool fine = memcmp(d->in, d->out, d->bytes) == 0;
-    if (!fine) fprintf(stderr, "FAILED rank %d: a message beside the collective is wrong: %s\n", t->place->me, t->text);
-    free(d->in);
-    free(d->out);
-    return fine;
-}
 
 static bool same(const struct trial *t, const char *what, const struct buffer *buffer, const char *memory, const char *expected) {
     if (memcmp(memory, expected, buffer->bytes) == 0) return true;
@@ -122,7 +87,7 @@ static void run_call(struct run *run) {
     const struct trial *t = c->trial;
     struct buffer *send = &c->send.buffer, *recv = &c->recv.buffer;
     memcpy(trial_text, t->text, sizeof trial_text);
-    disturb(&run->disturbance, t);
+    beside_begin(&run->beside, t);
     run->fine = same(t, "receive buffer before the call", recv, recv->memory, run->before);
     run->entered = now();
     call(&mortar, c);
@@ -133,7 +98,7 @@ static void run_call(struct run *run) {
     fill(recv->memory, recv->bytes, t->seed * 3);
     fill(run->left, recv->bytes, t->seed * 3);
     if (c->tables.memory) memset(c->tables.memory, 0x11, c->tables.bytes);
-    if (t->disturb == 4) usleep(300); /* time for a straggler */
+    if (t->beside == LEAVE_LATE) usleep(300); /* time for a straggler */
 }
 
 /* ---- after ---- */
@@ -176,7 +141,7 @@ static void judge(struct run *run) {
     const struct trial *t = c->trial;
     const struct buffer *recv = &c->recv.buffer;
     enum pattern pattern = traits[t->collective].pattern;
-    run->fine = disturbed(&run->disturbance, t) && run->fine;
+    run->fine = beside_end(&run->beside, t) && run->fine;
     if (t->collective == COLL_barrier) run->fine = barred(run) && run->fine;
     ptrdiff_t send_base = c->send.buffer.base - c->send.buffer.memory, recv_base = recv->base - recv->memory;
     char *expected = malloc(recv->bytes);
@@ -208,7 +173,8 @@ int trials_run(const struct trial *trials, int count, int (*force)(const char *)
     for (int i = 0; i < count; i++)
         if (!get_ready(&runs[i], &trials[i])) abort();
     for (int i = 0; i < count; i++) {
-        if (force(trials[i].plan) != 0) return -1;
+        bool before = i > 0 && trials[i].plan == trials[i - 1].plan; /* forced anew it would be prepared anew */
+        if (!before && force(trials[i].plan) != 0) return -1;
         run_call(&runs[i]);
     }
     for (int i = 0; i < count; i++) {
