@@ -105,7 +105,8 @@ static void become_private(void) {
     bool by_file = region_fd_valid();
     struct extent extent = {0};
     while (region_used(extent.offset + extent.bytes, &extent)) {
-        map_private(region.base + extent.offset, extent.bytes);
+        /* With the page on either side, which is spare or of the rim: in the parent it can be read. */
+        map_private(region.base + extent.offset - region.page, extent.bytes + 2 * region.page);
         copy_extent(extent, by_file);
     }
     copy_adopted(by_file);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* region - creates the region (li2018 section 2: the shared heap) and keeps its free extents in a sorted array.
- * Free extents are inaccessible and left out of core files; those of an emptied extent hold no memory. */
+ * Free extents are left out of core files and hold no memory. They are inaccessible but for a fence, their first and their last
+ * page, which can be read: libraries read a little beyond blocks, in whole vectors, and where that is harmless with the C library
+ * it is here. A fence costs a page of the file once it is read, and nothing before. (If all could be read, mlockall would fill
+ * the region.) */
 #define _GNU_SOURCE
 #include "heap/region.h"
 
@@ -36,10 +39,10 @@ void __tsan_init(void) __attribute__((weak));
 
 extern void *__libc_stack_end;
 
-/* Maps the descriptor inside a larger reservation: an inaccessible rim keeps private mappings from touching the region, so
+/* Maps the descriptor inside a larger reservation: a rim that can only be read keeps private mappings from touching the region, so
  * that no range ever lies half in it. */
 static char *map_between_guards(int fd, size_t bytes) {
-    char *rim = mmap(NULL, bytes + 2 * huge_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *rim = mmap(NULL, bytes + 2 * huge_page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (rim == MAP_FAILED) return NULL;
     char *base = (char *)(((uintptr_t)rim + huge_page) & ~(uintptr_t)(huge_page - 1));
     if (mmap(base, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0) == base) {
@@ -82,6 +85,7 @@ static const char *open_region(void) {
         return "the address space has no room for MORTAR_HEAP_BYTES";
     }
     huge_begin(base, bytes);
+    region.page = (size_t)sysconf(_SC_PAGESIZE);
     spares[spare_count++] = (struct extent){.offset = 0, .bytes = bytes};
     region.fd = fd;
     region.base = base;
@@ -123,6 +127,21 @@ static bool carve(size_t i, size_t offset, size_t bytes) {
     return true;
 }
 
+/* The lock is held. A page beside an extent stays readable all the time: other threads run on. */
+static void fence(struct extent spare) {
+    size_t page = region.page;
+    char *first = region.base + spare.offset, *last = first + spare.bytes - page;
+    mprotect(first, page, PROT_READ);
+    mprotect(last, page, PROT_READ);
+    if (last > first + page) mprotect(first + page, (size_t)(last - first) - page, PROT_NONE);
+}
+
+/* The lock is held. What is spare on either side of an extent that was taken. */
+static void fence_around(struct extent extent) {
+    for (size_t i = 0; i < spare_count && spares[i].offset <= extent.offset + extent.bytes; i++)
+        if (spares[i].offset + spares[i].bytes >= extent.offset) fence(spares[i]);
+}
+
 /* First fit: low addresses stay dense, which is what fork copies fastest. */
 static char *find(size_t bytes) {
     size_t alignment = bytes >= huge_page ? huge_page : 64 << 10;
@@ -134,22 +153,27 @@ static char *find(size_t bytes) {
     return NULL;
 }
 
-/* The lock is held. A piece that finds no slot stays taken: its addresses are lost, its memory is not. */
-static void put_back(struct extent extent) {
+/* The lock is held. Returns the spare that the extent is part of now. NULL: a piece that finds no slot stays taken. Its addresses
+ * are lost, its memory is not. */
+static struct extent *put_back(struct extent extent) {
     size_t i = 0;
     while (i < spare_count && spares[i].offset < extent.offset) i++;
     bool joins_left = i > 0 && spares[i - 1].offset + spares[i - 1].bytes == extent.offset;
     bool joins_right = i < spare_count && extent.offset + extent.bytes == spares[i].offset;
     if (joins_left) {
-        spares[i - 1].bytes += extent.bytes;
-        if (!joins_right) return;
-        spares[i - 1].bytes += spares[i].bytes;
-        remove_spare(i);
+        i--;
+        spares[i].bytes += extent.bytes;
+        if (!joins_right) return &spares[i];
+        spares[i].bytes += spares[i + 1].bytes;
+        remove_spare(i + 1);
     } else if (joins_right) {
         spares[i] = (struct extent){.offset = extent.offset, .bytes = extent.bytes + spares[i].bytes};
     } else if (spare_count < most_spares) {
         insert_spare(i, extent);
+    } else {
+        return NULL;
     }
+    return &spares[i];
 }
 
 void *region_take_sparse(size_t bytes) {
@@ -162,9 +186,13 @@ void *region_take_sparse(size_t bytes) {
         atomic_store_explicit(&decided, true, memory_order_release);
     }
     char *address = region.bytes > 0 ? find(bytes) : NULL;
-    if (address && mprotect(address, bytes, PROT_READ | PROT_WRITE) != 0) { /* too many mappings */
-        put_back((struct extent){.offset = (size_t)(address - region.base), .bytes = bytes});
-        address = NULL;
+    if (address) {
+        struct extent extent = {.offset = (size_t)(address - region.base), .bytes = bytes};
+        if (mprotect(address, bytes, PROT_READ | PROT_WRITE) != 0) { /* too many mappings */
+            put_back(extent);
+            address = NULL;
+        }
+        fence_around(extent);
     }
     region_unlock();
     if (address) madvise(address, bytes, MADV_DODUMP);
@@ -191,10 +219,10 @@ void region_clear(void *address, size_t bytes) {
 void region_give(void *address, size_t bytes) {
     region_clear(address, bytes);
     int saved = errno;
-    mprotect(address, bytes, PROT_NONE);
     madvise(address, bytes, MADV_DONTDUMP);
     region_lock();
-    put_back((struct extent){.offset = (size_t)((char *)address - region.base), .bytes = bytes});
+    const struct extent *spare = put_back((struct extent){.offset = (size_t)((char *)address - region.base), .bytes = bytes});
+    if (spare) fence(*spare);
     region_unlock();
     errno = saved;
 }

@@ -13,6 +13,7 @@ struct extent {
 struct region {
     char *base;
     size_t bytes; /* 0: there is none (yet, or in a forked child: any more) */
+    size_t page;  /* of the system's: one beside each extent can be read */
     int fd;
     int error;                /* then this is -errno ... */
     const char *why;          /* ... and the reason, for users */

@@ -1,15 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wrap - jemalloc's requests to the operating system, diverted to the region; what the region does not hold or cannot serve
- * goes to the system as it always did. The linker gives jemalloc these names (--wrap), and nobody else. */
+ * goes to the system, with a page on either side that can be read, as in the region (region.c). The linker gives jemalloc these
+ * names (--wrap), and nobody else. */
 #define _GNU_SOURCE
 #include "heap/region.h"
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset);
 int __wrap_munmap(void *address, size_t bytes);
 int __wrap_madvise(void *address, size_t bytes, int advice);
+
+static void *map_fenced(size_t bytes, int protection, int flags) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), all = bytes + 2 * page;
+    char *fence = mmap(NULL, all, PROT_READ, flags, -1, 0);
+    if (fence == MAP_FAILED) return MAP_FAILED;
+    if (mprotect(fence + page, bytes, protection) == 0) return fence + page;
+    int saved = errno;
+    munmap(fence, all);
+    errno = saved;
+    return MAP_FAILED;
+}
+
+/* Leaves the first and the last page: jemalloc trims what it maps, and what it keeps ends there. It unmaps nothing else. */
+static int unmap_fenced(char *address, size_t bytes) {
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    mmap(address, page, PROT_READ, flags, -1, 0);
+    mmap(address + bytes - page, page, PROT_READ, flags, -1, 0);
+    return bytes > 2 * page ? munmap(address + page, bytes - 2 * page) : 0;
+}
 
 void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset) {
     if ((flags & MAP_FIXED) && region_holds(address)) {
@@ -20,12 +42,13 @@ void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd
     if (!(flags & (MAP_FIXED | MAP_SHARED)) && fd < 0) {
         void *taken = region_take(bytes);
         if (taken) return taken;
+        if (!address) return map_fenced(bytes, protection, flags);
     }
     return mmap(address, bytes, protection, flags, fd, offset);
 }
 
 int __wrap_munmap(void *address, size_t bytes) {
-    if (!region_holds(address)) return munmap(address, bytes);
+    if (!region_holds(address)) return unmap_fenced(address, bytes);
     region_give(address, bytes);
     return 0;
 }
