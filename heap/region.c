@@ -68,14 +68,12 @@ static const char *open_region(void) {
     if (__asan_init || __tsan_init) return "the program runs under AddressSanitizer or ThreadSanitizer";
     size_t bytes = option_number(OPTION_HEAP_BYTES) & ~(huge_page - 1);
     if (bytes == 0) return "MORTAR_HEAP_BYTES is below 2M";
-    struct rlimit space, file;
+    struct rlimit space;
     if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur / 4 < bytes) { /* leaves the program as much as it may expect */
         return "the limit on address space (ulimit -v) is below four times MORTAR_HEAP_BYTES";
     }
-    if (getrlimit(RLIMIT_FSIZE, &file) != 0 || file.rlim_cur < bytes) {
-        return "the limit on file size (ulimit -f) is below MORTAR_HEAP_BYTES";
-    }
     int fd = segment_create("mortar-heap", bytes);
+    if (fd == -EFBIG) return "the limit on file size (ulimit -f) is below MORTAR_HEAP_BYTES";
     if (fd < 0) return "the system refused a memfd of MORTAR_HEAP_BYTES";
     fd = segment_hide(fd);
     char *base = NULL;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* On functions of the path of a call after the first: the linker puts them side by side. With many ranks on a processor every
  * switch empties the TLB, and each page that a short call touches then costs about as much as its copying. */
@@ -102,8 +103,24 @@ int launcher_ranks(void);       /* ranks of the job */
 int launcher_local_ranks(void); /* ranks of the job on this node */
 int launcher_rank(void);        /* this one; -1: unknown */
 
+/* ---- file.c: what a user named: a file, a device, a pipe. Nothing here waits long for a pipe's other end, or is killed by it ---- */
+/* Reads at most so many bytes. *text is the caller's to free. 0 or -errno; -ETIMEDOUT: a pipe that nobody writes to. */
+int file_read(const char *path, size_t most, char **text, size_t *bytes);
+
+/* Writes a text: to a file that is made or emptied first, or to a descriptor. 0 or -errno; -ENXIO: a pipe that nobody reads. */
+int file_write(const char *path, const char *text, size_t bytes);
+int file_put(int fd, const char *text, size_t bytes);
+
+/* What `print` prints, with a decimal point whatever the program's locale says. *text is the caller's to free, also after an error.
+ * 0 or -ENOMEM. */
+int file_print(void (*print)(FILE *out, const void *what), const void *what, char **text, size_t *bytes);
+
+/* What such an error means. As strerror: static storage. */
+const char *file_why(int error);
+
 /* ---- segment.c: shared memory without names: nothing to clean up after kill -9 ---- */
-/* A sealed, zeroed memfd of that many bytes. Returns the descriptor (close-on-exec) or -errno. */
+/* A sealed, zeroed memfd of that many bytes. Returns the descriptor (close-on-exec) or -errno; -EFBIG: the limit on the size of files
+ * (ulimit -f), which counts here too, is below that. */
 int segment_create(const char *name, size_t bytes);
 
 /* Moves a descriptor that stays open to a number where programs and shells do not look for theirs. Returns the new number. Costs

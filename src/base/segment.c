@@ -7,10 +7,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 int segment_create(const char *name, size_t bytes) {
+    struct rlimit file; /* beyond it ftruncate would send SIGXFSZ, of which a process dies */
+    if (getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur < bytes) return -EFBIG;
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return -errno;
     /* Sealed against resizing: a peer can never get SIGBUS from a truncation. */

@@ -121,13 +121,16 @@ void teams_finish(void) {
 struct card {
     struct segment_name control, region;
     struct seat seat;
-    int32_t refused; /* rank 0 could not make the control block */
+    int32_t refused; /* rank 0 could not make the control block: -errno */
 };
 
-static bool all_agree(MPI_Comm node, bool fine) {
-    int mine = fine, all = 0;
-    return host.allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS && all;
+/* The least of all ranks' numbers, which are not negative. */
+static int least_of(MPI_Comm node, int mine) {
+    int all = 0;
+    return host.allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS ? all : 0;
 }
+
+static bool all_agree(MPI_Comm node, bool fine) { return least_of(node, fine) > 0; }
 
 int heap_of_this_process(struct heap_region *region) {
     int (*ask)(struct heap_region *) = (int (*)(struct heap_region *))dlsym(RTLD_DEFAULT, "mortar_heap_region");
@@ -148,7 +151,7 @@ static void introduce(struct team *team, struct card *card, size_t control_bytes
     *control_fd = -1;
     if (team->me == 0) {
         *control_fd = segment_create("mortar-team", control_bytes);
-        card->refused = *control_fd < 0 || segment_name(*control_fd, &card->control) < 0;
+        card->refused = *control_fd < 0 ? *control_fd : segment_name(*control_fd, &card->control);
     }
 }
 
@@ -193,7 +196,9 @@ static void *open_control(struct team *team, MPI_Comm node, const struct card *c
 
 /* The ranks of one node meet on a private communicator. Returns NULL or why the team must stay native, alike on all ranks. */
 static const char *meet(struct team *team, MPI_Comm node, size_t space) {
-    const char *why = "out of memory";
+    static const char *const troubles[] = {
+        "out of memory", "no shared memory: the limit on file size (ulimit -f) is below what the ranks need (MORTAR_SLOT each)",
+        "no shared memory: memfd_create was refused", NULL};
     size_t slot = option_number(OPTION_SLOT) / 2 / 64 * 64, least = 64 * (size_t)team->p;
     if (slot < least) slot = least;
     size_t bytes = control_size(team->p, slot, space);
@@ -202,10 +207,9 @@ static const char *meet(struct team *team, MPI_Comm node, size_t space) {
     team->world = calloc((size_t)team->p, sizeof *team->world);
     int fd;
     introduce(team, &card, bytes, &fd);
-    if (!all_agree(node, cards && team->names && team->world && !card.refused)) {
-        if (card.refused) why = "no shared memory: memfd_create was refused";
-        goto done;
-    }
+    int trouble = !cards || !team->names || !team->world ? 0 : card.refused == -EFBIG ? 1 : card.refused ? 2 : 3;
+    const char *why = troubles[least_of(node, trouble)];
+    if (why) goto done;
     host.allgather(&card, (int)sizeof card, MPI_BYTE, cards, (int)sizeof card, MPI_BYTE, node);
     for (int r = 0; r < team->p; r++) team->names[r] = cards[r].region, team->world[r] = cards[r].seat.rank;
     void *memory = open_control(team, node, cards, fd, bytes);

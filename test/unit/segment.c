@@ -157,6 +157,19 @@ static void hiding(void) {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* The limit on the size of files: an error, where the system would send SIGXFSZ. */
+static void limited(void) {
+    struct rlimit limit, small;
+    expect(getrlimit(RLIMIT_FSIZE, &limit) == 0, "getrlimit");
+    small = limit;
+    small.rlim_cur = bytes;
+    expect(setrlimit(RLIMIT_FSIZE, &small) == 0, "setrlimit");
+    int fits = segment_create("unit-segment", bytes), over = segment_create("unit-segment", bytes + 1);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    expect(fits >= 0 && over == -EFBIG, "at and over the limit on file size: %d, %d", fits, over);
+    close(fits);
+}
+
 static void failures(void) {
     int error = 0;
     expect(segment_create("unit-segment", SIZE_MAX / 2 + 2) == -EINVAL, "a negative size");
@@ -178,6 +191,7 @@ int main(void) {
     flags();
     stale_names();
     hiding();
+    limited();
     failures();
     return 0;
 }

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* file - reading and writing what a user named, which may be anything: a file, a device, a pipe that nobody reads. The program must
+ * neither wait for it for ever nor die of it. */
+#define _GNU_SOURCE
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double patience_seconds = 3; /* with a pipe, before anything and between two pieces */
+
+/* 0, -ETIMEDOUT or -errno. Signals that the program handles do not lengthen it. */
+static int await(int fd, short events) {
+    double end = clock_seconds() + patience_seconds;
+    while (clock_seconds() < end) {
+        struct pollfd ready = {.fd = fd, .events = events};
+        int count = poll(&ready, 1, 100);
+        if (count > 0) return 0;
+        if (count < 0 && errno != EINTR) return -errno;
+    }
+    return -ETIMEDOUT;
+}
+
+int file_read(const char *path, size_t most, char **text, size_t *bytes) {
+    int error = 0, fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) return -errno;
+    *bytes = 0;
+    *text = malloc(most + 1);
+    if (!*text) error = -ENOMEM;
+    while (!error && *bytes < most && (error = await(fd, POLLIN)) == 0) {
+        ssize_t got = read(fd, *text + *bytes, most - *bytes);
+        if (got == 0) break;
+        if (got > 0) *bytes += (size_t)got;
+        else if (errno != EINTR && errno != EAGAIN) error = -errno;
+    }
+    close(fd);
+    if (error) free(*text);
+    return error;
+}
+
+int file_put(int fd, const char *text, size_t bytes) {
+    int error = 0;
+    sigset_t deadly, before, pending;
+    sigemptyset(&deadly);
+    sigaddset(&deadly, SIGPIPE); /* the reader has gone */
+    sigaddset(&deadly, SIGXFSZ); /* ulimit -f */
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &deadly, &before);
+    while (!error && bytes > 0) {
+        ssize_t put = write(fd, text, bytes);
+        if (put >= 0) text += put, bytes -= (size_t)put;
+        else if (errno == EAGAIN) error = await(fd, POLLOUT);
+        else if (errno != EINTR) error = -errno;
+    }
+    /* What this has raised goes; what was waiting before stays. */
+    const struct timespec now = {0};
+    int raised = error == -EPIPE ? SIGPIPE : error == -EFBIG ? SIGXFSZ : 0;
+    sigemptyset(&deadly);
+    if (raised && !sigismember(&pending, raised) && sigaddset(&deadly, raised) == 0)
+        while (sigtimedwait(&deadly, NULL, &now) < 0 && errno == EINTR) continue;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+int file_write(const char *path, const char *text, size_t bytes) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    if (fd < 0) return -errno;
+    int error = file_put(fd, text, bytes);
+    if (close(fd) != 0 && !error) error = -errno;
+    return error;
+}
+
+int file_print(void (*print)(FILE *out, const void *what), const void *what, char **text, size_t *bytes) {
+    *text = NULL;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    FILE *out = plain ? open_memstream(text, bytes) : NULL;
+    int error = out ? 0 : -ENOMEM;
+    if (out) {
+        locale_t before = uselocale(plain);
+        print(out, what);
+        uselocale(before);
+        if (fclose(out) != 0) error = -ENOMEM;
+    }
+    if (plain) freelocale(plain);
+    return error;
+}
+
+const char *file_why(int error) {
+    if (error == -ENXIO) return "it is a pipe that nobody reads, or a socket";
+    if (error == -EPIPE) return "its reader has gone";
+    if (error == -ETIMEDOUT) return "nobody is at work at the pipe's other end";
+    if (error == -EFBIG) return "the limit on file size (ulimit -f) is below it";
+    return strerror(-error);
+}
