@@ -58,7 +58,7 @@ int merge_tuning(const char *out, int count, char **paths) {
         tuning_free(&one);
     }
     int error = code ? 0 : tuning_write(out, all.sets, all.count);
-    if (error) code = cannot(out, strerror(-error));
+    if (error) code = cannot(out, file_why(error));
     tuning_free(&all);
     return code;
 }

@@ -6,10 +6,10 @@
 #include "include/mortar.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void json_text(FILE *out, const char *text) {
     if (!*text) {
@@ -98,12 +98,20 @@ static void json_record(FILE *out, const struct record *r) {
     fputc('}', out);
 }
 
-static void write_json(FILE *out, const struct record *records, int count, int ranks) {
+struct content {
+    const struct record *records;
+    int count, ranks;
+};
+
+static void print_json(FILE *out, const void *what) {
+    const struct content *content = what;
+    const struct record *records = content->records;
+    int count = content->count;
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     const char *comma = "";
     fprintf(out, "{\"mortar\": \"%s\",\n \"mpi\": ", MORTAR_VERSION);
     json_text(out, library_version(version));
-    fprintf(out, ",\n \"ranks\": %d,\n \"heap\": ", ranks);
+    fprintf(out, ",\n \"ranks\": %d,\n \"heap\": ", content->ranks);
     json_text(out, heap_state());
     fputs(",\n \"teams\": [", out);
     for (int i = 0; i < count; i++) {
@@ -172,12 +180,15 @@ static void table_row(FILE *out, const struct record *r) {
             e->better, e->better_seconds * 1e6);
 }
 
-static void write_table(FILE *out, const struct record *records, int count, int ranks) {
+static void print_table(FILE *out, const void *what) {
+    const struct content *content = what;
+    const struct record *records = content->records;
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    fprintf(out, "mortar %s on %s, %d ranks; shared heap: %s\n", MORTAR_VERSION, library_version(version), ranks, heap_state());
+    fprintf(out, "mortar %s on %s, %d ranks; shared heap: %s\n", MORTAR_VERSION, library_version(version), content->ranks,
+            heap_state());
     fprintf(out, "%-20s %5s %8s %10s %10s %10s %10s %10s %-17s  %s\n", "collective", "ranks", "bytes", "calls", "seconds",
             "waiting", "us/call", "native us", "gain (interval)", "plan");
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < content->count; i++) {
         const struct record *r = &records[i];
         if (*r->plan) table_row(out, r);
         else if (!*r->reason)
@@ -189,25 +200,23 @@ static void write_table(FILE *out, const struct record *records, int count, int 
     }
 }
 
-static int write_report(const char *path, const struct record *records, int count, int ranks) {
-    if (strcmp(path, "-") == 0) {
-        write_table(stderr, records, count, ranks);
-        return 0;
-    }
-    FILE *out = fopen(path, "w");
-    if (!out) {
-        int error = -errno;
-        warn("the report cannot be written to %s: %s", path, strerror(errno));
-        return error;
-    }
-    write_json(out, records, count, ranks);
-    return fclose(out) == 0 ? 0 : -errno;
+static int write_report(const char *path, const struct content *content) {
+    char *text;
+    size_t bytes;
+    bool table = strcmp(path, "-") == 0;
+    int error = file_print(table ? print_table : print_json, content, &text, &bytes);
+    if (!error) error = table ? file_put(STDERR_FILENO, text, bytes) : file_write(path, text, bytes);
+    if (error) warn("the report cannot be written to %s: %s", table ? "standard error" : path, file_why(error));
+    free(text);
+    return error;
 }
 
 int report_write(const char *path) {
     struct record *records;
-    int count = 0, ranks = 0, error = report_gather(&records, &count, &ranks);
-    if (records) error = write_report(path, records, count, ranks);
+    struct content content = {0};
+    int error = report_gather(&records, &content.count, &content.ranks);
+    content.records = records;
+    if (records) error = write_report(path, &content);
     free(records);
     return error;
 }

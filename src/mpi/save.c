@@ -78,7 +78,7 @@ void save_tuning(const char *path) {
         error = fill(&set, records, count);
         if (!error) error = write_set(path, &set);
     }
-    if (error) warn("what was measured is not saved in %s: %s", path, strerror(-error));
+    if (error) warn("what was measured is not saved in %s: %s", path, file_why(error));
     free(set.entries);
     free(records);
 }

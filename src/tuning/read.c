@@ -229,20 +229,12 @@ int tuning_parse(const char *text, size_t length, struct tuning_file *file, char
 }
 
 int tuning_read(const char *path, struct tuning_file *file, char *why, size_t size) {
+    char *text;
+    size_t length;
     *file = (struct tuning_file){0};
-    FILE *in = fopen(path, "re");
-    char *text = in ? malloc(most_bytes + 1) : NULL;
-    if (!text) {
-        int error = errno ? errno : ENOMEM;
-        snprintf(why, size, "%s", strerror(error));
-        if (in) fclose(in);
-        return -error;
-    }
-    size_t length = fread(text, 1, most_bytes + 1, in);
-    int error = ferror(in) ? -EIO : 0;
-    fclose(in);
-    if (error) snprintf(why, size, "it cannot be read");
-    else error = tuning_parse(text, length, file, why, size);
+    int error = file_read(path, most_bytes + 1, &text, &length);
+    if (error) return snprintf(why, size, "%s", file_why(error)), error;
+    error = tuning_parse(text, length, file, why, size);
     free(text);
     return error;
 }

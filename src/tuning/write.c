@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -42,7 +41,15 @@ static void members(FILE *out, const struct field *fields, const void *from, con
     }
 }
 
-static void write_all(FILE *out, const struct tuning_set *sets, int count) {
+struct content {
+    const struct tuning_set *sets;
+    int count;
+};
+
+static void print(FILE *out, const void *what) {
+    const struct content *content = what;
+    const struct tuning_set *sets = content->sets;
+    int count = content->count;
     fprintf(out, "{\"format\": \"%s\", \"version\": %d, \"sets\": [", tuning_format, tuning_version);
     for (int s = 0; s < count; s++) {
         fprintf(out, "%s\n {\"machine\": {", s ? "," : "");
@@ -82,26 +89,25 @@ int tuning_writable(const char *path) {
     return error ? error : access(dirname(place), W_OK | X_OK) == 0 ? 0 : -errno;
 }
 
+static int replace(const char *place, const char *beside, const char *text, size_t bytes) {
+    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) return -errno;
+    int error = file_put(fd, text, bytes);
+    if (!error && fsync(fd) != 0) error = -errno;
+    if (close(fd) != 0 && !error) error = -errno;
+    if (!error && rename(beside, place) != 0) error = -errno;
+    if (error) unlink(beside);
+    return error;
+}
+
 int tuning_write(const char *path, const struct tuning_set *sets, int count) {
-    char place[PATH_MAX], beside[PATH_MAX];
+    char place[PATH_MAX], beside[PATH_MAX], *text;
+    size_t bytes;
     int error = find_place(path, place);
     if (error) return error;
     if (snprintf(beside, sizeof beside, "%s.%d.new", place, (int)getpid()) >= (int)sizeof beside) return -ENAMETOOLONG;
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the program's own may have another decimal point */
-    if (!plain) return -ENOMEM;
-    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) error = -errno;
-    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
-    if (fd >= 0 && !out) error = -errno, close(fd);
-    if (out) {
-        locale_t before = uselocale(plain);
-        write_all(out, sets, count);
-        uselocale(before);
-        if (fflush(out) != 0 || ferror(out) || fsync(fd) != 0) error = -errno;
-        if (fclose(out) != 0 && !error) error = -errno;
-        if (!error && rename(beside, place) != 0) error = -errno;
-    }
-    if (error && fd >= 0) unlink(beside);
-    freelocale(plain);
+    error = file_print(print, &(struct content){sets, count}, &text, &bytes);
+    if (!error) error = replace(place, beside, text, bytes);
+    free(text);
     return error;
 }

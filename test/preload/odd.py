@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""odd - odd machines and odd input: a limit on file size, no memfd, pipes and full disks where a file was meant. The program always
+runs, and says in one line what was wrong.
+usage: odd.py TEST FLAVOUR"""
+import json
+import os
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import run  # noqa: E402
+from run import Failure, mpi  # noqa: E402
+
+RANKS = {"mpich4": 2, "mpich5": 2}  # they spin: more ranks than processors take for ever
+
+
+def ranks(flavour):
+    return RANKS.get(flavour, 4)
+
+
+def exchange(flavour, options=(), through=(), **more):
+    """A program that makes three alltoalls and two allgathers."""
+    p = ranks(flavour)
+    program = [*through, run.target("exchange-" + flavour)]
+    return mpi(flavour, p, program, options, **more).ok("%d ranks, 0 errors" % p)
+
+
+def one_line(result, *words):
+    lines = result.lines()
+    result.check(len(lines) == 1 and all(word in lines[0] for word in words), "not one line with %s" % ", ".join(words))
+    return result
+
+
+def all_native(result, why):
+    """And for the same reason on all ranks."""
+    result.silent().native(5, why)
+    reasons = {row["reason"] for row in result.report["collectives"]}
+    result.check(len(reasons) == 1, "the reasons differ: %s" % reasons)
+
+
+def file_limit(flavour):
+    """The control block is larger than a file may be: SIGXFSZ would end the program."""
+    limited = ["/bin/sh", "-c", 'ulimit -f 100000; exec "$0" "$@"']
+    all_native(exchange(flavour, ["--option", "SLOT=64M"], limited), "ulimit -f")
+    result = exchange(flavour, through=limited).silent().took(5)
+    result.check("ulimit -f" in result.report["heap"], "the heap does not say why")
+
+
+def no_memfd(flavour):
+    all_native(exchange(flavour, env={"LD_PRELOAD": run.target("librefuse.so")}), "memfd_create was refused")
+
+
+def pipes(flavour):
+    """Pipes without another end are named, with one they serve; mortar is not stopped by either."""
+    with tempfile.TemporaryDirectory() as folder:
+        pipe = os.path.join(folder, "pipe")
+        os.mkfifo(pipe)
+        one_line(exchange(flavour, ["--option", "TUNING=" + pipe]).took(5), pipe, "nobody")
+        one_line(exchange(flavour, ["--report", pipe]), pipe, "nobody reads")
+        one_line(exchange(flavour, ["--option", "TUNE_SAVE=" + pipe], env={"MORTAR_TUNE": "watch"}), pipe)
+        heard = []
+
+        def hear():
+            with open(pipe, encoding="utf-8") as file:
+                heard.append(json.load(file))
+        thread = threading.Thread(target=hear)
+        thread.start()
+        result = exchange(flavour, ["--report", pipe]).silent()
+        thread.join(10)
+        result.check(heard and heard[0]["ranks"] == ranks(flavour), "the pipe's reader got no report")
+
+
+def full(flavour):
+    """Nothing of a report is lost silently; and where reports may go they still go."""
+    one_line(exchange(flavour, ["--report", "/dev/full"]), "/dev/full", "space")
+    one_line(exchange(flavour, ["--report", "/nonexistent/file"]), "/nonexistent/file")
+    exchange(flavour, ["--report", "/dev/null"]).silent()
+    for place in ("-", "/dev/stderr"):
+        result = exchange(flavour, ["--report", place])
+        result.check("alltoall" in result.err, "no report on %s" % place)
+
+
+def test(name, flavour):
+    tests = {f.__name__: f for f in (file_limit, no_memfd, pipes, full)}
+    if name not in tests:
+        raise Failure("no test %s" % name)
+    tests[name](flavour)
+
+
+run.main(test)
