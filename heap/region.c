@@ -67,7 +67,6 @@ static const char *open_region(void) {
     if (option_choice(OPTION_HEAP, "on|off") == 1) return "MORTAR_HEAP=off";
     if (__asan_init || __tsan_init) return "the program runs under AddressSanitizer or ThreadSanitizer";
     size_t bytes = option_number(OPTION_HEAP_BYTES) & ~(huge_page - 1);
-    if (bytes == 0) return "MORTAR_HEAP_BYTES is below 2M";
     struct rlimit space;
     if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur / 4 < bytes) { /* leaves the program as much as it may expect */
         return "the limit on address space (ulimit -v) is below four times MORTAR_HEAP_BYTES";

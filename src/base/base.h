@@ -29,11 +29,14 @@ extern const struct option_row option_rows[OPTIONS];
 /* The text in the environment, or the default. Static storage. */
 const char *option_text(enum option option);
 
-/* The text as a number with an optional K, M or G (powers of 1024). A text that is no number: one warning and the default. */
+/* The text as a number, which may end in K, M, G or T (powers of 1024). One that is wrong or out of range: the default. */
 uint64_t option_number(enum option option);
 
-/* Is the text one of the words of `a|b|c`? Returns its index; anything else gets one warning and the default's index. */
+/* Is the text one of the words of `a|b|c`? Returns its index; of anything else the default's. */
 int option_choice(enum option option, const char *words);
+
+/* One line for each option that is wrong, and for each MORTAR_ variable that is none. For one process of the job. */
+void options_check(void);
 
 /* Parses "8", "64K", "1M"; -EINVAL when text is anything else. */
 int parse_bytes(const char *text, uint64_t *bytes);
@@ -42,6 +45,8 @@ int parse_bytes(const char *text, uint64_t *bytes);
 /* One line on standard error, prefixed "mortar: ". Warnings stop after 8 lines; notes need MORTAR_VERBOSE=2. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What is wrong for the whole job is a warning of its first process (base/launcher.c), and a note of the others. */
+void warn_job(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- clock.c ---- */
 /* Monotonic time in seconds. About 25 ns. */
@@ -103,7 +108,7 @@ int launcher_ranks(void);       /* ranks of the job */
 int launcher_local_ranks(void); /* ranks of the job on this node */
 int launcher_rank(void);        /* this one; -1: unknown */
 
-/* ---- file.c: what a user named: a file, a device, a pipe. Nothing here waits long for a pipe's other end, or is killed by it ---- */
+/* ---- file.c: what a user named, be it a file, a device or a pipe: nobody waits long for its other end, or dies of it ---- */
 /* Reads at most so many bytes. *text is the caller's to free. 0 or -errno; -ETIMEDOUT: a pipe that nobody writes to. */
 int file_read(const char *path, size_t most, char **text, size_t *bytes);
 
@@ -119,8 +124,8 @@ int file_print(void (*print)(FILE *out, const void *what), const void *what, cha
 const char *file_why(int error);
 
 /* ---- segment.c: shared memory without names: nothing to clean up after kill -9 ---- */
-/* A sealed, zeroed memfd of that many bytes. Returns the descriptor (close-on-exec) or -errno; -EFBIG: the limit on the size of files
- * (ulimit -f), which counts here too, is below that. */
+/* A sealed, zeroed memfd of that many bytes. Returns the descriptor (close-on-exec) or -errno; -EFBIG: the limit on
+ * the size of files (ulimit -f), which counts here too, is below that. */
 int segment_create(const char *name, size_t bytes);
 
 /* Moves a descriptor that stays open to a number where programs and shells do not look for theirs. Returns the new number. Costs

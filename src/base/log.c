@@ -20,12 +20,23 @@ static void line(const char *format, va_list arguments) {
     if (write(STDERR_FILENO, text, end) < 0) return; /* nowhere left to complain */
 }
 
-void warn(const char *format, ...) {
+static void warning(const char *format, va_list arguments) {
     static atomic_int warnings;
-    if (*option_text(OPTION_VERBOSE) == '0' || atomic_fetch_add(&warnings, 1) >= most_warnings) return;
+    if (*option_text(OPTION_VERBOSE) != '0' && atomic_fetch_add(&warnings, 1) < most_warnings) line(format, arguments);
+}
+
+void warn(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    line(format, arguments);
+    warning(format, arguments);
+    va_end(arguments);
+}
+
+void warn_job(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (launcher_rank() <= 0) warning(format, arguments);
+    else if (*option_text(OPTION_VERBOSE) == '2') line(format, arguments);
     va_end(arguments);
 }
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options - settings from the environment; see options.h. */
+#define _GNU_SOURCE
 #include "base/base.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct option_row option_rows[OPTIONS] = {
 #define OPTION(name, value, unit, meaning) {"MORTAR_" #name, value, unit, meaning},
@@ -12,38 +15,33 @@ const struct option_row option_rows[OPTIONS] = {
 #undef OPTION
 };
 
-static bool warned[OPTIONS];
-
-static void warn_once(enum option option, const char *expected) {
-    const struct option_row *row = &option_rows[option];
-    if (!warned[option]) warn("%s=%s: expected %s; using %s", row->name, option_text(option), expected, row->value);
-    warned[option] = true;
-}
-
 const char *option_text(enum option option) {
     const char *text = getenv(option_rows[option].name);
     return text && *text ? text : option_rows[option].value;
 }
 
-int parse_bytes(const char *text, uint64_t *bytes) {
+/* Reads "8", "64K", "1M". Returns what follows it; NULL: no number, or too large a one. */
+static const char *number(const char *text, uint64_t *bytes) {
+    static const char units[] = "KMGT";
     uint64_t value = 0;
     const char *c = text;
     for (; *c >= '0' && *c <= '9'; c++) {
-        if (value > UINT64_MAX / 16) return -EINVAL;
+        if (value > UINT64_MAX / 16) return NULL;
         value = value * 10 + (uint64_t)(*c - '0');
     }
-    if (c == text) return -EINVAL;
-    int shift = *c == 'K' || *c == 'k' ? 10 : *c == 'M' || *c == 'm' ? 20 : *c == 'G' || *c == 'g' ? 30 : 0;
-    if (c[shift > 0] != 0 || (shift > 0 && value > UINT64_MAX >> shift)) return -EINVAL;
+    const char *unit = *c ? strchr(units, toupper((unsigned char)*c)) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (c == text || (shift > 0 && value > UINT64_MAX >> shift)) return NULL;
     *bytes = value << shift;
-    return 0;
+    return unit ? c + 1 : c;
 }
 
-uint64_t option_number(enum option option) {
+int parse_bytes(const char *text, uint64_t *bytes) {
     uint64_t value;
-    if (parse_bytes(option_text(option), &value) == 0) return value;
-    warn_once(option, "a number with an optional K, M or G");
-    return parse_bytes(option_rows[option].value, &value) == 0 ? value : 0;
+    const char *end = number(text, &value);
+    if (!end || *end) return -EINVAL;
+    *bytes = value;
+    return 0;
 }
 
 static int index_of(const char *text, const char *words) {
@@ -56,9 +54,78 @@ static int index_of(const char *text, const char *words) {
     return -1;
 }
 
+/* Is the unit "least-most what"? */
+static bool has_range(const char *unit, uint64_t *least, uint64_t *most) {
+    const char *end = number(unit, least);
+    return end && *end == '-' && number(end + 1, most);
+}
+
+static bool fits(enum option option, const char *text) {
+    const char *unit = option_rows[option].unit;
+    uint64_t least, most, value;
+    if (strchr(unit, '|')) return index_of(text, unit) >= 0;
+    return !has_range(unit, &least, &most) || (parse_bytes(text, &value) == 0 && value >= least && value <= most);
+}
+
+uint64_t option_number(enum option option) {
+    const char *text = option_text(option);
+    uint64_t value;
+    return parse_bytes(fits(option, text) ? text : option_rows[option].value, &value) == 0 ? value : 0;
+}
+
 int option_choice(enum option option, const char *words) {
     int index = index_of(option_text(option), words);
-    if (index >= 0) return index;
-    warn_once(option, words);
-    return index_of(option_rows[option].value, words);
+    return index >= 0 ? index : index_of(option_rows[option].value, words);
+}
+
+/* ---- what is wrong ---- */
+
+/* The edit distance of two names: letters to put in, to leave out or to replace (Wagner and Fischer 1974). */
+static int distance(const char *a, const char *b) {
+    enum { most = 32 };
+    int row[most + 1], length = (int)strlen(b);
+    if (length > most) return most;
+    for (int j = 0; j <= length; j++) row[j] = j;
+    for (int i = 1; *a; i++, a++) {
+        int before = row[0];
+        row[0] = i;
+        for (int j = 1; j <= length; j++) {
+            int least = before + (toupper((unsigned char)*a) != b[j - 1]);
+            before = row[j];
+            if (row[j] + 1 < least) least = row[j] + 1;
+            if (row[j - 1] + 1 < least) least = row[j - 1] + 1;
+            row[j] = least;
+        }
+    }
+    return row[length];
+}
+
+/* name: behind MORTAR_. Others have such variables too: mortar's own scripts, and the modules of computing centres. */
+static void check_name(const char *name) {
+    static const char others[] = "BENCH|BUILD|FLAVOURS|MPIS|SIM|SIM_PRICES|TEST_SEED|"
+                                 "BASE|BIN|DIR|HOME|INC|INCLUDE|LIB|PATH|PREFIX|ROOT|VERSION";
+    int nearest = 0, least = INT32_MAX;
+    for (int o = 0; o < OPTIONS; o++) {
+        int far = distance(name, option_rows[o].name + 7);
+        if (far < least) least = far, nearest = o;
+    }
+    if (strcmp(name, option_rows[nearest].name + 7) == 0 || index_of(name, others) >= 0) return;
+    if (least <= 1 + (int)strlen(name) / 4) warn("MORTAR_%s is no option: did you mean %s?", name, option_rows[nearest].name);
+    else warn("MORTAR_%s is no option (`mortar info` lists them)", name);
+}
+
+void options_check(void) {
+    for (int o = 0; o < OPTIONS; o++) {
+        const struct option_row *row = &option_rows[o];
+        const char *text = option_text((enum option)o);
+        if (!fits((enum option)o, text)) warn("%s=%s: expected %s; using %s", row->name, text, row->unit, row->value);
+    }
+    for (char **variable = environ; variable && *variable; variable++) {
+        char name[64];
+        size_t length = strcspn(*variable, "=");
+        if (strncmp(*variable, "MORTAR_", 7) != 0 || length - 7 >= sizeof name) continue;
+        memcpy(name, *variable + 7, length - 7);
+        name[length - 7] = 0;
+        check_name(name);
+    }
 }

@@ -82,7 +82,7 @@ static bool load(hwloc_topology_t topology) {
     bool file = length > 4 && strcmp(text + length - 4, ".xml") == 0;
     h.set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED); /* the machine, not what a container leaves of it */
     if (*text && (file ? h.set_xml(topology, text) : h.set_synthetic(topology, text)) != 0) {
-        warn(
+        warn_job(
             "MORTAR_TOPOLOGY=%s: expected a machine as hwloc writes it, e.g. \"pack:2 l3:2 core:4 pu:1\", or an .xml file; ignored",
             text);
         return false;

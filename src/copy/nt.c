@@ -14,7 +14,7 @@ static int choose(void) {
     enum kernel_id kernel = named[option_choice(OPTION_NT, "auto|sse2|avx2|avx512|neon")];
     if (kernel != KERNEL_nt && kernels[kernel].usable()) return (int)kernel;
     if (kernel != KERNEL_nt)
-        warn("MORTAR_NT=%s: this processor cannot run that kernel; the widest that it has is used", kernels[kernel].name);
+        warn_job("MORTAR_NT=%s: this processor cannot run that kernel; the widest that it has is used", kernels[kernel].name);
     for (size_t i = 0; i < sizeof widest_first / sizeof *widest_first; i++)
         if (kernels[widest_first[i]].usable()) return (int)widest_first[i];
     return KERNEL_plain;

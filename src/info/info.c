@@ -66,7 +66,7 @@ static void print_options(void) {
     printf("Options: environment variables, or `mortar run --option NAME=VALUE`\n");
     for (int o = 0; o < OPTIONS; o++) {
         const struct option_row *row = &option_rows[o];
-        printf("  %-18s %-22s default %-13s %s\n", row->name, row->unit, *row->value ? row->value : "(none)", row->meaning);
+        printf("  %-18s %-26s default %-13s %s\n", row->name, row->unit, *row->value ? row->value : "(none)", row->meaning);
         if (strcmp(option_text((enum option)o), row->value) != 0) printf("  %-18s is set to %s\n", "", option_text((enum option)o));
     }
 }
@@ -112,6 +112,7 @@ int main(int count, char **words) {
                         "                    --orders [RANKS [DOMAINS]] | --tuning FILE | --merge OUT FILE...]\n");
         return 2;
     }
+    options_check();
     printf("mortar %s\n", MORTAR_VERSION);
     print_tables();
     print_options();

@@ -12,17 +12,19 @@ int mortar_engine_plan(const char *text);
 int mortar_engine_report(const char *path);
 int mortar_engine_plans(const char *collective, size_t bytes, char *texts, size_t size);
 
-/* What is no plan is no plan to any rank: one of the job speaks for all. */
 static void force_asked(const char *text) {
     struct plan plan;
     char why[192];
     if (!*text || plan_parse(text, &plan, why, sizeof why) == 0) plan_force(text);
-    else if (launcher_rank() <= 0) warn("MORTAR_PLAN is ignored, mortar chooses: %s", why);
+    else warn_job("MORTAR_PLAN is ignored, mortar chooses: %s", why);
 }
 
 int mortar_engine_open(void *library) {
+    char wrong[32];
     if (!host_open(library)) return -ENOSYS;
+    if (launcher_rank() <= 0) options_check();
     force_asked(option_text(OPTION_PLAN));
+    if (plan_off_wrong(wrong)) warn_job("MORTAR_OFF: %s is no collective that mortar takes, nor is it all", wrong);
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     PMPI_Get_library_version(version, &length);

@@ -63,14 +63,29 @@ static struct plan forced_plan(void) {
     return plan;
 }
 
-/* Is the collective named in MORTAR_OFF, a comma-separated list? */
+/* The next name of a comma-separated list; false at its end. One that is too long is cut, and then no collective's. */
+static bool next_name(const char **list, char name[32]) {
+    if (!**list) return false;
+    size_t length = strcspn(*list, ",");
+    snprintf(name, 32, "%.*s", (int)length, *list);
+    *list += length + ((*list)[length] == ',');
+    return true;
+}
+
+/* Is the collective named in MORTAR_OFF? */
 static bool switched_off(enum collective collective) {
-    const char *list = option_text(OPTION_OFF), *name = collective_names[collective];
-    while (*list) {
-        size_t length = strcspn(list, ",");
-        if (length == strlen(name) && memcmp(list, name, length) == 0) return true;
-        if (length == 3 && memcmp(list, "all", 3) == 0) return true;
-        list += length + (list[length] == ',');
+    const char *list = option_text(OPTION_OFF);
+    for (char name[32]; next_name(&list, name);)
+        if (strcmp(name, collective_names[collective]) == 0 || strcmp(name, "all") == 0) return true;
+    return false;
+}
+
+bool plan_off_wrong(char name[32]) {
+    const char *list = option_text(OPTION_OFF);
+    while (next_name(&list, name)) {
+        bool known = !*name || strcmp(name, "all") == 0;
+        for (int c = 0; c < COLLECTIVES; c++) known = known || strcmp(name, collective_names[c]) == 0;
+        if (!known) return true;
     }
     return false;
 }

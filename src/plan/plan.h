@@ -76,6 +76,9 @@ void plan_visit(struct team *team, void (*visit)(const struct team *, const stru
 /* Forces a plan for all teams (NULL or "": automatic again). -EINVAL: no such plan; nothing changes. */
 int plan_force(const char *text);
 
+/* Does MORTAR_OFF name something that is no collective? Then the first such name. */
+bool plan_off_wrong(char name[32]);
+
 /* A plan by its text, ready to run: NULL when it cannot run here. The same on all ranks. Collective. */
 struct plan *plan_ready(struct team *team, const struct shape *shape, const char *text, const char *source, const char *reason);
 

@@ -27,10 +27,8 @@ static bool known(const struct tuning_set *set, char *why, size_t size) {
     return true;
 }
 
-/* One process of the job speaks for all. */
 static void refuse(const char *path, const char *why, const char *cure) {
-    void (*say)(const char *, ...) = launcher_rank() <= 0 ? warn : note;
-    say("the tuning file %s is not used: %s; %s", path, why, cure);
+    warn_job("the tuning file %s is not used: %s; %s", path, why, cure);
 }
 
 static void load(void) {

@@ -62,8 +62,7 @@ int places_pretended(int p, int rank) {
     if (strchr(number, ',')) return cyclic ? -EINVAL : listed(number, rank);
     if (!*text) return -1;
     long nodes = strtol(number, &end, 10);
-    if (end == number || *end || nodes < cyclic || nodes > 1 << 20) return -EINVAL;
-    if (nodes == 0) return -1; /* no pretending */
+    if (end == number || *end || nodes < 1 || nodes > 1 << 20) return -EINVAL;
     if (nodes > p) nodes = p;
     return (int)(cyclic ? rank % nodes : (long)rank * nodes / p);
 }

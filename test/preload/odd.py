@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""odd - odd machines and odd input: a limit on file size, no memfd, pipes and full disks where a file was meant. The program always
-runs, and says in one line what was wrong.
+"""odd - odd machines and odd input: a limit on file size, no memfd, pipes and full disks where a file was meant, wrong options. The
+program always runs, and one line says what was wrong, once per job.
 usage: odd.py TEST FLAVOUR"""
 import json
 import os
@@ -81,8 +81,21 @@ def full(flavour):
         result.check("alltoall" in result.err, "no report on %s" % place)
 
 
+def options(flavour):
+    """What is wrong with an option, or with its name, is said by one rank of the job; what is wrong counts as not set."""
+    for option, words in (("SLOT=0", ["128-1G"]), ("SLOT=100G", ["128-1G"]), ("DOMAINS=q", ["auto|none"]), ("REGRET=-1", ["0-100"]),
+                          ("TUNE=maybe", ["watch"]), ("HEAP_BYTES=lots", ["2M-128T"]), ("HEAP=perhaps", ["on|off"]),
+                          ("OFF=alltoal", ["alltoal "]), ("PLANN=cico", ["MORTAR_PLANN", "MORTAR_PLAN?"]),
+                          ("FOO=1", ["MORTAR_FOO"]), ("NT=sse9", ["sse2"]), ("VERBOSE=5", ["0|1|2"])):
+        result = exchange(flavour, ["--option", option]).took(5)
+        one_line(result, option.partition("=")[0], *words)
+    exchange(flavour, ["--option", "MORTAR_WAIT=futex", "--option", "HEAP_BYTES=1T"]).silent().took(5)
+    result = exchange(flavour, ["--option", "NODES=0"]).native(5, "MORTAR_NODES")
+    one_line(result, "MORTAR_NODES=0", "5,3,1")
+
+
 def test(name, flavour):
-    tests = {f.__name__: f for f in (file_limit, no_memfd, pipes, full)}
+    tests = {f.__name__: f for f in (file_limit, no_memfd, pipes, full, options)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour)

@@ -35,9 +35,11 @@ static void numbers(void) {
                 {"0G", 0},
                 {"65536", 65536},
                 {"1000000007K", 1000000007ull << 10},
-                {"17179869183G", 17179869183ull << 30}};
+                {"17179869183G", 17179869183ull << 30},
+                {"100T", 100ull << 40},
+                {"2t", 2ull << 40}};
     const char *bad = "|x|K|8Q|8KB|8 K| 8|8 |-1|+1|1.5|0x10|8KK|G16|1e3|8,|18446744073709551616|99999999999999999999999999999999|"
-                      "17179869184G|18014398509481984K|17592186044416M";
+                      "17179869184G|16777216T|8TB|1P|18014398509481984K|17592186044416M";
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         uint64_t bytes = 12345;
         int error = parse_bytes(good[i].text, &bytes);
@@ -66,8 +68,9 @@ static void defaults(void) {
         unsetenv(row->name);
         /* What a row says of itself holds: a number is a number, a choice is one of its words. */
         uint64_t bytes;
-        if (strcmp(row->unit, "bytes") == 0 || strcmp(row->unit, "count") == 0)
-            expect(parse_bytes(row->value, &bytes) == 0, "%s: the default %s is no number", row->name, row->value);
+        if (row->unit[0] >= '0' && row->unit[0] <= '9' && !strchr(row->unit, '|'))
+            expect(parse_bytes(row->value, &bytes) == 0 && bytes == option_number((enum option)o),
+                   "%s: the default %s is no such number", row->name, row->value);
         if (strchr(row->unit, '|')) expect(option_choice((enum option)o, row->unit) >= 0, "%s: default %s", row->name, row->value);
     }
 }
@@ -86,25 +89,76 @@ static void choices(void) {
     expect(option_number(OPTION_SLOT) == 1 << 20, "SLOT unset");
 }
 
-static void bad_options(void *nothing) {
-    (void)nothing;
-    setenv("MORTAR_SLOT", "much", 1);
-    setenv("MORTAR_WAIT", "aut", 1);
-    for (int i = 0; i < 3; i++) {
-        expect(option_number(OPTION_SLOT) == 1 << 20, "a bad SLOT gives the default");
-        expect(option_choice(OPTION_WAIT, "auto|spin|yield|futex") == 0, "a bad WAIT gives the default");
+/* Out of range is no number either, and the ends are. */
+static void ranges(void) {
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } rows[] = {{"0", 1 << 20}, {"1", 1 << 20},   {"127", 1 << 20}, {"128", 128},      {"1G", 1 << 30}, {"1025M", 1 << 20},
+                {"100G", 1 << 20}, {"-1", 1 << 20}, {"much", 1 << 20}, {"1M-2M", 1 << 20}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        setenv("MORTAR_SLOT", rows[i].text, 1);
+        expect(option_number(OPTION_SLOT) == rows[i].bytes, "SLOT=%s: %llu", rows[i].text,
+               (unsigned long long)option_number(OPTION_SLOT));
     }
-    setenv("MORTAR_WAIT", "auto|spin", 1);
-    expect(option_choice(OPTION_WAIT, "auto|spin|yield|futex") == 0, "two words are no word");
+    unsetenv("MORTAR_SLOT");
 }
 
-static void warned_once(void) {
+/* NAME=VALUE, and a part of the one line that is said; NULL: nothing is. */
+struct said {
+    const char *setting, *line;
+};
+
+static void check_one(void *setting) {
+    putenv(setting);
+    options_check();
+}
+
+static void checks(void) {
+    static const struct said rows[] = {{"MORTAR_SLOT=0", "MORTAR_SLOT=0: expected 128-1G bytes; using 1M\n"},
+                                       {"MORTAR_SLOT=much", "expected 128-1G bytes"},
+                                       {"MORTAR_SLOT=100G", "MORTAR_SLOT=100G: expected 128-1G"},
+                                       {"MORTAR_REGRET=-1", "MORTAR_REGRET=-1: expected 0-100 percent; using 1\n"},
+                                       {"MORTAR_DOMAINS=q", "auto|none|numa|socket|l3; using auto\n"},
+                                       {"MORTAR_WAIT=aut", "MORTAR_WAIT=aut: expected auto|spin|yield|futex"},
+                                       {"MORTAR_WAIT=auto|spin", "MORTAR_WAIT=auto|spin: expected"},
+                                       {"MORTAR_VERBOSE=3", "MORTAR_VERBOSE=3: expected 0|1|2"},
+                                       {"MORTAR_HEAP_BYTES=100T", NULL},
+                                       {"MORTAR_HEAP_BYTES=1000T", "2M-128T bytes"},
+                                       {"MORTAR_PLANN=cico", "MORTAR_PLANN is no option: did you mean MORTAR_PLAN?\n"},
+                                       {"MORTAR_HEAPBYTES=1G", "MORTAR_HEAP_BYTES?"},
+                                       {"MORTAR_plan=cico", "did you mean MORTAR_PLAN?"},
+                                       {"MORTAR_Plam=cico", "MORTAR_PLAN?"},
+                                       {"MORTAR_FOO=1", "MORTAR_FOO is no option (`mortar info` lists them)\n"},
+                                       {"MORTAR_FOO", NULL},
+                                       {"MORTAR_=1", "MORTAR_ is no option"},
+                                       {"MORTAR_ROOT=/somewhere", NULL},
+                                       {"MORTAR_TEST_SEED=1", NULL},
+                                       {"MORTARPLAN=1", NULL},
+                                       {"MORTAR_NODES=q", NULL}, /* its user says so */
+                                       {"MORTAR_WAIT=", NULL}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct heard heard;
+        in_child(check_one, (void *)(uintptr_t)rows[i].setting, &heard);
+        expect(heard.status == 0 && heard.writes == (rows[i].line != NULL), "%s: %d lines", rows[i].setting, heard.writes);
+        if (rows[i].line) expect(strstr(heard.text[0], rows[i].line), "%s: %s", rows[i].setting, heard.text[0]);
+    }
+}
+
+static void warn_as_rank(void *rank) {
+    if (rank) setenv("PMI_RANK", rank, 1);
+    warn_job("a line");
+    setenv("MORTAR_VERBOSE", "2", 1);
+    warn_job("a line");
+}
+
+static void once_a_job(void) {
     struct heard heard;
-    in_child(bad_options, NULL, &heard);
-    expect(heard.status == 0 && heard.writes == 2, "%d warnings for two bad options, asked for 3 times each", heard.writes);
-    expect(strstr(heard.text[0], "MORTAR_SLOT=much") && strstr(heard.text[0], "1M"), "the warning: %s", heard.text[0]);
-    expect(strstr(heard.text[1], "MORTAR_WAIT=aut:") && strstr(heard.text[1], "auto|spin|yield|futex"), "the warning: %s",
-           heard.text[1]);
+    const char *const ranks[] = {NULL, "0", "1"};
+    for (int i = 0; i < 3; i++) {
+        in_child(warn_as_rank, (void *)(uintptr_t)ranks[i], &heard);
+        expect(heard.status == 0 && heard.writes == 2 - (i == 2), "rank %s: %d lines", ranks[i] ? ranks[i] : "?", heard.writes);
+    }
 }
 
 /* ---- log ---- */
@@ -241,7 +295,9 @@ int main(void) {
     numbers();
     defaults();
     choices();
-    warned_once();
+    ranges();
+    checks();
+    once_a_job();
     lines();
     launcher();
     processors();

@@ -48,14 +48,13 @@ static void model(void) {
 int main(void) {
     unsetenv("MORTAR_NODES");
     for (int r = 0; r < ranks; r++) expect(places_pretended(ranks, r) == -1, "pretended unasked");
-    sits("0", (int[]){-1, -1, -1, -1, -1, -1, -1, -1, -1});
     sits("1", (int[ranks]){0});
     sits("2", (int[]){0, 0, 0, 0, 0, 1, 1, 1, 1});
     sits("99", (int[]){0, 1, 2, 3, 4, 5, 6, 7, 8});
     sits("5,3,1", (int[]){0, 0, 0, 0, 0, 1, 1, 1, 2});
     sits("2,1", (int[]){0, 0, 1, 2, 2, 3, 4, 4, 5});
     sits("cyclic:4", (int[]){0, 1, 2, 3, 0, 1, 2, 3, 0});
-    static const char *const mistakes[] = {"two", "2x",      "-1",       "5,3,x",    "5,0",       "3,,1",
+    static const char *const mistakes[] = {"two", "2x", "0",       "-1",       "5,3,x",    "5,0",       "3,,1",
                                            ",1",  "cyclic:", "cyclic:0", "cyclic:x", "cyclic:2,1"};
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) refused(mistakes[i]);
     model();
