@@ -94,8 +94,15 @@ def options(flavour):
     one_line(result, "MORTAR_NODES=0", "5,3,1")
 
 
+def aligned(flavour):
+    """MPI_Alloc_mem from the shared heap, as aligned as the program asks."""
+    p = ranks(flavour)
+    result = mpi(flavour, p, ["aligned-" + flavour], ["--plan", "pull(rows)"]).ok("%d ranks, 0 errors" % p)
+    result.silent().took(1, plan="pull(rows, plain)")
+
+
 def test(name, flavour):
-    tests = {f.__name__: f for f in (file_limit, no_memfd, pipes, full, options)}
+    tests = {f.__name__: f for f in (file_limit, no_memfd, pipes, full, options, aligned)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour)
