@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* aligned - MPI_Alloc_mem with the info key mpi_minimum_memory_alignment; what cannot be an alignment is the MPI library's business. */
+/* aligned - MPI_Alloc_mem with the info key mpi_minimum_memory_alignment. */
 #include <mpi.h>
 
 #include <stdint.h>

@@ -101,8 +101,30 @@ def aligned(flavour):
     result.silent().took(1, plan="pull(rows, plain)")
 
 
+def prefix(flavour):
+    """Installed in a folder whose name has blanks mortar works; where the dynamic linker cannot, nothing is started."""
+    run.need(flavour)
+    p = ranks(flavour)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, fine in (("a b  c", True), ("$HOME(1);'", True), ("a:b", False), ("a b;c", False)):
+            place = os.path.join(folder, name)
+            run.run(["cmake", "--install", run.BUILD, "--prefix", place]).ok()
+            report = os.path.join(folder, "report.json")
+            program = [run.target("exchange-" + flavour)]
+            words = [os.path.join(place, "bin", "mortar"), "run", "--report", report, *program]
+            result = run.run([run.LAUNCH, flavour, str(p), *words], report=report)
+            if fine:
+                result.ok("%d ranks, 0 errors" % p).silent().took(5).check(result.report["heap"] == "on", "the heap is not on")
+                os.remove(report)
+            else:
+                lines = result.lines()
+                result.check(result.code != 0 and not result.report and "0 errors" not in result.out, "it ran")
+                result.check(lines and all(place in line and "another folder" in line for line in lines), "unclear")
+            result.check("ld.so" not in result.err, "the dynamic linker complains")
+
+
 def test(name, flavour):
-    tests = {f.__name__: f for f in (file_limit, no_memfd, pipes, full, options, aligned)}
+    tests = {f.__name__: f for f in (file_limit, no_memfd, pipes, full, options, aligned, prefix)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour)
