@@ -6,7 +6,10 @@
  * stands still, and the first in the child. But glibc's fork itself stores to malloc'ed memory in the child before any handler
  * runs (it resets the locks of open files and clears the thread-specific data of the other threads), and the forking thread's
  * stack may be malloc'ed. Therefore the child does not inherit the region: its first touch traps, and the trap makes the copy.
- * Until that is done the child makes system calls directly: libc's wrappers may be hooked, by code whose data lie in the heap. */
+ * Until that is done the child makes system calls directly: libc's wrappers may be hooked, by code whose data lie in the heap.
+ *
+ * _Fork, and fork or clone by a direct system call, run no handlers: such a child shares the region. Were it never inherited, no
+ * child could write to its parent's heap; but most only read it, for exec's arguments, and that would fail with EFAULT. */
 #define _GNU_SOURCE
 #include "heap/adopt.h"
 #include "heap/region.h"
