@@ -4,14 +4,15 @@
  * (python3 with mpi4py) and programs that use none.
  *
  * It catches MPI_X and PMPI_X. The Fortran bindings of Open MPI call PMPI_X, those of MPICH call MPI_X, both with sentinels
- * (MPI_IN_PLACE, MPI_BOTTOM) already turned into C's: Fortran needs no code of its own. Profilers that sit above mortar end in
- * PMPI_X and are caught as well.
+ * (MPI_IN_PLACE, MPI_BOTTOM) already turned into C's: Fortran needs no code of its own.
  *
- * A call is forwarded as machine words. On every 64-bit Linux ABI an int or a pointer argument travels in one word, so that a
- * function of words hands them on unchanged, whatever MPI's handles are. */
+ * Profilers come first, as without mortar. One that is preloaded before this library, or is part of the program, ends in PMPI_X.
+ * One behind it, linked to the program or preloaded after it, gets from here what the program calls as MPI_X, function by
+ * function, and ends in PMPI_X too: that is where mortar takes the call. */
 #define _GNU_SOURCE
 #include "base/base.h"
 
+#include "door/words.h"
 #include "include/mortar.h"
 
 #include <dlfcn.h>
@@ -23,7 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef intptr_t word;
 typedef word (*entry)(); /* called with the arguments of its row */
 
 enum door {
@@ -50,7 +50,8 @@ static const struct abi {
     {"libmpich.so.", NULL},
 };
 
-static _Atomic(entry) entries[DOORS];
+/* What a call is handed on to, as MPI_X and as PMPI_X. */
+static _Atomic(entry) outer[DOORS], inner[DOORS];
 static void *engine;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -59,16 +60,21 @@ struct search {
     const struct abi *abi;
 };
 
+/* NULL: this file is no MPI library. */
+static const struct abi *abi_of(const char *path) {
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof abis / sizeof *abis; i++)
+        if (strncmp(file, abis[i].soname, strlen(abis[i].soname)) == 0) return &abis[i];
+    return NULL;
+}
+
 static int look_at(struct dl_phdr_info *object, size_t size, void *search) {
     (void)size;
     struct search *found = search;
-    const char *slash = strrchr(object->dlpi_name, '/'), *file = slash ? slash + 1 : object->dlpi_name;
-    for (size_t i = 0; i < sizeof abis / sizeof *abis; i++) {
-        if (strncmp(file, abis[i].soname, strlen(abis[i].soname)) != 0) continue;
-        if (found->abi && found->abi <= &abis[i]) continue;
-        found->abi = &abis[i];
-        snprintf(found->path, sizeof found->path, "%s", object->dlpi_name);
-    }
+    const struct abi *abi = abi_of(object->dlpi_name);
+    if (!abi || (found->abi && found->abi <= abi)) return 0;
+    found->abi = abi;
+    snprintf(found->path, sizeof found->path, "%s", object->dlpi_name);
     return 0;
 }
 
@@ -90,6 +96,24 @@ static void *open_engine(const char *file, void *library) {
     return NULL;
 }
 
+/* The next function of this name in the order in which the dynamic linker looks, unless it is an MPI library's own: a
+ * profiler's. */
+static entry tool_of(const char *name, void *library) {
+    Dl_info owner;
+    void *next = dlsym(RTLD_NEXT, name);
+    if (!next || (library && next == dlsym(library, name))) return NULL;
+    return dladdr(next, &owner) && abi_of(owner.dli_fname) ? NULL : (entry)next;
+}
+
+/* A profiler behind mortar may find the MPI library's MPI_Finalize by itself, and then the engine would never hear of the end. */
+static entry finalize;
+
+static word finish_first(void) {
+    void (*finish)(void) = engine ? (void (*)(void))dlsym(engine, "mortar_engine_finish") : NULL;
+    if (finish) finish();
+    return finalize();
+}
+
 static void open_door(void) {
     struct search found = {.abi = NULL};
     dl_iterate_phdr(look_at, &found);
@@ -103,48 +127,34 @@ static void open_door(void) {
         warn("an MPI call, but no MPI library that mortar knows: calls go to it unchanged");
     }
     for (int i = 0; i < DOORS; i++) {
-        void *found_entry = engine ? dlsym(engine, names[i] + 1) : NULL;
-        if (!found_entry) found_entry = dlsym(library ? library : RTLD_NEXT, names[i]);
-        entries[i] = (entry)found_entry;
+        void *taken = engine ? dlsym(engine, names[i] + 1) : NULL;
+        if (!taken) taken = dlsym(library ? library : RTLD_NEXT, names[i]);
+        entry tool = tool_of(names[i] + 1, library);
+        if (tool && i == DOOR_Finalize) finalize = tool, tool = (entry)finish_first;
+        inner[i] = (entry)taken;
+        outer[i] = tool ? tool : (entry)taken;
     }
 }
 
-__attribute__((noinline, cold)) static entry find(enum door door) {
+__attribute__((noinline, cold)) static entry find(_Atomic(entry) *place) {
     pthread_once(&once, open_door);
-    if (entries[door]) return entries[door];
-    fprintf(stderr, "mortar: the program calls %s, which its MPI library does not have\n", names[door] + 1);
+    if (*place) return *place;
+    bool plain = place < inner || place >= inner + DOORS;
+    fprintf(stderr, "mortar: the program calls %s, which its MPI library does not have\n",
+            plain ? names[place - outer] + 1 : names[place - inner]);
     abort(); /* what the dynamic linker would have done */
 }
 
-static inline entry enter(enum door door) {
-    entry known = atomic_load_explicit(&entries[door], memory_order_acquire);
-    return known ? known : find(door);
+static inline entry enter(_Atomic(entry) *place) {
+    entry known = atomic_load_explicit(place, memory_order_acquire);
+    return known ? known : find(place);
 }
 
-#define PARAMETERS_0 (void)
-#define PARAMETERS_1 (word a)
-#define PARAMETERS_2 (word a, word b)
-#define PARAMETERS_3 (word a, word b, word c)
-#define PARAMETERS_4 (word a, word b, word c, word d)
-#define PARAMETERS_5 (word a, word b, word c, word d, word e)
-#define PARAMETERS_6 (word a, word b, word c, word d, word e, word f)
-#define PARAMETERS_7 (word a, word b, word c, word d, word e, word f, word g)
-#define PARAMETERS_8 (word a, word b, word c, word d, word e, word f, word g, word h)
-#define PARAMETERS_9 (word a, word b, word c, word d, word e, word f, word g, word h, word i)
-#define ARGUMENTS_0 ()
-#define ARGUMENTS_1 (a)
-#define ARGUMENTS_2 (a, b)
-#define ARGUMENTS_3 (a, b, c)
-#define ARGUMENTS_4 (a, b, c, d)
-#define ARGUMENTS_5 (a, b, c, d, e)
-#define ARGUMENTS_6 (a, b, c, d, e, f)
-#define ARGUMENTS_7 (a, b, c, d, e, f, g)
-#define ARGUMENTS_8 (a, b, c, d, e, f, g, h)
-#define ARGUMENTS_9 (a, b, c, d, e, f, g, h, i)
 #define DOOR(name, words)                                                                                                          \
     word MPI_##name PARAMETERS_##words;                                                                                            \
-    word MPI_##name PARAMETERS_##words { return enter(DOOR_##name) ARGUMENTS_##words; }                                            \
-    word PMPI_##name PARAMETERS_##words __attribute__((alias("MPI_" #name)));
+    word PMPI_##name PARAMETERS_##words;                                                                                           \
+    word MPI_##name PARAMETERS_##words { return enter(&outer[DOOR_##name]) ARGUMENTS_##words; }                                    \
+    word PMPI_##name PARAMETERS_##words { return enter(&inner[DOOR_##name]) ARGUMENTS_##words; }
 #include "door/list.h"
 #undef DOOR
 

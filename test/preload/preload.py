@@ -126,14 +126,6 @@ def late(flavour):
     result.ok("%d ranks, 0 errors" % p).silent().took(1, collective="alltoall")
 
 
-def profiler(flavour):
-    """Above mortar: both see the calls. Named in LD_PRELOAD before `mortar run`: the program and mortar work."""
-    p, library = ranks(flavour), run.target("profiler-%s.so" % flavour)
-    above = ["/bin/sh", "-c", 'LD_PRELOAD="$1:$LD_PRELOAD" exec "$2"', "sh", library, run.target("exchange-" + flavour)]
-    exchanged(flavour, above).ok("profiler: 3 alltoalls")
-    exchanged(flavour, ["exchange-" + flavour], env={"LD_PRELOAD": library})
-
-
 def threads(flavour):
     p = ranks(flavour, 3)
     result = mpi(flavour, p, ["threads-" + flavour])
@@ -387,9 +379,9 @@ def orders():
 
 
 def test(name, *words):
-    tests = {f.__name__: f for f in (exchange, alloc_mem, private, adopt, large, fortran, python, late, profiler, threads, inter,
-                                     device, errors, off, imbalance, launcher, plans, reductions, rooted, lengths, tuning, plain,
-                                     unknown, options, orders, explain)}
+    tests = {f.__name__: f for f in (exchange, alloc_mem, private, adopt, large, fortran, python, late, threads, inter,
+                                     device, errors, off, imbalance, launcher, plans, reductions, rooted, lengths, tuning,
+                                     plain, unknown, options, orders, explain)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](*words)
