@@ -219,7 +219,7 @@ struct team {
 /* How many ranks the fullest node has. */
 static inline int fullest_of(const struct team *team) { return team->places ? team->places->most : team->p; }
 
-/* ---- team.c: needs mpi.h; include it first ---- */
+/* ---- team.c, birth.c: need mpi.h; include it first ---- */
 #ifdef MPI_VERSION
 #include "reach/host.h"
 /* The team of an intracommunicator or intercommunicator, built collectively at its first blocking collective. Never NULL, except

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* birth - what the ranks of a communicator do together to become a team: they meet, share memory, and learn from each other. They
+ * meet on a communicator of their own, which is freed again once the shared memory stands: a team on one node holds no context id.
+ * Source: li2018 section 2 (the node's ranks share memory); the hand-over is mortar's own. */
+#define _GNU_SOURCE
+#include "reach/host.h"
+
+#include "reach/birth.h"
+#include "reach/handover.h"
+#include "reach/reach.h"
+#include "reach/wire.h"
+
+#include "heap/heap.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* What every rank tells all others when they meet. */
+struct card {
+    struct segment_name control, region;
+    struct seat seat;
+    int32_t refused; /* rank 0 could not make the control block: -errno */
+};
+
+/* The least of all ranks' numbers, which are not negative. */
+static int least_of(MPI_Comm node, int mine) {
+    int all = 0;
+    return host.allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS ? all : 0;
+}
+
+static bool all_agree(MPI_Comm node, bool fine) { return least_of(node, fine) > 0; }
+
+int heap_of_this_process(struct heap_region *region) {
+    int (*ask)(struct heap_region *) = (int (*)(struct heap_region *))dlsym(RTLD_DEFAULT, "mortar_heap_region");
+    return ask ? ask(region) : -ENOSYS;
+}
+
+/* Before it meets the others, a rank looks at what it can offer. */
+static void introduce(struct team *team, struct card *card, size_t control_bytes, int *control_fd) {
+    *card = (struct card){.seat.processors = machine_processors()};
+    PMPI_Comm_rank(MPI_COMM_WORLD, &card->seat.rank);
+    struct heap_region region;
+    if (heap_of_this_process(&region) == 0 && segment_name(region.fd, &card->region) == 0) {
+        team->region = region.base;
+        team->region_bytes = region.bytes;
+        team->adopted = region.adopted;
+        team->adopted_count = region.adopted_count;
+    }
+    *control_fd = -1;
+    if (team->me == 0) {
+        *control_fd = segment_create("mortar-team", control_bytes);
+        card->refused = *control_fd < 0 ? *control_fd : segment_name(*control_fd, &card->control);
+    }
+}
+
+static void count_processors(struct team *team, const struct card *cards) {
+    struct processors all = {{0}};
+    for (int r = 0; r < team->p; r++)
+        for (size_t i = 0; i < sizeof all.bits / sizeof *all.bits; i++) all.bits[i] |= cards[r].seat.processors.bits[i];
+    int ranks = launcher_local_ranks() > team->p ? launcher_local_ranks() : team->p;
+    team->processors = processors_count(&all);
+    team->patience.crowded = ranks > team->processors;
+    if (team->patience.crowded) machine_short_slices(option_number(OPTION_SLICE));
+}
+
+static void divide(struct team *team, const struct card *cards) {
+    struct seat *seats = team->me == 0 ? malloc((size_t)team->p * sizeof *seats) : NULL;
+    for (int r = 0; seats && r < team->p; r++) seats[r] = cards[r].seat;
+    team_divide(team, seats);
+    free(seats);
+}
+
+/* Maps rank 0's control block: by its name in /proc, or, when that fails on any rank, through sockets, which then also bring the
+ * regions. All ranks get the same answer. */
+static void *open_control(struct team *team, MPI_Comm node, const struct card *cards, int own_fd, size_t bytes) {
+    int how = option_choice(OPTION_HANDOVER, "auto|proc|socket"), error = -ENOSYS;
+    void *memory = NULL;
+    if (how != 2) {
+        int fd = team->me == 0 ? own_fd : segment_open(&cards[0].control, true);
+        if (fd >= 0) memory = segment_map(fd, bytes, true, &error);
+        if (fd >= 0 && team->me != 0) close(fd);
+        if (all_agree(node, memory != NULL)) return memory;
+        if (memory) munmap(memory, bytes);
+        if (how == 1) return NULL;
+    }
+    int fd = own_fd;
+    error = handover_by_socket(team, node, &fd);
+    memory = error ? NULL : segment_map(fd, bytes, true, &error);
+    if (fd >= 0 && fd != own_fd) close(fd);
+    if (all_agree(node, memory != NULL)) return memory;
+    if (memory) munmap(memory, bytes);
+    return NULL;
+}
+
+/* The ranks of one node meet on a private communicator. Returns NULL or why the team must stay native, alike on all ranks. */
+static const char *meet(struct team *team, MPI_Comm node, size_t space) {
+    static const char *const troubles[] = {
+        "out of memory", "no shared memory: the limit on file size (ulimit -f) is below what the ranks need (MORTAR_SLOT each)",
+        "no shared memory: memfd_create was refused", NULL};
+    size_t slot = option_number(OPTION_SLOT) / 2 / 64 * 64, least = 64 * (size_t)team->p;
+    if (slot < least) slot = least;
+    size_t bytes = control_size(team->p, slot, space);
+    struct card card, *cards = malloc((size_t)team->p * sizeof *cards);
+    team->names = calloc((size_t)team->p, sizeof *team->names);
+    team->world = calloc((size_t)team->p, sizeof *team->world);
+    int fd;
+    introduce(team, &card, bytes, &fd);
+    int trouble = !cards || !team->names || !team->world ? 0 : card.refused == -EFBIG ? 1 : card.refused ? 2 : 3;
+    const char *why = troubles[least_of(node, trouble)];
+    if (why) goto done;
+    host.allgather(&card, (int)sizeof card, MPI_BYTE, cards, (int)sizeof card, MPI_BYTE, node);
+    for (int r = 0; r < team->p; r++) team->names[r] = cards[r].region, team->world[r] = cards[r].seat.rank;
+    void *memory = open_control(team, node, cards, fd, bytes);
+    if (!memory) {
+        why = "the ranks cannot open each other's memory (neither /proc/PID/fd nor sockets work)";
+        goto done;
+    }
+    team_attach(team, memory, slot, space);
+    count_processors(team, cards);
+    why = all_agree(node, progress_start(team) == 0) ? NULL : "no generalized request to drive the MPI library with";
+    if (!why) divide(team, cards);
+    if (!why) sync_measure(team);
+done:
+    if (fd >= 0) close(fd);
+    free(cards);
+    return why;
+}
+
+/* The ranks of my node. Nodes that are pretended are so for all communicators. */
+static const char *find_node(MPI_Comm comm, int me, MPI_Comm *node) {
+    static const char *const why = "the MPI library cannot split the communicator by node";
+    int ranks = 1, world = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world);
+    int pretended = places_pretended(ranks, world);
+    if (pretended == -EINVAL) {
+        static _Atomic bool told;
+        if (world == 0 && !atomic_exchange(&told, true))
+            warn("MORTAR_NODES=%s: expected a number of nodes, so many ranks each as 5,3,1, or cyclic:3; all calls go to the MPI "
+                 "library",
+                 option_text(OPTION_NODES));
+        return "MORTAR_NODES is not a number of nodes, nor like 5,3,1 or cyclic:3";
+    }
+    int error = pretended >= 0 ? PMPI_Comm_split(comm, pretended, me, node)
+                               : PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, node);
+    if (error != MPI_SUCCESS || *node == MPI_COMM_NULL) return why;
+    PMPI_Comm_set_errhandler(*node, MPI_ERRORS_RETURN);
+    return NULL;
+}
+
+/* Sparse: twice as much as all that the ranks of a node can have to send, and to receive. */
+static size_t space_bytes(void) { return 4 * machine_memory(); }
+
+/* What rank 0 knows of its node counts for all: choices must not depend on what is measured or found on one node. */
+static int agree_on_figures(struct team *team) {
+    const struct team *node = team->node;
+    struct team *model = team->model;
+    struct {
+        double sync_seconds;
+        size_t l2_bytes, l3_bytes, slot;
+        int processors;
+    } figures = {node->sync_seconds, node->l2_bytes, node->l3_bytes, node->slot, node->processors};
+    int error = messages_tell(team, &figures, sizeof figures);
+    *model = (struct team){.p = team->places->most, .nodes = 1, .domains = 1};
+    model->sync_seconds = team->sync_seconds = figures.sync_seconds;
+    model->l2_bytes = team->l2_bytes = figures.l2_bytes;
+    model->l3_bytes = team->l3_bytes = figures.l3_bytes;
+    model->processors = team->processors = figures.processors;
+    model->usual_sync_seconds = team->usual_sync_seconds = sync_usual(model->p, model->processors);
+    model->slot = figures.slot;
+    model->space_bytes = node->space_bytes;
+    return error;
+}
+
+/* The team of a communicator over several nodes: places, wire, and the team of my node. Returns why it stays native, alike on all
+ * ranks. */
+static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
+    int lowest = team->me, *all = malloc((size_t)team->p * sizeof *all);
+    team->places = malloc(sizeof *team->places);
+    team->node = calloc(1, sizeof *team->node);
+    team->model = calloc(1, sizeof *team->model);
+    team->world = calloc((size_t)team->p, sizeof *team->world);
+    int32_t world = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world);
+    bool known = host.bcast(&lowest, 1, MPI_INT, 0, node) == MPI_SUCCESS;
+    bool fine = known && all && team->places && team->node && team->model && team->world;
+    if (all_agree(comm, fine)) {
+        host.allgather(&lowest, 1, MPI_INT, all, 1, MPI_INT, comm);
+        host.allgather(&world, 1, MPI_INT, team->world, 1, MPI_INT, comm);
+        fine = places_make(team->places, team->p, all) == 0 && wire_open(team, comm) == 0;
+    } else {
+        fine = false;
+        free(team->places);
+        team->places = NULL;
+    }
+    free(all);
+    const char *why = NULL;
+    if (!all_agree(comm, fine)) return "out of memory, or of communicators";
+    team->node->domains = 1;
+    PMPI_Comm_size(node, &team->node->p);
+    PMPI_Comm_rank(node, &team->node->me);
+    size_t space = space_bytes();
+    if (!all_agree(comm, messages_tell(team, &space, sizeof space) == 0)) return "messages between the nodes are lost";
+    why = meet(team->node, node, space);
+    if (!all_agree(comm, !why)) return why ? why : "the ranks of another node cannot share memory";
+    team_reserve_tables(team->node);
+    team->nodes = team->places->nodes;
+    team->network = network_of(&network_usual);
+    team->patience = team->node->patience;
+    return all_agree(comm, agree_on_figures(team) == 0) ? NULL : "messages between the nodes are lost";
+}
+
+void team_build(struct team *team, MPI_Comm comm) {
+    int inter = 0, here = 0;
+    PMPI_Comm_test_inter(comm, &inter);
+    PMPI_Comm_size(comm, &team->p);
+    PMPI_Comm_rank(comm, &team->me);
+    team->domains = 1;
+    team->nodes = 1;
+    if (inter) team->why_native = "an intercommunicator";
+    else if (team->p == 1) team->why_native = "one rank";
+    if (team->why_native) return;
+    double start = clock_seconds();
+    MPI_Comm node = MPI_COMM_NULL;
+    team->why_native = find_node(comm, team->me, &node);
+    if (!team->why_native) {
+        PMPI_Comm_size(node, &here);
+        team->why_native = here < team->p ? reach_out(team, comm, node) : meet(team, node, 0);
+    }
+    if (node != MPI_COMM_NULL) PMPI_Comm_free(&node);
+    team->setup_seconds = clock_seconds() - start;
+}
