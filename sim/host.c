@@ -73,6 +73,7 @@ bool host_open(void *library) {
         .finalize = PMPI_Finalize,
         .alloc_mem = PMPI_Alloc_mem,
         .free_mem = PMPI_Free_mem,
+        .comm_free = PMPI_Comm_free,
     };
     host.allgather = allgather;
     host.allreduce = allreduce;

@@ -105,14 +105,17 @@ static entry tool_of(const char *name, void *library) {
     return dladdr(next, &owner) && abi_of(owner.dli_fname) ? NULL : (entry)next;
 }
 
-/* A profiler behind mortar may find the MPI library's MPI_Finalize by itself, and then the engine would never hear of the end. */
-static entry finalize;
+/* A profiler behind mortar may find the MPI library's MPI_Init by itself, and then the engine would never hear that MPI is there.
+ * How it hears of the end it sees to itself. */
+static entry tools_init, tools_init_thread;
 
-static word finish_first(void) {
-    void (*finish)(void) = engine ? (void (*)(void))dlsym(engine, "mortar_engine_finish") : NULL;
-    if (finish) finish();
-    return finalize();
+static word started(word error) {
+    void (*start)(void) = engine ? (void (*)(void))dlsym(engine, "mortar_engine_start") : NULL;
+    if (start && (int)error == 0) start();
+    return error;
 }
+static word init(word a, word b) { return started(tools_init(a, b)); }
+static word init_thread(word a, word b, word c, word d) { return started(tools_init_thread(a, b, c, d)); }
 
 static void open_door(void) {
     struct search found = {.abi = NULL};
@@ -130,7 +133,8 @@ static void open_door(void) {
         void *taken = engine ? dlsym(engine, names[i] + 1) : NULL;
         if (!taken) taken = dlsym(library ? library : RTLD_NEXT, names[i]);
         entry tool = tool_of(names[i] + 1, library);
-        if (tool && i == DOOR_Finalize) finalize = tool, tool = (entry)finish_first;
+        if (tool && i == DOOR_Init) tools_init = tool, tool = (entry)init;
+        if (tool && i == DOOR_Init_thread) tools_init_thread = tool, tool = (entry)init_thread;
         inner[i] = (entry)taken;
         outer[i] = tool ? tool : (entry)taken;
     }

@@ -95,6 +95,8 @@ MPI_Aint typed_step(const struct typed *typed);
 const struct layout *layout_of(MPI_Datatype type);
 /* This process alone, private, to pack with: what fails there is not the user's error handler's business. May be null. Local. */
 MPI_Comm packer_comm(void);
+/* At MPI_Init: before, nothing compiles. */
+void layouts_start(void);
 /* At MPI_Finalize: from now on nothing compiles. */
 void layouts_finish(void);
 /* ---- ops.c ---- */

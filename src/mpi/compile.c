@@ -230,9 +230,8 @@ static struct layout *make(MPI_Datatype type) {
     return NULL;
 }
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-static int key = MPI_KEYVAL_INVALID;
+static int key = MPI_KEYVAL_INVALID; /* but from MPI_Init to MPI_Finalize */
 static MPI_Comm packer = MPI_COMM_NULL;
 static char none; /* its address as the attribute: this type does not compile */
 
@@ -242,13 +241,15 @@ static int drop(MPI_Datatype type, int keyval, void *kept, void *state) {
     return MPI_SUCCESS;
 }
 
-static void start(void) {
-    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, drop, &key, NULL);
-    if (PMPI_Comm_dup(MPI_COMM_SELF, &packer) == MPI_SUCCESS) PMPI_Comm_set_errhandler(packer, MPI_ERRORS_RETURN);
+void layouts_start(void) { PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, drop, &key, NULL); }
+
+static void make_packer(void) {
+    if (key != MPI_KEYVAL_INVALID) comm_private(MPI_COMM_SELF, &packer);
 }
 
 MPI_Comm packer_comm(void) {
-    pthread_once(&once, start);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_packer);
     return packer;
 }
 
@@ -257,15 +258,17 @@ static _Atomic(const struct layout *) usual[5];
 
 void layouts_finish(void) {
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) usual[i] = NULL;
-    if (packer != MPI_COMM_NULL) PMPI_Comm_free(&packer);
+    if (packer != MPI_COMM_NULL) host.comm_free(&packer);
     if (key != MPI_KEYVAL_INVALID) PMPI_Type_free_keyval(&key);
 }
 
 /* A type that was not committed is a mistake, which the MPI library finds as soon as it is to pack it; it may become right. */
 static bool is_committed(MPI_Datatype type) {
+    if (is_given(combiner_of(type))) return true;
+    MPI_Comm own = packer_comm();
     char nothing[1] = "";
     int position = 0;
-    return packer != MPI_COMM_NULL && PMPI_Pack(nothing, 0, type, nothing, 0, &position, packer) == MPI_SUCCESS;
+    return own != MPI_COMM_NULL && PMPI_Pack(nothing, 0, type, nothing, 0, &position, own) == MPI_SUCCESS;
 }
 
 HOT static bool kept_with(MPI_Datatype type, const struct layout **layout) {
@@ -282,7 +285,6 @@ HOT static int usual_one(MPI_Datatype type) {
 
 static const struct layout *layout_kept(MPI_Datatype type) {
     const struct layout *layout = NULL;
-    pthread_once(&once, start);
     if (key == MPI_KEYVAL_INVALID || kept_with(type, &layout)) return layout;
     pthread_mutex_lock(&making); /* the second of two threads would free what the first one uses */
     if (!kept_with(type, &layout) && is_committed(type)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Init, MPI_Init_thread, MPI_Finalize. At init mortar only looks at the launcher; teams are built when first used. */
+/* MPI_Init, MPI_Init_thread, MPI_Finalize: the life of mortar in a process. Teams are built when first used. */
 #include "mpi/calls.h"
 
 static void look_at_launcher(void) {
@@ -10,33 +10,59 @@ static void look_at_launcher(void) {
              started);
 }
 
-int MPI_Init(int *argc, char ***argv) {
-    int error = host.init(argc, argv);
-    if (error == MPI_SUCCESS) look_at_launcher();
-    return error;
-}
-
-int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
-    int error = host.init_thread(argc, argv, required, provided);
-    if (error == MPI_SUCCESS) look_at_launcher();
-    return error;
-}
-
-/* Called by the door too, where a profiler comes before MPI_Finalize. Collective. */
-void mortar_engine_finish(void);
-void mortar_engine_finish(void) {
-    static bool finished;
-    if (finished) return;
-    finished = true;
-    this_thread.inside = true; /* what profilers and callbacks still call is the MPI library's */
+/* The end of mortar: the last that MPI_Finalize does while MPI is still whole. */
+static void finish(void) {
     if (report_wanted()) report_write(option_text(OPTION_REPORT));
     if (*option_text(OPTION_TUNE_SAVE)) save_tuning(option_text(OPTION_TUNE_SAVE));
     teams_finish();
     layouts_finish();
 }
 
+static int on_finalize(MPI_Comm self, int key, void *value, void *state) {
+    (void)self, (void)key, (void)value, (void)state;
+    finish();
+    return MPI_SUCCESS;
+}
+
+/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one first (MPI 4.1 section 11.2.4). Programs and libraries
+ * clean up there, by collectives too, so mortar must outlive them: its own is set before any of theirs. */
+static bool finish_last(void) {
+    int key;
+#ifdef MORTAR_SIM
+    return false; /* SMPI's MPI_Finalize calls nobody */
+#endif
+    return PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_finalize, &key, NULL) == MPI_SUCCESS &&
+           PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) == MPI_SUCCESS;
+}
+
+static bool finishes_last;
+
+/* Called by the door too, after a profiler's MPI_Init that may have found the MPI library's by itself. */
+void mortar_engine_start(void);
+void mortar_engine_start(void) {
+    static bool started;
+    if (started) return;
+    started = true;
+    look_at_launcher();
+    layouts_start();
+    teams_start();
+    finishes_last = finish_last();
+}
+
+int MPI_Init(int *argc, char ***argv) {
+    int error = host.init(argc, argv);
+    if (error == MPI_SUCCESS) mortar_engine_start();
+    return error;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+    int error = host.init_thread(argc, argv, required, provided);
+    if (error == MPI_SUCCESS) mortar_engine_start();
+    return error;
+}
+
 int MPI_Finalize(void) {
-    mortar_engine_finish();
+    if (!finishes_last) finish();
     int error = host.finalize();
     paths_finish();
     return error;

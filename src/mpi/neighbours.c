@@ -132,7 +132,7 @@ HOT const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team, enu
     if (PMPI_Comm_split(comm, 0, team->me, &meeting) == MPI_SUCCESS) {
         PMPI_Comm_set_errhandler(meeting, MPI_ERRORS_RETURN);
         team->neighbours[which] = gather(meeting, team, own, count);
-        PMPI_Comm_free(&meeting);
+        host.comm_free(&meeting);
     }
     free(own);
     if (!team->neighbours[which]) return NULL;

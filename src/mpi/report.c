@@ -230,8 +230,7 @@ int report_gather(struct record **records, int *count, int *ranks) {
     MPI_Comm comm; /* private: the program's own messages may be waiting on the world */
     struct book own;
     *records = NULL;
-    if (PMPI_Comm_dup(MPI_COMM_WORLD, &comm) != MPI_SUCCESS) return -EIO;
-    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (comm_private(MPI_COMM_WORLD, &comm) != 0) return -EIO;
     PMPI_Comm_size(comm, ranks);
     PMPI_Comm_rank(comm, &me);
     bool fine = own_book(&own);
@@ -245,7 +244,7 @@ int report_gather(struct record **records, int *count, int *ranks) {
         *records = own.records;
         own.records = NULL;
     }
-    PMPI_Comm_free(&comm);
+    host.comm_free(&comm);
     book_close(&own);
     return fine ? 0 : -ENOMEM;
 }

@@ -213,6 +213,34 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
     return all_agree(comm, agree_on_figures(team) == 0) ? NULL : "messages between the nodes are lost";
 }
 
+/* ---- strangers: processes outside this one's MPI_COMM_WORLD, which MPI_Comm_spawn or MPI_Comm_connect brought. The launcher does
+ * not know mortar, so they may run without it. Each side sees the other as strangers, and so all ranks come to the same answer
+ * without asking anybody ---- */
+
+static _Atomic bool strangers_possible;
+
+void strangers_may_come(void) { atomic_store(&strangers_possible, true); }
+
+static bool has_strangers(MPI_Comm comm, int p) {
+    enum { some = 256 };
+    int ranks[some], theirs[some];
+    bool found = false;
+    MPI_Group group, world;
+    /* Open MPI looks for each rank from the start of the world: with 16384 ranks in both that is 0.1 to 0.3 s. */
+    if (!atomic_load(&strangers_possible)) return false;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    for (int first = 0; first < p && !found; first += some) {
+        int count = p - first < some ? p - first : some;
+        for (int i = 0; i < count; i++) ranks[i] = first + i;
+        PMPI_Group_translate_ranks(group, count, ranks, world, theirs);
+        for (int i = 0; i < count; i++) found = found || theirs[i] == MPI_UNDEFINED;
+    }
+    PMPI_Group_free(&world);
+    PMPI_Group_free(&group);
+    return found;
+}
+
 void team_build(struct team *team, MPI_Comm comm) {
     int inter = 0, here = 0;
     PMPI_Comm_test_inter(comm, &inter);
@@ -222,6 +250,7 @@ void team_build(struct team *team, MPI_Comm comm) {
     team->nodes = 1;
     if (inter) team->why_native = "an intercommunicator";
     else if (team->p == 1) team->why_native = "one rank";
+    else if (has_strangers(comm, team->p)) team->why_native = "processes of another job";
     if (team->why_native) return;
     double start = clock_seconds();
     MPI_Comm node = MPI_COMM_NULL;
@@ -230,6 +259,6 @@ void team_build(struct team *team, MPI_Comm comm) {
         PMPI_Comm_size(node, &here);
         team->why_native = here < team->p ? reach_out(team, comm, node) : meet(team, node, 0);
     }
-    if (node != MPI_COMM_NULL) PMPI_Comm_free(&node);
+    if (node != MPI_COMM_NULL) host.comm_free(&node);
     team->setup_seconds = clock_seconds() - start;
 }

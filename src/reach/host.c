@@ -16,7 +16,11 @@ static bool find(void *library, const char *name, void *place) {
 bool host_open(void *library) {
     bool found = find(library, "PMPI_Barrier", &host.barrier) && find(library, "PMPI_Init", &host.init) &&
                  find(library, "PMPI_Init_thread", &host.init_thread) && find(library, "PMPI_Finalize", &host.finalize) &&
-                 find(library, "PMPI_Alloc_mem", &host.alloc_mem) && find(library, "PMPI_Free_mem", &host.free_mem);
+                 find(library, "PMPI_Alloc_mem", &host.alloc_mem) && find(library, "PMPI_Free_mem", &host.free_mem) &&
+                 find(library, "PMPI_Comm_free", &host.comm_free) &&
+                 find(library, "PMPI_Comm_disconnect", &host.comm_disconnect) &&
+                 find(library, "PMPI_Intercomm_merge", &host.intercomm_merge);
+    find(library, "PMPI_Comm_create_from_group", &host.comm_create_from_group);
 #define HOST(name, symbol, parameters) found = find(library, "PMPI_" #symbol, &host.name) && found;
 #include "reach/hosts.h"
 #undef HOST

@@ -30,6 +30,11 @@ struct host {
     int (*finalize)(void);
     int (*alloc_mem)(MPI_Aint, MPI_Info, void *);
     int (*free_mem)(void *);
+    int (*comm_free)(MPI_Comm *);
+    int (*comm_disconnect)(MPI_Comm *);
+    int (*intercomm_merge)(MPI_Comm, int, MPI_Comm *);
+    /* NULL: not there. Only in MPI 4. */
+    int (*comm_create_from_group)(MPI_Group, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
 };
 extern struct host host;
 

@@ -219,38 +219,8 @@ struct team {
 /* How many ranks the fullest node has. */
 static inline int fullest_of(const struct team *team) { return team->places ? team->places->most : team->p; }
 
-/* ---- team.c, birth.c: need mpi.h; include it first ---- */
 #ifdef MPI_VERSION
-#include "reach/host.h"
-/* The team of an intracommunicator or intercommunicator, built collectively at its first blocking collective. Never NULL, except
- * when the communicator is not valid (leave the call to the host MPI). It dies with the communicator. */
-struct team *team_of(MPI_Comm comm);
-/* Grows when what is remembered about a communicator may be void: a team died, or another plan was forced. */
-extern _Atomic uint32_t team_changes;
-extern _Thread_local struct this_thread {
-    bool inside; /* mortar */
-    /* The last communicator, which is often the next one: asking the MPI library touches memory that is in no cache by now. */
-    MPI_Comm comm;
-    struct team *team;
-    uint32_t changes;
-} this_thread;
-/* Its team, when that was asked for last; else NULL. Local. */
-static inline struct team *team_recent(MPI_Comm comm) {
-    bool same = this_thread.comm == comm && this_thread.changes == atomic_load_explicit(&team_changes, memory_order_acquire);
-    return same ? this_thread.team : NULL;
-}
-/* At MPI_Finalize: frees the teams of communicators that were never freed. Collective over each of them. */
-void teams_finish(void);
-/* Calls visit for every team that lives. Local. */
-void teams_visit(void (*visit)(struct team *team));
-/* The shared heap of this process, if it is loaded and shared: 0, or -errno. Local; see heap/heap.h. */
-struct heap_region;
-int heap_of_this_process(struct heap_region *region);
-/* Called with every team before it dies, to collect its counters. */
-extern void (*team_farewell)(struct team *team);
-/* Runs the host MPI's own collective for this call on a communicator with the ranks of a team that has a wire. 0 or -errno, on this
- * rank. Set by mpi/. */
-extern int (*wire_collective)(MPI_Comm comm, struct team *team, const struct call *call);
+#include "reach/comms.h"
 #endif
 
 /* ---- node.c: the memory of a team; MPI-free, so that threads can be peers in tests ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* team - the team of a communicator: built collectively by its first blocking collective, kept as an attribute, freed with the
- * communicator or at MPI_Finalize (Open MPI 5 skips attribute callbacks there). How it is built: birth.c. */
+ * communicator or at MPI_Finalize. How it is built: birth.c. */
 #include "reach/host.h"
 
 #include "reach/birth.h"
@@ -14,11 +14,13 @@
 
 void (*team_farewell)(struct team *team);
 
-static int keyval = MPI_KEYVAL_INVALID;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* keyval and the list of teams */
+static _Atomic int keyval = MPI_KEYVAL_INVALID; /* but between teams_start and teams_finish */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list of teams */
 struct live {
     struct team team;
     MPI_Comm comm;
+    _Atomic int holders; /* the attribute, and team_buries */
+    bool gone;           /* the team was freed; the struct waits for its holders */
     struct live *next, **link;
 };
 static struct live *living;
@@ -84,12 +86,18 @@ static void team_free(struct live *live) {
     *live->link = live->next;
     if (live->next) live->next->link = live->link;
     pthread_mutex_unlock(&lock);
+    live->gone = true;
+}
+
+static void let_go(struct live *live) {
+    if (atomic_fetch_sub(&live->holders, 1) > 1) return;
+    if (!live->gone) team_free(live);
     free(live);
 }
 
-static int on_comm_free(MPI_Comm comm, int key, void *team, void *state) {
+static int on_comm_free(MPI_Comm comm, int key, void *live, void *state) {
     (void)comm, (void)key, (void)state;
-    team_free(team);
+    let_go(live);
     return MPI_SUCCESS;
 }
 
@@ -99,29 +107,53 @@ void teams_visit(void (*visit)(struct team *team)) {
     pthread_mutex_unlock(&lock);
 }
 
+void teams_start(void) {
+    int key;
+    /* MPI_COMM_NULL_COPY_FN: a duplicated communicator gets a team of its own. */
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_free, &key, NULL) == MPI_SUCCESS) atomic_store(&keyval, key);
+}
+
 void teams_finish(void) {
-    while (living) {
-        struct live *live = living;
-        /* Deleting the attribute frees the team through on_comm_free; a communicator that refuses loses its team here. */
-        if (PMPI_Comm_delete_attr(live->comm, keyval) != MPI_SUCCESS || living == live) team_free(live);
-    }
-    if (keyval != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&keyval);
+    int key = atomic_exchange(&keyval, MPI_KEYVAL_INVALID);
+    while (living) team_free(living);
+    if (key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&key);
+}
+
+static struct live *hold(MPI_Comm comm) {
+    pthread_mutex_lock(&lock);
+    struct live *live = living;
+    while (live && live->comm != comm) live = live->next;
+    if (live) atomic_fetch_add(&live->holders, 1);
+    pthread_mutex_unlock(&lock);
+    return live;
+}
+
+/* While a communicator is being freed the program's attribute callbacks may still use it. Mortar's own attribute may be gone by
+ * then, and on another rank not yet, for each rank sets its attributes as it likes: so from here on such calls are native. A
+ * callback runs in the thread that frees.
+ * The team goes now, and not when its attribute does: with messages under way MPICH deletes attributes as late as in the MPI_Wait
+ * for the last of them, on each rank at another time, and holds locks that the end of a team needs. */
+int team_buries(MPI_Comm *comm, int (*end)(MPI_Comm *comm)) {
+    struct this_thread *thread = &this_thread;
+    MPI_Comm outer = thread->dying;
+    bool mortal = comm && *comm != MPI_COMM_WORLD && *comm != MPI_COMM_SELF;
+    struct live *live = mortal ? hold(*comm) : NULL;
+    thread->team = NULL;
+    if (mortal) thread->dying = *comm;
+    int error = end(comm);
+    thread->dying = outer;
+    if (live && error == MPI_SUCCESS) team_free(live);
+    if (live) let_go(live);
+    return error;
 }
 
 /* ---- birth ---- */
-
-static bool have_keyval(void) {
-    pthread_mutex_lock(&lock);
-    /* MPI_COMM_NULL_COPY_FN: a duplicated communicator gets a team of its own. */
-    if (keyval == MPI_KEYVAL_INVALID) PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_free, &keyval, NULL);
-    pthread_mutex_unlock(&lock);
-    return keyval != MPI_KEYVAL_INVALID;
-}
 
 static struct live *team_new(MPI_Comm comm) {
     struct live *live = calloc(1, sizeof *live);
     if (!live) return NULL; /* rank-local, and before anything was agreed: the one place where memory must suffice */
     live->comm = comm;
+    atomic_init(&live->holders, 1);
     team_build(&live->team, comm);
     pthread_mutex_lock(&lock);
     live->next = living;
@@ -136,16 +168,16 @@ HOT struct team *team_of(MPI_Comm comm) {
     uint32_t now = atomic_load_explicit(&team_changes, memory_order_acquire);
     struct team *recent = team_recent(comm);
     if (recent) return recent;
-    void *found = NULL;
-    int flag = 0;
-    if (keyval != MPI_KEYVAL_INVALID) PMPI_Comm_get_attr(comm, keyval, &found, &flag);
-    if (!flag) {
-        if (!have_keyval()) return NULL;
-        struct live *live = team_new(comm);
+    struct live *live = NULL;
+    int found = 0, key = atomic_load_explicit(&keyval, memory_order_acquire);
+    if (key == MPI_KEYVAL_INVALID || comm == this_thread.dying) return NULL;
+    PMPI_Comm_get_attr(comm, key, &live, &found);
+    if (!found) {
+        live = team_new(comm);
         if (!live) return NULL;
-        PMPI_Comm_set_attr(comm, keyval, live);
-        found = &live->team;
+        PMPI_Comm_set_attr(comm, key, live);
     }
-    this_thread.comm = comm, this_thread.team = found, this_thread.changes = now;
-    return found;
+    if (live->gone) return NULL;
+    this_thread.comm = comm, this_thread.team = &live->team, this_thread.changes = now;
+    return &live->team;
 }

@@ -146,7 +146,7 @@ static int collective(void *state, struct team *team, const struct call *call) {
 
 static void shut(void *state) {
     struct state *s = state;
-    if (s->comm != MPI_COMM_NULL) PMPI_Comm_free(&s->comm);
+    if (s->comm != MPI_COMM_NULL) host.comm_free(&s->comm);
     free(s->requests);
     free(s->ready);
     free(s->statuses);
@@ -159,19 +159,14 @@ static const struct carrier mpi = {
 int wire_open(struct team *team, MPI_Comm comm) {
     struct wire *wire = calloc(1, sizeof *wire);
     struct state *s = calloc(1, sizeof *s);
-    MPI_Group group;
-    /* No MPI_Comm_dup: it would copy the program's attributes and call its functions. */
-    MPI_Comm own = MPI_COMM_NULL;
-    PMPI_Comm_group(comm, &group);
-    int error = PMPI_Comm_create(comm, group, &own) == MPI_SUCCESS && own != MPI_COMM_NULL ? 0 : -EIO;
-    PMPI_Group_free(&group);
+    MPI_Comm own;
+    int error = comm_private(comm, &own);
     if (error || !wire || !s) {
-        if (!error) PMPI_Comm_free(&own);
+        if (!error) host.comm_free(&own);
         free(wire);
         free(s);
         return error ? error : -ENOMEM;
     }
-    PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
     s->comm = own;
     *wire = (struct wire){.carrier = &mpi, .state = s, .under_way = &s->under_way, .traffic = &s->traffic};
     team->wire = wire;
@@ -182,7 +177,7 @@ void wire_close(struct team *team) {
     if (!team->wire) return;
     for (int l = 0; team->lanes && l < team->places->most; l++) {
         struct native *native = team->lanes[l] ? team->lanes[l]->wire->native : NULL;
-        if (native) PMPI_Comm_free(&native->comm);
+        if (native) host.comm_free(&native->comm);
         free(native);
     }
     free(team->wire->native);

@@ -248,6 +248,9 @@ static void check_lives(void) {
 
 int main(int count, char **words) {
     MPI_Init(&count, &words);
+    host.comm_free = PMPI_Comm_free;
+    expect(!layout_of(MPI_DOUBLE), "nothing compiles before the beginning");
+    layouts_start();
     state = seed_from(count, words);
     int types = 0;
     check_lives();
