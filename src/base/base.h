@@ -16,18 +16,33 @@
 
 /* ---- options.c: allocation-free, so that the heap may ask before malloc works ---- */
 enum option {
-#define OPTION(name, value, unit, meaning) OPTION_##name,
+#define OPTION(name, whose, value, unit, meaning) OPTION_##name,
 #include "base/options.h"
 #undef OPTION
     OPTIONS
 };
+/* Whose an option is, where the ranks of a job have different ones: launchers do not bring variables to other nodes. */
+enum whose {
+    OWN,   /* each rank goes by its own */
+    ALIKE, /* decides what all ranks must decide alike: rank 0's counts, see reach/settings.c */
+    WISH,  /* something that all do together when one of them wants it */
+};
 struct option_row {
-    const char *name, *value, *unit, *meaning;
+    const char *name;
+    enum whose whose;
+    const char *value, *unit, *meaning;
 };
 extern const struct option_row option_rows[OPTIONS];
 
-/* The text in the environment, or the default. Static storage. */
+/* The text that was taken over, or the one in the environment, or the default. Static storage. */
 const char *option_text(enum option option);
+
+/* From now on this is the option's text: another rank's. 0 or -ENOMEM. Uses malloc. */
+int option_take_over(enum option option, const char *text);
+
+/* Goes on with a hash (FNV-1a; begin with HASH_START) over a text and its end. */
+#define HASH_START 14695981039346656037u
+uint64_t hash_text(uint64_t hash, const char *text);
 
 /* The text as a number, which may end in K, M, G or T (powers of 1024). One that is wrong or out of range: the default. */
 uint64_t option_number(enum option option);

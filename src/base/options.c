@@ -10,12 +10,35 @@
 #include <unistd.h>
 
 const struct option_row option_rows[OPTIONS] = {
-#define OPTION(name, value, unit, meaning) {"MORTAR_" #name, value, unit, meaning},
+#define OPTION(name, whose, value, unit, meaning) {"MORTAR_" #name, whose, value, unit, meaning},
 #include "base/options.h"
 #undef OPTION
 };
 
+/* A text that was taken over stays for ever: somebody may still hold it when there is another. */
+struct copy {
+    struct copy *before;
+    char text[];
+};
+static _Atomic(struct copy *) taken_over[OPTIONS];
+
+int option_take_over(enum option option, const char *text) {
+    struct copy *copy = malloc(sizeof *copy + strlen(text) + 1);
+    if (!copy) return -ENOMEM;
+    copy->before = taken_over[option];
+    strcpy(copy->text, text);
+    taken_over[option] = copy;
+    return 0;
+}
+
+uint64_t hash_text(uint64_t hash, const char *text) {
+    do hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    while (*text++);
+    return hash;
+}
+
 const char *option_text(enum option option) {
+    if (taken_over[option]) return taken_over[option]->text;
     const char *text = getenv(option_rows[option].name);
     return text && *text ? text : option_rows[option].value;
 }

@@ -19,12 +19,20 @@ static void force_asked(const char *text) {
     else warn_job("MORTAR_PLAN is ignored, mortar chooses: %s", why);
 }
 
+static _Atomic bool planned; /* the program has said which plan; on all ranks, if on one */
+
+static void on_settings(void) {
+    if (!planned) force_asked(option_text(OPTION_PLAN));
+    atomic_fetch_add(&team_changes, 1);
+}
+
 int mortar_engine_open(void *library) {
     char wrong[32];
     if (!host_open(library)) return -ENOSYS;
     if (launcher_rank() <= 0) options_check();
     force_asked(option_text(OPTION_PLAN));
     if (plan_off_wrong(wrong)) warn_job("MORTAR_OFF: %s is no collective that mortar takes, nor is it all", wrong);
+    settings_changed = on_settings;
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     PMPI_Get_library_version(version, &length);
@@ -35,6 +43,7 @@ int mortar_engine_open(void *library) {
 }
 
 int mortar_engine_plan(const char *text) {
+    planned = true;
     int error = plan_force(text);
     atomic_fetch_add(&team_changes, 1);
     return error;

@@ -12,8 +12,8 @@ static void look_at_launcher(void) {
 
 /* The end of mortar: the last that MPI_Finalize does while MPI is still whole. */
 static void finish(void) {
-    if (report_wanted()) report_write(option_text(OPTION_REPORT));
-    if (*option_text(OPTION_TUNE_SAVE)) save_tuning(option_text(OPTION_TUNE_SAVE));
+    if (settings_wanted(OPTION_REPORT)) report_write(option_text(OPTION_REPORT));
+    if (settings_wanted(OPTION_TUNE_SAVE)) save_tuning(option_text(OPTION_TUNE_SAVE));
     teams_finish();
     layouts_finish();
 }

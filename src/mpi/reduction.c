@@ -72,11 +72,7 @@ HOT static void combine(const struct reduction *reduction, const char *in, char 
 }
 
 /* Does the user agree to results that depend on who comes first? */
-HOT static bool any_order(MPI_Op op) {
-    static _Atomic int known; /* 0: not looked, 1: no, 2: yes */
-    if (!known) known = 1 + option_choice(OPTION_REDUCE, "ordered|arrival");
-    return known == 2 && commutes(op);
-}
+HOT static bool any_order(const struct team *team, MPI_Op op) { return team->by_arrival && commutes(op); }
 
 /* ---- data of elements with gaps ---- */
 
@@ -244,7 +240,7 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
                                         .bytes = elements->mingled ? elements->size : (size_t)elements->extent,
                                         .count = vector_count(r, team->p),
                                         .commutes = team->domains > 1 && commutes(r->op),
-                                        .any_order = any_order(r->op),
+                                        .any_order = any_order(team, r->op),
                                         .counts = r->recv.counts,
                                         .count_width = entry_width(r)};
     char *recv = (char *)(uintptr_t)r->recv.buffer;

@@ -6,6 +6,7 @@
 #include "include/mortar.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +205,10 @@ static int write_report(const char *path, const struct content *content) {
     char *text;
     size_t bytes;
     bool table = strcmp(path, "-") == 0;
+    if (!*path) {
+        warn("MORTAR_REPORT is not set on rank 0, which would write the report");
+        return -ENOENT;
+    }
     int error = file_print(table ? print_table : print_json, content, &text, &bytes);
     if (!error) error = table ? file_put(STDERR_FILENO, text, bytes) : file_write(path, text, bytes);
     if (error) warn("the report cannot be written to %s: %s", table ? "standard error" : path, file_why(error));

@@ -58,6 +58,10 @@ static int fill(struct tuning_set *set, const struct record *records, int count)
 static int write_set(const char *path, struct tuning_set *set) {
     struct tuning_file file = {0}, news = {set, 1};
     char why[320];
+    if (!*path) {
+        warn("MORTAR_TUNE_SAVE is not set on rank 0, which would write the file");
+        return 0; /* said */
+    }
     int error = access(path, F_OK) == 0 ? tuning_read(path, &file, why, sizeof why) : 0;
     if (error) {
         warn("what was measured is not saved: %s is there and is no tuning file: %s", path, why);

@@ -31,7 +31,7 @@ static int least_of(MPI_Comm node, int mine) {
     return host.allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS ? all : 0;
 }
 
-static bool all_agree(MPI_Comm node, bool fine) { return least_of(node, fine) > 0; }
+bool all_agree(MPI_Comm comm, bool fine) { return least_of(comm, fine) > 0; }
 
 int heap_of_this_process(struct heap_region *region) {
     int (*ask)(struct heap_region *) = (int (*)(struct heap_region *))dlsym(RTLD_DEFAULT, "mortar_heap_region");
@@ -79,7 +79,7 @@ static void *open_control(struct team *team, MPI_Comm node, const struct card *c
     int how = option_choice(OPTION_HANDOVER, "auto|proc|socket"), error = -ENOSYS;
     void *memory = NULL;
     if (how != 2) {
-        int fd = team->me == 0 ? own_fd : segment_open(&cards[0].control, true);
+        int fd = team->me == 0 ? own_fd : cards[0].control.bytes == bytes ? segment_open(&cards[0].control, true) : -1;
         if (fd >= 0) memory = segment_map(fd, bytes, true, &error);
         if (fd >= 0 && team->me != 0) close(fd);
         if (all_agree(node, memory != NULL)) return memory;
@@ -88,6 +88,7 @@ static void *open_control(struct team *team, MPI_Comm node, const struct card *c
     }
     int fd = own_fd;
     error = handover_by_socket(team, node, &fd);
+    if (cards[0].control.bytes != bytes) error = -EPROTO; /* never a byte behind the end of it */
     memory = error ? NULL : segment_map(fd, bytes, true, &error);
     if (fd >= 0 && fd != own_fd) close(fd);
     if (all_agree(node, memory != NULL)) return memory;
@@ -254,7 +255,9 @@ void team_build(struct team *team, MPI_Comm comm) {
     if (team->why_native) return;
     double start = clock_seconds();
     MPI_Comm node = MPI_COMM_NULL;
-    team->why_native = find_node(comm, team->me, &node);
+    team->why_native = settings_agree(comm, team->p, team->me);
+    team->by_arrival = option_choice(OPTION_REDUCE, "ordered|arrival") == 1;
+    if (!team->why_native) team->why_native = find_node(comm, team->me, &node);
     if (!team->why_native) {
         PMPI_Comm_size(node, &here);
         team->why_native = here < team->p ? reach_out(team, comm, node) : meet(team, node, 0);

@@ -44,6 +44,13 @@ extern void (*team_farewell)(struct team *team);
  * rank. Set by mpi/. */
 extern int (*wire_collective)(MPI_Comm comm, struct team *team, const struct call *call);
 
+/* ---- settings.c ---- */
+/* Does a rank of the job want this at its end (an option that is a WISH)? The same on all ranks once a communicator of all of them
+ * has got its team; before, whether this rank wants it. Local. */
+bool settings_wanted(enum option option);
+/* Called when this process has taken over another rank's settings. Set by mpi/. */
+extern void (*settings_changed)(void);
+
 /* ---- private.c ---- */
 /* A private communicator of the same ranks, whose errors are returned. No MPI_Comm_dup: it would copy the program's attributes and
  * call its functions. Free it with host.comm_free. Collective; 0 or -EIO, on this rank. */

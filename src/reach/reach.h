@@ -150,6 +150,7 @@ struct team {
     int p, me;
     const char *why_native; /* not NULL: the host MPI does everything; none of what follows is set. Static storage */
     int nodes;              /* that the ranks sit on */
+    bool by_arrival;        /* may MPI_Reduce take vectors as they come? Option REDUCE, the same on all ranks */
     /* Over several nodes, see messages.h; NULL on one. What else is here is then that of `node`, but plans and figures. */
     struct wire *wire;
     struct places *places;

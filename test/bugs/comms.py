@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""comms - life and death of communicators: attribute callbacks, messages under way, processes of other jobs, sessions.
+"""comms - life and death of communicators: attribute callbacks, messages under way, processes of other jobs, sessions, settings that
+are not the same on all ranks.
 usage: comms.py TEST FLAVOUR RANKS"""
 import os
+import re
+import shutil
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import run  # noqa: E402
@@ -49,8 +53,85 @@ def sessions(flavour, ranks):
         result.ok(*("rank %d of %s: 0 errors" % (r, ranks) for r in range(int(ranks))))
 
 
+# Of each option a value that is not the default.
+OTHER = {"PLAN": "cico", "TUNE": "online", "TUNE_SAVE": None, "REGRET": "50", "REDUCE": "arrival", "OFF": "alltoall", "TUNING": "missing",
+         "REPORT": None, "VERBOSE": "0", "HEAP": "off", "HEAP_BYTES": "1G", "ADOPT": "on", "HUGE": "on", "SLOT": "4M", "WAIT": "futex",
+         "SLICE": "0", "NT": "sse2", "DEVICES": "ask", "NODES": "2", "HANDOVER": "socket", "DOMAINS": "none",
+         "TOPOLOGY": "numa:2 core:2 pu:1", "XPMEM": "off"}
+
+
+def options():
+    with open(os.path.join(run.ROOT, "src", "base", "options.h"), encoding="utf-8") as file:
+        return dict(re.findall(r"^OPTION\((\w+), (\w+),", file.read(), re.M))
+
+
+def differ(flavour, program, first, second):
+    """Two programs in one job: on rank 0, and on rank 1 (and 2)."""
+    run.need(flavour)
+    env = {"MORTAR_TUNE": "watch", "OMPI_MCA_mpi_yield_when_idle": "1"}  # scripts/mpi counts the first one's ranks
+    ranks = 3 if "parts" in program else 2
+    words = [run.LAUNCH, flavour, "1", *first, *program, ":", "-n", str(ranks - 1), *second, *program]
+    return run.run(words, 40, env).ok("%d ranks, 0 errors" % ranks)
+
+
+def settings(flavour, ranks):
+    """No option may hang or break a job whose ranks have different values; the ranks say so once where it matters."""
+    program, plain, own = [run.target("settings-" + flavour)], [run.MORTAR, "run"], []
+    for name, whose in options().items():
+        if name not in OTHER:
+            raise Failure("MORTAR_%s has no value here that is not its default" % name)
+        if whose == "OWN":
+            own += ["--option", "%s=%s" % (name, OTHER[name])]
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            for place in range(2):
+                path = os.path.join(folder, "file%d.json" % place)
+                changed = [*plain, "--option", "%s=%s" % (name, OTHER[name] or path)]
+                pair = (plain, changed) if place else (changed, plain)
+                result = differ(flavour, program, *pair)
+                said = [line for line in result.lines() if "MORTAR_%s=" % name in line and "counts for all" in line]
+                result.check(len(said) == (whose == "ALIKE"), "MORTAR_%s: %d lines about it" % (name, len(said)))
+                if name == "REPORT":
+                    result.check(os.path.exists(path) == (place == 0), "a report, or none, of one rank's wish")
+    for pair in ((plain + own, plain), (plain, plain + own)):
+        result = differ(flavour, program, *pair)
+        result.check("counts for all" not in result.err, "something was said of options that each rank has for itself")
+
+
+def parts(flavour, ranks):
+    """Ranks that do not all belong to a communicator cannot take over settings: it stays native, until all have met."""
+    program, plain = [run.target("settings-" + flavour), "parts"], [run.MORTAR, "run"]
+    changed = [run.MORTAR, "run", "--option", "OFF=alltoall", "--option", "SLOT=4M"]
+    for pair in ((changed, plain), (plain, changed)):
+        result = differ(flavour, program, *pair)
+        result.check(any("left to the MPI library" in line for line in result.lines()), "nothing was said of the part")
+        result.check(any("counts for all" in line for line in result.lines()), "nothing was said of the whole")
+
+
+def versions(flavour, ranks):
+    """Two mortars in one job: all is left to the MPI library, and one line says so."""
+    program = [run.target("settings-" + flavour)]
+    version = run.run([run.MORTAR, "--version"]).ok().out.split()[-1].encode()
+    other = version[:-1] + (b"8" if version[-1:] != b"8" else b"9")
+    with tempfile.TemporaryDirectory() as folder:
+        for part in ("bin", "lib"):
+            shutil.copytree(os.path.join(run.BUILD, part), os.path.join(folder, part), symlinks=True)
+        for name in os.listdir(os.path.join(folder, "lib")):
+            path = os.path.join(folder, "lib", name)
+            if name.startswith("libmortar-") and not os.path.islink(path):
+                with open(path, "rb+") as file:
+                    data = file.read()
+                    file.seek(0)
+                    file.write(data.replace(version + b"\0", other + b"\0"))
+        mortars = [[run.MORTAR, "run"], [os.path.join(folder, "bin", "mortar"), "run"]]
+        for pair in (mortars, mortars[::-1]):
+            result = differ(flavour, program, *pair)
+            said = [line for line in result.lines() if version.decode() in line and other.decode() in line]
+            result.check(len(said) == 1, "%d lines about the versions" % len(said))
+
+
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (callbacks, pending, strangers, sessions)}
+    tests = {f.__name__: f for f in (callbacks, pending, strangers, sessions, settings, parts, versions)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)

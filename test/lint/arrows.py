@@ -8,7 +8,7 @@ ARROWS = {  # module: whose headers it may include besides its own
     "base": "",
     "order": "",
     "copy": "base",
-    "reach": "base copy order heap",
+    "reach": "base copy order heap include",
     "coll": "base copy order reach",
     "tuning": "base include",
     "plan": "base copy order reach coll tuning",

@@ -75,6 +75,19 @@ static void defaults(void) {
     }
 }
 
+/* A text that was taken over outlives the environment's, and counts in the engine only: nobody else calls this. */
+static void taken_over(void) {
+    char text[] = "alltoall";
+    setenv("MORTAR_OFF", "bcast", 1);
+    expect(option_take_over(OPTION_OFF, text) == 0, "option_take_over");
+    text[0] = 0;
+    expect(strcmp(option_text(OPTION_OFF), "alltoall") == 0, "MORTAR_OFF=%s", option_text(OPTION_OFF));
+    expect(option_take_over(OPTION_OFF, "") == 0 && !*option_text(OPTION_OFF), "an empty text counts too");
+    unsetenv("MORTAR_OFF");
+    uint64_t ab = hash_text(hash_text(HASH_START, "a"), "b"), joined = hash_text(hash_text(HASH_START, "ab"), "");
+    expect(ab != joined && ab == hash_text(hash_text(HASH_START, "a"), "b") && ab != HASH_START, "hash_text");
+}
+
 static void choices(void) {
     static const char *const words[] = {"auto", "spin", "yield", "futex"};
     for (int i = 0; i < 4; i++) {
@@ -298,6 +311,7 @@ int main(void) {
     ranges();
     checks();
     once_a_job();
+    taken_over();
     lines();
     launcher();
     processors();

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* settings - do the ranks go by the same settings, and is it the same mortar? Launchers do not bring variables to other nodes, so
+ * ranks may differ without anybody's intent, and would then take different turns. A team is built by ranks that agree.
+ *
+ * Where ranks differ rank 0's settings count for all, if all ranks of the job are here: taken over by the process, they hold for
+ * all communicators, and each rank comes by here between the same two calls of each of them. Not so when only some are here, for
+ * another communicator of theirs has ranks that know nothing of it; nor when threads make calls on several communicators at once.
+ * Such a communicator stays native. */
+#include "reach/host.h"
+
+#include "include/mortar.h"
+#include "reach/birth.h"
+#include "reach/reach.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void (*settings_changed)(void);
+
+/* What all ranks tell at first, and-ed: two words that are each other's complement on every rank, and come out so, were the same on
+ * all. The first exchange is the same in every version of mortar. */
+enum { VERSION, NOT_VERSION, SETTINGS, NOT_SETTINGS, FLAGS, WORDS };
+enum { ONE_THREAD = 1, NO_WISH = 2 }; /* FLAGS; NO_WISH << o: option o, a wish, is not set */
+_Static_assert(OPTIONS < 62, "a bit of a word for each");
+
+static _Atomic uint64_t wishes = 0;
+static _Atomic bool all_known = false; /* all ranks' wishes, of the job */
+
+bool settings_wanted(enum option option) {
+    return all_known ? wishes & (uint64_t)NO_WISH << option : *option_text(option) != 0;
+}
+
+static void introduce(uint64_t words[WORDS]) {
+    int level = MPI_THREAD_MULTIPLE;
+    PMPI_Query_thread(&level);
+    words[VERSION] = hash_text(HASH_START, MORTAR_VERSION);
+    words[SETTINGS] = HASH_START;
+    words[FLAGS] = level == MPI_THREAD_MULTIPLE ? 0 : ONE_THREAD;
+    for (int o = 0; o < OPTIONS; o++) {
+        const char *text = option_text((enum option)o);
+        if (option_rows[o].whose == ALIKE) words[SETTINGS] = hash_text(words[SETTINGS], text);
+        if (option_rows[o].whose == WISH && !*text) words[FLAGS] |= (uint64_t)NO_WISH << o;
+    }
+    words[NOT_VERSION] = ~words[VERSION];
+    words[NOT_SETTINGS] = ~words[SETTINGS];
+}
+
+/* Am I the first of those for whom that is true? Then I speak for all. Collective. */
+static bool first_of(MPI_Comm comm, int me, bool mine) {
+    int first = mine ? me : INT32_MAX, found = INT32_MAX;
+    host.allreduce(&first, &found, 1, MPI_INT, MPI_MIN, comm);
+    return mine && found == me;
+}
+
+/* What rank 0 has. */
+struct speaker {
+    int64_t bytes; /* of its texts, each with its end */
+    int32_t rank;  /* its number in the world */
+    char version[52];
+};
+
+static const char *other_version(MPI_Comm comm, int me, int world) {
+    struct speaker zero = {.rank = world, .version = MORTAR_VERSION};
+    host.bcast(&zero, (int)sizeof zero, MPI_BYTE, 0, comm);
+    bool differs = strncmp(zero.version, MORTAR_VERSION, sizeof zero.version) != 0;
+    if (first_of(comm, me, differs))
+        warn("rank %d runs mortar %s and rank %d mortar %.52s: what they do together is left to the MPI library", world,
+             MORTAR_VERSION, (int)zero.rank, zero.version);
+    return "several versions of mortar";
+}
+
+/* Rank 0's texts of the options that must be alike, one behind the other; NULL on all ranks: no memory. Collective. */
+static char *texts_of_zero(MPI_Comm comm, int me, int world, int32_t *rank) {
+    struct speaker zero = {.rank = world};
+    for (int o = 0; o < OPTIONS; o++)
+        if (option_rows[o].whose == ALIKE) zero.bytes += (int64_t)strlen(option_text((enum option)o)) + 1;
+    host.bcast(&zero, (int)sizeof zero, MPI_BYTE, 0, comm);
+    char *texts = malloc((size_t)zero.bytes), *at = texts;
+    for (int o = 0; texts && me == 0 && o < OPTIONS; o++)
+        if (option_rows[o].whose == ALIKE) at = stpcpy(at, option_text((enum option)o)) + 1;
+    *rank = zero.rank;
+    if (!all_agree(comm, texts != NULL)) return free(texts), NULL;
+    host.bcast(texts, (int)zero.bytes, MPI_BYTE, 0, comm);
+    return texts;
+}
+
+/* My first option that differs, and rank 0's text of it; OPTIONS: none. */
+static int first_difference(const char *texts, const char **text) {
+    for (int o = 0; o < OPTIONS; o++) {
+        if (option_rows[o].whose != ALIKE) continue;
+        *text = texts;
+        if (strcmp(texts, option_text((enum option)o)) != 0) return o;
+        texts += strlen(texts) + 1;
+    }
+    return OPTIONS;
+}
+
+static bool take_over(const char *texts) {
+    bool fine = true;
+    for (int o = 0; o < OPTIONS; o++) {
+        if (option_rows[o].whose != ALIKE) continue;
+        if (strcmp(texts, option_text((enum option)o)) != 0) fine = option_take_over((enum option)o, texts) == 0 && fine;
+        texts += strlen(texts) + 1;
+    }
+    if (settings_changed) settings_changed();
+    return fine;
+}
+
+static const char *other_settings(MPI_Comm comm, int me, int world, bool all_here) {
+    static const char *const why = "the ranks have different settings";
+    const char *theirs = "";
+    int32_t rank = 0;
+    char *texts = texts_of_zero(comm, me, world, &rank);
+    if (!texts) return "out of memory";
+    int option = first_difference(texts, &theirs);
+    if (first_of(comm, me, option < OPTIONS))
+        warn("rank %d has %s='%s' and rank %d '%s'%s", world, option_rows[option].name, option_text((enum option)option), (int)rank,
+             theirs, all_here ? ", which counts for all" : ": what they do together is left to the MPI library");
+    bool fine = !all_here || option == OPTIONS || take_over(texts);
+    free(texts);
+    return !all_here ? why : all_agree(comm, fine) ? NULL : "out of memory";
+}
+
+const char *settings_agree(MPI_Comm comm, int p, int me) {
+    uint64_t words[WORDS], all[WORDS];
+    int ranks = 0, world = 0;
+    introduce(words);
+    if (host.allreduce(words, all, WORDS, MPI_UINT64_T, MPI_BAND, comm) != MPI_SUCCESS) return "the MPI library reports an error";
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world);
+    if (all[VERSION] != ~all[NOT_VERSION]) return other_version(comm, me, world);
+    if (p == ranks) {
+        atomic_store(&wishes, ~all[FLAGS]);
+        atomic_store(&all_known, true);
+    }
+    if (all[SETTINGS] == ~all[NOT_SETTINGS]) return NULL;
+    return other_settings(comm, me, world, p == ranks && all[FLAGS] & ONE_THREAD);
+}
