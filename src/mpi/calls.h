@@ -60,7 +60,8 @@ void run_beside(const struct request *request, struct team *team, const struct f
                 const struct shape *shape);
 
 /* ---- neighbours.c ---- */
-/* How many blocks this rank receives (ins) and sends (outs) in neighbourhood calls. False: no topology. Local. */
+/* How many blocks this rank receives (ins) and sends (outs) in neighbourhood calls. False: no topology, or one that
+ * the MPI library itself is confused about. Local. */
 bool degrees(MPI_Comm comm, int *ins, int *outs);
 /* The neighbourhood of a communicator with a topology, for this collective; NULL on all ranks: it has none. Made once per team,
  * which owns it. Collective at the first call. */

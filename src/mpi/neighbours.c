@@ -9,9 +9,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Open MPI 5 says CART, or GRAPH, of what MPI_Dist_graph_create_adjacent made from such a communicator. It dies of the questions
+ * that belong to these, and has an error for neighbourhood calls. Only such a communicator answers as a distributed graph, too. */
+static bool is_two(MPI_Comm comm) {
+#ifdef OPEN_MPI
+    MPI_Errhandler users;
+    int ins, outs, weighted;
+    PMPI_Comm_get_errhandler(comm, &users);
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    int error = PMPI_Dist_graph_neighbors_count(comm, &ins, &outs, &weighted);
+    PMPI_Comm_set_errhandler(comm, users);
+    PMPI_Errhandler_free(&users);
+    return error == MPI_SUCCESS;
+#else
+    return (void)comm, false;
+#endif
+}
+
 bool degrees(MPI_Comm comm, int *ins, int *outs) {
     int topology = MPI_UNDEFINED, dimensions, weighted, me;
     PMPI_Topo_test(comm, &topology);
+    if (topology == MPI_UNDEFINED || (topology != MPI_DIST_GRAPH && is_two(comm))) return false;
     switch (topology) {
     case MPI_CART:
         PMPI_Cartdim_get(comm, &dimensions);

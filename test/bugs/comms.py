@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""comms - life and death of communicators: attribute callbacks, messages under way, processes of other jobs, sessions, settings that
-are not the same on all ranks.
+"""comms - life and death of communicators: attribute callbacks, messages under way, processes of other jobs, sessions, settings
+that are not the same on all ranks.
 usage: comms.py TEST FLAVOUR RANKS"""
 import os
 import re
@@ -54,10 +54,20 @@ def sessions(flavour, ranks):
 
 
 # Of each option a value that is not the default.
-OTHER = {"PLAN": "cico", "TUNE": "online", "TUNE_SAVE": None, "REGRET": "50", "REDUCE": "arrival", "OFF": "alltoall", "TUNING": "missing",
-         "REPORT": None, "VERBOSE": "0", "HEAP": "off", "HEAP_BYTES": "1G", "ADOPT": "on", "HUGE": "on", "SLOT": "4M", "WAIT": "futex",
-         "SLICE": "0", "NT": "sse2", "DEVICES": "ask", "NODES": "2", "HANDOVER": "socket", "DOMAINS": "none",
-         "TOPOLOGY": "numa:2 core:2 pu:1", "XPMEM": "off"}
+OTHER = {"PLAN": "cico", "TUNE": "online", "TUNE_SAVE": None, "REGRET": "50", "REDUCE": "arrival", "OFF": "alltoall",
+         "TUNING": "missing", "REPORT": None, "VERBOSE": "0", "HEAP": "off", "HEAP_BYTES": "1G", "ADOPT": "on", "HUGE": "on",
+         "SLOT": "4M", "WAIT": "futex", "SLICE": "0", "NT": "sse2", "DEVICES": "ask", "NODES": "2", "HANDOVER": "socket",
+         "DOMAINS": "none", "TOPOLOGY": "numa:2 core:2 pu:1", "XPMEM": "off"}
+
+
+def topologies(flavour, ranks):
+    """A topology made from another: what neighbourhood calls then do is the MPI library's business, its errors too."""
+    for first, second in ("ca", "ga", "ac", "cd"):
+        program = [run.target("topologies-" + flavour), first, second]
+        plain = run.run(run.command(flavour, ranks, program, None), 40)
+        result = run.run(run.command(flavour, ranks, program), 40)
+        if plain.code == 0:
+            result.ok().check(sorted(result.out.split("\n")) == sorted(plain.out.split("\n")), "natively:\n" + plain.out)
 
 
 def options():
@@ -131,7 +141,7 @@ def versions(flavour, ranks):
 
 
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (callbacks, pending, strangers, sessions, settings, parts, versions)}
+    tests = {f.__name__: f for f in (callbacks, pending, strangers, sessions, topologies, settings, parts, versions)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)
