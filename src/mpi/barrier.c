@@ -6,17 +6,12 @@ static int native(const struct request *r) { return host.barrier(r->comm); }
 
 int MPI_Barrier(MPI_Comm comm) { return take(&(struct request){.collective = COLL_barrier, .comm = comm, .native = native}); }
 
-static bool look(const struct request *r, struct shape *shape) {
-    (void)r;
-    shape->unsized = true;
-    return true;
-}
+static void look(const struct request *r, const struct standing *at, struct common *common) { (void)r, (void)at, (void)common; }
 
-HOT static int run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
+HOT static struct answer run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
+    (void)r;
     enum outcome outcome = (*plan)->algorithm->code->run(team, &(struct call){.shape = *shape}, &(*plan)->arguments);
-    if (outcome != FAILED) return MPI_SUCCESS;
-    PMPI_Comm_call_errhandler(r->comm, MPI_ERR_OTHER);
-    return MPI_ERR_OTHER;
+    return outcome == FAILED ? fails(MPI_ERR_OTHER) : returns(MPI_SUCCESS);
 }
 
 const struct family family_barrier = {.look = look, .run = run};

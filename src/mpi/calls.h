@@ -30,25 +30,68 @@ struct request {
 /* Bytes of an entry of the counts, and of the displacements but those of neighbor_alltoallw. */
 static inline uint8_t entry_width(const struct request *request) { return request->large ? 8 : (uint8_t)sizeof(int); }
 
-/* ---- take.c: the life of a call: reentry guard, team, shape, plan, and running it or leaving it. Returns what MPI returns ---- */
+/* ---- take.c: the life of a call: reentry guard, arguments, team, shape, plan, and running it or leaving it. Returns what MPI
+ * returns ---- */
 int take(const struct request *request);
+/* Marks that this thread is in mortar, so that what the MPI library calls there goes to the library. Lies on the stack of the
+ * outermost call; inside_end may be told more than once. Local. */
+struct inside {
+    uintptr_t seal;
+};
+bool inside_already(void);
+void inside_begin(struct inside *here);
+void inside_end(struct inside *here);
+
+/* ---- check.c ---- */
+/* This rank in its communicator; neighbours only where the call is about them. */
+struct standing {
+    int p, me, outs, ins;
+};
+/* How many blocks the halves have here; 0: not significant, or in place. */
+struct extent {
+    int sends, recvs;
+};
+struct extent extent_of(const struct request *request, const struct standing *standing);
+/* Does the MPI library refuse these arguments before it sends anything? What it takes is not refused, whatever the standard says.
+ * team NULL: there is none yet. Fills *standing, with zeros where the library does everything. Local. */
+bool is_refused(const struct request *request, const struct team *team, struct standing *standing);
 
 /* ---- narrow.c ---- */
 /* A call with large counts where the MPI library has none: hands `go` the same call with int counts, or as it is where one does not
  * fit, so that mortar can do it and the library never sees it. Local. Returns what MPI returns. */
 int narrowed(const struct request *request, int (*go)(const struct request *));
 
-/* ---- The families of collectives, how take.c sees them. A family says how its calls are checked and run ---- */
-struct family {
-    /* Is the call mortar's business as far as this rank can see? What looks wrong goes to the host MPI, whose errors the user
-     * knows; so does what has no bytes to move. Sets shape->bytes, unless it needs the team. Local. */
-    bool (*look)(const struct request *request, struct shape *shape);
-    /* The rest of the shape, which must be the same on all ranks; false on all ranks: not for mortar. NULL: nothing to add.
-     * Collective. */
-    bool (*agree)(const struct request *request, struct team *team, struct shape *shape);
-    /* Runs it; *plan becomes the plan that served the call in the end. Returns what MPI returns. Collective. */
-    int (*run)(const struct request *request, struct team *team, struct plan **plan, const struct shape *shape);
+/* ---- The families of collectives, how take.c sees them. A family says how its calls are described and run ---- */
+
+/* What the standard makes the same on all ranks of a call. Whoever turns one way or another before the ranks have told each other
+ * anything sees this and the team, and no request: no buffer, no count or type of one rank's. */
+struct common {
+    enum collective collective;
+    MPI_Comm comm;
+    int root;
+    MPI_Op op;
+    size_t bytes; /* of a block, a vector, or all blocks of an allgatherv or a reduce_scatter; 0 where ranks do not all know */
+    bool foreign; /* such elements are not combined by mortar */
+    bool rounds;  /* as struct shape says */
 };
+/* What a call is to return. raise: the error is mortar's, and the error handler is to hear of it once mortar has been left. */
+struct answer {
+    int error;
+    bool raise;
+};
+struct family {
+    /* Fills `bytes` and `foreign` from arguments that are not refused. Local. */
+    void (*look)(const struct request *request, const struct standing *standing, struct common *common);
+    /* What this rank has in a call where ranks do not know each other's counts, for the sums that they tell each other. NULL:
+     * nothing. Local. */
+    void (*tell)(const struct request *request, const struct standing *standing, struct team *team);
+    /* The shape; false: not for mortar. The same on all ranks. NULL: the bytes are the shape. Collective. */
+    bool (*agree)(const struct common *common, struct team *team, struct shape *shape);
+    /* Runs it; *plan becomes the plan that served the call in the end. What only this rank sees is trouble. Collective. */
+    struct answer (*run)(const struct request *request, struct team *team, struct plan **plan, const struct shape *shape);
+};
+static inline struct answer fails(int class) { return (struct answer){class, true}; }
+static inline struct answer returns(int error) { return (struct answer){error, false}; }
 extern const struct family family_exchange;  /* exchange.c: alltoall and allgather */
 extern const struct family family_parts;     /* parts.c: blocks of any kind, in any buffers */
 extern const struct family family_barrier;   /* barrier.c */
@@ -67,13 +110,11 @@ bool degrees(MPI_Comm comm, int *ins, int *outs);
  * which owns it. Collective at the first call. */
 const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team, enum collective collective);
 
-/* ---- compile.c ---- */
-/* How the data of one element lie in memory; NULL: the type is packed instead. Lives as long as the type, in memory of malloc. */
-const struct layout *layout_of(MPI_Datatype type);
-
 /* ---- types.c ---- */
 /* Bytes of one element; false when the type is not valid. */
 bool type_bytes(MPI_Datatype type, size_t *bytes);
+/* Is it one of the predefined types that most calls have? */
+bool type_is_plain(MPI_Datatype type);
 /* Do count elements lie in memory as one run of bytes, in the order of the type's signature, starting at the buffer's address? */
 bool type_is_run(MPI_Datatype type);
 /* Blocks of a datatype to (pack) or from contiguous memory. 0, or -errno when the MPI library refuses. */
@@ -92,8 +133,10 @@ MPI_Aint typed_step(const struct typed *typed);
 /* ---- compile.c ---- */
 /* The layout of a valid type, made when it is first asked for; later a lookup of some 20 ns, without a lock. It belongs to the type
  * and ends with it. It lies in malloc's memory: with mortar's heap, peers can read it. NULL: the type does not compile (a
- * distributed array, too scattered, no memory, not committed) and has to be packed by the MPI library. Local. */
+ * distributed array, too scattered, no memory) and has to be packed by the MPI library. Local. */
 const struct layout *layout_of(MPI_Datatype type);
+/* Has a valid type been committed? Remembered once it was. Local. */
+bool type_committed(MPI_Datatype type);
 /* This process alone, private, to pack with: what fails there is not the user's error handler's business. May be null. Local. */
 MPI_Comm packer_comm(void);
 /* At MPI_Init: before, nothing compiles. */

@@ -233,11 +233,16 @@ static struct layout *make(MPI_Datatype type) {
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static int key = MPI_KEYVAL_INVALID; /* but from MPI_Init to MPI_Finalize */
 static MPI_Comm packer = MPI_COMM_NULL;
-static char none; /* its address as the attribute: this type does not compile */
+/* The attribute. */
+struct kept {
+    struct layout *layout;  /* NULL: this type does not compile */
+    _Atomic bool committed; /* when it was looked at last */
+};
 
 static int drop(MPI_Datatype type, int keyval, void *kept, void *state) {
     (void)type, (void)keyval, (void)state;
-    if (kept != &none) free(kept);
+    free(((struct kept *)kept)->layout);
+    free(kept);
     return MPI_SUCCESS;
 }
 
@@ -262,7 +267,7 @@ void layouts_finish(void) {
     if (key != MPI_KEYVAL_INVALID) PMPI_Type_free_keyval(&key);
 }
 
-/* A type that was not committed is a mistake, which the MPI library finds as soon as it is to pack it; it may become right. */
+/* The MPI library finds that a type was not committed as soon as it is to pack it. */
 static bool is_committed(MPI_Datatype type) {
     if (is_given(combiner_of(type))) return true;
     MPI_Comm own = packer_comm();
@@ -271,36 +276,53 @@ static bool is_committed(MPI_Datatype type) {
     return own != MPI_COMM_NULL && PMPI_Pack(nothing, 0, type, nothing, 0, &position, own) == MPI_SUCCESS;
 }
 
-HOT static bool kept_with(MPI_Datatype type, const struct layout **layout) {
+HOT static struct kept *kept_with(MPI_Datatype type) {
     void *kept;
     int found = 0;
-    if (PMPI_Type_get_attr(type, key, &kept, &found) != MPI_SUCCESS || !found) return false;
-    *layout = kept == &none ? NULL : kept;
-    return true;
+    return PMPI_Type_get_attr(type, key, &kept, &found) == MPI_SUCCESS && found ? kept : NULL;
 }
 
 HOT static int usual_one(MPI_Datatype type) {
     return type == MPI_DOUBLE ? 0 : type == MPI_INT ? 1 : type == MPI_BYTE ? 2 : type == MPI_FLOAT ? 3 : type == MPI_CHAR ? 4 : -1;
 }
 
-static const struct layout *layout_kept(MPI_Datatype type) {
-    const struct layout *layout = NULL;
-    if (key == MPI_KEYVAL_INVALID || kept_with(type, &layout)) return layout;
+static struct kept *keep(MPI_Datatype type) {
+    struct kept *kept = malloc(sizeof *kept);
+    if (!kept) return NULL;
+    *kept = (struct kept){make(type), is_committed(type)};
+    if (PMPI_Type_set_attr(type, key, kept) == MPI_SUCCESS) return kept;
+    free(kept->layout);
+    free(kept);
+    return NULL;
+}
+
+/* NULL: no memory, or too late. */
+HOT static struct kept *kept_of(MPI_Datatype type) {
+    struct kept *kept = key == MPI_KEYVAL_INVALID ? NULL : kept_with(type);
+    if (kept || key == MPI_KEYVAL_INVALID) return kept;
     pthread_mutex_lock(&making); /* the second of two threads would free what the first one uses */
-    if (!kept_with(type, &layout) && is_committed(type)) {
-        struct layout *made = make(type);
-        if (PMPI_Type_set_attr(type, key, made ? (void *)made : (void *)&none) == MPI_SUCCESS) layout = made;
-        else free(made);
-    }
+    kept = kept_with(type);
+    if (!kept) kept = keep(type);
     pthread_mutex_unlock(&making);
-    return layout;
+    return kept;
 }
 
 HOT const struct layout *layout_of(MPI_Datatype type) {
     int known = usual_one(type);
     const struct layout *layout = known < 0 ? NULL : atomic_load_explicit(&usual[known], memory_order_acquire);
     if (layout || type == MPI_DATATYPE_NULL) return layout;
-    layout = layout_kept(type);
+    const struct kept *kept = kept_of(type);
+    layout = kept ? kept->layout : NULL;
     if (known >= 0) atomic_store_explicit(&usual[known], layout, memory_order_release);
     return layout;
+}
+
+/* It may be a mistake now, and right later. */
+HOT bool type_committed(MPI_Datatype type) {
+    struct kept *kept = kept_of(type);
+    if (!kept) return true;
+    if (atomic_load_explicit(&kept->committed, memory_order_relaxed)) return true;
+    if (!is_committed(type)) return false;
+    atomic_store_explicit(&kept->committed, true, memory_order_relaxed);
+    return true;
 }

@@ -68,13 +68,13 @@ int mortar_engine_plans(const char *collective, size_t bytes, char *texts, size_
     int c = 0, count = -ENOMEM;
     while (collective && c < COLLECTIVES && strcmp(collective_names[c], collective) != 0) c++;
     if (!collective || c == COLLECTIVES || !texts || size == 0) return -EINVAL;
-    struct this_thread *thread = &this_thread; /* an MPI library may ask its own collectives to make a communicator */
-    bool inside = thread->inside;
-    thread->inside = true;
+    struct inside here; /* an MPI library may ask its own collectives to make a communicator */
+    bool already = inside_already();
+    if (!already) inside_begin(&here);
     struct team *team = team_of(MPI_COMM_WORLD);
     /* As the calls themselves will say; of neighbourhoods as if they were one piece. */
     struct shape shape = {.collective = (enum collective)c, .bytes = bytes, .unsized = among((enum collective)c, UNSIZED)};
     if (team) count = plan_worth(team, &shape, plans, most_candidates);
-    thread->inside = inside;
+    if (!already) inside_end(&here);
     return count < 0 ? count : write_lines(plans, count, texts, size);
 }

@@ -35,19 +35,17 @@ HOT static bool scratch(struct side *side, size_t bytes, bool always) {
     return side->packed != NULL;
 }
 
-/* The arguments are checked no further than mortar needs. */
-HOT static bool look(const struct request *r, struct shape *shape) {
-    size_t sent, received;
-    if (r->recv.buffer == MPI_IN_PLACE || r->recv.count < 0 || !type_bytes(r->recv.type, &received)) return false;
-    size_t n = shape->bytes = received * (size_t)r->recv.count;
-    if (!r->recv.buffer && n > 0 && type_is_run(r->recv.type)) return false; /* else it is MPI_BOTTOM */
-    if (r->send.buffer == MPI_IN_PLACE) return true;
-    if (r->send.count < 0 || !type_bytes(r->send.type, &sent)) return false;
-    if (!r->send.buffer && n > 0 && type_is_run(r->send.type)) return false;
-    return sent * (size_t)r->send.count == n;
+HOT static size_t bytes_of(const struct half *half) {
+    size_t bytes;
+    return type_bytes(half->type, &bytes) ? bytes * (size_t)half->count : 0;
 }
 
-HOT static int run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
+HOT static void look(const struct request *r, const struct standing *at, struct common *common) {
+    (void)at;
+    common->bytes = bytes_of(r->send.buffer == MPI_IN_PLACE ? &r->recv : &r->send);
+}
+
+HOT static struct answer run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
     const struct algorithm_code *code = (*plan)->algorithm->code;
     bool in_place = r->send.buffer == MPI_IN_PLACE;
     size_t n = shape->bytes;
@@ -64,9 +62,11 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
     bool device = on_device(team, send.user, recv.user), near = code->where == ON_NODE;
     bool laid = !device && !rewritten && (near || code->any_layout);
     if (device && !near) send.typed.device = recv.typed.device = true, device = false;
+    if (!in_place && bytes_of(&r->recv) != n) laid = false;
     if (laid && lies_ready(&recv, team, n * (size_t)all, false)) call.recvs = &recv.laid;
     if (laid && lies_ready(&send, team, n * (size_t)mine, near)) call.sends = &send.laid;
-    bool fine = !device && (call.recvs || scratch(&recv, n * (size_t)recv.blocks, false)) &&
+    /* Room for other than what is sent: the MPI library says what is wrong with that, to all. */
+    bool fine = !device && (in_place || bytes_of(&r->recv) == n) && (call.recvs || scratch(&recv, n * (size_t)recv.blocks, false)) &&
                 (call.sends || scratch(&send, n * (size_t)send.blocks, copy_first));
     if (fine && send.packed) {
         fine = move_blocks(&send.typed, send.user, send.blocks, send.packed, true) == 0;
@@ -76,7 +76,7 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
     call.recv = recv.packed ? recv.packed : recv.user;
     call.trouble = device ? ON_DEVICE : !fine ? NO_MEMORY : call.sends || call.recvs ? TYPED : 0;
 
-    int error = MPI_SUCCESS;
+    struct answer answer = returns(MPI_SUCCESS);
     enum outcome outcome = code->run(team, &call, &(*plan)->arguments);
     struct plan *instead = outcome == STAGED || outcome == OUT_OF_REACH ? plan_detour(team, &call.shape) : NULL;
     if (outcome == OUT_OF_REACH && instead && instead->algorithm->code->run) { /* by another way, at once */
@@ -85,16 +85,15 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
         instead = outcome == STAGED || outcome == OUT_OF_REACH ? plan_detour(team, &call.shape) : NULL;
     }
     if (outcome == LEFT || outcome == OUT_OF_REACH) {
-        error = r->native(r);
+        answer = returns(r->native(r));
         bool native = instead && !instead->algorithm->code->run;
         *plan = native ? instead : plan_left(team, &call.shape);
     } else if (outcome == FAILED || (recv.packed && move_blocks(&recv.typed, recv.user, all, recv.packed, false) != 0)) {
-        error = outcome == FAILED ? MPI_ERR_OTHER : MPI_ERR_TYPE;
-        PMPI_Comm_call_errhandler(r->comm, error);
+        answer = fails(outcome == FAILED ? MPI_ERR_OTHER : MPI_ERR_TYPE);
     }
     free(send.packed);
     free(recv.packed);
-    return error;
+    return answer;
 }
 
 const struct family family_exchange = {.look = look, .run = run};

@@ -13,56 +13,38 @@ enum { bounce_bytes = 16 << 10 };
 
 /* ---- what of a call counts on this rank ---- */
 
-/* How many blocks the halves have here; 0: not significant. */
-struct extent {
-    int sends, recvs;
-};
-
-HOT static struct extent extent_of(const struct request *r, const struct team *team, const struct neighbours *neighbours) {
-    bool root = team->me == r->root;
-    switch (r->collective) {
-    case COLL_alltoallv:
-    case COLL_alltoallw: return (struct extent){team->p, team->p};
-    case COLL_allgatherv: return (struct extent){1, team->p};
-    case COLL_bcast: return (struct extent){root, !root};
-    case COLL_gather:
-    case COLL_gatherv: return (struct extent){1, root ? team->p : 0};
-    case COLL_scatter:
-    case COLL_scatterv: return (struct extent){root ? team->p : 0, 1};
-    case COLL_neighbor_allgather:
-    case COLL_neighbor_allgatherv: return (struct extent){1, neighbours->ins};
-    default: return (struct extent){neighbours->outs, neighbours->ins};
-    }
+/* Bytes of an equal block; 0: there are none. */
+HOT static size_t half_bytes(const struct half *half) {
+    size_t bytes;
+    return type_bytes(half->type, &bytes) ? bytes * (size_t)half->count : 0;
 }
 
-/* Bytes of an equal block, or of the mean block. False: wrong arguments. */
-HOT static bool half_bytes(const struct half *half, size_t *bytes) {
-    if (half->count < 0 || !type_bytes(half->type, bytes)) return false;
-    *bytes *= (size_t)half->count;
-    return true;
-}
-
-/* Without the team nobody knows how many entries there are, or whether a half counts here. */
-HOT static bool look(const struct request *r, struct shape *shape) {
-    enum collective c = r->collective;
-    shape->unsized = among(c, UNSIZED);
-    if (c == COLL_bcast) return half_bytes(&r->recv, &shape->bytes);
-    return true;
-}
-
-HOT static bool gathered_bytes(const struct request *r, const struct team *team, struct shape *shape) {
+HOT static size_t gathered_bytes(const struct request *r, int p) {
     size_t size, all = 0;
-    if (!type_bytes(r->recv.type, &size) || !r->recv.counts) return false;
-    for (int i = 0; i < team->p; i++) all += (size_t)entry_of(r->recv.counts, entry_width(r), i);
-    shape->bytes = (all * size + (size_t)team->p - 1) / (size_t)team->p;
-    return true;
+    if (!type_bytes(r->recv.type, &size) || !r->recv.counts) return 0;
+    for (int i = 0; i < p; i++) all += (size_t)entry_of(r->recv.counts, entry_width(r), i);
+    return all * size;
 }
 
-/* What this call has for this rank, for the mean of all that came since the ranks told each other. */
-HOT static void count_mine(const struct request *r, struct extent extent, struct last_call *last) {
+/* A root that knows the size of a block by both sides takes that which the others know, too. */
+HOT static void look(const struct request *r, const struct standing *at, struct common *common) {
+    enum collective c = r->collective;
+    bool root = at->me == r->root;
+    if (c == COLL_bcast) common->bytes = half_bytes(&r->recv);
+    if (c == COLL_gather) common->bytes = half_bytes(root && r->send.buffer == MPI_IN_PLACE ? &r->recv : &r->send);
+    if (c == COLL_scatter) common->bytes = half_bytes(root && r->recv.buffer == MPI_IN_PLACE ? &r->send : &r->recv);
+    if (c == COLL_allgatherv) common->bytes = gathered_bytes(r, at->p);
+    if (among(c, BIT(neighbor_alltoall) | BIT(neighbor_allgather))) common->bytes = half_bytes(at->outs > 0 ? &r->send : &r->recv);
+}
+
+/* For the mean of all that came since the ranks told each other. */
+HOT static void tell(const struct request *r, const struct standing *at, struct team *team) {
+    if (!among(r->collective, UNSIZED | NEIGHBORS)) return;
+    struct last_call *last = &team->last_calls[r->collective];
+    struct extent extent = extent_of(r, at);
     bool gathers = among(r->collective, GATHERS);
     const struct half *half = gathers ? &r->send : &r->recv;
-    int blocks = half->buffer == MPI_IN_PLACE ? 0 : gathers ? extent.sends : extent.recvs; /* the root's, with itself */
+    int blocks = gathers ? extent.sends : extent.recvs; /* the root's, with itself */
     MPI_Datatype seen = MPI_DATATYPE_NULL;
     size_t size = 0;
     for (int b = 0; b < blocks; b++) {
@@ -89,11 +71,10 @@ static void add_up(struct team *team, struct last_call *last) {
 
 /* Of a block of a call where ranks do not know each other's counts, as blocks were before. In shared memory the calls tell, all
  * but the host MPI's, so after some of these mortar looks again. */
-HOT static size_t expected_bytes(const struct request *r, struct team *team, const struct neighbours *neighbours) {
-    struct last_call *last = &team->last_calls[r->collective];
-    if (!team->wire && neighbours) return 0;
+HOT static size_t expected_bytes(enum collective collective, struct team *team) {
+    struct last_call *last = &team->last_calls[collective];
+    if (!team->wire && among(collective, NEIGHBORS)) return 0;
     if (team->wire) {
-        count_mine(r, extent_of(r, team, neighbours), last);
         if (last->left == 0) add_up(team, last);
         last->left--;
         return (size_t)last->bytes;
@@ -103,22 +84,16 @@ HOT static size_t expected_bytes(const struct request *r, struct team *team, con
     return (size_t)last->bytes / (size_t)team->p;
 }
 
-HOT static bool agree(const struct request *r, struct team *team, struct shape *shape) {
-    enum collective c = r->collective;
-    bool root = team->me == r->root;
-    if (among(c, ROOTED) && (r->root < 0 || r->root >= team->p)) return false;
-    if (c == COLL_gather) return half_bytes(root ? &r->recv : &r->send, &shape->bytes);
-    if (c == COLL_scatter) return half_bytes(root ? &r->send : &r->recv, &shape->bytes);
-    if (c == COLL_allgatherv) return gathered_bytes(r, team, shape);
-    if (!among(c, NEIGHBORS)) {
-        if (shape->unsized) shape->bytes = expected_bytes(r, team, NULL);
-        return true;
+HOT static bool agree(const struct common *common, struct team *team, struct shape *shape) {
+    enum collective c = common->collective;
+    if (c == COLL_allgatherv) shape->bytes = (common->bytes + (size_t)team->p - 1) / (size_t)team->p;
+    if (among(c, NEIGHBORS)) {
+        const struct neighbours *neighbours = neighbours_of(common->comm, team, c);
+        if (!neighbours) return false;
+        shape->unsized = !neighbours->connected || among(c, UNSIZED);
     }
-    const struct neighbours *neighbours = neighbours_of(r->comm, team, r->collective);
-    if (!neighbours) return false;
-    shape->unsized = !neighbours->connected || among(c, UNSIZED);
-    if (shape->unsized) return shape->bytes = expected_bytes(r, team, neighbours), true;
-    return half_bytes(neighbours->outs > 0 ? &r->send : &r->recv, &shape->bytes);
+    if (shape->unsized) shape->bytes = expected_bytes(c, team);
+    return true;
 }
 
 /* ---- one side as blocks ---- */
@@ -283,16 +258,18 @@ static void in_place_half(const struct request *r, const struct team *team, stru
     half->counts = half->displs = NULL;
 }
 
-HOT static int run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
+HOT static struct answer run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
     const struct neighbours *neighbours = among(r->collective, NEIGHBORS) ? neighbours_of(r->comm, team, r->collective) : NULL;
-    struct extent extent = extent_of(r, team, neighbours);
+    struct standing at = {team->p, team->me, neighbours ? neighbours->outs : 0, neighbours ? neighbours->ins : 0};
+    struct extent extent = extent_of(r, &at);
     struct half send_half = r->send;
     /* A buffer that is not significant may be anything, MPI_IN_PLACE too. */
     bool in_place = (among(r->collective, SCATTERS) ? r->recv.buffer : r->send.buffer) == MPI_IN_PLACE;
-    bool rewritten = in_place && (r->collective == COLL_alltoallv || r->collective == COLL_alltoallw);
-    if (among(r->collective, GATHERS) && r->send.buffer == MPI_IN_PLACE) extent.sends = 0;
-    else if (among(r->collective, SCATTERS) && r->recv.buffer == MPI_IN_PLACE) extent.recvs = 0;
-    else if (in_place) in_place_half(r, team, &send_half);
+    bool rewritten = in_place && among(r->collective, ALLTOALLS);
+    if (in_place && among(r->collective, EXCHANGES)) {
+        extent.sends = rewritten ? team->p : 1;
+        in_place_half(r, team, &send_half);
+    }
 
     struct side send, recv;
     bool device = on_device(team, extent.sends ? send_half.buffer : NULL, extent.recvs ? r->recv.buffer : NULL);
@@ -315,18 +292,17 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
                         .root = r->root,
                         .neighbours = neighbours,
                         .trouble = failed ? NO_MEMORY : 0};
-    int error = MPI_SUCCESS;
+    struct answer answer = returns(MPI_SUCCESS);
     enum outcome outcome = code->run(team, &call, &(*plan)->arguments);
     if (outcome == LEFT) {
         *plan = plan_left(team, shape);
-        error = r->native(r);
+        answer = returns(r->native(r));
     } else if (failed || outcome == FAILED || (recv.packed && move_all(&recv, false) != 0)) {
-        error = MPI_ERR_OTHER;
-        PMPI_Comm_call_errhandler(r->comm, error);
+        answer = fails(MPI_ERR_OTHER);
     }
     free_side(&send);
     free_side(&recv);
-    return error;
+    return answer;
 }
 
-const struct family family_parts = {.look = look, .agree = agree, .run = run};
+const struct family family_parts = {.look = look, .tell = tell, .agree = agree, .run = run};

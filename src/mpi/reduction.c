@@ -18,23 +18,13 @@ static size_t vector_count(const struct request *r, int p) {
     return all;
 }
 
-HOT static bool look(const struct request *r, struct shape *shape) {
+HOT static void look(const struct request *r, const struct standing *at, struct common *common) {
     struct elements elements;
-    if (!elements_of(r->recv.type, r->op, &elements)) return false;
-    shape->rounds = elements.rounds;
-    if (r->collective == COLL_reduce_scatter) return r->recv.counts != NULL;
-    if (r->recv.count < 0) return false;
-    shape->bytes = (size_t)r->recv.count * elements.size;
-    if (r->collective == COLL_reduce || elements.mingled) return true;
-    return r->recv.buffer != MPI_IN_PLACE && (shape->bytes == 0 || (r->send.buffer && r->recv.buffer));
-}
-
-/* Who is not the root may give anything as its receive buffer. A mistake is told by the host MPI on the rank that made it. */
-HOT static bool has_buffers(const struct request *r, const struct team *team, const struct shape *shape) {
-    const void *significant = team->me == r->root ? r->recv.buffer : r->send.buffer;
-    struct elements elements;
-    elements_of(r->recv.type, r->op, &elements);
-    return significant != MPI_IN_PLACE && (shape->bytes == 0 || elements.mingled || (significant && r->send.buffer));
+    common->foreign = !elements_of(r->recv.type, r->op, &elements);
+    if (common->foreign || (r->collective == COLL_reduce_scatter && !r->recv.counts)) return;
+    common->rounds = elements.rounds;
+    size_t count = r->collective == COLL_reduce_scatter ? vector_count(r, at->p) : (size_t)r->recv.count;
+    common->bytes = count * elements.size;
 }
 
 HOT static bool commutes(MPI_Op op) {
@@ -42,20 +32,10 @@ HOT static bool commutes(MPI_Op op) {
     return PMPI_Op_commutative(op, &yes) == MPI_SUCCESS && yes;
 }
 
-/* Must operands stay in the order of the ranks where the nodes do not follow it? */
-static bool is_ordered(const struct request *r, const struct team *team) {
-    return team->places && !team->places->in_order && !commutes(r->op);
-}
-
-HOT static bool agree(const struct request *r, struct team *team, struct shape *shape) {
-    shape->ordered = is_ordered(r, team);
-    if (r->collective == COLL_reduce) return r->root >= 0 && r->root < team->p && has_buffers(r, team, shape);
-    if (r->collective != COLL_reduce_scatter) return true;
-    for (int i = 0; i < team->p; i++)
-        if (entry_of(r->recv.counts, entry_width(r), i) < 0) return false;
-    struct elements elements;
-    elements_of(r->recv.type, r->op, &elements);
-    shape->bytes = (vector_count(r, team->p) * elements.size + (size_t)team->p - 1) / (size_t)team->p;
+/* Operands must stay in the order of the ranks where the nodes do not follow it. */
+HOT static bool agree(const struct common *common, struct team *team, struct shape *shape) {
+    shape->ordered = team->places && !team->places->in_order && !commutes(common->op);
+    if (common->collective == COLL_reduce_scatter) shape->bytes = (common->bytes + (size_t)team->p - 1) / (size_t)team->p;
     return true;
 }
 
@@ -146,7 +126,6 @@ static bool scratch_get(struct scratch *scratch, char *stack, size_t sent, size_
 /* ---- the call ---- */
 
 struct task {
-    const struct request *r;
     struct elements elements;
     struct reduction reduction;
     struct operation operation;
@@ -184,7 +163,7 @@ static bool bring_back(const struct task *task, const struct scratch *scratch, c
            move_packed(type, user, count, scratch->packed, elements->size, false, task->device);
 }
 
-static int run_scratch(struct task *task, struct team *team, const struct plan *plan, struct call *call, bool *left) {
+static struct answer run_scratch(struct task *task, struct team *team, const struct plan *plan, struct call *call, bool *left) {
     _Alignas(64) char stack[stack_bytes];
     struct scratch scratch = {0};
     struct call user = *call;
@@ -204,18 +183,14 @@ static int run_scratch(struct task *task, struct team *team, const struct plan *
     }
     free(task->operation.memory);
     free(scratch.memory);
-    if (fine) return MPI_SUCCESS;
-    PMPI_Comm_call_errhandler(task->r->comm, MPI_ERR_OTHER);
-    return MPI_ERR_OTHER;
+    return fine ? returns(MPI_SUCCESS) : fails(MPI_ERR_OTHER);
 }
 
-HOT static int run_straight(const struct request *r, struct team *team, const struct plan *plan, const struct call *call,
+HOT static struct answer run_straight(struct team *team, const struct plan *plan, const struct call *call,
                             bool *left) {
     enum outcome outcome = plan->algorithm->code->run(team, call, &plan->arguments);
     *left = outcome == LEFT;
-    if (outcome != FAILED) return MPI_SUCCESS;
-    PMPI_Comm_call_errhandler(r->comm, MPI_ERR_OTHER);
-    return MPI_ERR_OTHER;
+    return outcome == FAILED ? fails(MPI_ERR_OTHER) : returns(MPI_SUCCESS);
 }
 
 /* Only mortar combines packed elements. The same on all ranks. */
@@ -231,10 +206,10 @@ static bool too_loose(const struct task *task, const struct plan *plan) {
     return plan->algorithm->code->loose && elements->gaps && (elements->mingled || bytes > stack_bytes);
 }
 
-HOT static int run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
-    struct task task = {.r = r, .operation = {.type = r->recv.type, .op = r->op}};
+HOT static struct answer run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
+    struct task task = {.operation = {.type = r->recv.type, .op = r->op}};
     const struct elements *elements = &task.elements;
-    if (!elements_of(r->recv.type, r->op, &task.elements)) return r->native(r);
+    elements_of(r->recv.type, r->op, &task.elements);
     task.reduction = (struct reduction){.combine = elements->mingled ? combine_packed : combine,
                                         .state = &task.operation,
                                         .bytes = elements->mingled ? elements->size : (size_t)elements->extent,
@@ -258,13 +233,13 @@ HOT static int run(const struct request *r, struct team *team, struct plan **pla
     bool near = (*plan)->algorithm->code->where == ON_NODE;
     if (task.device && near && !(*plan)->algorithm->code->loose) call.trouble = ON_DEVICE;
     bool left = near ? too_loose(&task, *plan) : too_foreign(elements, *plan);
-    int error = MPI_SUCCESS;
-    if (!left && (elements->gaps || task.device)) error = run_scratch(&task, team, *plan, &call, &left);
-    else if (!left) error = run_straight(r, team, *plan, &call, &left);
-    if (!left) return error;
-    error = r->native(r);
+    struct answer answer = {0};
+    if (!left && (elements->gaps || task.device)) answer = run_scratch(&task, team, *plan, &call, &left);
+    else if (!left) answer = run_straight(team, *plan, &call, &left);
+    if (!left) return answer;
+    answer = returns(r->native(r));
     *plan = plan_left(team, shape);
-    return error;
+    return answer;
 }
 
 const struct family family_reduction = {.look = look, .agree = agree, .run = run};

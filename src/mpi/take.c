@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* take - the life of a call: reentry guard, team, shape, plan; then the family of its collective runs it, or the host MPI.
+/* take - the life of a call: reentry guard, arguments, team, shape, plan; then the family of its collective runs it, or the host MPI.
  * A native call may be over in 100 ns. So a team remembers, of each collective, the last call that was left to the host MPI, and as
  * long as the planner has said that it need not be asked, the next one that looks the same goes there at once. */
 #include "mpi/calls.h"
@@ -92,6 +92,7 @@ HOT static int run_known(const struct shortcut *s, const struct request *r) {
 /* A handle of any other type may come to mean another type. */
 static bool is_predefined(MPI_Datatype type) {
     int integers, addresses, types, combiner;
+    if (type == MPI_DATATYPE_NULL) return true;
     return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
 }
 
@@ -144,13 +145,21 @@ static void remember(const struct request *r, struct team *team, struct plan *pl
 
 /* ---- the life of a call ---- */
 
-HOT __attribute__((noinline)) static int dispatch(const struct request *r) {
+/* *alone: the arguments are refused, by this rank's MPI library; to the others, and to the team, this was no call. */
+HOT __attribute__((noinline)) static struct answer dispatch(const struct request *r, bool *alone) {
     const struct family *family = families[r->collective];
-    struct shape shape = {.collective = r->collective};
-    if (!family->look(r, &shape)) return r->native(r);
-    struct team *team = team_of(r->comm);
-    if (!team) return r->native(r);
-    if (!team->why_native && family->agree && !family->agree(r, team, &shape)) return r->native(r);
+    struct common common = {.collective = r->collective, .comm = r->comm, .root = r->root, .op = r->op};
+    struct standing standing;
+    struct team *team = team_known(r->comm);
+    *alone = is_refused(r, team, &standing);
+    if (*alone) return returns(MPI_SUCCESS);
+    family->look(r, &standing, &common);
+    if (!common.foreign && !team) team = team_of(r->comm);
+    if (common.foreign || !team) return returns(r->native(r));
+    if (team->wire && family->tell) family->tell(r, &standing, team);
+    struct shape shape = {.collective = r->collective, .bytes = common.bytes, .rounds = common.rounds};
+    shape.unsized = among(r->collective, UNSIZED);
+    if (!team->why_native && family->agree && !family->agree(&common, team, &shape)) return returns(r->native(r));
     struct plan *plan = plan_for(team, &shape);
     if (plan->beside) run_beside(r, team, family, plan, &shape);
     if (plan->algorithm->code->run) forget(r, team);
@@ -159,23 +168,55 @@ HOT __attribute__((noinline)) static int dispatch(const struct request *r) {
     double start = plan->timed || report_wanted() ? clock_seconds() : 0;
     struct team *near = team->node ? team->node : team;
     if (report_wanted()) waits_begin(near, start);
-    int error = plan->algorithm->code->run ? family->run(r, team, &plan, &shape) : r->native(r);
+    struct answer answer = plan->algorithm->code->run ? family->run(r, team, &plan, &shape) : returns(r->native(r));
     if (team->wire) count_traffic(&plan->tally.traffic, &before, team->wire->traffic);
     count(team, plan, shape.bytes * (size_t)team->p, start);
-    return error;
+    return answer;
 }
 
-/* An MPI library may implement one call by another: what comes from inside is native. */
+/* ---- in and out ---- */
+
+/* An MPI library may implement one call by another: what comes from inside is native. Who leaves is not always seen: an error
+ * handler, or a user's operation, may go by longjmp, and the mark stays behind. A mark that does not lie deeper in this stack than
+ * the call that finds it, or whose seal is broken, is of a call that is over. The other way round nobody is misled: what is inside
+ * finds the mark above itself and whole. An old mark may be whole by chance where it lies in a part of the stack that nobody has
+ * written since; then this call is native, as all were before. So no such handler is called with a mark if that can be helped: what
+ * the MPI library is to refuse it gets without one, and what is mortar's own error is told after leaving. */
+enum { deepest = 1 << 20 };
+
+static inline uintptr_t seal_of(const struct inside *there) { return (uintptr_t)there ^ (uintptr_t)0x9e3779b97f4a7c15u; }
+
+HOT bool inside_already(void) {
+    const struct inside *there = this_thread.inside;
+    if (!there) return false;
+    uintptr_t above = (uintptr_t)there - (uintptr_t)__builtin_frame_address(0);
+    if (above < deepest && there->seal == seal_of(there)) return true;
+    this_thread.inside = NULL;
+    return false;
+}
+
+HOT void inside_begin(struct inside *here) {
+    here->seal = seal_of(here);
+    this_thread.inside = here;
+}
+
+HOT void inside_end(struct inside *here) {
+    here->seal = 0;
+    if (this_thread.inside == here) this_thread.inside = NULL;
+}
+
 HOT static int enter(const struct request *r) {
-    struct this_thread *thread = &this_thread;
-    if (thread->inside || r->comm == MPI_COMM_NULL) return r->native(r);
-    thread->inside = true;
+    if (r->comm == MPI_COMM_NULL || inside_already()) return r->native(r);
+    __attribute__((cleanup(inside_end))) struct inside here; /* an exception ends it too */
+    inside_begin(&here);
     const struct team *team = team_recent(r->comm);
     const struct shortcut *shortcuts = team ? team->shortcuts : NULL;
-    bool known = shortcuts && is_known(&shortcuts[r->collective], r);
-    int error = known ? run_known(&shortcuts[r->collective], r) : dispatch(r);
-    thread->inside = false;
-    return error;
+    bool known = shortcuts && is_known(&shortcuts[r->collective], r), alone = false;
+    struct answer answer = known ? returns(run_known(&shortcuts[r->collective], r)) : dispatch(r, &alone);
+    inside_end(&here);
+    if (alone) return r->native(r);
+    if (answer.raise) PMPI_Comm_call_errhandler(r->comm, answer.error);
+    return answer.error;
 }
 
 HOT int take(const struct request *r) { return r->large && !host.large ? narrowed(r, enter) : enter(r); }

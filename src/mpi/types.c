@@ -15,10 +15,13 @@ HOT bool type_bytes(MPI_Datatype type, size_t *bytes) {
     return true;
 }
 
+HOT bool type_is_plain(MPI_Datatype type) {
+    return type == MPI_BYTE || type == MPI_CHAR || type == MPI_INT || type == MPI_FLOAT || type == MPI_DOUBLE || type == MPI_LONG ||
+           type == MPI_C_DOUBLE_COMPLEX || type == MPI_DOUBLE_PRECISION || type == MPI_INTEGER || type == MPI_DOUBLE_COMPLEX;
+}
+
 HOT bool type_is_run(MPI_Datatype type) {
-    if (type == MPI_BYTE || type == MPI_CHAR || type == MPI_INT || type == MPI_FLOAT || type == MPI_DOUBLE || type == MPI_LONG ||
-        type == MPI_C_DOUBLE_COMPLEX || type == MPI_DOUBLE_PRECISION || type == MPI_INTEGER || type == MPI_DOUBLE_COMPLEX)
-        return true;
+    if (type_is_plain(type)) return true;
     const struct layout *layout = layout_of(type);
     return layout && layout->run;
 }

@@ -10,10 +10,12 @@
  * communicator. NULL, on all ranks, before teams_start and after teams_finish, and when the communicator is being freed; NULL when
  * there is no memory for the struct itself. Then leave the call to the host MPI. */
 struct team *team_of(MPI_Comm comm);
+/* Its team if it has one already, else NULL. Local. */
+struct team *team_known(MPI_Comm comm);
 /* Grows when what is remembered about a communicator may be void: a team died, or another plan was forced. */
 extern _Atomic uint32_t team_changes;
 extern _Thread_local struct this_thread {
-    bool inside; /* mortar */
+    struct inside *inside; /* mortar: the outermost call, on its stack; see mpi/take.c */
     /* The last communicator, which is often the next one: asking the MPI library touches memory that is in no cache by now. */
     MPI_Comm comm;
     struct team *team;

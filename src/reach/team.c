@@ -164,20 +164,31 @@ static struct live *team_new(MPI_Comm comm) {
     return live;
 }
 
-HOT struct team *team_of(MPI_Comm comm) {
+HOT static struct live *attached(MPI_Comm comm, int key) {
+    struct live *live = NULL;
+    int found = 0;
+    if (key != MPI_KEYVAL_INVALID) PMPI_Comm_get_attr(comm, key, &live, &found);
+    return found ? live : NULL;
+}
+
+HOT struct team *team_known(MPI_Comm comm) {
     uint32_t now = atomic_load_explicit(&team_changes, memory_order_acquire);
     struct team *recent = team_recent(comm);
     if (recent) return recent;
-    struct live *live = NULL;
-    int found = 0, key = atomic_load_explicit(&keyval, memory_order_acquire);
-    if (key == MPI_KEYVAL_INVALID || comm == this_thread.dying) return NULL;
-    PMPI_Comm_get_attr(comm, key, &live, &found);
-    if (!found) {
-        live = team_new(comm);
-        if (!live) return NULL;
-        PMPI_Comm_set_attr(comm, key, live);
-    }
-    if (live->gone) return NULL;
+    if (comm == this_thread.dying) return NULL;
+    struct live *live = attached(comm, atomic_load_explicit(&keyval, memory_order_acquire));
+    if (!live || live->gone) return NULL;
     this_thread.comm = comm, this_thread.team = &live->team, this_thread.changes = now;
+    return &live->team;
+}
+
+HOT struct team *team_of(MPI_Comm comm) {
+    struct team *known = team_known(comm);
+    int key = atomic_load_explicit(&keyval, memory_order_acquire);
+    if (known || key == MPI_KEYVAL_INVALID || comm == this_thread.dying) return known;
+    if (attached(comm, key)) return NULL; /* and gone */
+    struct live *live = team_new(comm);
+    if (!live) return NULL;
+    PMPI_Comm_set_attr(comm, key, live);
     return &live->team;
 }

@@ -82,6 +82,21 @@ def shortcuts(flavour, ranks):
             result.check(found >= calls, "%d calls of %s in the report instead of %d" % (found, collective, calls))
 
 
+def leave(flavour, ranks):
+    """What an error handler leaves behind that does not return."""
+    ran(flavour, ranks, ["leave-" + flavour], ["--option", "OFF=bcast"]).took(11, collective="allreduce")
+
+
+def significant(flavour, ranks):
+    """What the standard says nobody looks at does not decide anything."""
+    words = ["significant-" + flavour] + ["null"] * flavour.startswith("ompi")  # MPICH and its kin refuse that NULL
+    ran(flavour, ranks, words)
+    for plan in ("chain", "combine", "slices"):
+        ran(flavour, ranks, words, ["--plan", plan])
+    if ranks == "3":
+        ran(flavour, ranks, words, ["--option", "NODES=2"])
+
+
 def big(flavour, ranks):
     with open("/proc/meminfo", encoding="utf-8") as file:
         free = [int(line.split()[1]) for line in file if line.startswith("MemAvailable")][0]
@@ -167,8 +182,8 @@ def kill(flavour, ranks):
 
 
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, shortcuts, sums, apart, big, forks, python_forks,
-                                     kill)}
+    tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, shortcuts, sums, apart, leave,
+                                     significant, big, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)

@@ -223,8 +223,9 @@ static void check_lives(void) {
     for (int i = 1; i < 100; i++) {
         MPI_Type_vector(i, 1, 2, MPI_INT, &type);
         MPI_Type_dup(type, &dup);
-        expect(!layout_of(type), "a type that is not committed");
+        expect(!type_committed(type), "a type that is not committed");
         MPI_Type_commit(&type);
+        expect(type_committed(type), "a type that was committed since");
         const struct layout *layout = layout_of(type);
         expect(layout && layout->size == 4 * (size_t)i && layout == layout_of(type), "a vector of %d", i);
         MPI_Type_free(&type);

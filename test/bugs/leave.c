@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* leave - an error handler that leaves by longjmp on one rank: its next calls are to meet the other ranks' all the same. Broadcasts
+ * are to be switched off, so that the MPI library finds some of the mistakes in a call that mortar has handed to it. */
+#include <mpi.h>
+
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static jmp_buf back;
+static int me, p, errors, caught;
+
+static void handler(MPI_Comm *comm, int *error, ...) {
+    (void)comm, (void)error;
+    longjmp(back, 1);
+}
+
+static void meet(void) {
+    int one = 1, sum = 0;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    errors += sum != p;
+}
+
+/* With other things on the stack where the call that was left had its own. */
+static void __attribute__((noinline)) meet_below(void) {
+    volatile char pad[1 << 16];
+    memset((void *)(uintptr_t)pad, 0x55, sizeof pad);
+    meet();
+    errors += pad[0] != 0x55;
+}
+
+static void after(void (*call)(MPI_Comm), MPI_Comm comm) {
+    if (setjmp(back) == 0) call(comm);
+    else caught++;
+    meet();
+    meet_below();
+}
+
+static void bad_root(MPI_Comm comm) {
+    int x = 0;
+    MPI_Bcast(&x, 1, MPI_INT, me == 0 ? 99 : 0, me == 0 ? comm : MPI_COMM_SELF);
+}
+static void negative(MPI_Comm comm) {
+    int x = 0;
+    if (me == 0) MPI_Alltoall(&x, -1, MPI_INT, &x, 1, MPI_INT, comm);
+}
+static void too_long(MPI_Comm comm) {
+    int x[64] = {0};
+    MPI_Bcast(x, me == 1 ? 8 : 15, MPI_INT, 0, comm);
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Comm_size(MPI_COMM_WORLD, &p);
+    MPI_Comm comm;
+    MPI_Errhandler leaves;
+    MPI_Comm_create_errhandler(handler, &leaves);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, me, &comm);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, leaves);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, leaves);
+    MPI_Comm_set_errhandler(comm, leaves);
+    after(bad_root, MPI_COMM_WORLD);
+    after(bad_root, comm); /* nobody has called anything there yet */
+    after(negative, MPI_COMM_SELF);
+    after(negative, MPI_COMM_WORLD);
+    after(too_long, comm);
+    errors += caught != (me == 0 ? 4 : me == 1 ? 1 : 0);
+    int all = 0;
+    MPI_Allreduce(&errors, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (me == 0) printf("%d ranks, %d errors\n", p, all);
+    MPI_Errhandler_free(&leaves);
+    MPI_Comm_free(&comm);
+    MPI_Finalize();
+    return all != 0;
+}

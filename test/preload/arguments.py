@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""arguments - every collective with every kind of wrong argument (arguments.c), with the MPI library alone and under `mortar run`: the
+same error classes on the same ranks, and as many calls of the error handler. Where the library itself crashes or hangs on a row,
+which it may, the row is left out.
+usage: arguments.py TEST FLAVOUR"""
+import fnmatch
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import run  # noqa: E402
+from run import Failure  # noqa: E402
+
+# Rows that this library does not survive. What is missing here costs another start, no more.
+OPEN_MPI = ["*, no send buffer", "*, no receive buffer", "allgather, no communicator", "neighbor_allgather, no communicator",
+            "alltoall[vw], room for one less*", "allgatherv, *room for*", "bcast, negative send count", "gather*, long, room*",
+            "scatter, negative send count", "scatterv, no send type", "scatterv, uncommitted send type",
+            "scatterv, negative send count", "scatterv, no elements of an uncommitted type", "exscan, *in place", "bcast, send in place", "gather*, send in place",
+            "scatter*, send in place", "reduce, send in place"]
+MPICH = ["allgather*, one buffer for both", "allgatherv, room for one less*", "bcast, negative send count", "bcast, *in place",
+         "bcast, no send buffer", "bcast, long, room*", "gather*, both in place", "gather*, long, room*", "scatter*, no send type",
+         "scatter*, uncommitted send type", "scatter*, negative send count", "scatter*, *in place", "scatter*, no send buffer",
+         "reduce*, both in place", "*scan, negative send count", "*reduce, negative send count",
+         "reduce_scatter_block, negative send count", "neighbor*, *in place", "neighbor_alltoall[vw], no topology", "gather*, send in place", "scatter*, own block received",
+         "reduce, send in place"]
+DEADLY = {"ompi4": OPEN_MPI, "ompi5": OPEN_MPI, "mpich4": MPICH, "mpich5": MPICH, "impi": MPICH}
+RANKS, SECONDS, STARTS = 3, 20, 8
+
+
+def names(flavour):
+    words = run.command(flavour, 1, [run.target("arguments-" + flavour), "list"], None)
+    lines = run.run(words, 20).ok().out.splitlines()
+    return {int(line.split(" ", 1)[0]): line.split(" ", 1)[1] for line in lines}
+
+
+def one_job(flavour, mode, out, options, limit):
+    """What the rows gave until the end; the row that ended it; the class of a block that is too long."""
+    words = [run.target("arguments-" + flavour), mode, str(limit), ",%s," % ",".join(map(str, sorted(out)))]
+    result = run.run(run.command(flavour, RANKS, words, options), 150)
+    rows, begun = {}, None
+    for line in result.out.splitlines():
+        found = re.fullmatch(r"begin (\d+)|(\d+): ([\d/ ]+)", line)
+        if found and found.group(1):
+            begun = int(found.group(1))
+        elif found:
+            rows[int(found.group(2))] = found.group(3).split()
+    end = re.search(r"class (\d+) for a block", result.out)
+    if end:
+        result.ok()
+    return rows, None if end else begun, int(end.group(1)) if end else 0, result
+
+
+def native(flavour, mode, rows, seconds):
+    """All rows that the MPI library survives."""
+    out = {row for row, name in rows.items() if any(fnmatch.fnmatch(name, pattern) for pattern in DEADLY[flavour])}
+    known = {}
+    for _ in range(STARTS):
+        more, deadly, truncated, result = one_job(flavour, mode, out | set(known), None, seconds)
+        known.update(more)
+        if not deadly:
+            return known, truncated
+        print("natively: not after %s" % rows[deadly])
+        known.pop(deadly, None)
+        out.add(deadly)
+    raise Failure("the MPI library does not get through the rows: %s" % result.err)
+
+
+def alike(ours, theirs, unequal, truncated):
+    """Of one rank: CLASS/CALLS."""
+    if ours == theirs:
+        return True
+    # Libraries find by chance what does not fit together, call it this or that, and some say nothing; mortar may say it.
+    return unequal and (theirs == "0/0" or theirs.endswith("/1")) and ours == "%d/1" % truncated
+
+
+def compare(flavour, mode, rows, known, truncated, options):
+    out = set(rows) - set(known)
+    found, deadly, _, result = one_job(flavour, mode, out, options, SECONDS)
+    if deadly:
+        raise Failure("%s does not return under mortar; natively %r\n%s" % (rows[deadly], known[deadly], result.err))
+    wrong = ["%s: %s instead of %s" % (rows[row], " ".join(found[row]), " ".join(known[row])) for row in sorted(known)
+             if not all(alike(*pair, "(unequal)" in rows[row], truncated) for pair in zip(found[row], known[row]))]
+    print("%s %s: %d rows, %d left out" % (mode, " ".join(options), len(known), len(out)))
+    if wrong:
+        raise Failure("%d rows differ:\n%s" % (len(wrong), "\n".join(wrong)))
+
+
+def everybody(flavour, *plans):
+    """All ranks make the same mistake."""
+    run.need(flavour)
+    rows = names(flavour)
+    known, truncated = native(flavour, "all", rows, 5)
+    for options in [[]] + [["--plan", plan] for plan in plans]:
+        compare(flavour, "all", rows, known, truncated, options)
+
+
+def alone(flavour):
+    """One rank makes it, and its handler leaves by longjmp. What all ranks are refused, one is refused alone."""
+    run.need(flavour)
+    rows = names(flavour)
+    refused, _ = native(flavour, "all", rows, 5)
+    fit = {row for row, all_said in refused.items() if "(unequal)" not in rows[row] and
+           (all(said[0] != "0" for said in all_said) or rows[row].endswith("nothing wrong"))}
+    known, truncated = native(flavour, "lone", {row: rows[row] for row in rows if row in fit}, 5)
+    compare(flavour, "lone", rows, {row: said for row, said in known.items() if row in fit}, truncated, [])
+
+
+def test(name, flavour, *words):
+    tests = {f.__name__: f for f in (everybody, alone)}
+    if name not in tests:
+        raise Failure("no test %s" % name)
+    tests[name](flavour, *words)
+
+
+run.main(test)
