@@ -246,6 +246,12 @@ void copy_cell(const struct team *team, const struct shape *shape, uint32_t half
                const struct copier *copier);
 
 /* ---- offers.c: blocks of any kind; the rest in offers.h ---- */
+/* Since this thread cleared it: more came for a block of mine than it has room for. What fits has been copied. Whoever copies to my
+ * block, or another's to mine, says so by fit_block; it decides nothing, but what this rank's call returns. */
+extern _Thread_local bool blocks_cut;
+static inline void fit_block(const struct block *mine, size_t bytes) {
+    if (__builtin_expect(bytes > block_bytes(mine), 0)) blocks_cut = true;
+}
 /* Copies the data of one block to another's places; nothing where they are the same. Local. */
 void relay_block(const struct block *to, const struct block *from, const struct copier *copier);
 /* All bytes of the blocks, packed. Local. */

@@ -31,6 +31,7 @@ static enum outcome rooted(struct team *team, const struct call *call, const str
     }
     if (team->me == root && one->count > 0 && !error) {
         struct block all = block_of(many, root), own = block_of(one, 0);
+        fit_block(gathers ? &all : &own, block_bytes(gathers ? &own : &all));
         relay_block(gathers ? &all : &own, gathers ? &own : &all, &plain);
     }
     int last = messages_finish(team, mark);
@@ -45,6 +46,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     bool personal = is_personal(call->shape.collective);
     int p = team->p, me = team->me, window = arguments->number ? (int)arguments->number : p, error = 0;
     struct block from = block_of(&sends, personal ? me : 0), to = block_of(&recvs, me);
+    fit_block(&to, block_bytes(&from));
     relay_block(&to, &from, &plain);
     for (int first = 1; first < p && !error; first += window) {
         int mark = messages_mark(team), end = first + window < p ? first + window : p;

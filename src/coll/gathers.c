@@ -51,6 +51,7 @@ void gathering_begin(struct gathering *g, struct team *team, const struct call *
     if (call->recvs) describe(g);
     if (g->error) return;
     struct block from = block_of(&sends, 0), to = block_of(&g->recvs, team->me);
+    fit_block(&to, block_bytes(&from));
     relay_block(&to, &from, &plain);
     if (g->apart) memcpy(place_of(g, team->me), to.at, block_bytes(&to));
     if (call->arrived) call->arrived(call, team->me);

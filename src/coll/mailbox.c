@@ -111,6 +111,7 @@ static void copy_own(const struct team *team, const struct call *call, const str
     if (call->neighbours || team->me != call->root || call->shape.collective == COLL_bcast || call->trouble) return;
     if (call->sends->count == 0 || call->recvs->count == 0) return; /* in place */
     struct block from = block_of(call->sends, gather ? 0 : team->me), to = block_of(call->recvs, gather ? team->me : 0);
+    fit_block(&to, block_bytes(&from));
     layout_copy(to.at, to.layout, to.elements, from.at, from.layout, from.elements, copier);
 }
 

@@ -4,6 +4,8 @@
 
 static const struct copier plain = {.kernel = KERNEL_plain};
 
+_Thread_local bool blocks_cut;
+
 size_t blocks_bytes(const struct blocks *blocks) {
     if (!blocks->counts && !blocks->layouts) return (size_t)blocks->count * blocks->each * blocks->layout->size;
     size_t bytes = 0;
@@ -190,11 +192,22 @@ HOT bool relay_piece(const struct block *to, const struct block *from, const str
     return layout_copy_piece(to->at, to->layout, to->elements, from->at, from->layout, from->elements, copier, piece);
 }
 
+size_t offer_bytes(const struct team *team, int owner, const struct offer *offer, const char *area, int index) {
+    if (offer->how == OFFER_OVER) return 0;
+    if (offer->how != OFFER_STRAIGHT) {
+        const uint64_t *starts = (const uint64_t *)(const void *)area;
+        return offer->even ? offer->each : starts[index + 1] - starts[index];
+    }
+    struct block theirs = offer_block(team, owner, offer, index, false);
+    return block_bytes(&theirs);
+}
+
 HOT bool offer_take(const struct team *team, int owner, const struct offer *offer, const char *area, int index,
                     const struct block *mine, const struct copier *copier) {
     if (offer->how == OFFER_OVER) return true;
     if (offer->how == OFFER_STRAIGHT) {
         struct block theirs = offer_block(team, owner, offer, index, false);
+        fit_block(mine, block_bytes(&theirs));
         relay_block(mine, &theirs, copier);
         return true;
     }
@@ -202,6 +215,7 @@ HOT bool offer_take(const struct team *team, int owner, const struct offer *offe
     const char *data = area + table_bytes(offer);
     uint64_t begin = offer->even ? (uint64_t)index * offer->each : starts[index];
     uint64_t end = offer->even ? begin + offer->each : starts[index + 1], upto = offer->at + offer->window;
+    fit_block(mine, end - begin);
     uint64_t from = begin > offer->at ? begin : offer->at, to = end < upto ? end : upto;
     if (from >= to) return end <= upto;
     data += from - offer->at;

@@ -41,6 +41,9 @@ bool offer_next(struct offer *offer, char *area, size_t room, const struct block
 bool offer_take(const struct team *team, int owner, const struct offer *offer, const char *area, int index,
                 const struct block *mine, const struct copier *copier);
 
+/* Bytes of that block. Local. */
+size_t offer_bytes(const struct team *team, int owner, const struct offer *offer, const char *area, int index);
+
 /* Block `index` of what rank `owner` offers straight, in my address space. The peers must be mapped. Local. */
 struct block offer_block(const struct team *team, int owner, const struct offer *offer, int index, bool writable);
 /* relay_block piece by piece: see layout_copy_piece. Local. */

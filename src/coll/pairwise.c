@@ -22,6 +22,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     int p = team->p, me = team->me, window = arguments->number ? (int)arguments->number : 1, error = 0;
     bool paired = (p & (p - 1)) == 0;
     struct block from = block_of(&sends, me), to = block_of(&recvs, me);
+    fit_block(&to, block_bytes(&from));
     relay_block(&to, &from, &plain);
     for (int first = 1; first < p && !error; first += window) {
         int mark = messages_mark(team), end = first + window < p ? first + window : p;

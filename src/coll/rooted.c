@@ -57,6 +57,7 @@ static void relay_own(const struct job *job) {
     bool gathers = among(job->call->shape.collective, GATHERS);
     if (job->absent || sends->count == 0 || recvs->count == 0) return; /* in place */
     struct block from = block_of(sends, gathers ? 0 : job->team->me), to = block_of(recvs, gathers ? job->team->me : 0);
+    fit_block(&to, block_bytes(&from));
     relay_block(&to, &from, &plain);
 }
 

@@ -112,6 +112,7 @@ HOT static void get(struct team *team, const struct call *call, uint32_t number)
     if (call->trouble || slot->bytes == 0) return;
     struct block block = block_of(call->recvs, 0);
     size_t most = block_bytes(&block), bytes = slot->bytes < most ? slot->bytes : most;
+    fit_block(&block, slot->bytes);
     if (block.layout->run) memcpy(block.at, slot->block, bytes);
     else layout_unpack(block.at, block.layout, block.elements, slot->block, bytes);
 }

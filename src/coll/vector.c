@@ -105,6 +105,7 @@ HOT static void copy_edge(const struct exchange *x, struct edge e, bool cells) {
         dest == me ? block_of(call->recvs, (int)e.in) : offer_block(x->team, dest, &card_of(x, dest)->recvs, (int)e.in, true);
     if (source == me || (cells && from->sends.how == OFFER_STRAIGHT)) {
         struct block block = source == me ? block_of(call->sends, out) : offer_block(x->team, source, &from->sends, out, true);
+        if (source == me && dest == me) fit_block(&to, block_bytes(&block));
         relay_block(&to, &block, &x->arguments->copier);
     } else {
         offer_take(x->team, source, &from->sends, area_of(x, source), out, &to, &x->arguments->copier);
@@ -156,6 +157,20 @@ static void take_cells(const struct exchange *x) {
     if (x->arguments->copier.kernel != KERNEL_plain) copy_fence();
 }
 
+/* Where others have copied to my blocks, that I look myself whether these were long enough. */
+static void fit_rows(const struct exchange *x) {
+    const struct call *call = x->call;
+    bool personal = is_personal(call->shape.collective);
+    int count = call->neighbours ? call->neighbours->from_count : x->team->p;
+    for (int k = 0; k < count; k++) {
+        struct edge e = {.source = (uint32_t)k, .out = (uint32_t)x->team->me, .in = (uint32_t)k};
+        if (call->neighbours) e = call->neighbours->from[k];
+        struct block mine = block_of(call->recvs, (int)e.in);
+        const struct offer *sends = &card_of(x, (int)e.source)->sends;
+        fit_block(&mine, offer_bytes(x->team, (int)e.source, sends, area_of(x, (int)e.source), personal ? (int)e.out : 0));
+    }
+}
+
 /* Rounds until nobody has more. My last card lies in the other half, which only I write. */
 static void take_more(struct exchange *x, uint32_t trouble) {
     struct team *team = x->team;
@@ -184,7 +199,7 @@ HOT enum outcome vector_exchange(struct team *team, const struct call *call, con
     uint32_t trouble = sync_all(team, mine);
     if (trouble & LEAVE) return LEFT;
     if (!call->neighbours) remember(&x, last);
-    if (cells && (trouble & (SHOWN | MORE | RECV_UNREACHABLE)) == SHOWN) take_cells(&x);
+    if (cells && (trouble & (SHOWN | MORE | RECV_UNREACHABLE)) == SHOWN) take_cells(&x), fit_rows(&x);
     else take_rows(&x, false);
     if (trouble & MORE) take_more(&x, trouble); /* who arrives there has read all that was shown */
     else if (trouble & SHOWN) sync_all(team, 0);

@@ -129,9 +129,9 @@ HOT static bool is_aliased(const struct request *r, const struct extent *here, i
 HOT static bool reduction_refused(const struct request *r, const struct extent *here, const struct standing *at) {
     int64_t counts = counts_of(r, &r->recv, at->p);
     if (counts < 0 || type_refused(r->collective, SENDS, r->recv.type, counts == 0)) return true;
-    if (here->sends && is_missing(r->send.buffer, r->send.type, counts == 0)) return true;
-    if (here->recvs && (r->recv.buffer == MPI_IN_PLACE || is_missing(r->recv.buffer, r->recv.type, counts == 0)))
-        return true;
+    bool empty = counts == 0;
+    if (here->sends && (r->send.buffer == MPI_IN_PLACE || is_missing(r->send.buffer, r->send.type, empty))) return true;
+    if (here->recvs && (r->recv.buffer == MPI_IN_PLACE || is_missing(r->recv.buffer, r->recv.type, empty))) return true;
     return counts != 0 && is_aliased(r, here, at->me);
 }
 
