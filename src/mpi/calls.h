@@ -115,6 +115,8 @@ const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team, enum co
 bool type_bytes(MPI_Datatype type, size_t *bytes);
 /* Is it one of the predefined types that most calls have? */
 bool type_is_plain(MPI_Datatype type);
+/* Will this handle mean the same for ever? */
+bool type_is_predefined(MPI_Datatype type);
 /* Do count elements lie in memory as one run of bytes, in the order of the type's signature, starting at the buffer's address? */
 bool type_is_run(MPI_Datatype type);
 /* Blocks of a datatype to (pack) or from contiguous memory. 0, or -errno when the MPI library refuses. */

@@ -17,8 +17,7 @@ static bool looks_at_empty(enum collective c) { return (void)c, true; }
 static bool looks_at_type(enum collective c, int side) { return c != COLL_scatter || side == RECVS; }
 /* Whether it was committed. */
 static bool looks_at_commit(enum collective c, int side) {
-    const unsigned both = ALLTOALLS | REDUCTIONS | BIT(bcast) | BIT(neighbor_alltoall) | BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw);
-    return among(c, both) || (side == SENDS && c != COLL_scatter);
+    return among(c, PERSONAL | REDUCTIONS | BIT(bcast)) || (side == SENDS && c != COLL_scatter);
 }
 /* Whether both sides begin at the same address; whether this rank's own block does. */
 static bool looks_at_alias(enum collective c) { return among(c, BIT(allreduce) | BIT(reduce)); }

@@ -60,13 +60,13 @@ HOT static struct answer run(const struct request *r, struct team *team, struct 
     /* An alltoall in place: others would read what is being overwritten. */
     bool rewritten = in_place && mine > 1, copy_first = rewritten && !code->copies_in;
     bool device = on_device(team, send.user, recv.user), near = code->where == ON_NODE;
-    bool laid = !device && !rewritten && (near || code->any_layout);
+    /* Room for other than what is sent: the MPI library says what is wrong with that, to all. */
+    bool fits = in_place || bytes_of(&r->recv) == n;
+    bool laid = !device && fits && !rewritten && (near || code->any_layout);
     if (device && !near) send.typed.device = recv.typed.device = true, device = false;
-    if (!in_place && bytes_of(&r->recv) != n) laid = false;
     if (laid && lies_ready(&recv, team, n * (size_t)all, false)) call.recvs = &recv.laid;
     if (laid && lies_ready(&send, team, n * (size_t)mine, near)) call.sends = &send.laid;
-    /* Room for other than what is sent: the MPI library says what is wrong with that, to all. */
-    bool fine = !device && (in_place || bytes_of(&r->recv) == n) && (call.recvs || scratch(&recv, n * (size_t)recv.blocks, false)) &&
+    bool fine = !device && fits && (call.recvs || scratch(&recv, n * (size_t)recv.blocks, false)) &&
                 (call.sends || scratch(&send, n * (size_t)send.blocks, copy_first));
     if (fine && send.packed) {
         fine = move_blocks(&send.typed, send.user, send.blocks, send.packed, true) == 0;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ops - which operations mortar combines with which types. What MPI 4.1 section 6.9.2 does not allow is left to the host MPI, whose
- * errors the user knows. */
+/* ops - which operations mortar combines with which types: what MPI 4.1 section 6.9.2 allows, and what else the MPI library takes,
+ * as characters. The rest is left to it, whose errors the user knows. */
 #include "mpi/calls.h"
+
+#include <pthread.h>
 
 enum kind { C_INTEGER = 1, FORTRAN_INTEGER = 2, FLOATING = 4, LOGICAL = 8, COMPLEX = 16, BYTES = 32, MULTI = 64, PAIR = 128 };
 
@@ -63,8 +65,34 @@ static bool measure(MPI_Datatype type, struct elements *elements) {
     return true;
 }
 
-static bool examine(MPI_Datatype type, int kinds, struct elements *elements) {
-    if (kinds != USER && !(kind_of(type) & (unsigned)kinds)) return false;
+/* Does the MPI library combine what the standard does not name? It is asked, by one element of this process's own, where errors are
+ * nobody's business. The same library says the same on all ranks. */
+static bool host_takes(MPI_Datatype type, MPI_Op op) {
+    enum { asked_most = 16, room = 256 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct {
+        MPI_Datatype type;
+        MPI_Op op;
+        bool takes;
+    } asked[asked_most];
+    static unsigned count;
+    if (type == MPI_DATATYPE_NULL || !type_is_predefined(type)) return false;
+    pthread_mutex_lock(&lock);
+    unsigned i = 0, known = count < asked_most ? count : asked_most;
+    while (i < known && (asked[i].type != type || asked[i].op != op)) i++;
+    if (i == known) {
+        _Alignas(64) char in[room] = "", out[room] = "";
+        i = count++ % asked_most;
+        asked[i].type = type, asked[i].op = op;
+        asked[i].takes = packer_comm() != MPI_COMM_NULL && host.allreduce(in, out, 1, type, op, packer_comm()) == MPI_SUCCESS;
+    }
+    bool takes = asked[i].takes;
+    pthread_mutex_unlock(&lock);
+    return takes;
+}
+
+static bool examine(MPI_Datatype type, int kinds, MPI_Op op, struct elements *elements) {
+    if (kinds != USER && !(kind_of(type) & (unsigned)kinds) && !host_takes(type, op)) return false;
     const unsigned exact = C_INTEGER | FORTRAN_INTEGER | LOGICAL | BYTES | MULTI;
     elements->rounds = kinds == USER || !(kind_of(type) & exact);
     return measure(type, elements);
@@ -80,7 +108,7 @@ HOT bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements) {
     } last;
     if (last.known && last.type == type && last.op == op) return *elements = last.elements, true;
     int kinds = type == MPI_DATATYPE_NULL ? NOBODYS : kinds_for(op);
-    if (kinds == NOBODYS || !examine(type, kinds, elements)) return false;
+    if (kinds == NOBODYS || !examine(type, kinds, op, elements)) return false;
     if (kinds == USER) return true;
     last.type = type, last.op = op, last.elements = *elements;
     last.known = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* take - the life of a call: reentry guard, arguments, team, shape, plan; then the family of its collective runs it, or the host MPI.
+/* take - the life of a call: reentry guard, arguments, team, shape, plan; then its collective's family runs it, or the host MPI.
  * A native call may be over in 100 ns. So a team remembers, of each collective, the last call that was left to the host MPI, and as
  * long as the planner has said that it need not be asked, the next one that looks the same goes there at once. */
 #include "mpi/calls.h"
@@ -89,13 +89,6 @@ HOT static int run_known(const struct shortcut *s, const struct request *r) {
     return r->native(r);
 }
 
-/* A handle of any other type may come to mean another type. */
-static bool is_predefined(MPI_Datatype type) {
-    int integers, addresses, types, combiner;
-    if (type == MPI_DATATYPE_NULL) return true;
-    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
-}
-
 static bool is_told_by_send(const struct request *r, struct team *team) {
     if (r->collective == COLL_gather) return team->me != r->root;
     if (r->collective == COLL_scatter) return team->me == r->root;
@@ -121,7 +114,7 @@ static void remember(const struct request *r, struct team *team, struct plan *pl
     uint32_t *quiet = s ? plan_quiet(team, shape) : NULL;
     bool sent = quiet && !team->why_native && is_told_by_send(r, team);
     const struct half *half = sent ? &r->send : &r->recv;
-    if (!quiet || *quiet == 0 || (!shape->unsized && half->type != s->predefined && !is_predefined(half->type))) {
+    if (!quiet || *quiet == 0 || (!shape->unsized && half->type != s->predefined && !type_is_predefined(half->type))) {
         forget(r, team);
         return;
     }

@@ -97,6 +97,11 @@ def significant(flavour, ranks):
         ran(flavour, ranks, words, ["--option", "NODES=2"])
 
 
+def characters(flavour, ranks):
+    """What the standard does not name and the MPI library combines."""
+    ran(flavour, ranks, ["characters-" + flavour], ["--plan", "combine"]).took(20, collective="reduce")
+
+
 def big(flavour, ranks):
     with open("/proc/meminfo", encoding="utf-8") as file:
         free = [int(line.split()[1]) for line in file if line.startswith("MemAvailable")][0]
@@ -183,7 +188,7 @@ def kill(flavour, ranks):
 
 def test(name, flavour, ranks):
     tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, shortcuts, sums, apart, leave,
-                                     significant, big, forks, python_forks, kill)}
+                                     significant, characters, big, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)

@@ -223,7 +223,7 @@ static void handler(MPI_Comm *comm, int *error, ...) {
 static int make_call(const struct collective *c, const struct mistake *m, MPI_Comm comm) {
     struct arguments a = {.send = buffers[0],
                           .recv = buffers[1],
-                          .send_count = 15, /* 15 and 8 ints are bytes of one size class, in which ranks that disagree take the same way */
+                          .send_count = 15, /* 15 and 8 ints are of one size class: ranks that disagree take the same way */
                           .recv_count = 15,
                           .send_type = MPI_INT,
                           .recv_type = MPI_INT,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""arguments - every collective with every kind of wrong argument (arguments.c), with the MPI library alone and under `mortar run`: the
-same error classes on the same ranks, and as many calls of the error handler. Where the library itself crashes or hangs on a row,
-which it may, the row is left out.
+"""arguments - every collective with every kind of wrong argument (arguments.c), with the MPI library alone and under `mortar
+run`: the same error classes on the same ranks, and as many calls of the error handler. Where the library itself crashes or hangs on
+a row, which it may, the row is left out.
 usage: arguments.py TEST FLAVOUR"""
 import fnmatch
 import os
@@ -16,15 +16,22 @@ from run import Failure  # noqa: E402
 OPEN_MPI = ["*, no send buffer", "*, no receive buffer", "allgather, no communicator", "neighbor_allgather, no communicator",
             "alltoall[vw], room for one less*", "allgatherv, *room for*", "bcast, negative send count", "gather*, long, room*",
             "scatter, negative send count", "scatterv, no send type", "scatterv, uncommitted send type",
-            "scatterv, negative send count", "scatterv, no elements of an uncommitted type", "exscan, *in place", "bcast, send in place", "gather*, send in place",
+            "scatterv, negative send count", "scatterv, no elements of an uncommitted type", "exscan, *in place",
+            "bcast, send in place", "gather*, send in place",
             "scatter*, send in place", "reduce, send in place"]
 MPICH = ["allgather*, one buffer for both", "allgatherv, room for one less*", "bcast, negative send count", "bcast, *in place",
          "bcast, no * buffer", "bcast, long, room*", "gather*, both in place", "gather*, long, room*", "scatter*, no send type",
          "scatter*, uncommitted send type", "scatter*, negative send count", "scatter*, *in place", "scatter*, no send buffer",
          "reduce*, both in place", "*scan, negative send count", "*reduce, negative send count",
-         "reduce_scatter_block, negative send count", "neighbor*, *in place", "neighbor_alltoall[vw], no topology", "gather*, send in place", "scatter*, own block received",
+         "reduce_scatter_block, negative send count", "neighbor*, *in place", "neighbor_alltoall[vw], no topology",
+         "gather*, send in place", "scatter*, own block received",
          "reduce, send in place"]
-DEADLY = {"ompi4": OPEN_MPI, "ompi5": OPEN_MPI, "mpich4": MPICH, "mpich5": MPICH, "impi": MPICH}
+MPICH5 = MPICH + ["bcast, *room for*", "*reduce*, no send type", "*reduce*, no elements of no type", "*scan, no send type",
+                  "*scan, no elements of no type"]
+INTEL = MPICH + ["gatherv, no receive*", "gatherv, uncommitted receive type", "gatherv, negative receive count",
+                 "gatherv, own block for both", "gatherv, receive in place", "gatherv, *room for*", "scatter, *room for*",
+                 "reduce, one buffer for both", "reduce, receive in place", "reduce, no receive buffer"]
+DEADLY = {"ompi4": OPEN_MPI, "ompi5": OPEN_MPI, "mpich4": MPICH, "mpich5": MPICH5, "impi": INTEL}
 RANKS = {"mpich4": 2, "mpich5": 2}  # they spin: more ranks than processors take for ever
 SECONDS, STARTS = 20, 8
 

@@ -237,6 +237,7 @@ static void numbers(void) {
                  {MPI_DOUBLE, set_float, "double", 4},
                  {MPI_FLOAT, set_float, "float", 4},
                  {MPI_INT8_T, set_integer, "int8", 10},
+                 {MPI_CHAR, set_integer, "char", 10},
                  {MPI_UINT16_T, set_integer, "uint16", 10},
                  {MPI_LONG_LONG_INT, set_integer, "long long", 10},
                  {MPI_LONG_DOUBLE, set_float, "ldouble", 4},
