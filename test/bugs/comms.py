@@ -61,13 +61,17 @@ OTHER = {"PLAN": "cico", "TUNE": "online", "TUNE_SAVE": None, "REGRET": "50", "R
 
 
 def topologies(flavour, ranks):
-    """A topology made from another: what neighbourhood calls then do is the MPI library's business, its errors too."""
-    for first, second in ("ca", "ga", "ac", "cd"):
+    """Open MPI 5 has mistaken what the second topology is, and then reports errors, crashes or hangs by itself: mortar must not
+    crash before that, by asking."""
+    for first, second in ("ca", "ga"):
+        result = run.run(run.command(flavour, ranks, [run.target("topologies-" + flavour), first, second]), 5)
+        for question in ("Cartdim_get", "Graph_neighbors_count"):
+            result.check("MPI_" + question not in result.err, "it crashed in MPI_" + question)
+    for first, second in ("ac", "cd"):
         program = [run.target("topologies-" + flavour), first, second]
-        plain = run.run(run.command(flavour, ranks, program, None), 40)
-        result = run.run(run.command(flavour, ranks, program), 40)
-        if plain.code == 0:
-            result.ok().check(sorted(result.out.split("\n")) == sorted(plain.out.split("\n")), "natively:\n" + plain.out)
+        plain = run.run(run.command(flavour, ranks, program, None), 40).ok()
+        result = run.run(run.command(flavour, ranks, program), 40).ok()
+        result.check(sorted(result.out.split("\n")) == sorted(plain.out.split("\n")), "natively:\n" + plain.out)
 
 
 def options():
