@@ -78,7 +78,7 @@ def tail(text, most=12000):
 
 def target(name):
     """A program that the build made."""
-    for folder in ("coll", "preload", "bugs", "hosts"):
+    for folder in ("coll", "field", "preload", "bugs", "hosts"):
         path = os.path.join(BUILD, "test", folder, name)
         if os.path.exists(path):
             return path

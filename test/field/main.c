@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* main.c - words, verdict and watchdog.
+ * usage: field [--seed S] [--calls N] [--seconds T] [--first N] [--only KIND,...] [--largest POWER] [--patience SECONDS] [--row N]
+ *              [--blocking] [--no-messages] [--no-comms] [--no-nothing] [--trace]
+ * --no-nothing: real buffers, counts and types even where they do not count
+ * A failure names seed and call; play it again with --seed, then leave out as much as still fails: --calls and --first, --only.
+ * The run ends with 0 only if every byte was right. */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "field.h"
+
+struct settings settings = {.calls = 1000,
+                            .patience = 60,
+                            .largest = 18,
+                            .row = -1,
+                            .only = ~0u,
+                            .hows = ~0u,
+                            .messages = true,
+                            .comms = true,
+                            .nothing = true};
+int world_rank, world_size;
+struct tally tally;
+
+static struct { /* what this rank is doing */
+    long call;
+    const char *name, *phase;
+    const struct comm *comm;
+    const struct op *op;
+} working = {.name = "nothing yet", .phase = ""};
+
+static int position(char *text, size_t room) {
+    const struct comm *comm = working.comm;
+    return snprintf(text, room, "seed %llu, call %ld, rank %d: %s%s%s on communicator %d (%s, %d ranks, I am %d)",
+                    (unsigned long long)settings.seed, working.call, world_rank, working.name, *working.phase ? ", " : "",
+                    working.phase, comm ? comm->number : 0, comm ? comm_names[comm->kind] : "world", comm ? comm->size : world_size,
+                    comm ? comm->me : world_rank);
+}
+
+void at_work(long call, const char *name, const struct comm *comm, const char *phase) {
+    if (call >= 0) working.call = call;
+    working.name = name, working.comm = comm, working.phase = phase;
+    alarm((unsigned)settings.patience);
+}
+
+static void say(const char *why, const char *more) {
+    char text[1500];
+    int length = snprintf(text, sizeof text, "field: %s: ", why);
+    length += position(text + length, 400);
+    if (working.op) {
+        length += snprintf(text + length, 3, "; ");
+        length += op_text(working.op, text + length, 500);
+    }
+    length += snprintf(text + length, sizeof text - (size_t)length - 2, "%s%s\n", *more ? ": " : "", more);
+    if (write(2, text, (size_t)length) < 0) _exit(5);
+}
+
+void at_op(const struct op *op) {
+    working.op = op;
+    if (op && settings.trace) say("doing", "");
+}
+
+void failed(const char *format, ...) {
+    char more[500];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(more, sizeof more, format, list);
+    va_end(list);
+    alarm(0);
+    say("WRONG", more);
+    sleep(1); /* others may have something to say as well */
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    _exit(1);
+}
+
+/* No progress: all ranks get here at about the same time, and each says where it is. */
+static void stuck(int signal) {
+    (void)signal;
+    say("STUCK", "");
+    sleep(10);
+    _exit(4);
+}
+
+static void crashed(int number) {
+    say("CRASHED", strsignal(number));
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void refused(MPI_Comm *comm, int *code, ...) {
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    (void)comm;
+    MPI_Error_string(*code, text, &length);
+    failed("MPI error: %s", text);
+}
+
+static uint32_t kinds_in(const char *names) {
+    uint32_t kinds = 0;
+    for (int k = 0; k < COLLECTIVES; k++) {
+        size_t length = strlen(kind_names[k] + 4);
+        for (const char *at = names; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+            if (strcspn(at, ",") == length && !strncasecmp(at, kind_names[k] + 4, length)) kinds |= 1u << k;
+    }
+    return kinds;
+}
+
+static void unknown(const char *word) {
+    fprintf(stderr, "field: unknown word %s\n", word);
+    exit(2);
+}
+
+static void read_words(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
+        if (!strcmp(word, "--blocking")) {
+            settings.hows = 1u << BLOCKING;
+            continue;
+        }
+        if (!strcmp(word, "--trace")) {
+            settings.trace = true;
+            continue;
+        }
+        if (!strncmp(word, "--no-", 5)) {
+            bool *what = !strcmp(word + 5, "messages") ? &settings.messages : !strcmp(word + 5, "comms") ? &settings.comms : NULL;
+            what = !strcmp(word + 5, "nothing") ? &settings.nothing : what;
+            if (!what) unknown(word);
+            *what = false;
+            continue;
+        }
+        i++;
+        if (!strcmp(word, "--seed")) settings.seed = strtoull(value, NULL, 10);
+        else if (!strcmp(word, "--calls")) settings.calls = atol(value);
+        else if (!strcmp(word, "--seconds")) settings.seconds = atoi(value), settings.calls = 1L << 40;
+        else if (!strcmp(word, "--first")) settings.first = atol(value);
+        else if (!strcmp(word, "--only")) settings.only = kinds_in(value);
+        else if (!strcmp(word, "--largest")) settings.largest = atoi(value);
+        else if (!strcmp(word, "--row")) settings.row = atoi(value);
+        else if (!strcmp(word, "--patience")) settings.patience = atoi(value);
+        else unknown(word);
+    }
+}
+
+static void start(void) {
+    if (!settings.seed) {
+        struct timespec time;
+        clock_gettime(CLOCK_REALTIME, &time);
+        settings.seed = mix((uint64_t)time.tv_nsec, (uint64_t)time.tv_sec) % 1000000000;
+    }
+    MPI_Bcast(&settings.seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (!world_rank) {
+        printf("field: seed %llu, %d ranks\n", (unsigned long long)settings.seed, world_size);
+        fflush(stdout);
+    }
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], crashed);
+    signal(SIGALRM, stuck);
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(refused, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler); /* others inherit it */
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+    MPI_Errhandler_free(&handler);
+    quirks_start();
+    comms_start();
+    reductions_start();
+}
+
+int main(int argc, char **argv) {
+    enum { STACK_BYTES = 2 << 20 };
+    char stack[STACK_BYTES];
+    memory_start(stack, sizeof stack);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    read_words(argc, argv);
+    double began = now();
+    start();
+    play();
+    reductions_end();
+    at_work(-1, "the end", &comms[0], "");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!world_rank)
+        printf("field: fine, seed %llu, %d ranks: %ld blocking calls of rank 0, %ld started, %ld messages, %ld communicators, "
+               "%ld types refused, %.1f s\n",
+               (unsigned long long)settings.seed, world_size, tally.calls, tally.started, tally.messages, tally.communicators,
+               tally.refused, now() - began);
+    MPI_Finalize();
+    return 0;
+}
