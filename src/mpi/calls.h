@@ -126,9 +126,8 @@ struct typed {
     bool device;     /* the user's memory can be read by the MPI library only */
 };
 int move_blocks(const struct typed *typed, void *user, int blocks, char *packed, bool pack);
-/* Can its blocks be moved so? What has no layout the MPI library has to pack: not from MPI_BOTTOM (MPICH takes it for a mistake),
- * nor elements beyond 2 GiB. */
-bool can_pack(const struct typed *typed, const void *user);
+/* Can its blocks be moved so? What has no layout the MPI library has to pack: no elements beyond 2 GiB. */
+bool can_pack(const struct typed *typed);
 /* Bytes from one block to the next. */
 MPI_Aint typed_step(const struct typed *typed);
 

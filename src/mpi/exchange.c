@@ -28,7 +28,7 @@ static bool lies_ready(struct side *side, const struct team *team, size_t bytes,
 HOT static bool scratch(struct side *side, size_t bytes, bool always) {
     if (type_is_run(side->typed.type)) {
         if (!always && !side->typed.device) return true;
-    } else if (!can_pack(&side->typed, side->user)) {
+    } else if (!can_pack(&side->typed)) {
         return false;
     }
     side->packed = malloc(bytes);

@@ -38,10 +38,28 @@ MPI_Aint typed_step(const struct typed *typed) {
     return extent * (MPI_Aint)typed->count;
 }
 
-bool can_pack(const struct typed *typed, const void *user) {
+bool can_pack(const struct typed *typed) {
     size_t bytes;
     if (layout_of(typed->type)) return true;
-    return user != MPI_BOTTOM && type_bytes(typed->type, &bytes) && bytes <= INT32_MAX;
+    return type_bytes(typed->type, &bytes) && bytes <= INT32_MAX;
+}
+
+/* MPICH takes address 0 for a mistake, also where a type's displacements are addresses, from MPI_BOTTOM. Seen from another place
+ * they are other displacements. */
+static int pack_from_bottom(MPI_Datatype type, int count, char *packed, int bytes, int *position, bool pack, MPI_Comm packer) {
+    static char place;
+    MPI_Datatype seen;
+    MPI_Aint away;
+    PMPI_Get_address(&place, &away);
+    away = -away;
+    int error = PMPI_Type_create_hindexed(1, &count, &away, type, &seen);
+    if (error != MPI_SUCCESS) return error;
+    error = PMPI_Type_commit(&seen);
+    if (error == MPI_SUCCESS)
+        error = pack ? PMPI_Pack(&place, 1, seen, packed, bytes, position, packer)
+                     : PMPI_Unpack(packed, bytes, position, &place, 1, seen, packer);
+    PMPI_Type_free(&seen);
+    return error;
 }
 
 /* PMPI_Pack counts in int: long blocks go in pieces that stay below 1 GiB. */
@@ -57,8 +75,9 @@ static int move_block(const struct typed *typed, char *user, char *packed, bool 
     for (MPI_Count done = 0; done < typed->count;) {
         int now = (int)(typed->count - done < most ? typed->count - done : most), position = 0, bytes = (int)(now * size);
         char *at = user + done * extent;
-        int error = pack ? PMPI_Pack(at, now, typed->type, packed, bytes, &position, packer)
-                         : PMPI_Unpack(packed, bytes, &position, at, now, typed->type, packer);
+        int error = !at    ? pack_from_bottom(typed->type, now, packed, bytes, &position, pack, packer)
+                    : pack ? PMPI_Pack(at, now, typed->type, packed, bytes, &position, packer)
+                           : PMPI_Unpack(packed, bytes, &position, at, now, typed->type, packer);
         if (error != MPI_SUCCESS || position != bytes) return -EIO;
         packed += bytes;
         done += now;

@@ -98,6 +98,27 @@ static void from_bottom(void) {
     MPI_Comm_free(&comm);
 }
 
+/* Too scattered to be anything but a list of addresses, from MPI_BOTTOM. */
+static void scattered(void) {
+    enum { pieces = 70000 };
+    static int memory[3 * pieces], plain[pieces];
+    static MPI_Aint there[pieces];
+    MPI_Datatype type;
+    int fine = 1;
+    unsigned random = 1;
+    for (int i = 0; i < pieces; i++) {
+        random = random * 1103515245 + 12345;
+        MPI_Get_address(&memory[3 * i + (random >> 16) % 3], &there[i]);
+        plain[i] = me == 0 ? 5 * i : -1;
+    }
+    MPI_Type_create_hindexed_block(pieces, 1, there, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_Bcast(me == 0 ? (void *)plain : MPI_BOTTOM, me == 0 ? pieces : 1, me == 0 ? MPI_INT : type, 0, MPI_COMM_WORLD);
+    for (int i = 0; me > 0 && i < pieces; i++) fine = fine && *(int *)there[i] == 5 * i;
+    check(fine, "bcast of scattered pieces", pieces);
+    MPI_Type_free(&type);
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
@@ -110,6 +131,7 @@ int main(int argc, char **argv) {
             nothing();
         }
     from_bottom();
+    scattered();
     MPI_Allreduce(&errors, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (me == 0) printf("%d ranks, %d errors\n", p, all);
     MPI_Finalize();
