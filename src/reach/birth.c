@@ -62,7 +62,7 @@ static void count_processors(struct team *team, const struct card *cards) {
         for (size_t i = 0; i < sizeof all.bits / sizeof *all.bits; i++) all.bits[i] |= cards[r].seat.processors.bits[i];
     int ranks = launcher_local_ranks() > team->p ? launcher_local_ranks() : team->p;
     team->processors = processors_count(&all);
-    team->patience.crowded = ranks > team->processors;
+    patience_settle(&team->patience, ranks, team->processors);
     if (team->patience.crowded) machine_short_slices(option_number(OPTION_SLICE));
 }
 

@@ -43,6 +43,7 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
     team->map_error[0] = team->map_error[1] = 1; /* not tried */
     team->patience = (struct patience){.mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"),
                                        .crowded = true,
+                                       .per_processor = 1,
                                        .sleepy_again = 64,
                                        .tick_rate = clock_ticks_per_second()};
 }

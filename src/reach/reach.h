@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "order/order.h"
 #include "reach/messages.h"
+#include "reach/patience.h"
 
 #include <stdatomic.h>
 
@@ -70,16 +71,6 @@ struct chain_end {
 };
 /* Shared memory per rank for vectors that ranks leave to each other, most of it never touched: coll/arrival.h has the details. */
 enum { arrival_classes = 8, arrival_room = 4763 << 10 };
-
-/* How this rank waits; adapted at run time (wait.c). */
-struct patience {
-    enum { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_FUTEX } mode;
-    bool crowded;          /* more ranks than processors */
-    uint32_t sleepy;       /* waits to come that go to sleep early, because yielding gave the processor to strangers */
-    uint32_t sleepy_again; /* how many the next such episode lasts */
-    double tick_rate;      /* of clock_ticks */
-    uint64_t sleeps, yields;
-};
 
 /* What this rank waited for in one call; see waits.c. */
 struct waits {

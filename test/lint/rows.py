@@ -13,7 +13,8 @@ MODULES = {
                                          "owners", "parcels", "pool", "reduce", "reduced", "rooted", "rounds", "routes", "spread",
                                          "staged", "table", "trade", "vector", "words"}),
     "reach": ("PATH", "path_", {"birth", "box", "domains", "handover_socket", "host", "keep", "lanes", "messages", "node", "paths",
-                                "peers", "places", "private", "settings", "sync", "team", "wait", "waits", "windows", "wire"}),
+                                "patience", "peers", "places", "private", "settings", "sync", "team", "wait", "waits",
+                                "windows", "wire"}),
 }
 
 
