@@ -112,6 +112,20 @@ def big(flavour, ranks):
         result.took(1, collective=collective)
 
 
+def room(flavour, ranks):
+    """No room for all peers' heaps in the address space of 47 bits, as with a thousand ranks per node; or, by a limit, in one
+    rank's only: all ranks leave plans that would need it, and the others serve."""
+    heaps = ["--option", "HEAP_BYTES=%dG" % (150 * 1024 // int(ranks))]
+    # A rank whose limit has room for its own heap and two of the others'.
+    limited = ["/bin/sh", "-c", '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] || ulimit -v 268500000; exec "$@"', "sh"]
+    for plan in ("pull(rows)", "pull(columns)"):
+        ran(flavour, ranks, ["exchange-" + flavour], ["--plan", plan, *heaps]).native(5)
+        if int(ranks) > 3:
+            ran(flavour, ranks, limited + [run.target("exchange-" + flavour)], ["--plan", plan]).native(5)
+    for words in (["reductions-" + flavour, "3", "50", "20000"], ["rooted-" + flavour, "3", "200"]):
+        ran(flavour, ranks, words, heaps)
+
+
 def forks(flavour, ranks):
     for options in (["--plan", "pull(morton)"], ["--heap", "off"]):
         ran(flavour, ranks, ["forks-" + flavour], options).took(12)
@@ -188,7 +202,7 @@ def kill(flavour, ranks):
 
 def test(name, flavour, ranks):
     tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, shortcuts, sums, apart, leave,
-                                     significant, characters, big, forks, python_forks, kill)}
+                                     significant, characters, big, room, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)
