@@ -35,7 +35,7 @@ def reads(result):
 
 def chosen(flavour):
     """Long blocks: mortar chooses CMA, whether it was known before the call that buffers are outside or not."""
-    p, rounds = RANKS.get(flavour, 4), ["--option", "SLOT=4K"]  # staging would take many barriers, however long one takes
+    p, rounds = RANKS.get(flavour, 4), ["--option", "SLOT=512"]  # staging would take many barriers, however long one takes
     result = outside(flavour, 100000, 12, options=["--heap", "off", *rounds]).took(12, plan=CMA)
     expected = 9 * p * (p - 1) + 3 * p * (p - 1) + p * (p - 1)  # and the probes
     result.check(reads(result) == (expected, 0), "%s reads instead of %d" % (reads(result), expected))
