@@ -30,6 +30,7 @@ static struct team *make(const struct team *team, int l) {
     lane->domains = 1;
     lane->wire = wire;
     lane->network = team->network;
+    lane->patience = team->patience;
     lane->l2_bytes = team->l2_bytes;
     lane->l3_bytes = team->l3_bytes;
     return lane;
