@@ -5,6 +5,8 @@
 
 #include "world.h"
 
+void (*wait_doubt)(void); /* nobody asks: simulated ranks do not die, and a simulation in which all wait ends by itself */
+
 void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *sleepers) {
     struct waits *waits = &team->waits;
     charge_settle();

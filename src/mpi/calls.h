@@ -5,6 +5,8 @@
 
 #include <mpi.h>
 
+#include <setjmp.h>
+
 #include "plan/plan.h"
 
 /* One side of a call as MPI gave it: a buffer, and what of this the call has. In the _c forms counts are MPI_Count. */
@@ -30,6 +32,14 @@ struct request {
 /* Bytes of an entry of the counts, and of the displacements but those of neighbor_alltoallw. */
 static inline uint8_t entry_width(const struct request *request) { return request->large ? 8 : (uint8_t)sizeof(int); }
 
+/* What a call is to return. raise: the error is mortar's, and the error handler is to hear of it once mortar has been left. */
+struct answer {
+    int error;
+    bool raise;
+};
+static inline struct answer fails(int class) { return (struct answer){class, true}; }
+static inline struct answer returns(int error) { return (struct answer){error, false}; }
+
 /* ---- take.c: the life of a call: reentry guard, arguments, team, shape, plan, and running it or leaving it. Returns what MPI
  * returns ---- */
 int take(const struct request *request);
@@ -37,10 +47,20 @@ int take(const struct request *request);
  * outermost call; inside_end may be told more than once. Local. */
 struct inside {
     uintptr_t seal;
+    /* For a rank that waits in vain, see doubt.c; team NULL: there is no way out. */
+    const struct request *request;
+    struct team *team;
+    jmp_buf way_out;
 };
-bool inside_already(void);
+/* The mark of this thread; NULL: it is not in mortar. */
+struct inside *inside_now(void);
 void inside_begin(struct inside *here);
 void inside_end(struct inside *here);
+
+/* ---- doubt.c: ranks that wait look now and then whether they do so in vain ---- */
+void doubts_start(void);
+/* What a call returns that came back by the way out, and every later call of its team. Collective where the MPI library's is. */
+struct answer given_up(const struct request *request, struct doubt *doubt);
 
 /* ---- check.c ---- */
 /* This rank in its communicator; neighbours only where the call is about them. */
@@ -74,11 +94,6 @@ struct common {
     bool foreign; /* such elements are not combined by mortar */
     bool rounds;  /* as struct shape says */
 };
-/* What a call is to return. raise: the error is mortar's, and the error handler is to hear of it once mortar has been left. */
-struct answer {
-    int error;
-    bool raise;
-};
 struct family {
     /* Fills `bytes` and `foreign` from arguments that are not refused. Local. */
     void (*look)(const struct request *request, const struct standing *standing, struct common *common);
@@ -90,8 +105,6 @@ struct family {
     /* Runs it; *plan becomes the plan that served the call in the end. What only this rank sees is trouble. Collective. */
     struct answer (*run)(const struct request *request, struct team *team, struct plan **plan, const struct shape *shape);
 };
-static inline struct answer fails(int class) { return (struct answer){class, true}; }
-static inline struct answer returns(int error) { return (struct answer){error, false}; }
 extern const struct family family_exchange;  /* exchange.c: alltoall and allgather */
 extern const struct family family_parts;     /* parts.c: blocks of any kind, in any buffers */
 extern const struct family family_barrier;   /* barrier.c */

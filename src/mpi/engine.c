@@ -39,6 +39,7 @@ int mortar_engine_open(void *library) {
     plan_tuning(version);
     report_start();
     nested_start();
+    doubts_start();
     return 0;
 }
 
@@ -69,7 +70,7 @@ int mortar_engine_plans(const char *collective, size_t bytes, char *texts, size_
     while (collective && c < COLLECTIVES && strcmp(collective_names[c], collective) != 0) c++;
     if (!collective || c == COLLECTIVES || !texts || size == 0) return -EINVAL;
     struct inside here; /* an MPI library may ask its own collectives to make a communicator */
-    bool already = inside_already();
+    bool already = inside_now() != NULL;
     if (!already) inside_begin(&here);
     struct team *team = team_of(MPI_COMM_WORLD);
     /* As the calls themselves will say; of neighbourhoods as if they were one piece. */

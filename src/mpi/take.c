@@ -19,6 +19,7 @@ struct shortcut {
     struct last_call *last;
     uint64_t told; /* last->bytes of then */
     size_t bytes;
+    struct ledger_entry entry;
 };
 
 static const struct family *const families[COLLECTIVES] = {
@@ -65,6 +66,14 @@ static void count_traffic(struct traffic *sum, const struct traffic *before, con
     sum->far_bytes += after->far_bytes - before->far_bytes;
 }
 
+/* ---- what the other ranks of the node may look up, see reach/ledger.c ---- */
+
+HOT static struct ledger_entry entry_of_call(const struct common *common, const struct shape *shape) {
+    return (struct ledger_entry){.collective = (unsigned)common->collective & 31,
+                                 .size_class = shape->unsized ? 0 : (unsigned)class_of(shape->bytes) & 127,
+                                 .root = among(common->collective, ROOTED | BIT(reduce)) ? (unsigned)common->root & 0xfffff : 0};
+}
+
 /* ---- shortcuts ---- */
 
 HOT static MPI_Count sum_of(const void *counts, int width, int entries) {
@@ -81,7 +90,8 @@ HOT static inline bool is_known(const struct shortcut *s, const struct request *
            s->changes == team_changes && s->last->bytes == s->told && (s->told == 0 || s->last->left > 0) && *s->quiet > 0;
 }
 
-HOT static int run_known(const struct shortcut *s, const struct request *r) {
+HOT static int run_known(const struct shortcut *s, struct team *team, const struct request *r) {
+    ledger_write(team->ledger, ++team->calls, s->entry);
     --*s->quiet;
     if (s->last->left > 0) s->last->left--;
     s->plan->tally.calls++;
@@ -109,7 +119,8 @@ HOT static void forget(const struct request *r, struct team *team) {
 
 /* After plan_for has said that the host MPI is to do it. Only what says the same on all ranks may be taken from a call that is not
  * looked at. */
-static void remember(const struct request *r, struct team *team, struct plan *plan, const struct shape *shape) {
+static void remember(const struct request *r, struct team *team, struct plan *plan, const struct shape *shape,
+                     struct ledger_entry entry) {
     struct shortcut *s = report_wanted() ? NULL : shortcut_of(team, r->collective);
     uint32_t *quiet = s ? plan_quiet(team, shape) : NULL;
     bool sent = quiet && !team->why_native && is_told_by_send(r, team);
@@ -133,13 +144,14 @@ static void remember(const struct request *r, struct team *team, struct plan *pl
                            .quiet = quiet,
                            .last = last,
                            .told = last->bytes,
-                           .bytes = shape->bytes * (size_t)team->p};
+                           .bytes = shape->bytes * (size_t)team->p,
+                           .entry = entry};
 }
 
 /* ---- the life of a call ---- */
 
 /* *alone: the arguments are refused, by this rank's MPI library; to the others, and to the team, this was no call. */
-HOT __attribute__((noinline)) static struct answer dispatch(const struct request *r, bool *alone) {
+HOT __attribute__((noinline)) static struct answer dispatch(const struct request *r, struct inside *here, bool *alone) {
     const struct family *family = families[r->collective];
     struct common common = {.collective = r->collective, .comm = r->comm, .root = r->root, .op = r->op};
     struct standing standing;
@@ -149,14 +161,20 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
     family->look(r, &standing, &common);
     if (!common.foreign && !team) team = team_of(r->comm);
     if (common.foreign || !team) return returns(r->native(r));
+    if (team->doubt.what) return given_up(r, &team->doubt);
+    here->request = r, here->team = team;
     if (team->wire && family->tell) family->tell(r, &standing, team);
     struct shape shape = {.collective = r->collective, .bytes = common.bytes, .rounds = common.rounds};
     shape.unsized = among(r->collective, UNSIZED);
     if (!team->why_native && family->agree && !family->agree(&common, team, &shape)) return returns(r->native(r));
+    struct ledger_entry entry = entry_of_call(&common, &shape);
+    ledger_write(team->ledger, ++team->calls, entry);
     struct plan *plan = plan_for(team, &shape);
+    entry.plan = plan->tag;
+    ledger_write(team->ledger, team->calls, entry);
     if (plan->beside) run_beside(r, team, family, plan, &shape);
     if (plan->algorithm->code->run) forget(r, team);
-    else remember(r, team, plan, &shape);
+    else remember(r, team, plan, &shape, entry);
     struct traffic before = team->wire ? *team->wire->traffic : (struct traffic){0};
     double start = plan->timed || report_wanted() ? clock_seconds() : 0;
     struct team *near = team->node ? team->node : team;
@@ -179,33 +197,41 @@ enum { deepest = 1 << 20 };
 
 static inline uintptr_t seal_of(const struct inside *there) { return (uintptr_t)there ^ (uintptr_t)0x9e3779b97f4a7c15u; }
 
-HOT bool inside_already(void) {
-    const struct inside *there = this_thread.inside;
-    if (!there) return false;
+HOT struct inside *inside_now(void) {
+    struct inside *there = this_thread.inside;
+    if (!there) return NULL;
     uintptr_t above = (uintptr_t)there - (uintptr_t)__builtin_frame_address(0);
-    if (above < deepest && there->seal == seal_of(there)) return true;
-    this_thread.inside = NULL;
-    return false;
+    if (above < deepest && there->seal == seal_of(there)) return there;
+    return this_thread.inside = NULL;
 }
 
 HOT void inside_begin(struct inside *here) {
+    here->team = NULL;
     here->seal = seal_of(here);
     this_thread.inside = here;
 }
 
 HOT void inside_end(struct inside *here) {
+    if (here->seal == 0) return;
     here->seal = 0;
     if (this_thread.inside == here) this_thread.inside = NULL;
 }
 
+/* With a way out for a rank that waits in vain. */
+HOT __attribute__((noinline)) static struct answer venture(const struct request *r, struct inside *here, bool *alone) {
+    if (_setjmp(here->way_out) == 0) return dispatch(r, here, alone);
+    *alone = false;
+    return given_up(r, &here->team->doubt);
+}
+
 HOT static int enter(const struct request *r) {
-    if (r->comm == MPI_COMM_NULL || inside_already()) return r->native(r);
+    if (r->comm == MPI_COMM_NULL || inside_now()) return r->native(r);
     __attribute__((cleanup(inside_end))) struct inside here; /* an exception ends it too */
     inside_begin(&here);
-    const struct team *team = team_recent(r->comm);
+    struct team *team = team_recent(r->comm);
     const struct shortcut *shortcuts = team ? team->shortcuts : NULL;
     bool known = shortcuts && is_known(&shortcuts[r->collective], r), alone = false;
-    struct answer answer = known ? returns(run_known(&shortcuts[r->collective], r)) : dispatch(r, &alone);
+    struct answer answer = known ? returns(run_known(&shortcuts[r->collective], team, r)) : venture(r, &here, &alone);
     inside_end(&here);
     if (alone) return r->native(r);
     if (answer.raise) PMPI_Comm_call_errhandler(r->comm, answer.error);

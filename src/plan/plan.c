@@ -108,6 +108,7 @@ static struct plan *keep(struct plans *plans, const struct shape *shape, const s
     if (plans->count == most_plans) return &plans->entries[0]; /* always native: see plans_of */
     struct plan *entry = &plans->entries[plans->count++];
     *entry = *plan;
+    entry->tag = (uint8_t)(1 + hash_text(HASH_START, plan->text) % UINT8_MAX);
     entry->collective = shape->collective;
     entry->size_class = class;
     entry->ordered = shape->ordered;

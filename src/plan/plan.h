@@ -27,6 +27,7 @@ struct plan {
     const struct algorithm *algorithm;
     struct arguments arguments;
     char text[64];
+    uint8_t tag;        /* of the text, for struct ledger_entry */
     const char *reason; /* why native; NULL otherwise. Static storage */
     const char *source; /* who chose it: model, forced, measured, ... Static storage */
     enum collective collective;

@@ -120,6 +120,7 @@ static const char *meet(struct team *team, MPI_Comm node, size_t space) {
         goto done;
     }
     team_attach(team, memory, slot, space);
+    ledger_sign(team);
     count_processors(team, cards);
     why = all_agree(node, progress_start(team) == 0) ? NULL : "no generalized request to drive the MPI library with";
     if (!why) divide(team, cards);
@@ -211,6 +212,7 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
     team->nodes = team->places->nodes;
     team->network = network_of(&network_usual);
     team->patience = team->node->patience;
+    team->ledger = team->node->ledger;
     return all_agree(comm, agree_on_figures(team) == 0) ? NULL : "messages between the nodes are lost";
 }
 

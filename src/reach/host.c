@@ -21,6 +21,7 @@ bool host_open(void *library) {
                  find(library, "PMPI_Comm_disconnect", &host.comm_disconnect) &&
                  find(library, "PMPI_Intercomm_merge", &host.intercomm_merge);
     find(library, "PMPI_Comm_create_from_group", &host.comm_create_from_group);
+    find(library, "PMPIX_Comm_is_revoked", &host.comm_is_revoked);
 #define HOST(name, symbol, parameters) found = find(library, "PMPI_" #symbol, &host.name) && found;
 #include "reach/hosts.h"
 #undef HOST

@@ -35,6 +35,7 @@ struct host {
     int (*intercomm_merge)(MPI_Comm, int, MPI_Comm *);
     /* NULL: not there. Only in MPI 4. */
     int (*comm_create_from_group)(MPI_Group, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
+    int (*comm_is_revoked)(MPI_Comm, int *); /* only where the library goes on after a rank's death */
 };
 extern struct host host;
 

@@ -23,7 +23,9 @@ static size_t chain_end(int p, size_t slot) { return arrival_end(p, slot) + (siz
 
 static size_t tape_end(int p, size_t slot) { return chain_end(p, slot) + tape_room + (size_t)p * tape_desk; }
 
-static size_t boxes_end(int p, size_t slot) { return (tape_end(p, slot) + boxes_size(p, slot) + page - 1) / page * page; }
+static size_t ledgers_end(int p, size_t slot) { return tape_end(p, slot) + (size_t)p * ledger_room; }
+
+static size_t boxes_end(int p, size_t slot) { return (ledgers_end(p, slot) + boxes_size(p, slot) + page - 1) / page * page; }
 
 size_t control_size(int p, size_t slot, size_t space) { return boxes_end(p, slot) + space; }
 
@@ -39,7 +41,9 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
     team->slot = slot;
     team->chain = (char *)memory + arrival_end(team->p, slot);
     team->tape = (char *)memory + chain_end(team->p, slot);
-    boxes_attach(team, (char *)memory + tape_end(team->p, slot), slot);
+    team->ledgers = (void *)((char *)memory + tape_end(team->p, slot));
+    team->ledger = &team->ledgers[team->me];
+    boxes_attach(team, (char *)memory + ledgers_end(team->p, slot), slot);
     team->map_error[0] = team->map_error[1] = 1; /* not tried */
     team->patience = (struct patience){.mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"),
                                        .crowded = true,

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "order/order.h"
+#include "reach/ledger.h"
 #include "reach/messages.h"
 #include "reach/patience.h"
 
@@ -172,6 +173,10 @@ struct team {
     struct chain_end chain_in, chain_out;
     char *tape;                                /* tape_room bytes, then [p][tape_desk] */
     uint32_t tape_calls, tape_told, tape_read; /* of all ranks alike; how far I said that I am; how far all are */
+    struct ledger *ledgers;                    /* [p] */
+    struct ledger *ledger;                     /* mine; of a team with a wire that of its node; NULL: none */
+    uint32_t calls;                            /* that I have written there; of all ranks alike; wraps */
+    struct doubt doubt;                        /* why this team was given up */
     uint32_t epoch;                            /* barriers that I have passed */
     struct patience patience;
     struct waits waits;
@@ -357,6 +362,8 @@ void waits_for(struct team *team, int rank, double entered);
 void waits_late(struct team *team, double seconds, int rank);
 
 /* ---- wait.c: the one wait loop ---- */
+/* Called by a rank that has waited for a second, and each second after that. Need not return. Set by mpi/. */
+extern void (*wait_doubt)(void);
 /* Returns when *word != old (acquire). Sleeps in the kernel if that takes long; the writer wakes when *sleepers != 0. */
 void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *sleepers);
 /* Returns when done(state), which has to drive what is waited for, says so. */

@@ -18,6 +18,17 @@ enum {
  * (Open MPI 4.1, MPICH 4.0; Xeon, 2 cores, 2026-11). */
 static const double work_seconds = 5e-6;
 
+static const double doubt_seconds = 1;
+
+void (*wait_doubt)(void);
+
+/* Every so often a wait is questioned. */
+static inline void question(const struct patience *patience, uint64_t *asked, uint64_t now) {
+    if ((double)(now - *asked) < doubt_seconds * patience->tick_rate) return;
+    *asked = now;
+    if (wait_doubt) wait_doubt();
+}
+
 static inline void relax(void) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -69,11 +80,14 @@ HOT static void wait_patiently(struct team *team, _Atomic uint32_t *word, uint32
     struct patience *patience = &team->patience;
     /* On a crowded node whoever we wait for may need this very processor: no pause at all. */
     if (watch(word, old, patience->crowded ? 1 : pauses)) return;
-    struct vigil vigil = vigil_begin(patience, clock_ticks());
+    uint64_t now = clock_ticks(), asked = now;
+    struct vigil vigil = vigil_begin(patience, now);
     bool done = false;
     for (;;) {
-        struct turn turn = vigil_next(patience, &vigil, clock_ticks(), done);
+        now = clock_ticks();
+        struct turn turn = vigil_next(patience, &vigil, now, done);
         if (done) return;
+        question(patience, &asked, now);
         if (turn.what == NAP) {
             bool worked = drive_and_look(team);
             done = changed(word, old);
@@ -101,9 +115,12 @@ HOT void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _A
 
 void wait_until(struct team *team, bool (*done)(void *state), void *state) {
     struct patience *patience = &team->patience;
-    struct vigil vigil = vigil_begin(patience, clock_ticks());
+    uint64_t now = clock_ticks(), asked = now;
+    struct vigil vigil = vigil_begin(patience, now);
     while (!done(state)) {
-        struct turn turn = vigil_next(patience, &vigil, clock_ticks(), false);
+        now = clock_ticks();
+        struct turn turn = vigil_next(patience, &vigil, now, false);
+        question(patience, &asked, now);
         struct timespec nap = {.tv_nsec = 50000}; /* nobody wakes us, so naps stay short */
         if (turn.what == GIVE) sched_yield();
         if (turn.what == NAP) nanosleep(&nap, NULL);

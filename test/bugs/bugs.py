@@ -102,6 +102,33 @@ def characters(flavour, ranks):
     ran(flavour, ranks, ["characters-" + flavour], ["--plan", "combine"]).took(20, collective="reduce")
 
 
+def disagree(flavour, ranks):
+    """Ranks whose calls differ get an error, a late rank is no such case, and the user gets one line."""
+    def case(*words):
+        return mpi(flavour, ranks, ["disagree-" + flavour, *words], seconds=40)
+
+    case("bcast", "100", "100").ok("errors: no").silent()
+    for words in (("bcast", "5000", "100"), ("bcast", "100", "5000"), ("trains", "5000", "100")):
+        result = case(*words).ok("errors: yes, truncation: yes")
+        said = "calls MPI_Bcast of 4096 to 8191 bytes" in result.err
+        result.check(said and len(result.lines()) == 1, "not one line that says why")
+    case("kinds", "1", "100").ok("errors: yes, truncation: no")
+    result = case("fatal", "5000", "100")
+    result.check(result.code not in (0, 124, 137), "the default error handler did not end the job")
+
+
+def dies(flavour, ranks):
+    """A rank dies in a library that goes on without it: the others hear what they hear natively."""
+    env = {"MPI_ARGS": "--with-ft ulfm"}
+    for collective in ("barrier", "allreduce", "bcast", "alltoall"):
+        words = run.command(flavour, ranks, [run.target("dies-" + flavour), collective], None)
+        native = run.run(words, 40, env)
+        if native.out.count("PROC_FAILED") != int(ranks) - 1:
+            raise Skip("the library does not go on: %s" % native.out)
+        result = mpi(flavour, ranks, ["dies-" + flavour, collective], seconds=40, env=env)
+        result.check(result.out.count("PROC_FAILED") == int(ranks) - 1, "not all heard of it")
+
+
 def big(flavour, ranks):
     with open("/proc/meminfo", encoding="utf-8") as file:
         free = [int(line.split()[1]) for line in file if line.startswith("MemAvailable")][0]
@@ -202,7 +229,7 @@ def kill(flavour, ranks):
 
 def test(name, flavour, ranks):
     tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, shortcuts, sums, apart, leave,
-                                     significant, characters, big, room, forks, python_forks, kill)}
+                                     significant, characters, disagree, dies, big, room, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)

@@ -12,8 +12,8 @@ MODULES = {
     "coll": ("ALGORITHM", "algorithm_", {"blocks", "cost", "far", "gathers", "lanes", "letters", "levels", "offers", "outside",
                                          "owners", "parcels", "pool", "reduce", "reduced", "rooted", "rounds", "routes", "spread",
                                          "staged", "table", "trade", "vector", "words"}),
-    "reach": ("PATH", "path_", {"birth", "box", "domains", "handover_socket", "host", "keep", "lanes", "messages", "node", "paths",
-                                "patience", "peers", "places", "private", "settings", "sync", "team", "wait", "waits",
+    "reach": ("PATH", "path_", {"birth", "box", "domains", "handover_socket", "host", "keep", "lanes", "ledger", "messages", "node",
+                                "paths", "patience", "peers", "places", "private", "settings", "sync", "team", "wait", "waits",
                                 "windows", "wire"}),
 }
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ledger - by which a rank that waits long finds out whether it waits in vain. Every rank of a node writes down its latest calls:
+ * which collective, how large, from which root, by which plan. The MPI standard wants these the same on all ranks, and mortar
+ * relies on it: ranks with different plans wait for what never comes. So a rank that has waited for a second compares. It also
+ * looks whether the others are still there.
+ *
+ * A call is one store to a line of this rank's own. Ranks whose plans are equal understand each other even where sizes differ;
+ * that is the algorithm's business, and no verdict. */
+#define _GNU_SOURCE
+#include "reach/reach.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(struct ledger_entry) == sizeof(uint64_t) && sizeof(struct ledger) == ledger_room,
+               "node.c makes room for ledgers");
+
+static struct ledger_entry at(const struct ledger *ledger, uint32_t number) {
+    uint64_t word = atomic_load_explicit(&ledger->entries[number % ledger_entries], memory_order_acquire);
+    struct ledger_entry entry;
+    memcpy(&entry, &word, sizeof entry);
+    return entry;
+}
+
+/* A number means the same process to all who share its name space; 0: not known. */
+static uint64_t name_space(void) {
+    struct stat facts;
+    return stat("/proc/self/ns/pid", &facts) == 0 ? (uint64_t)facts.st_ino : 0;
+}
+
+void ledger_sign(const struct team *node) {
+    struct ledger *mine = &node->ledgers[node->me];
+    mine->pids = name_space();
+    atomic_store_explicit(&mine->pid, getpid(), memory_order_release);
+}
+
+bool ledger_give_up(const struct team *node) {
+    atomic_store_explicit(&node->ledgers[node->me].given_up, true, memory_order_release);
+    return !atomic_exchange(&node->ledgers[0].told, true);
+}
+
+static bool differ(struct ledger_entry a, struct ledger_entry b) {
+    if (a.collective != b.collective || a.root != b.root) return true;
+    return a.plan && b.plan ? a.plan != b.plan : a.size_class != b.size_class;
+}
+
+/* A process that is dead but whose parent has not asked after it still has its number. */
+static bool is_zombie(pid_t pid) {
+    char path[32], line[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    char *name_end = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    if (file) fclose(file);
+    return name_end && (strncmp(name_end, ") Z", 3) == 0 || strncmp(name_end, ") X", 3) == 0);
+}
+
+static bool is_dead(const struct team *node, int rank) {
+    const struct ledger *mine = &node->ledgers[node->me], *theirs = &node->ledgers[rank];
+    pid_t pid = atomic_load_explicit(&theirs->pid, memory_order_acquire);
+    if (pid <= 0 || !mine->pids || mine->pids != theirs->pids) return false;
+    return kill(pid, 0) < 0 ? errno == ESRCH : is_zombie(pid);
+}
+
+struct doubt ledger_doubt(const struct team *node, uint32_t calls) {
+    const struct ledger *ledgers = node->ledgers;
+    uint32_t first = calls < ledger_entries ? 1 : calls - ledger_entries + 1;
+    for (uint32_t number = first; number <= calls; number++) {
+        struct ledger_entry mine = at(&ledgers[node->me], number);
+        for (int r = 0; r < node->p; r++) {
+            struct ledger_entry theirs = at(&ledgers[r], number);
+            bool both = mine.number == (number & entry_numbers) && theirs.number == mine.number;
+            if (both && differ(mine, theirs)) return (struct doubt){DOUBT_DIFFERS, r, mine, theirs};
+        }
+    }
+    for (int r = 0; r < node->p; r++) {
+        if (atomic_load_explicit(&ledgers[r].given_up, memory_order_acquire))
+            return (struct doubt){.what = DOUBT_GIVEN_UP, .rank = r};
+        if (is_dead(node, r)) return (struct doubt){.what = DOUBT_DEAD, .rank = r};
+    }
+    return (struct doubt){.what = DOUBT_NONE};
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* disagree - ranks whose calls differ, which the standard forbids: none may wait for ever. Each case has a communicator of its own.
+ * usage: disagree CASE BYTES...   bytes of the root, then of the others; CASE: bcast, trains, fatal, roots, kinds */
+#include <mpi.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char block[1 << 20];
+
+int main(int argc, char **argv) {
+    int me, p, failed = 0, error, class = MPI_SUCCESS;
+    MPI_Comm comm;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &p);
+    if (argc < 4) MPI_Abort(MPI_COMM_WORLD, 2);
+    const char *which = argv[1];
+    int bytes = atoi(argv[me == 0 ? 2 : 3]);
+    if (strcmp(which, "fatal") != 0) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Barrier(comm);
+    /* A rank that is late is not one that disagrees. */
+    if (me == p - 1)
+        for (double start = MPI_Wtime(); MPI_Wtime() - start < 2.5;) {}
+    MPI_Barrier(comm);
+    int root = strcmp(which, "roots") == 0 ? me % 2 : 0;
+    int calls = strcmp(which, "trains") == 0 ? 200 : 1;
+    for (int i = 0; i < calls; i++) {
+        int now = i < calls - 1 && calls > 1 ? 16 : bytes;
+        if (strcmp(which, "kinds") == 0 && me == 0) error = MPI_Barrier(comm);
+        else error = MPI_Bcast(block, now, MPI_BYTE, root, comm);
+        if (error != MPI_SUCCESS) failed++, MPI_Error_class(error, &class);
+    }
+    for (int i = 0; i < 3; i++) {
+        error = MPI_Allgather(&me, 1, MPI_INT, block, 1, MPI_INT, comm);
+        if (error != MPI_SUCCESS) failed++;
+    }
+    int all = 0, told = class == MPI_ERR_TRUNCATE, any = 0;
+    MPI_Reduce(&failed, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&told, &any, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (me == 0) printf("%s: errors: %s, truncation: %s\n", which, all > 0 ? "yes" : "no", any ? "yes" : "no");
+    MPI_Comm_free(&comm);
+    MPI_Finalize();
+    return 0;
+}
