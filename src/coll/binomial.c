@@ -17,15 +17,16 @@ static double cost(const struct team *team, const struct shape *shape, const str
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
-    int p = team->p, me = (team->me + p - call->root) % p, bit = 1, mark = messages_mark(team), error = 0;
+    int p = team->p, me = (team->me + p - call->root) % p, bit = 1, mark = messages_mark(team);
     struct run run = run_of(me == 0 ? call->sends : call->recvs, 0);
+    far_begin(team, call, false);
     while (bit < p && !(me & bit)) bit *= 2;
-    if (me > 0) error = message_recv(team, (me - bit + call->root) % p, run.at, run.bytes, TAG);
-    if (!error) error = messages_finish(team, mark);
-    for (bit /= 2; bit > 0 && !error; bit /= 2)
-        if (me + bit < p) error = message_send(team, (me + bit + call->root) % p, run.at, run.bytes, TAG);
-    int last = messages_finish(team, mark);
-    return error || last ? FAILED : DONE;
+    if (me > 0) message_recv(team, (me - bit + call->root) % p, run.at, run.bytes, TAG);
+    messages_finish(team, mark);
+    for (bit /= 2; bit > 0; bit /= 2)
+        if (me + bit < p) message_send(team, (me + bit + call->root) % p, run.at, run.bytes, TAG);
+    messages_finish(team, mark);
+    return far_end(team);
 }
 
 const struct algorithm_code algorithm_binomial = {.where = BY_MESSAGES, .loose = true, .cost = cost, .run = run};

@@ -16,14 +16,13 @@
 #include "coll/gathers.h"
 #include "coll/rounds.h"
 
-#include <errno.h>
-
 extern const struct algorithm_code algorithm_bruck;
 
 static int radix_of(const struct arguments *arguments) { return arguments->number ? (int)arguments->number : 2; }
 
 static void deliver(struct rounds *r, int positions) {
     struct joint joint = {0};
+    if (messages_lost(r->team)) return;
     for (int i = positions - 1; i >= r->delivered; i--) {
         struct run to = run_of(&r->recvs, (r->me + r->p - i) % r->p);
         if (to.at != r->slot[i].at) joint_add(&joint, to.at, r->slot[i].at, r->slot[i].bytes);
@@ -33,26 +32,25 @@ static void deliver(struct rounds *r, int positions) {
 }
 
 /* Known sizes let the next round begin while this one's messages are under way: what does not move is packed. */
-static int move_on(struct rounds *r, const struct round *now, struct round *next) {
+static void move_on(struct rounds *r, const struct round *now, struct round *next) {
     round_settle(r, now);
-    if (is_last(&now->digit)) return 0;
+    if (is_last(&now->digit)) return;
     next->digit = now->digit;
     next->digit.width *= now->digit.radix;
     next->early = r->known ? now->digit.width : 0;
     next->whole = NULL;
-    return round_open(r, next);
+    round_open(r, next);
 }
 
-static int turn(struct rounds *r, struct round *now, struct round *next) {
-    int mark = messages_mark(r->team), messages = last_value(&now->digit);
-    int error = round_expect(r, now, mark);
-    if (!error) error = round_send(r, now);
-    if (!error && r->known) error = move_on(r, now, next);
+static void turn(struct rounds *r, struct round *now, struct round *next) {
+    int mark = messages_mark(r->team);
+    round_expect(r, now, mark);
+    round_send(r, now);
+    if (r->known) move_on(r, now, next);
     /* In place, the receive buffer is also the send buffer. */
-    if (!error && is_last(&now->digit) && !r->call->in_place) deliver(r, now->digit.width);
-    int last = error ? messages_finish(r->team, mark) : parcels_finish(r->team, now->in, messages, TAG, mark);
-    if (!error) error = last;
-    return error || r->known ? error : move_on(r, now, next);
+    if (is_last(&now->digit) && !r->call->in_place) deliver(r, now->digit.width);
+    parcels_finish(r->team, now->in, last_value(&now->digit), TAG, mark);
+    if (!r->known) move_on(r, now, next);
 }
 
 static size_t remembered(int p, int radix) {
@@ -73,27 +71,35 @@ static bool is_whole(const struct team *team, const struct shape *shape, int rad
            burst_seconds(team, shape, messages, blocks * (double)n / messages) + copy_seconds(team, blocks, n);
 }
 
+/* What the call needs in any case. False: a rank has no memory for it. */
+static bool furnish(struct rounds *r, int radix) {
+    size_t slots = (size_t)r->p * sizeof *r->slot, words = r->known ? 0 : remembered(r->p, radix);
+    unsigned which = 2 * (unsigned)radix + r->known;
+    char *memory = team_keeps_agreed(r->team, &algorithm_bruck, which, words + slots + 64 + rounds_need(r->p, radix, r->known), true);
+    if (!memory) return false;
+    r->larder.at = memory;
+    r->next = r->known ? NULL : larder_take(&r->larder, words);
+    r->slot = larder_take(&r->larder, slots);
+    return true;
+}
+
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     if (!is_personal(call->shape.collective)) return gather_bruck(team, call);
     struct rounds r = {.team = team, .call = call, .p = team->p, .me = team->me};
     struct round now, next, *turns[] = {&now, &next};
     int radix = radix_of(arguments);
-    bool fresh;
     sides_of(team, call, &r.sends, &r.recvs);
     r.known = call->bytes_between || call->shape.collective == COLL_alltoall;
-    r.slot = scratch_take(team, (size_t)r.p * sizeof *r.slot);
-    if (!r.known) r.memory = team_keeps(team, &algorithm_bruck, (unsigned)radix, remembered(r.p, radix), &fresh);
-    r.next = r.memory;
-    int error = r.slot && (r.known || r.memory) ? 0 : -ENOMEM, k = 0;
-    for (int i = 0; i < r.p && !error; i++) r.slot[i] = run_of(&r.sends, (r.me + i) % r.p);
+    if (!furnish(&r, radix)) return LEFT;
+    far_begin(team, call, false);
+    for (int i = 0; i < r.p; i++) r.slot[i] = run_of(&r.sends, (r.me + i) % r.p);
     now.packed = next.packed = NULL, now.room = next.room = 0;
     now.digit = (struct digit){r.p, 1, radix}, now.early = 0;
     now.whole = is_whole(team, &call->shape, radix) ? r.sends.base : NULL;
-    if (!error) error = round_open(&r, &now);
-    for (int width = 1; width < r.p && !error; width *= radix, k++) error = turn(&r, turns[k % 2], turns[1 - k % 2]);
-    if (!error) deliver(&r, r.p);
-    scratch_drop(team);
-    return error ? FAILED : DONE;
+    round_open(&r, &now);
+    for (int width = 1, k = 0; width < r.p; width *= radix, k++) turn(&r, turns[k % 2], turns[1 - k % 2]);
+    deliver(&r, r.p);
+    return far_end(team);
 }
 
 static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {

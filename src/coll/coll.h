@@ -186,6 +186,12 @@ bool can_run(const struct algorithm *algorithm, const struct arguments *argument
              const struct shape *shape);
 
 /* ---- far.c: what algorithms that send messages have in common ---- */
+/* A call of messages begins, lost where this rank has trouble of LEAVE (messages.h); ends_here: no rank hands on what came to it. It
+ * ends, drops the scratch memory, and has failed where the part is lost; blocks_cut, too, is set. */
+void far_begin(struct team *team, const struct call *call, bool ends_here);
+enum outcome far_end(struct team *team);
+/* Scratch memory for data; without, the part is lost. */
+char *far_take(struct team *team, size_t bytes);
 /* can_run, for a routine inside a plan. Local. */
 bool routine_fits(const struct routine *routine, const struct team *team, const struct calls *calls);
 /* The two sides of an exchange as blocks; what is not described by blocks yet is equal runs of bytes. Local. */
@@ -251,6 +257,12 @@ void copy_cell(const struct team *team, const struct shape *shape, uint32_t half
 extern _Thread_local bool blocks_cut;
 static inline void fit_block(const struct block *mine, size_t bytes) {
     if (__builtin_expect(bytes > block_bytes(mine), 0)) blocks_cut = true;
+}
+/* A block that goes where so many bytes have room: the rest is cut off. */
+static inline void cut_block(struct block *block, size_t room) {
+    if (block_bytes(block) <= room) return;
+    block->elements = room / block->layout->size;
+    blocks_cut = true;
 }
 /* Copies the data of one block to another's places; nothing where they are the same. Local. */
 void relay_block(const struct block *to, const struct block *from, const struct copier *copier);

@@ -19,51 +19,57 @@ static const struct copier plain = {.kernel = KERNEL_plain};
 /* Gathers and scatters: the root's blocks to or from everybody, and everybody's one. */
 static enum outcome rooted(struct team *team, const struct call *call, const struct arguments *arguments, bool gathers) {
     const struct blocks *many = gathers ? call->recvs : call->sends, *one = gathers ? call->sends : call->recvs;
-    int mark = messages_mark(team), p = team->p, root = call->root, error = 0;
+    int mark = messages_mark(team), p = team->p, root = call->root;
     struct run mine = one->count > 0 ? run_of(one, 0) : (struct run){0};
-    if (team->me != root)
-        error = gathers ? message_send(team, root, mine.at, mine.bytes, TAG) : message_recv(team, root, mine.at, mine.bytes, TAG);
-    for (int k = 1; k < p && team->me == root && !error; k++) {
+    if (team->me != root && gathers) message_send(team, root, mine.at, mine.bytes, TAG);
+    else if (team->me != root) message_recv(team, root, mine.at, mine.bytes, TAG);
+    for (int k = 1; k < p && team->me == root; k++) {
         int rank = (root + k) % p;
         struct run run = run_of(many, rank);
-        error = gathers ? message_recv(team, rank, run.at, run.bytes, TAG) : message_send(team, rank, run.at, run.bytes, TAG);
-        if (!error && arguments->number && k % (int)arguments->number == 0) error = messages_finish(team, mark);
+        if (gathers) message_recv(team, rank, run.at, run.bytes, TAG);
+        else message_send(team, rank, run.at, run.bytes, TAG);
+        if (arguments->number && k % (int)arguments->number == 0) messages_finish(team, mark);
     }
-    if (team->me == root && one->count > 0 && !error) {
+    if (team->me == root && one->count > 0 && !messages_lost(team)) {
         struct block all = block_of(many, root), own = block_of(one, 0);
         fit_block(gathers ? &all : &own, block_bytes(gathers ? &own : &all));
         relay_block(gathers ? &all : &own, gathers ? &own : &all, &plain);
     }
-    int last = messages_finish(team, mark);
-    return error || last ? FAILED : DONE;
+    messages_finish(team, mark);
+    return far_end(team);
+}
+
+static void copy_own(struct team *team, const struct blocks *sends, const struct blocks *recvs, bool personal) {
+    if (messages_lost(team)) return;
+    struct block from = block_of(sends, personal ? team->me : 0), to = block_of(recvs, team->me);
+    fit_block(&to, block_bytes(&from));
+    relay_block(&to, &from, &plain);
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    far_begin(team, call, true);
     if (among(call->shape.collective, GATHERS | SCATTERS))
         return rooted(team, call, arguments, among(call->shape.collective, GATHERS));
     struct blocks sends, recvs;
     sides_of(team, call, &sends, &recvs);
     bool personal = is_personal(call->shape.collective);
-    int p = team->p, me = team->me, window = arguments->number ? (int)arguments->number : p, error = 0;
-    struct block from = block_of(&sends, personal ? me : 0), to = block_of(&recvs, me);
-    fit_block(&to, block_bytes(&from));
-    relay_block(&to, &from, &plain);
-    for (int first = 1; first < p && !error; first += window) {
+    int p = team->p, me = team->me, window = arguments->number ? (int)arguments->number : p;
+    copy_own(team, &sends, &recvs, personal);
+    for (int first = 1; first < p; first += window) {
         int mark = messages_mark(team), end = first + window < p ? first + window : p;
-        for (int k = first; k < end && !error; k++) {
+        for (int k = first; k < end; k++) {
             int source = (me + p - k) % p;
             struct run run = run_of(&recvs, source);
-            error = message_recv(team, source, run.at, run.bytes, TAG);
+            message_recv(team, source, run.at, run.bytes, TAG);
         }
-        for (int k = first; k < end && !error; k++) {
+        for (int k = first; k < end; k++) {
             int dest = (me + k) % p;
             struct run run = run_of(&sends, personal ? dest : 0);
-            error = message_send(team, dest, run.at, run.bytes, TAG);
+            message_send(team, dest, run.at, run.bytes, TAG);
         }
-        int last = messages_finish(team, mark);
-        if (!error) error = last;
+        messages_finish(team, mark);
     }
-    return error ? FAILED : DONE;
+    return far_end(team);
 }
 
 /* No more than 32 under way costs next to nothing, and a rank of thousands posts no thousands of receives (so does MPICH). */

@@ -13,17 +13,17 @@ static double cost(const struct team *team, const struct shape *shape, const str
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
-    (void)call, (void)arguments;
-    int p = team->p, me = team->me, error = 0;
+    (void)arguments;
+    int p = team->p, me = team->me;
     char told = 1, heard;
-    for (int far = 1, tag = 0; far < p && !error; far *= 2, tag ^= 1) {
+    far_begin(team, call, false);
+    for (int far = 1, tag = 0; far < p; far *= 2, tag ^= 1) {
         int mark = messages_mark(team);
-        error = message_recv(team, (me + p - far) % p, &heard, 1, tag);
-        if (!error) error = message_send(team, (me + far) % p, &told, 1, tag);
-        int last = messages_finish(team, mark);
-        if (!error) error = last;
+        message_recv(team, (me + p - far) % p, &heard, 1, tag);
+        message_send(team, (me + far) % p, &told, 1, tag);
+        messages_finish(team, mark);
     }
-    return error ? FAILED : DONE;
+    return far_end(team);
 }
 
 const struct algorithm_code algorithm_dissemination = {.where = BY_MESSAGES, .cost = cost, .run = run};

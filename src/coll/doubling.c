@@ -58,7 +58,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     (void)arguments;
     struct gathering g;
     int p = team->p, me = team->me, power = power_in(p), partner = me + power, mark = messages_mark(team);
-    gathering_begin(&g, team, call);
+    if (!gathering_begin(&g, team, call)) return LEFT;
     if (me >= power) {
         be_served(&g, power);
         return gathering_end(&g);
@@ -68,7 +68,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
         gathering_finish(&g, mark);
         gathering_came(&g, partner, 1);
     }
-    for (int h = 1; h < power && !g.error; h *= 2) step(&g, h, power);
+    for (int h = 1; h < power; h *= 2) step(&g, h, power);
     if (partner < p) gathering_send(&g, partner, partner + 1, p - 1, TAG_PARTNER);
     gathering_finish(&g, mark);
     return gathering_end(&g);

@@ -92,6 +92,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
                          .recvs = &near[1],
                          .trouble = call->trouble & LEAVE};
     struct call across = {.shape = inner_shape(&call->shape), .sends = &far[0], .recvs = &far[1], .asker = team->places};
+    across.trouble = local.trouble;
     if (call->shape.collective == COLL_alltoall) across.bytes_between = bytes_between;
     enum outcome here = routine_run(arguments->local, team->node, &local), there = routine_run(arguments->inner, team, &across);
     return (here == DONE || here == STAGED) && there == DONE ? DONE : FAILED;

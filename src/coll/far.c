@@ -7,6 +7,23 @@
 
 #include <errno.h>
 
+void far_begin(struct team *team, const struct call *call, bool ends_here) {
+    messages_begin(team, call->trouble & LEAVE, ends_here);
+}
+
+enum outcome far_end(struct team *team) {
+    const struct fate *fate = team->wire->fate;
+    scratch_drop(team);
+    if (fate->cut) blocks_cut = true;
+    return fate->lost ? FAILED : DONE;
+}
+
+char *far_take(struct team *team, size_t bytes) {
+    char *memory = scratch_take(team, bytes);
+    if (!memory) messages_lose(team);
+    return memory;
+}
+
 void sides_of(const struct team *team, const struct call *call, struct blocks *sends, struct blocks *recvs) {
     bool personal = is_personal(call->shape.collective);
     struct blocks equal = {.layout = &layout_bytes, .each = call->shape.bytes};
@@ -38,7 +55,9 @@ int routine_prepare(const struct routine *routine, struct team *team) {
 enum outcome routine_run(const struct routine *routine, struct team *team, const struct call *call) {
     const struct algorithm_code *code = routine->algorithm->code;
     if (code->run) return code->run(team, call, &routine->arguments);
-    return team->wire->carrier->collective(team->wire->state, team, call) == 0 ? DONE : FAILED;
+    int error = team->wire->carrier->collective(team->wire->state, team, call);
+    if (error == -EMSGSIZE) blocks_cut = true;
+    return error ? FAILED : DONE;
 }
 
 double routine_cost(const struct routine *routine, const struct team *team, const struct shape *shape) {

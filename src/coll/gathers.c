@@ -2,8 +2,6 @@
 /* gathers - what allgathers by messages have in common (gathers.h), and those of bruck and mnco. */
 #include "coll/gathers.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct copier plain = {.kernel = KERNEL_plain};
@@ -27,58 +25,58 @@ static bool lie_close(const struct blocks *recvs) {
 
 static char *place_of(const struct gathering *g, int block) { return g->area + start_of(g, block); }
 
-static void describe(struct gathering *g) {
+/* False: no memory for that on some rank. */
+static bool describe(struct gathering *g) {
+    static const char whose;
     int p = g->team->p;
-    g->starts = malloc(((size_t)p + 1) * sizeof *g->starts);
-    if (!g->starts) {
-        g->error = -ENOMEM;
-        return;
-    }
+    g->starts = team_keeps_agreed(g->team, &whose, 0, ((size_t)p + 1) * sizeof *g->starts, true);
+    if (!g->starts) return false;
     g->starts[0] = 0;
     for (int i = 0; i < p; i++) g->starts[i + 1] = g->starts[i] + run_of(&g->recvs, i).bytes;
     g->area = run_of(&g->recvs, 0).at;
     g->apart = !lie_close(&g->recvs);
-    if (!g->apart) return;
-    g->area = malloc(g->starts[p] + 1);
-    if (!g->area) g->error = -ENOMEM;
+    return true;
 }
 
-void gathering_begin(struct gathering *g, struct team *team, const struct call *call) {
+static char nowhere[1]; /* for a part that is lost */
+
+bool gathering_begin(struct gathering *g, struct team *team, const struct call *call) {
     struct blocks sends;
     *g = (struct gathering){.team = team, .call = call};
     sides_of(team, call, &sends, &g->recvs);
     g->area = g->recvs.base;
-    if (call->recvs) describe(g);
-    if (g->error) return;
+    if (call->recvs && !describe(g)) return false;
+    far_begin(team, call, false);
+    if (g->apart) g->area = far_take(team, g->starts[team->p] + 1);
+    if (messages_lost(team)) g->area = nowhere;
+    if (messages_lost(team)) return true;
     struct block from = block_of(&sends, 0), to = block_of(&g->recvs, team->me);
     fit_block(&to, block_bytes(&from));
     relay_block(&to, &from, &plain);
     if (g->apart) memcpy(place_of(g, team->me), to.at, block_bytes(&to));
     if (call->arrived) call->arrived(call, team->me);
+    return true;
 }
 
 static void start(struct gathering *g, bool sends, int rank, int first, int count, int tag) {
     int p = g->team->p, end = (first %= p) + count;
-    for (int part = 0; part < 2 && !g->error; part++) {
+    for (int part = 0; part < 2; part++) {
         int from = part ? 0 : first, upto = part ? end - p : end < p ? end : p;
         if (from >= upto) continue;
         size_t at = start_of(g, from), bytes = start_of(g, upto) - at;
-        g->error =
-            sends ? message_send(g->team, rank, g->area + at, bytes, tag) : message_recv(g->team, rank, g->area + at, bytes, tag);
+        if (sends) message_send(g->team, rank, g->area + at, bytes, tag);
+        else message_recv(g->team, rank, g->area + at, bytes, tag);
     }
 }
 
 void gathering_send(struct gathering *g, int to, int first, int count, int tag) { start(g, true, to, first, count, tag); }
 void gathering_recv(struct gathering *g, int from, int first, int count, int tag) { start(g, false, from, first, count, tag); }
 
-void gathering_finish(struct gathering *g, int mark) {
-    int error = messages_finish(g->team, mark);
-    if (!g->error) g->error = error;
-}
+void gathering_finish(struct gathering *g, int mark) { messages_finish(g->team, mark); }
 
 void gathering_came(struct gathering *g, int first, int count) {
     int p = g->team->p;
-    for (int k = 0; k < count && !g->error; k++) {
+    for (int k = 0; k < count && !messages_lost(g->team); k++) {
         int i = (first + k) % p;
         struct run to = run_of(&g->recvs, i);
         if (g->apart) memcpy(to.at, place_of(g, i), to.bytes);
@@ -86,11 +84,7 @@ void gathering_came(struct gathering *g, int first, int count) {
     }
 }
 
-enum outcome gathering_end(struct gathering *g) {
-    if (g->apart) free(g->area);
-    free(g->starts);
-    return g->error ? FAILED : DONE;
-}
+enum outcome gathering_end(const struct gathering *g) { return far_end(g->team); }
 
 /* ---- bruck: in step h each rank has h blocks from its own on, and gets the next h; nothing is turned at the end, because ranges
  * may wrap. ceil(log2 p) steps, each a message or two.
@@ -99,8 +93,8 @@ enum outcome gathering_end(struct gathering *g) {
 enum outcome gather_bruck(struct team *team, const struct call *call) {
     struct gathering g;
     int p = team->p, me = team->me, tag = 0;
-    gathering_begin(&g, team, call);
-    for (int h = 1; h < p && !g.error; h *= 2, tag ^= 1) {
+    if (!gathering_begin(&g, team, call)) return LEFT;
+    for (int h = 1; h < p; h *= 2, tag ^= 1) {
         int mark = messages_mark(team), count = h < p - h ? h : p - h;
         gathering_recv(&g, (me + h) % p, me + h, count, tag);
         gathering_send(&g, (me + p - h) % p, me, count, tag);
@@ -171,7 +165,7 @@ enum outcome gather_grid(struct team *team, const struct call *call) {
     struct grid grid = grid_of(team->p);
     struct gathering g;
     int mine = row_of(&grid, team->me), first = first_in(&grid, mine);
-    gathering_begin(&g, team, call);
+    if (!gathering_begin(&g, team, call)) return LEFT;
     across_row(&g, first, first_in(&grid, mine + 1) - first);
     across_rows(&g, &grid, mine);
     return gathering_end(&g);

@@ -14,11 +14,10 @@ struct gathering {
     char *area;     /* the blocks, back to back */
     size_t *starts; /* [p + 1] where in the area each begins; NULL: equal ones */
     bool apart;     /* the area is scratch memory */
-    int error;      /* the first one; then nothing more is sent */
 };
 
-/* My own block is in its place afterwards. The error is set where there is no memory. Local. */
-void gathering_begin(struct gathering *g, struct team *team, const struct call *call);
+/* My own block is in its place afterwards. Collective at the first call; false on all ranks: one has no memory for the starts. */
+bool gathering_begin(struct gathering *g, struct team *team, const struct call *call);
 /* The range first .. first + count - 1, modulo p: a message, or two where it wraps. */
 void gathering_send(struct gathering *g, int to, int first, int count, int tag);
 void gathering_recv(struct gathering *g, int from, int first, int count, int tag);
@@ -26,8 +25,8 @@ void gathering_recv(struct gathering *g, int from, int first, int count, int tag
 void gathering_finish(struct gathering *g, int mark);
 /* This range has come: it goes to its places, and the asker is told. Local. */
 void gathering_came(struct gathering *g, int first, int count);
-/* Frees; returns what run returns. Local. */
-enum outcome gathering_end(struct gathering *g);
+/* What run returns. Local. */
+enum outcome gathering_end(const struct gathering *g);
 
 /* The allgathers of the rows bruck and mnco, which have an alltoall of their own. */
 enum outcome gather_bruck(struct team *team, const struct call *call);

@@ -20,6 +20,8 @@ static double cost(const struct team *team, const struct shape *shape, const str
     return seconds;
 }
 
+static char nowhere[1]; /* for a part that is lost */
+
 struct task {
     struct team *team;
     const struct call *call;
@@ -27,7 +29,6 @@ struct task {
     int power, extra, place; /* of those that take part; of pairs the second does */
     size_t *starts;          /* [power + 1] elements: where the parts of each place begin, places in bit-reversed order */
     char *mine, *theirs;
-    int error;
 };
 
 static int rank_of(const struct task *t, int place) { return place < t->extra ? 2 * place + 1 : place + t->extra; }
@@ -40,11 +41,9 @@ static int reversed(const struct task *t, int place) {
 
 static void trade(struct task *t, int rank, const char *send, size_t sent, char *recv, size_t received, int tag) {
     int mark = messages_mark(t->team);
-    if (t->error) return;
-    t->error = message_recv(t->team, rank, recv, received * t->reduction->bytes, tag);
-    if (!t->error) t->error = message_send(t->team, rank, send, sent * t->reduction->bytes, tag);
-    int last = messages_finish(t->team, mark);
-    if (!t->error) t->error = last;
+    message_recv(t->team, rank, recv, received * t->reduction->bytes, tag);
+    message_send(t->team, rank, send, sent * t->reduction->bytes, tag);
+    messages_finish(t->team, mark);
 }
 
 /* The elements of a place: of its rank, or of a pair. */
@@ -62,7 +61,8 @@ static void lay_out(struct task *t) {
     t->starts[0] = 0;
     for (int k = 0; k < t->power; k++) {
         struct part part = part_at(t, reversed(t, k));
-        memcpy(t->mine + t->starts[k] * bytes, t->call->send + part.first * bytes, part.count * bytes);
+        if (!messages_lost(t->team))
+            memcpy(t->mine + t->starts[k] * bytes, t->call->send + part.first * bytes, part.count * bytes);
         t->starts[k + 1] = t->starts[k] + part.count;
     }
 }
@@ -71,7 +71,7 @@ static void lay_out(struct task *t) {
 static void join_pairs(struct task *t) {
     size_t bytes = t->reduction->bytes;
     trade(t, t->team->me - 1, NULL, 0, t->theirs, t->reduction->count, TAG_EXTRA);
-    for (int k = 0; k < t->power && !t->error; k++) {
+    for (int k = 0; k < t->power && !messages_lost(t->team); k++) {
         struct part part = part_at(t, reversed(t, k));
         t->reduction->combine(t->reduction, t->theirs + part.first * bytes, t->mine + t->starts[k] * bytes, part.count);
     }
@@ -80,7 +80,7 @@ static void join_pairs(struct task *t) {
 static void halve(struct task *t) {
     size_t bytes = t->reduction->bytes;
     int low = 0, high = t->power;
-    for (int bit = 1; bit < t->power && !t->error; bit *= 2) {
+    for (int bit = 1; bit < t->power; bit *= 2) {
         int middle = (low + high) / 2, other = t->place ^ bit, give = t->place & bit ? low : middle;
         if (t->place & bit) low = middle;
         else high = middle;
@@ -88,7 +88,7 @@ static void halve(struct task *t) {
         size_t sent = t->starts[give + high - low] - away;
         char *mine = t->mine + at * bytes;
         trade(t, rank_of(t, other), t->mine + away * bytes, sent, t->theirs, count, TAG);
-        if (t->error || count == 0) continue;
+        if (messages_lost(t->team) || count == 0) continue;
         if (other < t->place) {
             t->reduction->combine(t->reduction, t->theirs, mine, count);
         } else {
@@ -110,10 +110,9 @@ static void work(struct task *t) {
     lay_out(t);
     if (paired) join_pairs(t);
     halve(t);
-    if (t->error) return;
     size_t others = paired ? part_received(t->team, t->call, me - 1).count : 0;
     const char *result = t->mine + t->starts[reversed(t, t->place)] * t->reduction->bytes;
-    memcpy(t->call->recv, result + others * t->reduction->bytes, part.count * t->reduction->bytes);
+    if (!messages_lost(t->team)) memcpy(t->call->recv, result + others * t->reduction->bytes, part.count * t->reduction->bytes);
     if (paired) trade(t, me - 1, result, others, NULL, 0, TAG_EXTRA);
 }
 
@@ -124,13 +123,15 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     while (2 * t.power <= team->p) t.power *= 2;
     t.extra = team->p - t.power;
     t.place = team->me < 2 * t.extra ? team->me / 2 : team->me - t.extra;
-    t.mine = scratch_take(team, bytes);
-    t.theirs = scratch_take(team, bytes);
-    t.starts = scratch_take(team, ((size_t)t.power + 1) * sizeof *t.starts);
-    bool fine = t.mine && t.theirs && t.starts;
-    if (fine) work(&t);
-    scratch_drop(team);
-    return fine && !t.error ? DONE : FAILED;
+    t.starts = team_keeps_agreed(team, &algorithm_halving, 0, ((size_t)t.power + 1) * sizeof *t.starts, true);
+    if (!t.starts) return LEFT;
+    far_begin(team, call, false);
+    size_t apart = (bytes + 63) / 64 * 64;
+    t.mine = far_take(team, 2 * apart);
+    t.theirs = t.mine ? t.mine + apart : nowhere;
+    if (!t.mine) t.mine = nowhere;
+    work(&t);
+    return far_end(team);
 }
 
 const struct algorithm_code algorithm_halving = {.where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = cost, .run = run};

@@ -24,7 +24,8 @@ struct passage {
     size_t each;    /* bytes of a cell, where they are equal */
     char *out, *in; /* the two parts of the space, each of so many bytes: */
     size_t room;
-    bool absent; /* this rank has no data to take part with: it still does what others wait for */
+    bool absent;  /* this rank has no data to take part with: it still does what others wait for */
+    bool spoiled; /* some rank of my node is absent: what leaves the node is not all right */
     bool failed;
 };
 
@@ -93,7 +94,9 @@ static void unpack(const struct passage *p, bool near) {
         const struct stop *stop = &in->stops[k];
         if ((stop->node == home) != near || in->straight[k]) continue;
         struct block block = block_of(&p->recvs, stop->block);
-        const char *from = near ? p->out + place_of(p, out, stop->cell - begin + sent) : p->in + place_of(p, in, stop->cell);
+        size_t sent_cell = stop->cell - begin + sent;
+        if (near) fit_block(&block, out->at ? out->at[sent_cell + 1] - out->at[sent_cell] : p->each);
+        const char *from = near ? p->out + place_of(p, out, sent_cell) : p->in + place_of(p, in, stop->cell);
         unpack_block(&joint, &block, from);
     }
     joint_end(&joint);
@@ -102,11 +105,11 @@ static void unpack(const struct passage *p, bool near) {
 /* ---- sizes that only two ranks know ---- */
 
 /* Are the sizes those of the last call? Writes them into the tables if not, or if told to. */
-static bool same_sizes(const struct passage *p, struct half *half, const struct blocks *blocks, uint64_t *table, bool tell) {
+static bool same_sizes(struct half *half, const struct blocks *blocks, uint64_t *table, bool tell) {
     bool same = true;
     for (size_t k = 0; k < half->count; k++) {
         struct block block = block_of(blocks, half->stops[k].block);
-        uint64_t bytes = p->absent ? 0 : block_bytes(&block);
+        uint64_t bytes = block_bytes(&block);
         if (!tell && bytes == half->bytes[k]) continue;
         same = false;
         half->bytes[k] = bytes;
@@ -125,11 +128,13 @@ static void pack_sized(struct passage *p) {
     struct half *out = &p->routes->out, *in = &p->routes->in;
     uint64_t *sent = (uint64_t *)(void *)node->tables.at, *received = sent + out->cells;
     bool fresh = node->tables.hold != p->routes;
-    bool same = same_sizes(p, out, &p->sends, sent, fresh);
-    same = same_sizes(p, in, &p->recvs, received, fresh) && same;
+    bool same = same_sizes(out, &p->sends, sent, fresh);
+    same = same_sizes(in, &p->recvs, received, fresh) && same;
     if (same) pack(p);
     node->tables.hold = p->routes;
-    if (!(sync_all(node, same ? 0 : CHANGED) & CHANGED)) return;
+    uint32_t trouble = sync_all(node, (same ? 0 : CHANGED) | (p->absent ? NO_MEMORY : 0));
+    p->spoiled = trouble & NO_MEMORY;
+    if (!(trouble & CHANGED)) return;
     add_up(out, sent);
     add_up(in, received);
     pack(p);
@@ -182,10 +187,17 @@ static void run_lanes(struct passage *p) {
         struct call call = {.shape = lane_shape(p->team, &p->call->shape, p->routes->scheme.lanes),
                             .sends = &sends,
                             .recvs = &recvs,
+                            .trouble = p->spoiled || p->failed ? NO_MEMORY : 0,
                             .bytes_between = p->call->shape.collective == COLL_alltoall ? bytes_between : NULL,
                             .asker = &question};
-        if (routine_run(p->arguments->inner, lane, &call) == FAILED) p->failed = true;
+        if (routine_run(p->arguments->inner, lane, &call) != DONE) p->failed = true;
     }
+}
+
+enum outcome lanes_end(struct team *node, bool failed, bool cut) {
+    uint32_t trouble = sync_all(node, (failed ? PATH_LOST : 0) | (cut ? CUT : 0));
+    if (trouble & CUT) blocks_cut = true;
+    return trouble & (PATH_LOST | CUT) ? FAILED : DONE;
 }
 
 static enum outcome exchange(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme) {
@@ -210,15 +222,16 @@ static enum outcome exchange(struct team *team, const struct call *call, const s
     find_straight(&p, &p.routes->in, &p.recvs, straight);
     if (equal) {
         pack(&p);
-        sync_all(team->node, 0);
+        p.spoiled = sync_all(team->node, p.absent ? NO_MEMORY : 0) & NO_MEMORY;
     } else {
         pack_sized(&p);
     }
     run_lanes(&p);
+    bool cut = blocks_cut;
     unpack(&p, true);
-    if (sync_all(team->node, p.failed ? PATH_LOST : 0) & PATH_LOST) p.failed = true;
-    unpack(&p, false);
-    return p.failed || p.absent ? FAILED : DONE;
+    enum outcome outcome = lanes_end(team->node, p.failed || p.spoiled, cut);
+    if (outcome == DONE) unpack(&p, false);
+    return outcome;
 }
 
 /* ---- what the algorithms have in common ---- */

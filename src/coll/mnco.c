@@ -17,17 +17,18 @@ extern const struct algorithm_code algorithm_mnco;
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     if (!is_personal(call->shape.collective)) return gather_grid(team, call);
     struct trade t = {.team = team, .call = call, .p = team->p, .me = team->me};
-    int mark = messages_mark(team), error = trade_open(&t, arguments->owners);
+    if (!trade_open(&t, arguments->owners)) return LEFT;
+    far_begin(team, call, false);
+    int mark = messages_mark(team);
     /* In place, what comes last goes where what goes first lies. */
-    if (!error && !call->in_place) error = trade_expect(&t);
-    if (!error) error = trade_gather(&t);
-    if (!error && call->in_place) error = trade_expect(&t);
-    if (!error) error = trade_transpose(&t);
-    if (!error && t.owner) error = trade_send(&t);
-    int last = messages_finish(team, mark);
-    if (!error && !last) trade_spread(&t);
-    scratch_drop(team);
-    return error || last ? FAILED : DONE;
+    if (!call->in_place) trade_expect(&t);
+    trade_gather(&t);
+    if (call->in_place) trade_expect(&t);
+    trade_transpose(&t);
+    if (t.owner) trade_send(&t);
+    messages_finish(team, mark);
+    trade_spread(&t);
+    return far_end(team);
 }
 
 /* An allgather has nothing to transpose. */

@@ -6,15 +6,13 @@
  * Cost    a barrier; inner(nodes, q n), then unpacking p n, for the leader has no time before; scratch p n bytes a node. */
 #include "coll/coll.h"
 
-#include <stdlib.h>
-
 extern const struct algorithm_code algorithm_overlap;
 
 /* At the head of the space. The leader clears it before the barrier. */
 struct progress {
     _Alignas(64) _Atomic uint32_t come; /* nodes whose blocks have come */
     _Atomic uint32_t sleepers;
-    _Atomic int error;            /* the leader's; then all nodes are said to have come */
+    _Atomic uint32_t trouble;     /* the leader's; then all nodes are said to have come */
     _Alignas(64) int32_t order[]; /* [nodes] in which order they came */
 };
 
@@ -24,7 +22,8 @@ struct overlap {
     const struct call *call;
     struct progress *progress;
     char *area;     /* all blocks, node by node */
-    size_t *starts; /* [p + 1] by place; NULL: equal blocks */
+    size_t *starts;  /* [p + 1] by place */
+    int64_t *tables; /* [2][nodes] bytes and place of each node's blocks */
     struct blocks recvs;
     struct block mine; /* what I send */
 };
@@ -59,19 +58,22 @@ static double cost(const struct team *team, const struct shape *shape, const str
 
 /* ---- where the blocks lie ---- */
 
-static size_t start_of(const struct overlap *o, int place) {
-    return o->starts ? o->starts[place] : (size_t)place * o->call->shape.bytes;
-}
-
+/* False: a rank has no memory for the tables. */
 static bool describe(struct overlap *o) {
-    int p = o->team->p;
-    if (o->call->shape.collective == COLL_allgather) return true;
-    o->starts = malloc(((size_t)p + 1) * sizeof *o->starts);
+    const struct places *places = o->team->places;
+    size_t p = (size_t)o->team->p, nodes = (size_t)places->nodes;
+    o->starts = team_keeps_agreed(o->team, &algorithm_overlap, 0, (p + 1 + 2 * nodes) * sizeof(int64_t), true);
     if (!o->starts) return false;
+    o->tables = (int64_t *)(o->starts + p + 1);
     o->starts[0] = 0;
-    for (int i = 0; i < p; i++) {
-        struct block block = block_of(&o->recvs, o->team->places->ranks[i]);
-        o->starts[i + 1] = o->starts[i] + block_bytes(&block);
+    bool equal = o->call->shape.collective == COLL_allgather;
+    for (size_t i = 0; i < p; i++) {
+        struct block block = equal ? (struct block){0} : block_of(&o->recvs, places->ranks[i]);
+        o->starts[i + 1] = o->starts[i] + (equal ? o->call->shape.bytes : block_bytes(&block));
+    }
+    for (size_t n = 0; n < nodes; n++) {
+        o->tables[n] = (int64_t)(o->starts[places->first[n + 1]] - o->starts[places->first[n]]);
+        o->tables[nodes + n] = (int64_t)o->starts[places->first[n]];
     }
     return true;
 }
@@ -82,7 +84,9 @@ static void pack_mine(struct overlap *o) {
     sides_of(o->team, o->call, &sends, &recvs);
     o->mine = block_of(&sends, 0);
     int place = places->first[places->node_of[o->team->me]] + places->local_of[o->team->me];
-    layout_pack(o->area + start_of(o, place), o->mine.at, o->mine.layout, o->mine.elements);
+    cut_block(&o->mine, o->starts[place + 1] - o->starts[place]);
+    if (o->call->trouble & LEAVE) return;
+    layout_pack(o->area + o->starts[place], o->mine.at, o->mine.layout, o->mine.elements);
 }
 
 static void unpack_node(const struct overlap *o, int node) {
@@ -90,7 +94,7 @@ static void unpack_node(const struct overlap *o, int node) {
     for (int i = places->first[node]; i < places->first[node + 1]; i++) {
         struct block block = block_of(&o->recvs, places->ranks[i]);
         if (places->ranks[i] == o->team->me && is_same_place(&block, &o->mine)) continue;
-        layout_unpack(block.at, block.layout, block.elements, o->area + start_of(o, i), block_bytes(&block));
+        layout_unpack(block.at, block.layout, block.elements, o->area + o->starts[i], block_bytes(&block));
     }
 }
 
@@ -105,47 +109,43 @@ static void tell(struct progress *progress, int node) {
 
 static void arrived(const struct call *call, int node) { tell(((const struct overlap *)call->asker)->progress, node); }
 
-/* tables: bytes and place of each node's blocks. */
-static enum outcome ask_inner(const struct overlap *o, const struct routine *inner, struct team *lane, const int64_t *tables) {
-    struct blocks recvs = byte_runs(o->area, lane->p, tables, tables + lane->p);
+static enum outcome ask_inner(const struct overlap *o, const struct routine *inner, uint32_t trouble) {
+    struct team *lane = team_lane(o->team, 0);
+    struct blocks recvs = byte_runs(o->area, lane->p, o->tables, o->tables + lane->p);
     struct block mine = block_of(&recvs, lane->me);
     struct blocks sends = {.base = mine.at, .count = 1, .layout = &layout_bytes, .each = mine.elements};
     struct call call = {.shape = inner_shape(o->team, &o->call->shape),
                         .in_place = true,
                         .sends = &sends,
                         .recvs = &recvs,
+                        .trouble = trouble,
                         .arrived = arrived,
                         .asker = (void *)(uintptr_t)o};
     return routine_run(inner, lane, &call);
 }
 
-static enum outcome lead(const struct overlap *o, const struct routine *inner, bool fine) {
+/* trouble: of the node's ranks, whose blocks are not all there then. */
+static uint32_t lead(const struct overlap *o, const struct routine *inner, uint32_t trouble) {
     const struct places *places = o->team->places;
     struct progress *progress = o->progress;
-    struct team *lane = team_lane(o->team, 0);
-    int64_t *tables = fine ? malloc(2 * (size_t)places->nodes * sizeof *tables) : NULL;
-    for (int n = 0; tables && n < places->nodes; n++) {
-        tables[n] = (int64_t)(start_of(o, places->first[n + 1]) - start_of(o, places->first[n]));
-        tables[places->nodes + n] = (int64_t)start_of(o, places->first[n]);
-    }
-    enum outcome outcome = tables ? ask_inner(o, inner, lane, tables) : FAILED;
-    free(tables);
-    if (outcome == FAILED) atomic_store(&progress->error, 1);
+    trouble |= ask_inner(o, inner, trouble) == DONE ? 0 : PATH_LOST;
+    if (blocks_cut) trouble |= CUT;
+    atomic_store(&progress->trouble, trouble);
     /* After an error, or where the inner routine tells nothing, as the host MPI's own does not. */
     for (int n = (int)progress->come; n < places->nodes; n++) tell(progress, n);
-    for (int n = 0; n < places->nodes && outcome != FAILED; n++) unpack_node(o, n);
-    return outcome;
+    for (int n = 0; n < places->nodes && !trouble; n++) unpack_node(o, n);
+    return trouble;
 }
 
-static enum outcome follow(const struct overlap *o) {
+static uint32_t follow(const struct overlap *o) {
     struct progress *progress = o->progress;
     uint32_t seen = 0, all = (uint32_t)o->team->places->nodes;
-    while (seen != all && !atomic_load(&progress->error)) {
+    while (seen != all && !atomic_load(&progress->trouble)) {
         uint32_t come = atomic_load_explicit(&progress->come, memory_order_acquire);
         if (come == seen) wait_change(o->team->node, &progress->come, seen, &progress->sleepers);
         else unpack_node(o, progress->order[seen++]);
     }
-    return atomic_load(&progress->error) ? FAILED : DONE;
+    return atomic_load(&progress->trouble);
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
@@ -160,15 +160,15 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     if (leads) {
         atomic_store(&o.progress->come, 0);
         atomic_store(&o.progress->sleepers, 0);
-        atomic_store(&o.progress->error, 0);
+        atomic_store(&o.progress->trouble, 0);
     }
-    /* Who has no memory sends what happens to be there, and has an error of its own. */
-    bool fine = describe(&o);
-    if (fine) pack_mine(&o);
-    sync_all(team->node, 0);
-    enum outcome outcome = leads ? lead(&o, arguments->inner, fine) : fine ? follow(&o) : FAILED;
-    free(o.starts);
-    return outcome;
+    if (!describe(&o)) return LEFT;
+    pack_mine(&o);
+    uint32_t trouble = sync_all(team->node, call->trouble & LEAVE) & LEAVE;
+    if (leads) trouble |= lead(&o, arguments->inner, trouble);
+    else if (!trouble) trouble |= follow(&o);
+    if (trouble & CUT) blocks_cut = true;
+    return trouble ? FAILED : DONE;
 }
 
 static const char *const variants[] = {"overlap(ring)", "overlap(doubling)", NULL};

@@ -27,7 +27,7 @@ static bool number_by_curve(struct tiling *t) {
     bool flip = t->rows < t->columns;
     uint32_t p = (uint32_t)(flip ? t->columns : t->rows), rows = (uint32_t)(flip ? t->rows : t->columns);
     struct matrix matrix = {.p = p, .rows = rows};
-    struct cell *cells = malloc(p * sizeof *cells);
+    struct cell *cells = malloc(p * sizeof *cells); /* tried again at the next call */
     int tiles = t->rows * t->columns, number = 0;
     for (uint32_t worker = 0; cells && worker < rows; worker++) {
         orders[ORDER_morton].fill(&matrix, worker, cells);

@@ -10,16 +10,12 @@ enum { piece_bytes = 1 << 20 };
 
 struct pieces {
     size_t most;    /* elements of one */
-    char *spare[2]; /* each has room for a piece */
+    char *spare[2]; /* each has room for a piece; the team keeps them */
 };
 
-/* False: no memory, on this rank. To be ended by scratch_drop. */
-static inline bool pieces_begin(struct pieces *pieces, struct team *team, const struct reduction *reduction) {
-    pieces->most = reduction->bytes < piece_bytes ? piece_bytes / reduction->bytes : 1;
-    if (pieces->most > reduction->count) pieces->most = reduction->count;
-    for (int i = 0; i < 2; i++) pieces->spare[i] = scratch_take(team, pieces->most * reduction->bytes);
-    return pieces->spare[0] && pieces->spare[1];
-}
+/* For pieces of up to so many bytes, the same on all ranks. Collective at the first call of a size; false on all ranks when one has
+ * no memory. */
+bool pieces_get(struct pieces *pieces, struct team *team, const struct reduction *reduction, size_t bytes);
 
 /* Seconds for so many steps, one after the other, in each of which a vector comes and is combined. */
 static inline double combining_steps(const struct team *team, const struct shape *shape, int steps, size_t bytes) {

@@ -16,12 +16,11 @@ static double cost(const struct team *team, const struct shape *shape, const str
 }
 
 /* One step: the piece of mine goes w ranks on, that of another comes. */
-static int shift(struct team *team, int w, const char *mine, char *theirs, size_t bytes) {
-    int mark = messages_mark(team), error = 0;
-    if (team->me >= w) error = message_recv(team, team->me - w, theirs, bytes, TAG);
-    if (team->me + w < team->p && !error) error = message_send(team, team->me + w, mine, bytes, TAG);
-    int last = messages_finish(team, mark);
-    return error ? error : last;
+static void shift(struct team *team, int w, const char *mine, char *theirs, size_t bytes) {
+    int mark = messages_mark(team);
+    if (team->me >= w) message_recv(team, team->me - w, theirs, bytes, TAG);
+    if (team->me + w < team->p) message_send(team, team->me + w, mine, bytes, TAG);
+    messages_finish(team, mark);
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
@@ -29,24 +28,23 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     const struct reduction *reduction = call->reduction;
     bool exclusive = call->shape.collective == COLL_exscan;
     struct pieces pieces;
-    int error = 0;
-    if (!pieces_begin(&pieces, team, reduction)) return FAILED;
-    for (size_t at = 0, now; at < reduction->count && !error; at += now) {
+    if (!pieces_get(&pieces, team, reduction, piece_bytes)) return LEFT;
+    far_begin(team, call, false);
+    for (size_t at = 0, now; at < reduction->count; at += now) {
         now = reduction->count - at < pieces.most ? reduction->count - at : pieces.most;
         size_t bytes = now * reduction->bytes;
         char *mine = pieces.spare[0], *theirs = pieces.spare[1], *result = call->recv + at * reduction->bytes;
-        memcpy(mine, call->send + at * reduction->bytes, bytes);
-        for (int w = 1; w < team->p && !error; w *= 2) {
-            error = shift(team, w, mine, theirs, bytes);
-            if (team->me < w || error) continue;
+        if (!messages_lost(team)) memcpy(mine, call->send + at * reduction->bytes, bytes);
+        for (int w = 1; w < team->p; w *= 2) {
+            shift(team, w, mine, theirs, bytes);
+            if (team->me < w || messages_lost(team)) continue;
             reduction->combine(reduction, theirs, mine, now);
             if (exclusive && w == 1) memcpy(result, theirs, bytes);
             else if (exclusive) reduction->combine(reduction, theirs, result, now);
         }
-        if (!exclusive) memcpy(result, mine, bytes);
+        if (!exclusive && !messages_lost(team)) memcpy(result, mine, bytes);
     }
-    scratch_drop(team);
-    return error ? FAILED : DONE;
+    return far_end(team);
 }
 
 const struct algorithm_code algorithm_prefix = {.where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = cost, .run = run};

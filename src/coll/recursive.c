@@ -22,7 +22,6 @@ struct walk_of_piece {
     const struct reduction *reduction;
     size_t count, bytes;
     char *mine, *theirs;
-    int error;
 };
 
 static void swap(struct walk_of_piece *w) {
@@ -33,16 +32,14 @@ static void swap(struct walk_of_piece *w) {
 /* Sends, receives, or both, and waits. */
 static void trade(struct walk_of_piece *w, int rank, const char *send, char *recv) {
     int mark = messages_mark(w->team);
-    if (w->error) return;
-    if (recv) w->error = message_recv(w->team, rank, recv, w->bytes, TAG);
-    if (send && !w->error) w->error = message_send(w->team, rank, send, w->bytes, TAG);
-    int last = messages_finish(w->team, mark);
-    if (!w->error) w->error = last;
+    if (recv) message_recv(w->team, rank, recv, w->bytes, TAG);
+    if (send) message_send(w->team, rank, send, w->bytes, TAG);
+    messages_finish(w->team, mark);
 }
 
 /* What came is the right, or the left operand. */
 static void join(struct walk_of_piece *w, bool right) {
-    if (w->error) return;
+    if (messages_lost(w->team)) return;
     if (right) w->reduction->combine(w->reduction, w->mine, w->theirs, w->count), swap(w);
     else w->reduction->combine(w->reduction, w->theirs, w->mine, w->count);
 }
@@ -70,17 +67,17 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     const struct reduction *reduction = call->reduction;
     struct walk_of_piece w = {.team = team, .reduction = reduction};
     struct pieces pieces;
-    if (!pieces_begin(&pieces, team, reduction)) return FAILED;
-    for (size_t at = 0; at < reduction->count && !w.error; at += w.count) {
+    if (!pieces_get(&pieces, team, reduction, piece_bytes)) return LEFT;
+    far_begin(team, call, false);
+    for (size_t at = 0; at < reduction->count; at += w.count) {
         w.count = reduction->count - at < pieces.most ? reduction->count - at : pieces.most;
         w.bytes = w.count * reduction->bytes;
         w.mine = pieces.spare[0], w.theirs = pieces.spare[1];
-        memcpy(w.mine, call->send + at * reduction->bytes, w.bytes);
+        if (!messages_lost(team)) memcpy(w.mine, call->send + at * reduction->bytes, w.bytes);
         walk(&w);
-        memcpy(call->recv + at * reduction->bytes, w.mine, w.bytes);
+        if (!messages_lost(team)) memcpy(call->recv + at * reduction->bytes, w.mine, w.bytes);
     }
-    scratch_drop(team);
-    return w.error ? FAILED : DONE;
+    return far_end(team);
 }
 
 const struct algorithm_code algorithm_recursive = {

@@ -80,6 +80,7 @@ static void stage(const struct job *job, const struct staged *staged) {
 
 static void combine_part(const struct job *job, const struct staged *staged, struct part part) {
     const struct reduction *reduction = job->call->reduction;
+    if (job->spoiled) return;
     size_t strip = strip_bytes > reduction->bytes ? strip_bytes / reduction->bytes : 1;
     for (size_t done = 0; done < part.count; done += strip) {
         size_t now = part.count - done < strip ? part.count - done : strip, at = (part.first + done) * reduction->bytes;
@@ -141,16 +142,16 @@ static void add_nodes(const struct job *job) {
     else reduction->combine(reduction, job->out, job->call->recv, reduction->count);
 }
 
-enum outcome universal_reduction(const struct job *job) {
+enum outcome universal_reduction(struct job *job) {
     const struct call *call = job->call;
     size_t bytes = call->reduction->count * call->reduction->bytes;
     struct staged staged = staged_of(job);
     /* Elements with long gaps; asked of the fullest node, so that all leave. */
     if ((double)staged.step * job->places->most > (double)(job_room(job->team) / 2)) return LEFT;
     stage(job, &staged);
-    sync_all(job->node, 0);
+    job_meet(job, job->absent);
     combine_node(job, &staged);
-    if (is_prefix(job) && !job->absent) take_prefix(job, &staged);
+    if (is_prefix(job) && !job->spoiled) take_prefix(job, &staged);
     enum outcome outcome = job_end(job, combine_nodes(job, &staged));
     if (outcome != DONE || bytes == 0) return outcome;
     if (is_prefix(job)) add_nodes(job);

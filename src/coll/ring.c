@@ -15,8 +15,8 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     (void)arguments;
     struct gathering g;
     int p = team->p, me = team->me;
-    gathering_begin(&g, team, call);
-    for (int k = 1; k < p && !g.error; k++) {
+    if (!gathering_begin(&g, team, call)) return LEFT;
+    for (int k = 1; k < p; k++) {
         int mark = messages_mark(team), theirs = (me + p - k) % p;
         gathering_recv(&g, (me + p - 1) % p, theirs, 1, 0);
         gathering_send(&g, (me + 1) % p, theirs + 1, 1, 0);

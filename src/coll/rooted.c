@@ -6,6 +6,7 @@
 /* At the beginning of `in`: bytes of my node's ranks' blocks; of those for, or from, each node, and where they begin. */
 struct table {
     uint64_t *sizes;          /* [places->most] by each rank; only where the ranks do not know all */
+    uint64_t *given;          /* [places->most] of a scatter, by the root, on its node: what it has for each of its ranks */
     int64_t *totals, *starts; /* [nodes] by the root, on its node */
     char *data;
 };
@@ -13,9 +14,10 @@ struct table {
 static struct table table_of(const struct job *job) {
     size_t most = (size_t)job->places->most, nodes = (size_t)job->places->nodes;
     struct table table = {.sizes = (uint64_t *)(void *)job->in};
-    table.totals = (int64_t *)(table.sizes + most);
+    table.given = table.sizes + most;
+    table.totals = (int64_t *)(table.given + most);
     table.starts = table.totals + nodes;
-    table.data = job->in + ((most + 2 * nodes) * sizeof(uint64_t) + 63) / 64 * 64;
+    table.data = job->in + ((2 * most + 2 * nodes) * sizeof(uint64_t) + 63) / 64 * 64;
     return table;
 }
 
@@ -44,10 +46,12 @@ static void pack(const struct job *job, const struct blocks *blocks, int b, char
     layout_pack(to, block.at, block.layout, block.elements);
 }
 
-static void unpack(const struct job *job, const struct blocks *blocks, int b, const char *from) {
-    if (job->absent || b >= blocks->count) return;
+/* What has been put there are so many bytes; SIZE_MAX: as many as the block has. */
+static void unpack(const struct job *job, const struct blocks *blocks, int b, const char *from, size_t bytes) {
+    if (job->absent || job->spoiled || b >= blocks->count) return;
     struct block block = block_of(blocks, b);
-    layout_unpack(block.at, block.layout, block.elements, from, block_bytes(&block));
+    if (bytes < SIZE_MAX) fit_block(&block, bytes);
+    layout_unpack(block.at, block.layout, block.elements, from, bytes < block_bytes(&block) ? bytes : block_bytes(&block));
 }
 
 /* The root's block for itself. */
@@ -69,18 +73,29 @@ static struct blocks runs_at(char *base, int count, const struct table *table) {
     return byte_runs(base, count, table->totals, table->starts);
 }
 
-enum outcome universal_bcast(const struct job *job) {
+/* The block lies behind its length, as the root knows it, or the leader of another node. */
+enum { length_line = 64 };
+
+enum outcome universal_bcast(struct job *job) {
     const struct call *call = job->call;
     int source = job->places->node_of[call->root];
     bool root = job->team->me == call->root, near = job->home == source;
-    if (root) pack(job, call->sends, 0, job->in);
-    sync_all(job->node, 0);
-    struct blocks run = run_at(near ? job->in : job->out, call->shape.bytes), none = {.layout = &layout_bytes};
+    char *there = near ? job->in : job->out;
+    uint64_t *length = (uint64_t *)(void *)there;
+    there += length_line;
+    if (root) {
+        struct block block = block_of(call->sends, 0);
+        *length = block_bytes(&block);
+        pack(job, call->sends, 0, there);
+    }
+    job_meet(job, root && job->absent);
+    if (!near && job->leads) *length = call->shape.bytes;
+    struct blocks run = run_at(there, near ? (size_t)*length : call->shape.bytes), none = {.layout = &layout_bytes};
     uint32_t trouble =
         job_among_nodes(job, &(struct call){.sends = near ? &run : &none, .recvs = near ? &none : &run, .root = source});
-    if (near && !root) unpack(job, call->recvs, 0, job->in);
+    if (near && !root) unpack(job, call->recvs, 0, there, (size_t)*length);
     enum outcome outcome = job_end(job, trouble);
-    if (!near && outcome == DONE) unpack(job, call->recvs, 0, job->out);
+    if (!near && outcome == DONE) unpack(job, call->recvs, 0, there, (size_t)*length);
     return outcome;
 }
 
@@ -98,6 +113,13 @@ static uint32_t move_among_nodes(const struct job *job, const struct blocks *sen
     return job_among_nodes(job, &inner);
 }
 
+/* The root's block for a rank, or from it. Of a gather all know what the ranks send, whatever the root has room for. */
+static size_t rooted_bytes(const struct job *job, const struct blocks *blocks, int rank) {
+    if (job->call->shape.collective == COLL_gather) return job->call->shape.bytes;
+    struct block block = block_of(blocks, rank);
+    return block_bytes(&block);
+}
+
 /* The root: how many bytes its blocks for, or from, the other nodes' ranks have, and where they begin, node by node. */
 static void fill_table(const struct job *job, const struct table *table, const struct blocks *blocks) {
     const struct places *places = job->places;
@@ -106,28 +128,30 @@ static void fill_table(const struct job *job, const struct table *table, const s
         table->starts[n] = at;
         for (int i = places->first[n]; i < places->first[n + 1]; i++) {
             if (places->ranks[i] == job->team->me || !(blocks->layout || blocks->layouts)) continue;
-            struct block block = block_of(blocks, places->ranks[i]);
-            at += (int64_t)block_bytes(&block);
+            size_t bytes = rooted_bytes(job, blocks, places->ranks[i]);
+            if (n == job->home) table->given[i - places->first[n]] = bytes;
+            at += (int64_t)bytes;
         }
         table->totals[n] = n == job->home ? 0 : at - table->starts[n];
     }
 }
 
-/* The root: the blocks of a node's ranks, one behind the other, to or from there. Returns where they end. */
-static char *move_node(const struct job *job, const struct blocks *blocks, int n, char *at, bool in) {
+/* The root: the blocks of a node's ranks, one behind the other, to or from there. Returns where they end. On its own node each rank
+ * has said, or all know, how long what it has put there is. */
+static char *move_node(const struct job *job, const struct blocks *blocks, int n, char *at, const struct table *said, bool in) {
     const struct places *places = job->places;
     for (int i = places->first[n]; i < places->first[n + 1] && !job->absent; i++) {
         int r = places->ranks[i];
         if (r == job->team->me) continue;
-        struct block block = block_of(blocks, r);
+        size_t bytes = said ? (size_t)said->sizes[i - places->first[n]] : rooted_bytes(job, blocks, r);
         if (in) pack(job, blocks, r, at);
-        else unpack(job, blocks, r, at);
-        at += block_bytes(&block);
+        else unpack(job, blocks, r, at, bytes);
+        at += bytes;
     }
     return at;
 }
 
-enum outcome universal_gather(const struct job *job) {
+enum outcome universal_gather(struct job *job) {
     const struct call *call = job->call;
     struct table table = table_of(job);
     bool root = job->team->me == call->root, near = job->home == job->places->node_of[call->root];
@@ -137,34 +161,38 @@ enum outcome universal_gather(const struct job *job) {
         sync_all(job->node, 0);
     }
     if (!root) pack(job, call->sends, 0, table.data + bytes_before(job, &table, job->local));
-    sync_all(job->node, 0);
-    if (root) move_node(job, call->recvs, job->home, table.data, false), relay_own(job);
+    job_meet(job, !root && job->absent);
+    if (root) move_node(job, call->recvs, job->home, table.data, call->shape.unsized ? &table : NULL, false), relay_own(job);
     struct blocks none = {.layout = &layout_bytes}, sent = run_at(table.data, near ? 0 : bytes_before(job, &table, job->here));
     struct blocks come = near ? runs_at(job->out, job->places->nodes, &table) : none;
     uint32_t trouble = move_among_nodes(job, &sent, &come);
     enum outcome outcome = job_end(job, trouble);
+    if (blocks_cut && !root) return blocks_cut = false, job->absent ? FAILED : DONE; /* the root has less room than was sent */
     for (int n = 0; n < job->places->nodes && root && outcome == DONE; n++)
-        if (n != job->home) move_node(job, call->recvs, n, job->out + table.starts[n], false);
+        if (n != job->home) move_node(job, call->recvs, n, job->out + table.starts[n], NULL, false);
     return outcome;
 }
 
-enum outcome universal_scatter(const struct job *job) {
+enum outcome universal_scatter(struct job *job) {
     const struct call *call = job->call;
     struct table table = table_of(job);
     bool root = job->team->me == call->root, near = job->home == job->places->node_of[call->root];
     if (call->shape.unsized) table.sizes[job->local] = my_bytes(job, call->recvs);
     if (root) {
+        table.given[job->local] = 0;
         fill_table(job, &table, call->sends);
         char *at = table.data;
-        for (int n = 0; n < job->places->nodes; n++) at = move_node(job, call->sends, n, at, true);
+        for (int n = 0; n < job->places->nodes; n++) at = move_node(job, call->sends, n, at, NULL, true);
     }
-    sync_all(job->node, 0);
-    size_t mine = bytes_before(job, &table, job->local);
+    job_meet(job, root && job->absent);
+    size_t mine = 0;
+    for (int l = 0; near && l < job->local; l++) mine += (size_t)table.given[l];
+    if (!near) mine = bytes_before(job, &table, job->local);
     struct blocks none = {.layout = &layout_bytes}, come = run_at(job->out, near ? 0 : bytes_before(job, &table, job->here));
     struct blocks sent = near ? runs_at(table.data, job->places->nodes, &table) : none;
     if (root) relay_own(job);
-    else if (near) unpack(job, call->recvs, 0, table.data + table.starts[job->home] + mine);
+    else if (near) unpack(job, call->recvs, 0, table.data + table.starts[job->home] + mine, (size_t)table.given[job->local]);
     enum outcome outcome = job_end(job, move_among_nodes(job, &sent, &come));
-    if (!near && outcome == DONE) unpack(job, call->recvs, 0, job->out + mine);
+    if (!near && outcome == DONE) unpack(job, call->recvs, 0, job->out + mine, SIZE_MAX);
     return outcome;
 }

@@ -2,28 +2,33 @@
 /* rounds - the messages of a round of bruck; see rounds.h. */
 #include "coll/rounds.h"
 
-#include <errno.h>
+size_t rounds_need(int p, int radix, bool known) {
+    size_t bytes = 0;
+    for (struct digit digit = {p, 1, radix}; digit.width < p; digit.width *= radix)
+        for (int v = 1; v <= last_value(&digit); v++)
+            bytes += parcel_needs(count_positions(&digit, v), known, true) + parcel_needs(count_positions(&digit, v), known, false);
+    return bytes;
+}
 
-/* A parcel with room for the sizes. */
-static int parcel_of(struct rounds *r, const struct digit *digit, int value, int peer, struct parcel *parcel) {
+static void parcel_of(struct rounds *r, const struct digit *digit, int value, int peer, bool comes, struct parcel *parcel) {
     int count = count_positions(digit, value);
     *parcel = (struct parcel){.peer = peer, .count = count, .known = r->known, .memory = r->next};
     if (r->next) r->next += 1 + count;
-    parcel->sizes = scratch_take(r->team, (size_t)count * sizeof *parcel->sizes);
-    return parcel->sizes ? 0 : -ENOMEM;
+    parcel_furnish(parcel, &r->larder, comes);
 }
 
-static int measure(struct rounds *r, const struct digit *digit, int value, struct parcel *out) {
-    int error = parcel_of(r, digit, value, (r->me + value * digit->width) % r->p, out), b = 0;
-    for (int i = last_position(digit, value); i >= 0 && !error; i = position_before(digit, i))
+static void measure(struct rounds *r, const struct digit *digit, int value, struct parcel *out) {
+    int b = 0;
+    parcel_of(r, digit, value, (r->me + value * digit->width) % r->p, false, out);
+    for (int i = last_position(digit, value); i >= 0; i = position_before(digit, i))
         out->bytes += out->sizes[b++] = r->slot[i].bytes;
-    return error;
 }
 
 static void pack(const struct rounds *r, const struct round *round, int value, bool early) {
     const struct parcel *out = &round->out[value - 1];
     struct joint joint = {0};
     char *to = out->at;
+    if (messages_lost(r->team)) return;
     for (int i = last_position(&round->digit, value), b = 0; i >= 0; i = position_before(&round->digit, i)) {
         if ((i % round->digit.width < round->early) == early) joint_add(&joint, to, r->slot[i].at, out->sizes[b]);
         to += out->sizes[b++];
@@ -31,36 +36,35 @@ static void pack(const struct rounds *r, const struct round *round, int value, b
     joint_end(&joint);
 }
 
-int round_open(struct rounds *r, struct round *round) {
-    int messages = last_value(&round->digit), error = 0;
+void round_open(struct rounds *r, struct round *round) {
+    int messages = last_value(&round->digit);
     size_t bytes = 0;
-    for (int v = 1; v <= messages && !error; v++) {
-        error = measure(r, &round->digit, v, &round->out[v - 1]);
+    for (int v = 1; v <= messages; v++) {
+        measure(r, &round->digit, v, &round->out[v - 1]);
         bytes += parcel_head(&round->out[v - 1]) + round->out[v - 1].bytes + 16;
     }
-    if (!error && bytes > round->room) {
-        round->packed = scratch_take(r->team, bytes);
+    if (bytes > round->room && !messages_lost(r->team)) {
+        round->packed = far_take(r->team, bytes);
         round->room = bytes;
-        if (!round->packed) error = -ENOMEM;
     }
     char *at = round->packed;
-    for (int v = 1; v <= messages && !error; v++) {
+    for (int v = 1; v <= messages && !messages_lost(r->team); v++) {
         struct parcel *out = &round->out[v - 1];
         out->at = at + (parcel_head(out) + 7) / 8 * 8;
         at = out->at + (out->bytes + 7) / 8 * 8;
         if (round->early > 0) pack(r, round, v, true);
     }
-    return error;
 }
 
 /* What a message of the last round brings is received where it belongs, if its places follow each other. */
-static int expect(struct rounds *r, struct round *round, int value, int mark) {
+static void await(struct rounds *r, struct round *round, int value, int mark) {
     const struct digit *digit = &round->digit;
     struct parcel *in = &round->in[value - 1];
-    int error = parcel_of(r, digit, value, (r->me + r->p - value * digit->width) % r->p, in), b = 0;
+    int b = 0;
+    parcel_of(r, digit, value, (r->me + r->p - value * digit->width) % r->p, true, in);
     bool straight = is_last(digit) && !r->call->in_place;
     char *first = NULL;
-    for (int i = last_position(digit, value); i >= 0 && r->known && !error; i = position_before(digit, i), b++) {
+    for (int i = last_position(digit, value); i >= 0 && r->known; i = position_before(digit, i), b++) {
         int source = (r->me + r->p - i % (digit->width * digit->radix)) % r->p;
         in->sizes[b] = block_between(r->team, r->call, source, (source + i) % r->p);
         if (straight) {
@@ -71,24 +75,20 @@ static int expect(struct rounds *r, struct round *round, int value, int mark) {
         in->bytes += in->sizes[b];
     }
     if (round->whole) in->bytes = (size_t)r->p * r->call->shape.bytes;
-    return error ? error : parcel_expect(r->team, in, straight ? first : NULL, TAG, mark);
+    parcel_expect(r->team, in, straight ? first : NULL, TAG, mark);
 }
 
-int round_expect(struct rounds *r, struct round *round, int mark) {
-    int error = 0;
-    for (int v = 1; v <= last_value(&round->digit) && !error; v++) error = expect(r, round, v, mark);
-    return error;
+void round_expect(struct rounds *r, struct round *round, int mark) {
+    for (int v = 1; v <= last_value(&round->digit); v++) await(r, round, v, mark);
 }
 
-int round_send(struct rounds *r, struct round *round) {
-    int error = 0;
-    for (int v = 1; v <= last_value(&round->digit) && !error; v++) {
+void round_send(struct rounds *r, struct round *round) {
+    for (int v = 1; v <= last_value(&round->digit); v++) {
         struct parcel *out = &round->out[v - 1];
         if (round->whole) out->at = round->whole, out->bytes = (size_t)r->p * r->call->shape.bytes;
         else pack(r, round, v, false);
-        error = parcel_send(r->team, out, TAG);
+        parcel_send(r->team, out, TAG);
     }
-    return error;
 }
 
 void round_settle(struct rounds *r, const struct round *round) {

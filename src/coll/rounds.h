@@ -51,15 +51,17 @@ struct rounds {
     int delivered; /* so many positions' blocks are in the receive buffer */
     bool known;
     struct run *slot;      /* [p] where the block at each position lies, or will when the messages under way have come */
-    size_t *memory, *next; /* what parcels remember, and what of it is for the next parcel; NULL where sizes are known */
+    size_t *next;          /* what parcels remember: of the next parcel; NULL where sizes are known */
+    struct larder larder;  /* for the parcels */
 };
 
-/* All but the last: 0 or -errno. */
+/* Bytes that the parcels of all rounds need, whatever becomes of the call. */
+size_t rounds_need(int p, int radix, bool known);
 /* Lays out the messages of a round, of which digit is set, by what the slots say, and packs what is early. */
-int round_open(struct rounds *r, struct round *round);
+void round_open(struct rounds *r, struct round *round);
 /* Begins to receive its messages; to send them, packing the rest. */
-int round_expect(struct rounds *r, struct round *round, int mark);
-int round_send(struct rounds *r, struct round *round);
+void round_expect(struct rounds *r, struct round *round, int mark);
+void round_send(struct rounds *r, struct round *round);
 /* Sets the slots of what comes: not before its sizes are known. Local. */
 void round_settle(struct rounds *r, const struct round *round);
 

@@ -7,7 +7,6 @@
 
 /* ranks are numbered node by node here: seats. */
 struct spreading {
-    bool ready;               /* on all ranks */
     char *out, *in;           /* of the space: what the node's ranks have put there, and what all have */
     uint64_t *at;             /* [p + 1] where each seat's block begins */
     int64_t *counts, *displs; /* [nodes] of the call on a lane */
@@ -17,11 +16,8 @@ static const char ours;
 /* NULL on all ranks when one has no memory. */
 static struct spreading *spreading_of(struct team *team) {
     size_t words = (size_t)team->p + 1 + 2 * (size_t)team->places->nodes;
-    bool fresh;
-    struct spreading *s = team_keeps(team, &ours, 0, sizeof *s + words * sizeof *s->at, &fresh);
-    if (s && s->ready) return s;
-    if (!messages_agree(team, s != NULL)) return NULL;
-    s->ready = true;
+    struct spreading *s = team_keeps_agreed(team, &ours, 0, sizeof *s + words * sizeof *s->at, true);
+    if (!s) return NULL;
     s->at = (uint64_t *)(s + 1);
     s->counts = (int64_t *)(s->at + team->p + 1);
     s->displs = s->counts + team->places->nodes;
@@ -45,12 +41,15 @@ static enum outcome run_lane(struct team *team, const struct call *outer, const 
     }
     int first = part(places, scheme, lane->me, l), count = part(places, scheme, lane->me, l + 1) - first;
     struct block own = block_of(outer->sends, 0);
-    bool straight = count == 1 && places->ranks[first] == team->me && own.layout->run;
+    bool straight = count == 1 && places->ranks[first] == team->me && own.layout->run &&
+                    block_bytes(&own) == (size_t)s->counts[lane->me];
     char *from = straight ? own.at : s->out + s->displs[lane->me];
     struct blocks sends = {.base = from, .count = 1, .layout = &layout_bytes, .each = (size_t)s->counts[lane->me]};
     struct blocks recvs = byte_runs(s->in, places->nodes, s->counts, s->displs);
-    struct call call = {
-        .shape = {.collective = COLL_allgatherv, .bytes = longest, .beside = scheme->lanes}, .sends = &sends, .recvs = &recvs};
+    struct call call = {.shape = {.collective = COLL_allgatherv, .bytes = longest, .beside = scheme->lanes},
+                        .sends = &sends,
+                        .recvs = &recvs,
+                        .trouble = outer->trouble};
     return longest ? routine_run(arguments->inner, lane, &call) : DONE;
 }
 
@@ -63,7 +62,7 @@ enum outcome lanes_spread(struct team *team, const struct call *given, const str
     struct call call = *given;
     call.sends = &sends, call.recvs = &recvs;
     if (scheme.lanes > places->most) scheme.lanes = places->most;
-    bool absent = call.trouble & LEAVE, failed = absent;
+    bool absent = call.trouble & LEAVE, failed = false;
     int seat = places->first[places->node_of[team->me]] + places->local_of[team->me];
     bool equal = call.shape.collective == COLL_allgather;
     s->at[0] = 0;
@@ -76,17 +75,21 @@ enum outcome lanes_spread(struct team *team, const struct call *given, const str
     s->in = s->out + room / 2;
     struct joint joint = {0};
     struct block own = block_of(&sends, 0);
+    bool cut;
+    cut_block(&own, s->at[seat + 1] - s->at[seat]);
     if (!absent) pack_block(&joint, s->out + s->at[seat], &own);
     joint_end(&joint);
-    sync_all(team->node, 0);
+    call.trouble = sync_all(team->node, call.trouble & LEAVE) & LEAVE; /* who is absent spoils what leaves the node */
+    cut = blocks_cut, blocks_cut = false;
     for (int l = team->node->me; l < scheme.lanes; l += team->node->p)
-        if (run_lane(team, &call, arguments, &scheme, s, l) == FAILED) failed = true;
-    failed = sync_all(team->node, failed ? PATH_LOST : 0) & PATH_LOST;
-    for (int r = 0; r < team->p && !absent; r++) {
+        if (run_lane(team, &call, arguments, &scheme, s, l) != DONE) failed = true;
+    enum outcome outcome = lanes_end(team->node, failed || call.trouble, blocks_cut);
+    blocks_cut = blocks_cut || cut;
+    for (int r = 0; r < team->p && outcome == DONE; r++) {
         struct block block = block_of(&recvs, places->ranks[r]);
         if (places->ranks[r] == team->me && is_same_place(&block, &own)) continue;
         unpack_block(&joint, &block, s->in + s->at[r]);
     }
     joint_end(&joint);
-    return failed || absent ? FAILED : DONE;
+    return outcome;
 }

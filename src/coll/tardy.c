@@ -49,20 +49,19 @@ static int child(const struct task *t, int side, int k) {
 /* ---- among the nodes ---- */
 
 /* "I carry on", to all ranks of the nodes below mine: who needs it only they know. */
-static int tell_below(const struct task *t) {
+static void tell_below(const struct task *t) {
     const struct places *places = t->team->places;
-    int error = 0;
     for (int side = -1; side <= 1; side += 2) {
         for (int k = 0, node; (node = child(t, side, k)) >= 0; k++)
-            for (int l = 0; l < ranks_on(places, node) && !error; l++)
-                error = message_send(t->team, rank_at(places, node, l), &t->down, sizeof t->down, TAG_WORD);
+            for (int l = 0; l < ranks_on(places, node); l++)
+                word_send(t->team, rank_at(places, node, l), &t->down, sizeof t->down, TAG_WORD);
     }
-    return error;
 }
 
 /* What came from that side, to what I carry. */
 static void combine(struct task *t, int side, char *theirs) {
     const struct reduction *reduction = t->reduction;
+    if (messages_lost(t->team)) return;
     if (side > 0) {
         reduction->combine(reduction, t->at, theirs, t->load.count);
         t->at = t->own = theirs;
@@ -73,51 +72,50 @@ static void combine(struct task *t, int side, char *theirs) {
     reduction->combine(reduction, theirs, t->own, t->load.count);
 }
 
-static int take_in(struct task *t) {
-    int error = 0;
+static void take_in(struct task *t) {
     for (int side = -1; side <= 1; side += 2) {
-        for (int k = 0, node; !error && (node = child(t, side, k)) >= 0; k++) {
+        for (int k = 0, node; (node = child(t, side, k)) >= 0; k++) {
             char *theirs = t->at == t->spare[0] ? t->spare[1] : t->spare[0];
-            int from;
-            error = words_wait(t->team, t->words, node, &from);
-            if (!error) error = words_receive(t->team, from, theirs, t->load.bytes, TAG_AFTER_WORD);
-            if (!error) combine(t, side, theirs);
+            int from, mark = messages_mark(t->team);
+            if (words_wait(t->team, t->words, node, &from) != 0) return;
+            message_recv(t->team, from, theirs, t->load.bytes, TAG_AFTER_WORD);
+            messages_finish(t->team, mark);
+            combine(t, side, theirs);
         }
     }
-    return error;
 }
 
-static int hand_up(const struct task *t) {
-    int error = 0, above = parent(t, t->home), to = t->root;
-    if (above != t->middle) error = words_wait(t->team, t->words, above, &to);
-    if (!error) error = message_send(t->team, to, &t->up, sizeof t->up, TAG_WORD);
-    return error ? error : message_send(t->team, to, t->at, t->load.bytes, TAG_AFTER_WORD);
+static void hand_up(const struct task *t) {
+    int above = parent(t, t->home), to = t->root;
+    if (above != t->middle && words_wait(t->team, t->words, above, &to) != 0) return;
+    word_send(t->team, to, &t->up, sizeof t->up, TAG_WORD);
+    message_send(t->team, to, t->at, t->load.bytes, TAG_AFTER_WORD);
 }
 
-static int reduce_piece(struct task *t, char *result) {
+static void reduce_piece(struct task *t, char *result) {
     struct team *team = t->team;
     bool is_root = team->me == t->root;
     bool root_tells = words_begin_window(t->words);
     int owed = t->home != t->middle && (root_tells || parent(t, t->home) != t->middle);
-    int mark = messages_mark(team), error = words_catch_up(team, t->words, owed);
-    if (!error && is_root && root_tells) error = tell_below(t);
+    int mark = messages_mark(team);
+    words_catch_up(team, t->words, owed);
+    if (is_root && root_tells) tell_below(t);
     if (t->home == t->middle) {
         arrival_reduce(team->node, team->places->local_of[t->root], &t->load, result);
-        if (!is_root) return error;
+        if (!is_root) return;
         t->at = t->own = result;
     } else {
         const char *sent = t->load.at; /* the user's, still, where no other rank sits */
-        if (!arrival_combine(team->node, &t->load)) return error;
+        if (!arrival_combine(team->node, &t->load)) return;
         t->at = t->load.at;
         t->own = t->at == sent ? NULL : (char *)(uintptr_t)t->at;
-        if (!error) error = tell_below(t);
+        tell_below(t);
     }
-    if (!error) error = take_in(t);
-    if (!error && !is_root) error = hand_up(t);
-    int last = messages_finish(team, mark);
+    take_in(t);
+    if (!is_root) hand_up(t);
+    messages_finish(team, mark);
     if (is_root && t->at != result) memcpy(result, t->at, t->load.bytes);
     load_drop(&t->load);
-    return error ? error : last;
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
@@ -125,29 +123,28 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     const struct reduction *reduction = call->reduction;
     size_t bytes = reduction->bytes, most = bytes3 / bytes;
     if (most == 0) return LEFT;
+    struct pieces pieces;
     struct words *words = words_of(team);
+    if (!words || !pieces_get(&pieces, team, reduction, bytes3)) return LEFT;
+    far_begin(team, call, false);
     struct task task = {.team = team, .words = words, .reduction = reduction, .root = call->root};
     task.home = team->places->node_of[team->me];
     task.middle = team->places->node_of[call->root];
-    if (most > reduction->count) most = reduction->count;
-    for (int i = 0; i < 2; i++) task.spare[i] = scratch_take(team, most * bytes);
-    int error = words && task.spare[0] && task.spare[1] ? 0 : -ENOMEM;
-    for (size_t at = 0, now; at < reduction->count && !error; at += now) {
+    for (int i = 0; i < 2; i++) task.spare[i] = pieces.spare[i];
+    for (size_t at = 0, now; at < reduction->count; at += now) {
         now = reduction->count - at < most ? reduction->count - at : most;
         task.up = (struct word){words->number, 0};
         task.down = (struct word){words->number, 1};
         task.load = load_of(team->node, reduction, call->send + at * bytes, now);
-        error = reduce_piece(&task, call->recv + at * bytes);
+        reduce_piece(&task, call->recv + at * bytes);
         words->number++;
     }
-    scratch_drop(team);
-    if (error && words) words->lost = true;
-    return error ? FAILED : DONE;
+    return far_end(team);
 }
 
 static int prepare(struct team *team, const struct arguments *arguments) {
     (void)arguments;
-    return team_agree(team, words_of(team) != NULL) ? 0 : -ENOMEM;
+    return team_agree(team, words_ready(team)) ? 0 : -ENOMEM;
 }
 
 static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {

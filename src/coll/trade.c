@@ -2,9 +2,9 @@
 /* trade - the phases of mnco's alltoall; see trade.h, and mnco.c for what it is. */
 #include "coll/trade.h"
 
-#include <errno.h>
-
 enum { TO_OWNER = 3, TO_RECEIVER };
+
+static char nowhere[1]; /* for a part that is lost */
 
 static struct group group_at(int p, int groups, int group) {
     int first = group_first(p, groups, group);
@@ -32,70 +32,67 @@ static size_t *remember(struct trade *t, int blocks) {
 
 /* ---- 1: to the owners ---- */
 
-static int expect_senders(struct trade *t, int mark) {
-    int error = 0;
-    for (int s = 0; s < t->senders.count && !error; s++) {
+static void expect_senders(struct trade *t, int mark) {
+    for (int s = 0; s < t->senders.count; s++) {
         struct parcel *in = &t->in[s];
         int source = t->senders.first + s;
         *in = (struct parcel){.peer = source, .count = t->receivers.count, .known = t->known, .number = -1};
         in->memory = remember(t, in->count);
-        in->sizes = scratch_take(t->team, (size_t)in->count * sizeof *in->sizes);
-        if (!in->sizes) return -ENOMEM;
+        parcel_furnish(in, &t->larder, true);
         for (int b = 0; b < in->count && (t->known || source == t->me); b++) {
             in->sizes[b] = block_between(t->team, t->call, source, t->receivers.first + b);
             in->bytes += in->sizes[b];
         }
-        if (source != t->me) error = parcel_expect(t->team, in, NULL, TO_OWNER, mark);
+        if (source != t->me) parcel_expect(t->team, in, NULL, TO_OWNER, mark);
     }
-    return error;
 }
 
 /* Without a copy where it can go as it lies. */
-static int send_to(struct trade *t, int owner, struct group group) {
+static void send_to(struct trade *t, int owner, struct group group) {
     struct parcel out = {.peer = owner, .count = group.count, .known = t->known, .memory = remember(t, group.count)};
+    parcel_furnish(&out, &t->larder, false);
     out.at = in_one_piece(&t->sends, group, &out.bytes);
     bool mine = owner == t->me, kept = t->call->in_place && mine;
     if (!out.at || kept || (!t->known && !mine)) {
-        char *to = scratch_take(t->team, parcel_head(&out) + out.bytes);
+        char *to = far_take(t->team, parcel_head(&out) + out.bytes);
         struct joint joint = {0};
-        if (!to) return -ENOMEM;
-        out.at = to += parcel_head(&out);
-        for (int b = 0; b < group.count; b++) {
+        if (to) out.at = to += parcel_head(&out);
+        for (int b = 0; b < group.count && !messages_lost(t->team); b++) {
             struct run run = run_of(&t->sends, group.first + b);
             joint_add(&joint, to, run.at, run.bytes);
             to += run.bytes;
         }
         joint_end(&joint);
     }
-    if (mine) return t->in[t->me - t->senders.first].at = out.at, 0;
-    if (t->known) return parcel_send(t->team, &out, TO_OWNER);
-    out.sizes = scratch_take(t->team, (size_t)group.count * sizeof *out.sizes);
-    if (!out.sizes) return -ENOMEM;
+    if (mine) {
+        t->in[t->me - t->senders.first].at = out.at;
+        return;
+    }
     for (int b = 0; b < group.count; b++) out.sizes[b] = run_of(&t->sends, group.first + b).bytes;
-    return parcel_send(t->team, &out, TO_OWNER);
+    parcel_send(t->team, &out, TO_OWNER);
 }
 
-int trade_gather(struct trade *t) {
+void trade_gather(struct trade *t) {
     const struct tiling *tiling = t->tiling;
     int mark = messages_mark(t->team), row = group_of(t->p, tiling->rows, t->me);
-    int error = t->owner ? expect_senders(t, mark) : 0;
-    for (int k = 0; k < tiling->columns && !error; k++) { /* not all to the same owner first */
+    if (t->owner) expect_senders(t, mark);
+    for (int k = 0; k < tiling->columns; k++) { /* not all to the same owner first */
         int column = (k + t->me) % tiling->columns;
-        error = send_to(t, tiling->owner[row * tiling->columns + column], group_at(t->p, tiling->columns, column));
+        send_to(t, tiling->owner[row * tiling->columns + column], group_at(t->p, tiling->columns, column));
     }
-    if (error) return messages_finish(t->team, mark), error;
-    return t->known ? messages_finish(t->team, mark) : parcels_finish(t->team, t->in, t->senders.count, TO_OWNER, mark);
+    if (t->known) messages_finish(t->team, mark);
+    else parcels_finish(t->team, t->in, t->senders.count, TO_OWNER, mark);
 }
 
 /* ---- 2: the transposition ---- */
 
 /* Where each cell of the tile goes: behind each other for a receiver, mine to where they belong. */
-static int lay_out(struct trade *t) {
+static void lay_out(struct trade *t) {
     int senders = t->senders.count;
     size_t all = 0;
     for (int s = 0; s < senders; s++) all += t->in[s].bytes;
-    char *at = scratch_take(t->team, all);
-    if (!at) return -ENOMEM;
+    char *at = messages_lost(t->team) ? NULL : far_take(t->team, all);
+    if (!at) at = nowhere;
     for (int b = 0; b < t->receivers.count; b++)
         for (int s = 0; s < senders; s++) {
             bool mine = t->receivers.first + b == t->me;
@@ -103,13 +100,13 @@ static int lay_out(struct trade *t) {
             t->to[b * senders + s] = (struct run){mine ? run_of(&t->recvs, t->senders.first + s).at : at, bytes};
             at += mine ? 0 : bytes;
         }
-    return 0;
 }
 
-int trade_transpose(struct trade *t) {
+void trade_transpose(struct trade *t) {
     static const struct copier plain = {.kernel = KERNEL_plain};
-    int error = t->owner ? lay_out(t) : 0;
-    if (error || !t->owner) return error;
+    if (!t->owner) return;
+    lay_out(t);
+    if (messages_lost(t->team)) return;
     int senders = t->senders.count, cells = senders * t->receivers.count;
     /* In Morton order the cells of a sender come with rising receivers, so its parcel is read from front to back. */
     for (int k = 0; k < cells; k++) {
@@ -118,44 +115,40 @@ int trade_transpose(struct trade *t) {
         copy_block(&plain, to->at, in->at, to->bytes);
         in->at += to->bytes;
     }
-    return 0;
 }
 
 /* ---- 3: to the receivers ---- */
 
-int trade_expect(struct trade *t) {
+void trade_expect(struct trade *t) {
     const struct tiling *tiling = t->tiling;
-    int column = group_of(t->p, tiling->columns, t->me), error = 0;
-    for (int row = 0; row < tiling->rows && !error; row++) {
+    int column = group_of(t->p, tiling->columns, t->me);
+    for (int row = 0; row < tiling->rows; row++) {
         int owner = tiling->owner[row * tiling->columns + column];
         struct run *last = &t->last[row];
         *last = (struct run){0};
         if (owner == t->me) continue;
         size_t bytes;
         char *at = in_one_piece(&t->recvs, group_at(t->p, tiling->rows, row), &bytes);
-        if (!at) at = last->at = scratch_take(t->team, bytes);
-        if (!at) return -ENOMEM;
-        error = message_recv(t->team, owner, at, bytes, TO_RECEIVER);
+        if (!at) at = last->at = far_take(t->team, bytes);
+        message_recv(t->team, owner, at, bytes, TO_RECEIVER);
     }
-    return error;
 }
 
 /* The owners that have something for a receiver are those of a column of tiles: they begin with different ones. So do those of a
  * row, who are neighbours, and whose messages would else leave their switch the same way where the network goes by receivers. */
-int trade_send(struct trade *t) {
-    int senders = t->senders.count, error = 0, tile = t->tiling->tile_of[t->me];
+void trade_send(struct trade *t) {
+    int senders = t->senders.count, tile = t->tiling->tile_of[t->me];
     int begin = tile / t->tiling->columns + tile % t->tiling->columns;
-    for (int k = 0; k < t->receivers.count && !error; k++) {
+    for (int k = 0; k < t->receivers.count; k++) {
         int b = (k + begin) % t->receivers.count, receiver = t->receivers.first + b;
         size_t bytes = 0;
         for (int s = 0; s < senders; s++) bytes += t->to[b * senders + s].bytes;
-        if (receiver != t->me) error = message_send(t->team, receiver, t->to[b * senders].at, bytes, TO_RECEIVER);
+        if (receiver != t->me) message_send(t->team, receiver, t->to[b * senders].at, bytes, TO_RECEIVER);
     }
-    return error;
 }
 
 void trade_spread(struct trade *t) {
-    for (int row = 0; row < t->tiling->rows; row++) {
+    for (int row = 0; row < t->tiling->rows && !messages_lost(t->team); row++) {
         struct group group = group_at(t->p, t->tiling->rows, row);
         const char *at = t->last[row].at;
         struct joint joint = {0};
@@ -181,28 +174,40 @@ static const struct cell *cells_of(struct trade *t, enum owners owners) {
     return cells;
 }
 
-static bool prepare_tile(struct trade *t, int tile, enum owners owners) {
+static void find_tile(struct trade *t) {
+    int tile = t->tiling->tile_of[t->me];
     t->owner = tile >= 0;
-    if (!t->owner) return true;
+    if (!t->owner) return;
     t->senders = group_at(t->p, t->tiling->rows, tile / t->tiling->columns);
     t->receivers = group_at(t->p, t->tiling->columns, tile % t->tiling->columns);
-    size_t senders = (size_t)t->senders.count, cells = senders * (size_t)t->receivers.count;
-    t->in = scratch_take(t->team, senders * sizeof *t->in);
-    t->to = scratch_take(t->team, cells * sizeof *t->to);
-    t->cells = cells_of(t, owners);
-    return t->in && t->to && t->cells;
 }
 
-int trade_open(struct trade *t, enum owners owners) {
+/* What the call needs in any case: my part of all messages and of my tile. */
+static size_t needs(const struct trade *t) {
+    int columns = t->tiling->columns, cells = t->senders.count * t->receivers.count;
+    size_t bytes = 256 + (size_t)t->tiling->rows * sizeof *t->last + (size_t)cells * sizeof *t->to;
+    bytes += (size_t)(t->senders.count + cells + columns + t->p) * sizeof *t->memory;
+    for (int s = 0; s < t->senders.count; s++) bytes += sizeof *t->in + parcel_needs(t->receivers.count, t->known, true);
+    for (int c = 0; c < columns; c++) bytes += parcel_needs(group_at(t->p, columns, c).count, t->known, false);
+    return bytes;
+}
+
+bool trade_open(struct trade *t, enum owners owners) {
+    static const char whose;
     sides_of(t->team, t->call, &t->sends, &t->recvs);
     t->known = t->call->bytes_between || t->call->shape.collective == COLL_alltoall;
     t->tiling = tiling_for(t->team, owners);
-    if (!t->tiling || !prepare_tile(t, t->tiling->tile_of[t->me], owners)) return -ENOMEM;
-    t->last = scratch_take(t->team, (size_t)t->tiling->rows * sizeof *t->last);
-    if (t->known) return t->last ? 0 : -ENOMEM;
-    size_t words = (size_t)(t->senders.count * (1 + t->receivers.count) + t->tiling->columns + t->p);
-    static const char whose;
-    bool fresh;
-    t->memory = team_keeps(t->team, &whose, owners, words * sizeof(size_t), &fresh);
-    return t->last && t->memory ? 0 : -ENOMEM;
+    if (t->tiling) find_tile(t);
+    if (t->owner) t->cells = cells_of(t, owners);
+    bool fine = t->tiling && (t->cells || !t->owner);
+    void *memory = team_keeps_agreed(t->team, &whose, 2 * owners + t->known, fine ? needs(t) : 0, fine);
+    if (!memory) return false;
+    t->larder.at = memory;
+    size_t cells = (size_t)(t->senders.count * t->receivers.count), senders = (size_t)t->senders.count;
+    t->memory = larder_take(&t->larder, (senders + cells + (size_t)(t->tiling->columns + t->p)) * sizeof *t->memory);
+    if (t->known) t->memory = NULL;
+    t->last = larder_take(&t->larder, (size_t)t->tiling->rows * sizeof *t->last);
+    t->in = larder_take(&t->larder, senders * sizeof *t->in);
+    t->to = larder_take(&t->larder, cells * sizeof *t->to);
+    return true;
 }

@@ -45,20 +45,31 @@ static bool can(const struct team *team, const struct calls *calls, const struct
 
 static int prepare(struct team *team, const struct arguments *arguments) { return lanes_prepare(team, arguments, 1); }
 
+void job_meet(struct job *job, bool missing) {
+    if (sync_all(job->node, missing ? NO_MEMORY : 0) & NO_MEMORY) job->spoiled = true;
+}
+
 uint32_t job_among_nodes(const struct job *job, const struct call *call) {
     if (!job->leads) return 0;
     struct call inner = *call;
     inner.shape = job_shape(job->team, &job->call->shape);
-    return routine_run(job->inner, job->lane, &inner) == DONE ? 0 : PATH_LOST;
+    inner.trouble = job->spoiled ? NO_MEMORY : 0;
+    bool before = blocks_cut; /* a block of my own: that is nobody else's business */
+    blocks_cut = false;
+    uint32_t trouble = routine_run(job->inner, job->lane, &inner) == DONE ? 0 : PATH_LOST;
+    if (blocks_cut) trouble |= CUT;
+    blocks_cut = before;
+    return trouble;
 }
 
 enum outcome job_end(const struct job *job, uint32_t trouble) {
     trouble = sync_all(job->node, trouble);
-    return (trouble & PATH_LOST) || job->absent ? FAILED : DONE;
+    if (trouble & CUT) blocks_cut = true;
+    return (trouble & (PATH_LOST | CUT)) || job->absent || job->spoiled ? FAILED : DONE;
 }
 
-static enum outcome barrier(const struct job *job) {
-    sync_all(job->node, 0);
+static enum outcome barrier(struct job *job) {
+    job_meet(job, false);
     return job_end(job, job_among_nodes(job, job->call));
 }
 

@@ -18,25 +18,28 @@ struct job {
     int local;   /* which of its ranks I am */
     int here;    /* ranks on it */
     bool leads;  /* am I its leader? */
-    bool absent; /* my buffers may not be touched: the others go on without them */
+    bool absent;  /* my buffers may not be touched: the others go on without them */
+    bool spoiled; /* some rank of my node should have put there what others want, and has not */
 };
 
 /* Bytes of `in`, and of `out`. */
 static inline size_t job_room(const struct team *team) { return team->model->space_bytes / 4 / 64 * 64; }
 /* What the leaders run: collective and bytes of a block. */
 struct shape job_shape(const struct team *team, const struct shape *shape);
+/* The first barrier of a call, or the second. missing: what I should have put into the node's memory. */
+void job_meet(struct job *job, bool missing);
 /* The leader runs the inner routine. Returns the trouble to arrive with. */
 uint32_t job_among_nodes(const struct job *job, const struct call *call);
 /* The last barrier of a call: did all go well? */
 enum outcome job_end(const struct job *job, uint32_t trouble);
 
 /* ---- rooted.c ---- */
-enum outcome universal_bcast(const struct job *job);
-enum outcome universal_gather(const struct job *job);
-enum outcome universal_scatter(const struct job *job);
+enum outcome universal_bcast(struct job *job);
+enum outcome universal_gather(struct job *job);
+enum outcome universal_scatter(struct job *job);
 
 /* ---- reduced.c ---- */
-enum outcome universal_reduction(const struct job *job);
+enum outcome universal_reduction(struct job *job);
 /* Seconds inside a node. */
 double universal_combine_seconds(const struct team *team, const struct shape *shape);
 

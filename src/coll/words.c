@@ -5,11 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int words_receive(struct team *team, int from, void *data, size_t bytes, int tag) {
-    int mark = messages_mark(team), error = message_recv(team, from, data, bytes, tag);
-    return error ? error : messages_finish(team, mark);
-}
-
 /* Is it about a call that is over? Numbers wrap. */
 static bool is_old(const struct words *words, uint32_t number) { return (int32_t)(number - words->number) < 0; }
 
@@ -25,10 +20,14 @@ static int keep(struct words *words, struct known known) {
     return 0;
 }
 
+/* Words come whatever becomes of a call, unless nothing comes any more. */
 static int hear(struct team *team, struct words *words, int from) {
     struct word word;
-    int error = words_receive(team, from, &word, sizeof word, TAG_WORD);
-    if (error) return error;
+    bool lost = messages_lost(team);
+    int mark = messages_mark(team);
+    word_recv(team, from, &word, sizeof word, TAG_WORD);
+    messages_finish(team, mark);
+    if (!lost && messages_lost(team)) return words->lost = true, -EIO;
     words->heard += word.counted;
     return is_old(words, word.number) ? 0 : keep(words, (struct known){word.number, from});
 }
@@ -53,7 +52,7 @@ int words_wait(struct team *team, struct words *words, int node, int *rank) {
     }
 }
 
-int words_catch_up(struct team *team, struct words *words, int owed) {
+void words_catch_up(struct team *team, struct words *words, int owed) {
     bool begins = words_begin_window(words);
     int error = 0, kept = 0;
     for (int i = 0; i < words->count; i++)
@@ -63,16 +62,31 @@ int words_catch_up(struct team *team, struct words *words, int owed) {
     while (begins && !error && words->heard < words->mark) error = hear_next(team, words);
     if (begins) words->mark = words->owed;
     words->owed += (uint64_t)owed;
-    return error;
 }
 
 /* Who sends them has been in the call already, or will be without my help. */
 static void settle(struct team *team) {
     struct words *words = words_of(team);
+    messages_begin(team, false, false);
     while (!words->lost && words->heard < words->owed) words->lost = hear_next(team, words) != 0;
     free(words->known);
     words->known = NULL;
     words->count = words->room = 0;
+}
+
+/* A rank hears in a call from the one above it and from its children in two binomial trees, and others are ahead of it by less than
+ * four windows. */
+static int most_known(const struct team *team) {
+    int steps = 1;
+    while (1 << steps < team->places->nodes) steps++;
+    return 4 * words_window * (1 + 2 * steps);
+}
+
+bool words_ready(struct team *team) {
+    struct words *words = words_of(team);
+    if (words && words->room == 0 && (words->known = malloc((size_t)most_known(team) * sizeof *words->known)))
+        words->room = most_known(team);
+    return words && words->room > 0;
 }
 
 struct words *words_of(struct team *team) {

@@ -31,13 +31,13 @@ struct words {
 
 /* The team's; it settles them before it dies. NULL: no memory. Local. */
 struct words *words_of(struct team *team);
+/* The same, and memory for all that is usually said of later calls. Local. */
+bool words_ready(struct team *team);
 /* Does a window begin with this call? The same on all ranks. */
 static inline bool words_begin_window(const struct words *words) { return words->number % words_window == 0; }
-/* At the beginning of a call in which so many counted words will be sent to me. 0 or -errno. */
-int words_catch_up(struct team *team, struct words *words, int owed);
-/* Waits for the word of a rank of that node about this call: *rank is who said it. 0 or -errno. */
+/* At the beginning of a call in which so many counted words will be sent to me. */
+void words_catch_up(struct team *team, struct words *words, int owed);
+/* Waits for the word of a rank of that node about this call: *rank is who said it. 0, or -errno: nobody will. */
 int words_wait(struct team *team, struct words *words, int node, int *rank);
-/* A message, received. 0 or -errno. */
-int words_receive(struct team *team, int from, void *data, size_t bytes, int tag);
 
 #endif

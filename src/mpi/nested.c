@@ -5,11 +5,15 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
+#include <string.h>
 
 enum { most_elements = 1 << 30 }; /* in one call with int counts */
 
-static int errno_of(int error) { return error == MPI_SUCCESS ? 0 : -EIO; }
+static int errno_of(int error) {
+    int class = MPI_SUCCESS;
+    if (error != MPI_SUCCESS) PMPI_Error_class(error, &class);
+    return class == MPI_ERR_TRUNCATE ? -EMSGSIZE : error == MPI_SUCCESS ? 0 : -EIO;
+}
 
 /* ---- blocks ---- */
 
@@ -22,10 +26,10 @@ struct table {
     bool fits; /* in ints */
 };
 
-static int table_make(struct table *table, const struct blocks *blocks) {
-    size_t count = (size_t)(blocks->count > 0 ? blocks->count : 1);
-    char *memory = calloc(count, sizeof(MPI_Count) + sizeof(MPI_Aint) + 2 * sizeof(int));
-    if (!memory) return -ENOMEM;
+/* In memory for a block of each rank. */
+static void table_make(struct table *table, const struct blocks *blocks, int p, char *memory) {
+    size_t count = (size_t)p;
+    memset(memory, 0, count * wire_tables / 2);
     *table = (struct table){.counts = (void *)memory, .base = blocks->base, .fits = true};
     table->displs = (MPI_Aint *)(table->counts + count);
     table->short_counts = (int *)(table->displs + count);
@@ -37,7 +41,6 @@ static int table_make(struct table *table, const struct blocks *blocks) {
         table->short_counts[b] = (int)run.bytes, table->short_displs[b] = (int)at;
         table->fits = table->fits && run.bytes <= INT_MAX && at >= INT_MIN && at <= INT_MAX;
     }
-    return 0;
 }
 
 /* Ranks do not know each other's counts, so they cannot agree on another way where the MPI library counts in ints only. */
@@ -91,18 +94,15 @@ static bool is_in_place(const struct team *team, const struct call *call, const 
     return run_of(sends, 0).at == run_of(recvs, team->me).at;
 }
 
-static int exchange(MPI_Comm comm, struct team *team, const struct call *call) {
+static int exchange(MPI_Comm comm, struct team *team, const struct call *call, char *tables) {
     struct blocks sends, recvs;
-    struct table send = {0}, recv = {0};
+    struct table send, recv;
     struct call nested = *call;
     sides_of(team, call, &sends, &recvs);
     nested.in_place = is_in_place(team, call, &sends, &recvs);
-    int error = table_make(&send, &sends);
-    if (!error) error = table_make(&recv, &recvs);
-    if (!error) error = run_tables(comm, &nested, &send, &recv);
-    free(send.counts);
-    free(recv.counts);
-    return error;
+    table_make(&send, &sends, team->p, tables);
+    table_make(&recv, &recvs, team->p, tables + (size_t)team->p * wire_tables / 2);
+    return run_tables(comm, &nested, &send, &recv);
 }
 
 static int bcast(MPI_Comm comm, struct team *team, const struct call *call) {
@@ -139,10 +139,9 @@ static int combine_some(MPI_Comm comm, const struct call *call, enum collective 
     return errno_of(error);
 }
 
-static int reduce_scatter(MPI_Comm comm, struct team *team, const struct call *call) {
+static int reduce_scatter(MPI_Comm comm, struct team *team, const struct call *call, int *counts) {
     const struct operation *operation = call->reduction->state;
-    int *counts = malloc((size_t)team->p * sizeof *counts), error = 0;
-    if (!counts) return -ENOMEM;
+    int error = 0;
     bool fits = true;
     for (int r = 0; r < team->p; r++) {
         size_t count = part_received(team, call, r).count;
@@ -152,16 +151,15 @@ static int reduce_scatter(MPI_Comm comm, struct team *team, const struct call *c
     if (fits) error = errno_of(host.reduce_scatter(call->send, call->recv, counts, operation->type, operation->op, comm));
     for (int r = 0; r < team->p && !fits && !error; r++)
         error = combine_some(comm, call, COLL_reduce, r, part_received(team, call, r), call->recv);
-    free(counts);
     return error;
 }
 
-static int run(MPI_Comm comm, struct team *team, const struct call *call) {
+static int run(MPI_Comm comm, struct team *team, const struct call *call, void *tables) {
     enum collective c = call->shape.collective;
     if (c == COLL_barrier) return errno_of(host.barrier(comm));
     if (c == COLL_bcast) return bcast(comm, team, call);
-    if (!among(c, REDUCTIONS)) return among(c, EXCHANGES | GATHERS | SCATTERS) ? exchange(comm, team, call) : -ENOSYS;
-    if (c == COLL_reduce_scatter || c == COLL_reduce_scatter_block) return reduce_scatter(comm, team, call);
+    if (!among(c, REDUCTIONS)) return among(c, EXCHANGES | GATHERS | SCATTERS) ? exchange(comm, team, call, tables) : -ENOSYS;
+    if (c == COLL_reduce_scatter || c == COLL_reduce_scatter_block) return reduce_scatter(comm, team, call, tables);
     return combine_some(comm, call, c, call->root, (struct part){0, call->reduction->count}, call->recv);
 }
 

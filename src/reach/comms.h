@@ -44,7 +44,8 @@ int heap_of_this_process(struct heap_region *region);
 extern void (*team_farewell)(struct team *team);
 /* Runs the host MPI's own collective for this call on a communicator with the ranks of a team that has a wire. 0 or -errno, on this
  * rank. Set by mpi/. */
-extern int (*wire_collective)(MPI_Comm comm, struct team *team, const struct call *call);
+extern int (*wire_collective)(MPI_Comm comm, struct team *team, const struct call *call, void *tables);
+enum { wire_tables = 2 * (sizeof(MPI_Count) + sizeof(MPI_Aint) + 2 * sizeof(int)) }; /* bytes there for each rank of the team */
 
 /* ---- settings.c ---- */
 /* Does a rank of the job want this at its end (an option that is a WISH)? The same on all ranks once a communicator of all of them

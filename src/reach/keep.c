@@ -53,12 +53,18 @@ struct kept {
     struct kept *next;
     const void *whose;
     unsigned which;
+    bool agreed; /* see team_keeps_agreed */
     _Alignas(64) char memory[];
 };
 
-void *team_keeps(struct team *team, const void *whose, unsigned which, size_t bytes, bool *fresh) {
+static struct kept *find(struct team *team, const void *whose, unsigned which) {
     struct kept *kept = team->kept;
     while (kept && (kept->whose != whose || kept->which != which)) kept = kept->next;
+    return kept;
+}
+
+void *team_keeps(struct team *team, const void *whose, unsigned which, size_t bytes, bool *fresh) {
+    struct kept *kept = find(team, whose, which);
     *fresh = !kept;
     if (!kept) {
         size_t all = (sizeof *kept + bytes + grain - 1) / grain * grain;
@@ -71,6 +77,17 @@ void *team_keeps(struct team *team, const void *whose, unsigned which, size_t by
         team->kept = kept;
     }
     return kept->memory;
+}
+
+void *team_keeps_agreed(struct team *team, const void *whose, unsigned which, size_t bytes, bool fine) {
+    struct kept *kept = find(team, whose, which);
+    if (kept && kept->agreed) return kept->memory;
+    bool fresh;
+    /* Who is not fine does not know yet how much it will be. */
+    void *memory = fine ? team_keeps(team, whose, which, bytes, &fresh) : NULL;
+    if (!messages_agree(team, memory && fine)) return NULL;
+    find(team, whose, which)->agreed = true;
+    return memory;
 }
 
 void team_free_kept(struct team *team) {

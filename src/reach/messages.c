@@ -31,42 +31,73 @@ static bool is_near(const struct team *team, int rank) {
     return team->places ? team->places->node_of[rank] == team->places->node_of[team->me] : rank == team->me;
 }
 
-static int start(struct team *team, bool sends, int rank, char *data, size_t bytes, int tag) {
+/* What a lost part sends and receives instead of data. */
+static char nothing[8];
+
+static void start(struct team *team, bool sends, int rank, char *data, size_t bytes, int tag, bool word) {
     struct wire *wire = team->wire;
-    int error = 0;
-    for (size_t done = 0, now; done < bytes && !error; done += now) {
+    bool empty = wire->fate->lost && !word;
+    for (size_t done = 0, now; done < bytes; done += now) {
         now = bytes - done < message_most ? bytes - done : message_most;
-        error = wire->carrier->start(wire->state, sends, peer_of(wire, rank), data + done, now, wire->tag + tag, *wire->under_way);
-        if (!error) ++*wire->under_way;
-        if (!sends || error) continue;
+        size_t moved = empty ? 0 : now;
+        char *at = empty ? nothing : data + done;
+        if (wire->carrier->start(wire->state, sends, peer_of(wire, rank), at, moved, wire->tag + tag, *wire->under_way) != 0) {
+            wire->fate->lost = true;
+            continue;
+        }
+        ++*wire->under_way;
+        if (!sends) continue;
         bool far = !is_near(team, rank);
-        wire->traffic->messages++, wire->traffic->bytes += now;
-        wire->traffic->far_messages += far, wire->traffic->far_bytes += far ? now : 0;
+        wire->traffic->messages++, wire->traffic->bytes += moved;
+        wire->traffic->far_messages += far, wire->traffic->far_bytes += far ? moved : 0;
     }
-    return error;
 }
 
-int message_send(struct team *team, int to, const void *data, size_t bytes, int tag) {
-    return start(team, true, to, (char *)(uintptr_t)data, bytes, tag);
+void message_send(struct team *team, int to, const void *data, size_t bytes, int tag) {
+    start(team, true, to, (char *)(uintptr_t)data, bytes, tag, false);
 }
 
-int message_recv(struct team *team, int from, void *data, size_t bytes, int tag) {
-    return start(team, false, from, data, bytes, tag);
+void message_recv(struct team *team, int from, void *data, size_t bytes, int tag) {
+    start(team, false, from, data, bytes, tag, false);
 }
 
-int messages_finish(struct team *team, int mark) {
+void word_send(struct team *team, int to, const void *data, size_t bytes, int tag) {
+    start(team, true, to, (char *)(uintptr_t)data, bytes, tag, true);
+}
+
+void word_recv(struct team *team, int from, void *data, size_t bytes, int tag) {
+    start(team, false, from, data, bytes, tag, true);
+}
+
+/* ---- what becomes of a call ---- */
+
+void messages_begin(struct team *team, bool lost, bool ends_here) {
+    *team->wire->fate = (struct fate){.lost = lost, .ends_here = ends_here};
+}
+
+bool messages_lost(const struct team *team) { return team->wire->fate->lost; }
+
+void messages_lose(struct team *team) { team->wire->fate->lost = true; }
+
+static void note_mishaps(struct fate *fate, int mishaps) {
+    if (mishaps & CAME_CUT && !fate->lost) fate->cut = true; /* who drops what comes has room for nothing */
+    if (mishaps & (CAME_EMPTY | NOT_CARRIED) || (mishaps & CAME_CUT && !fate->ends_here)) fate->lost = true;
+}
+
+void messages_finish(struct team *team, int mark) {
     struct wire *wire = team->wire;
-    int error = wire->carrier->all(wire->state, team, mark, *wire->under_way - mark);
+    int count = *wire->under_way - mark;
+    if (count > 0) note_mishaps(wire->fate, wire->carrier->all(wire->state, team, mark, count));
     *wire->under_way = mark;
-    return error;
 }
 
-int messages_next(struct team *team, int mark, int *which) {
+void messages_next(struct team *team, int mark, int *which) {
     struct wire *wire = team->wire;
-    int error = wire->carrier->some(wire->state, team, mark, *wire->under_way - mark, which);
-    if (error || *which < 0) *which = -1, *wire->under_way = mark;
+    int mishaps = wire->carrier->some(wire->state, team, mark, *wire->under_way - mark, which);
+    note_mishaps(wire->fate, mishaps);
+    if (mishaps & NOT_CARRIED) *which = -1;
+    if (*which < 0) *wire->under_way = mark;
     else *which -= mark;
-    return error;
 }
 
 int messages_look(struct team *team, int tag) {
@@ -79,34 +110,48 @@ int messages_look(struct team *team, int tag) {
 
 /* ---- what set-up needs: a binomial tree with rank 0 as its root ---- */
 
-int messages_tell(struct team *team, void *data, size_t bytes) {
-    int mark = messages_mark(team), bit = 1, error = 0;
+static int settle(struct team *team, struct fate before) {
+    bool fine = !team->wire->fate->lost && !team->wire->fate->cut;
+    *team->wire->fate = before;
+    return fine ? 0 : -EIO;
+}
+
+static void tell(struct team *team, void *data, size_t bytes) {
+    int mark = messages_mark(team), bit = 1;
     while (bit < team->p && !(team->me & bit)) bit *= 2;
-    if (team->me > 0) error = message_recv(team, team->me - bit, data, bytes, TAG_SETUP);
-    if (!error) error = messages_finish(team, mark);
-    for (bit /= 2; bit > 0 && !error; bit /= 2)
-        if (team->me + bit < team->p) error = message_send(team, team->me + bit, data, bytes, TAG_SETUP);
-    int last = messages_finish(team, mark);
-    return error ? error : last;
+    if (team->me > 0) message_recv(team, team->me - bit, data, bytes, TAG_SETUP);
+    messages_finish(team, mark);
+    for (bit /= 2; bit > 0; bit /= 2)
+        if (team->me + bit < team->p) message_send(team, team->me + bit, data, bytes, TAG_SETUP);
+    messages_finish(team, mark);
+}
+
+int messages_tell(struct team *team, void *data, size_t bytes) {
+    struct fate before = *team->wire->fate;
+    messages_begin(team, false, false);
+    tell(team, data, bytes);
+    return settle(team, before);
 }
 
 int messages_sum(struct team *team, const uint64_t values[2], uint64_t sums[2]) {
-    int mark = messages_mark(team), error = 0;
-    uint64_t mine[2] = {values[0], values[1]}, theirs[2];
-    for (int bit = 1; bit < team->p && !error; bit *= 2) {
+    struct fate before = *team->wire->fate;
+    int mark = messages_mark(team);
+    messages_begin(team, false, false);
+    uint64_t mine[2] = {values[0], values[1]}, theirs[2] = {0};
+    for (int bit = 1; bit < team->p; bit *= 2) {
         if (team->me & bit) {
-            error = message_send(team, team->me - bit, mine, sizeof mine, TAG_SETUP);
+            message_send(team, team->me - bit, mine, sizeof mine, TAG_SETUP);
             break;
         }
         if (team->me + bit >= team->p) continue;
-        error = message_recv(team, team->me + bit, theirs, sizeof theirs, TAG_SETUP);
-        if (!error) error = messages_finish(team, mark);
+        message_recv(team, team->me + bit, theirs, sizeof theirs, TAG_SETUP);
+        messages_finish(team, mark);
         mine[0] += theirs[0], mine[1] += theirs[1];
     }
-    int last = messages_finish(team, mark);
-    if (!error && !last) last = messages_tell(team, mine, sizeof mine);
+    messages_finish(team, mark);
+    tell(team, mine, sizeof mine);
     sums[0] = mine[0], sums[1] = mine[1];
-    return error ? error : last;
+    return settle(team, before);
 }
 
 bool messages_agree(struct team *team, bool fine) {

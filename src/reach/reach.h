@@ -44,6 +44,7 @@ enum trouble {
     MORE = 256,                    /* a rank's staged blocks go on in another round */
     TYPED = 512,                   /* a rank's equal blocks are no runs of bytes: all take the way of any blocks */
     CHANGED = 1024,                /* a rank's counts are not those of the call before */
+    CUT = 2048,                    /* more came over the network than a rank has room for */
 };
 
 struct control {

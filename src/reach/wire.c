@@ -9,16 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-int (*wire_collective)(MPI_Comm comm, struct team *team, const struct call *call);
+int (*wire_collective)(MPI_Comm comm, struct team *team, const struct call *call, void *tables);
+
+enum kind { SENT, RECEIVED, SETTLED };
 
 struct state {
     MPI_Comm comm;
     MPI_Request *requests; /* [room] */
-    MPI_Status *statuses;  /* [room]; wanted by the MPI library only */
+    MPI_Status *statuses;  /* [room] */
     int *ready;            /* [room] those that PMPI_Testsome found, */
     int found;             /* and their number, from the end of which they are handed out */
+    char *kinds;           /* [room] of enum kind */
     int room, under_way;
+    bool errors; /* do the statuses of those that were found tell of errors? */
     struct traffic traffic;
+    struct fate fate;
 };
 
 static int grow(struct state *s, int request) {
@@ -31,7 +36,9 @@ static int grow(struct state *s, int request) {
     if (ready) s->ready = ready;
     MPI_Status *statuses = realloc(s->statuses, (size_t)room * sizeof *statuses);
     if (statuses) s->statuses = statuses;
-    if (!requests || !ready || !statuses) return -ENOMEM;
+    char *kinds = realloc(s->kinds, (size_t)room);
+    if (kinds) s->kinds = kinds;
+    if (!requests || !ready || !statuses || !kinds) return -ENOMEM;
     s->room = room;
     return 0;
 }
@@ -43,13 +50,56 @@ static int start(void *state, bool sends, int peer, void *data, size_t bytes, in
     MPI_Request *at = &s->requests[request];
     error = sends ? PMPI_Isend(data, (int)bytes, MPI_BYTE, peer, tag, s->comm, at)
                   : PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, s->comm, at);
+    s->kinds[request] = sends ? SENT : RECEIVED;
     return error == MPI_SUCCESS ? 0 : -EIO;
+}
+
+/* ---- what came ---- */
+
+static int class_of(int error) {
+    int class = MPI_SUCCESS;
+    if (error != MPI_SUCCESS) PMPI_Error_class(error, &class);
+    return class;
+}
+
+/* The mishaps of a request that is done; told once. */
+static int settle(struct state *s, int request, const MPI_Status *status, bool errors) {
+    char kind = s->kinds[request];
+    int class = errors ? class_of(status->MPI_ERROR) : MPI_SUCCESS, bytes = 0;
+    s->kinds[request] = SETTLED;
+    if (kind == SETTLED) return 0;
+    if (class == MPI_ERR_TRUNCATE) return CAME_CUT;
+    if (class != MPI_SUCCESS) return NOT_CARRIED;
+    if (kind == SENT) return 0;
+    return PMPI_Get_count(status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes == 0 ? CAME_EMPTY : 0;
 }
 
 struct test {
     struct state *state;
-    int first, count, done, error;
+    int first, count, done, error, mishaps;
+    bool over;
 };
+
+/* After an error MPI libraries differ in what they have finished, and in whether a request is there still: they are asked again,
+ * until they have nothing left to say. */
+static void settle_some(struct test *t, int error) {
+    struct state *s = t->state;
+    bool errors = error != MPI_SUCCESS;
+    if (errors && class_of(error) != MPI_ERR_IN_STATUS) {
+        t->mishaps |= NOT_CARRIED;
+        t->over = true;
+        return;
+    }
+    int open = 0;
+    for (int i = 0; i < t->count; i++) {
+        int class = errors ? class_of(s->statuses[i].MPI_ERROR) : MPI_SUCCESS;
+        bool gone = s->requests[t->first + i] == MPI_REQUEST_NULL;
+        open += !gone;
+        if (class == MPI_ERR_PENDING || (class == MPI_SUCCESS && !gone)) continue;
+        t->mishaps |= settle(s, t->first + i, &s->statuses[i], errors);
+    }
+    t->over = t->done || open == 0 || t->mishaps & NOT_CARRIED;
+}
 
 #ifdef MORTAR_SIM
 /* Simulated time passes only in calls that block. SMPI's MPI_Waitall costs the square of the count; many messages, whose order of
@@ -58,10 +108,13 @@ static bool all_done(void *state) {
     enum { many = 64 };
     struct test *t = state;
     MPI_Request *requests = t->state->requests + t->first;
-    if (t->count <= many) t->error = PMPI_Waitall(t->count, requests, t->state->statuses);
-    for (int i = 0; t->count > many && i < t->count && t->error == MPI_SUCCESS; i++)
-        t->error = PMPI_Wait(&requests[i], MPI_STATUS_IGNORE);
-    return true;
+    int error = MPI_SUCCESS;
+    if (t->count <= many) error = PMPI_Waitall(t->count, requests, t->state->statuses);
+    for (int i = 0; t->count > many && i < t->count && error == MPI_SUCCESS; i++)
+        error = PMPI_Wait(&requests[i], &t->state->statuses[i]);
+    t->done = 1;
+    settle_some(t, error);
+    return t->over;
 }
 static bool some_done(void *state) {
     struct test *t = state;
@@ -71,8 +124,9 @@ static bool some_done(void *state) {
 #else
 static bool all_done(void *state) {
     struct test *t = state;
-    t->error = PMPI_Testall(t->count, t->state->requests + t->first, &t->done, t->state->statuses);
-    return t->done || t->error != MPI_SUCCESS;
+    int error = PMPI_Testall(t->count, t->state->requests + t->first, &t->done, t->state->statuses);
+    if (t->done || error != MPI_SUCCESS) settle_some(t, error);
+    return t->over;
 }
 static bool some_done(void *state) {
     struct test *t = state;
@@ -84,22 +138,27 @@ static bool some_done(void *state) {
 static int all(void *state, struct team *team, int first, int count) {
     struct test test = {.state = state, .first = first, .count = count};
     if (count > 0) wait_until(team, all_done, &test);
-    return test.error == MPI_SUCCESS ? 0 : -EIO;
+    return test.mishaps;
 }
 
 static int some(void *state, struct team *team, int first, int count, int *done) {
     struct state *s = state;
     *done = -1;
-    if (s->found == 0 && count > 0) {
-        struct test test = {.state = s, .first = first, .count = count};
-        wait_until(team, some_done, &test);
-        if (test.error != MPI_SUCCESS) return -EIO;
-        s->found = test.done == MPI_UNDEFINED ? 0 : test.done;
+    for (;;) {
+        if (s->found == 0 && count > 0) {
+            struct test test = {.state = s, .first = first, .count = count};
+            wait_until(team, some_done, &test);
+            s->errors = test.error != MPI_SUCCESS;
+            s->found = test.done == MPI_UNDEFINED ? 0 : test.done;
+            if (s->errors && (s->found <= 0 || class_of(test.error) != MPI_ERR_IN_STATUS)) return s->found = 0, NOT_CARRIED;
+        }
+        if (s->found == 0) return 0;
+        int k = --s->found, request = first + s->ready[k];
+        if (s->kinds[request] == SETTLED) continue; /* told once more, after an error */
+        *done = request;
+        return settle(s, request, &s->statuses[k], s->errors);
     }
-    if (s->found > 0) *done = first + s->ready[--s->found];
-    return 0;
 }
-
 static int look(void *state, int tag) {
     struct state *s = state;
     MPI_Status status;
@@ -112,17 +171,16 @@ static int look(void *state, int tag) {
 
 struct native {
     MPI_Comm comm;
+    _Alignas(64) char tables[]; /* for the counts of a call: wire_tables of each rank */
 };
 
 static int prepare(void *state, struct team *team) {
     struct state *s = state;
-    struct native *native = calloc(1, sizeof *native);
+    size_t tables = (wire_tables * (size_t)team->p + 63) / 64 * 64;
+    struct native *native = team->wire->native ? NULL : aligned_alloc(64, sizeof *native + tables);
     MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
     int error = native ? 0 : -ENOMEM;
-    if (team->wire->native) {
-        free(native);
-        return 0;
-    }
+    if (team->wire->native) return 0;
     if (!error && !team->wire->ranks) native->comm = s->comm;
     if (!error && team->wire->ranks) {
         PMPI_Comm_group(s->comm, &all);
@@ -140,8 +198,8 @@ static int prepare(void *state, struct team *team) {
 
 static int collective(void *state, struct team *team, const struct call *call) {
     (void)state;
-    const struct native *native = team->wire->native;
-    return native && wire_collective ? wire_collective(native->comm, team, call) : -ENOSYS;
+    struct native *native = team->wire->native;
+    return native && wire_collective ? wire_collective(native->comm, team, call, native->tables) : -ENOSYS;
 }
 
 static void shut(void *state) {
@@ -150,6 +208,7 @@ static void shut(void *state) {
     free(s->requests);
     free(s->ready);
     free(s->statuses);
+    free(s->kinds);
     free(s);
 }
 
@@ -161,14 +220,16 @@ int wire_open(struct team *team, MPI_Comm comm) {
     struct state *s = calloc(1, sizeof *s);
     MPI_Comm own;
     int error = comm_private(comm, &own);
-    if (error || !wire || !s) {
-        if (!error) host.comm_free(&own);
+    if (!error && s) s->comm = own;
+    /* More than these are under way only where they are parts of very long ones. */
+    if (error || !wire || !s || grow(s, 2 * team->p) != 0) {
+        if (!error && s) shut(s);
+        else if (!error) host.comm_free(&own);
+        else free(s);
         free(wire);
-        free(s);
         return error ? error : -ENOMEM;
     }
-    s->comm = own;
-    *wire = (struct wire){.carrier = &mpi, .state = s, .under_way = &s->under_way, .traffic = &s->traffic};
+    *wire = (struct wire){.carrier = &mpi, .state = s, .under_way = &s->under_way, .traffic = &s->traffic, .fate = &s->fate};
     team->wire = wire;
     return 0;
 }

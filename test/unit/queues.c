@@ -31,6 +31,7 @@ struct desk {
     int me, room;
     uint64_t random;
     enum progress *requests;
+    int *mishaps; /* of those that are finished */
 };
 
 struct office *office_open(void) {
@@ -48,16 +49,17 @@ void office_close(struct office *office) {
     free(office);
 }
 
-static void finish(const struct item *item) {
-    if (item->desk) item->desk->requests[item->request] = FINISHED;
+static void finish(const struct item *item, int mishaps) {
+    if (!item->desk) return;
+    item->desk->requests[item->request] = FINISHED;
+    item->desk->mishaps[item->request] = mishaps;
 }
 
 static void deliver(struct office *office, struct item *letter, struct item *want) {
-    expect(letter->bytes <= want->bytes, "%zu bytes from %d to %d, who has room for %zu", letter->bytes, letter->from, letter->to,
-           want->bytes);
-    memcpy(want->data, letter->data, letter->bytes);
-    finish(letter);
-    finish(want);
+    size_t bytes = letter->bytes < want->bytes ? letter->bytes : want->bytes;
+    if (bytes) memcpy(want->data, letter->data, bytes);
+    finish(letter, 0);
+    finish(want, letter->bytes > want->bytes ? CAME_CUT : letter->bytes == 0 ? CAME_EMPTY : 0);
     free(letter->copy);
     free(letter);
     free(want);
@@ -92,12 +94,14 @@ static int start(void *state, bool sends, int peer, void *data, size_t bytes, in
                           .bytes = bytes,
                           .desk = copied ? NULL : desk,
                           .request = request};
-    if (copied) item->data = item->copy = memcpy(malloc(bytes), data, bytes);
-    expect(bytes > 0, "a message without bytes");
+    if (copied) item->data = item->copy = memcpy(malloc(bytes + 1), data, bytes);
     pthread_mutex_lock(&office->lock);
-    for (; desk->room <= request; desk->room += 64)
+    for (; desk->room <= request; desk->room += 64) {
         desk->requests = realloc(desk->requests, (size_t)(desk->room + 64) * sizeof *desk->requests);
+        desk->mishaps = realloc(desk->mishaps, (size_t)(desk->room + 64) * sizeof *desk->mishaps);
+    }
     desk->requests[request] = copied ? FINISHED : UNDER_WAY;
+    desk->mishaps[request] = 0;
     struct item *other = take(sends ? &office->wants : &office->letters, item);
     if (!other) append(sends ? &office->letters : &office->wants, item);
     else deliver(office, sends ? item : other, sends ? other : item);
@@ -127,14 +131,15 @@ static int some(void *state, struct team *team, int first, int count, int *done)
         wait_news(desk);
     }
     if (*done >= 0) desk->requests[*done] = TOLD;
+    int mishaps = *done >= 0 ? desk->mishaps[*done] : 0;
     pthread_mutex_unlock(&desk->office->lock);
-    return 0;
+    return mishaps;
 }
 
 static int all(void *state, struct team *team, int first, int count) {
-    int done = 0, error = 0;
-    while (!error && done >= 0) error = some(state, team, first, count, &done);
-    return error;
+    int mishaps = 0;
+    for (int done = 0; done >= 0;) mishaps |= some(state, team, first, count, &done);
+    return mishaps;
 }
 
 static int look(void *state, int tag) {
@@ -155,11 +160,16 @@ void office_join(struct office *office, struct team *team, uint64_t seed) {
         struct wire wire;
         struct traffic traffic;
         struct desk desk;
+        struct fate fate;
         int under_way;
     } *all = calloc(1, sizeof *all);
     expect(all != NULL, "calloc");
     all->desk = (struct desk){.office = office, .me = team->me, .random = seed};
-    all->wire = (struct wire){.carrier = &queues, .state = &all->desk, .under_way = &all->under_way, .traffic = &all->traffic};
+    all->wire = (struct wire){.carrier = &queues,
+                              .state = &all->desk,
+                              .under_way = &all->under_way,
+                              .traffic = &all->traffic,
+                              .fate = &all->fate};
     team->wire = &all->wire;
 }
 
@@ -167,6 +177,7 @@ void office_leave(struct team *team) {
     struct desk *desk = team->wire->state;
     expect(*team->wire->under_way == 0, "rank %d has left %d messages unfinished", team->me, *team->wire->under_way);
     free(desk->requests);
+    free(desk->mishaps);
     free(team->wire);
     team->wire = NULL;
 }
