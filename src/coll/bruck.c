@@ -75,7 +75,8 @@ static bool is_whole(const struct team *team, const struct shape *shape, int rad
 static bool furnish(struct rounds *r, int radix) {
     size_t slots = (size_t)r->p * sizeof *r->slot, words = r->known ? 0 : remembered(r->p, radix);
     unsigned which = 2 * (unsigned)radix + r->known;
-    char *memory = team_keeps_agreed(r->team, &algorithm_bruck, which, words + slots + 64 + rounds_need(r->p, radix, r->known), true);
+    size_t bytes = words + slots + 64 + rounds_need(r->p, radix, r->known);
+    char *memory = team_keeps_agreed(r->team, &algorithm_bruck, which, bytes, true);
     if (!memory) return false;
     r->larder.at = memory;
     r->next = r->known ? NULL : larder_take(&r->larder, words);

@@ -186,8 +186,8 @@ bool can_run(const struct algorithm *algorithm, const struct arguments *argument
              const struct shape *shape);
 
 /* ---- far.c: what algorithms that send messages have in common ---- */
-/* A call of messages begins, lost where this rank has trouble of LEAVE (messages.h); ends_here: no rank hands on what came to it. It
- * ends, drops the scratch memory, and has failed where the part is lost; blocks_cut, too, is set. */
+/* A call of messages begins, lost where this rank has trouble of LEAVE (messages.h); ends_here: no rank hands on what came to it.
+ * It ends, drops the scratch memory, and has failed where the part is lost; blocks_cut, too, is set. */
 void far_begin(struct team *team, const struct call *call, bool ends_here);
 enum outcome far_end(struct team *team);
 /* Scratch memory for data; without, the part is lost. */

@@ -16,6 +16,15 @@ static double cost(const struct team *team, const struct shape *shape, const str
 
 static const struct copier plain = {.kernel = KERNEL_plain};
 
+/* Where all know how long blocks are, messages are under way also when the root has no room at all, or nothing to send. */
+static struct run root_run(struct team *team, const struct call *call, const struct blocks *blocks, int rank) {
+    struct run run = run_of(blocks, rank);
+    if (run.bytes > 0 || call->shape.unsized || call->shape.bytes == 0) return run;
+    if (among(call->shape.collective, GATHERS)) blocks_cut = true;
+    messages_lose(team);
+    return (struct run){run.at, call->shape.bytes};
+}
+
 /* Gathers and scatters: the root's blocks to or from everybody, and everybody's one. */
 static enum outcome rooted(struct team *team, const struct call *call, const struct arguments *arguments, bool gathers) {
     const struct blocks *many = gathers ? call->recvs : call->sends, *one = gathers ? call->sends : call->recvs;
@@ -25,7 +34,7 @@ static enum outcome rooted(struct team *team, const struct call *call, const str
     else if (team->me != root) message_recv(team, root, mine.at, mine.bytes, TAG);
     for (int k = 1; k < p && team->me == root; k++) {
         int rank = (root + k) % p;
-        struct run run = run_of(many, rank);
+        struct run run = root_run(team, call, many, rank);
         if (gathers) message_recv(team, rank, run.at, run.bytes, TAG);
         else message_send(team, rank, run.at, run.bytes, TAG);
         if (arguments->number && k % (int)arguments->number == 0) messages_finish(team, mark);

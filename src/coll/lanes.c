@@ -67,6 +67,7 @@ static void find_straight(const struct passage *p, struct half *half, const stru
             for (char *next = NULL; in_a_row < count; in_a_row++) {
                 struct block block = block_of(blocks, half->stops[first + in_a_row].block);
                 if (!block.layout->run || (next && block.at != next)) break;
+                if (!half->at && block_bytes(&block) != p->each) break; /* a mistake of the program */
                 next = block.at + block_bytes(&block);
             }
             if (in_a_row == count) memset(half->straight + first, true, (size_t)count * sizeof *half->straight);
@@ -94,9 +95,10 @@ static void unpack(const struct passage *p, bool near) {
         const struct stop *stop = &in->stops[k];
         if ((stop->node == home) != near || in->straight[k]) continue;
         struct block block = block_of(&p->recvs, stop->block);
-        size_t sent_cell = stop->cell - begin + sent;
-        if (near) fit_block(&block, out->at ? out->at[sent_cell + 1] - out->at[sent_cell] : p->each);
-        const char *from = near ? p->out + place_of(p, out, sent_cell) : p->in + place_of(p, in, stop->cell);
+        const struct half *where = near ? out : in;
+        size_t cell = near ? stop->cell - begin + sent : stop->cell;
+        fit_block(&block, where->at ? where->at[cell + 1] - where->at[cell] : p->each);
+        const char *from = (near ? p->out : p->in) + place_of(p, where, cell);
         unpack_block(&joint, &block, from);
     }
     joint_end(&joint);

@@ -63,8 +63,8 @@ double lanes_spread_copy(const struct team *team, const struct shape *shape);
 enum outcome lanes_spread(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme);
 
 /* ---- what both share ---- */
-/* The last barrier of a call: have all ranks of the node got what they expect? cut: a message to this rank was too long; nobody knows
- * whose block of it was, so all are told. */
+/* The last barrier of a call: have all ranks of the node got what they expect? cut: a message to this rank was too long; nobody
+ * knows whose block of it was, so all are told. */
 enum outcome lanes_end(struct team *node, bool failed, bool cut);
 /* A block to a place in the space, and back. */
 void pack_block(struct joint *joint, char *to, const struct block *block);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pieces - memory for those that combine by messages; see pieces.h. A rank cannot combine without, and the others would wait for it;
- * so all have it, or none begins. */
+/* pieces - memory for those that combine by messages; see pieces.h. A rank cannot combine without, and the others would wait for
+ * it; so all have it, or none begins. */
 #include "coll/pieces.h"
 
 enum { least_bytes = 64 };

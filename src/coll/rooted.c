@@ -6,7 +6,7 @@
 /* At the beginning of `in`: bytes of my node's ranks' blocks; of those for, or from, each node, and where they begin. */
 struct table {
     uint64_t *sizes;          /* [places->most] by each rank; only where the ranks do not know all */
-    uint64_t *given;          /* [places->most] of a scatter, by the root, on its node: what it has for each of its ranks */
+    uint64_t *given;          /* [places->most] of a scatter, by the root, on its node: the place of each of its ranks' blocks */
     int64_t *totals, *starts; /* [nodes] by the root, on its node */
     char *data;
 };
@@ -113,11 +113,15 @@ static uint32_t move_among_nodes(const struct job *job, const struct blocks *sen
     return job_among_nodes(job, &inner);
 }
 
-/* The root's block for a rank, or from it. Of a gather all know what the ranks send, whatever the root has room for. */
+static size_t longer(size_t a, size_t b) { return a > b ? a : b; }
+
+/* Bytes of the root's place for a rank's block. Of a gather all know what the ranks send, whatever the root has room for; of a
+ * scatter, what they wait for, however little the root has for them. */
 static size_t rooted_bytes(const struct job *job, const struct blocks *blocks, int rank) {
-    if (job->call->shape.collective == COLL_gather) return job->call->shape.bytes;
+    const struct shape *shape = &job->call->shape;
+    if (shape->collective == COLL_gather) return shape->bytes;
     struct block block = block_of(blocks, rank);
-    return block_bytes(&block);
+    return longer(block_bytes(&block), shape->unsized ? 0 : shape->bytes);
 }
 
 /* The root: how many bytes its blocks for, or from, the other nodes' ranks have, and where they begin, node by node. */

@@ -45,6 +45,18 @@ HOT static void look(const struct request *r, const struct standing *at, struct 
     common->bytes = bytes_of(r->send.buffer == MPI_IN_PLACE ? &r->recv : &r->send);
 }
 
+/* Over nodes what comes for a block that is longer, or shorter, than what is sent lies packed first: of each as much as fits. False:
+ * not all did. */
+static bool unpack_some(const struct side *recv, size_t sent) {
+    struct typed part = recv->typed;
+    size_t size = 1;
+    type_bytes(part.type, &size);
+    if (size > 0 && (size_t)part.count > sent / size) part.count = (MPI_Count)(sent / size);
+    for (int b = 0; b < recv->blocks; b++)
+        move_blocks(&part, (char *)recv->user + b * typed_step(&recv->typed), 1, recv->packed + (size_t)b * sent, false);
+    return (size_t)recv->typed.count * size >= sent;
+}
+
 HOT static struct answer run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
     const struct algorithm_code *code = (*plan)->algorithm->code;
     bool in_place = r->send.buffer == MPI_IN_PLACE;
@@ -60,13 +72,14 @@ HOT static struct answer run(const struct request *r, struct team *team, struct 
     /* An alltoall in place: others would read what is being overwritten. */
     bool rewritten = in_place && mine > 1, copy_first = rewritten && !code->copies_in;
     bool device = on_device(team, send.user, recv.user), near = code->where == ON_NODE;
-    /* Room for other than what is sent: the MPI library says what is wrong with that, to all. */
+    /* Room for other than what is sent: the MPI library says what is wrong with that, to all; over nodes, where nobody can ask it to
+     * any more, this rank. */
     bool fits = in_place || bytes_of(&r->recv) == n;
     bool laid = !device && fits && !rewritten && (near || code->any_layout);
     if (device && !near) send.typed.device = recv.typed.device = true, device = false;
     if (laid && lies_ready(&recv, team, n * (size_t)all, false)) call.recvs = &recv.laid;
     if (laid && lies_ready(&send, team, n * (size_t)mine, near)) call.sends = &send.laid;
-    bool fine = !device && fits && (call.recvs || scratch(&recv, n * (size_t)recv.blocks, false)) &&
+    bool fine = !device && (fits || !near) && (call.recvs || scratch(&recv, n * (size_t)recv.blocks, !fits)) &&
                 (call.sends || scratch(&send, n * (size_t)send.blocks, copy_first));
     if (fine && send.packed) {
         fine = move_blocks(&send.typed, send.user, send.blocks, send.packed, true) == 0;
@@ -77,6 +90,7 @@ HOT static struct answer run(const struct request *r, struct team *team, struct 
     call.trouble = device ? ON_DEVICE : !fine ? NO_MEMORY : call.sends || call.recvs ? TYPED : 0;
 
     struct answer answer = returns(MPI_SUCCESS);
+    blocks_cut = false;
     enum outcome outcome = code->run(team, &call, &(*plan)->arguments);
     struct plan *instead = outcome == STAGED || outcome == OUT_OF_REACH ? plan_detour(team, &call.shape) : NULL;
     if (outcome == OUT_OF_REACH && instead && instead->algorithm->code->run) { /* by another way, at once */
@@ -88,8 +102,12 @@ HOT static struct answer run(const struct request *r, struct team *team, struct 
         answer = returns(r->native(r));
         bool native = instead && !instead->algorithm->code->run;
         *plan = native ? instead : plan_left(team, &call.shape);
-    } else if (outcome == FAILED || (recv.packed && move_blocks(&recv.typed, recv.user, all, recv.packed, false) != 0)) {
-        answer = fails(outcome == FAILED ? MPI_ERR_OTHER : MPI_ERR_TYPE);
+    } else if (outcome == FAILED) {
+        answer = fails(blocks_cut ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
+    } else if (recv.packed && fits && move_blocks(&recv.typed, recv.user, all, recv.packed, false) != 0) {
+        answer = fails(MPI_ERR_TYPE);
+    } else if (blocks_cut || (!fits && !unpack_some(&recv, n))) {
+        answer = fails(MPI_ERR_TRUNCATE);
     }
     free(send.packed);
     free(recv.packed);

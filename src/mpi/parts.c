@@ -84,14 +84,35 @@ HOT static size_t expected_bytes(enum collective collective, struct team *team) 
     return (size_t)last->bytes / (size_t)team->p;
 }
 
+/* Over nodes a rank keeps step with the others by the sizes of its blocks, whatever else it has no memory for. So the team keeps
+ * memory for the tables of both sides: so many words for each block, for layouts, and for sizes and places where blocks are packed. */
+enum { side_words = 3 };
+static const char tables_whose[3];
+
+static bool tables_ready(enum collective c, struct team *team, const struct neighbours *neighbours) {
+    int which = neighbours ? 1 + neighbourhood_of(c) : 0, most = team->p;
+    if (!team->wire) return true;
+    if (neighbours && neighbours->outs > most) most = neighbours->outs;
+    if (neighbours && neighbours->ins > most) most = neighbours->ins;
+    return team_keeps_agreed(team, &tables_whose[which], 0, 2 * side_words * (size_t)most * sizeof(int64_t), true);
+}
+
+/* NULL: where there is no wire. */
+static int64_t *tables_of(enum collective c, struct team *team, const struct neighbours *neighbours) {
+    bool fresh;
+    return team->wire ? team_keeps(team, &tables_whose[neighbours ? 1 + neighbourhood_of(c) : 0], 0, 0, &fresh) : NULL;
+}
+
 HOT static bool agree(const struct common *common, struct team *team, struct shape *shape) {
     enum collective c = common->collective;
+    const struct neighbours *neighbours = NULL;
     if (c == COLL_allgatherv) shape->bytes = (common->bytes + (size_t)team->p - 1) / (size_t)team->p;
     if (among(c, NEIGHBORS)) {
-        const struct neighbours *neighbours = neighbours_of(common->comm, team, c);
+        neighbours = neighbours_of(common->comm, team, c);
         if (!neighbours) return false;
         shape->unsized = !neighbours->connected || among(c, UNSIZED);
     }
+    if (!tables_ready(c, team, neighbours)) return false;
     if (shape->unsized) shape->bytes = expected_bytes(c, team);
     return true;
 }
@@ -103,6 +124,7 @@ struct side {
     struct blocks blocks, user; /* what the algorithm sees, and what the program gave where that is packed */
     char *packed;               /* scratch; NULL: the user's memory is used */
     bool device;                /* the user's memory lies on one */
+    int64_t *kept;              /* by the team, for tables; NULL: they are scratch */
     void *tables, *copies;      /* scratch; NULL: none */
 };
 
@@ -112,8 +134,8 @@ static MPI_Datatype type_at(const struct half *half, int b) { return half->types
 HOT static bool compile(struct side *side, const struct half *half) {
     struct blocks *blocks = &side->blocks;
     if (!half->types) return (blocks->layout = layout_of(half->type)) != NULL;
-    const struct layout **layouts = malloc((size_t)(blocks->count ? blocks->count : 1) * sizeof *layouts);
-    side->tables = (void *)layouts;
+    size_t bytes = (size_t)(blocks->count ? blocks->count : 1) * sizeof(struct layout *);
+    const struct layout **layouts = side->kept ? (void *)side->kept : (side->tables = malloc(bytes));
     blocks->layouts = layouts;
     const struct layout *any = NULL;
     for (int b = 0; layouts && b < blocks->count; b++) {
@@ -159,7 +181,7 @@ static bool repack(struct side *side) {
     struct blocks *blocks = &side->blocks;
     size_t count = (size_t)blocks->count, all = 0;
     side->user = *blocks;
-    int64_t *tables = malloc(2 * (count ? count : 1) * sizeof *tables);
+    int64_t *tables = side->kept ? side->kept + count : malloc(2 * (count ? count : 1) * sizeof *tables);
     if (!tables) return false;
     for (size_t b = 0; b < count; b++) {
         size_t bytes = 0, elements = (size_t)elements_at(blocks, (int)b);
@@ -178,13 +200,13 @@ static bool repack(struct side *side) {
                               .count_width = 8,
                               .displ_width = 8};
     free(side->tables);
-    side->tables = tables;
+    side->tables = side->kept ? NULL : tables;
     return side->packed != NULL;
 }
 
 HOT static void describe(struct side *side, const struct request *r, const struct half *half, int count) {
     uint8_t width = entry_width(r);
-    *side = (struct side){.half = half};
+    *side = (struct side){.half = half, .kept = side->kept};
     side->blocks = (struct blocks){.base = (char *)(uintptr_t)half->buffer,
                                    .count = count,
                                    .counts = half->counts,
@@ -280,17 +302,17 @@ HOT static struct answer run(const struct request *r, struct team *team, struct 
         in_place_half(r, team, &send_half);
     }
 
-    struct side send, recv;
+    int64_t *kept = tables_of(r->collective, team, neighbours);
+    int most = neighbours && extent.sends > team->p ? extent.sends : team->p;
+    struct side send = {.kept = kept}, recv = {.kept = kept ? kept + side_words * most : NULL};
     bool device = on_device(team, extent.sends ? send_half.buffer : NULL, extent.recvs ? r->recv.buffer : NULL);
     bool others_write = !orders[(*plan)->arguments.walk.order].own_dest;
     const struct algorithm_code *code = (*plan)->algorithm->code;
     bool near = code->where == ON_NODE, runs = !near && !code->any_layout;
     if (rewritten && !near && code->copies_in) rewritten = false;
     int failed = make_side(&send, r, team, &send_half, extent.sends, true, (struct wants){near, rewritten, runs, device});
-    if (!failed)
-        failed =
-            make_side(&recv, r, team, &r->recv, extent.recvs, false, (struct wants){near && others_write, false, runs, device});
-    else describe(&recv, r, &r->recv, 0);
+    int last = make_side(&recv, r, team, &r->recv, extent.recvs, false, (struct wants){near && others_write, false, runs, device});
+    if (!failed) failed = last;
     /* Blocks that nobody sends are unpacked with the others, and must come out as they were. */
     bool nobody = (neighbours && neighbours->from_count < neighbours->ins) || (among(r->collective, GATHERS) && in_place);
     if (!failed && recv.packed && nobody) failed = move_all(&recv, true);
@@ -307,8 +329,10 @@ HOT static struct answer run(const struct request *r, struct team *team, struct 
     if (outcome == LEFT) {
         *plan = plan_left(team, shape);
         answer = returns(r->native(r));
+    } else if (outcome == FAILED && blocks_cut && !failed && !tells_of_cuts(r->collective)) {
+        answer = returns(MPI_SUCCESS);
     } else if (failed || outcome == FAILED || (recv.packed && move_all(&recv, false) != 0)) {
-        answer = fails(MPI_ERR_OTHER);
+        answer = fails(blocks_cut && !failed ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
     } else if (blocks_cut && tells_of_cuts(r->collective)) {
         answer = fails(MPI_ERR_TRUNCATE);
     }

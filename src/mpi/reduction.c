@@ -163,6 +163,12 @@ static bool bring_back(const struct task *task, const struct scratch *scratch, c
            move_packed(type, user, count, scratch->packed, elements->size, false, task->device);
 }
 
+/* Does the plan leave ranks no way to say that one cannot take part? */
+static bool is_silent(const struct plan *plan) {
+    const struct algorithm_code *code = plan->algorithm->code;
+    return code->loose && code->where != BY_MESSAGES;
+}
+
 static struct answer run_scratch(struct task *task, struct team *team, const struct plan *plan, struct call *call, bool *left) {
     _Alignas(64) char stack[stack_bytes];
     struct scratch scratch = {0};
@@ -176,21 +182,21 @@ static struct answer run_scratch(struct task *task, struct team *team, const str
     call->send = scratch.send;
     call->recv = scratch.recv;
     call->in_place = false;
-    if (fine || !plan->algorithm->code->loose) {
+    if (fine || !is_silent(plan)) {
         enum outcome outcome = plan->algorithm->code->run(team, call, &plan->arguments);
         *left = outcome == LEFT;
         fine = *left || (outcome != FAILED && (task->received == 0 || bring_back(task, &scratch, user.recv)));
     }
     free(task->operation.memory);
     free(scratch.memory);
-    return fine ? returns(MPI_SUCCESS) : fails(MPI_ERR_OTHER);
+    return fine ? returns(MPI_SUCCESS) : fails(blocks_cut ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
 }
 
 HOT static struct answer run_straight(struct team *team, const struct plan *plan, const struct call *call,
                             bool *left) {
     enum outcome outcome = plan->algorithm->code->run(team, call, &plan->arguments);
     *left = outcome == LEFT;
-    return outcome == FAILED ? fails(MPI_ERR_OTHER) : returns(MPI_SUCCESS);
+    return outcome == FAILED ? fails(blocks_cut ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER) : returns(MPI_SUCCESS);
 }
 
 /* Only mortar combines packed elements. The same on all ranks. */
@@ -199,11 +205,11 @@ static bool too_foreign(const struct elements *elements, const struct plan *plan
     return elements->mingled && inner && !inner->algorithm->code->run;
 }
 
-/* Where a plan leaves ranks no way to say that one cannot take part: what could go wrong is not begun. The same on all ranks. */
+/* What could go wrong is not begun. The same on all ranks. */
 static bool too_loose(const struct task *task, const struct plan *plan) {
     const struct elements *elements = &task->elements;
     size_t bytes = 2 * line_up(task->reduction.count * task->reduction.bytes) + task->reduction.count * elements->size;
-    return plan->algorithm->code->loose && elements->gaps && (elements->mingled || bytes > stack_bytes);
+    return is_silent(plan) && elements->gaps && (elements->mingled || bytes > stack_bytes);
 }
 
 HOT static struct answer run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
@@ -232,7 +238,8 @@ HOT static struct answer run(const struct request *r, struct team *team, struct 
     task.device = on_device(team, call.send, root ? recv : NULL);
     bool near = (*plan)->algorithm->code->where == ON_NODE;
     if (task.device && near && !(*plan)->algorithm->code->loose) call.trouble = ON_DEVICE;
-    bool left = near ? too_loose(&task, *plan) : too_foreign(elements, *plan);
+    bool left = too_loose(&task, *plan) || (!near && too_foreign(elements, *plan));
+    blocks_cut = false;
     struct answer answer = {0};
     if (!left && (elements->gaps || task.device)) answer = run_scratch(&task, team, *plan, &call, &left);
     else if (!left) answer = run_straight(team, *plan, &call, &left);

@@ -22,6 +22,7 @@ struct state {
     char *kinds;           /* [room] of enum kind */
     int room, under_way;
     bool errors; /* do the statuses of those that were found tell of errors? */
+    bool alone;  /* no other thread makes MPI calls meanwhile */
     struct traffic traffic;
     struct fate fate;
 };
@@ -135,9 +136,30 @@ static bool some_done(void *state) {
 }
 #endif
 
+/* What goes wrong with several requests MPICH tells the error handler of MPI_COMM_WORLD, or of MPI_COMM_SELF, whatever communicator
+ * they are of. That is the program's, and ends it, maybe. So these two return errors while we wait, which costs 15 to 35 ns. */
+static void wait_quietly(const struct state *s, struct team *team, bool (*done)(void *), struct test *test) {
+#ifdef OPEN_MPI
+    (void)s;
+    wait_until(team, done, test);
+#else
+    const MPI_Comm comms[2] = {MPI_COMM_WORLD, MPI_COMM_SELF};
+    MPI_Errhandler users[2];
+    for (int i = 0; i < 2 && s->alone; i++) {
+        PMPI_Comm_get_errhandler(comms[i], &users[i]);
+        PMPI_Comm_set_errhandler(comms[i], MPI_ERRORS_RETURN);
+    }
+    wait_until(team, done, test);
+    for (int i = 0; i < 2 && s->alone; i++) {
+        PMPI_Comm_set_errhandler(comms[i], users[i]);
+        PMPI_Errhandler_free(&users[i]);
+    }
+#endif
+}
+
 static int all(void *state, struct team *team, int first, int count) {
     struct test test = {.state = state, .first = first, .count = count};
-    if (count > 0) wait_until(team, all_done, &test);
+    if (count > 0) wait_quietly(state, team, all_done, &test);
     return test.mishaps;
 }
 
@@ -147,7 +169,7 @@ static int some(void *state, struct team *team, int first, int count, int *done)
     for (;;) {
         if (s->found == 0 && count > 0) {
             struct test test = {.state = s, .first = first, .count = count};
-            wait_until(team, some_done, &test);
+            wait_quietly(s, team, some_done, &test);
             s->errors = test.error != MPI_SUCCESS;
             s->found = test.done == MPI_UNDEFINED ? 0 : test.done;
             if (s->errors && (s->found <= 0 || class_of(test.error) != MPI_ERR_IN_STATUS)) return s->found = 0, NOT_CARRIED;
@@ -229,6 +251,9 @@ int wire_open(struct team *team, MPI_Comm comm) {
         free(wire);
         return error ? error : -ENOMEM;
     }
+    int level = MPI_THREAD_MULTIPLE;
+    PMPI_Query_thread(&level);
+    s->alone = level != MPI_THREAD_MULTIPLE;
     *wire = (struct wire){.carrier = &mpi, .state = s, .under_way = &s->under_way, .traffic = &s->traffic, .fate = &s->fate};
     team->wire = wire;
     return 0;

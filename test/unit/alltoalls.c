@@ -49,6 +49,7 @@ struct exchange {
     int p;
     const struct tiling *tiling; /* of mnco */
     bool whole;                  /* bruck's first round sends whole buffers, if there are more */
+    bool scarce;                 /* one rank lacks memory */
 };
 
 static bool is_equal(enum style style) { return style == EQUAL || style == EQUAL_IN_PLACE; }
@@ -227,7 +228,14 @@ static void one_call(struct rank *rank, struct exchange *x) {
     dawdle(&rank->own);
     struct traffic before = *team->wire->traffic;
     expect(can_run(x->plan->algorithm, &x->plan->arguments, team, &call.shape), "%s", x->plan->text);
-    expect(code->run(team, &call, &x->plan->arguments) == DONE, "%s, p=%d, style %d fails", x->plan->text, x->p, x->style);
+    if (x->scarce) call.trouble = scarce_begin(rank, true);
+    enum outcome outcome = code->run(team, &call, &x->plan->arguments);
+    if (x->scarce && !scarce_end(rank, outcome)) {
+        free(recv.memory);
+        free(send.memory);
+        return;
+    }
+    expect(outcome == DONE, "%s, p=%d, style %d fails", x->plan->text, x->p, x->style);
     char *image = malloc(recv.bytes);
     memset(image, 0x77, recv.bytes);
     fill(x, team->me, &recv, image, false);
@@ -237,7 +245,7 @@ static void one_call(struct rank *rank, struct exchange *x) {
     free(image);
     free(recv.memory);
     free(send.memory);
-    check_traffic(x, rank, before);
+    if (!x->scarce) check_traffic(x, rank, before);
 }
 
 /* ---- owners ---- */
@@ -272,19 +280,25 @@ static void begin(struct rank *rank, const struct plan *plan) {
     }
 }
 
+static void all_styles(struct rank *rank, const struct plan *plan, bool scarce) {
+    uint64_t seed = 0;
+    struct exchange x = {
+        .plan = plan, .p = rank->team.p, .tiling = tiling_for(&rank->team, plan->arguments.owners), .scarce = scarce};
+    for (x.style = 0; x.style < STYLES; x.style++) {
+        if (x.style != AGAIN && x.style != ONE_OTHER) seed = draw(&rank->common);
+        x.seed = seed;
+        x.whole = draw_below(&rank->common, 2);
+        one_call(rank, &x);
+    }
+}
+
 static void body(struct rank *rank) {
     for (enum owners owners = OWNERS_rows; owners <= OWNERS_morton; owners++)
         check_tiling(&rank->team, tiling_for(&rank->team, owners), owners);
     for (int i = 0; i < plan_count; i++) {
-        uint64_t seed = 0;
+        all_styles(rank, &plans[i], true);
         begin(rank, &plans[i]);
-        struct exchange x = {.plan = &plans[i], .p = rank->team.p, .tiling = tiling_for(&rank->team, plans[i].arguments.owners)};
-        for (x.style = 0; x.style < STYLES; x.style++) {
-            if (x.style != AGAIN && x.style != ONE_OTHER) seed = draw(&rank->common);
-            x.seed = seed;
-            x.whole = draw_below(&rank->common, 2);
-            one_call(rank, &x);
-        }
+        all_styles(rank, &plans[i], false);
     }
 }
 

@@ -2,7 +2,8 @@
 /* lanes - exchanges among nodes over lanes, threads as ranks on nodes of any size, in any order: the plans that pack and unpack
  * together, with several inner routines. Calls with blocks of any size, then the same again, then with one block changed; equal
  * blocks; in place; along edges; allgathers. The whole receive buffer is compared; so are the messages that leave each rank's node
- * with the schemes' formulas, and the barriers: a call whose sizes are those of the last one costs one less.
+ * with the schemes' formulas, and the barriers: a call whose sizes are those of the last one costs one less. Before that the same
+ * calls while one rank lacks memory.
  * lanes [SEED] */
 #include "cluster.h"
 
@@ -17,7 +18,8 @@ enum style { EQUAL, EQUAL_IN_PLACE, FIRST, AGAIN, ONE_OTHER, SPARSE, LENGTHY, ED
 
 static const char *const texts[] = {"leader(1, direct)",     "leader(2, bruck)",   "leader(3, pairwise)",  "aggregate(direct)",
                                     "aggregate(bruck)",      "distribute(direct)", "distribute(pairwise)", "exchange(direct, cico)",
-                                    "exchange(bruck, cico)", "leader(2, ring)",    "distribute(doubling)"};
+                                    "exchange(bruck, cico)", "leader(2, ring)",    "distribute(doubling)",
+                                    "overlap(ring)",         "overlap(doubling)",  "leader(2, mnco(rows))"};
 enum { text_count = sizeof texts / sizeof *texts };
 static struct plan plans[text_count];
 
@@ -30,7 +32,8 @@ struct exchange {
     enum style style;
     uint64_t seed;
     int p;
-    bool first; /* the ranks agree that all have the memory that such calls need: more messages */
+    bool scarce; /* one rank lacks memory */
+    bool first;  /* the ranks agree that all have the memory that such calls need: more messages */
 };
 
 static bool is_equal(enum style style) { return style == EQUAL || style == EQUAL_IN_PLACE || style == GATHER; }
@@ -172,13 +175,19 @@ static void one_call(struct rank *rank, struct team *team, const struct exchange
     dawdle(&rank->own);
     uint64_t messages = team->wire->traffic->far_messages;
     uint32_t epoch = team->node->epoch;
-    expect(plan->algorithm->code->run(team, &call, &plan->arguments) == DONE, "%s, p=%d, style %d fails", plan->text, x->p,
-           x->style);
+    if (x->scarce) call.trouble = scarce_begin(rank, true);
+    enum outcome outcome = plan->algorithm->code->run(team, &call, &plan->arguments);
+    if (x->scarce && !scarce_end(rank, outcome)) {
+        free(recv.memory);
+        free(send.memory);
+        return;
+    }
+    expect(outcome == DONE, "%s, p=%d, style %d fails", plan->text, x->p, x->style);
     bool lanes = plan->algorithm->code->asks(COLL_alltoall) == COLL_alltoallv && !plan->arguments.local;
     bool told = tells(x, team->places, team->places->node_of[team->me]) && !again(x->style);
     uint32_t barriers = team->node->epoch - epoch, least = told ? 3 : 2;
     /* Only the nodes of the two ranks hear of the one other block. */
-    if (lanes && x->style != ONE_OTHER)
+    if (lanes && x->style != ONE_OTHER && !x->scarce)
         expect(barriers == least, "%s, style %d: %u barriers instead of %u", plan->text, x->style, barriers, least);
     char *image = malloc(recv.bytes);
     memset(image, 0x77, recv.bytes);
@@ -207,9 +216,9 @@ static void draw_graph(int p, uint64_t *random) {
 }
 
 static void body(struct rank *rank, struct team *team) {
-    for (int round = 0; round < 2; round++)
+    for (int round = 0; round < 3; round++)
         for (int i = 0; i < text_count; i++) {
-            struct exchange x = {.plan = &plans[i], .p = team->p, .first = round == 0};
+            struct exchange x = {.plan = &plans[i], .p = team->p, .scarce = round == 0, .first = round < 2};
             for (x.style = 0; x.style < STYLES; x.style++) {
                 if (!again(x.style)) x.seed = draw(&rank->common);
                 one_call(rank, team, &x);

@@ -57,9 +57,17 @@ static void combine_ranks(const struct reduction *reduction, uint64_t seed, int 
     }
 }
 
-static enum outcome run(struct rank *rank, struct team *team, const struct plan *plan, const struct call *call) {
+static _Thread_local bool scarce; /* one rank lacks memory in all calls */
+
+/* False: there is nothing to compare. */
+static bool run(struct rank *rank, struct team *team, const struct plan *plan, struct call *call) {
+    const struct algorithm_code *code = plan->algorithm->code;
     dawdle(&rank->own);
-    return plan->algorithm->code->run(team, call, &plan->arguments);
+    if (scarce) call->trouble = scarce_begin(rank, !code->loose || code->where == BY_MESSAGES);
+    enum outcome outcome = code->run(team, call, &plan->arguments);
+    if (scarce) return scarce_end(rank, outcome);
+    expect(outcome == DONE, "%s by %s", collective_names[call->shape.collective], plan->text);
+    return true;
 }
 
 static void reduction_call(struct rank *rank, struct team *team, const struct plan *plan, enum collective collective) {
@@ -90,7 +98,7 @@ static void reduction_call(struct rank *rank, struct team *team, const struct pl
     bool inclusive = collective == COLL_scan, prefix = inclusive || collective == COLL_exscan;
     combine_ranks(&reduction, seed, 0, prefix ? me + inclusive : p, all);
     memcpy(wanted, all + part.first, part.count * sizeof *all);
-    expect(run(rank, team, plan, &call) == DONE, "%s by %s", collective_names[collective], plan->text);
+    if (!run(rank, team, plan, &call)) return;
     expect(memcmp(send, sent, reduction.count * sizeof *send) == 0, "%s by %s wrote into a send buffer",
            collective_names[collective], plan->text);
     expect(memcmp(recv, wanted, sizeof recv) == 0, "%s of %zu by %s, p=%d rank %d root %d%s%s", collective_names[collective],
@@ -134,7 +142,7 @@ static void rooted_call(struct rank *rank, struct team *team, const struct plan 
     struct call call = {.shape = {.collective = collective, .bytes = bcast ? 64 : 0, .unsized = !bcast}, .root = root};
     call.sends = !gives ? &none : gathers || bcast ? &single : &many;
     call.recvs = !takes ? &none : gathers ? &many : &single;
-    expect(run(rank, team, plan, &call) == DONE, "%s by %s", collective_names[collective], plan->text);
+    if (!run(rank, team, plan, &call)) return;
     expect(memcmp(own, wanted, sizeof own) == 0 && memcmp(area, wanted_area, sizeof area) == 0, "%s by %s, p=%d rank %d root %d",
            collective_names[collective], plan->text, p, me, root);
 }
@@ -145,7 +153,8 @@ static void barrier_call(struct rank *rank, struct team *team, const struct plan
     atomic_store(&inside, 0);
     sync_all(&rank->team, 0);
     atomic_fetch_add(&inside, 1);
-    expect(run(rank, team, plan, &call) == DONE && atomic_load(&inside) == team->p, "a rank left the barrier too early");
+    if (!run(rank, team, plan, &call)) return;
+    expect(atomic_load(&inside) == team->p, "a rank left the barrier too early");
 }
 
 static void one_plan(struct rank *rank, struct team *team, const struct plan *plan) {
@@ -165,8 +174,10 @@ static void one_plan(struct rank *rank, struct team *team, const struct plan *pl
 }
 
 static void body(struct rank *rank, struct team *team) {
-    for (int round = 0; round < rounds; round++)
+    for (int round = 0; round < rounds; round++) {
+        scarce = round % 2 == 0;
         for (int i = 0; i < text_count; i++) one_plan(rank, team, &plans[i]);
+    }
 }
 
 int main(int count, char **words) {

@@ -85,6 +85,7 @@ static void append(struct item **list, struct item *item) {
 static int start(void *state, bool sends, int peer, void *data, size_t bytes, int tag, int request) {
     struct desk *desk = state;
     struct office *office = desk->office;
+    long scarce = scarce_pause();
     struct item *item = malloc(sizeof *item);
     bool copied = sends && bytes <= eager_bytes && (bytes <= always_eager_bytes || draw_below(&desk->random, 2));
     *item = (struct item){.from = sends ? desk->me : peer,
@@ -106,6 +107,7 @@ static int start(void *state, bool sends, int peer, void *data, size_t bytes, in
     if (!other) append(sends ? &office->letters : &office->wants, item);
     else deliver(office, sends ? item : other, sends ? other : item);
     pthread_mutex_unlock(&office->lock);
+    scarce_resume(scarce);
     return 0;
 }
 
