@@ -45,8 +45,8 @@ HOT static void look(const struct request *r, const struct standing *at, struct 
     common->bytes = bytes_of(r->send.buffer == MPI_IN_PLACE ? &r->recv : &r->send);
 }
 
-/* Over nodes what comes for a block that is longer, or shorter, than what is sent lies packed first: of each as much as fits. False:
- * not all did. */
+/* Over nodes what comes for a block that is longer, or shorter, than what is sent lies packed first: of each as much as fits.
+ * False: not all did. */
 static bool unpack_some(const struct side *recv, size_t sent) {
     struct typed part = recv->typed;
     size_t size = 1;
@@ -72,8 +72,8 @@ HOT static struct answer run(const struct request *r, struct team *team, struct 
     /* An alltoall in place: others would read what is being overwritten. */
     bool rewritten = in_place && mine > 1, copy_first = rewritten && !code->copies_in;
     bool device = on_device(team, send.user, recv.user), near = code->where == ON_NODE;
-    /* Room for other than what is sent: the MPI library says what is wrong with that, to all; over nodes, where nobody can ask it to
-     * any more, this rank. */
+    /* Room for other than what is sent: the MPI library says what is wrong with that, to all; over nodes, where nobody can ask it
+     * to any more, this rank. */
     bool fits = in_place || bytes_of(&r->recv) == n;
     bool laid = !device && fits && !rewritten && (near || code->any_layout);
     if (device && !near) send.typed.device = recv.typed.device = true, device = false;

@@ -85,7 +85,7 @@ HOT static size_t expected_bytes(enum collective collective, struct team *team) 
 }
 
 /* Over nodes a rank keeps step with the others by the sizes of its blocks, whatever else it has no memory for. So the team keeps
- * memory for the tables of both sides: so many words for each block, for layouts, and for sizes and places where blocks are packed. */
+ * memory for the tables of both sides, so many words for each block: layouts, and sizes and places where they are packed. */
 enum { side_words = 3 };
 static const char tables_whose[3];
 

@@ -115,7 +115,8 @@ def nodes(flavour, *plans):
     rows = names(flavour)
     known, truncated = native(flavour, "all", rows, set(rows), 5)
     # What Open MPI takes for blocks of no bytes is here a root that has lost them.
-    known = {row: said for row, said in known.items() if rows[row] not in ("scatter, no send type", "scatter, uncommitted send type")
+    known = {row: said for row, said in known.items()
+             if rows[row] not in ("scatter, no send type", "scatter, uncommitted send type")
              and (not rows[row].startswith("reduce,") or len(set(said)) == 1)}
     env = {"MORTAR_NODES": NODES}
     # The model sees the length of a broadcast; where ranks differ it may see two plans.

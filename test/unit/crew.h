@@ -64,9 +64,9 @@ void office_join(struct office *office, struct team *team, uint64_t seed);
 void office_leave(struct team *team);
 void office_close(struct office *office);
 
-/* ---- scarce.c: a call in which one rank, drawn from rank->common, does not get one of the first allocations, or had no memory to
- * pack its data before. Whoever depends on that rank may fail, and all may leave the call to the host MPI; a rank that says DONE has
- * every byte right. Collective over the crew ---- */
+/* ---- scarce.c: a call in which one rank, drawn from rank->common, does not get one of the first allocations, or had no memory
+ * to pack its data before. Whoever depends on that rank may fail, and all may leave the call to the host MPI; a rank that says DONE
+ * has every byte right. Collective over the crew ---- */
 /* Returns the trouble of the call. */
 uint32_t scarce_begin(struct rank *rank, bool may_lack_data);
 /* Ends it; is there something to compare? */
