@@ -10,7 +10,8 @@ bool pieces_get(struct pieces *pieces, struct team *team, const struct reduction
     pieces->most = reduction->bytes < bytes ? bytes / reduction->bytes : 1;
     if (pieces->most > reduction->count) pieces->most = reduction->count;
     unsigned which = 0;
-    while ((size_t)least_bytes << which < pieces->most * reduction->bytes) which++;
+    /* There is room, too, for what comes when another rank's vector is longer, but of the same size class. */
+    while ((size_t)least_bytes << which <= pieces->most * reduction->bytes) which++;
     size_t room = (size_t)least_bytes << which;
     char *memory = team_keeps_agreed(team, &whose, which, 2 * room, true);
     if (!memory) return false;

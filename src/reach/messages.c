@@ -31,7 +31,7 @@ static bool is_near(const struct team *team, int rank) {
     return team->places ? team->places->node_of[rank] == team->places->node_of[team->me] : rank == team->me;
 }
 
-/* What a lost part sends and receives instead of data. */
+/* What a lost part sends instead of data. */
 static char nothing[8];
 
 static void start(struct team *team, bool sends, int rank, char *data, size_t bytes, int tag, bool word) {
@@ -39,8 +39,8 @@ static void start(struct team *team, bool sends, int rank, char *data, size_t by
     bool empty = wire->fate->lost && !word;
     for (size_t done = 0, now; done < bytes; done += now) {
         now = bytes - done < message_most ? bytes - done : message_most;
-        size_t moved = empty ? 0 : now;
-        char *at = empty ? nothing : data + done;
+        size_t moved = empty && sends ? 0 : now;
+        char *at = !empty ? data + done : sends ? nothing : NULL;
         if (wire->carrier->start(wire->state, sends, peer_of(wire, rank), at, moved, wire->tag + tag, *wire->under_way) != 0) {
             wire->fate->lost = true;
             continue;
@@ -80,7 +80,7 @@ bool messages_lost(const struct team *team) { return team->wire->fate->lost; }
 void messages_lose(struct team *team) { team->wire->fate->lost = true; }
 
 static void note_mishaps(struct fate *fate, int mishaps) {
-    if (mishaps & CAME_CUT && !fate->lost) fate->cut = true; /* who drops what comes has room for nothing */
+    if (mishaps & CAME_CUT) fate->cut = true;
     if (mishaps & (CAME_EMPTY | NOT_CARRIED) || (mishaps & CAME_CUT && !fate->ends_here)) fate->lost = true;
 }
 

@@ -41,7 +41,7 @@ enum mishap { CAME_CUT = 1, CAME_EMPTY = 2, NOT_CARRIED = 4 };
 /* How messages travel: the host MPI (wire.c), or, in tests, threads. Requests have small numbers, given by the caller, who uses one
  * again only when it is done. */
 struct carrier {
-    /* 0 or -errno. A message may be empty. */
+    /* 0 or -errno. A message may be empty. data NULL: what is received, up to so many bytes, is dropped. */
     int (*start)(void *state, bool sends, int peer, void *data, size_t bytes, int tag, int request);
     /* Waits for one of the requests first .. first + count - 1 that are not done; *done its number, or -1: all are done. Returns
      * mishaps: of the one; NOT_CARRIED: nothing more is to be waited for. */

@@ -12,6 +12,7 @@
 int (*wire_collective)(MPI_Comm comm, struct team *team, const struct call *call, void *tables);
 
 enum kind { SENT, RECEIVED, SETTLED };
+enum { sink_bytes = 4096 };
 
 struct state {
     MPI_Comm comm;
@@ -25,6 +26,8 @@ struct state {
     bool alone;  /* no other thread makes MPI calls meanwhile */
     struct traffic traffic;
     struct fate fate;
+    MPI_Datatype drain; /* sink_bytes; every element lies at the same place, so any length goes into the sink */
+    char sink[sink_bytes];
 };
 
 static int grow(struct state *s, int request) {
@@ -49,8 +52,10 @@ static int start(void *state, bool sends, int peer, void *data, size_t bytes, in
     int error = grow(s, request);
     if (error) return error;
     MPI_Request *at = &s->requests[request];
-    error = sends ? PMPI_Isend(data, (int)bytes, MPI_BYTE, peer, tag, s->comm, at)
-                  : PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, s->comm, at);
+    if (sends) error = PMPI_Isend(data, (int)bytes, MPI_BYTE, peer, tag, s->comm, at);
+    else if (data) error = PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, s->comm, at);
+    else error = PMPI_Irecv(s->sink, (int)((bytes + sink_bytes - 1) / sink_bytes), s->drain, peer, tag, s->comm, at);
+    /* Less room than what comes would do, but Open MPI 4 and 5, when they copy by CMA, write all of it. */
     s->kinds[request] = sends ? SENT : RECEIVED;
     return error == MPI_SUCCESS ? 0 : -EIO;
 }
@@ -231,13 +236,18 @@ static int collective(void *state, struct team *team, const struct call *call) {
     return native && wire_collective ? wire_collective(native->comm, team, call, native->tables) : -ENOSYS;
 }
 
-static void shut(void *state) {
-    struct state *s = state;
-    if (s->comm != MPI_COMM_NULL) host.comm_free(&s->comm);
+static void free_lists(struct state *s) {
     free(s->requests);
     free(s->ready);
     free(s->statuses);
     free(s->kinds);
+}
+
+static void shut(void *state) {
+    struct state *s = state;
+    if (s->comm != MPI_COMM_NULL) host.comm_free(&s->comm);
+    PMPI_Type_free(&s->drain);
+    free_lists(s);
     free(s);
 }
 
@@ -249,15 +259,20 @@ int wire_open(struct team *team, MPI_Comm comm) {
     struct state *s = calloc(1, sizeof *s);
     MPI_Comm own;
     int error = comm_private(comm, &own);
-    if (!error && s) s->comm = own;
     /* More than these are under way only where they are parts of very long ones. */
     if (error || !wire || !s || grow(s, 2 * team->p) != 0) {
-        if (!error && s) shut(s);
-        else if (!error) host.comm_free(&own);
-        else free(s);
+        if (!error) host.comm_free(&own);
+        if (s) free_lists(s);
+        free(s);
         free(wire);
         return error ? error : -ENOMEM;
     }
+    s->comm = own;
+    MPI_Datatype piece;
+    PMPI_Type_contiguous(sink_bytes, MPI_BYTE, &piece);
+    PMPI_Type_create_resized(piece, 0, 0, &s->drain);
+    PMPI_Type_commit(&s->drain);
+    PMPI_Type_free(&piece);
     int level = MPI_THREAD_MULTIPLE;
     PMPI_Query_thread(&level);
     s->alone = level != MPI_THREAD_MULTIPLE;

@@ -102,6 +102,15 @@ def characters(flavour, ranks):
     ran(flavour, ranks, ["characters-" + flavour], ["--plan", "combine"]).took(20, collective="reduce")
 
 
+def scarce(flavour, ranks):
+    """Over nodes one rank has no memory to pack what it sends, or receives: an error there, nobody hangs, no wrong byte."""
+    for plan in ("", "leader(1, bruck)", "universal(direct)", "mnco(rows)", "overlap(ring)"):
+        options = ["--option", "NODES=2"] + ["--plan", plan] * bool(plan)
+        result = mpi(flavour, ranks, ["scarce-" + flavour, "30"], options, seconds=60).ok("0 wrong")
+        times = int(result.out.split("0 wrong, ")[1].split()[0])
+        result.check(times >= 18 * int(ranks), "only %d times without memory" % times)
+
+
 def disagree(flavour, ranks):
     """Ranks whose calls differ get an error, a late rank is no such case, and the user gets one line."""
     def case(*words):
@@ -229,7 +238,7 @@ def kill(flavour, ranks):
 
 def test(name, flavour, ranks):
     tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, shortcuts, sums, apart, leave,
-                                     significant, characters, disagree, dies, big, room, forks, python_forks, kill)}
+                                     significant, characters, scarce, disagree, dies, big, room, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)

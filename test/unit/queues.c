@@ -57,7 +57,7 @@ static void finish(const struct item *item, int mishaps) {
 
 static void deliver(struct office *office, struct item *letter, struct item *want) {
     size_t bytes = letter->bytes < want->bytes ? letter->bytes : want->bytes;
-    if (bytes) memcpy(want->data, letter->data, bytes);
+    if (bytes && want->data) memcpy(want->data, letter->data, bytes);
     finish(letter, 0);
     finish(want, letter->bytes > want->bytes ? CAME_CUT : letter->bytes == 0 ? CAME_EMPTY : 0);
     free(letter->copy);
