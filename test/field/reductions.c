@@ -234,8 +234,7 @@ void reductions_plan(struct op *op, struct dice shared, struct dice own, enum pl
     while ((op->reduction->value == value_own_sparse && quirk(op->kind, SPARSE)) ||
            (op->reduction->bytes == 12 && quirk(op->kind, PADDED)));
     op->root = below(&shared, op->comm->size);
-    op->in_place = chance(&shared, 25) && (op->kind != Reduce || op->comm->me == op->root) &&
-                   !(op->comm->size == 2 && quirk(op->kind, IN_PLACE));
+    op->in_place = chance(&shared, 25) && (op->kind != Reduce || op->comm->me == op->root) && !quirk(op->kind, IN_PLACE);
     int me = op->comm->me, n = (int)(op->bytes / (long)op->reduction->bytes);
     bool shares = op->kind == Reduce_scatter || op->kind == Reduce_scatter_block, empty = op->kind == Exscan && !me;
     bool receives = op->kind != Reduce || me == op->root, spare = chance(&own, 50) && settings.nothing;
