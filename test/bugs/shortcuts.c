@@ -60,6 +60,19 @@ static void all_of(MPI_Comm comm, int ints, int round) {
     add_up(comm, ints, round);
 }
 
+/* No bytes between neighbours, of a type that one rank after the other changes. Over several nodes the ranks tell each other now
+ * and then what they have had, all at the same call, also when it was nothing. */
+static void nothing(void) {
+    int zeros[2] = {0}, periods[1] = {1}, room[1];
+    MPI_Comm ring;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &p, periods, 0, &ring);
+    for (int call = 0; call < 300; call++) {
+        MPI_Datatype type = (call / 5 + me) % p ? MPI_INT : MPI_BYTE;
+        MPI_Neighbor_alltoallv(room, zeros, zeros, type, room, zeros, zeros, type, ring);
+    }
+    MPI_Comm_free(&ring);
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &p);
@@ -74,6 +87,7 @@ int main(int argc, char **argv) {
         all_of(comm, 1, round);
         MPI_Comm_free(&comm);
     }
+    nothing();
     for (int i = 0; i < 1000; i++) MPI_Reduce(&me, NULL, 0, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     int (*report)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "mortar_report");
     if (argc > 1) errors += !report || report(argv[1]) != 0;
