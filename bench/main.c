@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main - `mortar bench`: settings, then for each block size: buffers, contestants, verification, timing, output. */
-#include "bench.h"
-#include "network.h"
-#include "tune.h"
+#include "bench/common/bench.h"
+#include "bench/network/network.h"
+#include "bench/tune/tune.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* facts - what mortar's cost model is told of the simulated machine: what the simulation charges, where it would elsewhere be told
  * what `mortar bench network` measured, and what cost.c knows of copying. The linker puts these in the way (--wrap). What all nodes
  * get at once no price tells: it is measured, as that command does. */
-#include "bench/contention.h"
+#include "bench/network/contention.h"
 #include "coll/coll.h"
 #include "tuning/tuning.h"
 

@@ -47,7 +47,7 @@ def wrong(module, folder_has, quote, name):
 
 def check(root):
     findings = []
-    paths = c_files(root, "src", "heap", "include", "examples")
+    paths = c_files(root, "src", "heap", "include", "info", "examples")
     if not paths:
         findings.append("nothing to check below " + root)
     for path in paths:

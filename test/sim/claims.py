@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """claims - what docs/reproduction.md says of simulated clusters: asserted of the files in docs/results, some of whose cells are
-simulated anew. A cell that comes out otherwise means that the files are old: sim/grids.py makes them."""
+simulated anew. A cell that comes out otherwise means that the files are old: measure/grids.py makes them."""
 import os
 import sys
 
@@ -9,7 +9,7 @@ if not os.path.exists(os.path.join(build, "lib", "mortar-sim")):
     print("skipped: mortar was built without SimGrid (libsimgrid-dev)")
     sys.exit(77)
 os.environ["MORTAR_SIM"] = os.path.join(build, "lib")
-sys.path.insert(0, os.path.join(source, "sim"))
+sys.path.insert(0, os.path.join(source, "measure"))
 import grids
 import platforms
 import simulate

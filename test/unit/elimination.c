@@ -3,7 +3,7 @@
  * leave, also when the whole machine is disturbed in between; what is alike is settled for the first one; what cannot be told apart
  * yet stays open; the interval holds the true ratio about as often as it says.
  * elimination [SEED] */
-#include "bench/elimination.h"
+#include "bench/common/elimination.h"
 #include "unit.h"
 
 #include <string.h>

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cell - the buffers of one block size. */
+#define _GNU_SOURCE
+#include "bench/common/bench.h"
+
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* On both sides of a buffer, where nobody may write. A page, so that what is aligned stays so. */
+enum { guard_bytes = 4096, guard_value = 0x5a };
+
+static char *get(const struct cell *cell, size_t bytes) {
+    void *memory;
+    bytes += 2 * guard_bytes;
+    if (!cell->stack) {
+        if (posix_memalign(&memory, 64, bytes) != 0) return NULL;
+    } else {
+        memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) return NULL;
+    }
+    memset(memory, guard_value, guard_bytes);
+    memset((char *)memory + bytes - guard_bytes, guard_value, guard_bytes);
+    return (char *)memory + guard_bytes;
+}
+
+static void give_back(const struct cell *cell, char *memory, size_t bytes) {
+    if (!memory) return;
+    if (!cell->stack) free(memory - guard_bytes);
+    else munmap(memory - guard_bytes, bytes + 2 * guard_bytes);
+}
+
+static bool guarded(const char *memory, size_t bytes) {
+    for (int k = 0; k < guard_bytes; k++)
+        if (memory[k - guard_bytes] != guard_value || memory[bytes + (size_t)k] != guard_value) return false;
+    return true;
+}
+
+bool cell_overrun(const struct cell *cell) { return !guarded(cell->send, cell->out.bytes) || !guarded(cell->recv, cell->in.bytes); }
+
+/* Leaves out what would not fit into memory: a rank that the kernel kills explains less. */
+static bool fits(const struct world *world, const struct cell *cell, double times, char *why, size_t size) {
+    double mine = times * (double)(cell->out.bytes + cell->in.bytes), all, there = (double)world_memory();
+    library.allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    all /= world->nodes;
+    snprintf(why, size, "the buffers need %.1f GiB, and %.1f are free", all / (1 << 30), there / (1 << 30));
+    return meet_first(all < 0.9 * there);
+}
+
+static bool get_buffers(struct cell *cell) {
+    bool fine = !kind_grid(cell->kind) || grid_open(cell);
+    cell->send = get(cell, cell->out.bytes);
+    cell->recv = get(cell, cell->in.bytes);
+    return meet_max(!fine || !cell->send || !cell->recv) == 0;
+}
+
+bool cell_open(const struct world *world, struct cell *cell, double times, char *why, size_t size) {
+    cell->p = world->p, cell->me = world->me, cell->topology = world->topology;
+    cell->send = cell->recv = NULL;
+    bool laid_out = meet_max(!blocks_open(cell)) == 0;
+    if (laid_out && fits(world, cell, times, why, size)) {
+        if (get_buffers(cell)) {
+            if (kind_grid(cell->kind)) grid_types(cell);
+            return true;
+        }
+        snprintf(why, size, "no memory for its buffers");
+    } else if (!laid_out) {
+        snprintf(why, size, "no memory for its counts, or a displacement is no int");
+    }
+    cell_close(cell);
+    return false;
+}
+
+void cell_close(struct cell *cell) {
+    give_back(cell, cell->send, cell->out.bytes);
+    give_back(cell, cell->recv, cell->in.bytes);
+    cell->send = cell->recv = NULL;
+    if (kind_grid(cell->kind)) grid_close(cell);
+    blocks_close(cell);
+}

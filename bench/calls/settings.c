@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* settings - the command line of `mortar bench`. */
+#include "bench/common/bench.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const usage =
+    "usage: mpirun -n P mortar bench COLLECTIVE [OPTION...]\n"
+    "       mpirun -n P mortar bench network [OPTION...]    what the network between two nodes does; network --help\n"
+    "%s"
+    "  --bytes 8:1M:x8      block sizes: from 8 bytes to 1 MiB, each 8 times the one before, the end always included;\n"
+    "                       or a list: 8,64,4K. A block is what one rank has for another one, for all, or for the root; of\n"
+    "                       bcast, reduce, allreduce, scan and exscan the whole vector, of reduce_scatter(_block) a result.\n"
+    "                       Sums are of MPI_DOUBLE, and take multiples of 8\n"
+    "  --grid 64,128,256    redistribution: edges of the grid; of double complex, in slabs (default 64,128,256)\n"
+    "  --axes 0,1           redistribution: distributed along axis 0 before and along axis 1 after (default 0,1)\n"
+    "  --plan PLAN...       what mortar shall run, once for each plan; `auto`, the default, is what it would choose itself\n"
+    "                       (mortar info --plans COLLECTIVE lists them)\n"
+    "  --buffers heap|stack heap: memory from malloc, which peers can reach when mortar's heap is on (default);\n"
+    "                       stack: memory that they cannot reach. A private anonymous mapping stands for it\n"
+    "  --irregular          v and w collectives, reduce_scatter: blocks of 0 to twice the size, drawn, that on average\n"
+    "  --root R             of those that have one (default 0)\n"
+    "  --topology 2d|3d|nd  neighbours: a periodic grid (default 2d), or a graph with +-1, 3, 7 and 12\n"
+    "  --then-barrier       a barrier after each call, of the same side and in the time: who sends to the root only runs ahead\n"
+    "  --imbalance [LIST]   ranks come late by 0 to so many milliseconds, drawn evenly; a time is then the mean over ranks of\n"
+    "                       what they spend inside of a call, one call at a time (default 0,1,2,5,10ms)\n"
+    "  --limit              alltoall, allgather: also time the same exchange by the same ranks over one shared mapping, with\n"
+    "                       nothing but memcpy and barriers: no communicator, datatype or plan. The faster of row order\n"
+    "                       between two barriers, and one barrier in which the last rank to arrive copies everything. And\n"
+    "                       stream: as many ranks as there are processors copy all of it with non-temporal stores, while\n"
+    "                       the others sleep\n"
+    "  --cold [sweep]       before each timed call, of which there is one at a time: empty the caches, then each rank reads its\n"
+    "                       send buffer and its receive buffer. By clflush(opt) of these buffers where the processor has it;\n"
+    "                       else, or with `sweep`, by a sweep through memory twice as large as the last cache\n"
+    "  --counters           also count cache misses per call, the mean over ranks, in batches of their own: what PAPI calls\n"
+    "                       L1_DCM, L2_DCM and L3_TCM, as far as PAPI and the machine have them\n"
+    "  --csv FILE           write every repetition; rows are added when the file exists\n"
+    "  --seconds S          measure each block size for about that long (default 1; at least 5 repetitions)\n"
+    "  --repetitions N      so many repetitions instead\n"
+    "Results are verified first, every byte. Then the MPI library's own function and each plan run in turns, about 20 ms of\n"
+    "calls back to back each time, on the same buffers (warm, without --cold). A time is that of the slowest rank per call,\n"
+    "the median over repetitions; the ratio is native / mortar, so above 1 mortar is faster; spread is half the\n"
+    "interquartile range of the ratio. When this program is started by itself, without mortar, both columns are the\n"
+    "library's own.\n";
+
+const char *settings_command = "bench";
+
+int settings_fail(const char *format, ...) {
+    if (launcher_rank() > 0) return 0;
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "mortar %s: ", settings_command);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, " (mortar %s --help)\n", settings_command);
+    va_end(arguments);
+    return 2;
+}
+
+static bool add_size(struct settings *settings, uint64_t bytes) {
+    if (settings->sizes == most_sizes || bytes == 0 || bytes > INT_MAX) return false;
+    settings->bytes[settings->sizes++] = (size_t)bytes;
+    return true;
+}
+
+/* FROM:TO:xN, or one size. */
+static bool read_range(char *text, struct settings *settings) {
+    char *to = strchr(text, ':'), *factor = to ? strchr(to + 1, ':') : NULL;
+    uint64_t first, last, times;
+    if (to) *to++ = 0;
+    if (factor) *factor++ = 0;
+    if (parse_bytes(text, &first) != 0) return false;
+    if (!to) return add_size(settings, first);
+    if (!factor || *factor != 'x' || parse_bytes(factor + 1, &times) != 0 || times < 2) return false;
+    if (parse_bytes(to, &last) != 0 || last < first || last > INT_MAX || first == 0 || times > INT_MAX) return false;
+    for (uint64_t bytes = first; bytes < last; bytes *= times)
+        if (!add_size(settings, bytes)) return false;
+    return add_size(settings, last);
+}
+
+bool settings_sizes(const char *text, struct settings *settings) {
+    settings->sizes = 0;
+    char *copy = strdup(text), *rest = copy, *item;
+    bool fine = copy && *copy;
+    while (fine && (item = strsep(&rest, ",")) != NULL) fine = read_range(item, settings);
+    free(copy);
+    return fine;
+}
+
+bool settings_edges(const char *text, struct settings *settings) {
+    bool fine = settings_sizes(text, settings);
+    for (int i = 0; i < settings->sizes; i++) fine = fine && settings->bytes[i] <= grid_longest;
+    return fine;
+}
+
+bool settings_number(const char *text, double least, double most, double *number) {
+    char *end;
+    *number = strtod(text, &end);
+    return end != text && *end == 0 && *number >= least && *number <= most;
+}
+
+/* "0,50,100ms": each of them in milliseconds. */
+bool settings_imbalances(const char *text, struct settings *settings) {
+    double number;
+    settings->imbalance_count = 0;
+    char *copy = strdup(text), *rest = copy, *item;
+    bool fine = copy && *copy;
+    while (fine && (item = strsep(&rest, ",")) != NULL) {
+        char *unit = strstr(item, "ms");
+        if (unit && unit[2] == 0) *unit = 0;
+        fine = settings_number(item, 0, 1e6, &number) && settings->imbalance_count < most_imbalances;
+        if (fine) settings->imbalances[settings->imbalance_count++] = number / 1000;
+    }
+    free(copy);
+    return fine;
+}
+
+static void list_kinds(char *text, size_t size, int indent) {
+    size_t length = 0, line = 0;
+    *text = 0;
+    for (int i = 0; i < count_of_kinds && length < size; i++) {
+        bool wraps = line > 0 && line + strlen(kinds[i].name) > 100;
+        if (wraps) line = 0;
+        const char *before = wraps ? "\n" : "";
+        int blanks = line == 0 ? indent : 1;
+        int written = snprintf(text + length, size - length, "%s%*s%s", before, blanks, "", kinds[i].name);
+        length += (size_t)written, line += (size_t)written;
+    }
+}
+
+static int read_kind(const char *name, struct settings *settings) {
+    settings->kind = kind_of(name);
+    return settings->kind ? -1 : settings_fail("\"%s\": expected a collective, e.g. alltoall", name);
+}
+
+/* Options that do not go together; -1: none. */
+static int check(struct settings *settings) {
+    const struct kind *kind = settings->kind;
+    if (kind->sends == NOBODY) settings->sizes = 1, settings->bytes[0] = 0;
+    for (int i = 0; i < settings->sizes; i++)
+        if (kind->contents != BYTES && settings->bytes[i] % sizeof(double) != 0)
+            return settings_fail("--bytes %zu: %s sums up MPI_DOUBLE, and takes multiples of 8", settings->bytes[i], kind->name);
+    if (settings->irregular && !kind->vector) return settings_fail("--irregular: the blocks of %s are equal", kind->name);
+    if (settings->root > 0 && !kind_rooted(kind)) return settings_fail("--root: %s has none", kind->name);
+    if (settings->topology >= 0 && !kind_neighbours(kind)) return settings_fail("--topology: %s knows no neighbours", kind->name);
+    if (settings->limit && !kind_limit(kind)) return settings_fail("--limit: only alltoall and allgather have it");
+    if (settings->then_barrier && (settings->limit || settings->cold))
+        return settings_fail("--then-barrier does not go with --limit or --cold");
+    if (settings->imbalance_count > 0 && (settings->then_barrier || settings->limit || settings->cold || settings->counters))
+        return settings_fail("--imbalance does not go with --then-barrier, --limit, --cold or --counters");
+    if (settings->topology < 0) settings->topology = 0;
+    return -1;
+}
+
+/* The sizes that are measured when nobody says which; -1, or the exit code when the kind has no such sizes as are asked for. */
+static int sizes(int count, char **words, struct settings *settings) {
+    const struct kind *kind = settings->kind;
+    bool grid = kind_grid(kind);
+    settings_sizes(grid ? "64,128,256" : "8:1M:x8", settings);
+    settings->before = 0, settings->after = 1;
+    for (int i = 2; i < count; i++) {
+        bool bytes = strcmp(words[i], "--bytes") == 0;
+        bool cut = strcmp(words[i], "--grid") == 0 || strcmp(words[i], "--axes") == 0;
+        if ((bytes && (grid || kind->sends == NOBODY)) || (cut && !grid))
+            return settings_fail("%s: %s has none", words[i], kind->name);
+    }
+    return -1;
+}
+
+static int help(void) {
+    char names[512];
+    list_kinds(names, sizeof names, 2);
+    strncat(names, "\n", sizeof names - strlen(names) - 1);
+    if (launcher_rank() <= 0) printf(usage, names);
+    return 0;
+}
+
+int settings_read(int count, char **words, struct settings *settings) {
+    *settings = (struct settings){.seconds = 1, .topology = -1};
+    for (int i = 1; i < count; i++)
+        if (strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0) return help();
+    int code = read_kind(count < 2 ? "" : words[1], settings);
+    if (code < 0) code = sizes(count, words, settings);
+    for (int i = 2; i < count && code < 0;) {
+        if (strncmp(words[i], "--", 2) != 0) return settings_fail("\"%s\": expected an option", words[i]);
+        code = settings_option(count, words, &i, settings);
+    }
+    if (settings->plan_count == 0) settings->plans[settings->plan_count++] = "auto";
+    return code < 0 ? check(settings) : code;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* timing - contestants take turns: each repetition runs one batch of calls of every contestant, beginning with another one each
+ * time, so that what disturbs the machine disturbs all alike. With --cold a batch is one call, and caches are emptied before it. */
+#include "bench/common/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double longest_batch = 20e-3, shortest_batch = 1e-3; /* seconds */
+enum { least_repetitions = 5, most_repetitions = 1000, fewest_batches = 15 };
+
+void timing_plan(const struct world *world, const struct contestant *contestant) {
+    if (contestant->what == MORTAR && world->loaded) world->plan(strcmp(contestant->name, "auto") == 0 ? NULL : contestant->name);
+}
+
+static void call_side(const struct world *world, const struct cell *cell, const struct functions *side) {
+    cell->kind->call(side, cell, world->comm);
+    if (cell->then_barrier) side->barrier(world->comm);
+}
+
+void timing_call(const struct world *world, const struct cell *cell, const struct contestant *contestant) {
+    switch (contestant->what) {
+    case NATIVE: call_side(world, cell, &library); break;
+    case PACKED: grid_packed(cell, &library, world->comm); break;
+    case MORTAR: call_side(world, cell, &caught); break;
+    case LIMIT_ROWS: limit_rows(); break;
+    case LIMIT_LAST: limit_last(); break;
+    case LIMIT_STREAM: limit_stream(); break;
+    }
+}
+
+/* All that comes before a batch. The first call is not timed: it finds the plan, and its data in somebody's cache. */
+void timing_prepare(const struct world *world, const struct settings *settings, const struct cell *cell,
+                    const struct contestant *contestant) {
+    timing_plan(world, contestant);
+    timing_call(world, cell, contestant);
+    meet();
+    if (!settings->cold) return;
+    bool limit = contestant->what >= LIMIT_ROWS;
+    cold_make(limit ? limit_send() : cell->send, cell->out.bytes, limit ? limit_recv() : cell->recv, cell->in.bytes);
+    meet();
+}
+
+/* Seconds per call of the slowest rank. */
+static double batch(const struct world *world, const struct settings *settings, const struct cell *cell,
+                    const struct contestant *contestant, long calls) {
+    timing_prepare(world, settings, cell, contestant);
+    double start = clock_seconds();
+    for (long i = 0; i < calls; i++) timing_call(world, cell, contestant);
+    return meet_max(clock_seconds() - start) / (double)calls;
+}
+
+/* A batch of its own, so that reading the counters is in no time: what this rank misses per call. */
+static void count_batch(const struct world *world, const struct settings *settings, const struct cell *cell,
+                        const struct contestant *contestant, int repetition) {
+    double misses[count_of_levels];
+    timing_prepare(world, settings, cell, contestant);
+    counters_start();
+    for (long i = 0; i < contestant->calls; i++) timing_call(world, cell, contestant);
+    counters_stop(misses);
+    meet();
+    for (int i = 0; i < count_of_levels; i++)
+        if (contestant->misses[i]) contestant->misses[i][repetition] = misses[i] / (double)contestant->calls;
+}
+
+/* How many calls last that long? */
+static void calibrate(const struct world *world, const struct settings *settings, const struct cell *cell,
+                      struct contestant *contestant, double seconds) {
+    long calls = 1;
+    for (;;) {
+        double each = batch(world, settings, cell, contestant, calls);
+        contestant->call_seconds = each;
+        double fit = seconds / each;
+        contestant->calls = fit < 1 ? 1 : fit > 1e7 ? 10000000 : (long)fit;
+        contestant->spent = (double)(contestant->calls + 1) * each;
+        if ((double)calls >= fit / 4) return;
+        calls = fit > 8.0 * (double)calls ? 8 * calls : contestant->calls; /* the first calls are slow */
+    }
+}
+
+/* What lasts in a batch of one cold call is mostly not the call. The second one counts, since the first calls are slow. */
+static void calibrate_cold(const struct world *world, const struct settings *settings, const struct cell *cell,
+                           struct contestant *contestant) {
+    contestant->calls = 1;
+    for (int i = 0; i < 2; i++) {
+        double start = clock_seconds();
+        contestant->call_seconds = batch(world, settings, cell, contestant, 1);
+        contestant->spent = meet_max(clock_seconds() - start);
+    }
+}
+
+/* Of the two limits only the faster one counts; where the choice is clear the other one need not run. */
+static void drop_slow_limit(struct contestant *contestants, int count) {
+    struct contestant *rows = NULL, *last = NULL;
+    for (int c = 0; c < count; c++) {
+        if (contestants[c].what == LIMIT_ROWS) rows = &contestants[c];
+        if (contestants[c].what == LIMIT_LAST) last = &contestants[c];
+    }
+    if (!rows || !last) return;
+    rows->out = rows->call_seconds > 3 * last->call_seconds;
+    last->out = last->call_seconds > 3 * rows->call_seconds;
+}
+
+/* A repetition lasts as long as one batch of everybody, or two where misses are counted. */
+static int choose_repetitions(const struct settings *settings, const struct contestant *contestants, int count) {
+    if (settings->repetitions) return settings->repetitions;
+    double seconds = 0;
+    for (int c = 0; c < count; c++)
+        if (!contestants[c].out) seconds += contestants[c].spent;
+    double fit = settings->seconds / seconds / (settings->counters ? 2 : 1);
+    return fit < least_repetitions ? least_repetitions : fit > most_repetitions ? most_repetitions : (int)fit;
+}
+
+bool timing_room(const struct settings *settings, struct contestant *contestants, int count, int repetitions) {
+    bool fine = true;
+    for (int c = 0; c < count; c++) {
+        contestants[c].seconds = calloc((size_t)repetitions, sizeof(double));
+        fine = fine && contestants[c].seconds;
+        for (int i = 0; i < count_of_levels; i++) {
+            if (!settings->counters || !counters_has(i)) continue;
+            contestants[c].misses[i] = calloc((size_t)repetitions, sizeof(double));
+            fine = fine && contestants[c].misses[i];
+        }
+    }
+    return meet_max(!fine) == 0;
+}
+
+void timing_free(struct contestant *contestants, int count) {
+    for (int c = 0; c < count; c++) {
+        free(contestants[c].seconds);
+        for (int i = 0; i < count_of_levels; i++) free(contestants[c].misses[i]);
+    }
+}
+
+static void mean_misses(const struct world *world, struct contestant *contestant, int repetitions) {
+    for (int i = 0; i < count_of_levels; i++) {
+        double *misses = contestant->misses[i];
+        if (!misses) continue;
+        library.allreduce(MPI_IN_PLACE, misses, repetitions, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        for (int r = 0; r < repetitions; r++) misses[r] /= world->p;
+    }
+}
+
+int timing_run(const struct world *world, const struct settings *settings, const struct cell *cell, struct contestant *contestants,
+               int count) {
+    double seconds = settings->seconds / (fewest_batches * count);
+    if (seconds > longest_batch) seconds = longest_batch;
+    if (seconds < shortest_batch) seconds = shortest_batch;
+    output_progress(world, cell, "measuring");
+    for (int c = 0; c < count; c++)
+        if (settings->cold) calibrate_cold(world, settings, cell, &contestants[c]);
+        else calibrate(world, settings, cell, &contestants[c], seconds);
+    drop_slow_limit(contestants, count);
+    int repetitions = choose_repetitions(settings, contestants, count);
+    if (!timing_room(settings, contestants, count, repetitions)) return 0;
+    for (int r = 0; r < repetitions; r++)
+        for (int k = 0; k < count; k++) {
+            struct contestant *contestant = &contestants[(k + r) % count];
+            if (contestant->out) continue;
+            contestant->seconds[r] = batch(world, settings, cell, contestant, contestant->calls);
+            if (settings->counters) count_batch(world, settings, cell, contestant, r);
+        }
+    for (int c = 0; c < count; c++) mean_misses(world, &contestants[c], repetitions);
+    return repetitions;
+}
+
+void timing_calibrate(const struct world *world, const struct settings *settings, const struct cell *cell,
+                      struct contestant *contestant, double seconds) {
+    calibrate(world, settings, cell, contestant, seconds);
+}
+
+double timing_batch(const struct world *world, const struct settings *settings, const struct cell *cell,
+                    const struct contestant *contestant) {
+    return batch(world, settings, cell, contestant, contestant->calls);
+}
