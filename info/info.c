@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-#define COLLECTIVE(name, about) COLL_##name,
+#define COLLECTIVE(name, ...) COLL_##name,
 #include "coll/collectives.h"
 #undef COLLECTIVE
     COLLECTIVES
@@ -25,7 +25,7 @@ struct name {
     const char *name, *about;
 };
 static const struct name collectives[] = {
-#define COLLECTIVE(name, about) {#name, about},
+#define COLLECTIVE(name, symbol, sent, received, more, family, about) {#name, about},
 #include "coll/collectives.h"
 #undef COLLECTIVE
 };

@@ -64,10 +64,9 @@ static int bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm co
 bool host_open(void *library) {
     (void)library;
     host = (struct host){
-#define HOST(name, symbol, parameters) .name = PMPI_##symbol,
-#include "reach/hosts.h"
-#undef HOST
-        .barrier = PMPI_Barrier,
+#define COLLECTIVE(name, symbol, ...) .name = PMPI_##symbol,
+#include "coll/collectives.h"
+#undef COLLECTIVE
         .init = PMPI_Init,
         .init_thread = PMPI_Init_thread,
         .finalize = PMPI_Finalize,

@@ -12,13 +12,13 @@
 #include <string.h>
 
 enum {
-#define COLLECTIVE(name, about) COLL_##name,
+#define COLLECTIVE(name, ...) COLL_##name,
 #include "coll/collectives.h"
 #undef COLLECTIVE
     COLLECTIVES
 };
 static const char *const collectives[] = {
-#define COLLECTIVE(name, about) #name,
+#define COLLECTIVE(name, ...) #name,
 #include "coll/collectives.h"
 #undef COLLECTIVE
 };

@@ -9,7 +9,7 @@
 #include "reach/reach.h"
 
 enum collective {
-#define COLLECTIVE(name, about) COLL_##name,
+#define COLLECTIVE(name, ...) COLL_##name,
 #include "coll/collectives.h"
 #undef COLLECTIVE
     COLLECTIVES

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One row per collective that mortar takes: COLLECTIVE(name, what each rank gets). */
+/* One row per collective that mortar takes, the one table of them:
+ * COLLECTIVE(name, name without MPI_, what is sent, what is received, what follows, family, what each rank gets)
+ *
+ * What is sent or received, as parameters of MPI's function; coll/forms.h makes declarations and calls of it:
+ *   NO      nothing: the barrier, which has no form with large counts either
+ *   SAME    what is received: one buffer serves as both
+ *   BARE    a buffer; count and type are those of what is received
+ *   EQUAL   buffer, count, type
+ *   COUNTS  buffer, a count for each rank, type
+ *   VARY    buffer, counts, displacements, type
+ *   EACH    buffer, counts, displacements, types
+ *   FAR     the same with displacements that are MPI_Aint in both forms
+ * What follows: NONE, ROOT, OP, OP_ROOT. Family: who describes and runs the call, src/mpi/calls.h. */
 
 /* Sets of them, for the rows of algorithms, and for code that treats several alike. */
 #ifndef EXCHANGES
@@ -21,25 +33,47 @@
 #define REDUCTIONS (BIT(reduce) | BIT(allreduce) | BIT(reduce_scatter) | BIT(reduce_scatter_block) | BIT(scan) | BIT(exscan))
 #endif
 
-COLLECTIVE(alltoall, "block i of rank j's result is block j of rank i")
-COLLECTIVE(allgather, "block i of every rank's result is rank i's block")
-COLLECTIVE(alltoallv, "alltoall with counts and displacements")
-COLLECTIVE(alltoallw, "alltoall with counts, displacements and types")
-COLLECTIVE(allgatherv, "allgather with counts and displacements")
-COLLECTIVE(barrier, "nothing, once all have come")
-COLLECTIVE(bcast, "the root's block")
-COLLECTIVE(gather, "the root: block i is rank i's")
-COLLECTIVE(gatherv, "gather with counts and displacements")
-COLLECTIVE(scatter, "rank j: block j of the root")
-COLLECTIVE(scatterv, "scatter with counts and displacements")
-COLLECTIVE(reduce, "the root: all ranks' elements, combined")
-COLLECTIVE(allreduce, "all ranks' elements, combined")
-COLLECTIVE(reduce_scatter, "rank j: part j of all ranks' elements, combined")
-COLLECTIVE(reduce_scatter_block, "reduce_scatter with equal parts")
-COLLECTIVE(scan, "rank j: the elements of ranks 0 to j, combined")
-COLLECTIVE(exscan, "rank j: the elements of ranks 0 to j - 1, combined")
-COLLECTIVE(neighbor_alltoall, "alltoall among the neighbours of a topology")
-COLLECTIVE(neighbor_alltoallv, "neighbor_alltoall with counts and displacements")
-COLLECTIVE(neighbor_alltoallw, "neighbor_alltoall with counts, displacements and types")
-COLLECTIVE(neighbor_allgather, "allgather among the neighbours of a topology")
-COLLECTIVE(neighbor_allgatherv, "neighbor_allgather with counts and displacements")
+COLLECTIVE(alltoall, Alltoall, EQUAL, EQUAL, NONE, exchange,
+           "block i of rank j's result is block j of rank i")
+COLLECTIVE(allgather, Allgather, EQUAL, EQUAL, NONE, exchange,
+           "block i of every rank's result is rank i's block")
+COLLECTIVE(alltoallv, Alltoallv, VARY, VARY, NONE, parts,
+           "alltoall with counts and displacements")
+COLLECTIVE(alltoallw, Alltoallw, EACH, EACH, NONE, parts,
+           "alltoall with counts, displacements and types")
+COLLECTIVE(allgatherv, Allgatherv, EQUAL, VARY, NONE, parts,
+           "allgather with counts and displacements")
+COLLECTIVE(barrier, Barrier, NO, NO, NONE, barrier,
+           "nothing, once all have come")
+COLLECTIVE(bcast, Bcast, SAME, EQUAL, ROOT, parts,
+           "the root's block")
+COLLECTIVE(gather, Gather, EQUAL, EQUAL, ROOT, parts,
+           "the root: block i is rank i's")
+COLLECTIVE(gatherv, Gatherv, EQUAL, VARY, ROOT, parts,
+           "gather with counts and displacements")
+COLLECTIVE(scatter, Scatter, EQUAL, EQUAL, ROOT, parts,
+           "rank j: block j of the root")
+COLLECTIVE(scatterv, Scatterv, VARY, EQUAL, ROOT, parts,
+           "scatter with counts and displacements")
+COLLECTIVE(reduce, Reduce, BARE, EQUAL, OP_ROOT, reduction,
+           "the root: all ranks' elements, combined")
+COLLECTIVE(allreduce, Allreduce, BARE, EQUAL, OP, reduction,
+           "all ranks' elements, combined")
+COLLECTIVE(reduce_scatter, Reduce_scatter, BARE, COUNTS, OP, reduction,
+           "rank j: part j of all ranks' elements, combined")
+COLLECTIVE(reduce_scatter_block, Reduce_scatter_block, BARE, EQUAL, OP, reduction,
+           "reduce_scatter with equal parts")
+COLLECTIVE(scan, Scan, BARE, EQUAL, OP, reduction,
+           "rank j: the elements of ranks 0 to j, combined")
+COLLECTIVE(exscan, Exscan, BARE, EQUAL, OP, reduction,
+           "rank j: the elements of ranks 0 to j - 1, combined")
+COLLECTIVE(neighbor_alltoall, Neighbor_alltoall, EQUAL, EQUAL, NONE, parts,
+           "alltoall among the neighbours of a topology")
+COLLECTIVE(neighbor_alltoallv, Neighbor_alltoallv, VARY, VARY, NONE, parts,
+           "neighbor_alltoall with counts and displacements")
+COLLECTIVE(neighbor_alltoallw, Neighbor_alltoallw, FAR, FAR, NONE, parts,
+           "neighbor_alltoall with counts, displacements and types")
+COLLECTIVE(neighbor_allgather, Neighbor_allgather, EQUAL, EQUAL, NONE, parts,
+           "allgather among the neighbours of a topology")
+COLLECTIVE(neighbor_allgatherv, Neighbor_allgatherv, EQUAL, VARY, NONE, parts,
+           "neighbor_allgather with counts and displacements")

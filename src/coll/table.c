@@ -12,7 +12,7 @@ const struct algorithm algorithms[ALGORITHMS] = {
 };
 
 const char *const collective_names[COLLECTIVES] = {
-#define COLLECTIVE(name, about) #name,
+#define COLLECTIVE(name, ...) #name,
 #include "coll/collectives.h"
 #undef COLLECTIVE
 };

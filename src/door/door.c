@@ -12,6 +12,7 @@
 #define _GNU_SOURCE
 #include "base/base.h"
 
+#include "coll/forms.h"
 #include "door/words.h"
 #include "include/mortar.h"
 
@@ -27,16 +28,16 @@
 typedef word (*entry)(); /* called with the arguments of its row */
 
 enum door {
-#define DOOR(name, words) DOOR_##name,
-#include "door/list.h"
-#undef DOOR
+#define CAUGHT(name, parameters, arguments) DOOR_##name,
+#include "door/caught.h"
+#undef CAUGHT
     DOORS
 };
 
 static const char *const names[DOORS] = {
-#define DOOR(name, words) "PMPI_" #name,
-#include "door/list.h"
-#undef DOOR
+#define CAUGHT(name, parameters, arguments) "PMPI_" #name,
+#include "door/caught.h"
+#undef CAUGHT
 };
 
 static const struct abi {
@@ -154,13 +155,13 @@ static inline entry enter(_Atomic(entry) *place) {
     return known ? known : find(place);
 }
 
-#define DOOR(name, words)                                                                                                          \
-    word MPI_##name PARAMETERS_##words;                                                                                            \
-    word PMPI_##name PARAMETERS_##words;                                                                                           \
-    word MPI_##name PARAMETERS_##words { return enter(&outer[DOOR_##name]) ARGUMENTS_##words; }                                    \
-    word PMPI_##name PARAMETERS_##words { return enter(&inner[DOOR_##name]) ARGUMENTS_##words; }
-#include "door/list.h"
-#undef DOOR
+#define CAUGHT(name, parameters, arguments)                                                                                        \
+    word MPI_##name parameters;                                                                                                    \
+    word PMPI_##name parameters;                                                                                                   \
+    word MPI_##name parameters { return enter(&outer[DOOR_##name]) arguments; }                                                    \
+    word PMPI_##name parameters { return enter(&inner[DOOR_##name]) arguments; }
+#include "door/caught.h"
+#undef CAUGHT
 
 /* ---- include/mortar.h ---- */
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Barrier. */
+/* barrier - the family of the barrier, in which nothing is moved. */
 #include "mpi/calls.h"
-
-static int native(const struct request *r) { return host.barrier(r->comm); }
-
-int MPI_Barrier(MPI_Comm comm) { return take(&(struct request){.collective = COLL_barrier, .comm = comm, .native = native}); }
 
 static void look(const struct request *r, const struct standing *at, struct common *common) { (void)r, (void)at, (void)common; }
 

@@ -23,28 +23,9 @@ struct shortcut {
 };
 
 static const struct family *const families[COLLECTIVES] = {
-    [COLL_alltoall] = &family_exchange,
-    [COLL_allgather] = &family_exchange,
-    [COLL_barrier] = &family_barrier,
-    [COLL_alltoallv] = &family_parts,
-    [COLL_alltoallw] = &family_parts,
-    [COLL_allgatherv] = &family_parts,
-    [COLL_bcast] = &family_parts,
-    [COLL_gather] = &family_parts,
-    [COLL_gatherv] = &family_parts,
-    [COLL_scatter] = &family_parts,
-    [COLL_scatterv] = &family_parts,
-    [COLL_neighbor_alltoall] = &family_parts,
-    [COLL_neighbor_alltoallv] = &family_parts,
-    [COLL_neighbor_alltoallw] = &family_parts,
-    [COLL_neighbor_allgather] = &family_parts,
-    [COLL_neighbor_allgatherv] = &family_parts,
-    [COLL_reduce] = &family_reduction,
-    [COLL_allreduce] = &family_reduction,
-    [COLL_reduce_scatter] = &family_reduction,
-    [COLL_reduce_scatter_block] = &family_reduction,
-    [COLL_scan] = &family_reduction,
-    [COLL_exscan] = &family_reduction,
+#define COLLECTIVE(name, symbol, sent, received, more, family, about) [COLL_##name] = &family_##family,
+#include "coll/collectives.h"
+#undef COLLECTIVE
 };
 
 HOT static void count(struct team *team, struct plan *plan, size_t bytes, double start) {

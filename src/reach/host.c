@@ -14,20 +14,18 @@ static bool find(void *library, const char *name, void *place) {
 }
 
 bool host_open(void *library) {
-    bool found = find(library, "PMPI_Barrier", &host.barrier) && find(library, "PMPI_Init", &host.init) &&
-                 find(library, "PMPI_Init_thread", &host.init_thread) && find(library, "PMPI_Finalize", &host.finalize) &&
-                 find(library, "PMPI_Alloc_mem", &host.alloc_mem) && find(library, "PMPI_Free_mem", &host.free_mem) &&
-                 find(library, "PMPI_Comm_free", &host.comm_free) &&
+    bool found = find(library, "PMPI_Init", &host.init) && find(library, "PMPI_Init_thread", &host.init_thread) &&
+                 find(library, "PMPI_Finalize", &host.finalize) && find(library, "PMPI_Alloc_mem", &host.alloc_mem) &&
+                 find(library, "PMPI_Free_mem", &host.free_mem) && find(library, "PMPI_Comm_free", &host.comm_free) &&
                  find(library, "PMPI_Comm_disconnect", &host.comm_disconnect) &&
                  find(library, "PMPI_Intercomm_merge", &host.intercomm_merge);
     find(library, "PMPI_Comm_create_from_group", &host.comm_create_from_group);
     find(library, "PMPIX_Comm_is_revoked", &host.comm_is_revoked);
-#define HOST(name, symbol, parameters) found = find(library, "PMPI_" #symbol, &host.name) && found;
-#include "reach/hosts.h"
-#undef HOST
     host.large = true;
-#define HOST(name, symbol, parameters) host.large = find(library, "PMPI_" #symbol "_c", &host.name##_c) && host.large;
-#include "reach/hosts.h"
-#undef HOST
+#define COLLECTIVE(name, symbol, sent, received, more, family, about)                                                              \
+    found = find(library, "PMPI_" #symbol, &host.name) && found;                                                                   \
+    COUNTED(received, host.large = find(library, "PMPI_" #symbol "_c", &host.name##_c) && host.large;)
+#include "coll/collectives.h"
+#undef COLLECTIVE
     return found;
 }

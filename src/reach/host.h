@@ -6,25 +6,17 @@
 
 #include <mpi.h>
 
+#include "coll/forms.h"
+
 #include <stdbool.h>
 
 struct host {
-#define N int
-#define D int
-#define HOST(name, symbol, parameters) int(*name) parameters;
-#include "reach/hosts.h"
-#undef HOST
-#undef N
-#undef D
-#define N MPI_Count
-#define D MPI_Aint
-#define HOST(name, symbol, parameters) int(*name##_c) parameters;
-#include "reach/hosts.h"
-#undef HOST
-#undef N
-#undef D
+#define COLLECTIVE(name, symbol, sent, received, more, family, about)                                                              \
+    int (*name)(FORM(sent, received, more, int, int));                                                                             \
+    COUNTED(received, int (*name##_c)(FORM(sent, received, more, MPI_Count, MPI_Aint));)
+#include "coll/collectives.h"
+#undef COLLECTIVE
     bool large; /* are the _c forms there? Only in MPI 4 */
-    int (*barrier)(MPI_Comm);
     int (*init)(int *, char ***);
     int (*init_thread)(int *, char ***, int, int *);
     int (*finalize)(void);
@@ -41,13 +33,10 @@ extern struct host host;
 
 /* The forms with large counts that an older mpi.h does not declare: the engine has them all the same. */
 #if MPI_VERSION < 4
-#define N MPI_Count
-#define D MPI_Aint
-#define HOST(name, symbol, parameters) int MPI_##symbol##_c parameters;
-#include "reach/hosts.h"
-#undef HOST
-#undef N
-#undef D
+#define COLLECTIVE(name, symbol, sent, received, more, family, about)                                                              \
+    COUNTED(received, int MPI_##symbol##_c(FORM(sent, received, more, MPI_Count, MPI_Aint));)
+#include "coll/collectives.h"
+#undef COLLECTIVE
 #endif
 
 /* Finds the originals in the MPI library with this dlopen handle. False: one is missing. */

@@ -12,7 +12,7 @@ enum {
 #define CALL(name, pattern, has, arguments) has_##name,
 #include "calls.h"
 #undef CALL
-#define COLLECTIVE(name, about) covered_##name = has_##name,
+#define COLLECTIVE(name, ...) covered_##name = has_##name,
 #include "coll/collectives.h"
 #undef COLLECTIVE
 };
@@ -25,14 +25,13 @@ const struct traits traits[COLLECTIVES] = {
 };
 
 struct host mortar = {
-    .barrier = MPI_Barrier,
-#define HOST(name, symbol, parameters) .name = MPI_##symbol,
-#include "reach/hosts.h"
-#undef HOST
+#define COLLECTIVE(name, symbol, ...) .name = MPI_##symbol,
+#include "coll/collectives.h"
+#undef COLLECTIVE
 #if MPI_VERSION >= 4
-#define HOST(name, symbol, parameters) .name##_c = MPI_##symbol##_c,
-#include "reach/hosts.h"
-#undef HOST
+#define COLLECTIVE(name, symbol, sent, received, ...) COUNTED(received, .name##_c = MPI_##symbol##_c, )
+#include "coll/collectives.h"
+#undef COLLECTIVE
 #endif
 };
 

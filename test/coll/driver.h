@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum collective {
-#define COLLECTIVE(name, about) COLL_##name,
+#define COLLECTIVE(name, ...) COLL_##name,
 #include "coll/collectives.h"
 #undef COLLECTIVE
     COLLECTIVES

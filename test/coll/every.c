@@ -182,7 +182,7 @@ static const struct row {
     const char *name;
     int (*try)(void);
 } rows[] = {
-#define COLLECTIVE(name, about) {#name, try_##name},
+#define COLLECTIVE(name, ...) {#name, try_##name},
 #include "coll/collectives.h"
 #undef COLLECTIVE
 };

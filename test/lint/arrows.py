@@ -21,6 +21,7 @@ ARROWS = {  # module: whose headers it may include besides its own
 }
 FACES = {"include": "mortar.h"}  # the header that a module shows, where it is not <module>.h
 TABLES = {"list.h", "options.h", "collectives.h"}  # lists of rows
+ANYBODYS = {"coll/collectives.h", "coll/forms.h"}  # facts of the MPI standard, in macros only
 WITHOUT_MPI = {"base", "order", "copy", "tuning", "heap", "door", "info", "include"}
 
 
@@ -32,6 +33,8 @@ def wrong(module, folder_has, quote, name):
     if quote == "<" and name != "mortar.h":
         return None
     if not folder and folder_has(base):
+        return None
+    if name in ANYBODYS:
         return None
     owner = "include" if name == "mortar.h" else folder
     if owner == module:
@@ -68,6 +71,7 @@ def check(root):
 GOOD = {
     "src/base/base.h": "#include <stddef.h>\n",
     "src/order/list.h": "ORDER(rows, 1)\n",
+    "src/door/words.h": '#include "coll/forms.h"\n#include "coll/collectives.h"\n',
     "src/reach/handover.h": '#include "base/base.h"\n#include <mpi.h>\n#include "heap/heap.h"\n',
     "src/coll/pull.c": '#include "coll/coll.h"\n#include "order/list.h"\n/* #include "plan/plan.h" */\n',
     "src/mpi/init.c": '#include "plan/plan.h"\n#include "include/mortar.h"\n#include "mpi/host.h"\n',

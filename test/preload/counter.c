@@ -3,6 +3,7 @@
  * hands calls on as PMPI_X, or with BY_ITSELF to the PMPI_X that comes next in the dynamic linker's order behind this library. It
  * needs no mpi.h, so it counts for every MPI. */
 #define _GNU_SOURCE
+#include "coll/forms.h"
 #include "door/words.h"
 
 #include <dlfcn.h>
@@ -13,15 +14,15 @@ static struct count {
     const char *name;
     int calls;
 } counts[] = {
-#define DOOR(name, words) {#name, 0},
-#include "door/list.h"
-#undef DOOR
+#define CAUGHT(name, parameters, arguments) {#name, 0},
+#include "door/caught.h"
+#undef CAUGHT
 };
 
 enum {
-#define DOOR(name, words) COUNT_##name,
-#include "door/list.h"
-#undef DOOR
+#define CAUGHT(name, parameters, arguments) COUNT_##name,
+#include "door/caught.h"
+#undef CAUGHT
     COUNTS
 };
 
@@ -37,19 +38,19 @@ static void tell(void) {
 }
 
 #ifdef BY_ITSELF
-#define NEXT(name, words) ((word(*) PARAMETERS_##words)dlsym(RTLD_NEXT, "PMPI_" #name))
+#define NEXT(name, parameters) ((word(*) parameters)dlsym(RTLD_NEXT, "PMPI_" #name))
 #else
-#define NEXT(name, words) PMPI_##name
+#define NEXT(name, parameters) PMPI_##name
 #endif
 /* Weak: an older MPI library does not have them all. */
-#define DOOR(name, words)                                                                                                          \
-    word MPI_##name PARAMETERS_##words;                                                                                            \
-    word PMPI_##name PARAMETERS_##words __attribute__((weak));                                                                     \
-    word MPI_##name PARAMETERS_##words {                                                                                           \
+#define CAUGHT(name, parameters, arguments)                                                                                        \
+    word MPI_##name parameters;                                                                                                    \
+    word PMPI_##name parameters __attribute__((weak));                                                                             \
+    word MPI_##name parameters {                                                                                                   \
         counts[COUNT_##name].calls++;                                                                                              \
-        word result = NEXT(name, words) ARGUMENTS_##words;                                                                         \
+        word result = NEXT(name, parameters) arguments;                                                                            \
         if (COUNT_##name == COUNT_Finalize) tell();                                                                                \
         return result;                                                                                                             \
     }
-#include "door/list.h"
-#undef DOOR
+#include "door/caught.h"
+#undef CAUGHT

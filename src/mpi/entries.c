@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* entries - MPI_X and MPI_X_c of every row of coll/collectives.h: the arguments become a struct request, and `take` goes on; and
+ * the way back, a request handed to the MPI library. Fortran arrives here too. */
+#include "mpi/calls.h"
+
+/* A half of a request, from the parameters of that side; that of SAME and BARE is described by what is received. */
+#define HALF_NO(x, buffer) NULL
+#define HALF_EQUAL(x, buffer) buffer, x##_count, x##_type, NULL, NULL, NULL
+#define HALF_COUNTS(x, buffer) buffer, 0, x##_type, x##_counts, NULL, NULL
+#define HALF_VARY(x, buffer) buffer, 0, x##_type, x##_counts, x##_displs, NULL
+#define HALF_EACH(x, buffer) buffer, 0, MPI_DATATYPE_NULL, x##_counts, x##_displs, x##_types
+#define HALF_FAR HALF_EACH
+#define SENT_NO(received) HALF_NO(send, send)
+#define SENT_SAME(received) HALF_##received(recv, recv)
+#define SENT_BARE(received) HALF_##received(recv, send)
+#define SENT_EQUAL(received) HALF_EQUAL(send, send)
+#define SENT_VARY(received) HALF_VARY(send, send)
+#define SENT_EACH(received) HALF_EACH(send, send)
+#define SENT_FAR(received) HALF_FAR(send, send)
+#define MORE_NONE .root = 0
+#define MORE_ROOT .root = root
+#define MORE_OP .op = op
+#define MORE_OP_ROOT .op = op, .root = root
+
+/* The other way: arguments from a half. */
+#define GIVE_NO(half, buffer, N)
+#define GIVE_SAME(half, buffer, N)
+#define GIVE_BARE(half, buffer, N) buffer,
+#define GIVE_EQUAL(half, buffer, N) buffer, (N)(half).count, (half).type,
+#define GIVE_COUNTS(half, buffer, N) buffer, (half).counts, (half).type,
+#define GIVE_VARY(half, buffer, N) buffer, (half).counts, (half).displs, (half).type,
+#define GIVE_EACH(half, buffer, N) buffer, (half).counts, (half).displs, (half).types,
+#define GIVE_FAR GIVE_EACH
+#define GIVE_NONE
+#define GIVE_ROOT r->root,
+#define GIVE_OP r->op,
+#define GIVE_OP_ROOT r->op, r->root,
+#define GIVE(sent, received, more, N)                                                                                              \
+    (GIVE_##sent(r->send, r->send.buffer, N) GIVE_##received(r->recv, (void *)(uintptr_t)r->recv.buffer, N) GIVE_##more r->comm)
+
+#define ENTRY(name, symbol, sent, received, more, is_large, N, D)                                                                  \
+    int MPI_##symbol(FORM(sent, received, more, N, D)) {                                                                           \
+        return take(&(struct request){.collective = COLL_##name,                                                                   \
+                                      .large = is_large,                                                                           \
+                                      .native = native_##name,                                                                     \
+                                      .comm = comm,                                                                                \
+                                      .send = {SENT_##sent(received)},                                                             \
+                                      .recv = {HALF_##received(recv, recv)},                                                       \
+                                      MORE_##more});                                                                               \
+    }
+#define COLLECTIVE(name, symbol, sent, received, more, family, about)                                                              \
+    static int native_##name(const struct request *r) {                                                                            \
+        COUNTED(received, if (r->large) return host.name##_c GIVE(sent, received, more, MPI_Count);)                               \
+        return host.name GIVE(sent, received, more, int);                                                                          \
+    }                                                                                                                              \
+    ENTRY(name, symbol, sent, received, more, false, int, int)                                                                     \
+    COUNTED(received, ENTRY(name, symbol##_c, sent, received, more, true, MPI_Count, MPI_Aint))
+#include "coll/collectives.h"
+#undef COLLECTIVE
