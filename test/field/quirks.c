@@ -31,6 +31,7 @@ static const struct {
     {"MPICH Version:      5", 1u << Reduce_scatter, IN_PLACE, "long ones: memcpy argument memory ranges overlap"},
     {"MPICH Version:\t4.0", 1u << Reduce, IN_PLACE, "two ranks, at the second one, from 2 KiB on: a crash"},
     {"MPICH Version:\t4.0", 1u << Neighbor_alltoallw, BROKEN, "wrong data with types"},
+    {"MPICH Version:\t4.0", 1u << Alltoallw, NOT_BLOCKING, "in place: another block's bytes"},
     {"MPICH Version:\t4.0", ALL, LONG_TYPES, "the same as below with one type"},
     {"MPICH Version:\t4.0", ALL, MIXED, "long messages of structs: Message truncated, where a part ends inside an element"},
     {"MPICH Version:\t4.0", NEIGHBORS, DUPLICATES, "which of two edges between the same ranks is which"},
