@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* exchange - which lines the ranks of a node touch in one collective: the benchmark of li2018, figure 9, around the algorithm
- * `pull` (src/coll/pull.c). Rank r runs on core r. Ranks take turns, a few lines each. */
+ * `pull` (src/coll/node/pull.c). Rank r runs on core r. Ranks take turns, a few lines each. */
 #include "cachesim.h"
 
 #include "order/order.h"

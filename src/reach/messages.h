@@ -77,7 +77,7 @@ struct wire {
 enum { TAGS = 16 };
 
 /* More memory that the ranks of a node share, for what one call has told the node and the next need not tell again; see
- * coll/lanes.c. */
+ * coll/nodes/lanes.c. */
 struct tables {
     char *at;
     size_t bytes;

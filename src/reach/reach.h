@@ -63,15 +63,16 @@ struct control {
     struct post posts[]; /* [2][p], then the cards and the stage */
 };
 
-/* Bytes that a rank has beside its post, for what does not fit into one: see coll/vector.c. */
+/* Bytes that a rank has beside its post, for what does not fit into one: see coll/node/vector.c. */
 enum { CARD_BYTES = 384 };
-/* The same between each rank and the next one (coll/chain.c); for all, and for each of them (coll/tape.c). */
+/* The same between each rank and the next one (coll/node/chain.c); for all, and for each of them (coll/node/tape.c). */
 enum { chain_room = (8 << 10) + 192, tape_room = 12 << 10, tape_desk = 64 };
 /* What an end of a chain's ring knows; counters of lines, that wrap. */
 struct chain_end {
     uint32_t mine, theirs, told; /* how far I am; how far the other was when I looked; how far I said that I am */
 };
-/* Shared memory per rank for vectors that ranks leave to each other, most of it never touched: coll/arrival.h has the details. */
+/* Shared memory per rank for vectors that ranks leave to each other, most of it never touched: coll/node/arrival.h has the
+ * details. */
 enum { arrival_classes = 8, arrival_room = 4763 << 10 };
 
 /* What this rank waited for in one call; see waits.c. */

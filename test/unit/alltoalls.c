@@ -11,7 +11,7 @@
  * alltoalls [SEED [RANKS]]: up to so many */
 #include "crew.h"
 
-#include "coll/owners.h"
+#include "coll/flat/owners.h"
 #include "plan/plan.h"
 
 #include <stdio.h>

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_bruck - blocks travel in log_k p rounds, many in a message: the index algorithm with radix k (Bruck et al. 1997, as in
+ * kumar2008 section 2.4). Position i of a rank holds a block that has to go i ranks further; in the round of a digit it goes as far
+ * as that digit of i says. bruck(k): the k - 1 messages of a round are under way together. Sizes that the ranks do not all know
+ * travel with the blocks (parcels.h).
+ *
+ * What comes is not unpacked: a position is a pointer into the message that it came with, and moves on from there. Messages hold
+ * positions in falling order, so that what comes by the same message and goes by the same one is copied as one run, and so is what
+ * arrives in the receive buffer. A block is thus copied once per message, in about 2 p pieces in all, and once in the end, unless
+ * that can be where its last message is received. What stays in a round and goes in the next, or has arrived, is copied while the
+ * round's messages are under way. Of an alltoall's shortest blocks the first round sends the whole buffer as it lies: that takes
+ * less time than to pick them out. Allgathers: gathers.c.
+ * Cost    log_k p (L + (k - 1) 2 o) + (k - 1) / k p log_k p n beta, copies of as much but for what the waiting hides (k small);
+ *         scratch p (1 + (k - 1) / k log_k p) n.
+ * Wins    short blocks. */
+#include "coll/flat/gathers.h"
+#include "coll/flat/rounds.h"
+
+extern const struct algorithm_code algorithm_bruck;
+
+static int radix_of(const struct arguments *arguments) { return arguments->number ? (int)arguments->number : 2; }
+
+static void deliver(struct rounds *r, int positions) {
+    struct joint joint = {0};
+    if (messages_lost(r->team)) return;
+    for (int i = positions - 1; i >= r->delivered; i--) {
+        struct run to = run_of(&r->recvs, (r->me + r->p - i) % r->p);
+        if (to.at != r->slot[i].at) joint_add(&joint, to.at, r->slot[i].at, r->slot[i].bytes);
+    }
+    joint_end(&joint);
+    r->delivered = positions;
+}
+
+/* Known sizes let the next round begin while this one's messages are under way: what does not move is packed. */
+static void move_on(struct rounds *r, const struct round *now, struct round *next) {
+    round_settle(r, now);
+    if (is_last(&now->digit)) return;
+    next->digit = now->digit;
+    next->digit.width *= now->digit.radix;
+    next->early = r->known ? now->digit.width : 0;
+    next->whole = NULL;
+    round_open(r, next);
+}
+
+static void turn(struct rounds *r, struct round *now, struct round *next) {
+    int mark = messages_mark(r->team);
+    round_expect(r, now, mark);
+    round_send(r, now);
+    if (r->known) move_on(r, now, next);
+    /* In place, the receive buffer is also the send buffer. */
+    if (is_last(&now->digit) && !r->call->in_place) deliver(r, now->digit.width);
+    parcels_finish(r->team, now->in, last_value(&now->digit), TAG, mark);
+    if (!r->known) move_on(r, now, next);
+}
+
+static size_t remembered(int p, int radix) {
+    size_t words = 0;
+    for (struct digit digit = {p, 1, radix}; digit.width < p; digit.width *= radix)
+        words += 2 * (size_t)(last_value(&digit) + count_moving(&digit));
+    return words * sizeof(size_t);
+}
+
+/* Where that is faster, and short enough for messages that come unasked. The same on all ranks. */
+static bool is_whole(const struct team *team, const struct shape *shape, int radix) {
+    enum { unasked = 8 << 10 };
+    struct digit digit = {team->p, 1, radix};
+    size_t n = shape->bytes, all = (size_t)team->p * n;
+    if (shape->collective != COLL_alltoall || team->p <= radix || n == 0 || all > unasked) return false;
+    double messages = last_value(&digit), blocks = count_moving(&digit);
+    return burst_seconds(team, shape, messages, (double)all) <
+           burst_seconds(team, shape, messages, blocks * (double)n / messages) + copy_seconds(team, blocks, n);
+}
+
+/* What the call needs in any case. False: a rank has no memory for it. */
+static bool furnish(struct rounds *r, int radix) {
+    size_t slots = (size_t)r->p * sizeof *r->slot, words = r->known ? 0 : remembered(r->p, radix);
+    unsigned which = 2 * (unsigned)radix + r->known;
+    size_t bytes = words + slots + 64 + rounds_need(r->p, radix, r->known);
+    char *memory = team_keeps_agreed(r->team, &algorithm_bruck, which, bytes, true);
+    if (!memory) return false;
+    r->larder.at = memory;
+    r->next = r->known ? NULL : larder_take(&r->larder, words);
+    r->slot = larder_take(&r->larder, slots);
+    return true;
+}
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    if (!is_personal(call->shape.collective)) return gather_bruck(team, call);
+    struct rounds r = {.team = team, .call = call, .p = team->p, .me = team->me};
+    struct round now, next, *turns[] = {&now, &next};
+    int radix = radix_of(arguments);
+    sides_of(team, call, &r.sends, &r.recvs);
+    r.known = call->bytes_between || call->shape.collective == COLL_alltoall;
+    if (!furnish(&r, radix)) return LEFT;
+    far_begin(team, call, false);
+    for (int i = 0; i < r.p; i++) r.slot[i] = run_of(&r.sends, (r.me + i) % r.p);
+    now.packed = next.packed = NULL, now.room = next.room = 0;
+    now.digit = (struct digit){r.p, 1, radix}, now.early = 0;
+    now.whole = is_whole(team, &call->shape, radix) ? r.sends.base : NULL;
+    round_open(&r, &now);
+    for (int width = 1, k = 0; width < r.p; width *= radix, k++) turn(&r, turns[k % 2], turns[1 - k % 2]);
+    deliver(&r, r.p);
+    return far_end(team);
+}
+
+static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
+    (void)team;
+    if (!is_personal(calls->largest.collective)) return arguments->number == 0;
+    return arguments->number != 1 && arguments->number <= most_radix;
+}
+
+static double pieces_seconds(const struct team *team, double pieces, double bytes) {
+    return pieces > 0 ? copy_seconds(team, pieces, (size_t)(bytes / pieces)) : 0;
+}
+
+/* Of what a round sends, and in the end of all blocks, what moved in the round before is copied when it has come, in runs of that
+ * round's width, though for all messages but the first while the link is still busy with the one before; the rest is copied while
+ * messages are under way, as long as the rank has nothing else to do. */
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    if (!is_personal(shape->collective)) return gather_bruck_cost(team, shape);
+    int p = team->p, radix = radix_of(arguments);
+    double seconds = 0, n = (double)shape->bytes, idle = 0, each = 1; /* pieces of a block that stayed */
+    for (struct digit digit = {p, 1, radix};; digit.width *= radix) {
+        bool first = digit.width == 1, end = digit.width >= p, whole = first && is_whole(team, shape, radix);
+        double messages = last_value(&digit), blocks = end ? p : count_moving(&digit);
+        double stayed = first ? blocks : blocks / radix, moved = blocks - stayed;
+        double early = whole ? 0 : pieces_seconds(team, stayed * each, stayed * n);
+        double late = pieces_seconds(team, moved * radix / digit.width, moved * n);
+        if (end && !shape->unsized) late = 0; /* received in place */
+        if (early > idle) late += early - idle;
+        if (end) return seconds + late;
+        double burst = burst_seconds(team, shape, messages, whole ? p * n : blocks * n / messages);
+        double longer = burst - burst_seconds(team, shape, messages, 0);
+        double hidden = (late < longer ? late : longer) * (messages - 1) / messages;
+        seconds += late + burst - hidden;
+        idle = shape->unsized ? 0 : burst - hidden - 2 * messages * team->network.overhead;
+        each = (1 - 1.0 / radix) / digit.width + each / radix;
+    }
+}
+
+static const char *const variants[] = {"bruck", "bruck(4)", "bruck(8)", NULL};
+
+const struct algorithm_code algorithm_bruck = {
+    .where = BY_MESSAGES, .loose = true, .copies_in = true, .variants = variants, .can = can, .cost = cost, .run = run};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_mnco - the cache-oblivious alltoall among nodes (li2018 section 2.5: MN-CO), for any number of ranks. The matrix of
+ * senders and receivers is cut into tiles, each with an owner (owners.c). A rank (1) sends each owner in its row of tiles what it
+ * has for the receivers there, in one message; as an owner (2) transposes what came, in Morton order, and (3) sends each receiver
+ * what all senders of the tile have for it. mnco(rows), mnco(morton): which tile belongs to whom.
+ *
+ * An allgather among nodes: gathers.c.
+ *
+ * A receiver knows what owners send it. An owner that does not know what senders send it is told with the blocks (parcels.h).
+ * Cost    2 (L + sqrt p 2 o + p n beta), copies of p n; about 2 sqrt p messages; scratch 2 p n.
+ * Wins    short blocks on many ranks, where the network carries many messages at once. */
+#include "coll/flat/gathers.h"
+#include "coll/flat/trade.h"
+
+extern const struct algorithm_code algorithm_mnco;
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    if (!is_personal(call->shape.collective)) return gather_grid(team, call);
+    struct trade t = {.team = team, .call = call, .p = team->p, .me = team->me};
+    if (!trade_open(&t, arguments->owners)) return LEFT;
+    far_begin(team, call, false);
+    int mark = messages_mark(team);
+    /* In place, what comes last goes where what goes first lies. */
+    if (!call->in_place) trade_expect(&t);
+    trade_gather(&t);
+    if (call->in_place) trade_expect(&t);
+    trade_transpose(&t);
+    if (t.owner) trade_send(&t);
+    messages_finish(team, mark);
+    trade_spread(&t);
+    return far_end(team);
+}
+
+/* An allgather has nothing to transpose. */
+static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
+    (void)team;
+    return is_personal(calls->largest.collective) || arguments->owners == OWNERS_rows;
+}
+
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    (void)arguments;
+    if (!is_personal(shape->collective)) return gather_grid_cost(team, shape);
+    int rows, columns;
+    tiling_sides(team->p, &rows, &columns);
+    double p = team->p, senders = p / rows, receivers = p / columns, n = (double)shape->bytes;
+    double first = senders > columns ? senders : columns, second = receivers > rows ? receivers : rows;
+    return burst_seconds(team, shape, first, p * n / first) + copy_seconds(team, p, shape->bytes) +
+           burst_seconds(team, shape, second, p * n / second);
+}
+
+static const char *const variants[] = {"mnco(rows)", "mnco(morton)", NULL};
+
+const struct algorithm_code algorithm_mnco = {
+    .where = BY_MESSAGES, .loose = true, .copies_in = true, .variants = variants, .can = can, .cost = cost, .run = run};

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_recursive - allreduce by recursive doubling (Thakur, Rabenseifner and Gropp 2005, section 4.4), for any number of
+ * ranks: of the ranks beyond a power of two each gives its vector to a neighbour and gets the result from it. Groups that combine
+ * follow each other, so operands stay in the order of the ranks, and all ranks set the same brackets.
+ * Cost    ceil(log2 p) (L + 2 o + n beta + n gamma), one or two more where p is no power of two;  scratch two pieces.
+ * Wins    short vectors. */
+#include "coll/flat/pieces.h"
+
+extern const struct algorithm_code algorithm_recursive;
+
+enum { TAG };
+
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    (void)arguments;
+    bool power = (team->p & (team->p - 1)) == 0;
+    return combining_steps(team, shape, steps_to(team->p) + !power, shape->bytes);
+}
+
+/* One rank's part in a piece. `mine` is what it has combined, in one of three places. */
+struct walk_of_piece {
+    struct team *team;
+    const struct reduction *reduction;
+    size_t count, bytes;
+    char *mine, *theirs;
+};
+
+static void swap(struct walk_of_piece *w) {
+    char *mine = w->mine;
+    w->mine = w->theirs, w->theirs = mine;
+}
+
+/* Sends, receives, or both, and waits. */
+static void trade(struct walk_of_piece *w, int rank, const char *send, char *recv) {
+    int mark = messages_mark(w->team);
+    if (recv) message_recv(w->team, rank, recv, w->bytes, TAG);
+    if (send) message_send(w->team, rank, send, w->bytes, TAG);
+    messages_finish(w->team, mark);
+}
+
+/* What came is the right, or the left operand. */
+static void join(struct walk_of_piece *w, bool right) {
+    if (messages_lost(w->team)) return;
+    if (right) w->reduction->combine(w->reduction, w->mine, w->theirs, w->count), swap(w);
+    else w->reduction->combine(w->reduction, w->theirs, w->mine, w->count);
+}
+
+static void walk(struct walk_of_piece *w) {
+    int p = w->team->p, me = w->team->me, power = 1;
+    while (2 * power <= p) power *= 2;
+    int extra = p - power, place = me < 2 * extra ? me / 2 : me - extra; /* of pairs only the second takes part */
+    if (me < 2 * extra && me % 2 == 0) {
+        trade(w, me + 1, w->mine, NULL);
+        trade(w, me + 1, NULL, w->mine);
+        return;
+    }
+    if (me < 2 * extra) trade(w, me - 1, NULL, w->theirs), join(w, false);
+    for (int bit = 1; bit < power; bit *= 2) {
+        int other = place ^ bit;
+        trade(w, other < extra ? 2 * other + 1 : other + extra, w->mine, w->theirs);
+        join(w, other > place);
+    }
+    if (me < 2 * extra) trade(w, me - 1, w->mine, NULL);
+}
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    (void)arguments;
+    const struct reduction *reduction = call->reduction;
+    struct walk_of_piece w = {.team = team, .reduction = reduction};
+    struct pieces pieces;
+    if (!pieces_get(&pieces, team, reduction, piece_bytes)) return LEFT;
+    far_begin(team, call, false);
+    for (size_t at = 0; at < reduction->count; at += w.count) {
+        w.count = reduction->count - at < pieces.most ? reduction->count - at : pieces.most;
+        w.bytes = w.count * reduction->bytes;
+        w.mine = pieces.spare[0], w.theirs = pieces.spare[1];
+        if (!messages_lost(team)) memcpy(w.mine, call->send + at * reduction->bytes, w.bytes);
+        walk(&w);
+        if (!messages_lost(team)) memcpy(call->recv + at * reduction->bytes, w.mine, w.bytes);
+    }
+    return far_end(team);
+}
+
+const struct algorithm_code algorithm_recursive = {
+    .where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = cost, .run = run};

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_arrival - a rank leaves its vector in shared memory and goes; nobody waits but the root (parsons2015 section III, the
+ * part within a node). At each inner node of a binary tree over the ranks the first of the two to arrive deposits what it carries
+ * and leaves, the second combines both and climbs; who gets to the top hands the result to the root. So work after the last
+ * arrival is log p combinations, and who combines depends on arrival, but order and brackets do not.
+ *
+ * The word of a node's entry (arrival.h) says which side has deposited: 0, or 1 (left), 2 (right). Each side has memory of its own,
+ * so nobody waits for a peer between claiming and filling. Whoever arrives from side s finds
+ *   0      its partner has not come: it deposits, and sets s, unless meanwhile the partner has;
+ *   s      its own side's vector of call k - depth, which the partner has yet to fetch: it waits;
+ *   else   the partner's vector of this call: all ranks of side s have left call k - depth, so what was there of it is consumed.
+ * What is combined stays in the memory of the entry where that was done, which is not released before it has been moved on: who
+ * waits for that is calls ahead. Long vectors are so copied once, by those that deposit them.
+ * A root has one box per class, whose word is 1 + the rank that filled it: when all others' vectors and its own are combined, it is
+ * in this call and has emptied it.
+ *
+ * Cost    no barrier; per rank about one copy and one combination. Pieces beyond the largest class.
+ * Wins    where ranks come at different times, or run ahead of each other. */
+#include "coll/node/arrival.h"
+
+extern const struct algorithm_code algorithm_arrival;
+
+/* False: the partner's vector is there, so mine is not needed. */
+HOT static bool deposit(struct team *team, struct entry *entry, uint32_t side, const struct load *load) {
+    uint32_t seen = atomic_load_explicit(&entry->word, memory_order_acquire);
+    while (seen == side) {
+        wait_change(team, &entry->word, side, &entry->sleepers);
+        seen = atomic_load_explicit(&entry->word, memory_order_acquire);
+    }
+    if (seen != 0) return false;
+    memcpy(entry->vectors + (side - 1) * classes[load->class].bytes, load->at, load->bytes);
+    return atomic_compare_exchange_strong_explicit(&entry->word, &seen, side, memory_order_acq_rel, memory_order_acquire);
+}
+
+/* My vector and the partner's, which is there. My side's memory is free: what was there of an earlier call is consumed. */
+HOT static void combine(struct load *load, struct entry *entry, uint32_t side) {
+    const struct reduction *reduction = load->reduction;
+    size_t room = classes[load->class].bytes;
+    char *theirs = entry->vectors + (2 - side) * room,
+         *mine = load->held ? (char *)(uintptr_t)load->at : entry->vectors + (side - 1) * room;
+    if (side == 1) {
+        reduction->combine(reduction, load->at, theirs, load->count);
+        load_hold(load, entry, theirs, 0);
+        return;
+    }
+    if (!load->held) memcpy(mine, load->at, load->bytes);
+    reduction->combine(reduction, theirs, mine, load->count);
+    if (load->held) entry_set(entry, 0);
+    else load_hold(load, entry, mine, 0);
+}
+
+/* Do I carry the result? */
+HOT static bool climb(struct team *team, struct load *load, uint32_t number) {
+    uint32_t p = (uint32_t)team->p, slot = number % classes[load->class].depth;
+    for (uint32_t level = 0; (1u << level) < p; level++) {
+        uint32_t block = (uint32_t)team->me >> level, right = (block | 1)
+                                                              << level; /* where the right half begins: names the node */
+        if (right >= p) continue;                                       /* there is no right half */
+        struct entry *entry = entry_at(team, load->class, (int)right, slot);
+        uint32_t side = 1 + (block & 1);
+        if (deposit(team, entry, side, load)) return load_drop(load), false;
+        combine(load, entry, side);
+    }
+    return true;
+}
+
+/* The rank that brings the result has come last, or nearly so. */
+HOT static void await_box(struct team *team, struct entry *box) {
+    bool waited = atomic_load_explicit(&box->word, memory_order_acquire) == 0;
+    wait_change(team, &box->word, 0, &box->sleepers);
+    int brought_by = (int)atomic_load_explicit(&box->word, memory_order_acquire) - 1;
+    if (team->waits.on && waited) waits_for(team, brought_by, box->entered);
+}
+
+HOT struct load load_of(const struct team *team, const struct reduction *reduction, const char *at, size_t count) {
+    struct load load = {.reduction = reduction, .count = count, .bytes = count * reduction->bytes, .at = at};
+    while (classes[load.class].bytes < load.bytes) load.class ++;
+    if (reduction->any_order && team->p < UINT16_MAX) load.class += sizes;
+    return load;
+}
+
+HOT bool arrival_combine(struct team *team, struct load *load) {
+    uint32_t number = team->arrivals[load->class]++;
+    return load->class < sizes ? climb(team, load, number) : pool_combine(team, load, number);
+}
+
+HOT void arrival_reduce(struct team *team, int root, struct load *load, char *result) {
+    bool top = arrival_combine(team, load);
+    if (!top && team->me != root) return;
+    struct entry *box = entry_at(team, load->class, root, classes[load->class].depth);
+    if (team->me != root) {
+        memcpy(box->vectors, load->at, load->bytes);
+        load_drop(load);
+        box->entered = team->waits.entered;
+        entry_set(box, (uint32_t)team->me + 1);
+        return;
+    }
+    if (!top) await_box(team, box);
+    const char *from = top ? load->at : box->vectors;
+    if (from != result) memcpy(result, from, load->bytes);
+    load_drop(load);
+    if (!top) atomic_store_explicit(&box->word, 0, memory_order_release);
+}
+
+HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    (void)arguments;
+    const struct reduction *reduction = call->reduction;
+    size_t bytes = reduction->bytes, most = bytes3 / bytes;
+    if (most == 0) return LEFT;
+    for (size_t at = 0, now; at < reduction->count; at += now) {
+        now = reduction->count - at < most ? reduction->count - at : most;
+        struct load load = load_of(team, reduction, call->send + at * bytes, now);
+        arrival_reduce(team, call->root, &load, call->recv + at * bytes);
+    }
+    return DONE;
+}
+
+/* Per rank one copy and one combination, and others' cache lines; ranks that run ahead wait when a ring is full. */
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    (void)arguments;
+    static const double visit_seconds = 100e-9;
+    double pieces = (double)(shape->bytes / bytes3 + 1);
+    int class = 0;
+    while (class < sizes - 1 && classes[class].bytes < shape->bytes) class ++;
+    uint32_t depth = classes[class].depth;
+    return crowding(team) * (pieces * visit_seconds + 2 * combine_seconds(shape->bytes)) +
+           pieces / depth * team->usual_sync_seconds;
+}
+
+const struct algorithm_code algorithm_arrival = {.loose = true, .copies_in = true, .cost = cost, .run = run};

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* offers - see offers.h. The area begins with a table where each block starts in the packed stream, unless all are equally long. */
+#include "coll/node/offers.h"
+
+static const struct copier plain = {.kernel = KERNEL_plain};
+
+_Thread_local bool blocks_cut;
+
+size_t blocks_bytes(const struct blocks *blocks) {
+    if (!blocks->counts && !blocks->layouts) return (size_t)blocks->count * blocks->each * blocks->layout->size;
+    size_t bytes = 0;
+    for (int b = 0; b < blocks->count; b++) {
+        struct block block = block_of(blocks, b);
+        bytes += block_bytes(&block);
+    }
+    return bytes;
+}
+
+/* Where peers find this memory: as an address in my region. NULL: they cannot. Static data that were made part of the region lie
+ * elsewhere in it, so this need not be the memory's own address. */
+static const void *alias_of(const struct team *team, const void *memory, size_t bytes) {
+    uint64_t offset;
+    return team_reaches(team, memory, bytes, &offset) ? team->region + offset : NULL;
+}
+
+static bool alias(const struct team *team, const void **memory, size_t bytes) {
+    if (*memory) *memory = alias_of(team, *memory, bytes);
+    return *memory != NULL;
+}
+
+/* The bytes that all blocks together span. False: there are none. */
+static bool span_of(const struct blocks *blocks, char **low, char **high) {
+    *low = *high = NULL;
+    for (int b = 0; b < blocks->count; b++) {
+        struct block block = block_of(blocks, b);
+        if (block_bytes(&block) == 0) continue;
+        ptrdiff_t last = (ptrdiff_t)(block.elements - 1) * block.layout->extent;
+        char *from = block.at + block.layout->low + (last < 0 ? last : 0),
+             *to = block.at + block.layout->high + (last > 0 ? last : 0);
+        if (!*low || from < *low) *low = from;
+        if (!*high || to > *high) *high = to;
+    }
+    return *low != NULL;
+}
+
+bool blocks_shown(const struct team *team, const struct blocks *blocks, struct blocks *shown) {
+    if (team->region_bytes == 0 || team->map_error[0] != 0) return false;
+    size_t count = (size_t)blocks->count;
+    char *low, *high;
+    *shown = *blocks;
+    if (span_of(blocks, &low, &high)) {
+        const char *there = alias_of(team, low, (size_t)(high - low));
+        if (!there) return false;
+        shown->base = (char *)((uintptr_t)there + (uintptr_t)(blocks->base - low));
+    }
+    if (blocks->counts && !alias(team, &shown->counts, count * blocks->count_width)) return false;
+    if (blocks->displs && !alias(team, &shown->displs, count * blocks->displ_width)) return false;
+    if (!blocks->layouts) return blocks->layout->run || alias_of(team, blocks->layout, layout_footprint(blocks->layout));
+    for (size_t b = 0; b < count; b++)
+        if (!alias_of(team, blocks->layouts[b], layout_footprint(blocks->layouts[b]))) return false;
+    return alias_of(team, blocks->layouts, count * sizeof *blocks->layouts);
+}
+
+/* Of all blocks, and whether they are even. */
+HOT static void measure(struct offer *offer, const struct blocks *blocks) {
+    struct block block = {0};
+    offer->count = blocks->count;
+    offer->even = true;
+    if (blocks->count > 0) block = block_of(blocks, 0);
+    offer->bytes = offer->each = blocks->count > 0 ? block_bytes(&block) : 0;
+    if (!blocks->counts && !blocks->layouts) {
+        offer->bytes = offer->each * (size_t)blocks->count;
+        return;
+    }
+    for (int b = 1; b < blocks->count; b++) {
+        block = block_of(blocks, b);
+        size_t bytes = block_bytes(&block);
+        offer->even = offer->even && bytes == offer->each;
+        offer->bytes += bytes;
+    }
+}
+
+static inline size_t table_bytes(const struct offer *offer) { return offer->even ? 0 : starts_bytes(offer->count); }
+
+/* ---- packing ---- */
+
+static inline void pack_block(char *to, const struct block *block, size_t bytes) {
+    if (block->layout->run) copy_block(&plain, to, block->at, bytes);
+    else layout_pack(to, block->at, block->layout, block->elements);
+}
+
+/* Packs bytes at .. at + bytes of the stream. */
+HOT static void pack_part(char *to, const struct blocks *blocks, size_t at, size_t bytes) {
+    size_t start = 0;
+    for (int b = 0; b < blocks->count && start < at + bytes; b++) {
+        struct block block = block_of(blocks, b);
+        size_t length = block_bytes(&block), end = start + length;
+        if (end > at) {
+            size_t from = start < at ? at - start : 0, upto = end < at + bytes ? length : at + bytes - start;
+            if (from == 0 && upto == length) pack_block(to, &block, length);
+            else layout_pack_part(to, block.at, block.layout, block.elements, from, upto - from);
+            to += upto - from;
+        }
+        start = end;
+    }
+}
+
+static void write_starts(char *area, const struct blocks *blocks) {
+    uint64_t *starts = (uint64_t *)(void *)area, at = 0;
+    for (int b = 0; b < blocks->count; b++) {
+        struct block block = block_of(blocks, b);
+        starts[b] = at;
+        at += block_bytes(&block);
+    }
+    starts[blocks->count] = at;
+}
+
+/* Fills the area with what is at offer->at. */
+HOT static void fill(struct offer *offer, char *area, size_t room, const struct blocks *blocks) {
+    size_t head = table_bytes(offer), left = offer->bytes - offer->at;
+    offer->window = left < room - head ? left : room - head;
+    if (head) write_starts(area, blocks);
+    pack_part(area + head, blocks, offer->at, offer->window);
+}
+
+static void copy_first(struct offer *offer, char *area, size_t room, const struct blocks *blocks) {
+    offer->how = table_bytes(offer) + offer->bytes <= room ? OFFER_STAGED : OFFER_PART;
+    offer->at = 0;
+    fill(offer, area, room, blocks);
+}
+
+static bool show(const struct team *team, struct offer *offer, const struct blocks *blocks) {
+    if (!blocks_shown(team, blocks, &offer->blocks)) return false;
+    offer->how = OFFER_STRAIGHT;
+    offer->region = (uintptr_t)team->region;
+    if (!blocks->layouts) offer->layout = *blocks->layout;
+    return true;
+}
+
+HOT void offer_copied(struct offer *offer, char *area, size_t room, const struct blocks *blocks) {
+    measure(offer, blocks);
+    copy_first(offer, area, room, blocks);
+}
+
+bool offer_shown(const struct team *team, struct offer *offer, const struct blocks *blocks) {
+    measure(offer, blocks);
+    return show(team, offer, blocks);
+}
+
+HOT void offer_make(const struct team *team, struct offer *offer, char *area, size_t room, size_t most,
+                    const struct blocks *blocks) {
+    measure(offer, blocks);
+    bool fits = table_bytes(offer) + offer->bytes <= room && offer->bytes <= most;
+    if (fits || !show(team, offer, blocks)) copy_first(offer, area, room, blocks);
+}
+
+bool offer_next(struct offer *offer, char *area, size_t room, const struct blocks *blocks) {
+    if (offer->how != OFFER_PART || offer->at + offer->window >= offer->bytes) return false;
+    offer->at += offer->window;
+    fill(offer, area, room, blocks);
+    return true;
+}
+
+/* ---- taking ---- */
+
+/* The owner's address in my address space. */
+static inline const void *here(uintptr_t delta, const void *there) { return (const void *)((uintptr_t)there + delta); }
+
+HOT struct block offer_block(const struct team *team, int owner, const struct offer *offer, int index, bool writable) {
+    uintptr_t delta = team->peers[writable][owner] - (uintptr_t)offer->region;
+    struct blocks theirs = offer->blocks;
+    if (theirs.layouts) {
+        const struct layout *const *layouts = here(delta, theirs.layouts);
+        theirs.layout = here(delta, layouts[index]);
+        theirs.layouts = NULL;
+    } else {
+        theirs.layout = offer->layout.run ? &offer->layout : here(delta, theirs.layout);
+    }
+    theirs.base += delta;
+    if (theirs.counts) theirs.counts = here(delta, theirs.counts);
+    if (theirs.displs) theirs.displs = here(delta, theirs.displs);
+    struct block block = block_of(&theirs, index);
+    if (block.layout->run) block.elements *= block.layout->size, block.layout = &layout_bytes; /* the offer's has no nests */
+    return block;
+}
+
+HOT void relay_block(const struct block *to, const struct block *from, const struct copier *copier) {
+    layout_copy(to->at, to->layout, to->elements, from->at, from->layout, from->elements, copier);
+}
+
+HOT bool relay_piece(const struct block *to, const struct block *from, const struct copier *copier, size_t piece) {
+    return layout_copy_piece(to->at, to->layout, to->elements, from->at, from->layout, from->elements, copier, piece);
+}
+
+size_t offer_bytes(const struct team *team, int owner, const struct offer *offer, const char *area, int index) {
+    if (offer->how == OFFER_OVER) return 0;
+    if (offer->how != OFFER_STRAIGHT) {
+        const uint64_t *starts = (const uint64_t *)(const void *)area;
+        return offer->even ? offer->each : starts[index + 1] - starts[index];
+    }
+    struct block theirs = offer_block(team, owner, offer, index, false);
+    return block_bytes(&theirs);
+}
+
+HOT bool offer_take(const struct team *team, int owner, const struct offer *offer, const char *area, int index,
+                    const struct block *mine, const struct copier *copier) {
+    if (offer->how == OFFER_OVER) return true;
+    if (offer->how == OFFER_STRAIGHT) {
+        struct block theirs = offer_block(team, owner, offer, index, false);
+        fit_block(mine, block_bytes(&theirs));
+        relay_block(mine, &theirs, copier);
+        return true;
+    }
+    const uint64_t *starts = (const uint64_t *)(const void *)area;
+    const char *data = area + table_bytes(offer);
+    uint64_t begin = offer->even ? (uint64_t)index * offer->each : starts[index];
+    uint64_t end = offer->even ? begin + offer->each : starts[index + 1], upto = offer->at + offer->window;
+    fit_block(mine, end - begin);
+    uint64_t from = begin > offer->at ? begin : offer->at, to = end < upto ? end : upto;
+    if (from >= to) return end <= upto;
+    data += from - offer->at;
+    if (from != begin || to != end) layout_unpack_part(mine->at, mine->layout, mine->elements, data, from - begin, to - from);
+    else if (mine->layout->run && to - from <= block_bytes(mine)) copy_block(&plain, mine->at, data, to - from);
+    else layout_unpack(mine->at, mine->layout, mine->elements, data, to - from);
+    return end <= upto;
+}

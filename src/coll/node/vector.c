@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* vector - exchanges of blocks of any counts, places and types: what pull and cico do for alltoallv, alltoallw, allgatherv, for
+ * typed alltoall and allgather, and along the edges of a neighbourhood. Each rank writes a card: how peers get at its blocks
+ * (offers.h). One barrier shows the cards; then all take. Only if some rank's blocks are read where they lie, a second one ends the
+ * call; only if some blocks fit into no stage and are out of reach, rounds follow, a barrier each.
+ * Staged blocks lie as dense as the last call lets hope, because with many ranks on a processor pages are what a short call costs;
+ * who needs more than that has another round.
+ * li2018 section 2.2 (irregular exchanges in the same order), section 3 (neighbourhoods); the offers are mortar's own. */
+#include "coll/node/offers.h"
+
+#include <stdlib.h>
+
+struct card {
+    _Alignas(64) struct offer sends;
+    struct offer recvs; /* shown, where others may write my receive buffer */
+};
+_Static_assert(sizeof(struct card) <= CARD_BYTES && CARD_BYTES % 64 == 0, "a card has its place in the control block");
+_Static_assert(COLLECTIVES <= sizeof((struct team *)0)->last_calls / sizeof(struct last_call), "every collective has a last call");
+
+/* One call on one rank. */
+struct exchange {
+    struct team *team;
+    const struct call *call;
+    const struct arguments *arguments;
+    uint32_t half; /* of the cards that are read */
+    size_t room;   /* staging bytes of each rank */
+};
+
+static struct card *card_of(const struct exchange *x, int rank) { return card_at(x->team, x->half, rank); }
+static char *area_of(const struct exchange *x, int rank) { return stage_of(x->team, x->half, rank, x->room); }
+
+bool is_vector(enum collective c) { return among(c, BIT(alltoallv) | BIT(alltoallw) | BIT(allgatherv) | NEIGHBORS); }
+bool is_personal(enum collective c) { return among(c, PERSONAL); }
+
+size_t short_bytes(const struct team *team, size_t block) {
+    return (size_t)(team->sync_seconds / (crowding(team) * copy_seconds(team, 1, block) / (double)block));
+}
+
+/* ---- before the barrier ---- */
+
+/* Room of each rank in the first round: what the last call needed, as a power of two. Everything where it had nothing to stage: who
+ * stages then is out of reach. Of a neighbourhood's ranks nothing is known. */
+HOT static size_t first_room(const struct exchange *x, const struct last_call *last, size_t most) {
+    const struct call *call = x->call;
+    size_t slot = x->team->slot, chunk = x->arguments->chunk, room = 64;
+    if (call->neighbours) return slot;
+    size_t table = starts_bytes(call->sends->count);
+    if (chunk > 0 && chunk < slot) room = chunk * (size_t)call->sends->count + table;
+    else if (last->bytes > most || last->bytes > slot) return slot;
+    else {
+        while (room < last->bytes) room *= 2;
+        room = last->uneven || room < table + 8 ? room + table : room;
+    }
+    room = (room + 63) / 64 * 64;
+    return room < slot ? room : slot;
+}
+
+/* Writes my card; returns the trouble to arrive with. */
+HOT static uint32_t offer(const struct exchange *x, size_t most, bool shows_recvs) {
+    const struct call *call = x->call;
+    struct card *card = card_of(x, x->team->me);
+    if (call->trouble & LEAVE) return call->trouble;
+    if (starts_bytes(call->sends->count) + sizeof(uint64_t) > x->room) return NO_MEMORY; /* very many neighbours */
+    if (most == SIZE_MAX) offer_copied(&card->sends, area_of(x, x->team->me), x->room, call->sends);
+    else offer_make(x->team, &card->sends, area_of(x, x->team->me), x->room, most, call->sends);
+    uint32_t trouble = card->sends.how == OFFER_STRAIGHT ? SHOWN : card->sends.how == OFFER_PART ? MORE : 0;
+    if (!shows_recvs || !offer_shown(x->team, &card->recvs, call->recvs)) trouble |= RECV_UNREACHABLE;
+    return trouble;
+}
+
+/* My segment of a neighbourhood's edges on the compact curve. False: no memory. */
+static bool have_segment(struct team *team, const struct neighbours *neighbours, int which) {
+    if (team->segment[which]) return true;
+    size_t count = neighbours->edge_count, p = (size_t)team->p, me = (size_t)team->me;
+    size_t first = count * me / p, end = count * (me + 1) / p;
+    struct edge *all = malloc((count + 1) * sizeof *all);
+    if (!all) return false;
+    if (count > 0) memcpy(all, neighbours->edges, count * sizeof *all);
+    sort_compact(all, count);
+    team->segment[which] = malloc((end - first + 1) * sizeof *all);
+    team->segment_count[which] = end - first;
+    if (team->segment[which]) memcpy(team->segment[which], all + first, (end - first) * sizeof *all);
+    free(all);
+    return team->segment[which] != NULL;
+}
+
+/* ---- after the barrier ---- */
+
+/* What the next call expects. Every rank reads all cards and comes to the same answer; it will need them anyway. */
+HOT static void remember(const struct exchange *x, struct last_call *last) {
+    *last = (struct last_call){.left = sure_calls};
+    for (int r = 0; r < x->team->p; r++) {
+        const struct offer *sends = &card_of(x, r)->sends;
+        if (sends->bytes > last->bytes) last->bytes = sends->bytes;
+        last->uneven |= !sends->even;
+    }
+}
+
+/* Copies one block; cells: in a walk where ranks write each other's receive buffers, by the mapping that may be written. */
+HOT static void copy_edge(const struct exchange *x, struct edge e, bool cells) {
+    const struct call *call = x->call;
+    int me = x->team->me, source = (int)e.source, dest = (int)e.dest, out = is_personal(call->shape.collective) ? (int)e.out : 0;
+    const struct card *from = card_of(x, source);
+    struct block to =
+        dest == me ? block_of(call->recvs, (int)e.in) : offer_block(x->team, dest, &card_of(x, dest)->recvs, (int)e.in, true);
+    if (source == me || (cells && from->sends.how == OFFER_STRAIGHT)) {
+        struct block block = source == me ? block_of(call->sends, out) : offer_block(x->team, source, &from->sends, out, true);
+        if (source == me && dest == me) fit_block(&to, block_bytes(&block));
+        relay_block(&to, &block, &x->arguments->copier);
+    } else {
+        offer_take(x->team, source, &from->sends, area_of(x, source), out, &to, &x->arguments->copier);
+    }
+}
+
+/* Every rank takes its own blocks; later: what further rounds bring of them. */
+HOT static void take_rows(const struct exchange *x, bool later) {
+    const struct neighbours *neighbours = x->call->neighbours;
+    uint32_t p = (uint32_t)x->team->p, me = (uint32_t)x->team->me;
+    for (int e = 0; neighbours && e < neighbours->from_count; e++)
+        if (!later || neighbours->from[e].source != me) copy_edge(x, neighbours->from[e], false);
+    for (uint32_t k = 1; !neighbours && k <= p - later; k++) {
+        uint32_t i = me + k < p ? me + k : me + k - p;
+        copy_edge(x, (struct edge){.source = i, .dest = me, .out = me, .in = i}, false);
+    }
+}
+
+/* A piece of one block, or all of it. False: no more of it is to come. */
+HOT static bool copy_piece(const struct exchange *x, struct cell c, size_t piece) {
+    const struct call *call = x->call;
+    int me = x->team->me, source = (int)c.source, dest = (int)c.dest;
+    const struct card *from = card_of(x, source), *to = card_of(x, dest);
+    struct edge e = {.source = c.source, .dest = c.dest, .out = c.dest, .in = c.source};
+    if (source != me && from->sends.how != OFFER_STRAIGHT) {
+        if (piece == 0) copy_edge(x, e, true);
+        return false;
+    }
+    int out = is_personal(call->shape.collective) ? dest : 0;
+    struct block target = dest == me ? block_of(call->recvs, source) : offer_block(x->team, dest, &to->recvs, source, true);
+    struct block block = source == me ? block_of(call->sends, out) : offer_block(x->team, source, &from->sends, out, true);
+    return relay_piece(&target, &block, &x->arguments->copier, piece);
+}
+
+/* Every rank copies its part of the walk, whosever blocks they are. */
+static void take_cells(const struct exchange *x) {
+    const struct team *team = x->team;
+    if (x->call->neighbours) {
+        int which = neighbourhood_of(x->call->shape.collective);
+        for (size_t e = 0; e < team->segment_count[which]; e++) copy_edge(x, team->segment[which][e], true);
+        return;
+    }
+    const struct cell *cells = team->cells[x->arguments->walk.order][x->arguments->walk.inner];
+    bool more = true;
+    for (size_t piece = 0; more; piece++) {
+        more = false;
+        for (int k = 0; k < team->p; k++) more |= copy_piece(x, cells[k], piece);
+    }
+    if (x->arguments->copier.kernel != KERNEL_plain) copy_fence();
+}
+
+/* Where others have copied to my blocks, that I look myself whether these were long enough. */
+static void fit_rows(const struct exchange *x) {
+    const struct call *call = x->call;
+    bool personal = is_personal(call->shape.collective);
+    int count = call->neighbours ? call->neighbours->from_count : x->team->p;
+    for (int k = 0; k < count; k++) {
+        struct edge e = {.source = (uint32_t)k, .out = (uint32_t)x->team->me, .in = (uint32_t)k};
+        if (call->neighbours) e = call->neighbours->from[k];
+        struct block mine = block_of(call->recvs, (int)e.in);
+        const struct offer *sends = &card_of(x, (int)e.source)->sends;
+        fit_block(&mine, offer_bytes(x->team, (int)e.source, sends, area_of(x, (int)e.source), personal ? (int)e.out : 0));
+    }
+}
+
+/* Rounds until nobody has more. My last card lies in the other half, which only I write. */
+static void take_more(struct exchange *x, uint32_t trouble) {
+    struct team *team = x->team;
+    x->room = x->arguments->chunk ? x->room : team->slot;
+    while (trouble & MORE) {
+        const struct offer *before = &card_of(x, team->me)->sends;
+        x->half = team->epoch & 1;
+        struct offer *offer = &card_of(x, team->me)->sends;
+        *offer = *before;
+        if (!offer_next(offer, area_of(x, team->me), x->room, x->call->sends)) offer->how = OFFER_OVER;
+        bool more = offer->how == OFFER_PART && offer->at + offer->window < offer->bytes;
+        trouble = sync_all(team, more ? MORE : 0);
+        take_rows(x, true);
+    }
+}
+
+HOT enum outcome vector_exchange(struct team *team, const struct call *call, const struct arguments *arguments, size_t most) {
+    struct exchange x = {.team = team, .call = call, .arguments = arguments, .half = team->epoch & 1};
+    struct last_call *last = &team->last_calls[call->shape.collective];
+    /* Short blocks are staged, and each rank takes its own: showing the receive side would cost more than it brings. */
+    bool cells = !orders[arguments->walk.order].own_dest && (call->neighbours || last->bytes > most);
+    x.room = first_room(&x, last, most);
+    uint32_t mine = cells && call->neighbours && !have_segment(team, call->neighbours, neighbourhood_of(call->shape.collective))
+                        ? NO_MEMORY
+                        : offer(&x, most, cells);
+    uint32_t trouble = sync_all(team, mine);
+    if (trouble & LEAVE) return LEFT;
+    if (!call->neighbours) remember(&x, last);
+    if (cells && (trouble & (SHOWN | MORE | RECV_UNREACHABLE)) == SHOWN) take_cells(&x), fit_rows(&x);
+    else take_rows(&x, false);
+    if (trouble & MORE) take_more(&x, trouble); /* who arrives there has read all that was shown */
+    else if (trouble & SHOWN) sync_all(team, 0);
+    return DONE;
+}
+
+enum outcome typed_exchange(struct team *team, const struct call *call, const struct arguments *arguments, size_t most) {
+    struct call typed = *call;
+    bool personal = is_personal(call->shape.collective);
+    struct blocks sends = {.base = (char *)(uintptr_t)call->send, .count = personal ? team->p : 1, .layout = &layout_bytes};
+    struct blocks recvs = {.base = call->recv, .count = team->p, .layout = &layout_bytes};
+    sends.each = recvs.each = call->shape.bytes;
+    if (!call->sends) typed.sends = &sends;
+    if (!call->recvs) typed.recvs = &recvs;
+    return vector_exchange(team, &typed, arguments, most);
+}

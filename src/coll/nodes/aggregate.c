@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_aggregate - send-side aggregation: what a node's ranks have for one rank of another node goes to that rank in one
+ * message. Lane j carries what goes to local rank j of every node; all pack for all lanes, and who receives finds only what is for
+ * it, straight in its buffer where the blocks of a node's ranks follow each other there. aggregate(INNER).
+ * Source: kumar2008 section 5.
+ * Cost    2 barriers + a copy of what a rank sends + INNER among the nodes on every lane, n q bytes from node to node.
+ * Wins    blocks too long for one leader, or a network that wants all processors to send; q (nodes - 1) messages leave a node. */
+#include "coll/nodes/lanes.h"
+
+extern const struct algorithm_code algorithm_aggregate;
+
+static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
+    return lanes_can(team, calls, arguments, team->places->most);
+}
+
+static int prepare(struct team *team, const struct arguments *arguments) {
+    return lanes_prepare(team, arguments, team->places->most);
+}
+
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    double inner = lanes_seconds(team, shape, arguments, team->places->most), blocks = typical_blocks(team, shape);
+    if (inner < 0) return -1;
+    return inner + lanes_copy(team, shape, blocks) + (team->places->in_order ? 0 : lanes_copy(team, shape, blocks));
+}
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    return lanes_run(team, call, arguments, (struct scheme){BY_DEST, team->places->most});
+}
+
+static const char *const variants[] = {"aggregate(%s)", NULL};
+
+const struct algorithm_code algorithm_aggregate = {.where = OVER_NODES,
+                                                   .copies_in = true,
+                                                   .any_layout = true,
+                                                   .asks = lanes_ask,
+                                                   .variants = variants,
+                                                   .can = can,
+                                                   .prepare = prepare,
+                                                   .cost = cost,
+                                                   .run = run};

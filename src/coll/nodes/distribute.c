@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_distribute - receive-side distribution: what one rank has for all ranks of another node goes there in one message, from
+ * its buffer where those blocks follow each other. Lane i carries what comes from local rank i of every node; what has come lies in
+ * the node's space, where all take what is for them. distribute(INNER).
+ * Source: kumar2008 section 5.
+ * Cost    2 barriers + a copy of what a rank receives + INNER among the nodes on every lane, n q bytes from node to node.
+ * Wins    where aggregate does and packing is dear; q (nodes - 1) messages leave a node. An allgather sends every block to each
+ *         other node once, on all lanes together. */
+#include "coll/nodes/lanes.h"
+
+extern const struct algorithm_code algorithm_distribute;
+
+static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
+    return lanes_can(team, calls, arguments, team->places->most);
+}
+
+static int prepare(struct team *team, const struct arguments *arguments) {
+    return lanes_prepare(team, arguments, team->places->most);
+}
+
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    double inner = lanes_seconds(team, shape, arguments, team->places->most), blocks = typical_blocks(team, shape);
+    bool packs = is_personal(shape->collective) && !team->places->in_order;
+    if (inner >= 0 && among(shape->collective, ALLGATHERS)) return inner + lanes_spread_copy(team, shape);
+    return inner < 0 ? -1 : inner + lanes_copy(team, shape, blocks) + (packs ? lanes_copy(team, shape, blocks) : 0);
+}
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    return lanes_run(team, call, arguments, (struct scheme){BY_SOURCE, team->places->most});
+}
+
+static const char *const variants[] = {"distribute(%s)", NULL};
+
+const struct algorithm_code algorithm_distribute = {.where = OVER_NODES,
+                                                    .copies_in = true,
+                                                    .any_layout = true,
+                                                    .asks = lanes_ask,
+                                                    .variants = variants,
+                                                    .can = can,
+                                                    .prepare = prepare,
+                                                    .cost = cost,
+                                                    .run = run};

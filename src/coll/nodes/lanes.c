@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lanes - exchanges among nodes over lanes; see lanes.h. A call:
+ *   1. each rank packs its blocks into the node's space, cell after cell, but for what it will send itself from where it lies;
+ *   2. barrier;
+ *   3. the ranks of each lane run the inner routine; all take what comes from their own node;
+ *   4. barrier;
+ *   5. each rank takes what has come for it from other nodes, but for what came straight into its buffer.
+ * Where only two ranks know the size of a cell, each tells its node the sizes of all its blocks, sent and received, through tables
+ * in the node's memory, one barrier before step 1; no size crosses the network. In most programs a call is like the one before it:
+ * who finds its sizes unchanged packs at once, and if all say so in the barrier of step 2, that was it.
+ * Source: kumar2008 section 5; li2018 section 2.5 (all ranks pack and unpack); parsons2015 section II (sizes known locally). */
+#include "coll/nodes/lanes.h"
+
+#include <errno.h>
+#include <limits.h>
+
+/* One call, on one rank. */
+struct passage {
+    struct team *team;
+    const struct call *call;
+    const struct arguments *arguments;
+    struct routes *routes;
+    struct blocks sends, recvs;
+    size_t each;    /* bytes of a cell, where they are equal */
+    char *out, *in; /* the two parts of the space, each of so many bytes: */
+    size_t room;
+    bool absent;  /* this rank has no data to take part with: it still does what others wait for */
+    bool spoiled; /* some rank of my node is absent: what leaves the node is not all right */
+    bool failed;
+};
+
+/* What the inner routine asks about the blocks of a lane. */
+struct question {
+    const struct places *places;
+    struct scheme scheme;
+    int lane;
+    size_t each;
+};
+
+static size_t place_of(const struct passage *p, const struct half *half, size_t cell) {
+    return half->at ? half->at[cell] : cell * p->each;
+}
+
+/* ---- copying ---- */
+
+void pack_block(struct joint *joint, char *to, const struct block *block) {
+    if (block->layout->run) joint_add(joint, to, block->at, block_bytes(block));
+    else layout_pack(to, block->at, block->layout, block->elements);
+}
+
+void unpack_block(struct joint *joint, const struct block *block, const char *from) {
+    size_t bytes = block_bytes(block);
+    if (block->layout->run) joint_add(joint, block->at, from, bytes);
+    else layout_unpack(block->at, block->layout, block->elements, from, bytes);
+}
+
+/* Finds what needs no packing: a message that is nothing but blocks of mine, in a row. All else is marked as not straight. */
+static void find_straight(const struct passage *p, struct half *half, const struct blocks *blocks, bool allowed) {
+    const struct routes *routes = p->routes;
+    int nodes = p->team->places->nodes, lanes = routes->scheme.lanes, home = p->team->places->node_of[p->team->me];
+    memset(half->straight, 0, half->count * sizeof *half->straight);
+    for (int m = 0; allowed && m < routes->mine; m++)
+        for (int n = 0; n < nodes; n++) {
+            const size_t *cut = half->cut + n * (lanes + 1) + routes->lane[m];
+            int first = half->whole[m * nodes + n], count = (int)(cut[1] - cut[0]), in_a_row = 0;
+            if (n == home || first < 0) continue;
+            for (char *next = NULL; in_a_row < count; in_a_row++) {
+                struct block block = block_of(blocks, half->stops[first + in_a_row].block);
+                if (!block.layout->run || (next && block.at != next)) break;
+                if (!half->at && block_bytes(&block) != p->each) break; /* a mistake of the program */
+                next = block.at + block_bytes(&block);
+            }
+            if (in_a_row == count) memset(half->straight + first, true, (size_t)count * sizeof *half->straight);
+        }
+}
+
+static void pack(const struct passage *p) {
+    const struct half *out = &p->routes->out;
+    struct joint joint = {0};
+    for (size_t k = 0; k < out->count && !p->absent; k++) {
+        if (out->straight[k]) continue;
+        struct block block = block_of(&p->sends, out->stops[k].block);
+        pack_block(&joint, p->out + place_of(p, out, out->stops[k].cell), &block);
+    }
+    joint_end(&joint);
+}
+
+/* Takes what comes from my own node, which lies among what it sends; or what has come from others. */
+static void unpack(const struct passage *p, bool near) {
+    const struct half *in = &p->routes->in, *out = &p->routes->out;
+    int home = p->team->places->node_of[p->team->me], lanes = p->routes->scheme.lanes;
+    size_t begin = in->cut[home * (lanes + 1)], sent = out->cut[home * (lanes + 1)];
+    struct joint joint = {0};
+    for (size_t k = 0; k < in->count && !p->absent; k++) {
+        const struct stop *stop = &in->stops[k];
+        if ((stop->node == home) != near || in->straight[k]) continue;
+        struct block block = block_of(&p->recvs, stop->block);
+        const struct half *where = near ? out : in;
+        size_t cell = near ? stop->cell - begin + sent : stop->cell;
+        fit_block(&block, where->at ? where->at[cell + 1] - where->at[cell] : p->each);
+        const char *from = (near ? p->out : p->in) + place_of(p, where, cell);
+        unpack_block(&joint, &block, from);
+    }
+    joint_end(&joint);
+}
+
+/* ---- sizes that only two ranks know ---- */
+
+/* Are the sizes those of the last call? Writes them into the tables if not, or if told to. */
+static bool same_sizes(struct half *half, const struct blocks *blocks, uint64_t *table, bool tell) {
+    bool same = true;
+    for (size_t k = 0; k < half->count; k++) {
+        struct block block = block_of(blocks, half->stops[k].block);
+        uint64_t bytes = block_bytes(&block);
+        if (!tell && bytes == half->bytes[k]) continue;
+        same = false;
+        half->bytes[k] = bytes;
+        table[half->stops[k].cell] = bytes;
+    }
+    return same;
+}
+
+static void add_up(struct half *half, const uint64_t *table) {
+    half->at[0] = 0;
+    for (size_t c = 0; c < half->cells; c++) half->at[c + 1] = half->at[c] + table[c];
+}
+
+static void pack_sized(struct passage *p) {
+    struct team *node = p->team->node;
+    struct half *out = &p->routes->out, *in = &p->routes->in;
+    uint64_t *sent = (uint64_t *)(void *)node->tables.at, *received = sent + out->cells;
+    bool fresh = node->tables.hold != p->routes;
+    bool same = same_sizes(out, &p->sends, sent, fresh);
+    same = same_sizes(in, &p->recvs, received, fresh) && same;
+    if (same) pack(p);
+    node->tables.hold = p->routes;
+    uint32_t trouble = sync_all(node, (same ? 0 : CHANGED) | (p->absent ? NO_MEMORY : 0));
+    p->spoiled = trouble & NO_MEMORY;
+    if (!(trouble & CHANGED)) return;
+    add_up(out, sent);
+    add_up(in, received);
+    pack(p);
+    sync_all(node, 0);
+}
+
+/* ---- the lanes ---- */
+
+static size_t bytes_between(const struct call *call, int source, int dest) {
+    const struct question *q = call->asker;
+    if (source == dest) return 0;
+    size_t rows = (size_t)ranks_on(q->places, source), columns = (size_t)ranks_on(q->places, dest);
+    return (pairs_cut(&q->scheme, rows, columns, q->lane + 1) - pairs_cut(&q->scheme, rows, columns, q->lane)) * q->each;
+}
+
+/* One side of the call on my m-th lane. What does not fit into the space has no place; it goes wrong, but nobody waits for it. */
+static struct blocks lane_side(struct passage *p, struct half *half, int m, const struct blocks *blocks, char *area) {
+    const struct places *places = p->team->places;
+    const struct routes *routes = p->routes;
+    for (int n = 0; n < places->nodes; n++) {
+        const size_t *cut = half->cut + n * (routes->scheme.lanes + 1) + routes->lane[m];
+        size_t begin = place_of(p, half, cut[0]), end = place_of(p, half, cut[1]);
+        int whole = half->whole[m * places->nodes + n];
+        char *at = area + begin;
+        if (whole >= 0 && half->straight[whole]) at = block_of(blocks, half->stops[whole].block).at;
+        else if (end > p->room) at = area, p->failed = true;
+        half->counts[n] = n == places->node_of[p->team->me] ? 0 : (int64_t)(end - begin);
+        half->displs[n] = at - area;
+    }
+    return byte_runs(area, places->nodes, half->counts, half->displs);
+}
+
+static struct shape lane_shape(const struct team *team, const struct shape *shape, int lanes) {
+    double share = (double)team->p / team->places->nodes; /* ranks on a node, or those of them that a rank sends to */
+    double to = among(shape->collective, NEIGHBORS) ? typical_blocks(team, shape) / team->places->nodes : share;
+    enum collective asked = lanes_ask(shape->collective);
+    if (asked == COLL_allgatherv) to = 1;
+    return (struct shape){.collective = asked,
+                          .bytes = (size_t)(share * to * (double)shape->bytes / lanes),
+                          .unsized = asked == COLL_alltoallv && shape->collective != COLL_alltoall,
+                          .beside = lanes};
+}
+
+static void run_lanes(struct passage *p) {
+    for (int m = 0; m < p->routes->mine; m++) {
+        struct question question = {p->team->places, p->routes->scheme, p->routes->lane[m], p->each};
+        struct team *lane = team_lane(p->team, question.lane);
+        struct blocks sends = lane_side(p, &p->routes->out, m, &p->sends, p->out);
+        struct blocks recvs = lane_side(p, &p->routes->in, m, &p->recvs, p->in);
+        struct call call = {.shape = lane_shape(p->team, &p->call->shape, p->routes->scheme.lanes),
+                            .sends = &sends,
+                            .recvs = &recvs,
+                            .trouble = p->spoiled || p->failed ? NO_MEMORY : 0,
+                            .bytes_between = p->call->shape.collective == COLL_alltoall ? bytes_between : NULL,
+                            .asker = &question};
+        if (routine_run(p->arguments->inner, lane, &call) != DONE) p->failed = true;
+    }
+}
+
+enum outcome lanes_end(struct team *node, bool failed, bool cut) {
+    uint32_t trouble = sync_all(node, (failed ? PATH_LOST : 0) | (cut ? CUT : 0));
+    if (trouble & CUT) blocks_cut = true;
+    return trouble & (PATH_LOST | CUT) ? FAILED : DONE;
+}
+
+static enum outcome exchange(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme) {
+    const unsigned same_bytes = BIT(alltoall) | BIT(neighbor_alltoall) | BIT(neighbor_allgather);
+    bool equal = among(call->shape.collective, same_bytes) && !call->shape.unsized;
+    if (scheme.lanes > team->places->most) scheme.lanes = team->places->most;
+    struct passage p = {.team = team,
+                        .call = call,
+                        .arguments = arguments,
+                        .routes = routes_of(team, call, &scheme, equal),
+                        .each = call->shape.bytes,
+                        .absent = call->trouble & LEAVE};
+    if (!p.routes) return LEFT;
+    p.out = team_space(team->node, &p.room);
+    p.room /= 2;
+    p.in = p.out + p.room;
+    sides_of(team, call, &p.sends, &p.recvs);
+    /* In place, what is sent from where it lies could be overwritten by what comes from the own node. The host MPI, which may count
+     * in ints, finds a buffer and the space too far from each other. */
+    bool straight = !p.absent && arguments->inner->algorithm->code->run;
+    find_straight(&p, &p.routes->out, &p.sends, straight && !call->in_place);
+    find_straight(&p, &p.routes->in, &p.recvs, straight);
+    if (equal) {
+        pack(&p);
+        p.spoiled = sync_all(team->node, p.absent ? NO_MEMORY : 0) & NO_MEMORY;
+    } else {
+        pack_sized(&p);
+    }
+    run_lanes(&p);
+    bool cut = blocks_cut;
+    unpack(&p, true);
+    enum outcome outcome = lanes_end(team->node, p.failed || p.spoiled, cut);
+    if (outcome == DONE) unpack(&p, false);
+    return outcome;
+}
+
+/* ---- what the algorithms have in common ---- */
+
+enum outcome lanes_run(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme) {
+    return (among(call->shape.collective, ALLGATHERS) ? lanes_spread : exchange)(team, call, arguments, scheme);
+}
+
+enum collective lanes_ask(enum collective collective) { return among(collective, ALLGATHERS) ? COLL_allgatherv : COLL_alltoallv; }
+
+bool lanes_can(const struct team *team, const struct calls *calls, const struct arguments *arguments, int lanes) {
+    const struct shape *shape = &calls->largest;
+    struct team lane = lane_like(team);
+    struct calls asked = {lane_shape(team, shape, lanes)};
+    double most = (double)shape->bytes * team->p * (is_personal(shape->collective) ? team->places->most : 1);
+    if (arguments->inner && !arguments->inner->algorithm->code->run && most > INT_MAX) return false;
+    return arguments->inner && lanes <= team->places->most && routine_fits(arguments->inner, &lane, &asked);
+}
+
+double lanes_seconds(const struct team *team, const struct shape *shape, const struct arguments *arguments, int lanes) {
+    struct team lane = lane_like(team);
+    struct shape asked = lane_shape(team, shape, lanes);
+    int least = team->p;
+    for (int n = 0; n < team->places->nodes; n++)
+        if (ranks_on(team->places, n) < least) least = ranks_on(team->places, n);
+    double each = routine_cost(arguments->inner, &lane, &asked);
+    return each < 0 ? -1 : 2 * team->model->sync_seconds + (lanes + least - 1) / least * each;
+}
+
+double lanes_spread_copy(const struct team *team, const struct shape *shape) {
+    double pieces = team->places->in_order ? 1 : team->p;
+    double all = copy_seconds(team->model, pieces, (size_t)(team->p * (double)shape->bytes / pieces));
+    return crowding(team->model) * (all + copy_seconds(team->model, 1, shape->bytes));
+}
+
+double lanes_copy(const struct team *team, const struct shape *shape, double pieces) {
+    double bytes = typical_blocks(team, shape) * (double)shape->bytes;
+    return crowding(team->model) * copy_seconds(team->model, pieces, (size_t)(bytes / pieces));
+}

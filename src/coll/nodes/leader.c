@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_leader - all ranks of a node pack what leaves it, leaders exchange it among the nodes, all unpack. leader(k, INNER): k
+ * leaders, each with as many blocks; INNER is what they run: any routine that sends messages, or the host MPI's own.
+ * Source: kumar2008 section 5 (leaders); li2018 sections 2.5 and 4.1.3 (topology-aware: everybody packs and unpacks).
+ * Cost    2 barriers + 2 copies of what a rank sends and receives + INNER among the nodes, k times q / k of n p / nodes bytes.
+ * Wins    short blocks, many ranks on a node: nodes - 1 messages leave a node for each leader. */
+#include "coll/nodes/lanes.h"
+
+extern const struct algorithm_code algorithm_leader;
+
+static int leaders(const struct arguments *arguments) { return arguments->number ? (int)arguments->number : 1; }
+
+static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
+    return lanes_can(team, calls, arguments, leaders(arguments));
+}
+
+static int prepare(struct team *team, const struct arguments *arguments) {
+    return lanes_prepare(team, arguments, leaders(arguments));
+}
+
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    double inner = lanes_seconds(team, shape, arguments, leaders(arguments)), blocks = typical_blocks(team, shape);
+    double packed = is_personal(shape->collective) ? blocks < team->nodes ? blocks : team->nodes : 1;
+    if (inner >= 0 && among(shape->collective, ALLGATHERS)) return inner + lanes_spread_copy(team, shape);
+    return inner < 0 ? -1 : inner + lanes_copy(team, shape, packed) + lanes_copy(team, shape, blocks);
+}
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    return lanes_run(team, call, arguments, (struct scheme){EVENLY, leaders(arguments)});
+}
+
+static const char *const variants[] = {"leader(1, %s)", "leader(2, %s)", "leader(4, %s)", NULL};
+
+const struct algorithm_code algorithm_leader = {.where = OVER_NODES,
+                                                .copies_in = true,
+                                                .any_layout = true,
+                                                .asks = lanes_ask,
+                                                .variants = variants,
+                                                .can = can,
+                                                .prepare = prepare,
+                                                .cost = cost,
+                                                .run = run};

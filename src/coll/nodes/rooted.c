@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rooted - broadcast, gather and scatter for universal.c. The root takes part by its node's shared memory. What it has for ranks of
+ * its own node, and they for it, passes no leader; its own block, no shared memory. */
+#include "coll/nodes/universal.h"
+
+/* At the beginning of `in`: bytes of my node's ranks' blocks; of those for, or from, each node, and where they begin. */
+struct table {
+    uint64_t *sizes;          /* [places->most] by each rank; only where the ranks do not know all */
+    uint64_t *given;          /* [places->most] of a scatter, by the root, on its node: the place of each of its ranks' blocks */
+    int64_t *totals, *starts; /* [nodes] by the root, on its node */
+    char *data;
+};
+
+static struct table table_of(const struct job *job) {
+    size_t most = (size_t)job->places->most, nodes = (size_t)job->places->nodes;
+    struct table table = {.sizes = (uint64_t *)(void *)job->in};
+    table.given = table.sizes + most;
+    table.totals = (int64_t *)(table.given + most);
+    table.starts = table.totals + nodes;
+    table.data = job->in + ((2 * most + 2 * nodes) * sizeof(uint64_t) + 63) / 64 * 64;
+    return table;
+}
+
+static int rank_here(const struct job *job, int local) { return rank_at(job->places, job->home, local); }
+
+/* Bytes of the first so many of my node's ranks' blocks. The root's own is not among them. */
+static size_t bytes_before(const struct job *job, const struct table *table, int local) {
+    bool equal = !job->call->shape.unsized;
+    size_t bytes = 0;
+    for (int l = 0; l < local; l++) {
+        if (equal) bytes += rank_here(job, l) == job->call->root ? 0 : job->call->shape.bytes;
+        else bytes += table->sizes[l];
+    }
+    return bytes;
+}
+
+static size_t my_bytes(const struct job *job, const struct blocks *blocks) {
+    if (job->team->me == job->call->root || blocks->count == 0 || !(blocks->layout || blocks->layouts)) return 0;
+    struct block block = block_of(blocks, 0);
+    return block_bytes(&block);
+}
+
+static void pack(const struct job *job, const struct blocks *blocks, int b, char *to) {
+    if (job->absent || b >= blocks->count) return;
+    struct block block = block_of(blocks, b);
+    layout_pack(to, block.at, block.layout, block.elements);
+}
+
+/* What has been put there are so many bytes; SIZE_MAX: as many as the block has. */
+static void unpack(const struct job *job, const struct blocks *blocks, int b, const char *from, size_t bytes) {
+    if (job->absent || job->spoiled || b >= blocks->count) return;
+    struct block block = block_of(blocks, b);
+    if (bytes < SIZE_MAX) fit_block(&block, bytes);
+    layout_unpack(block.at, block.layout, block.elements, from, bytes < block_bytes(&block) ? bytes : block_bytes(&block));
+}
+
+/* The root's block for itself. */
+static void relay_own(const struct job *job) {
+    static const struct copier plain = {.kernel = KERNEL_plain};
+    const struct blocks *sends = job->call->sends, *recvs = job->call->recvs;
+    bool gathers = among(job->call->shape.collective, GATHERS);
+    if (job->absent || sends->count == 0 || recvs->count == 0) return; /* in place */
+    struct block from = block_of(sends, gathers ? 0 : job->team->me), to = block_of(recvs, gathers ? job->team->me : 0);
+    fit_block(&to, block_bytes(&from));
+    relay_block(&to, &from, &plain);
+}
+
+/* Blocks that are runs of bytes from `base` on; one block, or as the table says. */
+static struct blocks run_at(char *base, size_t bytes) {
+    return (struct blocks){.base = base, .count = 1, .layout = &layout_bytes, .each = bytes};
+}
+static struct blocks runs_at(char *base, int count, const struct table *table) {
+    return byte_runs(base, count, table->totals, table->starts);
+}
+
+/* The block lies behind its length, as the root knows it, or the leader of another node. */
+enum { length_line = 64 };
+
+enum outcome universal_bcast(struct job *job) {
+    const struct call *call = job->call;
+    int source = job->places->node_of[call->root];
+    bool root = job->team->me == call->root, near = job->home == source;
+    char *there = near ? job->in : job->out;
+    uint64_t *length = (uint64_t *)(void *)there;
+    there += length_line;
+    if (root) {
+        struct block block = block_of(call->sends, 0);
+        *length = block_bytes(&block);
+        pack(job, call->sends, 0, there);
+    }
+    job_meet(job, root && job->absent);
+    if (!near && job->leads) *length = call->shape.bytes;
+    struct blocks run = run_at(there, near ? (size_t)*length : call->shape.bytes), none = {.layout = &layout_bytes};
+    uint32_t trouble =
+        job_among_nodes(job, &(struct call){.sends = near ? &run : &none, .recvs = near ? &none : &run, .root = source});
+    if (near && !root) unpack(job, call->recvs, 0, there, (size_t)*length);
+    enum outcome outcome = job_end(job, trouble);
+    if (!near && outcome == DONE) unpack(job, call->recvs, 0, there, (size_t)*length);
+    return outcome;
+}
+
+/* The bytes of nodes' messages, where all know them. */
+static size_t node_bytes(const struct call *inner, int source, int dest) {
+    const struct job *job = inner->asker;
+    int root = job->places->node_of[job->call->root], node = source == root ? dest : source;
+    return node == root ? 0 : (size_t)ranks_on(job->places, node) * job->call->shape.bytes;
+}
+
+static uint32_t move_among_nodes(const struct job *job, const struct blocks *sends, const struct blocks *recvs) {
+    struct call inner = {
+        .sends = sends, .recvs = recvs, .root = job->places->node_of[job->call->root], .asker = (void *)(uintptr_t)job};
+    if (!job->call->shape.unsized) inner.bytes_between = node_bytes;
+    return job_among_nodes(job, &inner);
+}
+
+static size_t longer(size_t a, size_t b) { return a > b ? a : b; }
+
+/* Bytes of the root's place for a rank's block. Of a gather all know what the ranks send, whatever the root has room for; of a
+ * scatter, what they wait for, however little the root has for them. */
+static size_t rooted_bytes(const struct job *job, const struct blocks *blocks, int rank) {
+    const struct shape *shape = &job->call->shape;
+    if (shape->collective == COLL_gather) return shape->bytes;
+    struct block block = block_of(blocks, rank);
+    return longer(block_bytes(&block), shape->unsized ? 0 : shape->bytes);
+}
+
+/* The root: how many bytes its blocks for, or from, the other nodes' ranks have, and where they begin, node by node. */
+static void fill_table(const struct job *job, const struct table *table, const struct blocks *blocks) {
+    const struct places *places = job->places;
+    int64_t at = 0;
+    for (int n = 0; n < places->nodes; n++) {
+        table->starts[n] = at;
+        for (int i = places->first[n]; i < places->first[n + 1]; i++) {
+            if (places->ranks[i] == job->team->me || !(blocks->layout || blocks->layouts)) continue;
+            size_t bytes = rooted_bytes(job, blocks, places->ranks[i]);
+            if (n == job->home) table->given[i - places->first[n]] = bytes;
+            at += (int64_t)bytes;
+        }
+        table->totals[n] = n == job->home ? 0 : at - table->starts[n];
+    }
+}
+
+/* The root: the blocks of a node's ranks, one behind the other, to or from there. Returns where they end. On its own node each rank
+ * has said, or all know, how long what it has put there is. */
+static char *move_node(const struct job *job, const struct blocks *blocks, int n, char *at, const struct table *said, bool in) {
+    const struct places *places = job->places;
+    for (int i = places->first[n]; i < places->first[n + 1] && !job->absent; i++) {
+        int r = places->ranks[i];
+        if (r == job->team->me) continue;
+        size_t bytes = said ? (size_t)said->sizes[i - places->first[n]] : rooted_bytes(job, blocks, r);
+        if (in) pack(job, blocks, r, at);
+        else unpack(job, blocks, r, at, bytes);
+        at += bytes;
+    }
+    return at;
+}
+
+enum outcome universal_gather(struct job *job) {
+    const struct call *call = job->call;
+    struct table table = table_of(job);
+    bool root = job->team->me == call->root, near = job->home == job->places->node_of[call->root];
+    if (root) fill_table(job, &table, call->recvs);
+    if (call->shape.unsized) {
+        table.sizes[job->local] = my_bytes(job, call->sends);
+        sync_all(job->node, 0);
+    }
+    if (!root) pack(job, call->sends, 0, table.data + bytes_before(job, &table, job->local));
+    job_meet(job, !root && job->absent);
+    if (root) move_node(job, call->recvs, job->home, table.data, call->shape.unsized ? &table : NULL, false), relay_own(job);
+    struct blocks none = {.layout = &layout_bytes}, sent = run_at(table.data, near ? 0 : bytes_before(job, &table, job->here));
+    struct blocks come = near ? runs_at(job->out, job->places->nodes, &table) : none;
+    uint32_t trouble = move_among_nodes(job, &sent, &come);
+    enum outcome outcome = job_end(job, trouble);
+    if (blocks_cut && !root) return blocks_cut = false, job->absent ? FAILED : DONE; /* the root has less room than was sent */
+    for (int n = 0; n < job->places->nodes && root && outcome == DONE; n++)
+        if (n != job->home) move_node(job, call->recvs, n, job->out + table.starts[n], NULL, false);
+    return outcome;
+}
+
+enum outcome universal_scatter(struct job *job) {
+    const struct call *call = job->call;
+    struct table table = table_of(job);
+    bool root = job->team->me == call->root, near = job->home == job->places->node_of[call->root];
+    if (call->shape.unsized) table.sizes[job->local] = my_bytes(job, call->recvs);
+    if (root) {
+        table.given[job->local] = 0;
+        fill_table(job, &table, call->sends);
+        char *at = table.data;
+        for (int n = 0; n < job->places->nodes; n++) at = move_node(job, call->sends, n, at, NULL, true);
+    }
+    job_meet(job, root && job->absent);
+    size_t mine = 0;
+    for (int l = 0; near && l < job->local; l++) mine += (size_t)table.given[l];
+    if (!near) mine = bytes_before(job, &table, job->local);
+    struct blocks none = {.layout = &layout_bytes}, come = run_at(job->out, near ? 0 : bytes_before(job, &table, job->here));
+    struct blocks sent = near ? runs_at(table.data, job->places->nodes, &table) : none;
+    if (root) relay_own(job);
+    else if (near) unpack(job, call->recvs, 0, table.data + table.starts[job->home] + mine, (size_t)table.given[job->local]);
+    enum outcome outcome = job_end(job, move_among_nodes(job, &sent, &come));
+    if (!near && outcome == DONE) unpack(job, call->recvs, 0, job->out + mine, SIZE_MAX);
+    return outcome;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_tardy - reduce over several nodes where ranks come at different times: a rank leaves its vector in its node's memory
+ * (arrival.c) and goes; only the root, and on every other node the last rank to come, carry on, among the nodes (parsons2015
+ * section III). The nodes before the root's and those after it are a binomial tree each, so operands stay in the order of the
+ * nodes, and brackets do not depend on who comes when.
+ *
+ * Who is the last of a node nobody else knows, so words tell it (words.c): the last of a node says so to each rank of the nodes
+ * below it; their last ones wait for that, say a word back, that they are it, and send their vector. To the root, which all know,
+ * they do so at once; but in the first call of a window the root tells its word too, so that who only sends does not run away.
+ *
+ * Cost    inside the node as arrival; then ceil(log2 nodes) (2 L + (ranks of a node + 3) o + n beta + n gamma).
+ * Wins    where ranks come at different times; where they come together the words are what it loses. */
+#include "coll/node/arrival.h"
+#include "coll/flat/pieces.h"
+#include "coll/nodes/words.h"
+
+#include <errno.h>
+
+extern const struct algorithm_code algorithm_tardy;
+
+/* One piece of a vector. */
+struct task {
+    struct team *team;
+    struct words *words;
+    const struct reduction *reduction;
+    struct word up, down;
+    struct load load;
+    int root, home, middle; /* rank; my node and the root's */
+    const char *at;         /* what I carry */
+    char *own;              /* the same, where I may write there */
+    char *spare[2];
+};
+
+/* ---- the trees: node by distance from the root's ---- */
+
+static int distance(const struct task *t, int node) { return node < t->middle ? t->middle - node : node - t->middle; }
+static int parent(const struct task *t, int node) {
+    int from = distance(t, node), to = from & (from - 1);
+    return node < t->middle ? t->middle - to : t->middle + to;
+}
+/* Child number k of my node on that side (-1 or 1); -1: there is none. */
+static int child(const struct task *t, int side, int k) {
+    int from = distance(t, t->home), to = from + (1 << k);
+    bool outside = from & ((1 << (k + 1)) - 1) || (from && (t->home > t->middle) != (side > 0));
+    int node = t->middle + side * to;
+    return outside || node < 0 || node >= t->team->places->nodes ? -1 : node;
+}
+
+/* ---- among the nodes ---- */
+
+/* "I carry on", to all ranks of the nodes below mine: who needs it only they know. */
+static void tell_below(const struct task *t) {
+    const struct places *places = t->team->places;
+    for (int side = -1; side <= 1; side += 2) {
+        for (int k = 0, node; (node = child(t, side, k)) >= 0; k++)
+            for (int l = 0; l < ranks_on(places, node); l++)
+                word_send(t->team, rank_at(places, node, l), &t->down, sizeof t->down, TAG_WORD);
+    }
+}
+
+/* What came from that side, to what I carry. */
+static void combine(struct task *t, int side, char *theirs) {
+    const struct reduction *reduction = t->reduction;
+    if (messages_lost(t->team)) return;
+    if (side > 0) {
+        reduction->combine(reduction, t->at, theirs, t->load.count);
+        t->at = t->own = theirs;
+        load_drop(&t->load);
+        return;
+    }
+    if (!t->own) t->at = t->own = memcpy(theirs == t->spare[0] ? t->spare[1] : t->spare[0], t->at, t->load.bytes);
+    reduction->combine(reduction, theirs, t->own, t->load.count);
+}
+
+static void take_in(struct task *t) {
+    for (int side = -1; side <= 1; side += 2) {
+        for (int k = 0, node; (node = child(t, side, k)) >= 0; k++) {
+            char *theirs = t->at == t->spare[0] ? t->spare[1] : t->spare[0];
+            int from, mark = messages_mark(t->team);
+            if (words_wait(t->team, t->words, node, &from) != 0) return;
+            message_recv(t->team, from, theirs, t->load.bytes, TAG_AFTER_WORD);
+            messages_finish(t->team, mark);
+            combine(t, side, theirs);
+        }
+    }
+}
+
+static void hand_up(const struct task *t) {
+    int above = parent(t, t->home), to = t->root;
+    if (above != t->middle && words_wait(t->team, t->words, above, &to) != 0) return;
+    word_send(t->team, to, &t->up, sizeof t->up, TAG_WORD);
+    message_send(t->team, to, t->at, t->load.bytes, TAG_AFTER_WORD);
+}
+
+static void reduce_piece(struct task *t, char *result) {
+    struct team *team = t->team;
+    bool is_root = team->me == t->root;
+    bool root_tells = words_begin_window(t->words);
+    int owed = t->home != t->middle && (root_tells || parent(t, t->home) != t->middle);
+    int mark = messages_mark(team);
+    words_catch_up(team, t->words, owed);
+    if (is_root && root_tells) tell_below(t);
+    if (t->home == t->middle) {
+        arrival_reduce(team->node, team->places->local_of[t->root], &t->load, result);
+        if (!is_root) return;
+        t->at = t->own = result;
+    } else {
+        const char *sent = t->load.at; /* the user's, still, where no other rank sits */
+        if (!arrival_combine(team->node, &t->load)) return;
+        t->at = t->load.at;
+        t->own = t->at == sent ? NULL : (char *)(uintptr_t)t->at;
+        tell_below(t);
+    }
+    take_in(t);
+    if (!is_root) hand_up(t);
+    messages_finish(team, mark);
+    if (is_root && t->at != result) memcpy(result, t->at, t->load.bytes);
+    load_drop(&t->load);
+}
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    (void)arguments;
+    const struct reduction *reduction = call->reduction;
+    size_t bytes = reduction->bytes, most = bytes3 / bytes;
+    if (most == 0) return LEFT;
+    struct pieces pieces;
+    struct words *words = words_of(team);
+    if (!words || !pieces_get(&pieces, team, reduction, bytes3)) return LEFT;
+    far_begin(team, call, false);
+    struct task task = {.team = team, .words = words, .reduction = reduction, .root = call->root};
+    task.home = team->places->node_of[team->me];
+    task.middle = team->places->node_of[call->root];
+    for (int i = 0; i < 2; i++) task.spare[i] = pieces.spare[i];
+    for (size_t at = 0, now; at < reduction->count; at += now) {
+        now = reduction->count - at < most ? reduction->count - at : most;
+        task.up = (struct word){words->number, 0};
+        task.down = (struct word){words->number, 1};
+        task.load = load_of(team->node, reduction, call->send + at * bytes, now);
+        reduce_piece(&task, call->recv + at * bytes);
+        words->number++;
+    }
+    return far_end(team);
+}
+
+static int prepare(struct team *team, const struct arguments *arguments) {
+    (void)arguments;
+    return team_agree(team, words_ready(team)) ? 0 : -ENOMEM;
+}
+
+static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
+    (void)arguments;
+    return !calls->largest.ordered || team->places->in_order;
+}
+
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    struct shape alone = *shape;
+    alone.beside = 1; /* one rank of each node sends */
+    int steps = steps_to(team->places->nodes);
+    double pieces = (double)(shape->bytes / bytes3 + 1),
+           inside = algorithms[ALGORITHM_arrival].code->cost(team->model, shape, arguments);
+    double words = steps * burst_seconds(team, &alone, team->places->most + 1, sizeof(struct word));
+    return inside + pieces * words + combining_steps(team, &alone, steps, shape->bytes);
+}
+
+const struct algorithm_code algorithm_tardy = {
+    .where = OVER_NODES, .loose = true, .copies_in = true, .can = can, .prepare = prepare, .cost = cost, .run = run};

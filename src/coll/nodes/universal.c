@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_universal - any collective over several nodes: all ranks of a node copy what they have into its shared memory, one of
+ * them, the leader, runs any routine that knows nothing of nodes among the leaders, and all copy out what they receive (parsons2015
+ * section II). Counts that only some ranks know are told through shared memory, and only there.
+ * Bytes that the root has, or gets, pass the leader's memory only where they leave the node or come to it.
+ * Cost    two barriers of a node (three where ranks combine together, or counts are told), two copies, and the inner routine.
+ * Wins    where a node has many ranks and messages between nodes are dear. */
+#include "coll/nodes/universal.h"
+
+extern const struct algorithm_code algorithm_universal;
+
+static enum collective asks(enum collective collective) {
+    switch (collective) {
+    case COLL_gather: return COLL_gatherv; /* nodes need not have equally many ranks */
+    case COLL_scatter: return COLL_scatterv;
+    case COLL_reduce_scatter_block: return COLL_reduce_scatter;
+    case COLL_scan: return COLL_exscan;
+    default: return collective;
+    }
+}
+
+struct shape job_shape(const struct team *team, const struct shape *shape) {
+    struct shape inner = {.collective = asks(shape->collective), .bytes = shape->bytes, .unsized = shape->unsized, .beside = 1};
+    if (among(shape->collective, GATHERS | SCATTERS | BIT(reduce_scatter) | BIT(reduce_scatter_block)))
+        inner.bytes *= ((size_t)team->p + (size_t)team->places->nodes - 1) / (size_t)team->places->nodes;
+    return inner;
+}
+
+/* Bytes that a node's ranks put into its memory, at most, where that is known. */
+static double staged_bytes(const struct team *team, const struct shape *shape) {
+    if (shape->collective == COLL_bcast) return (double)shape->bytes;
+    if (among(shape->collective, SCATTERS)) return (double)shape->bytes * team->p;
+    return ((double)vector_bytes(team, shape) + 64) * team->places->most;
+}
+
+static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
+    const struct shape *shape = &calls->largest;
+    bool prefixes = shape->collective == COLL_scan || shape->collective == COLL_exscan;
+    if ((shape->ordered || prefixes) && !team->places->in_order) return false;
+    if (staged_bytes(team, shape) > (double)(job_room(team) / 2)) return false;
+    struct team lane = lane_like(team);
+    struct calls inner = {job_shape(team, shape)};
+    return routine_fits(arguments->inner, &lane, &inner);
+}
+
+static int prepare(struct team *team, const struct arguments *arguments) { return lanes_prepare(team, arguments, 1); }
+
+void job_meet(struct job *job, bool missing) {
+    if (sync_all(job->node, missing ? NO_MEMORY : 0) & NO_MEMORY) job->spoiled = true;
+}
+
+uint32_t job_among_nodes(const struct job *job, const struct call *call) {
+    if (!job->leads) return 0;
+    struct call inner = *call;
+    inner.shape = job_shape(job->team, &job->call->shape);
+    inner.trouble = job->spoiled ? NO_MEMORY : 0;
+    bool before = blocks_cut; /* a block of my own: that is nobody else's business */
+    blocks_cut = false;
+    uint32_t trouble = routine_run(job->inner, job->lane, &inner) == DONE ? 0 : PATH_LOST;
+    if (blocks_cut) trouble |= CUT;
+    blocks_cut = before;
+    return trouble;
+}
+
+enum outcome job_end(const struct job *job, uint32_t trouble) {
+    trouble = sync_all(job->node, trouble);
+    if (trouble & CUT) blocks_cut = true;
+    return (trouble & (PATH_LOST | CUT)) || job->absent || job->spoiled ? FAILED : DONE;
+}
+
+static enum outcome barrier(struct job *job) {
+    job_meet(job, false);
+    return job_end(job, job_among_nodes(job, job->call));
+}
+
+static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+    const struct places *places = team->places;
+    struct job job = {.team = team,
+                      .node = team->node,
+                      .lane = team_lane(team, 0),
+                      .call = call,
+                      .inner = arguments->inner,
+                      .places = places,
+                      .home = places->node_of[team->me],
+                      .local = places->local_of[team->me],
+                      .absent = call->trouble & LEAVE};
+    size_t room;
+    job.in = team_space(team->node, &room);
+    job.out = job.in + job_room(team);
+    job.here = ranks_on(places, job.home);
+    job.leads = job.lane->me >= 0;
+    switch (call->shape.collective) {
+    case COLL_barrier: return barrier(&job);
+    case COLL_bcast: return universal_bcast(&job);
+    case COLL_gather:
+    case COLL_gatherv: return universal_gather(&job);
+    case COLL_scatter:
+    case COLL_scatterv: return universal_scatter(&job);
+    default: return universal_reduction(&job);
+    }
+}
+
+static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+    struct team lane = lane_like(team);
+    struct shape inner = job_shape(team, shape);
+    double among_nodes = routine_cost(arguments->inner, &lane, &inner);
+    if (among_nodes < 0) return -1;
+    const struct team *node = team->model;
+    if (among(shape->collective, REDUCTIONS))
+        return among_nodes + 2 * node->usual_sync_seconds + universal_combine_seconds(team, shape);
+    double seconds = among_nodes + 2 * node->sync_seconds;
+    if (shape->collective == COLL_barrier) return seconds;
+    if (shape->collective == COLL_gatherv) seconds += node->sync_seconds;
+    double blocks = among(shape->collective, GATHERS | SCATTERS) ? team->p : 1; /* the root's */
+    return seconds + copy_seconds(node, blocks, shape->bytes) + crowding(node) * copy_seconds(node, 1, shape->bytes);
+}
+
+static const char *const variants[] = {"universal(%s)", NULL};
+
+const struct algorithm_code algorithm_universal = {.where = OVER_NODES,
+                                                   .copies_in = true,
+                                                   .any_layout = true,
+                                                   .asks = asks,
+                                                   .variants = variants,
+                                                   .can = can,
+                                                   .prepare = prepare,
+                                                   .cost = cost,
+                                                   .run = run};
