@@ -53,8 +53,12 @@ bench: release
 
 lint: release ; @ctest --output-on-failure --no-tests=error --test-dir build/release -L '^lint$$'
 
-format: ; clang-format -i $(filter-out $(TABLES), $(shell find src heap include test bench examples -name '*.[ch]'))
+format: ; clang-format -i $(filter-out $(TABLES), $(shell find src heap include info bench model sim test examples -name '*.[ch]'))
 
-install: release ; cmake --install build/release --prefix $(PREFIX)
+# Without the tests.
+install:
+	@cmake --preset release -B build/product -DMORTAR_TESTS=OFF
+	@cmake --build build/product
+	cmake --install build/product --prefix $(PREFIX)
 
-clean: ; rm -rf build/release build/dev build/asan build/tsan build/results build/setup-without
+clean: ; rm -rf build/release build/product build/dev build/asan build/tsan build/results build/setup-without
