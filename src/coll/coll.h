@@ -32,14 +32,16 @@ struct shape {
 static inline int class_of(size_t bytes) { return bytes == 0 ? 0 : 64 - __builtin_clzll(bytes); }
 
 /* All calls of a team that one plan runs: alike but for the bytes of a block, which are of one size class. What is decided once for
- * all of them sees the largest, never the one that happens to come first. */
+ * all of them never sees the one that happens to come first: whether a plan can run them is asked of the largest; what is priced is
+ * the least, a power of two as most sizes are. */
 struct calls {
-    struct shape largest;
+    struct shape largest, least;
 };
 static inline struct calls calls_of(const struct shape *shape) {
     enum { most_class = 48 }; /* no address space holds more; and products with numbers of ranks must not overflow */
-    struct calls calls = {*shape};
+    struct calls calls = {*shape, *shape};
     int class = class_of(shape->bytes);
+    if (class > 0) calls.least.bytes = (size_t)1 << (class - 1);
     if (class <= most_class) calls.largest.bytes = ((size_t)1 << class) - 1;
     return calls;
 }

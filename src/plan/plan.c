@@ -177,20 +177,22 @@ int plan_worth(struct team *team, const struct shape *shape, char texts[][64], i
     struct plan choice = {.text = "native"};
     if (!plans_of(team)) return -ENOMEM;
     if (team->why_native) return snprintf(texts[0], sizeof texts[0], "native"), 1;
-    plan_choose(team, shape, team_shares(team), &choice);
-    return plan_rivals(team, shape, team_shares(team), choice.text, true, texts, most);
+    struct calls calls = calls_of(shape);
+    plan_choose(team, &calls.least, team_shares(team), &choice);
+    return plan_rivals(team, &calls.least, team_shares(team), choice.text, true, texts, most);
 }
 
 /* Collective, unless the team is native. */
 static struct plan *resolve(struct team *team, const struct shape *shape, bool in_reach) {
     struct plan plan = forced_plan();
     bool asked = plan.algorithm && plan.algorithm->collectives >> shape->collective & 1;
+    struct calls calls = calls_of(shape);
     const char *why = why_native(team, shape);
     double start = clock_seconds();
     if (why) be_native(&plan, why);
     bool filed = !why && !asked && plan_tuned(team, shape, in_reach && team_shares(team), &plan);
     if (filed && plan.algorithm->code->run && !prepare(team, shape, &plan)) filed = false;
-    if (!why && !asked && !filed) plan_choose(team, shape, in_reach && team_shares(team), &plan);
+    if (!why && !asked && !filed) plan_choose(team, &calls.least, in_reach && team_shares(team), &plan);
     plan.source = why ? NULL : asked ? "forced" : filed ? "file" : "model";
     if (!plan.algorithm->code->run) {
         if (!plan.reason) plan.reason = "asked for by MORTAR_PLAN";
@@ -209,7 +211,8 @@ static void meet(struct team *team, const struct shape *shape, struct slot *slot
     slot->plan = resolve(team, shape, in_reach);
     if (why_native(team, shape) || plans->learners == most_learners) return;
     struct learner *learner = &plans->learner[plans->learners];
-    if (!learn_start(learner, team, shape, in_reach && team_shares(team), slot->plan)) return;
+    struct calls calls = calls_of(shape);
+    if (!learn_start(learner, team, &calls.least, in_reach && team_shares(team), slot->plan)) return;
     slot->learner = learner;
     plans->learners++;
 }

@@ -113,6 +113,19 @@ static void change(struct rank *rank) {
     }
 }
 
+/* Ranks that name different bytes of one size class, which is a mistake of the program, run one plan all the same. */
+static void stretch(struct rank *rank) {
+    size_t me = (size_t)rank->team.me, p = (size_t)rank->team.p;
+    for (enum collective c = 0; c < COLLECTIVES; c++) {
+        if (!crew_goes_on(rank)) return;
+        for (int bit = 1; bit < 27; bit++) {
+            size_t least = (size_t)1 << bit;
+            struct shape shape = {.collective = c, .bytes = least + (least - 1) * me / (p - 1), .unsized = among(c, UNSIZED)};
+            same_everywhere(rank, plan_for(&rank->team, &shape));
+        }
+    }
+}
+
 /* Buffers out of reach: after a call that was staged all ranks take the same detour, look again from time to time, and come back
  * when buffers are in reach again. Long blocks go to the host MPI. A forced plan stays. */
 static void detour(struct rank *rank) {
@@ -237,6 +250,7 @@ int main(int count, char **words) {
     setenv("MORTAR_TUNE", "off", 1);
     every_plan(&random);
     with_crew(&random, change, NULL);
+    with_crew(&random, stretch, NULL);
     expect(plan_force("pull") == 0, "pull");
     with_crew(&random, detour, "pull");
     expect(plan_force("") == 0, "automatic again");

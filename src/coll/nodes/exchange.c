@@ -35,8 +35,8 @@ static struct shape inner_shape(const struct shape *shape) {
 }
 
 static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
-    struct calls inner = {inner_shape(&calls->largest)},
-                local = {{.collective = COLL_alltoallv, .bytes = calls->largest.bytes, .unsized = true}};
+    struct calls inner = {.largest = inner_shape(&calls->largest)},
+                 local = {.largest = {.collective = COLL_alltoallv, .bytes = calls->largest.bytes, .unsized = true}};
     return arguments->inner && arguments->local && routine_fits(arguments->inner, team, &inner) &&
            routine_fits(arguments->local, team->model, &local);
 }

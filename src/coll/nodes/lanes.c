@@ -247,7 +247,7 @@ enum collective lanes_ask(enum collective collective) { return among(collective,
 bool lanes_can(const struct team *team, const struct calls *calls, const struct arguments *arguments, int lanes) {
     const struct shape *shape = &calls->largest;
     struct team lane = lane_like(team);
-    struct calls asked = {lane_shape(team, shape, lanes)};
+    struct calls asked = {.largest = lane_shape(team, shape, lanes)};
     double most = (double)shape->bytes * team->p * (is_personal(shape->collective) ? team->places->most : 1);
     if (arguments->inner && !arguments->inner->algorithm->code->run && most > INT_MAX) return false;
     return arguments->inner && lanes <= team->places->most && routine_fits(arguments->inner, &lane, &asked);

@@ -21,7 +21,7 @@ struct overlap {
     struct team *team;
     const struct call *call;
     struct progress *progress;
-    char *area;     /* all blocks, node by node */
+    char *area;      /* all blocks, node by node */
     size_t *starts;  /* [p + 1] by place */
     int64_t *tables; /* [2][nodes] bytes and place of each node's blocks */
     struct blocks recvs;
@@ -41,7 +41,7 @@ static struct shape inner_shape(const struct team *team, const struct shape *sha
 
 static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
     struct team lane = lane_like(team);
-    struct calls inner = {inner_shape(team, &calls->largest)};
+    struct calls inner = {.largest = inner_shape(team, &calls->largest)};
     size_t half = team->model->space_bytes / 2, head = head_bytes(team->places);
     return calls->largest.bytes < (half - head) / (size_t)team->p && routine_fits(arguments->inner, &lane, &inner);
 }

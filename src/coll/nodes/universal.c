@@ -39,7 +39,7 @@ static bool can(const struct team *team, const struct calls *calls, const struct
     if ((shape->ordered || prefixes) && !team->places->in_order) return false;
     if (staged_bytes(team, shape) > (double)(job_room(team) / 2)) return false;
     struct team lane = lane_like(team);
-    struct calls inner = {job_shape(team, shape)};
+    struct calls inner = {.largest = job_shape(team, shape)};
     return routine_fits(arguments->inner, &lane, &inner);
 }
 
