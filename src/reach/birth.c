@@ -190,9 +190,9 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
     bool known = host.bcast(&lowest, 1, MPI_INT, 0, node) == MPI_SUCCESS;
     bool fine = known && all && team->places && team->node && team->model && team->world;
     if (all_agree(comm, fine)) {
-        host.allgather(&lowest, 1, MPI_INT, all, 1, MPI_INT, comm);
-        host.allgather(&world, 1, MPI_INT, team->world, 1, MPI_INT, comm);
-        fine = places_make(team->places, team->p, all) == 0 && wire_open(team, comm) == 0;
+        fine = host.allgather(&lowest, 1, MPI_INT, all, 1, MPI_INT, comm) == MPI_SUCCESS &&
+               host.allgather(&world, 1, MPI_INT, team->world, 1, MPI_INT, comm) == MPI_SUCCESS &&
+               places_make(team->places, team->p, all) == 0 && wire_open(team, comm) == 0;
     } else {
         fine = false;
         free(team->places);
@@ -200,7 +200,7 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
     }
     free(all);
     const char *why = NULL;
-    if (!all_agree(comm, fine)) return "out of memory, or of communicators";
+    if (!all_agree(comm, fine)) return "out of memory, or of communicators, or a message of this set-up went astray";
     team->node->domains = 1;
     PMPI_Comm_size(node, &team->node->p);
     PMPI_Comm_rank(node, &team->node->me);

@@ -27,7 +27,7 @@ static inline int ranks_on(const struct places *places, int node) { return place
 static inline int rank_at(const struct places *places, int node, int local) { return places->ranks[places->first[node] + local]; }
 
 /* ---- places.c ---- */
-/* lowest[r]: the lowest rank on r's node. 0 or -ENOMEM; free with places_free. Local. */
+/* lowest[r]: the lowest rank on r's node. 0 or -errno; -EPROTO: that cannot be. Free with places_free. Local. */
 int places_make(struct places *places, int p, const int *lowest);
 void places_free(struct places *places);
 /* Option NODES: on which node to pretend that a rank sits, from "3" (blocks), "5,3,1" (so many ranks each; once more for the rest)

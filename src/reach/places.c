@@ -15,6 +15,11 @@ int places_make(struct places *places, int p, const int *lowest) {
     places->ranks = memory + 2 * p;
     places->first = memory + 3 * p;
     for (int r = 0; r < p; r++) {
+        if (lowest[r] < 0 || lowest[r] > r || lowest[lowest[r]] != lowest[r]) {
+            free(memory);
+            *places = (struct places){0};
+            return -EPROTO;
+        }
         int node = lowest[r] == r ? places->nodes++ : places->node_of[lowest[r]];
         places->node_of[r] = node;
         places->local_of[r] = places->first[node + 1]++; /* counts, for now */

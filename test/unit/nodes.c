@@ -45,7 +45,18 @@ static void model(void) {
     expect(network.latency > 0 && network.overhead > 0 && network.gap > 0 && network.byte > 0 && network.node_byte > 0, "usual");
 }
 
+/* Lowest ranks of nodes as no job has them: all ranks see the same, and all leave it. */
+static void astray(void) {
+    static const int wrong[][4] = {{0, 0, 75, 2}, {0, 0, -1, 2}, {0, 2, 2, 2}, {0, 0, 1, 2}, {1, 1, 2, 2}};
+    struct places places;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        expect(places_make(&places, 4, wrong[i]) == -EPROTO && !places.node_of, "places that cannot be, %zu", i);
+    expect(places_make(&places, 4, (int[]){0, 0, 2, 0}) == 0 && places.nodes == 2 && places.most == 3, "places");
+    places_free(&places);
+}
+
 int main(void) {
+    astray();
     unsetenv("MORTAR_NODES");
     for (int r = 0; r < ranks; r++) expect(places_pretended(ranks, r) == -1, "pretended unasked");
     sits("1", (int[ranks]){0});
