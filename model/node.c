@@ -36,9 +36,7 @@ struct node {
 
 enum { sample_phase = 5 }; /* behind the lines in which a stream is noticed */
 
-struct counts *node_counts(struct node *node, uint32_t core) {
-    return &node->cores[core].counts;
-}
+struct counts *node_counts(struct node *node, uint32_t core) { return &node->cores[core].counts; }
 uint64_t node_clock(const struct node *node, uint32_t core) { return node->cores[core].clock; }
 uint32_t node_domain(const struct node *node, uint32_t core) { return core / node->cores_per_domain; }
 void node_tables(struct node *node, uint32_t core, uint32_t leaves, uint32_t directories) {

@@ -12,7 +12,7 @@ static struct row {
     size_t bytes;
     int tried, slower;
     bool clear;
-} * rows;
+} *rows;
 static int count;
 
 void table_add(const struct tuning_entry *entry, size_t bytes, const struct settled *settled) {

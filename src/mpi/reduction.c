@@ -192,8 +192,7 @@ static struct answer run_scratch(struct task *task, struct team *team, const str
     return fine ? returns(MPI_SUCCESS) : fails(blocks_cut ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
 }
 
-HOT static struct answer run_straight(struct team *team, const struct plan *plan, const struct call *call,
-                            bool *left) {
+HOT static struct answer run_straight(struct team *team, const struct plan *plan, const struct call *call, bool *left) {
     enum outcome outcome = plan->algorithm->code->run(team, call, &plan->arguments);
     *left = outcome == LEFT;
     return outcome == FAILED ? fails(blocks_cut ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER) : returns(MPI_SUCCESS);

@@ -65,9 +65,7 @@ void word_send(struct team *team, int to, const void *data, size_t bytes, int ta
     start(team, true, to, (char *)(uintptr_t)data, bytes, tag, true);
 }
 
-void word_recv(struct team *team, int from, void *data, size_t bytes, int tag) {
-    start(team, false, from, data, bytes, tag, true);
-}
+void word_recv(struct team *team, int from, void *data, size_t bytes, int tag) { start(team, false, from, data, bytes, tag, true); }
 
 /* ---- what becomes of a call ---- */
 

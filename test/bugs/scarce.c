@@ -37,12 +37,8 @@ static int counts[most_ranks], displs[most_ranks], places[most_ranks];
 static MPI_Datatype types[most_ranks];
 
 static int alltoall(void) { return MPI_Alltoall(sends, 1, bytes, recvs, 1, bytes, MPI_COMM_WORLD); }
-static int alltoallv(void) {
-    return MPI_Alltoallv(sends, counts, displs, bytes, recvs, counts, displs, bytes, MPI_COMM_WORLD);
-}
-static int alltoallw(void) {
-    return MPI_Alltoallw(sends, counts, places, types, recvs, counts, places, types, MPI_COMM_WORLD);
-}
+static int alltoallv(void) { return MPI_Alltoallv(sends, counts, displs, bytes, recvs, counts, displs, bytes, MPI_COMM_WORLD); }
+static int alltoallw(void) { return MPI_Alltoallw(sends, counts, places, types, recvs, counts, places, types, MPI_COMM_WORLD); }
 static int allgather(void) { return MPI_Allgather(sends[0], 1, bytes, recvs, 1, bytes, MPI_COMM_WORLD); }
 static int allgatherv(void) { return MPI_Allgatherv(sends[0], 1, bytes, recvs, counts, displs, bytes, MPI_COMM_WORLD); }
 static int bcast(void) { return MPI_Bcast(me == root ? sends[0] : recvs[0], 1, bytes, root, MPI_COMM_WORLD); }
@@ -55,10 +51,10 @@ static const struct kind {
     int (*call)(void);
     bool to_each; /* else every rank sends the same to all */
     bool gathers, scatters, is_bcast;
-} kinds[] = {{"alltoall", alltoall, true, false, false, false},     {"alltoallv", alltoallv, true, false, false, false},
-             {"alltoallw", alltoallw, true, false, false, false},   {"allgather", allgather, false, false, false, false},
+} kinds[] = {{"alltoall", alltoall, true, false, false, false},      {"alltoallv", alltoallv, true, false, false, false},
+             {"alltoallw", alltoallw, true, false, false, false},    {"allgather", allgather, false, false, false, false},
              {"allgatherv", allgatherv, false, false, false, false}, {"bcast", bcast, false, false, false, true},
-             {"gather", gather, false, true, false, false},         {"gatherv", gatherv, false, true, false, false},
+             {"gather", gather, false, true, false, false},          {"gatherv", gatherv, false, true, false, false},
              {"scatterv", scatterv, true, false, true, false}};
 
 static char byte_of(const struct kind *kind, int round, int from, int to, int at) {

@@ -143,7 +143,7 @@ struct trial {
     bool no_bytes;        /* and all ranks know it */
     int buffers;          /* 0: heap, 1: everything but heap, 2: mixed among ranks and sides */
     enum beside_kind beside;
-    int class;            /* -1, or the power of two that the sizes of its group have in common */
+    int class; /* -1, or the power of two that the sizes of its group have in common */
     /* Of blocks: */
     enum {
         PLAIN,
@@ -166,7 +166,7 @@ struct settings {
     int cases, only;
     bool automatic, nodes; /* nodes: the plans are those for several nodes */
     bool plain;            /* any call may be the host's own: nothing that hosts do wrong */
-    const char *file; /* for trials with MPI_File and MPI_Win; NULL: none */
+    const char *file;      /* for trials with MPI_File and MPI_Win; NULL: none */
     const char **plans[COLLECTIVES];
     int plan_count[COLLECTIVES];
 };
@@ -224,8 +224,8 @@ void combinations_free(void);
 int combination_draw(struct random *random, bool plain); /* a row; plain: without gaps */
 const char *combination_name(int combination);
 bool combination_gaps(int combination);
-bool combination_ordered(int combination); /* does not commute */
-bool combination_below(int combination); /* data begin before the element's address */
+bool combination_ordered(int combination);        /* does not commute */
+bool combination_below(int combination);          /* data begin before the element's address */
 size_t combination_bytes(int combination);        /* extent of an element */
 int part_of(const struct trial *trial, int rank); /* elements that a rank of a reduce_scatter gets; of others all */
 bool reduction_ready(struct ready *ready, struct random *local);

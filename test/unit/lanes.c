@@ -16,10 +16,10 @@
 enum { guard = 16, most_blocks = 64 };
 enum style { EQUAL, EQUAL_IN_PLACE, FIRST, AGAIN, ONE_OTHER, SPARSE, LENGTHY, EDGES, EDGES_AGAIN, GATHER, GATHER_ANY, STYLES };
 
-static const char *const texts[] = {"leader(1, direct)",     "leader(2, bruck)",   "leader(3, pairwise)",  "aggregate(direct)",
-                                    "aggregate(bruck)",      "distribute(direct)", "distribute(pairwise)", "exchange(direct, cico)",
-                                    "exchange(bruck, cico)", "leader(2, ring)",    "distribute(doubling)",
-                                    "overlap(ring)",         "overlap(doubling)",  "leader(2, mnco(rows))"};
+static const char *const texts[] = {
+    "leader(1, direct)",    "leader(2, bruck)",     "leader(3, pairwise)",    "aggregate(direct)",     "aggregate(bruck)",
+    "distribute(direct)",   "distribute(pairwise)", "exchange(direct, cico)", "exchange(bruck, cico)", "leader(2, ring)",
+    "distribute(doubling)", "overlap(ring)",        "overlap(doubling)",      "leader(2, mnco(rows))"};
 enum { text_count = sizeof texts / sizeof *texts };
 static struct plan plans[text_count];
 

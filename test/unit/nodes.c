@@ -65,8 +65,8 @@ int main(void) {
     sits("5,3,1", (int[]){0, 0, 0, 0, 0, 1, 1, 1, 2});
     sits("2,1", (int[]){0, 0, 1, 2, 2, 3, 4, 4, 5});
     sits("cyclic:4", (int[]){0, 1, 2, 3, 0, 1, 2, 3, 0});
-    static const char *const mistakes[] = {"two", "2x", "0",       "-1",       "5,3,x",    "5,0",       "3,,1",
-                                           ",1",  "cyclic:", "cyclic:0", "cyclic:x", "cyclic:2,1"};
+    static const char *const mistakes[] = {"two",  "2x", "0",       "-1",       "5,3,x",    "5,0",
+                                           "3,,1", ",1", "cyclic:", "cyclic:0", "cyclic:x", "cyclic:2,1"};
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) refused(mistakes[i]);
     model();
     return 0;

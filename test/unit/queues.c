@@ -167,11 +167,8 @@ void office_join(struct office *office, struct team *team, uint64_t seed) {
     } *all = calloc(1, sizeof *all);
     expect(all != NULL, "calloc");
     all->desk = (struct desk){.office = office, .me = team->me, .random = seed};
-    all->wire = (struct wire){.carrier = &queues,
-                              .state = &all->desk,
-                              .under_way = &all->under_way,
-                              .traffic = &all->traffic,
-                              .fate = &all->fate};
+    all->wire = (struct wire){
+        .carrier = &queues, .state = &all->desk, .under_way = &all->under_way, .traffic = &all->traffic, .fate = &all->fate};
     team->wire = &all->wire;
 }
 

@@ -61,8 +61,7 @@ static void lay_out(struct task *t) {
     t->starts[0] = 0;
     for (int k = 0; k < t->power; k++) {
         struct part part = part_at(t, reversed(t, k));
-        if (!messages_lost(t->team))
-            memcpy(t->mine + t->starts[k] * bytes, t->call->send + part.first * bytes, part.count * bytes);
+        if (!messages_lost(t->team)) memcpy(t->mine + t->starts[k] * bytes, t->call->send + part.first * bytes, part.count * bytes);
         t->starts[k + 1] = t->starts[k] + part.count;
     }
 }

@@ -50,9 +50,9 @@ struct rounds {
     int p, me;
     int delivered; /* so many positions' blocks are in the receive buffer */
     bool known;
-    struct run *slot;      /* [p] where the block at each position lies, or will when the messages under way have come */
-    size_t *next;          /* what parcels remember: of the next parcel; NULL where sizes are known */
-    struct larder larder;  /* for the parcels */
+    struct run *slot;     /* [p] where the block at each position lies, or will when the messages under way have come */
+    size_t *next;         /* what parcels remember: of the next parcel; NULL where sizes are known */
+    struct larder larder; /* for the parcels */
 };
 
 /* Bytes that the parcels of all rounds need, whatever becomes of the call. */

@@ -21,7 +21,7 @@ struct trade {
     bool known;
     size_t *memory; /* what the parcels remember, [1 + blocks] each; NULL where sizes are known */
     struct larder larder;
-    bool owner;     /* of a tile: */
+    bool owner; /* of a tile: */
     struct group senders, receivers;
     struct parcel *in;        /* [senders] */
     struct run *to;           /* [receivers][senders] the transposed tile */

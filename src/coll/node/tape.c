@@ -19,8 +19,8 @@ enum { slots = 64, line = 64, slot_bytes = 3 * line };
 struct slot {
     _Alignas(line) _Atomic uint32_t number; /* of the call whose block it holds */
     _Atomic uint32_t sleepers;
-    double entered; /* the root, that call */
-    uint32_t bytes; /* 0: the root has no memory to pack its block */
+    double entered;              /* the root, that call */
+    uint32_t bytes;              /* 0: the root has no memory to pack its block */
     char block[slot_bytes - 20]; /* the third line is touched by blocks of more than 108 bytes only */
 };
 struct reader {

@@ -41,8 +41,8 @@ static enum outcome run_lane(struct team *team, const struct call *outer, const 
     }
     int first = part(places, scheme, lane->me, l), count = part(places, scheme, lane->me, l + 1) - first;
     struct block own = block_of(outer->sends, 0);
-    bool straight = count == 1 && places->ranks[first] == team->me && own.layout->run &&
-                    block_bytes(&own) == (size_t)s->counts[lane->me];
+    bool straight =
+        count == 1 && places->ranks[first] == team->me && own.layout->run && block_bytes(&own) == (size_t)s->counts[lane->me];
     char *from = straight ? own.at : s->out + s->displs[lane->me];
     struct blocks sends = {.base = from, .count = 1, .layout = &layout_bytes, .each = (size_t)s->counts[lane->me]};
     struct blocks recvs = byte_runs(s->in, places->nodes, s->counts, s->displs);

@@ -14,10 +14,10 @@ struct job {
     const struct routine *inner;
     const struct places *places;
     char *in, *out;
-    int home;    /* my node */
-    int local;   /* which of its ranks I am */
-    int here;    /* ranks on it */
-    bool leads;  /* am I its leader? */
+    int home;     /* my node */
+    int local;    /* which of its ranks I am */
+    int here;     /* ranks on it */
+    bool leads;   /* am I its leader? */
     bool absent;  /* my buffers may not be touched: the others go on without them */
     bool spoiled; /* some rank of my node should have put there what others want, and has not */
 };

@@ -26,7 +26,7 @@ struct words {
     struct known {
         uint32_t number;
         int rank;
-    } * known; /* [room] what was said of this call and later ones */
+    } *known; /* [room] what was said of this call and later ones */
 };
 
 /* The team's; it settles them before it dies. NULL: no memory. Local. */
