@@ -127,6 +127,11 @@ def disagree(flavour, ranks):
     result.check(result.code not in (0, 124, 137), "the default error handler did not end the job")
 
 
+def smaller(flavour, ranks):
+    """Natively: it is mortar's function that is called."""
+    run.run(run.command(flavour, ranks, [run.target("smaller-" + flavour)], None), 30).ok("%s ranks, 0 errors" % ranks)
+
+
 def dies(flavour, ranks):
     """A rank dies in a library that goes on without it: the others hear what they hear natively."""
     env = {"MPI_ARGS": "--with-ft ulfm"}
@@ -239,7 +244,8 @@ def kill(flavour, ranks):
 
 def test(name, flavour, ranks):
     tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, shortcuts, sums, apart, leave,
-                                     significant, characters, scarce, disagree, dies, big, room, forks, python_forks, kill)}
+                                     significant, characters, scarce, disagree, smaller, dies, big, room, forks,
+                                     python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)
