@@ -104,9 +104,9 @@ def test(flavour, ranks, cases, *words):
             continue
         # Each rank alone in its communicator has sizes of its own: of each size class the report has the rank with most calls.
         # What mortar chooses may be another plan for each part of a world that was split: each has timed its own barrier.
-        # Parts over different numbers of memory domains have rows of their own.
-        domain_counts = {row["domains"] for row in result.report["teams"] if row["ranks"] == size}
-        parts = world // size if what == "auto" else max(len(domain_counts), 1)
+        # Parts of another shape (fullest node, memory domains) have rows of their own.
+        shapes = {(row["fullest"], row["domains"]) for row in result.report["teams"] if row["ranks"] == size}
+        parts = world // size if what == "auto" else max(len(shapes), 1)
         result.check(at_most(fits) <= calls * parts and calls <= ran or (size == 1 and ran > calls),
                      "%s on %d ranks, %s: %d calls instead of %d" % (collective, size, what, ran, calls))
     for (collective, size), calls in missing.items():
