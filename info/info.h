@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct figures;
+
 /* Prints every cell of every order for p ranks in so many domains, or, p == 0, what filling costs. Returns the exit code. */
 int print_orders(uint32_t p, uint32_t domains);
 
@@ -25,12 +27,7 @@ int merge_tuning(const char *out, int count, char **paths);
 /* Prints what mortar would run for a call such as "alltoall 128x24 64", and why. Returns the exit code. */
 int explain_plan(const char *text);
 
-/* The team of a node as there is none: with a processor for each rank. */
-struct team;
-void imagine_node(struct team *node, int ranks);
-/* A team of p ranks at these places, with such nodes. */
-struct places;
-struct wire;
-void imagine_team(struct team *team, struct team *node, struct places *places, struct wire *wire, int p);
+/* A node as there is none: with a processor for each rank, and otherwise as this machine. */
+struct figures imagined_node(int ranks);
 
 #endif

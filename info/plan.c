@@ -68,30 +68,26 @@ static const char *read_question(const char *text, struct question *q) {
     return why;
 }
 
-/* ---- a team as it would be there; the processors are those of this machine ---- */
+/* ---- the figures as they would be there; the processors are those of this machine ---- */
 
-void imagine_node(struct team *team, int ranks) {
+struct figures imagined_node(int ranks) {
     const struct machine_facts *facts = machine_facts();
-    *team = (struct team){.p = ranks, .nodes = 1, .domains = 1, .processors = ranks, .space_bytes = (size_t)1 << 40};
-    team->sync_seconds = team->usual_sync_seconds = ranks > 1 ? sync_usual(ranks, ranks) : 0;
-    team->l2_bytes = facts->l2;
-    team->l3_bytes = facts->l3 * (size_t)facts->l3s;
-    team->slot = option_number(OPTION_SLOT) / 2 / 64 * 64;
+    struct figures node = figures_of_node(ranks);
+    node.processors = ranks;
+    node.shares = true;
+    node.sync_seconds = node.usual_sync_seconds = ranks > 1 ? sync_usual(ranks, ranks) : 0;
+    node.l2_bytes = facts->l2;
+    node.l3_bytes = facts->l3 * (size_t)facts->l3s;
+    node.slot = option_number(OPTION_SLOT) / 2 / 64 * 64;
+    node.space_bytes = (size_t)1 << 40;
+    return node;
 }
 
-void imagine_team(struct team *team, struct team *node, struct places *places, struct wire *wire, int p) {
-    *team = *node;
-    team->p = p, team->nodes = places->nodes;
-    team->node = team->model = node, team->places = places, team->wire = wire;
-}
-
-static int no_prepare(void *state, struct team *team) { return (void)state, (void)team, 0; }
-
-static double parts(const struct team *team, const struct shape *asked, const struct plan *plan, double part[5]) {
+static double parts(const struct figures *f, const struct shape *asked, const struct plan *plan, double part[5]) {
     const struct shape priced = shape_priced(asked), *shape = &priced;
-    double all = plan->algorithm->code->cost(team, shape, &plan->arguments), rest = all;
+    double all = plan->algorithm->code->cost(f, shape, &plan->arguments), rest = all;
     for (int i = 0; i < 4; i++) {
-        struct team other = *team;
+        struct figures other = *f;
         if (i == 0) other.network.latency = 0;
         if (i == 1) other.network.overhead = other.network.gap = 0;
         if (i == 2) other.network.byte = other.network.node_byte = 0;
@@ -104,10 +100,10 @@ static double parts(const struct team *team, const struct shape *asked, const st
     return all;
 }
 
-static void print_far(const struct team *team, const struct shape *shape) {
+static void print_far(const struct figures *f, const struct shape *shape) {
     static struct candidate candidates[most_candidates];
-    const struct network *net = &team->network;
-    int count = plan_candidates(team, shape, candidates, most_candidates);
+    const struct network *net = &f->network;
+    int count = plan_candidates(f, shape, candidates, most_candidates);
     printf(
         "  network: latency %.2f us, %.2f us of a rank for each message, %.2f us of a node, %.2f GB/s a rank, %.2f GB/s a node\n",
         net->latency * 1e6, net->overhead * 1e6, net->gap * 1e6, 1e-9 / net->byte, 1e-9 / net->node_byte);
@@ -121,7 +117,7 @@ static void print_far(const struct team *team, const struct shape *shape) {
         double part[5];
         plan_parse(candidates[i].text, &plan, why, sizeof why);
         if (!plan.algorithm->code->run || candidates[i].seconds < 0) continue;
-        double all = parts(team, shape, &plan, part);
+        double all = parts(f, shape, &plan, part);
         printf("%c %-48s %10.2f = %9.2f %9.2f %9.2f %10.2f %9.2f\n", rows++ ? ' ' : '*', plan.text, all * 1e6, part[0] * 1e6,
                part[1] * 1e6, part[2] * 1e6, part[3] * 1e6, part[4] * 1e6);
     }
@@ -131,16 +127,17 @@ static void print_far(const struct team *team, const struct shape *shape) {
            count, net->measured ? "" : ", and until then as long as nobody has measured the network");
 }
 
-static void print_near(struct team *team, const struct shape *shape) {
+static void print_near(const struct figures *f, const struct shape *shape) {
+    struct team team = {.p = f->p, .figures = *f};
     struct plan plan;
-    plan_choose(team, shape, true, &plan);
+    plan_choose(&team, shape, true, &plan);
     printf("  %-32s %10s\n", "algorithm", "us");
     for (int a = 0; a < ALGORITHMS; a++) {
         const struct arguments usual = {0};
         const struct algorithm_code *code = algorithms[a].code;
-        if (!code->cost || !can_run(&algorithms[a], &usual, team, shape)) continue;
+        if (!code->cost || !can_run(&algorithms[a], &usual, f, shape)) continue;
         printf("%c %-32s %10.2f\n", plan.algorithm == &algorithms[a] ? '*' : ' ',
-               plan.algorithm == &algorithms[a] ? plan.text : algorithms[a].name, code->cost(team, shape, &usual) * 1e6);
+               plan.algorithm == &algorithms[a] ? plan.text : algorithms[a].name, code->cost(f, shape, &usual) * 1e6);
     }
     printf("* is what mortar begins with, where a processor is there for each rank and buffers are in the shared heap.\n");
 }
@@ -161,12 +158,8 @@ static struct network network_here(void) {
 }
 
 int explain_plan(const char *text) {
-    static struct team team, node;
     struct places places = {0};
     struct question q;
-    struct carrier carrier = {.prepare = no_prepare};
-    struct traffic traffic = {0};
-    struct wire wire = {.carrier = &carrier, .traffic = &traffic};
     const char *why = read_question(text, &q);
     if (!why && places_make(&places, q.p, q.lowest) != 0) why = "out of memory";
     if (why) {
@@ -181,13 +174,12 @@ int explain_plan(const char *text) {
     if (q.shape.unsized && q.collective != COLL_barrier) snprintf(blocks, sizeof blocks, ", blocks of which nobody knows the size");
     else if (q.collective != COLL_barrier) snprintf(blocks, sizeof blocks, ", blocks of %zu bytes", q.shape.bytes);
     printf("%s on %d ranks, %d node%s%s\n", collective_names[q.collective], q.p, q.nodes, q.nodes > 1 ? "s" : "", blocks);
-    imagine_node(&node, places.most);
+    struct figures node = imagined_node(places.most), figures = figures_over(&places, &node);
     if (q.nodes == 1) {
         print_near(&node, &q.shape);
     } else {
-        imagine_team(&team, &node, &places, &wire, q.p);
-        team.network = network_here();
-        print_far(&team, &q.shape);
+        figures.network = network_here();
+        print_far(&figures, &q.shape);
     }
     places_free(&places);
     free(q.lowest);

@@ -40,13 +40,10 @@ static int print_far_plans(enum collective collective) {
     int lowest[p];
     for (int r = 0; r < p; r++) lowest[r] = r / here * here;
     struct places places;
-    struct wire wire = {0};
-    static struct team team, node;
     struct shape shape = {.collective = collective, .bytes = 64};
     if (places_make(&places, p, lowest) != 0) return 1;
-    imagine_node(&node, here);
-    imagine_team(&team, &node, &places, &wire, p);
-    int count = plan_candidates(&team, &shape, candidates, most_candidates);
+    struct figures node = imagined_node(here), figures = figures_over(&places, &node);
+    int count = plan_candidates(&figures, &shape, candidates, most_candidates);
     printf("native\n"); /* the tests take the first one for what happens without mortar */
     for (int i = 0; i < count; i++)
         if (strcmp(candidates[i].text, "native") != 0) printf("%s\n", candidates[i].text);

@@ -11,7 +11,7 @@
 
 const struct network_facts *__real_tuning_network(const struct tuning_set *set);
 const struct network_facts *__wrap_tuning_network(const struct tuning_set *set);
-double __wrap_copy_seconds(const struct team *team, double blocks, size_t bytes);
+double __wrap_copy_seconds(const struct figures *f, double blocks, size_t bytes);
 
 static double one_partner, many_partners; /* ratios; 0: not measured */
 
@@ -53,7 +53,7 @@ const struct network_facts *__wrap_tuning_network(const struct tuning_set *set) 
     return &facts;
 }
 
-double __wrap_copy_seconds(const struct team *team, double blocks, size_t bytes) {
-    (void)team;
+double __wrap_copy_seconds(const struct figures *f, double blocks, size_t bytes) {
+    (void)f;
     return blocks * (world_prices()->piece + (double)bytes * world_prices()->byte);
 }

@@ -147,7 +147,7 @@ enum outcome { DONE, STAGED, LEFT, OUT_OF_REACH, FAILED };
 
 /* What an algorithm's file defines. */
 struct algorithm_code {
-    enum { ON_NODE, BY_MESSAGES, OVER_NODES } where; /* for teams on one node; with a wire; with places, that is, no lanes */
+    enum where where;
     bool loose;      /* a call does not hold all ranks together (others have a barrier in each call) */
     bool copies_in;  /* reads a send buffer only before it writes the receive buffer: in place needs no copy first */
     bool any_layout; /* BY_MESSAGES, OVER_NODES: blocks need not be runs of bytes */
@@ -155,13 +155,12 @@ struct algorithm_code {
     enum collective (*asks)(enum collective collective);
     /* Texts of its plans that the planner weighs; "%s" stands for each inner routine. NULL: its name alone. Ends with NULL. */
     const char *const *variants;
-    /* Can this team run all of these calls? Who can run long blocks can run shorter ones. Looks only at what is the same on all
-     * ranks. NULL: always. Local. */
-    bool (*can)(const struct team *team, const struct calls *calls, const struct arguments *arguments);
+    /* Can a team with these figures run all of these calls? What can run long blocks can run shorter ones. NULL: always. */
+    bool (*can)(const struct figures *figures, const struct calls *calls, const struct arguments *arguments);
     /* What a plan needs once: mappings, parts of orders. Collective; same answer on all ranks: 0 or -errno. NULL: nothing. */
     int (*prepare)(struct team *team, const struct arguments *arguments);
     /* Expected seconds: the alpha-beta formula of the file's head. NULL: not to be chosen by cost. */
-    double (*cost)(const struct team *team, const struct shape *shape, const struct arguments *arguments);
+    double (*cost)(const struct figures *figures, const struct shape *shape, const struct arguments *arguments);
     /* Collective over the team. NULL: the host MPI runs it. */
     enum outcome (*run)(struct team *team, const struct call *call, const struct arguments *arguments);
 };
@@ -184,7 +183,7 @@ extern const struct algorithm algorithms[ALGORITHMS];
 /* ---- table.c ---- */
 /* Can this team run calls of this shape, and all others that have the same plan? Looks only at what is the same on all ranks.
  * Local. */
-bool can_run(const struct algorithm *algorithm, const struct arguments *arguments, const struct team *team,
+bool can_run(const struct algorithm *algorithm, const struct arguments *arguments, const struct figures *f,
              const struct shape *shape);
 
 /* ---- far.c: what algorithms that send messages have in common ---- */
@@ -195,16 +194,14 @@ enum outcome far_end(struct team *team);
 /* Scratch memory for data; without, the part is lost. */
 char *far_take(struct team *team, size_t bytes);
 /* can_run, for a routine inside a plan. Local. */
-bool routine_fits(const struct routine *routine, const struct team *team, const struct calls *calls);
+bool routine_fits(const struct routine *routine, const struct figures *f, const struct calls *calls);
 /* The two sides of an exchange as blocks; what is not described by blocks yet is equal runs of bytes. Local. */
 void sides_of(const struct team *team, const struct call *call, struct blocks *sends, struct blocks *recvs);
 /* A routine on a team: a lane, or for local ones the team of a node. The host MPI's own runs on a communicator of the lane, which
  * prepare makes. As the members of struct algorithm_code are; cost -1: it cannot be told. */
 int routine_prepare(const struct routine *routine, struct team *team);
 enum outcome routine_run(const struct routine *routine, struct team *team, const struct call *call);
-double routine_cost(const struct routine *routine, const struct team *team, const struct shape *shape);
-/* A lane as far as costs and what can be run are concerned, whether or not the true ones have been asked for. Local. */
-struct team lane_like(const struct team *team);
+double routine_cost(const struct routine *routine, const struct figures *f, const struct shape *shape);
 /* Makes the first so many lanes, and what the inner routine needs on each. Collective; same answer on all ranks: 0 or -errno. */
 int lanes_prepare(struct team *team, const struct arguments *arguments, int lanes);
 /* Blocks that are runs of so many bytes at so many bytes from base. */
@@ -225,20 +222,20 @@ static inline struct run run_of(const struct blocks *blocks, int b) {
 size_t block_between(const struct team *team, const struct call *call, int source, int dest);
 /* Seconds until so many messages of so many bytes each, sent at once, have come, when so many ranks of each node do alike; and one
  * message after the other. The ranks of `shape`. */
-double burst_seconds(const struct team *team, const struct shape *shape, double messages, double bytes);
-double steps_seconds(const struct team *team, const struct shape *shape, double steps, double bytes);
+double burst_seconds(const struct figures *f, const struct shape *shape, double messages, double bytes);
+double steps_seconds(const struct figures *f, const struct shape *shape, double steps, double bytes);
 
 /* ---- cost.c ---- */
 /* Is what an exchange of blocks of so many bytes moves too much for the node's last caches? */
-bool streams(const struct team *team, size_t bytes);
+bool streams(const struct figures *f, size_t bytes);
 /* The same of what a call of this shape moves. */
-bool call_streams(const struct team *team, const struct shape *shape);
+bool call_streams(const struct figures *f, const struct shape *shape);
 /* Seconds to copy so many blocks of so many bytes on one processor that nobody else wants. */
-double copy_seconds(const struct team *team, double blocks, size_t bytes);
+double copy_seconds(const struct figures *f, double blocks, size_t bytes);
 /* How many blocks a rank receives; among neighbours nobody knows, so a number that is usual. */
-double typical_blocks(const struct team *team, const struct shape *shape);
+double typical_blocks(const struct figures *f, const struct shape *shape);
 /* How many ranks share a processor while all copy; at least 1. */
-double crowding(const struct team *team);
+double crowding(const struct figures *f);
 
 /* ---- staged.c: what cico does, and what the others do with buffers that peers cannot reach ---- */
 /* Exchanges through the team's stage in rounds of `chunk` bytes per block (0: as much as fits), one barrier a round. Ranks whose
@@ -283,7 +280,7 @@ enum outcome vector_exchange(struct team *team, const struct call *call, const s
 enum outcome typed_exchange(struct team *team, const struct call *call, const struct arguments *arguments, size_t most);
 /* Up to how many bytes, in blocks of so many, a second copy costs a rank less than the barrier that it saves. The same on all
  * ranks. */
-size_t short_bytes(const struct team *team, size_t block);
+size_t short_bytes(const struct figures *f, size_t block);
 /* Does the collective have blocks of any kind? Is a block sent to one rank only (else to all)? */
 bool is_vector(enum collective collective);
 bool is_personal(enum collective collective);

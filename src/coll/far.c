@@ -60,23 +60,12 @@ enum outcome routine_run(const struct routine *routine, struct team *team, const
     return error ? FAILED : DONE;
 }
 
-double routine_cost(const struct routine *routine, const struct team *team, const struct shape *shape) {
+double routine_cost(const struct routine *routine, const struct figures *f, const struct shape *shape) {
     const struct algorithm_code *code = routine->algorithm->code;
-    return code->cost ? code->cost(team, shape, &routine->arguments) : -1;
+    return code->cost ? code->cost(f, shape, &routine->arguments) : -1;
 }
 
 /* ---- lanes ---- */
-
-struct team lane_like(const struct team *team) {
-    static struct wire any;
-    return (struct team){.p = team->places->nodes,
-                         .nodes = team->places->nodes,
-                         .wire = &any,
-                         .domains = 1,
-                         .network = team->network,
-                         .l2_bytes = team->l2_bytes,
-                         .l3_bytes = team->l3_bytes};
-}
 
 int lanes_prepare(struct team *team, const struct arguments *arguments, int lanes) {
     int error = 0;
@@ -90,9 +79,7 @@ int lanes_prepare(struct team *team, const struct arguments *arguments, int lane
 
 /* ---- costs ---- */
 
-static double ranks_beside(const struct team *team, const struct shape *shape) {
-    return shape->beside ? shape->beside : team->places ? team->places->most : 1;
-}
+static double ranks_beside(const struct figures *f, const struct shape *shape) { return shape->beside ? shape->beside : f->most; }
 
 /* On static routes some links carry several nodes' messages while others carry none: what an effective bisection bandwidth tells
  * (Hoefler, Schneider, Lumsdaine 2008). Many messages at once to different nodes even that out: of a burst one pays the one's
@@ -107,9 +94,9 @@ static double bytes_seconds(const struct network *net, double beside, double mes
     return contention(net, messages) * bytes * (net->byte > beside * net->node_byte ? net->byte : beside * net->node_byte);
 }
 
-double burst_seconds(const struct team *team, const struct shape *shape, double messages, double bytes) {
-    const struct network *net = &team->network;
-    double o = net->overhead, first = o + net->latency, beside = ranks_beside(team, shape);
+double burst_seconds(const struct figures *f, const struct shape *shape, double messages, double bytes) {
+    const struct network *net = &f->network;
+    double o = net->overhead, first = o + net->latency, beside = ranks_beside(f, shape);
     double link = bytes_seconds(net, beside, messages, bytes), all = beside * net->gap;
     if (messages < 1) return net->latency + messages * (2 * o + (link > all ? link : all));
     /* A rank receives when it has sent all, and no sooner than the first has come. */
@@ -118,6 +105,6 @@ double burst_seconds(const struct team *team, const struct shape *shape, double 
     return by_rank > by_link ? by_rank : by_link;
 }
 
-double steps_seconds(const struct team *team, const struct shape *shape, double steps, double bytes) {
-    return steps * burst_seconds(team, shape, 1, bytes);
+double steps_seconds(const struct figures *f, const struct shape *shape, double steps, double bytes) {
+    return steps * burst_seconds(f, shape, 1, bytes);
 }

@@ -78,7 +78,7 @@ static uint32_t combine_together(struct team *team, const struct reduction *redu
 HOT enum outcome staged_reduction(struct team *team, const struct call *call, bool alone) {
     const struct reduction *reduction = call->reduction;
     struct part mine = part_received(team, call, team->me);
-    size_t bytes = reduction->bytes, most = team->slot / line * line / bytes;
+    size_t bytes = reduction->bytes, most = team->figures.slot / line * line / bytes;
     if (most == 0) return LEFT;
     for (size_t at = 0, now; at < reduction->count; at += now) {
         now = reduction->count - at < most ? reduction->count - at : most;
@@ -96,9 +96,9 @@ HOT enum outcome staged_reduction(struct team *team, const struct call *call, bo
     return DONE;
 }
 
-size_t vector_bytes(const struct team *team, const struct shape *shape) {
+size_t vector_bytes(const struct figures *f, const struct shape *shape) {
     bool parts = shape->collective == COLL_reduce_scatter || shape->collective == COLL_reduce_scatter_block;
-    return parts ? shape->bytes * (size_t)team->p : shape->bytes;
+    return parts ? shape->bytes * (size_t)f->p : shape->bytes;
 }
 
 /* Estimates: the operation is called through the MPI library, which looks at its arguments; then 8 GB/s of operands in caches. */

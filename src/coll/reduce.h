@@ -58,7 +58,7 @@ size_t levels_at(const struct team *team, const struct reduction *reduction, uin
 enum outcome staged_reduction(struct team *team, const struct call *call, bool alone);
 
 /* Bytes of a whole vector. */
-size_t vector_bytes(const struct team *team, const struct shape *shape);
+size_t vector_bytes(const struct figures *f, const struct shape *shape);
 /* Seconds to combine two vectors of so many bytes, in caches, with one call of the operation. */
 double combine_seconds(size_t bytes);
 

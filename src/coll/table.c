@@ -18,20 +18,20 @@ const char *const collective_names[COLLECTIVES] = {
 };
 
 /* Looks at all calls that the planner has one plan for. */
-static bool fits(const struct algorithm *algorithm, const struct arguments *arguments, const struct team *team,
+static bool fits(const struct algorithm *algorithm, const struct arguments *arguments, const struct figures *f,
                  const struct calls *calls) {
     const struct algorithm_code *code = algorithm->code;
-    const bool there[] = {[ON_NODE] = !team->wire, [BY_MESSAGES] = team->wire, [OVER_NODES] = team->places};
-    if (!among(calls->largest.collective, algorithm->collectives) || (code->run && !there[code->where])) return false;
-    return !code->can || code->can(team, calls, arguments);
+    bool there = code->where == f->where || (code->where == BY_MESSAGES && f->where == OVER_NODES);
+    if (!among(calls->largest.collective, algorithm->collectives) || (code->run && !there)) return false;
+    return !code->can || code->can(f, calls, arguments);
 }
 
-bool can_run(const struct algorithm *algorithm, const struct arguments *arguments, const struct team *team,
+bool can_run(const struct algorithm *algorithm, const struct arguments *arguments, const struct figures *f,
              const struct shape *shape) {
     struct calls calls = calls_of(shape);
-    return fits(algorithm, arguments, team, &calls);
+    return fits(algorithm, arguments, f, &calls);
 }
 
-bool routine_fits(const struct routine *routine, const struct team *team, const struct calls *calls) {
-    return fits(routine->algorithm, &routine->arguments, team, calls);
+bool routine_fits(const struct routine *routine, const struct figures *f, const struct calls *calls) {
+    return fits(routine->algorithm, &routine->arguments, f, calls);
 }

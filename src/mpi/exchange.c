@@ -22,7 +22,7 @@ static bool lies_ready(struct side *side, const struct team *team, size_t bytes,
     struct blocks shown;
     side->laid = (struct blocks){
         .base = side->user, .count = side->blocks, .layout = layout_of(side->typed.type), .each = (size_t)side->typed.count};
-    return side->laid.layout && (!sends || (team_shares(team) && blocks_shown(team, &side->laid, &shown)));
+    return side->laid.layout && (!sends || (team->figures.shares && blocks_shown(team, &side->laid, &shown)));
 }
 
 HOT static bool scratch(struct side *side, size_t bytes, bool always) {

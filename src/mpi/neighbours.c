@@ -156,5 +156,6 @@ HOT const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team, enu
     if (!team->neighbours[which]) return NULL;
     team->neighbours[which]->ins = ins;
     team->neighbours[which]->outs = outs;
+    team->figures.edge_count = team->neighbours[which]->edge_count;
     return team->neighbours[which];
 }

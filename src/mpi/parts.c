@@ -223,7 +223,7 @@ HOT static void describe(struct side *side, const struct request *r, const struc
 static bool can_be_shown(struct side *side, const struct team *team) {
     struct blocks *blocks = &side->blocks, shown;
     /* Where nobody reads peers' memory it need not be. */
-    if (!team_shares(team) || team->map_error[0] != 0 || blocks_bytes(blocks) <= bounce_bytes) return true;
+    if (!team->figures.shares || team->map_error[0] != 0 || blocks_bytes(blocks) <= bounce_bytes) return true;
     if (blocks_shown(team, blocks, &shown)) return true;
     size_t counts = blocks->counts ? (size_t)blocks->count * blocks->count_width : 0;
     size_t displs = blocks->displs ? (size_t)blocks->count * blocks->displ_width : 0;

@@ -219,7 +219,7 @@ HOT static struct answer run(const struct request *r, struct team *team, struct 
                                         .state = &task.operation,
                                         .bytes = elements->mingled ? elements->size : (size_t)elements->extent,
                                         .count = vector_count(r, team->p),
-                                        .commutes = team->domains > 1 && commutes(r->op),
+                                        .commutes = team->figures.domains > 1 && commutes(r->op),
                                         .any_order = any_order(team, r->op),
                                         .counts = r->recv.counts,
                                         .count_width = entry_width(r)};

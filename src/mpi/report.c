@@ -109,9 +109,9 @@ static void add_plan(const struct team *team, const struct plan *plan, const str
     bool known = report_wanted() && plan->algorithm->code->run;
     struct record record = {.ranks = team->p,
                             .size_class = plan->size_class,
-                            .nodes = team->nodes,
-                            .domains = (int32_t)team->domains,
-                            .fullest = fullest_of(team),
+                            .nodes = team->figures.nodes,
+                            .domains = (int32_t)team->figures.domains,
+                            .fullest = team->figures.most,
                             .members = 1,
                             .calls = tally->calls,
                             .bytes = tally->bytes,
@@ -130,9 +130,9 @@ static void add_plan(const struct team *team, const struct plan *plan, const str
 
 static void add_team(struct team *team) {
     struct record record = {.ranks = team->p,
-                            .nodes = team->nodes,
-                            .fullest = fullest_of(team),
-                            .domains = (int32_t)team->domains,
+                            .nodes = team->figures.nodes,
+                            .fullest = team->figures.most,
+                            .domains = (int32_t)team->figures.domains,
                             .calls = 1,
                             .seconds = team->setup_seconds};
     snprintf(record.reason, sizeof record.reason, "%s", team->why_native ? team->why_native : "");

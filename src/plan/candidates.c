@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct list {
-    const struct team *team;
+    const struct figures *figures;
     const struct shape *shape;
     struct shape priced;
     struct candidate *candidates;
@@ -22,14 +22,14 @@ static void add(struct list *list, const char *text) {
     struct plan plan;
     char why[192];
     if (list->count == list->most || plan_parse(text, &plan, why, sizeof why) != 0) return;
-    if (!can_run(plan.algorithm, &plan.arguments, list->team, list->shape)) return;
+    if (!can_run(plan.algorithm, &plan.arguments, list->figures, list->shape)) return;
     for (int i = 0; i < list->count; i++)
         if (strcmp(list->candidates[i].text, plan.text) == 0) return;
     const struct algorithm_code *code = plan.algorithm->code;
     struct candidate *candidate = &list->candidates[list->count];
     candidate->place = list->count++;
     memcpy(candidate->text, plan.text, sizeof plan.text);
-    candidate->seconds = code->cost ? code->cost(list->team, &list->priced, &plan.arguments) : -1;
+    candidate->seconds = code->cost ? code->cost(list->figures, &list->priced, &plan.arguments) : -1;
 }
 
 static const char *const *variants_of(const struct algorithm *algorithm, const char *only[2]) {
@@ -64,7 +64,7 @@ static int by_seconds(const void *a, const void *b) {
 
 /* The plan's cost where nothing costs but what this network says, a second each. */
 static double counted(const struct list *list, const char *text, struct network network) {
-    struct team counting = *list->team;
+    struct figures counting = *list->figures;
     struct plan plan;
     char why[192];
     counting.network = network;
@@ -106,8 +106,8 @@ struct shape shape_priced(const struct shape *shape) {
     return priced;
 }
 
-int plan_candidates(const struct team *team, const struct shape *shape, struct candidate *candidates, int most) {
-    struct list list = {team, shape, shape_priced(shape), candidates, 0, most};
+int plan_candidates(const struct figures *f, const struct shape *shape, struct candidate *candidates, int most) {
+    struct list list = {f, shape, shape_priced(shape), candidates, 0, most};
     const char *only[2];
     for (int a = 0; a < ALGORITHMS; a++) {
         const struct algorithm_code *code = algorithms[a].code;
@@ -124,16 +124,16 @@ int plan_candidates(const struct team *team, const struct shape *shape, struct c
 }
 
 /* The usual network may be far from this one: where trials follow, the host MPI begins and the model's choice is a rival. */
-static bool begins_native(const struct team *team) {
+static bool begins_native(const struct figures *f) {
     enum learn_mode mode = learn_mode();
-    return !team->network.measured && (mode == LEARN_WATCH || mode == LEARN_ONLINE);
+    return !f->network.measured && (mode == LEARN_WATCH || mode == LEARN_ONLINE);
 }
 
-void plan_choose_far(const struct team *team, const struct shape *shape, struct plan *plan) {
+void plan_choose_far(const struct figures *f, const struct shape *shape, struct plan *plan) {
     struct candidate candidates[most_candidates];
     char why[192];
-    int count = plan_candidates(team, shape, candidates, most_candidates);
-    bool waits = begins_native(team);
+    int count = plan_candidates(f, shape, candidates, most_candidates);
+    bool waits = begins_native(f);
     plan_parse(count > 0 && !waits ? candidates[0].text : "native", plan, why, sizeof why);
     if (plan->algorithm->code->run) return;
     plan->reason = count > 1 && waits ? "nobody has measured this network (mortar bench network): plans have to win trials first"

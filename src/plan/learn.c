@@ -63,7 +63,7 @@ bool learn_start(struct learner *l, const struct team *team, const struct shape 
     l->better = -1;
     l->beside = l->mode == LEARN_WATCH && shape->rounds;
     l->rest = first_calls;
-    l->count = plan_rivals(team, shape, in_reach, plan->text, l->mode != LEARN_WATCH, texts, most_arms);
+    l->count = plan_rivals(&team->figures, shape, in_reach, plan->text, l->mode != LEARN_WATCH, texts, most_arms);
     int kept = 0;
     for (int a = 0; a < l->count; a++) {
         bool native = strcmp(texts[a], "native") == 0;

@@ -152,8 +152,8 @@ static struct class *class_at(struct plans *plans, const struct shape *shape) {
 /* Can it run here? Prepares it. Collective, unless the team is native. */
 static bool prepare(struct team *team, const struct shape *shape, struct plan *plan) {
     const struct algorithm_code *code = plan->algorithm->code;
-    plan_settle(team, plan);
-    if (!can_run(plan->algorithm, &plan->arguments, team, shape)) return false;
+    plan_settle(&team->figures, plan);
+    if (!can_run(plan->algorithm, &plan->arguments, &team->figures, shape)) return false;
     return !code->prepare || code->prepare(team, &plan->arguments) == 0;
 }
 
@@ -178,8 +178,8 @@ int plan_worth(struct team *team, const struct shape *shape, char texts[][64], i
     if (!plans_of(team)) return -ENOMEM;
     if (team->why_native) return snprintf(texts[0], sizeof texts[0], "native"), 1;
     struct calls calls = calls_of(shape);
-    plan_choose(team, &calls.least, team_shares(team), &choice);
-    return plan_rivals(team, &calls.least, team_shares(team), choice.text, true, texts, most);
+    plan_choose(team, &calls.least, team->figures.shares, &choice);
+    return plan_rivals(&team->figures, &calls.least, team->figures.shares, choice.text, true, texts, most);
 }
 
 /* Collective, unless the team is native. */
@@ -190,9 +190,9 @@ static struct plan *resolve(struct team *team, const struct shape *shape, bool i
     const char *why = why_native(team, shape);
     double start = clock_seconds();
     if (why) be_native(&plan, why);
-    bool filed = !why && !asked && plan_tuned(team, shape, in_reach && team_shares(team), &plan);
+    bool filed = !why && !asked && plan_tuned(team, shape, in_reach && team->figures.shares, &plan);
     if (filed && plan.algorithm->code->run && !prepare(team, shape, &plan)) filed = false;
-    if (!why && !asked && !filed) plan_choose(team, &calls.least, in_reach && team_shares(team), &plan);
+    if (!why && !asked && !filed) plan_choose(team, &calls.least, in_reach && team->figures.shares, &plan);
     plan.source = why ? NULL : asked ? "forced" : filed ? "file" : "model";
     if (!plan.algorithm->code->run) {
         if (!plan.reason) plan.reason = "asked for by MORTAR_PLAN";
@@ -212,7 +212,7 @@ static void meet(struct team *team, const struct shape *shape, struct slot *slot
     if (why_native(team, shape) || plans->learners == most_learners) return;
     struct learner *learner = &plans->learner[plans->learners];
     struct calls calls = calls_of(shape);
-    if (!learn_start(learner, team, &calls.least, in_reach && team_shares(team), slot->plan)) return;
+    if (!learn_start(learner, team, &calls.least, in_reach && team->figures.shares, slot->plan)) return;
     slot->learner = learner;
     plans->learners++;
 }
@@ -259,7 +259,7 @@ uint32_t *plan_quiet(struct team *team, const struct shape *shape) {
 
 bool plan_prefers_host(const struct team *team, const struct shape *shape) {
     const struct plans *plans = team->plans;
-    return plans && !is_forced(plans, shape) && !staging_pays(team, shape);
+    return plans && !is_forced(plans, shape) && !staging_pays(&team->figures, shape);
 }
 
 static void spoil(struct class *class) {

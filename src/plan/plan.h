@@ -104,13 +104,13 @@ bool plan_tuned(struct team *team, const struct shape *shape, bool in_reach, str
 /* Reads a plan. -EINVAL and a sentence in why[size] when the text is no plan. Fills algorithm, arguments and the full text. */
 int plan_parse(const char *text, struct plan *plan, char *why, size_t size);
 /* Where the hybrid copy of this team's plans starts: bytes of a block that are copied plainly (ramesh2024 section V-E). */
-size_t hybrid_bytes(const struct team *team);
+size_t hybrid_bytes(const struct figures *f);
 /* Puts in, also in the text, what was left to the team: the bytes of a plain `hybrid`. The same on all ranks. Local. */
-void plan_settle(const struct team *team, struct plan *plan);
+void plan_settle(const struct figures *f, struct plan *plan);
 
 /* ---- choose.c ---- */
 /* Is staging expected to be faster than the host MPI for this size? */
-bool staging_pays(const struct team *team, const struct shape *shape);
+bool staging_pays(const struct figures *f, const struct shape *shape);
 /* What mortar would run here, from its cost model; looks only at what is the same on all ranks. in_reach: are the buffers expected
  * where peers can touch them? Fills algorithm, arguments, text, reason. Collective if they are not: data paths may be tried. */
 void plan_choose(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan);
@@ -124,15 +124,15 @@ struct candidate {
 /* All plans that can run the shape on a team with a wire: the model's choice, which is the cheapest but for a twentieth, then the
  * others, the cheapest first, native last. Fills list[most], returns how many. Local. */
 enum { most_candidates = 256 };
-int plan_candidates(const struct team *team, const struct shape *shape, struct candidate *list, int most);
+int plan_candidates(const struct figures *f, const struct shape *shape, struct candidate *list, int most);
 /* The shape that is priced: where nobody knows how long blocks are, they are taken for middling ones. */
 struct shape shape_priced(const struct shape *shape);
-void plan_choose_far(const struct team *team, const struct shape *shape, struct plan *plan);
+void plan_choose_far(const struct figures *f, const struct shape *shape, struct plan *plan);
 
 /* ---- choose.c ---- */
 /* The plans that may be worth a try for this class, the model's own choice first, then native; all: every one that is known. Fills
  * texts[most][64], returns how many. */
-int plan_rivals(const struct team *team, const struct shape *shape, bool in_reach, const char *choice, bool all, char texts[][64],
+int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reach, const char *choice, bool all, char texts[][64],
                 int most);
 
 #endif

@@ -81,7 +81,7 @@ static bool read_kernel(const char *name, const char *inner, struct copier *copi
 static struct kept {
     struct routine routine;
     struct kept *next;
-} * kept;
+} *kept;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const struct routine *keep_routine(const struct plan *plan) {
@@ -248,13 +248,13 @@ int plan_parse(const char *text, struct plan *plan, char *why, size_t size) {
     return -EINVAL;
 }
 
-size_t hybrid_bytes(const struct team *team) {
-    size_t cache = team->l2_bytes ? team->l2_bytes : unknown_cache;
-    return cache / (size_t)team->p > 0 ? cache / (size_t)team->p : 1;
+size_t hybrid_bytes(const struct figures *f) {
+    size_t cache = f->l2_bytes ? f->l2_bytes : unknown_cache;
+    return cache / (size_t)f->p > 0 ? cache / (size_t)f->p : 1;
 }
 
-void plan_settle(const struct team *team, struct plan *plan) {
+void plan_settle(const struct figures *f, struct plan *plan) {
     if (plan->arguments.copier.plain != HYBRID_START) return;
-    plan->arguments.copier.plain = hybrid_bytes(team);
+    plan->arguments.copier.plain = hybrid_bytes(f);
     print(plan);
 }

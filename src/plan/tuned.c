@@ -54,20 +54,22 @@ void plan_tuning(const char *mpi_version) {
 }
 
 void plan_network(struct team *team) {
-    struct network network = team->network;
+    struct network network = team->figures.network;
     if (team->me == 0) {
         pthread_once(&once, load);
         const struct network_facts *facts = tuning_network(tuned);
         network = network_of(facts);
         if (facts->pairs > 0) note("the network is that of the tuning file, measured between %s", facts->between);
     }
-    if (messages_tell(team, &network, sizeof network) == 0) team->network = network;
+    if (messages_tell(team, &network, sizeof network) == 0) team->figures.network = network;
 }
 
 static const char *look_up(const struct team *team, const struct shape *shape, bool in_reach) {
     pthread_once(&once, load);
-    struct tuning_entry like = {
-        .ranks = team->p, .nodes = team->nodes, .domains = team->domain_of ? (int)team->domains : 1, .fullest = fullest_of(team)};
+    struct tuning_entry like = {.ranks = team->p,
+                                .nodes = team->figures.nodes,
+                                .domains = team->domain_of ? (int)team->figures.domains : 1,
+                                .fullest = team->figures.most};
     snprintf(like.collective, sizeof like.collective, "%s", collective_names[shape->collective]);
     snprintf(like.buffers, sizeof like.buffers, "%s", in_reach ? "heap" : "outside");
     const struct tuning_entry *entry = tuned ? tuning_find(tuned, &like, shape->bytes) : NULL;

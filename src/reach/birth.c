@@ -61,8 +61,8 @@ static void count_processors(struct team *team, const struct card *cards) {
     for (int r = 0; r < team->p; r++)
         for (size_t i = 0; i < sizeof all.bits / sizeof *all.bits; i++) all.bits[i] |= cards[r].seat.processors.bits[i];
     int ranks = launcher_local_ranks() > team->p ? launcher_local_ranks() : team->p;
-    team->processors = processors_count(&all);
-    patience_settle(&team->patience, ranks, team->processors);
+    team->figures.processors = processors_count(&all);
+    patience_settle(&team->patience, ranks, team->figures.processors);
     if (team->patience.crowded) machine_short_slices(option_number(OPTION_SLICE));
 }
 
@@ -120,6 +120,7 @@ static const char *meet(struct team *team, MPI_Comm node, size_t space) {
         goto done;
     }
     team_attach(team, memory, slot, space);
+    team_shares(team);
     ledger_sign(team);
     count_processors(team, cards);
     why = all_agree(node, progress_start(team) == 0) ? NULL : "no generalized request to drive the MPI library with";
@@ -158,22 +159,17 @@ static size_t space_bytes(void) { return 4 * machine_memory(); }
 
 /* What rank 0 knows of its node counts for all: choices must not depend on what is measured or found on one node. */
 static int agree_on_figures(struct team *team) {
-    const struct team *node = team->node;
-    struct team *model = team->model;
-    struct {
-        double sync_seconds;
-        size_t l2_bytes, l3_bytes, slot;
-        int processors;
-    } figures = {node->sync_seconds, node->l2_bytes, node->l3_bytes, node->slot, node->processors};
+    struct figures figures = team->node->figures;
     int error = messages_tell(team, &figures, sizeof figures);
-    *model = (struct team){.p = team->places->most, .nodes = 1, .domains = 1};
-    model->sync_seconds = team->sync_seconds = figures.sync_seconds;
-    model->l2_bytes = team->l2_bytes = figures.l2_bytes;
-    model->l3_bytes = team->l3_bytes = figures.l3_bytes;
-    model->processors = team->processors = figures.processors;
-    model->usual_sync_seconds = team->usual_sync_seconds = sync_usual(model->p, model->processors);
-    model->slot = figures.slot;
-    model->space_bytes = node->space_bytes;
+    team->fullest = figures_of_node(team->places->most);
+    team->fullest.processors = figures.processors;
+    team->fullest.sync_seconds = figures.sync_seconds;
+    team->fullest.usual_sync_seconds = sync_usual(team->fullest.p, figures.processors);
+    team->fullest.l2_bytes = figures.l2_bytes;
+    team->fullest.l3_bytes = figures.l3_bytes;
+    team->fullest.slot = figures.slot;
+    team->fullest.space_bytes = figures.space_bytes;
+    team->figures = figures_over(team->places, &team->fullest);
     return error;
 }
 
@@ -183,12 +179,11 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
     int lowest = team->me, *all = malloc((size_t)team->p * sizeof *all);
     team->places = malloc(sizeof *team->places);
     team->node = calloc(1, sizeof *team->node);
-    team->model = calloc(1, sizeof *team->model);
     team->world = calloc((size_t)team->p, sizeof *team->world);
     int32_t world = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world);
     bool known = host.bcast(&lowest, 1, MPI_INT, 0, node) == MPI_SUCCESS;
-    bool fine = known && all && team->places && team->node && team->model && team->world;
+    bool fine = known && all && team->places && team->node && team->world;
     if (all_agree(comm, fine)) {
         fine = host.allgather(&lowest, 1, MPI_INT, all, 1, MPI_INT, comm) == MPI_SUCCESS &&
                host.allgather(&world, 1, MPI_INT, team->world, 1, MPI_INT, comm) == MPI_SUCCESS &&
@@ -201,7 +196,6 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
     free(all);
     const char *why = NULL;
     if (!all_agree(comm, fine)) return "out of memory, or of communicators, or a message of this set-up went astray";
-    team->node->domains = 1;
     PMPI_Comm_size(node, &team->node->p);
     PMPI_Comm_rank(node, &team->node->me);
     size_t space = space_bytes();
@@ -209,8 +203,6 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
     why = meet(team->node, node, space);
     if (!all_agree(comm, !why)) return why ? why : "the ranks of another node cannot share memory";
     team_reserve_tables(team->node);
-    team->nodes = team->places->nodes;
-    team->network = network_of(&network_usual);
     team->patience = team->node->patience;
     team->ledger = team->node->ledger;
     return all_agree(comm, agree_on_figures(team) == 0) ? NULL : "messages between the nodes are lost";
@@ -249,8 +241,7 @@ void team_build(struct team *team, MPI_Comm comm) {
     PMPI_Comm_test_inter(comm, &inter);
     PMPI_Comm_size(comm, &team->p);
     PMPI_Comm_rank(comm, &team->me);
-    team->domains = 1;
-    team->nodes = 1;
+    team->figures = figures_of_node(team->p);
     if (inter) team->why_native = "an intercommunicator";
     else if (team->p == 1) team->why_native = "one rank";
     else if (has_strangers(comm, team->p)) team->why_native = "processes of another job";

@@ -26,7 +26,7 @@ size_t boxes_size(int p, size_t slot) { return boxes_bytes(p) + (size_t)p * (lin
 
 void boxes_attach(struct team *team, char *memory, size_t slot) {
     team->boxes = memory;
-    team->box_room = room_bytes(team->p, slot);
+    team->figures.box_room = room_bytes(team->p, slot);
 }
 
 static inline uint32_t place(uint64_t op, uint32_t part) { return (uint32_t)(op + part) % BOXES; }
@@ -38,7 +38,7 @@ HOT struct box *box_of(const struct team *team, int rank, uint64_t op, uint32_t 
 
 HOT char *box_room_of(const struct team *team, int rank, uint32_t room) {
     char *rooms = team->boxes + boxes_bytes(team->p) + (size_t)team->p * line;
-    return rooms + ((size_t)rank * BOXES + room) * team->box_room;
+    return rooms + ((size_t)rank * BOXES + room) * team->figures.box_room;
 }
 
 /* Where the rank waits, as the number of a box in the team, from 1; 0: nowhere. It may have gone on: then a ring wakes in vain. */

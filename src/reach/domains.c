@@ -69,12 +69,12 @@ void team_divide(struct team *team, const struct seat *seats) {
     uint32_t *count = (uint32_t *)(void *)stage_of(team, team->epoch & 1, 0, 0), *map = count + 1;
     if (team->me == 0) *count = ask(seats, p, map + p) ? renumber(p, map + p, map) : 1;
     sync_all(team, 0);
-    team->domains = *count;
-    if (team->domains == 1) return;
+    team->figures.domains = *count;
+    if (team->figures.domains == 1) return;
     team->domain_of = malloc(bytes);
     if (team->domain_of) memcpy(team->domain_of, map, bytes);
     if (team_agree(team, team->domain_of != NULL)) return;
     free(team->domain_of);
     team->domain_of = NULL;
-    team->domains = 1;
+    team->figures.domains = 1;
 }

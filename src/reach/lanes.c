@@ -25,14 +25,11 @@ static struct team *make(const struct team *team, int l) {
     wire->ranks = ranks;
     wire->tag += TAGS * (1 + l);
     wire->native = NULL;
-    lane->p = lane->nodes = places->nodes;
+    lane->figures = figures_of_lane(&team->figures);
+    lane->p = lane->figures.p;
     lane->me = in ? home : -1;
-    lane->domains = 1;
     lane->wire = wire;
-    lane->network = team->network;
     lane->patience = team->patience;
-    lane->l2_bytes = team->l2_bytes;
-    lane->l3_bytes = team->l3_bytes;
     return lane;
 }
 

@@ -4,20 +4,6 @@
 
 #include <errno.h>
 
-static double longer(double ratio) { return ratio > 1 ? ratio - 1 : 0; }
-
-struct network network_of(const struct network_facts *facts) {
-    double overhead = (facts->send_seconds + facts->receive_seconds) / 2, latency = facts->latency_seconds - 2 * overhead;
-    return (struct network){.latency = latency > 0 ? latency : 0,
-                            .overhead = overhead,
-                            .byte = facts->byte_seconds,
-                            .node_byte = facts->node_byte_seconds,
-                            .gap = facts->node_message_seconds,
-                            .one = longer(facts->one_partner_ratio),
-                            .many = longer(facts->many_partners_ratio),
-                            .measured = facts->pairs > 0};
-}
-
 const size_t message_most = 1 << 30;
 
 enum { TAG_SETUP = TAGS - 1 };

@@ -89,17 +89,6 @@ struct traffic {
     uint64_t messages, bytes, far_messages, far_bytes;
 };
 
-/* What messages between nodes cost, in seconds: network_usual, or what a tuning file says (plan_network). */
-struct network {
-    double latency, overhead; /* of a short message: on its way; of the rank that sends, and of the one that receives */
-    double byte, node_byte;   /* each byte: of one rank's messages, of all ranks' of a node */
-    double gap;               /* from one short message to the next, of all ranks of a node */
-    double one, many;         /* what bytes take longer, as a share, when all nodes send: each to one other, to very many at once */
-    bool measured;
-};
-struct network_facts;
-struct network network_of(const struct network_facts *facts);
-
 /* ---- messages.c. A message of no bytes is neither sent nor received: both sides know. Messages between two ranks with one tag
  * arrive in order; one of up to message_most bytes may be shorter than what the receiver has room for.
  *

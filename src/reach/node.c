@@ -30,15 +30,15 @@ static size_t boxes_end(int p, size_t slot) { return (ledgers_end(p, slot) + box
 size_t control_size(int p, size_t slot, size_t space) { return boxes_end(p, slot) + space; }
 
 void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
-    team->nodes = 1;
+    team->figures = figures_of_node(team->p);
     team->control = memory;
     team->control_bytes = control_size(team->p, slot, space);
     team->space = (char *)memory + boxes_end(team->p, slot);
-    team->space_bytes = space;
+    team->figures.space_bytes = space;
     team->cards = (char *)memory + posts_end(team->p);
     team->stage = (char *)memory + cards_end(team->p);
     team->arrival = (char *)memory + stage_end(team->p, slot);
-    team->slot = slot;
+    team->figures.slot = slot;
     team->chain = (char *)memory + arrival_end(team->p, slot);
     team->tape = (char *)memory + chain_end(team->p, slot);
     team->ledgers = (void *)((char *)memory + tape_end(team->p, slot));
@@ -53,13 +53,13 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
 }
 
 void team_reserve_tables(struct team *node) {
-    node->tables.bytes = node->space_bytes / 16 / page * page;
-    node->space_bytes -= node->tables.bytes;
-    node->tables.at = node->space + node->space_bytes;
+    node->tables.bytes = node->figures.space_bytes / 16 / page * page;
+    node->figures.space_bytes -= node->tables.bytes;
+    node->tables.at = node->space + node->figures.space_bytes;
 }
 
 char *team_space(struct team *node, size_t *bytes) {
-    *bytes = node->space_bytes / 2;
+    *bytes = node->figures.space_bytes / 2;
     return node->space + (node->space_turns++ & 1) * *bytes;
 }
 
@@ -132,11 +132,10 @@ int team_map(struct team *team, bool writable) {
     return error;
 }
 
-bool team_shares(const struct team *team) {
-    if (team->wire) return false;
+void team_shares(struct team *team) {
+    team->figures.shares = true;
     for (int r = 0; r < team->p; r++)
-        if (team->names[r].bytes == 0) return false;
-    return true;
+        if (team->names[r].bytes == 0) team->figures.shares = false;
 }
 
 static bool adopted_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset) {

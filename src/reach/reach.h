@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "order/order.h"
+#include "reach/figures.h"
 #include "reach/ledger.h"
 #include "reach/messages.h"
 #include "reach/patience.h"
@@ -143,30 +144,26 @@ enum { BOXES = 32, BOX_INSIDE = 832 }; /* see box.c, below */
 struct team {
     int p, me;
     const char *why_native; /* not NULL: the host MPI does everything; none of what follows is set. Static storage */
-    int nodes;              /* that the ranks sit on */
+    struct figures figures; /* of all ranks alike; its p is p */
     bool by_arrival;        /* may MPI_Reduce take vectors as they come? Option REDUCE, the same on all ranks */
+    struct figures fullest; /* OVER_NODES: figures.node */
     /* Over several nodes, see messages.h; NULL on one. What else is here is then that of `node`, but plans and figures. */
     struct wire *wire;
     struct places *places;
     struct team *node;
-    struct team *model;    /* figures of the largest node, the same on all ranks: what costs and predicates may look at */
     struct team **lanes;   /* [places->most]; NULL where not asked for yet */
     struct chunk *scratch; /* see keep.c */
     struct kept *kept;
     size_t scratch_wish;
-    struct network network;
     void (*settle)(struct team *team); /* before the team dies: receives what is still on its way to me. NULL: nothing is */
     struct control *control;           /* on one node */
     size_t control_bytes;
-    char *cards; /* [2][p][CARD_BYTES] bytes */
-    char *stage; /* [2][p][slot] bytes */
-    size_t slot;
-    char *space; /* space_bytes of memory, shared by the ranks of a node that is one of several; sparse */
-    size_t space_bytes;
+    char *cards;          /* [2][p][CARD_BYTES] bytes */
+    char *stage;          /* [2][p][figures.slot] bytes */
+    char *space;          /* figures.space_bytes */
     uint32_t space_turns; /* calls of team_space */
     struct tables tables;
-    char *boxes; /* see box.c */
-    size_t box_room;
+    char *boxes;                        /* see box.c */
     uint64_t ops;                       /* calls that went through boxes, the same number on all ranks */
     uint32_t *turns, turns_count;       /* see team_turns */
     char *arrival;                      /* [p][arrival_room] bytes, zero at first */
@@ -192,16 +189,9 @@ struct team {
     struct edge *segment[2];    /* my part of each neighbourhood's edges on the compact curve; NULL: not asked for yet */
     size_t segment_count[2];    /* of these */
     int32_t *world;             /* [p] the ranks' numbers in MPI_COMM_WORLD */
-    uint32_t domains;           /* of memory, that the ranks sit in */
     uint32_t *domain_of;        /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain */
-    double sync_seconds;        /* one barrier of this team, as measured; the same figure on all ranks */
-    /* What a barrier of so many ranks usually takes. What combines is chosen by this and not by the figure above: a plan sets the
-     * brackets, and the last digits of a sum must not depend on the clock. */
-    double usual_sync_seconds;
-    size_t l2_bytes, l3_bytes; /* of one L2 and of all L3 of the node, the same figures on all ranks; 0: unknown */
-    uint32_t sums_count;       /* of sums_add */
+    uint32_t sums_count;        /* of sums_add */
     uint64_t sums_seen[2][2], *sums_wanted;
-    int processors;                      /* of the node, for its ranks */
     void (*progress)(struct team *team); /* drives the host MPI while I wait; NULL: nothing to drive */
     void *progress_state;
     struct neighbours *neighbours[2]; /* see neighbourhood_of; one block of malloc each; NULL: no topology, or not asked for yet */
@@ -215,9 +205,6 @@ struct team {
     struct last_call last_calls[32];    /* by collective, of those where ranks do not know each other's counts */
     double setup_seconds;
 };
-/* How many ranks the fullest node has. */
-static inline int fullest_of(const struct team *team) { return team->places ? team->places->most : team->p; }
-
 #ifdef MPI_VERSION
 #include "reach/comms.h"
 #endif
@@ -233,8 +220,8 @@ void team_release(struct team *team);
 const struct cell *team_cells(struct team *team, struct walk walk);
 /* Makes the peers' regions addressable, read-only or writable. Collective; all ranks get the same answer: 0 or -errno. */
 int team_map(struct team *team, bool writable);
-/* Has every rank a region that peers may map? Same answer on all ranks. */
-bool team_shares(const struct team *team);
+/* Sets figures.shares, once all names are known. Local; the same on all ranks. */
+void team_shares(struct team *team);
 /* Where does [memory, memory + bytes) lie in my region? False: outside; then *offset still leads from my region to it, which only I
  * can follow. */
 bool team_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset);
@@ -242,7 +229,7 @@ bool team_reaches(const struct team *team, const void *memory, size_t bytes, uin
 /* Where a rank stages `bytes` <= slot, the same on all ranks. As dense as cache lines allow: with many ranks on a processor, pages
  * are what a short exchange costs. */
 static inline char *stage_of(const struct team *team, uint32_t half, int rank, size_t bytes) {
-    return team->stage + (size_t)half * (size_t)team->p * team->slot + (size_t)rank * ((bytes + 63) / 64 * 64);
+    return team->stage + (size_t)half * (size_t)team->p * team->figures.slot + (size_t)rank * ((bytes + 63) / 64 * 64);
 }
 static inline void *card_at(const struct team *team, uint32_t half, int rank) {
     return team->cards + ((size_t)half * (size_t)team->p + (size_t)rank) * CARD_BYTES;
@@ -277,7 +264,7 @@ void boxes_attach(struct team *team, char *memory, size_t slot);
 /* The number of the next call. Every rank must count every such call. Local. */
 static inline uint64_t box_next_op(struct team *team) { return ++team->ops; }
 struct box *box_of(const struct team *team, int rank, uint64_t op, uint32_t part);
-/* Rooms, BOXES for each rank, are for what is too long for the inside of a box: team->box_room bytes, on pages of their own. */
+/* Rooms, BOXES for each rank, are for what is too long for the inside of a box: figures.box_room bytes, on pages of their own. */
 char *box_room_of(const struct team *team, int rank, uint32_t room);
 /* My room, when nobody reads there any more, for what this box, which must be free, is to hold. */
 char *box_wait_room(struct team *team, struct box *box, uint32_t room);
@@ -334,10 +321,8 @@ uint32_t sync_release(struct team *team);
 uint32_t sync_wait(struct team *team);
 /* Arrive and release or wait: a full barrier. */
 uint32_t sync_all(struct team *team, uint32_t trouble);
-/* Seconds that a barrier usually takes among p ranks on so many processors (0: not known). */
-double sync_usual(int p, int processors);
 /* What the cost model wants to know: measures the barrier, asks rank 0 for its caches; sets both of the barrier's seconds, l2_bytes
- * and l3_bytes. Collective. */
+ * and l3_bytes of figures. Collective. */
 void sync_measure(struct team *team);
 /* Sums over the ranks that ride on barriers. Before a call that has a barrier each rank adds its two values; after it each can read
  * the sums of all into sums[2], which must live until then. Every rank adds in the same sequence; who adds again before it has

@@ -46,14 +46,6 @@ HOT uint32_t sync_all(struct team *team, uint32_t trouble) {
     return sync_arrive(team, trouble) ? sync_release(team) : sync_wait(team);
 }
 
-/* A processor for each rank: what barriers took on such machines. Else a switch of processor for each rank that shares one: 70 us
- * for 64 ranks on 2 cores of an EPYC virtual machine, 2026-11, `mortar bench barrier`. */
-double sync_usual(int p, int processors) {
-    static const double base_seconds = 0.5e-6, rank_seconds = 50e-9, switch_seconds = 2.2e-6;
-    if (processors > 0 && p > processors) return switch_seconds * p / processors;
-    return base_seconds + rank_seconds * p;
-}
-
 void sync_measure(struct team *team) {
     enum { warm_ups = 2, rounds = 8 };
     double start = 0;
@@ -69,10 +61,11 @@ void sync_measure(struct team *team) {
         atomic_store_explicit(&team->control->l3_bytes, machine_facts()->l3 * (size_t)machine_facts()->l3s, memory_order_relaxed);
     }
     sync_all(team, 0);
-    team->sync_seconds = 1e-9 * atomic_load_explicit(nanoseconds, memory_order_relaxed);
-    team->usual_sync_seconds = sync_usual(team->p, team->processors);
-    team->l2_bytes = atomic_load_explicit(&team->control->l2_bytes, memory_order_relaxed);
-    team->l3_bytes = atomic_load_explicit(&team->control->l3_bytes, memory_order_relaxed);
+    struct figures *figures = &team->figures;
+    figures->sync_seconds = 1e-9 * atomic_load_explicit(nanoseconds, memory_order_relaxed);
+    figures->usual_sync_seconds = sync_usual(team->p, figures->processors);
+    figures->l2_bytes = atomic_load_explicit(&team->control->l2_bytes, memory_order_relaxed);
+    figures->l3_bytes = atomic_load_explicit(&team->control->l3_bytes, memory_order_relaxed);
 }
 
 /* Two sets of words, used in turns. Who adds for the time k + 2 has passed the barrier that followed everybody's k + 1, and before

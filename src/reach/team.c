@@ -14,7 +14,7 @@
 
 void (*team_farewell)(struct team *team);
 
-static _Atomic int keyval = MPI_KEYVAL_INVALID; /* but between teams_start and teams_finish */
+static _Atomic int keyval = MPI_KEYVAL_INVALID;          /* but between teams_start and teams_finish */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list of teams */
 struct live {
     struct team team;
@@ -81,7 +81,6 @@ static void team_free(struct live *live) {
         if (part->control) munmap(part->control, part->control_bytes);
     }
     free(team->node);
-    free(team->model);
     pthread_mutex_lock(&lock);
     *live->link = live->next;
     if (live->next) live->next->link = live->link;

@@ -358,6 +358,11 @@ def explain():
             total = sum(map(float, right.split()))
             result.check(abs(total - time) <= 0.05, "%s: %g us are told as %g" % (question, time, total))
     run.run([run.MORTAR, "info", "--plan", "alltoall 1x64 64"]).ok("* cico", "pull")
+    result = run.run([run.MORTAR, "info", "--plans", "frob"])
+    every = result.err.split("expected one of:")[1].split()
+    result.check(len(every) > 20, "collectives: %r" % every)
+    for question in ("%s %s %s" % (c, nodes, size) for c in every for nodes in ("1x8", "5,3,1") for size in ("", "8", "1M")):
+        run.run([run.MORTAR, "info", "--plan", question]).ok("* ")
 
 
 def orders():

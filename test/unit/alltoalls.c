@@ -224,10 +224,10 @@ static void one_call(struct rank *rank, struct exchange *x) {
         .recvs = equal ? NULL : &recv.blocks,
         .bytes_between = x->style == KNOWN ? bytes_between : NULL,
         .asker = x};
-    team->network = (struct network){.byte = x->whole ? 0 : 1};
+    team->figures.network = (struct network){.byte = x->whole ? 0 : 1};
     dawdle(&rank->own);
     struct traffic before = *team->wire->traffic;
-    expect(can_run(x->plan->algorithm, &x->plan->arguments, team, &call.shape), "%s", x->plan->text);
+    expect(can_run(x->plan->algorithm, &x->plan->arguments, &team->figures, &call.shape), "%s", x->plan->text);
     if (x->scarce) call.trouble = scarce_begin(rank, true);
     enum outcome outcome = code->run(team, &call, &x->plan->arguments);
     if (x->scarce && !scarce_end(rank, outcome)) {

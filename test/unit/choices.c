@@ -53,35 +53,30 @@ static void same(double a, double b, const char *what) {
     expect(fabs(a - b) <= 1e-9 * fabs(b) + 1e-15, "%s: %g, not %g", what, a, b);
 }
 
-static int prepared(void *state, struct team *team) { return (void)state, (void)team, 0; }
-
-static struct team node_of(int ranks, double sync_seconds) {
-    struct team node = {.p = ranks, .nodes = 1, .domains = 1, .processors = ranks, .space_bytes = (size_t)1 << 40};
+static struct figures node_of(int ranks, double sync_seconds) {
+    struct figures node = figures_of_node(ranks);
+    node.processors = ranks;
     node.sync_seconds = sync_seconds;
     node.usual_sync_seconds = sync_usual(ranks, ranks);
     node.l2_bytes = 1 << 20;
     node.l3_bytes = 64 << 20;
     node.slot = 64 << 10;
+    node.space_bytes = (size_t)1 << 40;
     return node;
 }
 
 static void choose(const struct row *row) {
     static int lowest[most_ranks];
-    struct carrier carrier = {.prepare = prepared};
-    struct traffic traffic = {0};
-    struct wire wire = {.carrier = &carrier, .traffic = &traffic};
     struct places places = {0};
     int p = row->nodes * row->each;
     for (int r = 0; r < p; r++) lowest[r] = r / row->each * row->each;
     expect(places_make(&places, p, lowest) == 0, "places of %d ranks", p);
-    struct team node = node_of(row->each, row->each > 1 ? 0.2e-6 + 30e-9 * row->each : 0);
-    struct team team = node;
-    team.p = p, team.nodes = row->nodes;
-    team.node = team.model = &node, team.places = &places, team.wire = &wire;
-    team.network = *row->network;
+    struct figures node = node_of(row->each, row->each > 1 ? 0.2e-6 + 30e-9 * row->each : 0);
+    struct figures figures = figures_over(&places, &node);
+    figures.network = *row->network;
     struct shape shape = {.collective = row->collective, .bytes = row->bytes, .unsized = row->bytes == 0};
     struct plan plan;
-    plan_choose_far(&team, &shape, &plan);
+    plan_choose_far(&figures, &shape, &plan);
     expect(strcmp(plan.text, row->expected) == 0, "%s of %zu bytes on %d x %d ranks: expected %s, chosen is %s",
            collective_names[row->collective], row->bytes, row->nodes, row->each, row->expected, plan.text);
     places_free(&places);
@@ -94,21 +89,21 @@ static void contention(void) {
     const double bytes = 1 << 20;
     const struct shape shape = {.collective = COLL_alltoall, .beside = 1};
     for (size_t s = 0; s < sizeof shares / sizeof *shares; s++) {
-        struct team plain = {.p = 64, .network = cheap}, team = plain;
-        team.network.one = shares[s][0];
-        team.network.many = shares[s][1];
+        struct figures plain = {.p = 64, .network = cheap}, shared = plain;
+        shared.network.one = shares[s][0];
+        shared.network.many = shares[s][1];
         double least = 1 + (shares[s][0] < shares[s][1] ? shares[s][0] : shares[s][1]), before = 0;
-        double one = steps_seconds(&team, &shape, 1, bytes), alone = steps_seconds(&plain, &shape, 1, bytes);
+        double one = steps_seconds(&shared, &shape, 1, bytes), alone = steps_seconds(&plain, &shape, 1, bytes);
         same(one - alone, bytes * cheap.byte * shares[s][0], "one message");
         for (double messages = 0.5; messages < 1e6; messages *= 1.5) {
-            double all = burst_seconds(&team, &shape, messages, bytes), free = burst_seconds(&plain, &shape, messages, bytes);
+            double all = burst_seconds(&shared, &shape, messages, bytes), free = burst_seconds(&plain, &shape, messages, bytes);
             expect(all > before, "%g messages take less than fewer of them", messages);
             expect(all >= free && all <= free * 4, "%g messages: %g s, without contention %g s", messages, all, free);
             expect(shares[s][1] > shares[s][0] || all <= messages * one * (1 + 1e-12) || messages < 1, "at once it takes longer");
             expect(all >= messages * bytes * cheap.byte * least, "%g messages are faster than their links", messages);
             before = all;
         }
-        double rest = burst_seconds(&team, &shape, 1e8, bytes) / burst_seconds(&plain, &shape, 1e8, bytes);
+        double rest = burst_seconds(&shared, &shape, 1e8, bytes) / burst_seconds(&plain, &shape, 1e8, bytes);
         expect(fabs(rest - 1 - shares[s][1]) < 1e-3, "very many messages: %g", rest);
     }
 }
@@ -119,7 +114,7 @@ static void clockless(void) {
         for (int c = 0; c < COLLECTIVES; c++)
             for (size_t bytes = 8; bytes <= 8 << 20 && among((enum collective)c, REDUCTIONS); bytes *= 2) {
                 struct shape shape = {.collective = (enum collective)c, .bytes = bytes, .rounds = true};
-                struct team fast = node_of(p, 1e-8), late = node_of(p, 1e-2);
+                struct team fast = {.p = p, .figures = node_of(p, 1e-8)}, late = {.p = p, .figures = node_of(p, 1e-2)};
                 struct plan one, other;
                 plan_choose(&fast, &shape, true, &one);
                 plan_choose(&late, &shape, true, &other);

@@ -31,13 +31,16 @@ static void build_world(int p, uint64_t *random) {
 static void join(struct rank *rank, struct team *team, struct places *places, struct team *node) {
     int me = rank->team.me, p = rank->team.p;
     expect(places_make(places, p, world.lowest) == 0, "places");
-    *node = (struct team){.p = ranks_on(places, places->node_of[me]), .me = places->local_of[me], .domains = 1};
+    *node = (struct team){.p = ranks_on(places, places->node_of[me]), .me = places->local_of[me]};
     team_attach(node, world.memory[world.lowest[me]], slot, space);
     node->names = calloc((size_t)node->p, sizeof *node->names);
     team_reserve_tables(node);
     node->progress = rank->team.progress, node->progress_state = rank->team.progress_state;
-    *team = (struct team){.p = p, .me = me, .nodes = places->nodes, .domains = 1, .wire = rank->team.wire};
-    team->places = places, team->node = node, team->model = node;
+    *team = (struct team){.p = p, .me = me, .wire = rank->team.wire, .places = places, .node = node};
+    team->fullest = figures_of_node(places->most);
+    team->fullest.slot = node->figures.slot;
+    team->fullest.space_bytes = node->figures.space_bytes;
+    team->figures = figures_over(places, &team->fullest);
 }
 
 static void body_on_nodes(struct rank *rank) {

@@ -47,6 +47,7 @@ static void know_peers(struct crew *crew, struct team *team, const struct segmen
     team->names = calloc((size_t)crew->p, sizeof *team->names);
     expect(team->names != NULL, "calloc");
     memcpy(team->names, names, (size_t)crew->p * sizeof *names);
+    team_shares(team);
     if (crew->reach != REACH_DIRECT) return;
     for (int writable = 0; writable < 2; writable++) {
         team->peers[writable] = calloc((size_t)crew->p, sizeof(uintptr_t));

@@ -52,8 +52,8 @@ static void divided(struct rank *rank) {
         expect(got == wanted, "%s by %s, p=%d: rank %d thinks that rank %d sits in domain %u, not %u", machine->topology,
                machine->kind, team->p, team->me, r, got, wanted);
     }
-    expect(team->domains == domains && (team->domain_of != NULL) == (domains > 1), "%s: rank %d counts %u domains instead of %u",
-           machine->topology, team->me, team->domains, domains);
+    expect(team->figures.domains == domains && (team->domain_of != NULL) == (domains > 1),
+           "%s: rank %d counts %u domains instead of %u", machine->topology, team->me, team->figures.domains, domains);
 }
 
 /* A process asks about its machine once, so each machine needs a process. */

@@ -150,7 +150,7 @@ static void one_call(struct rank *rank, struct team *team, const struct exchange
     shape.unsized = among(shape.collective, BIT(alltoallv) | NEIGHBORS);
     if (shape.collective == COLL_allgatherv) shape.bytes = 30;
     if (in_place && !plan->algorithm->code->copies_in) return;
-    if (!can_run(plan->algorithm, &plan->arguments, team, &shape)) return;
+    if (!can_run(plan->algorithm, &plan->arguments, &team->figures, &shape)) return;
     expect(!plan->algorithm->code->prepare || plan->algorithm->code->prepare(team, &plan->arguments) == 0, "%s", plan->text);
     lay(x, rank, &recv, false);
     lay(x, rank, &send, true);

@@ -87,7 +87,7 @@ static void reduction_call(struct rank *rank, struct team *team, const struct pl
     struct shape shape = {.collective = collective, .bytes = reduction.count * sizeof(struct map)};
     if (collective == COLL_reduce_scatter || collective == COLL_reduce_scatter_block) shape.bytes /= (size_t)p;
     shape.ordered = !commutes && !team->places->in_order;
-    if (!can_run(plan->algorithm, &plan->arguments, team, &shape)) return;
+    if (!can_run(plan->algorithm, &plan->arguments, &team->figures, &shape)) return;
     in_place = in_place && collective != COLL_reduce;
     for (size_t i = 0; i < reduction.count; i++) send[i] = element(seed, me, i);
     memcpy(sent, send, reduction.count * sizeof *send);

@@ -283,7 +283,7 @@ static void body(struct rank *rank) {
     static const double waits[] = {0, 3e-7, 1e-5};
     struct mine *mine = malloc(sizeof *mine);
     expect(mine != NULL, "malloc");
-    rank->team.sync_seconds = waits[draw_below(&rank->common, 3)];
+    rank->team.figures.sync_seconds = waits[draw_below(&rank->common, 3)];
     rank->team.ops = draw_below(&rank->common, 2) ? UINT32_MAX - draw_below(&rank->common, (uint32_t)calls) : 0;
     expect(algorithms[ALGORITHM_mailbox].code->prepare(&rank->team, NULL) == 0, "prepare");
     for (uint32_t number = 0; number < (uint32_t)calls; number++) {

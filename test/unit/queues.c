@@ -170,6 +170,8 @@ void office_join(struct office *office, struct team *team, uint64_t seed) {
     all->wire = (struct wire){
         .carrier = &queues, .state = &all->desk, .under_way = &all->under_way, .traffic = &all->traffic, .fate = &all->fate};
     team->wire = &all->wire;
+    team->figures.where = BY_MESSAGES;
+    team->figures.most = 1;
 }
 
 void office_leave(struct team *team) {

@@ -194,14 +194,15 @@ static void one_call(struct rank *rank, uint32_t number, const struct algorithm 
     by_levels += rank->team.me == 0 && known.algorithm == &algorithms[ALGORITHM_slices] && outcome == DONE &&
                  levels_pay(&rank->team, &known.call);
     bool chained = known.algorithm == &algorithms[ALGORITHM_chain];
-    bool fits = known.reduction.bytes <= (chained ? 8 << 10 : code->loose ? most_bytes : rank->team.slot);
+    bool fits = known.reduction.bytes <= (chained ? 8 << 10 : code->loose ? most_bytes : rank->team.figures.slot);
     if (known.absent >= 0 || !fits)
         expect(outcome == LEFT || (known.absent < 0 && outcome == DONE && !code->loose),
                "p=%d rank %d call %u: %s of %zu x %zu bytes should have been left, not returned %d by %s; rank %d absent",
                rank->team.p, rank->team.me, number, collective_names[known.call.shape.collective], known.reduction.count,
                known.reduction.bytes, (int)outcome, known.algorithm->name, known.absent);
     else expect(outcome != LEFT, "%s left the call", known.algorithm->name);
-    bool shares_fit = !levels_pay(&rank->team, &known.call) || known.reduction.count * known.reduction.bytes <= rank->team.slot;
+    bool shares_fit =
+        !levels_pay(&rank->team, &known.call) || known.reduction.count * known.reduction.bytes <= rank->team.figures.slot;
     if (shares_fit && known.reached && rank->crew->all_have_regions && known.absent < 0 && fits)
         expect(outcome == DONE, "p=%d call %u: %s did not go straight", rank->team.p, number, known.algorithm->name);
     if (outcome == LEFT) {
@@ -226,11 +227,11 @@ static void one_call(struct rank *rank, uint32_t number, const struct algorithm 
 static void settle(struct rank *rank) {
     struct team *team = &rank->team;
     uint32_t number[8], consecutive = draw_below(&rank->common, 2), p = (uint32_t)team->p;
-    team->domains = team->domain_of ? 0 : 1;
+    team->figures.domains = team->domain_of ? 0 : 1;
     for (int d = 0; d < 8; d++) number[d] = UINT32_MAX;
     for (uint32_t r = 0, domains = 2 + draw_below(&rank->common, 3); team->domain_of && r < p; r++) {
         uint32_t *mine = &team->domain_of[r], drawn = consecutive ? r * (domains < p ? domains : p) / p : *mine;
-        if (number[drawn] == UINT32_MAX) number[drawn] = team->domains++;
+        if (number[drawn] == UINT32_MAX) number[drawn] = team->figures.domains++;
         *mine = number[drawn];
     }
 }

@@ -220,7 +220,7 @@ static void layout(void) {
             expect(memory != NULL, "aligned_alloc");
             struct team team = {.p = p};
             team_attach(&team, memory, slot, 0);
-            expect(team.control_bytes == bytes && team.slot == slot && (char *)team.control == memory, "team_attach");
+            expect(team.control_bytes == bytes && team.figures.slot == slot && (char *)team.control == memory, "team_attach");
             end = (char *)team.control->posts;
             for (uint32_t half = 0; half < 2; half++)
                 for (int r = 0; r < p; r++) {
@@ -230,7 +230,7 @@ static void layout(void) {
                 }
             for (uint32_t half = 0; half < 2; half++)
                 for (int r = 0; r < p; r++) {
-                    char *stage = stage_of(&team, half, r, team.slot);
+                    char *stage = stage_of(&team, half, r, team.figures.slot);
                     expect(stage >= end && (uintptr_t)stage % 64 == 0, "p=%d slot %zu: stage %u of rank %d", p, slot, half, r);
                     end = stage + slot;
                 }
@@ -259,7 +259,7 @@ static void refused_mapping(struct rank *rank) {
 static void measured(struct rank *rank) {
     static double seconds[most_ranks];
     sync_measure(&rank->team);
-    seconds[rank->team.me] = rank->team.sync_seconds;
+    seconds[rank->team.me] = rank->team.figures.sync_seconds;
     sync_all(&rank->team, 0);
     expect(seconds[0] > 0 && seconds[0] <= 1 && seconds[rank->team.me] == seconds[0], "rank %d measured %g s, rank 0 %g s",
            rank->team.me, seconds[rank->team.me], seconds[0]);

@@ -145,35 +145,31 @@ static void spelling(void) {
 
 /* A plain `hybrid` takes its bytes from the team, in the text as well; bytes that were said stay. */
 static void settled(void) {
-    struct team team = {.p = 3, .l2_bytes = 3 << 16};
+    struct figures figures = {.p = 3, .l2_bytes = 3 << 16};
     struct plan plan = parsed("pull(morton, hybrid)");
-    plan_settle(&team, &plan);
+    plan_settle(&figures, &plan);
     expect(plan.arguments.copier.plain == 65536 && strcmp(plan.text, "pull(morton, hybrid(65536))") == 0, "%s", plan.text);
-    team.l2_bytes = 0; /* unknown */
-    expect(hybrid_bytes(&team) > 1024 && hybrid_bytes(&team) < 1 << 20, "%zu", hybrid_bytes(&team));
-    plan_settle(&team, &plan);
+    figures.l2_bytes = 0; /* unknown */
+    expect(hybrid_bytes(&figures) > 1024 && hybrid_bytes(&figures) < 1 << 20, "%zu", hybrid_bytes(&figures));
+    plan_settle(&figures, &plan);
     expect(plan.arguments.copier.plain == 65536, "%s", plan.text);
 }
 
 /* Rivals are native, rows where another order is the choice, and of blocks longer than the threshold the choice with it, halved,
  * with nt and with plain. */
 static void copiers_among_the_rivals(void) {
-    struct team team = {.p = 4, .l2_bytes = 4 << 16};
+    struct figures figures = {.p = 4, .l2_bytes = 4 << 16};
     struct shape shape = {.collective = COLL_alltoall, .bytes = 65536};
-    const char *expected[] = {"pull(morton, plain)",
-                              "native",
-                              "pull(rows, plain)",
-                              "pull(morton, hybrid(65536))",
-                              "pull(morton, hybrid(32768))",
-                              "pull(morton, hybrid(16384))",
-                              "pull(morton, hybrid(8192))",
-                              "pull(morton, nt)"};
+    const char *expected[] = {"pull(morton, plain)",         "native",
+                              "pull(rows, plain)",           "pull(morton, hybrid(65536))",
+                              "pull(morton, hybrid(32768))", "pull(morton, hybrid(16384))",
+                              "pull(morton, hybrid(8192))",  "pull(morton, nt)"};
     char texts[24][64];
-    expect(plan_rivals(&team, &shape, true, expected[0], false, texts, 24) == 3, "short blocks have other rivals");
+    expect(plan_rivals(&figures, &shape, true, expected[0], false, texts, 24) == 3, "short blocks have other rivals");
     shape.bytes++;
-    expect(plan_rivals(&team, &shape, false, "cico", false, texts, 24) >= 2 && !strstr(texts[2], "hybrid"), "out of reach: %s",
+    expect(plan_rivals(&figures, &shape, false, "cico", false, texts, 24) >= 2 && !strstr(texts[2], "hybrid"), "out of reach: %s",
            texts[2]);
-    int count = plan_rivals(&team, &shape, true, expected[0], false, texts, 24);
+    int count = plan_rivals(&figures, &shape, true, expected[0], false, texts, 24);
     expect(count == 8, "%d rivals", count);
     for (int i = 0; i < count; i++) expect(strcmp(texts[i], expected[i]) == 0, "rival %d is %s", i, texts[i]);
 }

@@ -62,7 +62,7 @@ static struct plan_of_call draw_call(struct rank *rank) {
     while (!(plan.algorithm->collectives >> plan.call.shape.collective & 1));
     size_t n = draw_bytes(common, most_bytes);
     plan.call.shape.bytes = n;
-    if (!can_run(plan.algorithm, &plan.arguments, &rank->team, &plan.call.shape)) return draw_call(rank);
+    if (!can_run(plan.algorithm, &plan.arguments, &rank->team.figures, &plan.call.shape)) return draw_call(rank);
     plan.call.in_place = draw_below(common, 4) == 0;
     plan.arguments.walk.order = draw_below(common, ORDERS);
     int kernel = (int)draw_below(common, KERNELS);

@@ -343,7 +343,7 @@ static void one_call(struct rank *rank, const struct graph *graph, uint32_t numb
 
 static void body(struct rank *rank) {
     static const double barriers[] = {0, 1e-8, 1e-6, 1};
-    rank->team.sync_seconds = barriers[draw_below(&rank->common, 4)]; /* what counts as short */
+    rank->team.figures.sync_seconds = barriers[draw_below(&rank->common, 4)]; /* what counts as short */
     for (uint32_t number = 0; number < (uint32_t)calls; number++) {
         one_call(rank, rank->crew->argument, number);
         if (number % 8 == 7 && !crew_goes_on(rank)) break;

@@ -8,11 +8,11 @@ extern const struct algorithm_code algorithm_binomial;
 
 enum { TAG };
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     int steps = 0;
-    while (1 << steps < team->p) steps++;
-    return steps_seconds(team, shape, steps, (double)shape->bytes);
+    while (1 << steps < f->p) steps++;
+    return steps_seconds(f, shape, steps, (double)shape->bytes);
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

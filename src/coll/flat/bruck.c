@@ -61,14 +61,14 @@ static size_t remembered(int p, int radix) {
 }
 
 /* Where that is faster, and short enough for messages that come unasked. The same on all ranks. */
-static bool is_whole(const struct team *team, const struct shape *shape, int radix) {
+static bool is_whole(const struct figures *f, const struct shape *shape, int radix) {
     enum { unasked = 8 << 10 };
-    struct digit digit = {team->p, 1, radix};
-    size_t n = shape->bytes, all = (size_t)team->p * n;
-    if (shape->collective != COLL_alltoall || team->p <= radix || n == 0 || all > unasked) return false;
+    struct digit digit = {f->p, 1, radix};
+    size_t n = shape->bytes, all = (size_t)f->p * n;
+    if (shape->collective != COLL_alltoall || f->p <= radix || n == 0 || all > unasked) return false;
     double messages = last_value(&digit), blocks = count_moving(&digit);
-    return burst_seconds(team, shape, messages, (double)all) <
-           burst_seconds(team, shape, messages, blocks * (double)n / messages) + copy_seconds(team, blocks, n);
+    return burst_seconds(f, shape, messages, (double)all) <
+           burst_seconds(f, shape, messages, blocks * (double)n / messages) + copy_seconds(f, blocks, n);
 }
 
 /* What the call needs in any case. False: a rank has no memory for it. */
@@ -96,44 +96,44 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     for (int i = 0; i < r.p; i++) r.slot[i] = run_of(&r.sends, (r.me + i) % r.p);
     now.packed = next.packed = NULL, now.room = next.room = 0;
     now.digit = (struct digit){r.p, 1, radix}, now.early = 0;
-    now.whole = is_whole(team, &call->shape, radix) ? r.sends.base : NULL;
+    now.whole = is_whole(&team->figures, &call->shape, radix) ? r.sends.base : NULL;
     round_open(&r, &now);
     for (int width = 1, k = 0; width < r.p; width *= radix, k++) turn(&r, turns[k % 2], turns[1 - k % 2]);
     deliver(&r, r.p);
     return far_end(team);
 }
 
-static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
-    (void)team;
+static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+    (void)f;
     if (!is_personal(calls->largest.collective)) return arguments->number == 0;
     return arguments->number != 1 && arguments->number <= most_radix;
 }
 
-static double pieces_seconds(const struct team *team, double pieces, double bytes) {
-    return pieces > 0 ? copy_seconds(team, pieces, (size_t)(bytes / pieces)) : 0;
+static double pieces_seconds(const struct figures *f, double pieces, double bytes) {
+    return pieces > 0 ? copy_seconds(f, pieces, (size_t)(bytes / pieces)) : 0;
 }
 
 /* Of what a round sends, and in the end of all blocks, what moved in the round before is copied when it has come, in runs of that
  * round's width, though for all messages but the first while the link is still busy with the one before; the rest is copied while
  * messages are under way, as long as the rank has nothing else to do. */
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
-    if (!is_personal(shape->collective)) return gather_bruck_cost(team, shape);
-    int p = team->p, radix = radix_of(arguments);
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+    if (!is_personal(shape->collective)) return gather_bruck_cost(f, shape);
+    int p = f->p, radix = radix_of(arguments);
     double seconds = 0, n = (double)shape->bytes, idle = 0, each = 1; /* pieces of a block that stayed */
     for (struct digit digit = {p, 1, radix};; digit.width *= radix) {
-        bool first = digit.width == 1, end = digit.width >= p, whole = first && is_whole(team, shape, radix);
+        bool first = digit.width == 1, end = digit.width >= p, whole = first && is_whole(f, shape, radix);
         double messages = last_value(&digit), blocks = end ? p : count_moving(&digit);
         double stayed = first ? blocks : blocks / radix, moved = blocks - stayed;
-        double early = whole ? 0 : pieces_seconds(team, stayed * each, stayed * n);
-        double late = pieces_seconds(team, moved * radix / digit.width, moved * n);
+        double early = whole ? 0 : pieces_seconds(f, stayed * each, stayed * n);
+        double late = pieces_seconds(f, moved * radix / digit.width, moved * n);
         if (end && !shape->unsized) late = 0; /* received in place */
         if (early > idle) late += early - idle;
         if (end) return seconds + late;
-        double burst = burst_seconds(team, shape, messages, whole ? p * n : blocks * n / messages);
-        double longer = burst - burst_seconds(team, shape, messages, 0);
+        double burst = burst_seconds(f, shape, messages, whole ? p * n : blocks * n / messages);
+        double longer = burst - burst_seconds(f, shape, messages, 0);
         double hidden = (late < longer ? late : longer) * (messages - 1) / messages;
         seconds += late + burst - hidden;
-        idle = shape->unsized ? 0 : burst - hidden - 2 * messages * team->network.overhead;
+        idle = shape->unsized ? 0 : burst - hidden - 2 * messages * f->network.overhead;
         each = (1 - 1.0 / radix) / digit.width + each / radix;
     }
 }

@@ -9,9 +9,9 @@ extern const struct algorithm_code algorithm_direct;
 
 enum { TAG };
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
-    double all = team->p - 1, window = arguments->number && arguments->number < all ? arguments->number : all;
-    return all / window * burst_seconds(team, shape, window, (double)shape->bytes);
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+    double all = f->p - 1, window = arguments->number && arguments->number < all ? arguments->number : all;
+    return all / window * burst_seconds(f, shape, window, (double)shape->bytes);
 }
 
 static const struct copier plain = {.kernel = KERNEL_plain};

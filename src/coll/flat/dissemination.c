@@ -5,11 +5,11 @@
 
 extern const struct algorithm_code algorithm_dissemination;
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     int steps = 0;
-    while (1 << steps < team->p) steps++;
-    return steps_seconds(team, shape, steps, 1);
+    while (1 << steps < f->p) steps++;
+    return steps_seconds(f, shape, steps, 1);
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

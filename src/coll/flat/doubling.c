@@ -16,12 +16,12 @@ static int power_in(int p) {
     return power;
 }
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
-    int power = power_in(team->p);
+    int power = power_in(f->p);
     double n = (double)shape->bytes, seconds = 0;
-    for (int h = 1; h < power; h *= 2) seconds += steps_seconds(team, shape, 1, h * n * team->p / power);
-    if (power < team->p) seconds += steps_seconds(team, shape, 1, n) + steps_seconds(team, shape, 1, team->p * n);
+    for (int h = 1; h < power; h *= 2) seconds += steps_seconds(f, shape, 1, h * n * f->p / power);
+    if (power < f->p) seconds += steps_seconds(f, shape, 1, n) + steps_seconds(f, shape, 1, f->p * n);
     return seconds;
 }
 

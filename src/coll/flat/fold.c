@@ -9,9 +9,9 @@ extern const struct algorithm_code algorithm_fold;
 
 enum { TAG, TAG_RESULT };
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
-    return combining_steps(team, shape, steps_to(team->p), shape->bytes) + steps_seconds(team, shape, 1, (double)shape->bytes);
+    return combining_steps(f, shape, steps_to(f->p), shape->bytes) + steps_seconds(f, shape, 1, (double)shape->bytes);
 }
 
 static void await(struct team *team, int from, char *data, size_t bytes, int tag) {

@@ -104,10 +104,10 @@ enum outcome gather_bruck(struct team *team, const struct call *call) {
     return gathering_end(&g);
 }
 
-double gather_bruck_cost(const struct team *team, const struct shape *shape) {
+double gather_bruck_cost(const struct figures *f, const struct shape *shape) {
     double seconds = 0;
-    for (int h = 1; h < team->p; h *= 2)
-        seconds += steps_seconds(team, shape, 1, (double)(h < team->p - h ? h : team->p - h) * (double)shape->bytes);
+    for (int h = 1; h < f->p; h *= 2)
+        seconds += steps_seconds(f, shape, 1, (double)(h < f->p - h ? h : f->p - h) * (double)shape->bytes);
     return seconds;
 }
 
@@ -171,8 +171,8 @@ enum outcome gather_grid(struct team *team, const struct call *call) {
     return gathering_end(&g);
 }
 
-double gather_grid_cost(const struct team *team, const struct shape *shape) {
-    struct grid grid = grid_of(team->p);
-    double width = (double)team->p / grid.rows, n = (double)shape->bytes;
-    return burst_seconds(team, shape, width - 1, n) + burst_seconds(team, shape, grid.rows - 1, width * n);
+double gather_grid_cost(const struct figures *f, const struct shape *shape) {
+    struct grid grid = grid_of(f->p);
+    double width = (double)f->p / grid.rows, n = (double)shape->bytes;
+    return burst_seconds(f, shape, width - 1, n) + burst_seconds(f, shape, grid.rows - 1, width * n);
 }

@@ -31,7 +31,7 @@ enum outcome gathering_end(const struct gathering *g);
 /* The allgathers of the rows bruck and mnco, which have an alltoall of their own. */
 enum outcome gather_bruck(struct team *team, const struct call *call);
 enum outcome gather_grid(struct team *team, const struct call *call);
-double gather_bruck_cost(const struct team *team, const struct shape *shape);
-double gather_grid_cost(const struct team *team, const struct shape *shape);
+double gather_bruck_cost(const struct figures *f, const struct shape *shape);
+double gather_grid_cost(const struct figures *f, const struct shape *shape);
 
 #endif

@@ -11,12 +11,12 @@ extern const struct algorithm_code algorithm_halving;
 
 enum { TAG, TAG_EXTRA };
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
-    size_t bytes = vector_bytes(team, shape);
-    bool power = (team->p & (team->p - 1)) == 0;
-    double seconds = power ? 0 : combining_steps(team, shape, 1, bytes) + steps_seconds(team, shape, 1, (double)shape->bytes);
-    for (int left = team->p; left > 1; left /= 2) seconds += combining_steps(team, shape, 1, bytes /= 2);
+    size_t bytes = vector_bytes(f, shape);
+    bool power = (f->p & (f->p - 1)) == 0;
+    double seconds = power ? 0 : combining_steps(f, shape, 1, bytes) + steps_seconds(f, shape, 1, (double)shape->bytes);
+    for (int left = f->p; left > 1; left /= 2) seconds += combining_steps(f, shape, 1, bytes /= 2);
     return seconds;
 }
 

@@ -32,20 +32,20 @@ static enum outcome run(struct team *team, const struct call *call, const struct
 }
 
 /* An allgather has nothing to transpose. */
-static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
-    (void)team;
+static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+    (void)f;
     return is_personal(calls->largest.collective) || arguments->owners == OWNERS_rows;
 }
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
-    if (!is_personal(shape->collective)) return gather_grid_cost(team, shape);
+    if (!is_personal(shape->collective)) return gather_grid_cost(f, shape);
     int rows, columns;
-    tiling_sides(team->p, &rows, &columns);
-    double p = team->p, senders = p / rows, receivers = p / columns, n = (double)shape->bytes;
+    tiling_sides(f->p, &rows, &columns);
+    double p = f->p, senders = p / rows, receivers = p / columns, n = (double)shape->bytes;
     double first = senders > columns ? senders : columns, second = receivers > rows ? receivers : rows;
-    return burst_seconds(team, shape, first, p * n / first) + copy_seconds(team, p, shape->bytes) +
-           burst_seconds(team, shape, second, p * n / second);
+    return burst_seconds(f, shape, first, p * n / first) + copy_seconds(f, p, shape->bytes) +
+           burst_seconds(f, shape, second, p * n / second);
 }
 
 static const char *const variants[] = {"mnco(rows)", "mnco(morton)", NULL};

@@ -9,10 +9,10 @@ extern const struct algorithm_code algorithm_pairwise;
 
 enum { TAG = 1 };
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
-    double steps = team->p - 1, window = arguments->number ? arguments->number : 1;
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+    double steps = f->p - 1, window = arguments->number ? arguments->number : 1;
     if (window > steps) window = steps;
-    return steps / window * burst_seconds(team, shape, window, (double)shape->bytes);
+    return steps / window * burst_seconds(f, shape, window, (double)shape->bytes);
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

@@ -18,8 +18,8 @@ struct pieces {
 bool pieces_get(struct pieces *pieces, struct team *team, const struct reduction *reduction, size_t bytes);
 
 /* Seconds for so many steps, one after the other, in each of which a vector comes and is combined. */
-static inline double combining_steps(const struct team *team, const struct shape *shape, int steps, size_t bytes) {
-    return steps_seconds(team, shape, steps, (double)bytes) + steps * combine_seconds(bytes);
+static inline double combining_steps(const struct figures *f, const struct shape *shape, int steps, size_t bytes) {
+    return steps_seconds(f, shape, steps, (double)bytes) + steps * combine_seconds(bytes);
 }
 static inline int steps_to(int p) {
     int steps = 0;

@@ -9,10 +9,10 @@ extern const struct algorithm_code algorithm_prefix;
 
 enum { TAG };
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
-    int steps = steps_to(team->p);
-    return combining_steps(team, shape, steps, shape->bytes) + steps * combine_seconds(shape->bytes);
+    int steps = steps_to(f->p);
+    return combining_steps(f, shape, steps, shape->bytes) + steps * combine_seconds(shape->bytes);
 }
 
 /* One step: the piece of mine goes w ranks on, that of another comes. */

@@ -10,10 +10,10 @@ extern const struct algorithm_code algorithm_recursive;
 
 enum { TAG };
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
-    bool power = (team->p & (team->p - 1)) == 0;
-    return combining_steps(team, shape, steps_to(team->p) + !power, shape->bytes);
+    bool power = (f->p & (f->p - 1)) == 0;
+    return combining_steps(f, shape, steps_to(f->p) + !power, shape->bytes);
 }
 
 /* One rank's part in a piece. `mine` is what it has combined, in one of three places. */

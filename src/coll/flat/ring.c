@@ -6,9 +6,9 @@
 
 extern const struct algorithm_code algorithm_ring;
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
-    return steps_seconds(team, shape, team->p - 1, (double)shape->bytes);
+    return steps_seconds(f, shape, f->p - 1, (double)shape->bytes);
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

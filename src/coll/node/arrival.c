@@ -116,15 +116,14 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
 }
 
 /* Per rank one copy and one combination, and others' cache lines; ranks that run ahead wait when a ring is full. */
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     static const double visit_seconds = 100e-9;
     double pieces = (double)(shape->bytes / bytes3 + 1);
     int class = 0;
     while (class < sizes - 1 && classes[class].bytes < shape->bytes) class ++;
     uint32_t depth = classes[class].depth;
-    return crowding(team) * (pieces * visit_seconds + 2 * combine_seconds(shape->bytes)) +
-           pieces / depth * team->usual_sync_seconds;
+    return crowding(f) * (pieces * visit_seconds + 2 * combine_seconds(shape->bytes)) + pieces / depth * f->usual_sync_seconds;
 }
 
 const struct algorithm_code algorithm_arrival = {.loose = true, .copies_in = true, .cost = cost, .run = run};

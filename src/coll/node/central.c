@@ -5,10 +5,10 @@
 
 extern const struct algorithm_code algorithm_central;
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     (void)shape;
-    return team->sync_seconds;
+    return f->sync_seconds;
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

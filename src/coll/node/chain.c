@@ -41,8 +41,8 @@ static inline struct record *record_at(struct ring *ring, uint32_t at) {
     return (struct record *)(void *)((char *)ring->lines + (size_t)(at % ring_lines) * line);
 }
 
-static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
-    (void)team, (void)arguments;
+static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+    (void)f, (void)arguments;
     return calls->largest.bytes <= most_bytes;
 }
 
@@ -120,11 +120,11 @@ HOT static void pass_by(struct team *team, uint32_t lines) {
 /* ---- the call ---- */
 
 /* A visit as in arrival.c. Ranks that run ahead wait when a ring is full. */
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     static const double visit_seconds = 100e-9;
     double calls = (double)ring_lines / lines_of(shape->bytes);
-    return 2 / calls * team->usual_sync_seconds + crowding(team) * (visit_seconds + 2 * combine_seconds(shape->bytes));
+    return 2 / calls * f->usual_sync_seconds + crowding(f) * (visit_seconds + 2 * combine_seconds(shape->bytes));
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

@@ -7,15 +7,14 @@
 
 extern const struct algorithm_code algorithm_cico;
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
-    size_t blocks = is_personal(shape->collective) ? (size_t)typical_blocks(team, shape) : 1;
-    size_t chunk = team->slot / blocks / 64 * 64, rounds = chunk > 0 ? (shape->bytes + chunk - 1) / chunk : 1;
+    size_t blocks = is_personal(shape->collective) ? (size_t)typical_blocks(f, shape) : 1;
+    size_t chunk = f->slot / blocks / 64 * 64, rounds = chunk > 0 ? (shape->bytes + chunk - 1) / chunk : 1;
     if (rounds == 0) rounds = 1; /* nothing is known of the size */
     /* Where ranks share a processor, short staged blocks cost twice: nothing prefetches them (measured as the rest, cost.c). */
-    double dear = crowding(team) > 1 && shape->bytes < 16 << 10 ? 2 : 1;
-    return (double)rounds * team->sync_seconds +
-           2 * dear * crowding(team) * copy_seconds(team, typical_blocks(team, shape), shape->bytes);
+    double dear = crowding(f) > 1 && shape->bytes < 16 << 10 ? 2 : 1;
+    return (double)rounds * f->sync_seconds + 2 * dear * crowding(f) * copy_seconds(f, typical_blocks(f, shape), shape->bytes);
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

@@ -7,11 +7,10 @@
 
 extern const struct algorithm_code algorithm_combine;
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
-    size_t bytes = vector_bytes(team, shape), rounds = bytes / team->slot + 1;
-    return (double)rounds * team->usual_sync_seconds + team->p * combine_seconds(bytes) +
-           crowding(team) * copy_seconds(team, 2, bytes);
+    size_t bytes = vector_bytes(f, shape), rounds = bytes / f->slot + 1;
+    return (double)rounds * f->usual_sync_seconds + f->p * combine_seconds(bytes) + crowding(f) * copy_seconds(f, 2, bytes);
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

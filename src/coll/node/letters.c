@@ -25,10 +25,12 @@ static char *own_area(struct team *team, const struct sending *s, struct box *bo
     return box_wait_room(team, box, (uint32_t)letter->room);
 }
 
-static size_t room_of(const struct team *team, const struct letter *letter) { return letter->room < 0 ? inside : team->box_room; }
+static size_t room_of(const struct team *team, const struct letter *letter) {
+    return letter->room < 0 ? inside : team->figures.box_room;
+}
 
 static void begin_group(struct team *team, struct sending *s, struct box *box, struct letter *letter) {
-    s->group = group_of(s->blocks, s->first, (int)(team->box_room / 2 / sizeof(uint64_t)) - 1);
+    s->group = group_of(s->blocks, s->first, (int)(team->figures.box_room / 2 / sizeof(uint64_t)) - 1);
     letter->first = s->first;
     letter->count = s->group.count;
     s->first += s->group.count;

@@ -40,13 +40,13 @@ static struct part my_share(const struct team *team, const struct reduction *red
 bool levels_pay(const struct team *team, const struct call *call) {
     static const double crossing_seconds = 1 / 20e9;
     const struct reduction *reduction = call->reduction;
-    if (team->domains < 2 || team->domains >= (uint32_t)team->p || !team->domain_of) return false;
+    if (team->figures.domains < 2 || team->figures.domains >= (uint32_t)team->p || !team->domain_of) return false;
     if (call->shape.collective == COLL_scan || call->shape.collective == COLL_exscan) return false;
     for (int r = 1; r < team->p && !reduction->commutes; r++)
         if (team->domain_of[r] < team->domain_of[r - 1]) return false;
-    double p = team->p, domains = team->domains, spared = p - p / domains - (domains - 1);
+    double p = team->p, domains = team->figures.domains, spared = p - p / domains - (domains - 1);
     double slice = (double)(reduction->count * reduction->bytes) / p;
-    return spared > 0 && crowding(team) * slice * spared * crossing_seconds >= team->usual_sync_seconds;
+    return spared > 0 && crowding(&team->figures) * slice * spared * crossing_seconds >= team->figures.usual_sync_seconds;
 }
 
 uint32_t levels_post(const struct team *team, const struct reduction *reduction, uint32_t half, char **memory) {
@@ -54,7 +54,7 @@ uint32_t levels_post(const struct team *team, const struct reduction *reduction,
     uint64_t *offset = card_at(team, half, team->me);
     *memory = NULL;
     *offset = in_stage;
-    if (bytes <= team->slot) return 0;
+    if (bytes <= team->figures.slot) return 0;
     *memory = malloc(bytes);
     if (!*memory) return NO_MEMORY;
     return team_reaches(team, *memory, bytes, offset) ? 0 : SEND_UNREACHABLE;
@@ -63,7 +63,7 @@ uint32_t levels_post(const struct team *team, const struct reduction *reduction,
 /* Where rank `owner` has its share. */
 static char *share_of(const struct team *team, uint32_t half, int owner) {
     const uint64_t *offset = card_at(team, half, owner);
-    if (*offset == in_stage) return stage_of(team, half ^ 1, owner, team->slot);
+    if (*offset == in_stage) return stage_of(team, half ^ 1, owner, team->figures.slot);
     return (char *)(team->peers[0][owner] + *offset);
 }
 

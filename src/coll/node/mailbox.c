@@ -121,10 +121,10 @@ static bool one_sends(enum collective c) { return among(c, BIT(bcast) | SCATTERS
  * one rank sends it has a processor to itself. Where neighbours share processors, each of them waits for others in turn: EPYC
  * virtual machine with 2 cores, 2026-11, `mortar bench neighbor_alltoall`, 64 ranks, 2D grid, 4 KiB: 170 us staged, 315 us
  * straight, 70 us a barrier. */
-static size_t most_staged(const struct team *team, enum collective c) {
+static size_t most_staged(const struct figures *f, enum collective c) {
     enum { least = 1 << 10, turns = 4, block = 256 };
-    double times = one_sends(c) ? crowding(team) : among(c, NEIGHBORS) && crowding(team) > 1 ? turns : 1;
-    size_t bytes = (size_t)(times * (double)short_bytes(team, block));
+    double times = one_sends(c) ? crowding(f) : among(c, NEIGHBORS) && crowding(f) > 1 ? turns : 1;
+    size_t bytes = (size_t)(times * (double)short_bytes(f, block));
     return bytes > least ? bytes : least;
 }
 
@@ -140,7 +140,7 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
     uint32_t one[2] = {0};
     struct sending s = {.blocks = call->trouble ? NULL : call->sends,
                         .op = box_next_op(team),
-                        .most = most_staged(team, call->shape.collective),
+                        .most = most_staged(&team->figures, call->shape.collective),
                         .rooms = one_sends(call->shape.collective) ? BOXES : 2,
                         .readers = readers_of(team, call)};
     struct receiving r = {.call = call, .copier = &arguments->copier, .op = s.op, .count = sources_of(team, call)};
@@ -166,18 +166,18 @@ static int prepare(struct team *team, const struct arguments *arguments) {
 }
 
 /* Neighbours wait for each other's data, if not for everybody's: said to be three quarters of a barrier. */
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     static const double neighbourly = 0.75;
     enum collective c = shape->collective;
     bool scatter = among(c, SCATTERS), neighbours = among(c, NEIGHBORS);
-    size_t offered = scatter ? shape->bytes * (size_t)team->p : shape->bytes;
-    bool staged = offered <= most_staged(team, c) && offered <= team->box_room;
-    double copies = staged && c != COLL_bcast ? 2 : 1, wait = (staged ? 1.0 / BOXES : 1) * team->sync_seconds;
-    if (c == COLL_bcast) return wait + crowding(team) * copy_seconds(team, 1, shape->bytes);
-    if (!neighbours) return wait + copies * copy_seconds(team, team->p, shape->bytes); /* all by the root */
-    wait = (staged ? 1 : 2) * neighbourly * team->sync_seconds;
-    return wait + copies * crowding(team) * copy_seconds(team, typical_blocks(team, shape), shape->bytes);
+    size_t offered = scatter ? shape->bytes * (size_t)f->p : shape->bytes;
+    bool staged = offered <= most_staged(f, c) && offered <= f->box_room;
+    double copies = staged && c != COLL_bcast ? 2 : 1, wait = (staged ? 1.0 / BOXES : 1) * f->sync_seconds;
+    if (c == COLL_bcast) return wait + crowding(f) * copy_seconds(f, 1, shape->bytes);
+    if (!neighbours) return wait + copies * copy_seconds(f, f->p, shape->bytes); /* all by the root */
+    wait = (staged ? 1 : 2) * neighbourly * f->sync_seconds;
+    return wait + copies * crowding(f) * copy_seconds(f, typical_blocks(f, shape), shape->bytes);
 }
 
 const struct algorithm_code algorithm_mailbox = {.loose = true, .prepare = prepare, .cost = cost, .run = run};

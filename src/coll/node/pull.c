@@ -27,12 +27,12 @@ static int prepare(struct team *team, const struct arguments *arguments) {
 }
 
 /* Any blocks that are short are staged: two copies, but one barrier. */
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
-    double blocks = typical_blocks(team, shape);
+    double blocks = typical_blocks(f, shape);
     size_t sent = (size_t)(is_personal(shape->collective) ? blocks : 1) * shape->bytes;
-    bool staged = is_vector(shape->collective) && sent <= short_bytes(team, usual_block) && sent <= team->slot / 2;
-    return (staged ? 1 : 2) * team->sync_seconds + (staged ? 2 : 1) * crowding(team) * copy_seconds(team, blocks, shape->bytes);
+    bool staged = is_vector(shape->collective) && sent <= short_bytes(f, usual_block) && sent <= f->slot / 2;
+    return (staged ? 1 : 2) * f->sync_seconds + (staged ? 2 : 1) * crowding(f) * copy_seconds(f, blocks, shape->bytes);
 }
 
 HOT static void walk(const struct team *team, const struct call *call, uint32_t half, const struct arguments *arguments) {
@@ -42,14 +42,14 @@ HOT static void walk(const struct team *team, const struct call *call, uint32_t 
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
-    if (is_vector(call->shape.collective)) return vector_exchange(team, call, arguments, short_bytes(team, usual_block));
+    if (is_vector(call->shape.collective)) return vector_exchange(team, call, arguments, short_bytes(&team->figures, usual_block));
     uint32_t half = team->epoch & 1, mine = publish(team, call, others_write(arguments));
     bool path = arguments->path && team_has_path(team, arguments->path);
     if (mine && path) mine = outside_trouble(team, call, arguments, mine);
     uint32_t trouble = sync_all(team, mine);
     if (trouble & LEAVE) return LEFT;
     if (trouble & TYPED && !(trouble & SEND_UNREACHABLE && call->straight))
-        return typed_exchange(team, call, arguments, short_bytes(team, usual_block));
+        return typed_exchange(team, call, arguments, short_bytes(&team->figures, usual_block));
     if (trouble & TYPED) return OUT_OF_REACH;
     if (trouble && path && !(trouble & MUST_STAGE)) {
         bool fine = outside_walk(team, call, half, arguments, trouble);

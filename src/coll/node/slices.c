@@ -21,14 +21,14 @@ static int prepare(struct team *team, const struct arguments *arguments) {
     return error ? error : team_map(team, false);
 }
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
-    size_t bytes = vector_bytes(team, shape), slice = bytes / (size_t)team->p + 1;
+    size_t bytes = vector_bytes(f, shape), slice = bytes / (size_t)f->p + 1;
     double results = shape->collective == COLL_reduce || shape->collective == COLL_reduce_scatter ||
                              shape->collective == COLL_reduce_scatter_block
                          ? 1
-                         : team->p;
-    return 2 * team->usual_sync_seconds + crowding(team) * (team->p * combine_seconds(slice) + copy_seconds(team, results, slice));
+                         : f->p;
+    return 2 * f->usual_sync_seconds + crowding(f) * (f->p * combine_seconds(slice) + copy_seconds(f, results, slice));
 }
 
 /* ---- where the vectors lie ---- */
@@ -107,13 +107,13 @@ static void put(const struct task *task, int rank, size_t element, const char *f
 /* The same of what each domain has made of its vectors; these lie in pieces. */
 static char *combine_partials(const struct task *task, size_t at, size_t count) {
     const struct reduction *reduction = task->reduction;
-    for (uint32_t d = task->team->domains; d-- > 0;)
+    for (uint32_t d = task->team->figures.domains; d-- > 0;)
         for (size_t done = 0, now; done < count; done += now) {
             const char *from;
             char *to = task->strips[0] + done * reduction->bytes;
             now = levels_at(task->team, reduction, task->half, d, at + done, &from);
             if (now > count - done) now = count - done;
-            if (d + 1 == task->team->domains) memcpy(to, from, now * reduction->bytes);
+            if (d + 1 == task->team->figures.domains) memcpy(to, from, now * reduction->bytes);
             else reduction->combine(reduction, from, to, now);
         }
     return task->strips[0];
@@ -165,7 +165,8 @@ static void work(const struct task *task, const struct call *call, const struct 
 /* Vectors that do not stay in the node's caches between a call and what reads its results. */
 static struct copier copier_for(const struct team *team, const struct reduction *reduction) {
     size_t vectors = 2 * (size_t)team->p;
-    bool past = team->l3_bytes > 0 && reduction->count * reduction->bytes > team->l3_bytes / vectors && kernels[KERNEL_nt].usable();
+    bool past = team->figures.l3_bytes > 0 && reduction->count * reduction->bytes > team->figures.l3_bytes / vectors &&
+                kernels[KERNEL_nt].usable();
     return (struct copier){.kernel = past ? KERNEL_nt : KERNEL_plain};
 }
 

@@ -8,7 +8,7 @@
 
 HOT static size_t chunk_that_fits(const struct team *team, const struct shape *shape, size_t wish) {
     size_t blocks = shape->collective == COLL_alltoall ? (size_t)team->p : 1;
-    size_t most = team->slot / blocks / 64 * 64; /* at least 64: see MORTAR_SLOT in birth.c */
+    size_t most = team->figures.slot / blocks / 64 * 64; /* at least 64: see MORTAR_SLOT in birth.c */
     size_t chunk = wish > 0 && wish < most ? wish : most;
     return chunk < shape->bytes ? chunk : shape->bytes;
 }

@@ -40,8 +40,8 @@ static inline struct reader *reader_of(const struct team *team, int rank) {
 
 enum { most_bytes = sizeof((struct slot *)0)->block };
 
-static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
-    (void)team, (void)arguments;
+static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+    (void)f, (void)arguments;
     return calls->largest.bytes <= most_bytes;
 }
 
@@ -119,9 +119,9 @@ HOT static void get(struct team *team, const struct call *call, uint32_t number)
 
 /* ---- the call ---- */
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
-    return team->sync_seconds / slots + crowding(team) * copy_seconds(team, 1, shape->bytes);
+    return f->sync_seconds / slots + crowding(f) * copy_seconds(f, 1, shape->bytes);
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

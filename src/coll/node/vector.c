@@ -32,8 +32,8 @@ static char *area_of(const struct exchange *x, int rank) { return stage_of(x->te
 bool is_vector(enum collective c) { return among(c, BIT(alltoallv) | BIT(alltoallw) | BIT(allgatherv) | NEIGHBORS); }
 bool is_personal(enum collective c) { return among(c, PERSONAL); }
 
-size_t short_bytes(const struct team *team, size_t block) {
-    return (size_t)(team->sync_seconds / (crowding(team) * copy_seconds(team, 1, block) / (double)block));
+size_t short_bytes(const struct figures *f, size_t block) {
+    return (size_t)(f->sync_seconds / (crowding(f) * copy_seconds(f, 1, block) / (double)block));
 }
 
 /* ---- before the barrier ---- */
@@ -42,7 +42,7 @@ size_t short_bytes(const struct team *team, size_t block) {
  * stages then is out of reach. Of a neighbourhood's ranks nothing is known. */
 HOT static size_t first_room(const struct exchange *x, const struct last_call *last, size_t most) {
     const struct call *call = x->call;
-    size_t slot = x->team->slot, chunk = x->arguments->chunk, room = 64;
+    size_t slot = x->team->figures.slot, chunk = x->arguments->chunk, room = 64;
     if (call->neighbours) return slot;
     size_t table = starts_bytes(call->sends->count);
     if (chunk > 0 && chunk < slot) room = chunk * (size_t)call->sends->count + table;
@@ -174,7 +174,7 @@ static void fit_rows(const struct exchange *x) {
 /* Rounds until nobody has more. My last card lies in the other half, which only I write. */
 static void take_more(struct exchange *x, uint32_t trouble) {
     struct team *team = x->team;
-    x->room = x->arguments->chunk ? x->room : team->slot;
+    x->room = x->arguments->chunk ? x->room : team->figures.slot;
     while (trouble & MORE) {
         const struct offer *before = &card_of(x, team->me)->sends;
         x->half = team->epoch & 1;

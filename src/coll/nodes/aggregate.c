@@ -9,18 +9,18 @@
 
 extern const struct algorithm_code algorithm_aggregate;
 
-static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
-    return lanes_can(team, calls, arguments, team->places->most);
+static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+    return lanes_can(f, calls, arguments, f->most);
 }
 
 static int prepare(struct team *team, const struct arguments *arguments) {
     return lanes_prepare(team, arguments, team->places->most);
 }
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
-    double inner = lanes_seconds(team, shape, arguments, team->places->most), blocks = typical_blocks(team, shape);
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+    double inner = lanes_seconds(f, shape, arguments, f->most), blocks = typical_blocks(f, shape);
     if (inner < 0) return -1;
-    return inner + lanes_copy(team, shape, blocks) + (team->places->in_order ? 0 : lanes_copy(team, shape, blocks));
+    return inner + lanes_copy(f, shape, blocks) + (f->in_order ? 0 : lanes_copy(f, shape, blocks));
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

@@ -10,19 +10,19 @@
 
 extern const struct algorithm_code algorithm_distribute;
 
-static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
-    return lanes_can(team, calls, arguments, team->places->most);
+static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+    return lanes_can(f, calls, arguments, f->most);
 }
 
 static int prepare(struct team *team, const struct arguments *arguments) {
     return lanes_prepare(team, arguments, team->places->most);
 }
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
-    double inner = lanes_seconds(team, shape, arguments, team->places->most), blocks = typical_blocks(team, shape);
-    bool packs = is_personal(shape->collective) && !team->places->in_order;
-    if (inner >= 0 && among(shape->collective, ALLGATHERS)) return inner + lanes_spread_copy(team, shape);
-    return inner < 0 ? -1 : inner + lanes_copy(team, shape, blocks) + (packs ? lanes_copy(team, shape, blocks) : 0);
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+    double inner = lanes_seconds(f, shape, arguments, f->most), blocks = typical_blocks(f, shape);
+    bool packs = is_personal(shape->collective) && !f->in_order;
+    if (inner >= 0 && among(shape->collective, ALLGATHERS)) return inner + lanes_spread_copy(f, shape);
+    return inner < 0 ? -1 : inner + lanes_copy(f, shape, blocks) + (packs ? lanes_copy(f, shape, blocks) : 0);
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

@@ -34,11 +34,11 @@ static struct shape inner_shape(const struct shape *shape) {
     return inner;
 }
 
-static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
+static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
     struct calls inner = {.largest = inner_shape(&calls->largest)},
                  local = {.largest = {.collective = COLL_alltoallv, .bytes = calls->largest.bytes, .unsized = true}};
-    return arguments->inner && arguments->local && routine_fits(arguments->inner, team, &inner) &&
-           routine_fits(arguments->local, team->model, &local);
+    return arguments->inner && arguments->local && routine_fits(arguments->inner, f, &inner) &&
+           routine_fits(arguments->local, f->node, &local);
 }
 
 static int prepare(struct team *team, const struct arguments *arguments) {
@@ -47,10 +47,10 @@ static int prepare(struct team *team, const struct arguments *arguments) {
     return messages_agree(team, error == 0 && last == 0) ? 0 : -EIO;
 }
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     struct shape inner = inner_shape(shape), local = {.collective = COLL_alltoallv, .bytes = shape->bytes, .unsized = true};
-    double across = routine_cost(arguments->inner, team, &inner), near = routine_cost(arguments->local, team->model, &local);
-    return across < 0 || near < 0 ? -1 : near + across * (team->p - team->model->p) / (team->p - 1);
+    double across = routine_cost(arguments->inner, f, &inner), near = routine_cost(arguments->local, f->node, &local);
+    return across < 0 || near < 0 ? -1 : near + across * (f->p - f->node->p) / (f->p - 1);
 }
 
 /* ---- run ---- */

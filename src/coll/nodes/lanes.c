@@ -169,9 +169,9 @@ static struct blocks lane_side(struct passage *p, struct half *half, int m, cons
     return byte_runs(area, places->nodes, half->counts, half->displs);
 }
 
-static struct shape lane_shape(const struct team *team, const struct shape *shape, int lanes) {
-    double share = (double)team->p / team->places->nodes; /* ranks on a node, or those of them that a rank sends to */
-    double to = among(shape->collective, NEIGHBORS) ? typical_blocks(team, shape) / team->places->nodes : share;
+static struct shape lane_shape(const struct figures *f, const struct shape *shape, int lanes) {
+    double share = (double)f->p / f->nodes; /* ranks on a node, or those of them that a rank sends to */
+    double to = among(shape->collective, NEIGHBORS) ? typical_blocks(f, shape) / f->nodes : share;
     enum collective asked = lanes_ask(shape->collective);
     if (asked == COLL_allgatherv) to = 1;
     return (struct shape){.collective = asked,
@@ -186,7 +186,7 @@ static void run_lanes(struct passage *p) {
         struct team *lane = team_lane(p->team, question.lane);
         struct blocks sends = lane_side(p, &p->routes->out, m, &p->sends, p->out);
         struct blocks recvs = lane_side(p, &p->routes->in, m, &p->recvs, p->in);
-        struct call call = {.shape = lane_shape(p->team, &p->call->shape, p->routes->scheme.lanes),
+        struct call call = {.shape = lane_shape(&p->team->figures, &p->call->shape, p->routes->scheme.lanes),
                             .sends = &sends,
                             .recvs = &recvs,
                             .trouble = p->spoiled || p->failed ? NO_MEMORY : 0,
@@ -244,32 +244,29 @@ enum outcome lanes_run(struct team *team, const struct call *call, const struct 
 
 enum collective lanes_ask(enum collective collective) { return among(collective, ALLGATHERS) ? COLL_allgatherv : COLL_alltoallv; }
 
-bool lanes_can(const struct team *team, const struct calls *calls, const struct arguments *arguments, int lanes) {
+bool lanes_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments, int lanes) {
     const struct shape *shape = &calls->largest;
-    struct team lane = lane_like(team);
-    struct calls asked = {.largest = lane_shape(team, shape, lanes)};
-    double most = (double)shape->bytes * team->p * (is_personal(shape->collective) ? team->places->most : 1);
+    struct figures lane = figures_of_lane(f);
+    struct calls asked = {.largest = lane_shape(f, shape, lanes)};
+    double most = (double)shape->bytes * f->p * (is_personal(shape->collective) ? f->most : 1);
     if (arguments->inner && !arguments->inner->algorithm->code->run && most > INT_MAX) return false;
-    return arguments->inner && lanes <= team->places->most && routine_fits(arguments->inner, &lane, &asked);
+    return arguments->inner && lanes <= f->most && routine_fits(arguments->inner, &lane, &asked);
 }
 
-double lanes_seconds(const struct team *team, const struct shape *shape, const struct arguments *arguments, int lanes) {
-    struct team lane = lane_like(team);
-    struct shape asked = lane_shape(team, shape, lanes);
-    int least = team->p;
-    for (int n = 0; n < team->places->nodes; n++)
-        if (ranks_on(team->places, n) < least) least = ranks_on(team->places, n);
+double lanes_seconds(const struct figures *f, const struct shape *shape, const struct arguments *arguments, int lanes) {
+    struct figures lane = figures_of_lane(f);
+    struct shape asked = lane_shape(f, shape, lanes);
     double each = routine_cost(arguments->inner, &lane, &asked);
-    return each < 0 ? -1 : 2 * team->model->sync_seconds + (lanes + least - 1) / least * each;
+    return each < 0 ? -1 : 2 * f->node->sync_seconds + (lanes + f->fewest - 1) / f->fewest * each;
 }
 
-double lanes_spread_copy(const struct team *team, const struct shape *shape) {
-    double pieces = team->places->in_order ? 1 : team->p;
-    double all = copy_seconds(team->model, pieces, (size_t)(team->p * (double)shape->bytes / pieces));
-    return crowding(team->model) * (all + copy_seconds(team->model, 1, shape->bytes));
+double lanes_spread_copy(const struct figures *f, const struct shape *shape) {
+    double pieces = f->in_order ? 1 : f->p;
+    double all = copy_seconds(f->node, pieces, (size_t)(f->p * (double)shape->bytes / pieces));
+    return crowding(f->node) * (all + copy_seconds(f->node, 1, shape->bytes));
 }
 
-double lanes_copy(const struct team *team, const struct shape *shape, double pieces) {
-    double bytes = typical_blocks(team, shape) * (double)shape->bytes;
-    return crowding(team->model) * copy_seconds(team->model, pieces, (size_t)(bytes / pieces));
+double lanes_copy(const struct figures *f, const struct shape *shape, double pieces) {
+    double bytes = typical_blocks(f, shape) * (double)shape->bytes;
+    return crowding(f->node) * copy_seconds(f->node, pieces, (size_t)(bytes / pieces));
 }

@@ -51,13 +51,13 @@ size_t pairs_cut(const struct scheme *scheme, size_t rows, size_t columns, int l
 enum outcome lanes_run(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme);
 /* As the members of struct algorithm_code. */
 enum collective lanes_ask(enum collective collective);
-bool lanes_can(const struct team *team, const struct calls *calls, const struct arguments *arguments, int lanes);
+bool lanes_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments, int lanes);
 /* Copying apart, which is the algorithm's own: -1 where nobody knows what the inner routine takes. */
-double lanes_seconds(const struct team *team, const struct shape *shape, const struct arguments *arguments, int lanes);
+double lanes_seconds(const struct figures *f, const struct shape *shape, const struct arguments *arguments, int lanes);
 /* Seconds for each rank to copy what it sends, or receives, in so many pieces. */
-double lanes_copy(const struct team *team, const struct shape *shape, double pieces);
+double lanes_copy(const struct figures *f, const struct shape *shape, double pieces);
 /* The same of lanes_spread: its own block, and all that has come, in one piece where ranks are numbered node by node. */
-double lanes_spread_copy(const struct team *team, const struct shape *shape);
+double lanes_spread_copy(const struct figures *f, const struct shape *shape);
 
 /* ---- spread.c: allgather and allgatherv ---- */
 enum outcome lanes_spread(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme);

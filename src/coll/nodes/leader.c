@@ -10,19 +10,19 @@ extern const struct algorithm_code algorithm_leader;
 
 static int leaders(const struct arguments *arguments) { return arguments->number ? (int)arguments->number : 1; }
 
-static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
-    return lanes_can(team, calls, arguments, leaders(arguments));
+static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+    return lanes_can(f, calls, arguments, leaders(arguments));
 }
 
 static int prepare(struct team *team, const struct arguments *arguments) {
     return lanes_prepare(team, arguments, leaders(arguments));
 }
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
-    double inner = lanes_seconds(team, shape, arguments, leaders(arguments)), blocks = typical_blocks(team, shape);
-    double packed = is_personal(shape->collective) ? blocks < team->nodes ? blocks : team->nodes : 1;
-    if (inner >= 0 && among(shape->collective, ALLGATHERS)) return inner + lanes_spread_copy(team, shape);
-    return inner < 0 ? -1 : inner + lanes_copy(team, shape, packed) + lanes_copy(team, shape, blocks);
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+    double inner = lanes_seconds(f, shape, arguments, leaders(arguments)), blocks = typical_blocks(f, shape);
+    double packed = is_personal(shape->collective) ? blocks < f->nodes ? blocks : f->nodes : 1;
+    if (inner >= 0 && among(shape->collective, ALLGATHERS)) return inner + lanes_spread_copy(f, shape);
+    return inner < 0 ? -1 : inner + lanes_copy(f, shape, packed) + lanes_copy(f, shape, blocks);
 }
 
 static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {

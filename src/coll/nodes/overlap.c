@@ -30,30 +30,27 @@ struct overlap {
 
 static enum collective asks(enum collective collective) { return (void)collective, COLL_allgatherv; }
 
-static size_t head_bytes(const struct places *places) {
-    return (sizeof(struct progress) + (size_t)places->nodes * sizeof(int32_t) + 63) / 64 * 64;
+static size_t head_bytes(int nodes) { return (sizeof(struct progress) + (size_t)nodes * sizeof(int32_t) + 63) / 64 * 64; }
+
+static struct shape inner_shape(const struct figures *f, const struct shape *shape) {
+    return (struct shape){.collective = COLL_allgatherv, .bytes = shape->bytes * (size_t)f->p / (size_t)f->nodes, .beside = 1};
 }
 
-static struct shape inner_shape(const struct team *team, const struct shape *shape) {
-    return (struct shape){
-        .collective = COLL_allgatherv, .bytes = shape->bytes * (size_t)team->p / (size_t)team->places->nodes, .beside = 1};
-}
-
-static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
-    struct team lane = lane_like(team);
-    struct calls inner = {.largest = inner_shape(team, &calls->largest)};
-    size_t half = team->model->space_bytes / 2, head = head_bytes(team->places);
-    return calls->largest.bytes < (half - head) / (size_t)team->p && routine_fits(arguments->inner, &lane, &inner);
+static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+    struct figures lane = figures_of_lane(f);
+    struct calls inner = {.largest = inner_shape(f, &calls->largest)};
+    size_t half = f->node->space_bytes / 2, head = head_bytes(f->nodes);
+    return calls->largest.bytes < (half - head) / (size_t)f->p && routine_fits(arguments->inner, &lane, &inner);
 }
 
 static int prepare(struct team *team, const struct arguments *arguments) { return lanes_prepare(team, arguments, 1); }
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
-    struct team lane = lane_like(team);
-    struct shape inner = inner_shape(team, shape);
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+    struct figures lane = figures_of_lane(f);
+    struct shape inner = inner_shape(f, shape);
     double across = routine_cost(arguments->inner, &lane, &inner);
-    double unpack = crowding(team->model) * copy_seconds(team->model, team->p, shape->bytes);
-    return across < 0 ? -1 : team->model->sync_seconds + across + unpack;
+    double unpack = crowding(f->node) * copy_seconds(f->node, f->p, shape->bytes);
+    return across < 0 ? -1 : f->node->sync_seconds + across + unpack;
 }
 
 /* ---- where the blocks lie ---- */
@@ -114,7 +111,7 @@ static enum outcome ask_inner(const struct overlap *o, const struct routine *inn
     struct blocks recvs = byte_runs(o->area, lane->p, o->tables, o->tables + lane->p);
     struct block mine = block_of(&recvs, lane->me);
     struct blocks sends = {.base = mine.at, .count = 1, .layout = &layout_bytes, .each = mine.elements};
-    struct call call = {.shape = inner_shape(o->team, &o->call->shape),
+    struct call call = {.shape = inner_shape(&o->team->figures, &o->call->shape),
                         .in_place = true,
                         .sends = &sends,
                         .recvs = &recvs,
@@ -156,7 +153,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     char *space = team_space(team->node, &bytes);
     sides_of(team, call, &sends, &o.recvs);
     o.progress = (struct progress *)(void *)space;
-    o.area = space + head_bytes(team->places);
+    o.area = space + head_bytes(team->places->nodes);
     if (leads) {
         atomic_store(&o.progress->come, 0);
         atomic_store(&o.progress->sleepers, 0);

@@ -90,7 +90,7 @@ static void combine_part(const struct job *job, const struct staged *staged, str
 }
 
 /* Is it faster when one rank combines everything, and the others need not meet once more? */
-static bool is_short(const struct team *node, size_t bytes, int ranks) {
+static bool is_short(const struct figures *node, size_t bytes, int ranks) {
     return ranks * combine_seconds(bytes) < node->usual_sync_seconds + ranks * combine_seconds(bytes / (size_t)ranks);
 }
 
@@ -99,7 +99,7 @@ static void combine_node(const struct job *job, const struct staged *staged) {
     struct part all = {0, reduction->count};
     if (job->here == 1) return;
     /* The prefixes must be there before the leader goes on: all ranks want theirs. */
-    if (!is_prefix(job) && is_short(job->node, reduction->count * reduction->bytes, job->here)) {
+    if (!is_prefix(job) && is_short(&job->node->figures, reduction->count * reduction->bytes, job->here)) {
         if (job->leads) combine_part(job, staged, all);
         return;
     }
@@ -147,7 +147,7 @@ enum outcome universal_reduction(struct job *job) {
     size_t bytes = call->reduction->count * call->reduction->bytes;
     struct staged staged = staged_of(job);
     /* Elements with long gaps; asked of the fullest node, so that all leave. */
-    if ((double)staged.step * job->places->most > (double)(job_room(job->team) / 2)) return LEFT;
+    if ((double)staged.step * job->places->most > (double)(job_room(&job->team->figures) / 2)) return LEFT;
     stage(job, &staged);
     job_meet(job, job->absent);
     combine_node(job, &staged);
@@ -160,10 +160,10 @@ enum outcome universal_reduction(struct job *job) {
     return outcome;
 }
 
-double universal_combine_seconds(const struct team *team, const struct shape *shape) {
-    const struct team *node = team->model;
-    int ranks = team->places->most;
-    size_t bytes = vector_bytes(team, shape);
+double universal_combine_seconds(const struct figures *f, const struct shape *shape) {
+    const struct figures *node = f->node;
+    int ranks = f->most;
+    size_t bytes = vector_bytes(f, shape);
     bool alone = is_short(node, bytes, ranks);
     double combine = ranks * combine_seconds(alone ? bytes : bytes / (size_t)ranks) + (alone ? 0 : node->usual_sync_seconds);
     return combine + crowding(node) * copy_seconds(node, 2, bytes);

@@ -147,19 +147,19 @@ static int prepare(struct team *team, const struct arguments *arguments) {
     return team_agree(team, words_ready(team)) ? 0 : -ENOMEM;
 }
 
-static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
+static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
     (void)arguments;
-    return !calls->largest.ordered || team->places->in_order;
+    return !calls->largest.ordered || f->in_order;
 }
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     struct shape alone = *shape;
     alone.beside = 1; /* one rank of each node sends */
-    int steps = steps_to(team->places->nodes);
+    int steps = steps_to(f->nodes);
     double pieces = (double)(shape->bytes / bytes3 + 1),
-           inside = algorithms[ALGORITHM_arrival].code->cost(team->model, shape, arguments);
-    double words = steps * burst_seconds(team, &alone, team->places->most + 1, sizeof(struct word));
-    return inside + pieces * words + combining_steps(team, &alone, steps, shape->bytes);
+           inside = algorithms[ALGORITHM_arrival].code->cost(f->node, shape, arguments);
+    double words = steps * burst_seconds(f, &alone, f->most + 1, sizeof(struct word));
+    return inside + pieces * words + combining_steps(f, &alone, steps, shape->bytes);
 }
 
 const struct algorithm_code algorithm_tardy = {

@@ -19,27 +19,27 @@ static enum collective asks(enum collective collective) {
     }
 }
 
-struct shape job_shape(const struct team *team, const struct shape *shape) {
+struct shape job_shape(const struct figures *f, const struct shape *shape) {
     struct shape inner = {.collective = asks(shape->collective), .bytes = shape->bytes, .unsized = shape->unsized, .beside = 1};
     if (among(shape->collective, GATHERS | SCATTERS | BIT(reduce_scatter) | BIT(reduce_scatter_block)))
-        inner.bytes *= ((size_t)team->p + (size_t)team->places->nodes - 1) / (size_t)team->places->nodes;
+        inner.bytes *= ((size_t)f->p + (size_t)f->nodes - 1) / (size_t)f->nodes;
     return inner;
 }
 
 /* Bytes that a node's ranks put into its memory, at most, where that is known. */
-static double staged_bytes(const struct team *team, const struct shape *shape) {
+static double staged_bytes(const struct figures *f, const struct shape *shape) {
     if (shape->collective == COLL_bcast) return (double)shape->bytes;
-    if (among(shape->collective, SCATTERS)) return (double)shape->bytes * team->p;
-    return ((double)vector_bytes(team, shape) + 64) * team->places->most;
+    if (among(shape->collective, SCATTERS)) return (double)shape->bytes * f->p;
+    return ((double)vector_bytes(f, shape) + 64) * f->most;
 }
 
-static bool can(const struct team *team, const struct calls *calls, const struct arguments *arguments) {
+static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
     const struct shape *shape = &calls->largest;
     bool prefixes = shape->collective == COLL_scan || shape->collective == COLL_exscan;
-    if ((shape->ordered || prefixes) && !team->places->in_order) return false;
-    if (staged_bytes(team, shape) > (double)(job_room(team) / 2)) return false;
-    struct team lane = lane_like(team);
-    struct calls inner = {.largest = job_shape(team, shape)};
+    if ((shape->ordered || prefixes) && !f->in_order) return false;
+    if (staged_bytes(f, shape) > (double)(job_room(f) / 2)) return false;
+    struct figures lane = figures_of_lane(f);
+    struct calls inner = {.largest = job_shape(f, shape)};
     return routine_fits(arguments->inner, &lane, &inner);
 }
 
@@ -52,7 +52,7 @@ void job_meet(struct job *job, bool missing) {
 uint32_t job_among_nodes(const struct job *job, const struct call *call) {
     if (!job->leads) return 0;
     struct call inner = *call;
-    inner.shape = job_shape(job->team, &job->call->shape);
+    inner.shape = job_shape(&job->team->figures, &job->call->shape);
     inner.trouble = job->spoiled ? NO_MEMORY : 0;
     bool before = blocks_cut; /* a block of my own: that is nobody else's business */
     blocks_cut = false;
@@ -86,7 +86,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
                       .absent = call->trouble & LEAVE};
     size_t room;
     job.in = team_space(team->node, &room);
-    job.out = job.in + job_room(team);
+    job.out = job.in + job_room(&team->figures);
     job.here = ranks_on(places, job.home);
     job.leads = job.lane->me >= 0;
     switch (call->shape.collective) {
@@ -100,18 +100,18 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     }
 }
 
-static double cost(const struct team *team, const struct shape *shape, const struct arguments *arguments) {
-    struct team lane = lane_like(team);
-    struct shape inner = job_shape(team, shape);
+static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+    struct figures lane = figures_of_lane(f);
+    struct shape inner = job_shape(f, shape);
     double among_nodes = routine_cost(arguments->inner, &lane, &inner);
     if (among_nodes < 0) return -1;
-    const struct team *node = team->model;
+    const struct figures *node = f->node;
     if (among(shape->collective, REDUCTIONS))
-        return among_nodes + 2 * node->usual_sync_seconds + universal_combine_seconds(team, shape);
+        return among_nodes + 2 * node->usual_sync_seconds + universal_combine_seconds(f, shape);
     double seconds = among_nodes + 2 * node->sync_seconds;
     if (shape->collective == COLL_barrier) return seconds;
     if (shape->collective == COLL_gatherv) seconds += node->sync_seconds;
-    double blocks = among(shape->collective, GATHERS | SCATTERS) ? team->p : 1; /* the root's */
+    double blocks = among(shape->collective, GATHERS | SCATTERS) ? f->p : 1; /* the root's */
     return seconds + copy_seconds(node, blocks, shape->bytes) + crowding(node) * copy_seconds(node, 1, shape->bytes);
 }
 

@@ -23,9 +23,9 @@ struct job {
 };
 
 /* Bytes of `in`, and of `out`. */
-static inline size_t job_room(const struct team *team) { return team->model->space_bytes / 4 / 64 * 64; }
+static inline size_t job_room(const struct figures *f) { return f->node->space_bytes / 4 / 64 * 64; }
 /* What the leaders run: collective and bytes of a block. */
-struct shape job_shape(const struct team *team, const struct shape *shape);
+struct shape job_shape(const struct figures *f, const struct shape *shape);
 /* The first barrier of a call, or the second. missing: what I should have put into the node's memory. */
 void job_meet(struct job *job, bool missing);
 /* The leader runs the inner routine. Returns the trouble to arrive with. */
@@ -41,6 +41,6 @@ enum outcome universal_scatter(struct job *job);
 /* ---- reduced.c ---- */
 enum outcome universal_reduction(struct job *job);
 /* Seconds inside a node. */
-double universal_combine_seconds(const struct team *team, const struct shape *shape);
+double universal_combine_seconds(const struct figures *f, const struct shape *shape);
 
 #endif
