@@ -23,11 +23,11 @@ int mortar_plan(const char *plan);
 
 /* Which plans are worth a comparison for a collective ("alltoall") with blocks of so many bytes (of the mean block, where ranks
  * have counts of their own) over MPI_COMM_WORLD: written into texts[size], one a line, each a text for mortar_plan. The model's
- * choice and "native" come first; over several nodes then the best plan of each algorithm, then the others, what the model holds
- * for the cheapest first. As many as fit; a line has at most 64 bytes. Returns how many; -EINVAL: no such collective, or no room;
- * -ENOSYS: no MPI has been taken; -ENOMEM. The same on all ranks. Collective over MPI_COMM_WORLD. Between MPI_Init and
- * MPI_Finalize only. */
-int mortar_plans(const char *collective, size_t bytes, char *texts, size_t size);
+ * choice and "native" come first, then what is likely to win, then all others, what the model holds for the cheapest first.
+ * outside: not 0 for buffers outside the shared heap. As many as fit; a line has at most 64 bytes. Returns how many; -EINVAL: no
+ * such collective, or no room; -ENOSYS: no MPI has been taken; -ENOMEM. The same on all ranks. Collective over MPI_COMM_WORLD.
+ * Between MPI_Init and MPI_Finalize only. */
+int mortar_plans(const char *collective, size_t bytes, int outside, char *texts, size_t size);
 
 /* Writes the report of what ran so far to a file, or to standard error when path is "-". Collective over MPI_COMM_WORLD;
  * rank 0 writes. Between MPI_Init and MPI_Finalize only. Returns 0, or a negative errno on the rank that writes. */

@@ -84,7 +84,7 @@ struct figures imagined_node(int ranks) {
 }
 
 static double parts(const struct figures *f, const struct shape *asked, const struct plan *plan, double part[5]) {
-    const struct shape priced = shape_priced(asked), *shape = &priced;
+    const struct shape priced = shape_priced(f, asked), *shape = &priced;
     double all = plan->algorithm->code->cost(f, shape, &plan->arguments), rest = all;
     for (int i = 0; i < 4; i++) {
         struct figures other = *f;
@@ -103,7 +103,7 @@ static double parts(const struct figures *f, const struct shape *asked, const st
 static void print_far(const struct figures *f, const struct shape *shape) {
     static struct candidate candidates[most_candidates];
     const struct network *net = &f->network;
-    int count = plan_candidates(f, shape, candidates, most_candidates);
+    int count = plan_candidates(f, shape, true, candidates, most_candidates);
     printf(
         "  network: latency %.2f us, %.2f us of a rank for each message, %.2f us of a node, %.2f GB/s a rank, %.2f GB/s a node\n",
         net->latency * 1e6, net->overhead * 1e6, net->gap * 1e6, 1e-9 / net->byte, 1e-9 / net->node_byte);
@@ -127,18 +127,14 @@ static void print_far(const struct figures *f, const struct shape *shape) {
            count, net->measured ? "" : ", and until then as long as nobody has measured the network");
 }
 
+/* Of each algorithm the usual variant. */
 static void print_near(const struct figures *f, const struct shape *shape) {
-    struct team team = {.p = f->p, .figures = *f};
-    struct plan plan;
-    plan_choose(&team, shape, true, &plan);
-    printf("  %-32s %10s\n", "algorithm", "us");
-    for (int a = 0; a < ALGORITHMS; a++) {
-        const struct arguments usual = {0};
-        const struct algorithm_code *code = algorithms[a].code;
-        if (!code->cost || !can_run(&algorithms[a], &usual, f, shape)) continue;
-        printf("%c %-32s %10.2f\n", plan.algorithm == &algorithms[a] ? '*' : ' ',
-               plan.algorithm == &algorithms[a] ? plan.text : algorithms[a].name, code->cost(f, shape, &usual) * 1e6);
-    }
+    static struct candidate candidates[most_candidates];
+    int count = plan_candidates(f, shape, true, candidates, most_candidates);
+    printf("  %-32s %10s\n", "plan", "us");
+    for (int i = 0; i < count; i++)
+        if (candidates[i].variant == USUAL && candidates[i].seconds >= 0)
+            printf("%c %-32s %10.2f\n", i == 0 ? '*' : ' ', candidates[i].text, candidates[i].seconds * 1e6);
     printf("* is what mortar begins with, where a processor is there for each rank and buffers are in the shared heap.\n");
 }
 

@@ -108,7 +108,7 @@ struct world {
     const char *heap; /* why peers cannot reach what malloc gives; NULL: they can */
     char mpi[96], machine[128];
     int (*plan)(const char *), (*report)(const char *);
-    int (*plans)(const char *, size_t, char *, size_t);
+    int (*plans)(const char *, size_t, int, char *, size_t);
     struct seen seen; /* where it was asked for */
 };
 

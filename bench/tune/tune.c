@@ -110,13 +110,13 @@ static int ordered(const struct cell *cell, const struct contestant *list, int c
     return found_one;
 }
 
-/* Over several nodes the library says what is worth it, the first rank's to all. -1: that was no list of plans. */
+/* The library says what is worth it, the first rank's to all. -1: that was no list of plans. */
 static int given_plans(const struct world *world, const struct cell *cell, char texts[][plan_size]) {
     static char lines[256 * plan_size];
-    int given = world->plans(cell->kind->name, cell->bytes, lines, sizeof lines);
+    int given = world->plans(cell->kind->name, cell->bytes, cell->stack, lines, sizeof lines);
     const char *wrong = given < 0 ? strerror(-given) : NULL;
     library.bcast(lines, (int)sizeof lines, MPI_CHAR, 0, MPI_COMM_WORLD);
-    int count = candidates_given(lines, texts, most_candidates);
+    int count = candidates_given(lines, texts, world->seen.nodes > 1 ? most_asked : most_candidates);
     if (!wrong && count < 0) wrong = "a text that is too long, or none";
     for (int c = 1; c < count && !wrong; c++)
         if (world->plan(texts[c]) != 0) wrong = texts[c];
@@ -164,7 +164,7 @@ static int find_best(const struct world *world, const struct cell *cell, double 
     static struct contestant list[most_candidates];
     double start = clock_seconds();
     bool near = world->seen.nodes == 1;
-    int count = near ? candidates_first(cell->kind->name, cell->stack, texts, most_candidates) : given_plans(world, cell, texts);
+    int count = given_plans(world, cell, texts);
     if (count < 0) return 1;
     chosen(world, cell->kind, true, list[0].ran, sizeof list[0].ran); /* from here on */
     bool fine = enter(world, cell, list, texts, 0, count);
@@ -280,7 +280,7 @@ static const char *obstacle(const struct world *world, const struct tune_setting
 static void look_through_mortar(struct world *world) {
     char ignored[plan_size];
     if (!world->loaded || !world->plans) return;
-    world->plans("barrier", 0, ignored, sizeof ignored);
+    world->plans("barrier", 0, 0, ignored, sizeof ignored);
     world->seen = chosen_seats(world);
 }
 

@@ -13,12 +13,9 @@
 /* The whole command, with its MPI_Init and MPI_Finalize; words[0] is "tune". Returns an exit code. */
 int tune(int count, char **words);
 
-/* ---- candidates.c: from the tables of the library, whatever their rows are. Local ---- */
+/* ---- candidates.c: local ---- */
 enum { most_candidates = 96, most_asked = 24, plan_size = 64 };
-/* Plans for a first comparison, the simpler ones first, native at the head: every algorithm and order with what they take by
- * default. outside: buffers that peers cannot reach. Returns how many. */
-int candidates_first(const char *collective, bool outside, char texts[][plan_size], int most);
-/* The plans that the library gave, one a line: native, then the others in their order, `most_asked` at most. Returns how many; -1:
+/* The plans that the library gave, one a line: native, then the others in their order, `most` at most. Returns how many; -1:
  * a line is empty or too long for a plan. */
 int candidates_given(const char *lines, char texts[][plan_size], int most);
 /* The same plan with every other way to copy blocks of so many bytes that this processor has, for p ranks. */

@@ -27,6 +27,8 @@
 #define UNSIZED                                                                                                                    \
     (BIT(barrier) | BIT(alltoallv) | BIT(alltoallw) | BIT(gatherv) | BIT(scatterv) | BIT(neighbor_alltoallv) |                     \
      BIT(neighbor_alltoallw) | BIT(neighbor_allgatherv))
+/* Buffers hold equal blocks, back to back, and are posted whole. */
+#define POSTED (BIT(alltoall) | BIT(allgather))
 #define GATHERS (BIT(gather) | BIT(gatherv))
 #define SCATTERS (BIT(scatter) | BIT(scatterv))
 #define ROOTED (BIT(bcast) | GATHERS | SCATTERS)

@@ -182,10 +182,10 @@ int mortar_report(const char *path) {
     return call ? call(path) : -ENOSYS;
 }
 
-int mortar_plans(const char *collective, size_t bytes, char *texts, size_t size) {
-    int (*call)(const char *, size_t, char *, size_t) =
-        (int (*)(const char *, size_t, char *, size_t))engine_symbol("mortar_engine_plans");
-    return call ? call(collective, bytes, texts, size) : -ENOSYS;
+int mortar_plans(const char *collective, size_t bytes, int outside, char *texts, size_t size) {
+    int (*call)(const char *, size_t, int, char *, size_t) =
+        (int (*)(const char *, size_t, int, char *, size_t))engine_symbol("mortar_engine_plans");
+    return call ? call(collective, bytes, outside, texts, size) : -ENOSYS;
 }
 
 void *mortar_alloc(size_t bytes) {

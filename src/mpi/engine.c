@@ -10,7 +10,7 @@
 int mortar_engine_open(void *library);
 int mortar_engine_plan(const char *text);
 int mortar_engine_report(const char *path);
-int mortar_engine_plans(const char *collective, size_t bytes, char *texts, size_t size);
+int mortar_engine_plans(const char *collective, size_t bytes, int outside, char *texts, size_t size);
 
 static void force_asked(const char *text) {
     struct plan plan;
@@ -64,7 +64,7 @@ static int write_lines(char plans[][64], int count, char *texts, size_t size) {
     return count;
 }
 
-int mortar_engine_plans(const char *collective, size_t bytes, char *texts, size_t size) {
+int mortar_engine_plans(const char *collective, size_t bytes, int outside, char *texts, size_t size) {
     char plans[most_candidates][64];
     int c = 0, count = -ENOMEM;
     while (collective && c < COLLECTIVES && strcmp(collective_names[c], collective) != 0) c++;
@@ -75,7 +75,7 @@ int mortar_engine_plans(const char *collective, size_t bytes, char *texts, size_
     struct team *team = team_of(MPI_COMM_WORLD);
     /* As the calls themselves will say; of neighbourhoods as if they were one piece. */
     struct shape shape = {.collective = (enum collective)c, .bytes = bytes, .unsized = among((enum collective)c, UNSIZED)};
-    if (team) count = plan_worth(team, &shape, plans, most_candidates);
+    if (team) count = plan_worth(team, &shape, !outside, plans, most_candidates);
     if (!already) inside_end(&here);
     return count < 0 ? count : write_lines(plans, count, texts, size);
 }

@@ -63,20 +63,15 @@ bool learn_start(struct learner *l, const struct team *team, const struct shape 
     l->better = -1;
     l->beside = l->mode == LEARN_WATCH && shape->rounds;
     l->rest = first_calls;
-    l->count = plan_rivals(&team->figures, shape, in_reach, plan->text, l->mode != LEARN_WATCH, texts, most_arms);
-    int kept = 0;
-    for (int a = 0; a < l->count; a++) {
-        bool native = strcmp(texts[a], "native") == 0;
-        bool order = strncmp(texts[a], "pull(", 5) == 0 && strstr(texts[a], ", plain)");
-        if (l->mode == LEARN_PAPER && a > 0 && !order) continue; /* the orders, and what runs already */
-        if (native) l->native = kept;
-        memcpy(l->arms[kept++].text, texts[a], sizeof *texts);
-    }
-    l->count = kept;
+    enum rivals which = l->mode == LEARN_WATCH ? RIVALS_likely : l->mode == LEARN_PAPER ? RIVALS_orders : RIVALS_all;
+    l->count = plan_rivals(&team->figures, shape, in_reach, plan->text, which, texts, most_arms);
     l->loose = is_loose(shape->collective);
-    for (int a = 0; a < kept; a++)
-        if (strcmp(l->arms[a].text, plan->text) == 0) l->arms[a].plan = plan, l->incumbent = a;
-    return kept > 1 && l->arms[l->incumbent].plan == plan;
+    for (int a = 0; a < l->count; a++) {
+        if (strcmp(texts[a], "native") == 0) l->native = a;
+        if (strcmp(texts[a], plan->text) == 0) l->arms[a].plan = plan, l->incumbent = a;
+        memcpy(l->arms[a].text, texts[a], sizeof *texts);
+    }
+    return l->count > 1 && l->arms[l->incumbent].plan == plan;
 }
 
 static double share(void) { return (double)option_number(OPTION_REGRET) / 100; }

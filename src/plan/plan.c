@@ -173,13 +173,15 @@ static const char *why_native(const struct team *team, const struct shape *shape
     return shape->bytes == 0 && !shape->unsized ? "no bytes" : NULL;
 }
 
-int plan_worth(struct team *team, const struct shape *shape, char texts[][64], int most) {
+int plan_worth(struct team *team, const struct shape *shape, bool in_reach, char texts[][64], int most) {
     struct plan choice = {.text = "native"};
     if (!plans_of(team)) return -ENOMEM;
     if (team->why_native) return snprintf(texts[0], sizeof texts[0], "native"), 1;
     struct calls calls = calls_of(shape);
-    plan_choose(team, &calls.least, team->figures.shares, &choice);
-    return plan_rivals(&team->figures, &calls.least, team->figures.shares, choice.text, true, texts, most);
+    in_reach = in_reach && team->figures.shares;
+    plan_choose(team, &calls.least, in_reach, &choice);
+    plan_settle(&team->figures, &choice);
+    return plan_rivals(&team->figures, &calls.least, in_reach, choice.text, RIVALS_all, texts, most);
 }
 
 /* Collective, unless the team is native. */

@@ -83,10 +83,9 @@ bool plan_off_wrong(char name[32]);
 /* A plan by its text, ready to run: NULL when it cannot run here. The same on all ranks. Collective. */
 struct plan *plan_ready(struct team *team, const struct shape *shape, const char *text, const char *source, const char *reason);
 
-/* The plans that are worth a comparison for this shape, for buffers in the heap where that counts: the model's choice first, then
- * native, over several nodes the best plan of each algorithm, then all others. Fills texts[most][64], returns how many, or -ENOMEM.
- * The same on all ranks. Collective. */
-int plan_worth(struct team *team, const struct shape *shape, char texts[][64], int most);
+/* The plans that are worth a comparison for this shape: the model's choice, native, those that are likely to win, then all others.
+ * in_reach: with buffers in the shared heap. Fills texts[most][64], returns how many, or -ENOMEM. Collective; the same on all. */
+int plan_worth(struct team *team, const struct shape *shape, bool in_reach, char texts[][64], int most);
 
 /* ---- tally.c ---- */
 /* Adds what this call of the team waited for. Local. */
@@ -108,31 +107,40 @@ size_t hybrid_bytes(const struct figures *f);
 /* Puts in, also in the text, what was left to the team: the bytes of a plain `hybrid`. The same on all ranks. Local. */
 void plan_settle(const struct figures *f, struct plan *plan);
 
+/* ---- candidates.c ---- */
+/* A plan that may run a call. */
+struct candidate {
+    char text[64];
+    const struct algorithm *algorithm;
+    enum path_id path;
+    enum variant {
+        USUAL,    /* a variant that the algorithm names, or with the arguments that are usual here */
+        SIMPLEST, /* with the first order of the table instead */
+        ORDERED,  /* with another order */
+        COPIED,   /* with another copier */
+    } variant;
+    double seconds; /* expected; -1: nobody knows */
+    int place;      /* in the order of the tables */
+};
+enum { most_candidates = 256 };
+/* All plans that can run the shape: the model's choice, then the others, the cheapest first, native last. in_reach: are the buffers
+ * where peers can touch them? Of plans that name a path nobody has tried whether it works. Fills list[most], returns how many. */
+int plan_candidates(const struct figures *f, const struct shape *shape, bool in_reach, struct candidate *list, int most);
+/* The shape that is priced: over nodes blocks of which nobody knows how long they are are taken for middling ones. */
+struct shape shape_priced(const struct figures *f, const struct shape *shape);
+
 /* ---- choose.c ---- */
 /* Is staging expected to be faster than the host MPI for this size? */
 bool staging_pays(const struct figures *f, const struct shape *shape);
-/* What mortar would run here, from its cost model; looks only at what is the same on all ranks. in_reach: are the buffers expected
- * where peers can touch them? Fills algorithm, arguments, text, reason. Collective if they are not: data paths may be tried. */
+/* What mortar would run here: the first of the candidates, or native. in_reach: are the buffers expected where peers can touch
+ * them? If not, it is collective, for data paths may be tried. Fills algorithm, arguments, text, reason. The same on all ranks. */
 void plan_choose(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan);
-/* ---- candidates.c: teams over several nodes ---- */
-/* A plan that may run a call, and its expected seconds; -1: nobody knows. */
-struct candidate {
-    char text[64];
-    double seconds;
-    int place; /* in the order of the tables */
-};
-/* All plans that can run the shape on a team with a wire: the model's choice, which is the cheapest but for a twentieth, then the
- * others, the cheapest first, native last. Fills list[most], returns how many. Local. */
-enum { most_candidates = 256 };
-int plan_candidates(const struct figures *f, const struct shape *shape, struct candidate *list, int most);
-/* The shape that is priced: where nobody knows how long blocks are, they are taken for middling ones. */
-struct shape shape_priced(const struct shape *shape);
-void plan_choose_far(const struct figures *f, const struct shape *shape, struct plan *plan);
 
-/* ---- choose.c ---- */
-/* The plans that may be worth a try for this class, the model's own choice first, then native; all: every one that is known. Fills
- * texts[most][64], returns how many. */
-int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reach, const char *choice, bool all, char texts[][64],
-                int most);
+/* ---- rivals.c ---- */
+/* The candidates that may be worth a try for this class beside the choice, which comes first, then native: those that are likely to
+ * win; all; or those with another order, without native. Fills texts[most][64], returns how many. */
+enum rivals { RIVALS_likely, RIVALS_all, RIVALS_orders };
+int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reach, const char *choice, enum rivals which,
+                char texts[][64], int most);
 
 #endif

@@ -113,6 +113,8 @@ struct path_code {
      * its send buffer; always the same range until drop. Local. */
     char *(*hold)(void *state, int rank, bool receives, uint64_t address, size_t bytes);
     void (*drop)(void *state);
+    /* Expected seconds to read a block of so many bytes, through memory or out of caches. NULL: as loads and stores. */
+    double (*block_seconds)(size_t bytes, bool through_memory);
     /* Is this memory of mine all there, so that a peer who touches it comes to no harm? Local. */
     bool (*sound)(const void *memory, size_t bytes);
 };

@@ -87,11 +87,11 @@ int MPI_Barrier(intptr_t comm) {
     return (void)comm, 0;
 }
 
-int mortar_plans(const char *collective, size_t bytes, char *texts, size_t size);
-int mortar_plans(const char *collective, size_t bytes, char *texts, size_t size) {
-    int (*original)(const char *, size_t, char *, size_t);
+int mortar_plans(const char *collective, size_t bytes, int outside, char *texts, size_t size);
+int mortar_plans(const char *collective, size_t bytes, int outside, char *texts, size_t size) {
+    int (*original)(const char *, size_t, int, char *, size_t);
     const char *plans = getenv("WRONG_PLANS");
     if (plans && strcmp(collective, "alltoall") == 0) return snprintf(texts, size, "%s", plans), 2;
     *(void **)&original = dlsym(RTLD_NEXT, "mortar_plans");
-    return original ? original(collective, bytes, texts, size) : -ENOSYS;
+    return original ? original(collective, bytes, outside, texts, size) : -ENOSYS;
 }

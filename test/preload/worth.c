@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int (*plan)(const char *), (*plans)(const char *, size_t, char *, size_t);
+static int (*plan)(const char *), (*plans)(const char *, size_t, int, char *, size_t);
 static int errors, p, me;
 
 static void expect(int fine, const char *what, const char *collective, size_t bytes) {
@@ -35,14 +35,14 @@ static int each_plan(char *text, const char *collective, size_t bytes, int *nati
     return count;
 }
 
-static void ask(const char *collective, size_t bytes, int nodes) {
+static void ask(const char *collective, size_t bytes, int outside, int nodes) {
     enum { room = 1 << 15, little = 100 };
     static char text[room], first[room], some[little];
-    int natives = 0, nested = 0, given = plans(collective, bytes, text, room);
+    int natives = 0, nested = 0, given = plans(collective, bytes, outside, text, room);
     memcpy(first, text, room);
     MPI_Bcast(first, room, MPI_CHAR, 0, MPI_COMM_WORLD);
     expect(strcmp(first, text) == 0, "ranks get different plans", collective, bytes);
-    int fit = plans(collective, bytes, some, little);
+    int fit = plans(collective, bytes, outside, some, little);
     size_t length = strlen(some);
     expect(fit > 0 && length > 0 && some[length - 1] == '\n' && strncmp(some, text, length) == 0, "a part", collective, bytes);
     expect(fit == given || strcspn(text + length, "\n") + 1 >= little - length, "more would fit", collective, bytes);
@@ -61,14 +61,16 @@ int main(int argc, char **argv) {
     *(void **)&plans = dlsym(RTLD_DEFAULT, "mortar_plans");
     if (argc < 3 || !plan || !plans) MPI_Abort(MPI_COMM_WORLD, 2);
     for (int i = 2; i < argc; i++) {
-        ask(argv[i], 8, atoi(argv[1]));
-        ask(argv[i], 100000, atoi(argv[1]));
-        ask(argv[i], 0, atoi(argv[1]));
+        ask(argv[i], 8, 0, atoi(argv[1]));
+        ask(argv[i], 100000, 0, atoi(argv[1]));
+        ask(argv[i], 100000, 1, atoi(argv[1]));
+        ask(argv[i], 0, 0, atoi(argv[1]));
     }
-    expect(plans("alltoal", 8, text, sizeof text) == -EINVAL, "it knows such a collective", "alltoal", 8);
-    expect(plans(NULL, 8, text, sizeof text) == -EINVAL && plans("alltoall", 8, NULL, 9) == -EINVAL, "nothing", "alltoall", 8);
-    expect(plans("alltoall", 8, text, 0) == -EINVAL && strcmp(text, "kept") == 0, "no room", "alltoall", 8);
-    expect(plans("alltoall", 8, text, 3) == 0 && !*text, "little room", "alltoall", 8);
+    expect(plans("alltoal", 8, 0, text, sizeof text) == -EINVAL, "it knows such a collective", "alltoal", 8);
+    expect(plans(NULL, 8, 0, text, sizeof text) == -EINVAL && plans("alltoall", 8, 0, NULL, 9) == -EINVAL, "nothing", "alltoall",
+           8);
+    expect(plans("alltoall", 8, 0, text, 0) == -EINVAL && strcmp(text, "kept") == 0, "no room", "alltoall", 8);
+    expect(plans("alltoall", 8, 0, text, 3) == 0 && !*text, "little room", "alltoall", 8);
     MPI_Allreduce(&errors, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (me == 0) printf("%d ranks, %d errors\n", p, total);
     MPI_Finalize();

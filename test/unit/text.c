@@ -155,21 +155,24 @@ static void settled(void) {
     expect(plan.arguments.copier.plain == 65536, "%s", plan.text);
 }
 
-/* Rivals are native, rows where another order is the choice, and of blocks longer than the threshold the choice with it, halved,
- * with nt and with plain. */
+/* Rivals are native, the first order where another one is usual, and of blocks longer than the threshold the usual order with it,
+ * halved, with nt and with plain; not where buffers are out of reach. */
 static void copiers_among_the_rivals(void) {
-    struct figures figures = {.p = 4, .l2_bytes = 4 << 16};
+    struct figures figures = figures_of_node(32);
     struct shape shape = {.collective = COLL_alltoall, .bytes = 65536};
+    figures.l2_bytes = 32 << 16;
+    figures.l3_bytes = (size_t)1 << 40; /* nothing overflows it, so plain copies are usual */
+    figures.slot = 64 << 10;
     const char *expected[] = {"pull(morton, plain)",         "native",
                               "pull(rows, plain)",           "pull(morton, hybrid(65536))",
                               "pull(morton, hybrid(32768))", "pull(morton, hybrid(16384))",
                               "pull(morton, hybrid(8192))",  "pull(morton, nt)"};
     char texts[24][64];
-    expect(plan_rivals(&figures, &shape, true, expected[0], false, texts, 24) == 3, "short blocks have other rivals");
+    expect(plan_rivals(&figures, &shape, true, expected[0], RIVALS_likely, texts, 24) == 3, "short blocks have other rivals");
     shape.bytes++;
-    expect(plan_rivals(&figures, &shape, false, "cico", false, texts, 24) >= 2 && !strstr(texts[2], "hybrid"), "out of reach: %s",
-           texts[2]);
-    int count = plan_rivals(&figures, &shape, true, expected[0], false, texts, 24);
+    expect(plan_rivals(&figures, &shape, false, "cico", RIVALS_likely, texts, 24) >= 2 && !strstr(texts[2], "hybrid"),
+           "out of reach: %s", texts[2]);
+    int count = plan_rivals(&figures, &shape, true, expected[0], RIVALS_likely, texts, 24);
     expect(count == 8, "%d rivals", count);
     for (int i = 0; i < count; i++) expect(strcmp(texts[i], expected[i]) == 0, "rival %d is %s", i, texts[i]);
 }

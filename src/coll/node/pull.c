@@ -28,7 +28,11 @@ static int prepare(struct team *team, const struct arguments *arguments) {
 
 /* Any blocks that are short are staged: two copies, but one barrier. */
 static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
-    (void)arguments;
+    double (*path_seconds)(size_t bytes, bool through_memory) = paths[arguments->path].code->block_seconds;
+    if (path_seconds) {
+        double read = (f->p - 1) * path_seconds(shape->bytes, streams(f, shape->bytes));
+        return 2 * f->sync_seconds + crowding(f) * (read + copy_seconds(f, 1, shape->bytes));
+    }
     double blocks = typical_blocks(f, shape);
     size_t sent = (size_t)(is_personal(shape->collective) ? blocks : 1) * shape->bytes;
     bool staged = is_vector(shape->collective) && sent <= short_bytes(f, usual_block) && sent <= f->slot / 2;
