@@ -3,7 +3,6 @@
 ALGORITHM(native, (1u << COLLECTIVES) - 1, "", "the host MPI's own")
 ALGORITHM(pull, EXCHANGES | NEIGHBORS, "order kernel path", "one copy between two barriers, buffer to buffer (li2018)")
 ALGORITHM(cico, EXCHANGES | NEIGHBORS, "chunk", "copy in, one barrier, copy out, through shared memory; any buffers")
-ALGORITHM(last, BIT(alltoall) | BIT(allgather), "", "one barrier, in which the last rank to arrive copies everything")
 ALGORITHM(central, BIT(barrier), "", "the team's barrier: one counter, one epoch")
 ALGORITHM(mailbox, ROOTED | NEIGHBORS, "kernel", "from senders to receivers through boxes; no barrier, ranks may run ahead")
 ALGORITHM(combine, REDUCTIONS, "", "one barrier, in which the last rank to arrive combines all vectors")

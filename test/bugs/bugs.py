@@ -23,7 +23,7 @@ def ran(flavour, ranks, program, options=(), **more):
 def rendezvous(flavour, ranks):
     """Without single copy by the kernel the sender has to feed the message piece by piece."""
     env = {"MPI_ARGS": NO_CMA[flavour]} if flavour in NO_CMA else {}
-    for plan, words in (("cico", ["8"]), ("cico", ["50000"]), ("last", ["8", "late"]), ("pull(rows)", ["50000"]),
+    for plan, words in (("cico", ["8"]), ("cico", ["50000"]), ("cico", ["8", "late"]), ("pull(rows)", ["50000"]),
                         ("pull(columns)", ["8", "late"])):
         ran(flavour, ranks, ["rendezvous-" + flavour, *words], ["--plan", plan], seconds=20, env=env).took(3)
     for wait, words in (("spin", ["8"]), ("yield", ["8", "late"]), ("futex", ["8"])):

@@ -95,8 +95,8 @@ static void every_plan(uint64_t *random) {
 }
 
 static void change(struct rank *rank) {
-    static const char *const texts[] = {"cico", "pull(morton)", "nonsense", "", "last", "pull(rows", "native", "cico(64)"};
-    static const char *const full[] = {"cico", "pull(morton, plain)", NULL, "", "last", NULL, "native", "cico(64)"};
+    static const char *const texts[] = {"cico", "pull(morton)", "nonsense", "", "pull(rows)", "pull(rows", "native", "cico(64)"};
+    static const char *const full[] = {"cico", "pull(morton, plain)", NULL, "", "pull(rows, plain)", NULL, "native", "cico(64)"};
     const char *now = "";
     for (int number = 0; number < calls; number++) {
         if (number % 8 == 7 && !crew_goes_on(rank)) return;

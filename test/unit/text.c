@@ -134,8 +134,7 @@ static void spelling(void) {
                  {"pull(hybrid(4K))", "pull(rows, hybrid(4096))"},
                  {"pull( hybrid ( 7 ) , morton,cma)", "pull(morton, hybrid(7), cma)"},
                  {"pull(hybrid)", "pull(rows, hybrid)"},
-                 {"pull(hybrid(4K), plain)", "pull(rows, plain)"},
-                 {"last", "last"}};
+                 {"pull(hybrid(4K), plain)", "pull(rows, plain)"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct plan plan = parsed(cases[i].text);
         expect(strcmp(plan.text, cases[i].full) == 0, "\"%s\" is printed as \"%s\", not \"%s\"", cases[i].text, plan.text,
@@ -181,7 +180,7 @@ static void no_plans(void) {
     const char *bad =
         "nonsense|pul|pull2|PULL|(|()|,|(rows)|pull(|pull)|pull(rows|pull(rows))|pull(rows,)|pull(,rows)|pull(nonsense)|"
         "pull(rows,,plain)|pull(row)|pull(rows) x|pull rows|pull(rows plain)|pull(64)|pull((rows))|pull(rows)(plain)|"
-        "cico(0)|cico(-1)|cico(8Q)|cico(rows)|cico(plain)|cico(1.5K)|native(rows)|native(64)|last(rows)|last(plain)|"
+        "cico(0)|cico(-1)|cico(8Q)|cico(rows)|cico(plain)|cico(1.5K)|native(rows)|native(64)|central(rows)|central(plain)|"
         "pull(numa(numa))|pull(rows(morton))|pull(numa())|pull(numa(nonsense))|pull(numa(rows)|pull(numa(rows, plain))|"
         "pull(numa(plain))|pull(numa(rows))(rows)|pull(numa(rows)rows)|pull(plain(rows))|pull(numa(morton(rows)))|cico(numa(rows))|"
         "pull(heap)|cico(cma)|pull(cma(rows))|"

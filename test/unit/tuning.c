@@ -217,9 +217,9 @@ static void look_up(void) {
     for (int e = 0; e < set.count; e++) set.entries[e].nodes = 1;
     struct tuning_file into = {0}, from = {&set, 1}, more = {&other, 1};
     expect(tuning_merge(&into, &from) == 0 && into.count == 1 && into.sets->count == 3, "merge");
-    narrow = entry(64, 127, "last");
+    narrow = entry(64, 127, "cico(64)");
     expect(tuning_add(&other, &narrow) == 0 && tuning_merge(&into, &more) == 0 && into.count == 1, "merge again");
-    expect(into.sets->count == 3 && strcmp(tuning_find(into.sets, &wide, 100)->plan, "last") == 0, "the later one wins");
+    expect(into.sets->count == 3 && strcmp(tuning_find(into.sets, &wide, 100)->plan, "cico(64)") == 0, "the later one wins");
     strcpy(other.mpi, "another");
     expect(tuning_merge(&into, &more) == 0 && into.count == 2, "another MPI is another set");
     tuning_free(&into);

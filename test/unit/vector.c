@@ -251,10 +251,10 @@ static struct blocks write_blocks(struct rank *rank, const struct plan *plan, co
 }
 
 static struct plan draw_plan(struct rank *rank, const struct graph *graph) {
-    static const char *const names[] = {"pull", "pull", "cico", "last"};
+    static const char *const names[] = {"pull", "pull", "cico"};
     uint64_t *common = &rank->common;
     struct plan plan = {.absent = -1, .graph = graph};
-    const char *name = names[draw_below(common, 4)];
+    const char *name = names[draw_below(common, 3)];
     for (int a = 0; a < ALGORITHMS; a++)
         if (strcmp(algorithms[a].name, name) == 0) plan.algorithm = &algorithms[a];
     do plan.collective = draw_below(common, COLLECTIVES);
