@@ -7,20 +7,18 @@
 
 void (*wait_doubt)(void); /* nobody asks: simulated ranks do not die, and a simulation in which all wait ends by itself */
 
-void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *sleepers) {
+uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old) {
     struct waits *waits = &team->waits;
     charge_settle();
     if (waits->on) waits->began = clock_seconds();
     bool waited = false;
-    for (; atomic_load_explicit(word, memory_order_acquire) == old; waited = true) world_park(sleepers);
+    for (; flag_look(flag) == old; waited = true) world_park(&flag->sleepers);
     if (waited) world_spend(world_prices()->flag); /* its cache line comes over from the writer's processor */
     if (waits->on) waits->seconds += waits->length = clock_seconds() - waits->began;
+    return flag_look(flag);
 }
 
-void wait_wake(_Atomic uint32_t *word, _Atomic uint32_t *sleepers) {
-    (void)word;
-    world_wake(sleepers);
-}
+void flag_wake(struct flag *flag) { world_wake(&flag->sleepers); }
 
 void wait_until(struct team *team, bool (*done)(void *state), void *state) {
     (void)team;

@@ -151,6 +151,8 @@ struct algorithm_code {
     bool loose;      /* a call does not hold all ranks together (others have a barrier in each call) */
     bool copies_in;  /* reads a send buffer only before it writes the receive buffer: in place needs no copy first */
     bool any_layout; /* BY_MESSAGES, OVER_NODES: blocks need not be runs of bytes */
+    /* ON_NODE: memory that it has in each team, at team->shared[ALGORITHM_name]. */
+    struct shared shared;
     /* OVER_NODES: the collective that runs on the lanes for each of these; NULL: it takes no inner routine. */
     enum collective (*asks)(enum collective collective);
     /* Texts of its plans that the planner weighs; "%s" stands for each inner routine. NULL: its name alone. Ends with NULL. */
@@ -242,6 +244,11 @@ double crowding(const struct figures *f);
  * post in half `posts` says so are read straight from their buffers; posts < 0: nobody. DONE, or LEFT when a rank has trouble of
  * LEAVE. */
 enum outcome staged_exchange(struct team *team, const struct call *call, size_t chunk, int posts);
+/* For a rank that has posted whole buffers (publish, in this half) and met trouble at the barrier: all that is left to do. LEFT:
+ * some rank cannot take part. OUT_OF_REACH: a buffer is, and the call is rather not done at all than staged. STAGED: done through
+ * the stage, as are blocks of any type (typed_exchange). Every rank must ask. */
+enum outcome turn_away(struct team *team, const struct call *call, const struct arguments *arguments, uint32_t half,
+                       uint32_t trouble);
 
 /* ---- blocks.c: published buffers ---- */
 /* Writes my post for the next barrier and returns the trouble to arrive with. others_write: my receive buffer must be reachable. */
@@ -278,8 +285,8 @@ bool blocks_shown(const struct team *team, const struct blocks *blocks, struct b
 enum outcome vector_exchange(struct team *team, const struct call *call, const struct arguments *arguments, size_t most);
 /* The same for an alltoall or allgather with trouble TYPED; a rank whose blocks are runs of bytes need not describe them. */
 enum outcome typed_exchange(struct team *team, const struct call *call, const struct arguments *arguments, size_t most);
-/* Up to how many bytes, in blocks of so many, a second copy costs a rank less than the barrier that it saves. The same on all
- * ranks. */
+/* Up to how many bytes, in blocks of so many, a second copy costs a rank less than the barrier that it saves. */
+enum { usual_block = 4096 };
 size_t short_bytes(const struct figures *f, size_t block);
 /* Does the collective have blocks of any kind? Is a block sent to one rank only (else to all)? */
 bool is_vector(enum collective collective);

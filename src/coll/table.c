@@ -11,6 +11,10 @@ const struct algorithm algorithms[ALGORITHMS] = {
 #undef ALGORITHM
 };
 
+_Static_assert((int)ALGORITHMS <= (int)most_shared, "a pointer for each in struct team");
+const int shared_count = ALGORITHMS;
+struct shared shared_wanted(int which) { return algorithms[which].code->shared; }
+
 const char *const collective_names[COLLECTIVES] = {
 #define COLLECTIVE(name, ...) #name,
 #include "coll/collectives.h"

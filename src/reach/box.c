@@ -50,8 +50,8 @@ static inline _Atomic uint32_t *desk_of(const struct team *team, int rank) {
 HOT static void wait_emptied(struct team *team, struct box *box) {
     uint32_t emptied;
     bool waited = false;
-    while ((emptied = atomic_load_explicit(&box->emptied, memory_order_acquire)) != box->filling) {
-        wait_change(team, &box->emptied, emptied, &box->owner_asleep);
+    while ((emptied = flag_look(&box->emptied)) != box->filling) {
+        flag_wait(team, &box->emptied, emptied);
         waited = true;
     }
     if (team->waits.on && waited) waits_for(team, box->last_reader, box->last_entered);
@@ -71,12 +71,6 @@ HOT char *box_wait_room(struct team *team, struct box *box, uint32_t room) {
     return box_room_of(team, team->me, room);
 }
 
-static void ring(struct box *box) {
-    /* seq_cst: before the count of sleepers is read, or a reader falling asleep is missed. */
-    atomic_fetch_add_explicit(&box->rings, 1, memory_order_seq_cst);
-    wait_wake(&box->rings, &box->readers_asleep);
-}
-
 HOT void box_publish(struct box *box, uint64_t op, uint32_t part, uint32_t readers) {
     charge_settle();
     box->readers = readers;
@@ -84,7 +78,7 @@ HOT void box_publish(struct box *box, uint64_t op, uint32_t part, uint32_t reade
     if (readers > 1) atomic_store_explicit(&box->taken, 0, memory_order_relaxed);
     /* seq_cst: before box_ring looks at the readers' desks. */
     atomic_store_explicit(&box->holds, held(op, part), memory_order_seq_cst);
-    ring(box);
+    flag_add(&box->rings);
 }
 
 HOT bool box_ready(const struct team *team, int source, uint64_t op, uint32_t part) {
@@ -94,31 +88,31 @@ HOT bool box_ready(const struct team *team, int source, uint64_t op, uint32_t pa
 HOT void box_wait_for(struct team *team, int source, uint64_t op, uint32_t part) {
     struct box *box = box_of(team, source, op, part);
     for (bool waited = false;; waited = true) {
-        uint32_t rings = atomic_load_explicit(&box->rings, memory_order_acquire);
+        uint32_t rings = flag_look(&box->rings);
         if (box_ready(team, source, op, part)) {
             if (team->waits.on && waited) waits_for(team, source, box->entered);
             return;
         }
-        wait_change(team, &box->rings, rings, &box->readers_asleep);
+        flag_wait(team, &box->rings, rings);
     }
 }
 
 uint32_t box_settle(struct team *team, int source, uint64_t op, uint32_t part) {
     uint32_t number = (uint32_t)source * BOXES + place(op, part) + 1;
     atomic_store_explicit(desk_of(team, team->me), number, memory_order_seq_cst); /* before I look again at all sources */
-    return atomic_load_explicit(&box_of(team, source, op, part)->rings, memory_order_acquire);
+    return flag_look(&box_of(team, source, op, part)->rings);
 }
 
 void box_wait_settled(struct team *team, int source, uint64_t op, uint32_t part, uint32_t rings) {
     struct box *box = box_of(team, source, op, part);
-    wait_change(team, &box->rings, rings, &box->readers_asleep);
+    flag_wait(team, &box->rings, rings);
     atomic_store_explicit(desk_of(team, team->me), 0, memory_order_relaxed);
     if (team->waits.on && box_ready(team, source, op, part)) waits_for(team, source, box->entered);
 }
 
 void box_ring(const struct team *team, int reader) {
     uint32_t number = atomic_load_explicit(desk_of(team, reader), memory_order_seq_cst);
-    if (number > 0) ring(box_of(team, (int)((number - 1) / BOXES), (number - 1) % BOXES, 0));
+    if (number > 0) flag_add(&box_of(team, (int)((number - 1) / BOXES), (number - 1) % BOXES, 0)->rings);
 }
 
 HOT void box_ack(const struct team *team, struct box *box) {
@@ -126,9 +120,7 @@ HOT void box_ack(const struct team *team, struct box *box) {
     uint32_t readers = box->readers;
     if (readers > 1 && atomic_fetch_add_explicit(&box->taken, 1, memory_order_acq_rel) + 1 != readers) return;
     if (team->waits.on) box->last_reader = team->me, box->last_entered = team->waits.entered;
-    /* Only the last reader comes here, so the owner is woken once. seq_cst as in ring. */
-    atomic_store_explicit(&box->emptied, box->filling, memory_order_seq_cst);
-    wait_wake(&box->emptied, &box->owner_asleep);
+    flag_set(&box->emptied, box->filling); /* only the last reader comes here, so the owner is woken once */
 }
 
 uint32_t *team_turns(struct team *team, uint32_t count) {

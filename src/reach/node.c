@@ -17,13 +17,13 @@ static size_t cards_end(int p) { return (posts_end(p) + 2 * (size_t)p * CARD_BYT
 
 static size_t stage_end(int p, size_t slot) { return (cards_end(p) + 2 * (size_t)p * slot + page - 1) / page * page; }
 
-static size_t arrival_end(int p, size_t slot) { return stage_end(p, slot) + (size_t)p * arrival_room; }
+static size_t shared_end(int p, size_t slot) {
+    size_t end = stage_end(p, slot);
+    for (int i = 0; i < shared_count; i++) end += shared_wanted(i).all + (size_t)p * shared_wanted(i).each;
+    return end;
+}
 
-static size_t chain_end(int p, size_t slot) { return arrival_end(p, slot) + (size_t)p * chain_room; }
-
-static size_t tape_end(int p, size_t slot) { return chain_end(p, slot) + tape_room + (size_t)p * tape_desk; }
-
-static size_t ledgers_end(int p, size_t slot) { return tape_end(p, slot) + (size_t)p * ledger_room; }
+static size_t ledgers_end(int p, size_t slot) { return shared_end(p, slot) + (size_t)p * ledger_room; }
 
 static size_t boxes_end(int p, size_t slot) { return (ledgers_end(p, slot) + boxes_size(p, slot) + page - 1) / page * page; }
 
@@ -37,11 +37,15 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
     team->figures.space_bytes = space;
     team->cards = (char *)memory + posts_end(team->p);
     team->stage = (char *)memory + cards_end(team->p);
-    team->arrival = (char *)memory + stage_end(team->p, slot);
     team->figures.slot = slot;
-    team->chain = (char *)memory + arrival_end(team->p, slot);
-    team->tape = (char *)memory + chain_end(team->p, slot);
-    team->ledgers = (void *)((char *)memory + tape_end(team->p, slot));
+    char *at = (char *)memory + stage_end(team->p, slot);
+    for (int i = 0; i < shared_count; i++) {
+        struct shared wanted = shared_wanted(i);
+        size_t bytes = wanted.all + (size_t)team->p * wanted.each;
+        team->shared[i] = bytes > 0 ? at : NULL;
+        at += bytes;
+    }
+    team->ledgers = (void *)at;
     team->ledger = &team->ledgers[team->me];
     boxes_attach(team, (char *)memory + ledgers_end(team->p, slot), slot);
     team->map_error[0] = team->map_error[1] = 1; /* not tried */

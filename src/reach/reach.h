@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "order/order.h"
 #include "reach/figures.h"
+#include "reach/flag.h"
 #include "reach/ledger.h"
 #include "reach/messages.h"
 #include "reach/patience.h"
@@ -50,8 +51,7 @@ enum trouble {
 
 struct control {
     _Alignas(64) _Atomic uint32_t arrived; /* arrivals since the team began; wraps */
-    _Alignas(64) _Atomic uint32_t epoch;   /* barriers completed; the futex word; wraps */
-    _Atomic uint32_t sleepers;
+    _Alignas(64) struct flag epoch;        /* barriers completed; wraps */
     _Atomic uint32_t trouble[2];
     _Atomic uint32_t sync_nanoseconds;        /* what one barrier costs, as rank 0 measured it */
     _Atomic uint64_t l2_bytes, l3_bytes;      /* of rank 0's processor */
@@ -66,15 +66,16 @@ struct control {
 
 /* Bytes that a rank has beside its post, for what does not fit into one: see coll/node/vector.c. */
 enum { CARD_BYTES = 384 };
-/* The same between each rank and the next one (coll/node/chain.c); for all, and for each of them (coll/node/tape.c). */
-enum { chain_room = (8 << 10) + 192, tape_room = 12 << 10, tape_desk = 64 };
-/* What an end of a chain's ring knows; counters of lines, that wrap. */
-struct chain_end {
-    uint32_t mine, theirs, told; /* how far I am; how far the other was when I looked; how far I said that I am */
+
+/* Memory that the ranks of a team on one node share for one algorithm: `all` bytes, then `each` for every rank, multiples of 64. It
+ * is zero at first; what is never touched takes no memory. */
+struct shared {
+    size_t all, each;
 };
-/* Shared memory per rank for vectors that ranks leave to each other, most of it never touched: coll/node/arrival.h has the
- * details. */
-enum { arrival_classes = 8, arrival_room = 4763 << 10 };
+enum { most_shared = 48 };
+/* What algorithms ask for, by their numbers; in coll/table.c. */
+extern const int shared_count;
+struct shared shared_wanted(int which);
 
 /* What this rank waited for in one call; see waits.c. */
 struct waits {
@@ -165,20 +166,15 @@ struct team {
     char *space;          /* figures.space_bytes */
     uint32_t space_turns; /* calls of team_space */
     struct tables tables;
-    char *boxes;                        /* see box.c */
-    uint64_t ops;                       /* calls that went through boxes, the same number on all ranks */
-    uint32_t *turns, turns_count;       /* see team_turns */
-    char *arrival;                      /* [p][arrival_room] bytes, zero at first */
-    uint32_t arrivals[arrival_classes]; /* that I have been part of, by class; wraps */
-    char *chain;                        /* [p][chain_room] bytes, zero at first: what a rank leaves to the next one */
-    struct chain_end chain_in, chain_out;
-    char *tape;                                /* tape_room bytes, then [p][tape_desk] */
-    uint32_t tape_calls, tape_told, tape_read; /* of all ranks alike; how far I said that I am; how far all are */
-    struct ledger *ledgers;                    /* [p] */
-    struct ledger *ledger;                     /* mine; of a team with a wire that of its node; NULL: none */
-    uint32_t calls;                            /* that I have written there; of all ranks alike; wraps */
-    struct doubt doubt;                        /* why this team was given up */
-    uint32_t epoch;                            /* barriers that I have passed */
+    char *boxes;                  /* see box.c */
+    uint64_t ops;                 /* calls that went through boxes, the same number on all ranks */
+    uint32_t *turns, turns_count; /* see team_turns */
+    char *shared[most_shared];    /* by the algorithm's number: see struct shared; NULL where nothing was asked for */
+    struct ledger *ledgers;       /* [p] */
+    struct ledger *ledger;        /* mine; of a team with a wire that of its node; NULL: none */
+    uint32_t calls;               /* that I have written there; of all ranks alike; wraps */
+    struct doubt doubt;           /* why this team was given up */
+    uint32_t epoch;               /* barriers that I have passed */
     struct patience patience;
     struct waits waits;
     char *region; /* the part of my memory that peers can reach */
@@ -250,10 +246,8 @@ static inline struct post *post_of(const struct team *team, uint32_t half, int r
  * in their order: fills its own, then reads all others'. */
 struct box {
     _Alignas(64) _Atomic uint64_t holds; /* op and part; 0: nothing yet */
-    _Atomic uint32_t rings;              /* at least one for each filling; what readers wait on; wraps */
-    _Atomic uint32_t readers_asleep;
-    _Atomic uint32_t emptied; /* how often all its readers have acknowledged; what the owner waits on */
-    _Atomic uint32_t owner_asleep;
+    struct flag rings;                   /* at least one for each filling; what readers wait on; wraps */
+    struct flag emptied;                 /* how often all its readers have acknowledged; what the owner waits on */
     uint32_t readers, filling;           /* of what it holds; the number of this filling */
     double entered, last_entered;        /* when the owner entered the call, and who acknowledged last; see waits.c */
     int32_t last_reader;                 /* who that was */
@@ -344,19 +338,16 @@ void waits_end(struct team *team);
 void waits_arrive(struct team *team);
 void waits_tell(struct team *team);
 void waits_hear(struct team *team);
-/* For who waits for one peer, when waits.on and after wait_change: the peer entered the call at that time, which it had to tell
+/* For who waits for one peer, when waits.on and after flag_wait: the peer entered the call at that time, which it had to tell
  * with what was waited for. Counts what of my latest wait lies before it. */
 void waits_for(struct team *team, int rank, double entered);
 /* So many seconds of this call were spent waiting for a rank that had not entered it. Nothing when not positive. */
 void waits_late(struct team *team, double seconds, int rank);
 
-/* ---- wait.c: the one wait loop ---- */
+/* ---- wait.c: the one wait loop; see also flag.h ---- */
 /* Called by a rank that has waited for a second, and each second after that. Need not return. Set by mpi/. */
 extern void (*wait_doubt)(void);
-/* Returns when *word != old (acquire). Sleeps in the kernel if that takes long; the writer wakes when *sleepers != 0. */
-void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *sleepers);
 /* Returns when done(state), which has to drive what is waited for, says so. */
 void wait_until(struct team *team, bool (*done)(void *state), void *state);
-void wait_wake(_Atomic uint32_t *word, _Atomic uint32_t *sleepers);
 
 #endif

@@ -27,15 +27,12 @@ HOT uint32_t sync_release(struct team *team) {
     atomic_store_explicit(&control->trouble[(team->epoch + 1) & 1], 0, memory_order_relaxed);
     if (team->waits.open) waits_tell(team);
     team->epoch++;
-    /* seq_cst: the store must be seen before the count of sleepers is read, or a rank falling asleep is missed. */
-    atomic_store_explicit(&control->epoch, team->epoch, memory_order_seq_cst);
-    wait_wake(&control->epoch, &control->sleepers);
+    flag_set(&control->epoch, team->epoch);
     return trouble;
 }
 
 HOT uint32_t sync_wait(struct team *team) {
-    struct control *control = team->control;
-    wait_change(team, &control->epoch, team->epoch, &control->sleepers);
+    flag_wait(team, &team->control->epoch, team->epoch);
     if (team->waits.open) waits_hear(team);
     uint32_t trouble = sync_trouble(team);
     team->epoch++;

@@ -37,7 +37,7 @@ static inline void relax(void) {
 #endif
 }
 
-static inline bool changed(_Atomic uint32_t *word, uint32_t old) { return atomic_load_explicit(word, memory_order_acquire) != old; }
+static inline bool changed(const struct flag *flag, uint32_t old) { return flag_look(flag) != old; }
 
 static inline void drive(struct team *team) {
     if (team->progress) team->progress(team);
@@ -56,30 +56,31 @@ static bool drive_and_look(struct team *team) {
     return processor_seconds() - before > work_seconds;
 }
 
-HOT void wait_wake(_Atomic uint32_t *word, _Atomic uint32_t *sleepers) {
-    if (atomic_load_explicit(sleepers, memory_order_seq_cst) != 0) syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+HOT void flag_wake(struct flag *flag) {
+    if (atomic_load_explicit(&flag->sleepers, memory_order_seq_cst) != 0)
+        syscall(SYS_futex, &flag->word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-static bool watch(_Atomic uint32_t *word, uint32_t old, int times) {
+static bool watch(const struct flag *flag, uint32_t old, int times) {
     for (int i = 0; i < times; i++) {
-        if (changed(word, old)) return true;
+        if (changed(flag, old)) return true;
         relax();
     }
     return false;
 }
 
-static void nap(_Atomic uint32_t *word, uint32_t old, double seconds, _Atomic uint32_t *sleepers) {
+static void nap(struct flag *flag, uint32_t old, double seconds) {
     struct timespec limit = {.tv_nsec = (long)(1e9 * seconds)};
-    atomic_fetch_add_explicit(sleepers, 1, memory_order_seq_cst);
+    atomic_fetch_add_explicit(&flag->sleepers, 1, memory_order_seq_cst);
     /* Not the private futex: the waker is another process. The kernel compares again under its lock. */
-    syscall(SYS_futex, word, FUTEX_WAIT, old, &limit, NULL, 0);
-    atomic_fetch_sub_explicit(sleepers, 1, memory_order_seq_cst);
+    syscall(SYS_futex, &flag->word, FUTEX_WAIT, old, &limit, NULL, 0);
+    atomic_fetch_sub_explicit(&flag->sleepers, 1, memory_order_seq_cst);
 }
 
-HOT static void wait_patiently(struct team *team, _Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *sleepers) {
+HOT static void wait_patiently(struct team *team, struct flag *flag, uint32_t old) {
     struct patience *patience = &team->patience;
     /* On a crowded node whoever we wait for may need this very processor: no pause at all. */
-    if (watch(word, old, patience->crowded ? 1 : pauses)) return;
+    if (watch(flag, old, patience->crowded ? 1 : pauses)) return;
     uint64_t now = clock_ticks(), asked = now;
     struct vigil vigil = vigil_begin(patience, now);
     bool done = false;
@@ -90,27 +91,28 @@ HOT static void wait_patiently(struct team *team, _Atomic uint32_t *word, uint32
         question(patience, &asked, now);
         if (turn.what == NAP) {
             bool worked = drive_and_look(team);
-            done = changed(word, old);
+            done = changed(flag, old);
             if (worked && patience->mode == WAIT_AUTO) vigil_worked(&vigil, clock_ticks());
-            else if (!done) nap(word, old, turn.seconds, sleepers), patience->sleeps++;
+            else if (!done) nap(flag, old, turn.seconds), patience->sleeps++;
         } else {
-            for (int i = 0; i < turn.drives && !(i > 0 && changed(word, old)); i++) drive(team);
+            for (int i = 0; i < turn.drives && !(i > 0 && changed(flag, old)); i++) drive(team);
             if (turn.what == WATCH) {
-                if (watch(word, old, looks)) return;
+                if (watch(flag, old, looks)) return;
             } else {
                 sched_yield();
                 patience->yields++;
             }
         }
-        done = changed(word, old);
+        done = changed(flag, old);
     }
 }
 
-HOT void wait_change(struct team *team, _Atomic uint32_t *word, uint32_t old, _Atomic uint32_t *sleepers) {
+HOT uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old) {
     struct waits *waits = &team->waits;
     if (waits->on) waits->began = clock_seconds();
-    wait_patiently(team, word, old, sleepers);
+    wait_patiently(team, flag, old);
     if (waits->on) waits->seconds += waits->length = clock_seconds() - waits->began;
+    return flag_look(flag);
 }
 
 void wait_until(struct team *team, bool (*done)(void *state), void *state) {

@@ -90,12 +90,13 @@ static void bcast(struct rank *rank, uint64_t key, size_t bytes, int root, int a
 
 /* As if so many lines, or calls, had gone before; before anybody makes a call. */
 static void begin_at(struct team *team, uint32_t number) {
-    _Atomic uint32_t *ring = (_Atomic uint32_t *)(void *)(team->chain + (size_t)team->me * chain_room);
-    team->chain_in = team->chain_out = (struct chain_end){number, number, number};
-    atomic_store(&ring[0], number);
-    atomic_store(&ring[64 / sizeof *ring], number);
-    team->tape_calls = team->tape_told = team->tape_read = number;
-    atomic_store((_Atomic uint32_t *)(void *)(team->tape + tape_room + (size_t)team->me * tape_desk), number);
+    enum { line = 64 / sizeof(uint32_t) };
+    struct shared chain = shared_wanted(ALGORITHM_chain), tape = shared_wanted(ALGORITHM_tape);
+    uint32_t *ring = (uint32_t *)(void *)(team->shared[ALGORITHM_chain] + (size_t)team->me * chain.each);
+    uint32_t *reader = (uint32_t *)(void *)(team->shared[ALGORITHM_tape] + tape.all + (size_t)team->me * tape.each);
+    ring[0] = ring[line] = reader[0] = number; /* flags; then what only the rank itself counts */
+    for (int i = 0; i < 6; i++) ring[2 * line + i] = number;
+    for (int i = 0; i < 3; i++) reader[line + i] = number;
     sync_all(team, 0);
 }
 

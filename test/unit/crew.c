@@ -92,7 +92,7 @@ static void build(struct crew *crew, struct segment_name *names) {
         if (crew->wired) office_join(crew->office, &rank->team, draw(&random));
     }
     struct control *control = crew->memory;
-    atomic_store(&control->epoch, crew->epoch);
+    atomic_store(&control->epoch.word, crew->epoch);
     atomic_store(&control->arrived, crew->epoch * (uint32_t)crew->p);
     for (int r = 0; r < crew->p; r++) know_peers(crew, &crew->ranks[r].team, names);
 }

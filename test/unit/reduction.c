@@ -6,6 +6,8 @@
  * reduction [SEED [CALLS]]: calls per team, at most. */
 #include "crew.h"
 
+#include "coll/node/arrival.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,7 +242,7 @@ static void body(struct rank *rank) {
     settle(rank);
     const struct algorithm *latest = NULL;
     uint32_t behind = draw_below(&rank->common, 2) ? UINT32_MAX - draw_below(&rank->common, 64) : 0;
-    for (int c = 0; c < 4; c++) rank->team.arrivals[c] = behind; /* of the tree */
+    for (int c = 0; c < tree_classes; c++) counted_by(&rank->team, rank->team.me)->calls[c] = behind; /* of the tree */
     for (uint32_t number = 0; number < (uint32_t)calls; number++) {
         one_call(rank, number, &latest);
         if (number % 32 == 31 && !crew_goes_on(rank)) break;

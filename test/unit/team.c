@@ -44,7 +44,7 @@ static void many_barriers(struct rank *rank) {
             atomic_fetch_add(&last_ones, 1);
             expect(sync_trouble(team) == all, "p=%d round %d: the last one hears %u, not %u", team->p, round, sync_trouble(team),
                    all);
-            expect(atomic_load(&team->control->epoch) == epoch, "p=%d round %d: released before the last one said so", team->p,
+            expect(atomic_load(&team->control->epoch.word) == epoch, "p=%d round %d: released before the last one said so", team->p,
                    round);
             dawdle(&rank->own);
             heard = sync_release(team);
@@ -131,43 +131,43 @@ static void progress(uint64_t *random) {
 }
 
 struct bell {
-    _Atomic uint32_t word, sleepers;
+    struct flag flag;
     struct team team;
 };
 
-/* The futex works between processes: a sleeper hears wait_wake, and a raw wake reaches who sleeps in wait_change. */
+/* The futex works between processes: a sleeper hears flag_wake, and a raw wake reaches who sleeps in flag_wait. */
 static void futex(void) {
     struct bell *bell = mmap(NULL, sizeof *bell, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     expect(bell != MAP_FAILED, "mmap");
     pid_t child = fork();
     if (child == 0) {
         struct timespec limit = {.tv_sec = 20};
-        atomic_fetch_add(&bell->sleepers, 1);
-        long got = syscall(SYS_futex, &bell->word, FUTEX_WAIT, 0, &limit, NULL, 0);
+        atomic_fetch_add(&bell->flag.sleepers, 1);
+        long got = syscall(SYS_futex, &bell->flag.word, FUTEX_WAIT, 0, &limit, NULL, 0);
         _exit(got == 0 || errno == EAGAIN ? 0 : 1);
     }
-    while (atomic_load(&bell->sleepers) == 0) sched_yield();
+    while (atomic_load(&bell->flag.sleepers) == 0) sched_yield();
     usleep(20000);
-    atomic_store(&bell->word, 1);
-    wait_wake(&bell->word, &bell->sleepers);
+    atomic_store(&bell->flag.word, 1);
+    flag_wake(&bell->flag);
     int status;
-    expect(waitpid(child, &status, 0) == child && status == 0, "wait_wake does not wake another process");
+    expect(waitpid(child, &status, 0) == child && status == 0, "flag_wake does not wake another process");
 
-    atomic_store(&bell->sleepers, 0);
+    atomic_store(&bell->flag.sleepers, 0);
     child = fork();
     if (child == 0) {
         bell->team.patience.mode = WAIT_FUTEX;
-        wait_change(&bell->team, &bell->word, 1, &bell->sleepers);
-        _exit(atomic_load(&bell->word) == 2 && atomic_load(&bell->sleepers) == 0 ? 0 : 1);
+        flag_wait(&bell->team, &bell->flag, 1);
+        _exit(atomic_load(&bell->flag.word) == 2 && atomic_load(&bell->flag.sleepers) == 0 ? 0 : 1);
     }
     long woken = 0;
     for (int i = 0; i < 20000 && woken == 0; i++) {
-        woken = syscall(SYS_futex, &bell->word, FUTEX_WAKE, 1, NULL, NULL, 0);
+        woken = syscall(SYS_futex, &bell->flag.word, FUTEX_WAKE, 1, NULL, NULL, 0);
         usleep(100);
     }
-    atomic_store(&bell->word, 2);
-    wait_wake(&bell->word, &bell->sleepers);
-    expect(waitpid(child, &status, 0) == child && status == 0, "wait_change returned early, or left itself among the sleepers");
+    atomic_store(&bell->flag.word, 2);
+    flag_wake(&bell->flag);
+    expect(waitpid(child, &status, 0) == child && status == 0, "flag_wait returned early, or left itself among the sleepers");
     expect(woken == 1, "a rank that sleeps cannot be woken by another process");
     munmap(bell, sizeof *bell);
 }

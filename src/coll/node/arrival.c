@@ -22,14 +22,11 @@ extern const struct algorithm_code algorithm_arrival;
 
 /* False: the partner's vector is there, so mine is not needed. */
 HOT static bool deposit(struct team *team, struct entry *entry, uint32_t side, const struct load *load) {
-    uint32_t seen = atomic_load_explicit(&entry->word, memory_order_acquire);
-    while (seen == side) {
-        wait_change(team, &entry->word, side, &entry->sleepers);
-        seen = atomic_load_explicit(&entry->word, memory_order_acquire);
-    }
+    uint32_t seen = flag_look(&entry->flag);
+    while (seen == side) seen = flag_wait(team, &entry->flag, side);
     if (seen != 0) return false;
     memcpy(entry->vectors + (side - 1) * classes[load->class].bytes, load->at, load->bytes);
-    return atomic_compare_exchange_strong_explicit(&entry->word, &seen, side, memory_order_acq_rel, memory_order_acquire);
+    return atomic_compare_exchange_strong_explicit(&entry->flag.word, &seen, side, memory_order_acq_rel, memory_order_acquire);
 }
 
 /* My vector and the partner's, which is there. My side's memory is free: what was there of an earlier call is consumed. */
@@ -45,7 +42,7 @@ HOT static void combine(struct load *load, struct entry *entry, uint32_t side) {
     }
     if (!load->held) memcpy(mine, load->at, load->bytes);
     reduction->combine(reduction, theirs, mine, load->count);
-    if (load->held) entry_set(entry, 0);
+    if (load->held) flag_set(&entry->flag, 0);
     else load_hold(load, entry, mine, 0);
 }
 
@@ -66,22 +63,21 @@ HOT static bool climb(struct team *team, struct load *load, uint32_t number) {
 
 /* The rank that brings the result has come last, or nearly so. */
 HOT static void await_box(struct team *team, struct entry *box) {
-    bool waited = atomic_load_explicit(&box->word, memory_order_acquire) == 0;
-    wait_change(team, &box->word, 0, &box->sleepers);
-    int brought_by = (int)atomic_load_explicit(&box->word, memory_order_acquire) - 1;
+    bool waited = flag_look(&box->flag) == 0;
+    int brought_by = (int)flag_wait(team, &box->flag, 0) - 1;
     if (team->waits.on && waited) waits_for(team, brought_by, box->entered);
 }
 
 HOT struct load load_of(const struct team *team, const struct reduction *reduction, const char *at, size_t count) {
     struct load load = {.reduction = reduction, .count = count, .bytes = count * reduction->bytes, .at = at};
     while (classes[load.class].bytes < load.bytes) load.class ++;
-    if (reduction->any_order && team->p < UINT16_MAX) load.class += sizes;
+    if (reduction->any_order && team->p < UINT16_MAX) load.class += tree_classes;
     return load;
 }
 
 HOT bool arrival_combine(struct team *team, struct load *load) {
-    uint32_t number = team->arrivals[load->class]++;
-    return load->class < sizes ? climb(team, load, number) : pool_combine(team, load, number);
+    uint32_t number = counted_by(team, team->me)->calls[load->class]++;
+    return load->class < tree_classes ? climb(team, load, number) : pool_combine(team, load, number);
 }
 
 HOT void arrival_reduce(struct team *team, int root, struct load *load, char *result) {
@@ -92,14 +88,14 @@ HOT void arrival_reduce(struct team *team, int root, struct load *load, char *re
         memcpy(box->vectors, load->at, load->bytes);
         load_drop(load);
         box->entered = team->waits.entered;
-        entry_set(box, (uint32_t)team->me + 1);
+        flag_set(&box->flag, (uint32_t)team->me + 1);
         return;
     }
     if (!top) await_box(team, box);
     const char *from = top ? load->at : box->vectors;
     if (from != result) memcpy(result, from, load->bytes);
     load_drop(load);
-    if (!top) atomic_store_explicit(&box->word, 0, memory_order_release);
+    if (!top) atomic_store_explicit(&box->flag.word, 0, memory_order_release);
 }
 
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
@@ -121,9 +117,10 @@ static double cost(const struct figures *f, const struct shape *shape, const str
     static const double visit_seconds = 100e-9;
     double pieces = (double)(shape->bytes / bytes3 + 1);
     int class = 0;
-    while (class < sizes - 1 && classes[class].bytes < shape->bytes) class ++;
+    while (class < tree_classes - 1 && classes[class].bytes < shape->bytes) class ++;
     uint32_t depth = classes[class].depth;
     return crowding(f) * (pieces * visit_seconds + 2 * combine_seconds(shape->bytes)) + pieces / depth * f->usual_sync_seconds;
 }
 
-const struct algorithm_code algorithm_arrival = {.loose = true, .copies_in = true, .cost = cost, .run = run};
+const struct algorithm_code algorithm_arrival = {
+    .loose = true, .copies_in = true, .shared = {0, arrival_room}, .cost = cost, .run = run};

@@ -19,7 +19,8 @@ enum {
     bytes1 = 512,
     bytes2 = 8 << 10,
     bytes3 = 512 << 10, /* memory that is committed only where such vectors are reduced so */
-    sizes = 4
+    tree_classes = 4,
+    arrival_classes = 2 * tree_classes
 };
 
 /* The tree has the first four, and each node two vectors; the pool has the others, and each rank one. */
@@ -30,13 +31,8 @@ struct class {
 static const struct class classes[arrival_classes] = {{bytes0, depth0, 2}, {bytes1, depth1, 2}, {bytes2, depth2, 2},
                                                       {bytes3, depth3, 2}, {bytes0, depth0, 1}, {bytes1, depth1, 1},
                                                       {bytes2, depth2, 1}, {bytes3, depth3, 1}};
-_Static_assert((depth0 + 1) * 2 * deposit_line + (depth1 + 1) * (2 * deposit_line + 3 * bytes1) +
-                       (depth2 + 1) * (2 * deposit_line + 3 * bytes2) + (depth3 + 1) * (2 * deposit_line + 3 * bytes3) <=
-                   arrival_room,
-               "room for all entries");
-
 struct entry {
-    _Atomic uint32_t word, sleepers;
+    struct flag flag;
     union {
         uint64_t held;  /* in the pool: of how many ranks this is the combination */
         double entered; /* in a box: when the rank that brought the result entered the call */
@@ -44,22 +40,28 @@ struct entry {
     char vectors[];
 };
 
-static inline size_t entry_bytes(const struct class *class) {
-    return (sizeof(struct entry) + class->vectors * class->bytes + deposit_line - 1) / deposit_line * deposit_line;
+#define ENTRY_ROOM(bytes, vectors) ((sizeof(struct entry) + (vectors) * (bytes) + deposit_line - 1) / deposit_line * deposit_line)
+static inline size_t entry_bytes(const struct class *class) { return ENTRY_ROOM(class->bytes, class->vectors); }
+
+/* Shared memory: what each rank counts, then the entries of each class, node by node. */
+struct counted {
+    _Alignas(deposit_line) uint32_t calls[arrival_classes]; /* that the rank has been part of; wraps */
+};
+#define ENTRIES_ROOM(bytes, depth) (((depth) + 1) * (ENTRY_ROOM(bytes, 2) + ENTRY_ROOM(bytes, 1)))
+enum {
+    arrival_room = sizeof(struct counted) + ENTRIES_ROOM(bytes0, depth0) + ENTRIES_ROOM(bytes1, depth1) +
+                   ENTRIES_ROOM(bytes2, depth2) + ENTRIES_ROOM(bytes3, depth3)
+};
+static inline struct counted *counted_by(const struct team *team, int rank) {
+    return (struct counted *)(void *)team->shared[ALGORITHM_arrival] + rank;
 }
 
 /* Entry `slot` of a node. Slot `depth` of node r is the box in which rank r finds results as a root. */
 static inline struct entry *entry_at(const struct team *team, int class, int node, uint32_t slot) {
-    char *at = team->arrival;
+    char *at = (char *)counted_by(team, team->p);
     for (int c = 0; c < class; c++) at += (size_t)team->p * (classes[c].depth + 1) * entry_bytes(&classes[c]);
     size_t index = (size_t)node * (classes[class].depth + 1) + slot;
     return (struct entry *)(void *)(at + index * entry_bytes(&classes[class]));
-}
-
-static inline void entry_set(struct entry *entry, uint32_t value) {
-    /* seq_cst: the store must be seen before the count of sleepers is read, or a rank falling asleep is missed. */
-    atomic_store_explicit(&entry->word, value, memory_order_seq_cst);
-    wait_wake(&entry->word, &entry->sleepers);
 }
 
 /* What a rank carries: its own vector, or what it has combined, which lies in an entry: that is held until it lies elsewhere. */
@@ -78,12 +80,12 @@ static inline void load_hold(struct load *load, struct entry *entry, const char 
     load->held = entry;
     load->release = release;
     load->at = at;
-    if (before && before != entry) entry_set(before, word);
+    if (before && before != entry) flag_set(&before->flag, word);
 }
 
 /* What I carry is not needed here any more. */
 static inline void load_drop(struct load *load) {
-    if (load->held) entry_set(load->held, load->release);
+    if (load->held) flag_set(&load->held->flag, load->release);
     load->held = NULL;
 }
 

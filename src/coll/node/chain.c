@@ -17,25 +17,27 @@ extern const struct algorithm_code algorithm_chain;
 
 enum { line = 64, ring_lines = 128, most_lines = 17 };
 
-/* All counters are of lines since the team began, and wrap. */
+/* What one end of a ring knows. All counters are of lines since the team began, and wrap. */
+struct end {
+    uint32_t mine, theirs, told; /* how far I am; how far the other was when I looked; how far I said that I am */
+};
 struct ring {
-    _Alignas(line) _Atomic uint32_t filled; /* by the writer; what the reader waits on */
-    _Atomic uint32_t reader_asleep;
-    _Alignas(line) _Atomic uint32_t taken; /* by the reader; what the writer waits on */
-    _Atomic uint32_t writer_asleep;
-    _Atomic double reader_entered; /* that call or, if it goes on meanwhile, a later one; see waits.c */
+    _Alignas(line) struct flag filled; /* by the writer */
+    _Alignas(line) struct flag taken;  /* by the reader */
+    _Atomic double reader_entered;     /* that call or, if it goes on meanwhile, a later one; see waits.c */
+    _Alignas(line) struct end in;      /* the writer's own: of the ring before, where it reads, */
+    struct end out;                    /* and of this one */
     struct record {
         _Alignas(line) double entered; /* the writer, this call */
         _Alignas(16) char sum[];
     } lines[];
 };
-_Static_assert(sizeof(struct ring) + (size_t)ring_lines * line <= chain_room, "room for the ring");
 _Static_assert((ring_lines & (ring_lines - 1)) == 0, "counters wrap");
 
-enum { most_bytes = most_lines * line - offsetof(struct record, sum) };
+enum { most_bytes = most_lines * line - offsetof(struct record, sum), ring_bytes = sizeof(struct ring) + ring_lines * line };
 
 static inline struct ring *ring_of(const struct team *team, int writer) {
-    return (struct ring *)(void *)(team->chain + (size_t)writer * chain_room);
+    return (struct ring *)(void *)(team->shared[ALGORITHM_chain] + (size_t)writer * ring_bytes);
 }
 static inline struct record *record_at(struct ring *ring, uint32_t at) {
     return (struct record *)(void *)((char *)ring->lines + (size_t)(at % ring_lines) * line);
@@ -58,13 +60,13 @@ static inline uint32_t begin_of(uint32_t end, uint32_t lines) {
 
 HOT static struct record *room_for(struct team *team, uint32_t lines) {
     struct ring *ring = ring_of(team, team->me);
-    struct chain_end *end = &team->chain_out;
+    struct end *end = &ring->out;
     uint32_t begin = begin_of(end->mine, lines);
     bool waited = false;
     while (begin + lines - end->theirs > ring_lines) {
-        uint32_t taken = atomic_load_explicit(&ring->taken, memory_order_acquire);
+        uint32_t taken = flag_look(&ring->taken);
         if (taken == end->theirs) {
-            wait_change(team, &ring->taken, taken, &ring->writer_asleep);
+            flag_wait(team, &ring->taken, taken);
             waited = true;
         }
         end->theirs = taken;
@@ -77,31 +79,28 @@ HOT static struct record *room_for(struct team *team, uint32_t lines) {
 HOT static void hand_on(struct team *team, struct record *record, uint32_t lines) {
     struct ring *ring = ring_of(team, team->me);
     if (team->waits.on) record->entered = team->waits.entered;
-    team->chain_out.mine += lines;
-    /* seq_cst: the store must be seen before the count of sleepers is read, or a reader falling asleep is missed. */
-    atomic_store_explicit(&ring->filled, team->chain_out.mine, memory_order_seq_cst);
-    wait_wake(&ring->filled, &ring->reader_asleep);
+    flag_set(&ring->filled, ring->out.mine += lines);
 }
 
 /* ---- the reader ---- */
 
-HOT static void tell_taken(struct team *team, struct ring *ring) {
+HOT static void tell_taken(struct team *team, struct end *end) {
+    struct ring *ring = ring_of(team, team->me - 1);
     if (team->waits.on) atomic_store_explicit(&ring->reader_entered, team->waits.entered, memory_order_relaxed);
-    team->chain_in.told = team->chain_in.mine;
-    atomic_store_explicit(&ring->taken, team->chain_in.told, memory_order_seq_cst); /* as in hand_on */
-    wait_wake(&ring->taken, &ring->writer_asleep);
+    end->told = end->mine;
+    flag_set(&ring->taken, end->told);
 }
 
 HOT static struct record *wait_for(struct team *team, uint32_t lines) {
     struct ring *ring = ring_of(team, team->me - 1);
-    struct chain_end *end = &team->chain_in;
+    struct end *end = &ring_of(team, team->me)->in;
     end->mine = begin_of(end->mine, lines);
     bool waited = false;
     while ((int32_t)(end->theirs - end->mine) <= 0) {
-        uint32_t filled = atomic_load_explicit(&ring->filled, memory_order_acquire);
+        uint32_t filled = flag_look(&ring->filled);
         if (filled == end->theirs) {
-            if (end->told != end->mine) tell_taken(team, ring);
-            wait_change(team, &ring->filled, filled, &ring->reader_asleep);
+            if (end->told != end->mine) tell_taken(team, end);
+            flag_wait(team, &ring->filled, filled);
             waited = true;
         }
         end->theirs = filled;
@@ -112,9 +111,9 @@ HOT static struct record *wait_for(struct team *team, uint32_t lines) {
 }
 
 HOT static void pass_by(struct team *team, uint32_t lines) {
-    struct chain_end *end = &team->chain_in;
+    struct end *end = &ring_of(team, team->me)->in;
     end->mine += lines;
-    if (end->mine - end->told >= ring_lines / 4) tell_taken(team, ring_of(team, team->me - 1));
+    if (end->mine - end->told >= ring_lines / 4) tell_taken(team, end);
 }
 
 /* ---- the call ---- */
@@ -149,4 +148,5 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
     return DONE;
 }
 
-const struct algorithm_code algorithm_chain = {.loose = true, .copies_in = true, .can = can, .cost = cost, .run = run};
+const struct algorithm_code algorithm_chain = {
+    .loose = true, .copies_in = true, .shared = {0, ring_bytes}, .can = can, .cost = cost, .run = run};

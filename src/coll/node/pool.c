@@ -11,11 +11,8 @@
 HOT bool pool_combine(struct team *team, struct load *load, uint32_t number) {
     uint32_t depth = classes[load->class].depth, slot = number % depth, round = number / depth << 16;
     struct entry *hub = entry_at(team, load->class, 0, slot), *mine = entry_at(team, load->class, team->me, slot);
-    uint32_t seen = atomic_load_explicit(&hub->word, memory_order_acquire);
-    while ((seen ^ round) >> 16 != 0) {
-        wait_change(team, &hub->word, seen, &hub->sleepers);
-        seen = atomic_load_explicit(&hub->word, memory_order_acquire);
-    }
+    uint32_t seen = flag_look(&hub->flag);
+    while ((seen ^ round) >> 16 != 0) seen = flag_wait(team, &hub->flag, seen);
     uint64_t held = 1;
     while (held < (uint64_t)team->p) {
         uint32_t waits = seen & 0xffff, wanted = waits ? round : round | (uint32_t)(team->me + 1);
@@ -23,14 +20,14 @@ HOT bool pool_combine(struct team *team, struct load *load, uint32_t number) {
             if (load->at != mine->vectors) memcpy(mine->vectors, load->at, load->bytes);
             mine->held = held;
         }
-        if (!atomic_compare_exchange_strong_explicit(&hub->word, &seen, wanted, memory_order_acq_rel, memory_order_acquire))
+        if (!atomic_compare_exchange_strong_explicit(&hub->flag.word, &seen, wanted, memory_order_acq_rel, memory_order_acquire))
             continue;
         if (!waits) return false;
         struct entry *theirs = entry_at(team, load->class, (int)waits - 1, slot);
         load->reduction->combine(load->reduction, load->at, theirs->vectors, load->count);
         load->at = theirs->vectors;
         held += theirs->held;
-        seen = atomic_load_explicit(&hub->word, memory_order_acquire);
+        seen = flag_look(&hub->flag);
     }
     load_hold(load, hub, load->at, round + (1u << 16)); /* nobody writes there before the next round */
     return true;

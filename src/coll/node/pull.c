@@ -13,8 +13,6 @@
 
 extern const struct algorithm_code algorithm_pull;
 
-enum { usual_block = 4096 }; /* of those whose staging is weighed */
-
 /* An order that writes only the own receive buffer never needs it reachable, nor the peers' memory writable. */
 static bool others_write(const struct arguments *arguments) { return !orders[arguments->walk.order].own_dest; }
 
@@ -51,19 +49,14 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
     bool path = arguments->path && team_has_path(team, arguments->path);
     if (mine && path) mine = outside_trouble(team, call, arguments, mine);
     uint32_t trouble = sync_all(team, mine);
-    if (trouble & LEAVE) return LEFT;
-    if (trouble & TYPED && !(trouble & SEND_UNREACHABLE && call->straight))
-        return typed_exchange(team, call, arguments, short_bytes(&team->figures, usual_block));
-    if (trouble & TYPED) return OUT_OF_REACH;
-    if (trouble && path && !(trouble & MUST_STAGE)) {
+    if (trouble && path && !(trouble & (LEAVE | TYPED | MUST_STAGE))) {
         bool fine = outside_walk(team, call, half, arguments, trouble);
         if (!(sync_all(team, fine ? 0 : PATH_LOST) & PATH_LOST)) return DONE;
         /* Send buffers are as they were, so all begin again; whoever was told that its buffer was read copies it in. */
         team_loses_path(team, arguments->path);
         return staged_exchange(team, call, 0, (int)half), STAGED;
     }
-    if (trouble && call->straight) return OUT_OF_REACH;
-    if (trouble) return staged_exchange(team, call, 0, (int)half), STAGED;
+    if (trouble) return turn_away(team, call, arguments, half, trouble);
     walk(team, call, half, arguments);
     sync_all(team, 0); /* nobody leaves while its send buffer is read or its receive buffer written */
     return DONE;

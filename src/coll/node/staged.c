@@ -40,6 +40,15 @@ HOT static void copy_out(const struct team *team, const struct call *call, uint3
     }
 }
 
+enum outcome turn_away(struct team *team, const struct call *call, const struct arguments *arguments, uint32_t half,
+                       uint32_t trouble) {
+    if (trouble & LEAVE) return LEFT;
+    if (trouble & TYPED && !(trouble & SEND_UNREACHABLE && call->straight))
+        return typed_exchange(team, call, arguments, short_bytes(&team->figures, usual_block));
+    if (call->straight) return OUT_OF_REACH;
+    return staged_exchange(team, call, 0, (int)half), STAGED;
+}
+
 HOT enum outcome staged_exchange(struct team *team, const struct call *call, size_t chunk, int posts) {
     size_t n = call->shape.bytes;
     chunk = chunk_that_fits(team, &call->shape, chunk);

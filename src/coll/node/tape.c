@@ -17,25 +17,25 @@ extern const struct algorithm_code algorithm_tape;
 enum { slots = 64, line = 64, slot_bytes = 3 * line };
 
 struct slot {
-    _Alignas(line) _Atomic uint32_t number; /* of the call whose block it holds */
-    _Atomic uint32_t sleepers;
-    double entered;              /* the root, that call */
-    uint32_t bytes;              /* 0: the root has no memory to pack its block */
-    char block[slot_bytes - 20]; /* the third line is touched by blocks of more than 108 bytes only */
+    _Alignas(line) struct flag number; /* of the call whose block it holds */
+    double entered;                    /* the root, that call */
+    uint32_t bytes;                    /* 0: the root has no memory to pack its block */
+    char block[slot_bytes - 20];       /* the third line is touched by blocks of more than 108 bytes only */
 };
 struct reader {
-    _Alignas(line) _Atomic uint32_t number; /* the last call that this rank said it is through with */
-    _Atomic uint32_t sleepers;
-    _Atomic double entered; /* that call or, if it goes on meanwhile, a later one; see waits.c */
+    _Alignas(line) struct flag told; /* the last call that this rank said it is through with */
+    _Atomic double entered;          /* that call or, if it goes on meanwhile, a later one; see waits.c */
+    _Alignas(line) uint32_t calls;   /* the rank's own: so far */
+    uint32_t said;                   /* as `told` */
+    uint32_t up;                     /* how far all are, as it last saw */
 };
-_Static_assert(sizeof(struct slot) == slot_bytes && slots * sizeof(struct slot) == tape_room && sizeof(struct reader) == tape_desk,
-               "node.c makes room for slots and readers");
+_Static_assert(sizeof(struct slot) == slot_bytes, "no gaps");
 
 static inline struct slot *slot_of(const struct team *team, uint32_t number) {
-    return (struct slot *)(void *)team->tape + number % slots;
+    return (struct slot *)(void *)team->shared[ALGORITHM_tape] + number % slots;
 }
 static inline struct reader *reader_of(const struct team *team, int rank) {
-    return (struct reader *)(void *)(team->tape + tape_room) + rank;
+    return (struct reader *)(void *)(team->shared[ALGORITHM_tape] + slots * sizeof(struct slot)) + rank;
 }
 
 enum { most_bytes = sizeof((struct slot *)0)->block };
@@ -45,14 +45,11 @@ static bool can(const struct figures *f, const struct calls *calls, const struct
     return calls->largest.bytes <= most_bytes;
 }
 
-HOT static void tell(struct team *team, uint32_t number) {
-    struct reader *mine = reader_of(team, team->me);
-    if (team->tape_told == number) return;
+HOT static void tell(struct team *team, struct reader *mine, uint32_t number) {
+    if (mine->said == number) return;
     if (team->waits.on) atomic_store_explicit(&mine->entered, team->waits.entered, memory_order_relaxed);
-    team->tape_told = number;
-    /* seq_cst: the store must be seen before the count of sleepers is read, or a root falling asleep is missed. */
-    atomic_store_explicit(&mine->number, number, memory_order_seq_cst);
-    wait_wake(&mine->number, &mine->sleepers);
+    mine->said = number;
+    flag_set(&mine->told, number);
 }
 
 /* ---- the root ---- */
@@ -62,9 +59,10 @@ static uint32_t wait_reader(struct team *team, int rank, uint32_t least) {
     struct reader *reader = reader_of(team, rank);
     uint32_t number;
     bool waited = false;
-    while ((int32_t)((number = atomic_load_explicit(&reader->number, memory_order_acquire)) - least) < 0) {
-        tell(team, team->tape_calls - 1);
-        wait_change(team, &reader->number, number, &reader->sleepers);
+    while ((int32_t)((number = flag_look(&reader->told)) - least) < 0) {
+        struct reader *mine = reader_of(team, team->me);
+        tell(team, mine, mine->calls - 1);
+        flag_wait(team, &reader->told, number);
         waited = true;
     }
     if (team->waits.on && waited) waits_for(team, rank, atomic_load_explicit(&reader->entered, memory_order_relaxed));
@@ -79,12 +77,13 @@ static void wait_free(struct team *team, uint32_t number) {
         uint32_t theirs = wait_reader(team, r, number - slots);
         if ((int32_t)(theirs - through) < 0) through = theirs;
     }
-    team->tape_read = through;
+    reader_of(team, team->me)->up = through;
 }
 
-HOT static void put(struct team *team, const struct call *call, uint32_t number) {
+HOT static void put(struct team *team, const struct call *call, struct reader *mine) {
+    uint32_t number = mine->calls;
     struct slot *slot = slot_of(team, number);
-    if ((int32_t)(number - slots - team->tape_read) > 0) wait_free(team, number);
+    if ((int32_t)(number - slots - mine->up) > 0) wait_free(team, number);
     slot->bytes = 0;
     if (!call->trouble) {
         struct block block = block_of(call->sends, 0);
@@ -93,19 +92,18 @@ HOT static void put(struct team *team, const struct call *call, uint32_t number)
         else layout_pack(slot->block, block.at, block.layout, block.elements);
     }
     if (team->waits.on) slot->entered = team->waits.entered;
-    atomic_store_explicit(&slot->number, number, memory_order_seq_cst); /* as in tell */
-    wait_wake(&slot->number, &slot->sleepers);
+    flag_set(&slot->number, number);
 }
 
 /* ---- the others ---- */
 
-HOT static void get(struct team *team, const struct call *call, uint32_t number) {
+HOT static void get(struct team *team, const struct call *call, struct reader *mine) {
+    uint32_t number = mine->calls, seen;
     struct slot *slot = slot_of(team, number);
-    uint32_t seen;
     bool waited = false;
-    while ((seen = atomic_load_explicit(&slot->number, memory_order_acquire)) != number) {
-        tell(team, number - 1);
-        wait_change(team, &slot->number, seen, &slot->sleepers);
+    while ((seen = flag_look(&slot->number)) != number) {
+        tell(team, mine, number - 1);
+        flag_wait(team, &slot->number, seen);
         waited = true;
     }
     if (team->waits.on && waited) waits_for(team, call->root, slot->entered);
@@ -127,11 +125,13 @@ static double cost(const struct figures *f, const struct shape *shape, const str
 HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     if (call->shape.bytes > most_bytes) return LEFT;
-    uint32_t number = ++team->tape_calls;
-    if (team->me == call->root) put(team, call, number);
-    else get(team, call, number);
-    if (number - team->tape_told >= slots / 4) tell(team, number);
+    struct reader *mine = reader_of(team, team->me);
+    mine->calls++;
+    if (team->me == call->root) put(team, call, mine);
+    else get(team, call, mine);
+    if (mine->calls - mine->said >= slots / 4) tell(team, mine, mine->calls);
     return DONE;
 }
 
-const struct algorithm_code algorithm_tape = {.loose = true, .can = can, .cost = cost, .run = run};
+const struct algorithm_code algorithm_tape = {
+    .loose = true, .shared = {slots * sizeof(struct slot), sizeof(struct reader)}, .can = can, .cost = cost, .run = run};

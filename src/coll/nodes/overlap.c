@@ -10,10 +10,9 @@ extern const struct algorithm_code algorithm_overlap;
 
 /* At the head of the space. The leader clears it before the barrier. */
 struct progress {
-    _Alignas(64) _Atomic uint32_t come; /* nodes whose blocks have come */
-    _Atomic uint32_t sleepers;
-    _Atomic uint32_t trouble;     /* the leader's; then all nodes are said to have come */
-    _Alignas(64) int32_t order[]; /* [nodes] in which order they came */
+    _Alignas(64) struct flag come; /* nodes whose blocks have come */
+    _Atomic uint32_t trouble;      /* the leader's; then all nodes are said to have come */
+    _Alignas(64) int32_t order[];  /* [nodes] in which order they came */
 };
 
 /* One call on one rank. */
@@ -98,10 +97,9 @@ static void unpack_node(const struct overlap *o, int node) {
 /* ---- the leader and the others ---- */
 
 static void tell(struct progress *progress, int node) {
-    uint32_t come = atomic_load_explicit(&progress->come, memory_order_relaxed);
+    uint32_t come = flag_look(&progress->come);
     progress->order[come] = node;
-    atomic_store_explicit(&progress->come, come + 1, memory_order_seq_cst);
-    wait_wake(&progress->come, &progress->sleepers);
+    flag_set(&progress->come, come + 1);
 }
 
 static void arrived(const struct call *call, int node) { tell(((const struct overlap *)call->asker)->progress, node); }
@@ -129,7 +127,7 @@ static uint32_t lead(const struct overlap *o, const struct routine *inner, uint3
     if (blocks_cut) trouble |= CUT;
     atomic_store(&progress->trouble, trouble);
     /* After an error, or where the inner routine tells nothing, as the host MPI's own does not. */
-    for (int n = (int)progress->come; n < places->nodes; n++) tell(progress, n);
+    for (int n = (int)flag_look(&progress->come); n < places->nodes; n++) tell(progress, n);
     for (int n = 0; n < places->nodes && !trouble; n++) unpack_node(o, n);
     return trouble;
 }
@@ -138,8 +136,7 @@ static uint32_t follow(const struct overlap *o) {
     struct progress *progress = o->progress;
     uint32_t seen = 0, all = (uint32_t)o->team->places->nodes;
     while (seen != all && !atomic_load(&progress->trouble)) {
-        uint32_t come = atomic_load_explicit(&progress->come, memory_order_acquire);
-        if (come == seen) wait_change(o->team->node, &progress->come, seen, &progress->sleepers);
+        if (flag_look(&progress->come) == seen) flag_wait(o->team->node, &progress->come, seen);
         else unpack_node(o, progress->order[seen++]);
     }
     return atomic_load(&progress->trouble);
@@ -155,8 +152,8 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     o.progress = (struct progress *)(void *)space;
     o.area = space + head_bytes(team->places->nodes);
     if (leads) {
-        atomic_store(&o.progress->come, 0);
-        atomic_store(&o.progress->sleepers, 0);
+        atomic_store(&o.progress->come.word, 0);
+        atomic_store(&o.progress->come.sleepers, 0);
         atomic_store(&o.progress->trouble, 0);
     }
     if (!describe(&o)) return LEFT;
