@@ -107,7 +107,7 @@ static bool write_all(const char *from, size_t bytes, size_t offset) {
 }
 
 /* Of each page from `start` on, whether it may hold something; untouched pages of .bss do not, and are better not even read. */
-static void look_up(int pagemap, uintptr_t start, size_t page, int count, uintptr_t file_end, bool *held) {
+static void adopt_look_up(int pagemap, uintptr_t start, size_t page, int count, uintptr_t file_end, bool *held) {
     uint64_t entries[most_entries];
     size_t bytes = (size_t)count * sizeof *entries;
     bool known = pagemap >= 0 && syscall(SYS_pread64, pagemap, entries, bytes, start / page * sizeof *entries) == (long)bytes;
@@ -123,7 +123,7 @@ static bool save(struct mapping piece, uintptr_t file_end, size_t offset) {
     for (uintptr_t at = piece.start; fine && at < piece.end;) {
         size_t left = (piece.end - at) / page;
         int count = left < most_entries ? (int)left : most_entries;
-        look_up(pagemap, at, page, count, file_end, held);
+        adopt_look_up(pagemap, at, page, count, file_end, held);
         for (int i = 0; fine && i < count; i++) {
             const char *memory = (const char *)at + (size_t)i * page;
             if (held[i] && !blank(memory, page)) fine = write_all(memory, page, offset + (size_t)i * page);
@@ -135,7 +135,7 @@ static bool save(struct mapping piece, uintptr_t file_end, size_t offset) {
 }
 
 /* NULL, or why the piece was left as it was. */
-static const char *take(struct mapping piece, uintptr_t file_end) {
+static const char *adopt_take(struct mapping piece, uintptr_t file_end) {
     if (adopted_count == most_adopted) return "there are too many pieces";
     /* As far behind a huge page's beginning in the file as in memory, or the system could not use huge pages. */
     size_t bytes = piece.end - piece.start, lead = bytes >= huge_page ? piece.start % huge_page : 0;
@@ -171,7 +171,7 @@ static void take_segment(const struct segment *segment) {
              next++)
             piece.end = list[next].end;
         if (piece.shared || piece.protection != (PROT_READ | PROT_WRITE)) continue;
-        const char *why = take(piece, segment->file_end);
+        const char *why = adopt_take(piece, segment->file_end);
         if (why) note("ADOPT: %zu KiB of static data stay private: %s", (piece.end - piece.start) >> 10, why);
         else note("ADOPT: %zu KiB of static data are in the shared heap", (piece.end - piece.start) >> 10);
     }

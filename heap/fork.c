@@ -170,7 +170,7 @@ static void find_pieces(void) {
     }
 }
 
-static void prepare(void) {
+static void fork_prepare(void) {
     if (region.bytes == 0) return;
     region_lock();
     passage.active = true;
@@ -211,7 +211,7 @@ static void restore(void) {
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-static void parent(void) {
+static void fork_parent(void) {
     if (!passage.active) return;
     int saved = errno;
     advise_all(MADV_DOFORK);
@@ -230,10 +230,10 @@ static void parent(void) {
     errno = saved;
 }
 
-static void child(void) {
+static void fork_child(void) {
     if (!passage.active) return;
     if (!passage.copied) become_private();
     restore();
 }
 
-int fork_watch(void) { return -pthread_atfork(prepare, parent, child); }
+int fork_watch(void) { return -pthread_atfork(fork_prepare, fork_parent, fork_child); }

@@ -140,7 +140,7 @@ static void fence_around(struct extent extent) {
 }
 
 /* First fit: low addresses stay dense, which is what fork copies fastest. */
-static char *find(size_t bytes) {
+static char *region_find(size_t bytes) {
     size_t alignment = bytes >= huge_page ? huge_page : 64 << 10;
     for (size_t i = 0; i < spare_count; i++) {
         size_t offset = (spares[i].offset + alignment - 1) & ~(alignment - 1), skipped = offset - spares[i].offset;
@@ -182,7 +182,7 @@ void *region_take_sparse(size_t bytes) {
         if (region.why) region.error = -ENODEV;
         atomic_store_explicit(&decided, true, memory_order_release);
     }
-    char *address = region.bytes > 0 ? find(bytes) : NULL;
+    char *address = region.bytes > 0 ? region_find(bytes) : NULL;
     if (address) {
         struct extent extent = {.offset = (size_t)(address - region.base), .bytes = bytes};
         if (mprotect(address, bytes, PROT_READ | PROT_WRITE) != 0) { /* too many mappings */

@@ -19,7 +19,7 @@
 static const double patience_seconds = 3; /* with a pipe, before anything and between two pieces */
 
 /* 0, -ETIMEDOUT or -errno. Signals that the program handles do not lengthen it. */
-static int await(int fd, short events) {
+static int file_await(int fd, short events) {
     double end = clock_seconds() + patience_seconds;
     while (clock_seconds() < end) {
         struct pollfd ready = {.fd = fd, .events = events};
@@ -36,7 +36,7 @@ int file_read(const char *path, size_t most, char **text, size_t *bytes) {
     *bytes = 0;
     *text = malloc(most + 1);
     if (!*text) error = -ENOMEM;
-    while (!error && *bytes < most && (error = await(fd, POLLIN)) == 0) {
+    while (!error && *bytes < most && (error = file_await(fd, POLLIN)) == 0) {
         ssize_t got = read(fd, *text + *bytes, most - *bytes);
         if (got == 0) break;
         if (got > 0) *bytes += (size_t)got;
@@ -58,7 +58,7 @@ int file_put(int fd, const char *text, size_t bytes) {
     while (!error && bytes > 0) {
         ssize_t put = write(fd, text, bytes);
         if (put >= 0) text += put, bytes -= (size_t)put;
-        else if (errno == EAGAIN) error = await(fd, POLLOUT);
+        else if (errno == EAGAIN) error = file_await(fd, POLLOUT);
         else if (errno != EINTR) error = -errno;
     }
     /* What this has raised goes; what was waiting before stays. */

@@ -44,7 +44,7 @@ const char *option_text(enum option option) {
 }
 
 /* Reads "8", "64K", "1M". Returns what follows it; NULL: no number, or too large a one. */
-static const char *number(const char *text, uint64_t *bytes) {
+static const char *options_number(const char *text, uint64_t *bytes) {
     static const char units[] = "KMGT";
     uint64_t value = 0;
     const char *c = text;
@@ -61,13 +61,13 @@ static const char *number(const char *text, uint64_t *bytes) {
 
 int parse_bytes(const char *text, uint64_t *bytes) {
     uint64_t value;
-    const char *end = number(text, &value);
+    const char *end = options_number(text, &value);
     if (!end || *end) return -EINVAL;
     *bytes = value;
     return 0;
 }
 
-static int index_of(const char *text, const char *words) {
+static int options_index_of(const char *text, const char *words) {
     size_t length = strlen(text);
     for (int index = 0; *words; index++) {
         size_t word = strcspn(words, "|");
@@ -79,32 +79,32 @@ static int index_of(const char *text, const char *words) {
 
 /* Is the unit "least-most what"? */
 static bool has_range(const char *unit, uint64_t *least, uint64_t *most) {
-    const char *end = number(unit, least);
-    return end && *end == '-' && number(end + 1, most);
+    const char *end = options_number(unit, least);
+    return end && *end == '-' && options_number(end + 1, most);
 }
 
-static bool fits(enum option option, const char *text) {
+static bool options_fits(enum option option, const char *text) {
     const char *unit = option_rows[option].unit;
     uint64_t least, most, value;
-    if (strchr(unit, '|')) return index_of(text, unit) >= 0;
+    if (strchr(unit, '|')) return options_index_of(text, unit) >= 0;
     return !has_range(unit, &least, &most) || (parse_bytes(text, &value) == 0 && value >= least && value <= most);
 }
 
 uint64_t option_number(enum option option) {
     const char *text = option_text(option);
     uint64_t value;
-    return parse_bytes(fits(option, text) ? text : option_rows[option].value, &value) == 0 ? value : 0;
+    return parse_bytes(options_fits(option, text) ? text : option_rows[option].value, &value) == 0 ? value : 0;
 }
 
 int option_choice(enum option option, const char *words) {
-    int index = index_of(option_text(option), words);
-    return index >= 0 ? index : index_of(option_rows[option].value, words);
+    int index = options_index_of(option_text(option), words);
+    return index >= 0 ? index : options_index_of(option_rows[option].value, words);
 }
 
 /* ---- what is wrong ---- */
 
 /* The edit distance of two names: letters to put in, to leave out or to replace (Wagner and Fischer 1974). */
-static int distance(const char *a, const char *b) {
+static int options_distance(const char *a, const char *b) {
     enum { most = 32 };
     int row[most + 1], length = (int)strlen(b);
     if (length > most) return most;
@@ -129,10 +129,10 @@ static void check_name(const char *name) {
                                  "BASE|BIN|DIR|HOME|INC|INCLUDE|LIB|PATH|PREFIX|ROOT|VERSION";
     int nearest = 0, least = INT32_MAX;
     for (int o = 0; o < OPTIONS; o++) {
-        int far = distance(name, option_rows[o].name + 7);
+        int far = options_distance(name, option_rows[o].name + 7);
         if (far < least) least = far, nearest = o;
     }
-    if (strcmp(name, option_rows[nearest].name + 7) == 0 || index_of(name, others) >= 0) return;
+    if (strcmp(name, option_rows[nearest].name + 7) == 0 || options_index_of(name, others) >= 0) return;
     if (least <= 1 + (int)strlen(name) / 4) warn("MORTAR_%s is no option: did you mean %s?", name, option_rows[nearest].name);
     else warn("MORTAR_%s is no option (`mortar info` lists them)", name);
 }
@@ -141,7 +141,7 @@ void options_check(void) {
     for (int o = 0; o < OPTIONS; o++) {
         const struct option_row *row = &option_rows[o];
         const char *text = option_text((enum option)o);
-        if (!fits((enum option)o, text)) warn("%s=%s: expected %s; using %s", row->name, text, row->unit, row->value);
+        if (!options_fits((enum option)o, text)) warn("%s=%s: expected %s; using %s", row->name, text, row->unit, row->value);
     }
     for (char **variable = environ; variable && *variable; variable++) {
         char name[64];

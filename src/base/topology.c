@@ -29,15 +29,18 @@ static struct {
     __typeof__(&hwloc_bitmap_last) last;
 } h;
 
-static bool find(void *library, const char *name, void *place) { return (*(void **)place = dlsym(library, name)) != NULL; }
+static bool topology_find(void *library, const char *name, void *place) { return (*(void **)place = dlsym(library, name)) != NULL; }
 
 static bool find_all(void *library) {
-    return find(library, "hwloc_topology_init", &h.init) && find(library, "hwloc_topology_set_synthetic", &h.set_synthetic) &&
-           find(library, "hwloc_topology_set_xml", &h.set_xml) && find(library, "hwloc_topology_set_flags", &h.set_flags) &&
-           find(library, "hwloc_topology_load", &h.load) && find(library, "hwloc_topology_destroy", &h.destroy) &&
-           find(library, "hwloc_get_type_depth", &h.type_depth) && find(library, "hwloc_get_nbobjs_by_depth", &h.count_at) &&
-           find(library, "hwloc_get_obj_by_depth", &h.object_at) && find(library, "hwloc_bitmap_isset", &h.is_set) &&
-           find(library, "hwloc_bitmap_last", &h.last);
+    return topology_find(library, "hwloc_topology_init", &h.init) &&
+           topology_find(library, "hwloc_topology_set_synthetic", &h.set_synthetic) &&
+           topology_find(library, "hwloc_topology_set_xml", &h.set_xml) &&
+           topology_find(library, "hwloc_topology_set_flags", &h.set_flags) &&
+           topology_find(library, "hwloc_topology_load", &h.load) && topology_find(library, "hwloc_topology_destroy", &h.destroy) &&
+           topology_find(library, "hwloc_get_type_depth", &h.type_depth) &&
+           topology_find(library, "hwloc_get_nbobjs_by_depth", &h.count_at) &&
+           topology_find(library, "hwloc_get_obj_by_depth", &h.object_at) &&
+           topology_find(library, "hwloc_bitmap_isset", &h.is_set) && topology_find(library, "hwloc_bitmap_last", &h.last);
 }
 
 static int count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
@@ -54,7 +57,7 @@ static size_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t type) {
 }
 
 /* Writes which object of a type each processor belongs to; returns how many there are, at least one. */
-static int divide(hwloc_topology_t topology, hwloc_obj_type_t type, enum domain_kind kind) {
+static int topology_divide(hwloc_topology_t topology, hwloc_obj_type_t type, enum domain_kind kind) {
     int count = count_of(topology, type);
     domains[kind] = calloc((size_t)facts.processors, sizeof(uint32_t));
     for (int i = 0; i < count && domains[kind]; i++)
@@ -68,15 +71,15 @@ static void read_facts(hwloc_topology_t topology) {
     facts.l1d = cache_bytes(topology, HWLOC_OBJ_L1CACHE);
     facts.l2 = cache_bytes(topology, HWLOC_OBJ_L2CACHE);
     facts.l3 = cache_bytes(topology, HWLOC_OBJ_L3CACHE);
-    facts.numa = divide(topology, HWLOC_OBJ_NUMANODE, DOMAIN_NUMA);
-    facts.sockets = divide(topology, HWLOC_OBJ_PACKAGE, DOMAIN_SOCKET);
-    facts.l3s = divide(topology, HWLOC_OBJ_L3CACHE, DOMAIN_L3);
+    facts.numa = topology_divide(topology, HWLOC_OBJ_NUMANODE, DOMAIN_NUMA);
+    facts.sockets = topology_divide(topology, HWLOC_OBJ_PACKAGE, DOMAIN_SOCKET);
+    facts.l3s = topology_divide(topology, HWLOC_OBJ_L3CACHE, DOMAIN_L3);
     hwloc_obj_t package = count_of(topology, HWLOC_OBJ_PACKAGE) > 0 ? object(topology, HWLOC_OBJ_PACKAGE, 0) : NULL;
     for (unsigned i = 0; package && i < package->infos_count; i++)
         if (strcmp(package->infos[i].name, "CPUModel") == 0) snprintf(facts.cpu, sizeof facts.cpu, "%s", package->infos[i].value);
 }
 
-static bool load(hwloc_topology_t topology) {
+static bool topology_load(hwloc_topology_t topology) {
     const char *text = option_text(OPTION_TOPOLOGY);
     size_t length = strlen(text);
     bool file = length > 4 && strcmp(text + length - 4, ".xml") == 0;
@@ -94,7 +97,7 @@ static void discover(void) {
     void *library = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
     hwloc_topology_t topology;
     if (library && find_all(library) && h.init(&topology) == 0) {
-        if (load(topology)) read_facts(topology);
+        if (topology_load(topology)) read_facts(topology);
         h.destroy(topology);
     }
     if (library) dlclose(library);

@@ -22,8 +22,8 @@ const char *const collective_names[COLLECTIVES] = {
 };
 
 /* Looks at all calls that the planner has one plan for. */
-static bool fits(const struct algorithm *algorithm, const struct arguments *arguments, const struct figures *f,
-                 const struct calls *calls) {
+static bool table_fits(const struct algorithm *algorithm, const struct arguments *arguments, const struct figures *f,
+                       const struct calls *calls) {
     const struct algorithm_code *code = algorithm->code;
     bool there = code->where == f->where || (code->where == BY_MESSAGES && f->where == OVER_NODES);
     if (!among(calls->largest.collective, algorithm->collectives) || (code->run && !there)) return false;
@@ -33,9 +33,9 @@ static bool fits(const struct algorithm *algorithm, const struct arguments *argu
 bool can_run(const struct algorithm *algorithm, const struct arguments *arguments, const struct figures *f,
              const struct shape *shape) {
     struct calls calls = calls_of(shape);
-    return fits(algorithm, arguments, f, &calls);
+    return table_fits(algorithm, arguments, f, &calls);
 }
 
 bool routine_fits(const struct routine *routine, const struct figures *f, const struct calls *calls) {
-    return fits(routine->algorithm, &routine->arguments, f, calls);
+    return table_fits(routine->algorithm, &routine->arguments, f, calls);
 }

@@ -32,7 +32,7 @@ static bool wrap(struct nest *nest, size_t count, ptrdiff_t step) {
 }
 
 /* Makes one nest, a, of two that follow each other. False: they stay two. */
-static bool join(struct nest *a, const struct nest *b) {
+static bool draft_join(struct nest *a, const struct nest *b) {
     ptrdiff_t between = b->at - a->at;
     if (a->levels == 0 && b->levels == 0 && between == (ptrdiff_t)a->bytes) { /* runs that touch */
         a->bytes += b->bytes;
@@ -71,7 +71,7 @@ static void append(struct draft *draft, const struct nest *nest) {
         draft->room = room;
     }
     draft->nest[draft->nests++] = *nest;
-    while (draft->nests > 1 && join(&draft->nest[draft->nests - 2], &draft->nest[draft->nests - 1])) draft->nests--;
+    while (draft->nests > 1 && draft_join(&draft->nest[draft->nests - 2], &draft->nest[draft->nests - 1])) draft->nests--;
 }
 
 void draft_run(struct draft *draft, ptrdiff_t at, size_t bytes) {
@@ -96,7 +96,7 @@ void draft_repeat(struct draft *draft, const struct draft *part, ptrdiff_t at, s
 }
 
 /* Counts a nest in: sizes and bounds. */
-static void measure(struct layout *layout, struct nest *nest) {
+static void draft_measure(struct layout *layout, struct nest *nest) {
     size_t total = nest->bytes;
     ptrdiff_t low = nest->at, high = nest->at + (ptrdiff_t)nest->bytes;
     for (uint32_t l = 0; l < nest->levels; l++) {
@@ -120,7 +120,7 @@ struct layout *draft_finish(struct draft *draft, ptrdiff_t extent) {
         layout->nests = draft->nests;
         for (uint32_t k = 0; k < draft->nests; k++) {
             layout->nest[k] = draft->nest[k];
-            measure(layout, &layout->nest[k]);
+            draft_measure(layout, &layout->nest[k]);
         }
         const struct nest *first = layout->nest;
         bool piece = layout->nests == 0 || (layout->nests == 1 && first->levels == 0 && first->at == 0);

@@ -188,11 +188,11 @@ HOT static void tiles(const struct grid *grid, char *to, const char *from, struc
         }
 }
 
-HOT static void walk(const struct grid *grid, uint32_t axes, char *to, const char *from, struct copier *copier) {
+HOT static void grid_walk(const struct grid *grid, uint32_t axes, char *to, const char *from, struct copier *copier) {
     static const struct axis once = {.count = 1};
     if (axes > 2) {
         const struct axis *axis = &grid->axis[axes - 1];
-        for (size_t i = 0; i < axis->count; i++, to += axis->to, from += axis->from) walk(grid, axes - 1, to, from, copier);
+        for (size_t i = 0; i < axis->count; i++, to += axis->to, from += axis->from) grid_walk(grid, axes - 1, to, from, copier);
     } else if (grid->tile) {
         tiles(grid, to, from, copier);
     } else {
@@ -204,6 +204,6 @@ HOT bool box_copy(const struct box *to, const struct box *from, struct copier *c
     struct grid grid;
     if (!fit(&grid, to, from)) return false;
     arrange(&grid);
-    walk(&grid, grid.axes, to->at, from->at, copier);
+    grid_walk(&grid, grid.axes, to->at, from->at, copier);
     return true;
 }

@@ -28,7 +28,7 @@ struct cursor {
 
 size_t layout_footprint(const struct layout *layout) { return sizeof *layout + layout->nests * sizeof *layout->nest; }
 
-HOT static void enter(struct cursor *cursor) {
+HOT static void layout_enter(struct cursor *cursor) {
     const struct nest *nest = &cursor->layout->nest[cursor->nest];
     struct box *box = &cursor->box;
     cursor->run = box->at = cursor->element + nest->at;
@@ -56,7 +56,7 @@ HOT static void next_runs(struct cursor *cursor, size_t runs) {
         cursor->nest = 0;
         cursor->element += cursor->layout->extent;
     }
-    enter(cursor);
+    layout_enter(cursor);
 }
 
 /* Goes on by bytes that lie in this nest. */
@@ -78,7 +78,7 @@ static uint32_t nest_of(const struct layout *layout, size_t at) {
 }
 
 /* A cursor at a byte of the stream of count elements. The stream has at least one byte more. */
-HOT static struct cursor start(const struct layout *layout, char *memory, size_t count, size_t at) {
+HOT static struct cursor layout_start(const struct layout *layout, char *memory, size_t count, size_t at) {
     struct cursor cursor;
     cursor.layout = layout;
     cursor.element = memory;
@@ -89,7 +89,7 @@ HOT static struct cursor start(const struct layout *layout, char *memory, size_t
         cursor.nest = nest_of(layout, at);
         at -= layout->nest[cursor.nest].before;
     }
-    enter(&cursor);
+    layout_enter(&cursor);
     if (layout->run) {
         cursor.box.bytes *= count;
     } else if (layout->nests == 1 && count > 1) {
@@ -164,8 +164,8 @@ HOT void layout_copy(char *to, const struct layout *to_layout, size_t to_count, 
         size_t footprint = layout_footprint(to_layout);
         if (footprint == layout_footprint(from_layout) && memcmp(to_layout, from_layout, footprint) == 0) return;
     }
-    struct cursor target = start(to_layout, to, to_count, 0);
-    struct cursor source = start(from_layout, (char *)(uintptr_t)from, from_count, 0);
+    struct cursor target = layout_start(to_layout, to, to_count, 0);
+    struct cursor source = layout_start(from_layout, (char *)(uintptr_t)from, from_count, 0);
     stream(&target, &source, bytes, copier);
     if (copier->kernel != KERNEL_plain) copy_fence(); /* one for all runs */
 }
@@ -196,32 +196,32 @@ HOT bool layout_copy_piece(char *to, const struct layout *to_layout, size_t to_c
     if (bytes - at < now) now = bytes - at;
     struct copier rest = *copier;
     rest.plain -= at < rest.plain ? at : rest.plain;
-    struct cursor target = start(to_layout, to, to_count, at);
-    struct cursor source = start(from_layout, (char *)(uintptr_t)from, from_count, at);
+    struct cursor target = layout_start(to_layout, to, to_count, at);
+    struct cursor source = layout_start(from_layout, (char *)(uintptr_t)from, from_count, at);
     stream(&target, &source, now, &rest);
     return at + now < bytes;
 }
 
 /* How many of these bytes the stream has. */
-static size_t part(const struct layout *layout, size_t count, size_t at, size_t bytes) {
+static size_t layout_part(const struct layout *layout, size_t count, size_t at, size_t bytes) {
     size_t all = layout->size * count;
     if (at >= all) return 0;
     return all - at < bytes ? all - at : bytes;
 }
 
 HOT void layout_pack_part(char *to, const char *from, const struct layout *layout, size_t count, size_t at, size_t bytes) {
-    bytes = part(layout, count, at, bytes);
+    bytes = layout_part(layout, count, at, bytes);
     if (bytes == 0) return;
-    struct cursor target = start(&layout_bytes, to, bytes, 0);
-    struct cursor source = start(layout, (char *)(uintptr_t)from, count, at);
+    struct cursor target = layout_start(&layout_bytes, to, bytes, 0);
+    struct cursor source = layout_start(layout, (char *)(uintptr_t)from, count, at);
     stream(&target, &source, bytes, &plainly);
 }
 
 HOT void layout_unpack_part(char *to, const struct layout *layout, size_t count, const char *from, size_t at, size_t bytes) {
-    bytes = part(layout, count, at, bytes);
+    bytes = layout_part(layout, count, at, bytes);
     if (bytes == 0) return;
-    struct cursor target = start(layout, to, count, at);
-    struct cursor source = start(&layout_bytes, (char *)(uintptr_t)from, bytes, 0);
+    struct cursor target = layout_start(layout, to, count, at);
+    struct cursor source = layout_start(&layout_bytes, (char *)(uintptr_t)from, bytes, 0);
     stream(&target, &source, bytes, &plainly);
 }
 

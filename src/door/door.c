@@ -150,7 +150,7 @@ __attribute__((noinline, cold)) static entry find(_Atomic(entry) *place) {
     abort(); /* what the dynamic linker would have done */
 }
 
-static inline entry enter(_Atomic(entry) *place) {
+static inline entry door_enter(_Atomic(entry) *place) {
     entry known = atomic_load_explicit(place, memory_order_acquire);
     return known ? known : find(place);
 }
@@ -158,8 +158,8 @@ static inline entry enter(_Atomic(entry) *place) {
 #define CAUGHT(name, parameters, arguments)                                                                                        \
     word MPI_##name parameters;                                                                                                    \
     word PMPI_##name parameters;                                                                                                   \
-    word MPI_##name parameters { return enter(&outer[DOOR_##name]) arguments; }                                                    \
-    word PMPI_##name parameters { return enter(&inner[DOOR_##name]) arguments; }
+    word MPI_##name parameters { return door_enter(&outer[DOOR_##name]) arguments; }                                               \
+    word PMPI_##name parameters { return door_enter(&inner[DOOR_##name]) arguments; }
 #include "door/caught.h"
 #undef CAUGHT
 

@@ -12,12 +12,12 @@
 static struct heap_region heap;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void look(void) {
+static void alloc_mem_look(void) {
     if (heap_of_this_process(&heap) != 0) heap = (struct heap_region){.bytes = 0};
 }
 
 static bool in_heap(const void *memory) {
-    pthread_once(&once, look);
+    pthread_once(&once, alloc_mem_look);
     return (size_t)((const char *)memory - heap.base) < heap.bytes;
 }
 

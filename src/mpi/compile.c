@@ -218,7 +218,7 @@ static bool compile(MPI_Datatype type, struct draft *draft) {
     return fine;
 }
 
-static struct layout *make(MPI_Datatype type) {
+static struct layout *compile_make(MPI_Datatype type) {
     struct draft draft = {0};
     MPI_Count lb, extent, size;
     bool fine = PMPI_Type_get_extent_x(type, &lb, &extent) == MPI_SUCCESS && PMPI_Type_size_x(type, &size) == MPI_SUCCESS &&
@@ -239,14 +239,14 @@ struct kept {
     _Atomic bool committed; /* when it was looked at last */
 };
 
-static int drop(MPI_Datatype type, int keyval, void *kept, void *state) {
+static int compile_drop(MPI_Datatype type, int keyval, void *kept, void *state) {
     (void)type, (void)keyval, (void)state;
     free(((struct kept *)kept)->layout);
     free(kept);
     return MPI_SUCCESS;
 }
 
-void layouts_start(void) { PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, drop, &key, NULL); }
+void layouts_start(void) { PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, compile_drop, &key, NULL); }
 
 static void make_packer(void) {
     if (key != MPI_KEYVAL_INVALID) comm_private(MPI_COMM_SELF, &packer);
@@ -286,10 +286,10 @@ HOT static int usual_one(MPI_Datatype type) {
     return type == MPI_DOUBLE ? 0 : type == MPI_INT ? 1 : type == MPI_BYTE ? 2 : type == MPI_FLOAT ? 3 : type == MPI_CHAR ? 4 : -1;
 }
 
-static struct kept *keep(MPI_Datatype type) {
+static struct kept *compile_keep(MPI_Datatype type) {
     struct kept *kept = malloc(sizeof *kept);
     if (!kept) return NULL;
-    *kept = (struct kept){make(type), is_committed(type)};
+    *kept = (struct kept){compile_make(type), is_committed(type)};
     if (PMPI_Type_set_attr(type, key, kept) == MPI_SUCCESS) return kept;
     free(kept->layout);
     free(kept);
@@ -302,7 +302,7 @@ HOT static struct kept *kept_of(MPI_Datatype type) {
     if (kept || key == MPI_KEYVAL_INVALID) return kept;
     pthread_mutex_lock(&making); /* the second of two threads would free what the first one uses */
     kept = kept_with(type);
-    if (!kept) kept = keep(type);
+    if (!kept) kept = compile_keep(type);
     pthread_mutex_unlock(&making);
     return kept;
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void describe(struct ledger_entry call, struct ledger_entry other, char text[128]) {
+static void doubt_describe(struct ledger_entry call, struct ledger_entry other, char text[128]) {
     const char *name = collective_names[call.collective];
     int used = snprintf(text, 128, "MPI_%c%s", toupper(name[0]), name + 1);
     if (call.size_class != other.size_class && call.size_class > 0)
@@ -21,12 +21,12 @@ static void describe(struct ledger_entry call, struct ledger_entry other, char t
         snprintf(text + used, 128 - (size_t)used, " with root %u", (unsigned)call.root);
 }
 
-static void tell(const struct team *node, const struct doubt *doubt) {
+static void doubt_tell(const struct team *node, const struct doubt *doubt) {
     char mine[128], theirs[128];
     int me = node->world[node->me], other = node->world[doubt->rank];
     unsigned number = doubt->mine.number;
-    describe(doubt->mine, doubt->theirs, mine);
-    describe(doubt->theirs, doubt->mine, theirs);
+    doubt_describe(doubt->mine, doubt->theirs, mine);
+    doubt_describe(doubt->theirs, doubt->mine, theirs);
     if (strcmp(mine, theirs) != 0)
         warn("rank %d calls %s where rank %d calls %s (collective call %u of a communicator): the MPI standard wants them the same",
              me, mine, other, theirs, number);
@@ -48,7 +48,7 @@ static void on_doubt(void) {
     struct doubt doubt = node->ledgers ? ledger_doubt(node, team->calls) : (struct doubt){.what = DOUBT_NONE};
     if (!doubt.what && is_revoked(here->request->comm)) doubt.what = DOUBT_REVOKED;
     if (!doubt.what) return;
-    if (doubt.what == DOUBT_DIFFERS && ledger_give_up(node)) tell(node, &doubt);
+    if (doubt.what == DOUBT_DIFFERS && ledger_give_up(node)) doubt_tell(node, &doubt);
     team->doubt = doubt;
     free(team->shortcuts);
     team->shortcuts = NULL;

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-static int refuse(const struct request *r) { return PMPI_Comm_call_errhandler(r->comm, MPI_ERR_COUNT), MPI_ERR_COUNT; }
+static int narrow_refuse(const struct request *r) { return PMPI_Comm_call_errhandler(r->comm, MPI_ERR_COUNT), MPI_ERR_COUNT; }
 
 /* How many entries the counts of the halves have here; 0: not significant. Returns what MPI returns. */
 static int entries(const struct request *r, int *sends, int *recvs) {
@@ -28,7 +28,7 @@ static int entries(const struct request *r, int *sends, int *recvs) {
     return MPI_SUCCESS;
 }
 
-static bool fits(MPI_Count count) { return count >= INT_MIN && count <= INT_MAX; }
+static bool narrow_fits(MPI_Count count) { return count >= INT_MIN && count <= INT_MAX; }
 
 /* One half: its counts and displacements into `to`, which has room for them. False: one is too large. */
 static bool squeeze(struct half *half, int count, bool displs_stay, int *to) {
@@ -36,13 +36,13 @@ static bool squeeze(struct half *half, int count, bool displs_stay, int *to) {
     const MPI_Count *counts = half->counts;
     const MPI_Aint *displs = displs_stay ? NULL : half->displs;
     for (int i = 0; counts && i < count; i++) {
-        if (!fits(counts[i]) || (displs && !fits(displs[i]))) return false;
+        if (!narrow_fits(counts[i]) || (displs && !narrow_fits(displs[i]))) return false;
         to[i] = (int)counts[i];
         if (displs) to[count + i] = (int)displs[i];
     }
     if (counts) half->counts = to;
     if (displs) half->displs = to + count;
-    return fits(half->count);
+    return narrow_fits(half->count);
 }
 
 int narrowed(const struct request *r, int (*go)(const struct request *)) {
@@ -57,7 +57,7 @@ int narrowed(const struct request *r, int (*go)(const struct request *)) {
     int *recv_room = room ? room + 2 * sends : NULL;
     bool displs_stay = r->collective == COLL_neighbor_alltoallw; /* addresses in both forms */
     narrow.large = !squeeze(&narrow.send, sends, displs_stay, room) || !squeeze(&narrow.recv, recvs, displs_stay, recv_room);
-    if (narrow.large) narrow = *r, narrow.native = refuse;
+    if (narrow.large) narrow = *r, narrow.native = narrow_refuse;
     int error = go(&narrow);
     free(room);
     return error;

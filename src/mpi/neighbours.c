@@ -90,7 +90,7 @@ static bool one_piece(const struct neighbours *n, int p, uint32_t *roots) {
 }
 
 /* Lays out one block of memory for the struct and its three lists. */
-static struct neighbours *room_for(size_t edges, int to, int from) {
+static struct neighbours *neighbours_room_for(size_t edges, int to, int from) {
     struct neighbours *n = malloc(sizeof *n + (edges + (size_t)to + (size_t)from) * sizeof *n->edges);
     if (!n) return NULL;
     n->edges = (struct edge *)(n + 1);
@@ -120,7 +120,7 @@ static struct neighbours *gather(MPI_Comm comm, struct team *team, const struct 
     if (fine) host.allgatherv(own, bytes, MPI_BYTE, edges, counts, displs, MPI_BYTE, comm);
     all /= sizeof *edges;
     for (size_t e = 0; fine && e < all; e++) to += edges[e].source == (uint32_t)team->me;
-    struct neighbours *n = fine ? room_for(all, to, own_count) : NULL;
+    struct neighbours *n = fine ? neighbours_room_for(all, to, own_count) : NULL;
     if (fine) fine = team_agree(team, n != NULL);
     if (n) {
         memcpy(n->edges, edges, all * sizeof *edges);

@@ -94,7 +94,7 @@ static bool is_in_place(const struct team *team, const struct call *call, const 
     return run_of(sends, 0).at == run_of(recvs, team->me).at;
 }
 
-static int exchange(MPI_Comm comm, struct team *team, const struct call *call, char *tables) {
+static int nested_exchange(MPI_Comm comm, struct team *team, const struct call *call, char *tables) {
     struct blocks sends, recvs;
     struct table send, recv;
     struct call nested = *call;
@@ -154,13 +154,14 @@ static int reduce_scatter(MPI_Comm comm, struct team *team, const struct call *c
     return error;
 }
 
-static int run(MPI_Comm comm, struct team *team, const struct call *call, void *tables) {
+static int nested_run(MPI_Comm comm, struct team *team, const struct call *call, void *tables) {
     enum collective c = call->shape.collective;
     if (c == COLL_barrier) return errno_of(host.barrier(comm));
     if (c == COLL_bcast) return bcast(comm, team, call);
-    if (!among(c, REDUCTIONS)) return among(c, EXCHANGES | GATHERS | SCATTERS) ? exchange(comm, team, call, tables) : -ENOSYS;
+    if (!among(c, REDUCTIONS))
+        return among(c, EXCHANGES | GATHERS | SCATTERS) ? nested_exchange(comm, team, call, tables) : -ENOSYS;
     if (c == COLL_reduce_scatter || c == COLL_reduce_scatter_block) return reduce_scatter(comm, team, call, tables);
     return combine_some(comm, call, c, call->root, (struct part){0, call->reduction->count}, call->recv);
 }
 
-void nested_start(void) { wire_collective = run; }
+void nested_start(void) { wire_collective = nested_run; }

@@ -8,7 +8,7 @@
 enum kind { C_INTEGER = 1, FORTRAN_INTEGER = 2, FLOATING = 4, LOGICAL = 8, COMPLEX = 16, BYTES = 32, MULTI = 64, PAIR = 128 };
 
 /* The kind of a predefined type; 0: none of those that operations are defined for. */
-static unsigned kind_of(MPI_Datatype type) {
+static unsigned ops_kind_of(MPI_Datatype type) {
     const struct {
         unsigned kind;
         MPI_Datatype types[24];
@@ -52,7 +52,7 @@ static int kinds_for(MPI_Op op) {
 }
 
 /* False: not a type that has elements. */
-static bool measure(MPI_Datatype type, struct elements *elements) {
+static bool ops_measure(MPI_Datatype type, struct elements *elements) {
     MPI_Count lb, extent, low, span;
     if (!type_bytes(type, &elements->size) || elements->size == 0) return false;
     if (PMPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS) return false;
@@ -92,10 +92,10 @@ static bool host_takes(MPI_Datatype type, MPI_Op op) {
 }
 
 static bool examine(MPI_Datatype type, int kinds, MPI_Op op, struct elements *elements) {
-    if (kinds != USER && !(kind_of(type) & (unsigned)kinds) && !host_takes(type, op)) return false;
+    if (kinds != USER && !(ops_kind_of(type) & (unsigned)kinds) && !host_takes(type, op)) return false;
     const unsigned exact = C_INTEGER | FORTRAN_INTEGER | LOGICAL | BYTES | MULTI;
-    elements->rounds = kinds == USER || !(kind_of(type) & exact);
-    return measure(type, elements);
+    elements->rounds = kinds == USER || !(ops_kind_of(type) & exact);
+    return ops_measure(type, elements);
 }
 
 HOT bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements) {

@@ -27,7 +27,7 @@ HOT static size_t gathered_bytes(const struct request *r, int p) {
 }
 
 /* A root that knows the size of a block by both sides takes that which the others know, too. */
-HOT static void look(const struct request *r, const struct standing *at, struct common *common) {
+HOT static void parts_look(const struct request *r, const struct standing *at, struct common *common) {
     enum collective c = r->collective;
     bool root = at->me == r->root;
     if (c == COLL_bcast) common->bytes = half_bytes(&r->recv);
@@ -38,7 +38,7 @@ HOT static void look(const struct request *r, const struct standing *at, struct 
 }
 
 /* For the mean of all that came since the ranks told each other. */
-HOT static void tell(const struct request *r, const struct standing *at, struct team *team) {
+HOT static void parts_tell(const struct request *r, const struct standing *at, struct team *team) {
     if (!among(r->collective, UNSIZED | NEIGHBORS)) return;
     struct last_call *last = &team->last_calls[r->collective];
     struct extent extent = extent_of(r, at);
@@ -59,7 +59,7 @@ HOT static void tell(const struct request *r, const struct standing *at, struct 
 }
 
 /* The ranks add up what they have had: at the first call, soon again after blocks of another length, then now and then. */
-static void add_up(struct team *team, struct last_call *last) {
+static void parts_add_up(struct team *team, struct last_call *last) {
     enum { soon = 7 };
     uint64_t sums[2] = {0};
     messages_sum(team, last->mine, sums);
@@ -75,7 +75,7 @@ HOT static size_t expected_bytes(enum collective collective, struct team *team) 
     struct last_call *last = &team->last_calls[collective];
     if (!team->wire && among(collective, NEIGHBORS)) return 0;
     if (team->wire) {
-        if (last->left == 0) add_up(team, last);
+        if (last->left == 0) parts_add_up(team, last);
         last->left--;
         return (size_t)last->bytes;
     }
@@ -103,7 +103,7 @@ static int64_t *tables_of(enum collective c, struct team *team, const struct nei
     return team->wire ? team_keeps(team, &tables_whose[neighbours ? 1 + neighbourhood_of(c) : 0], 0, 0, &fresh) : NULL;
 }
 
-HOT static bool agree(const struct common *common, struct team *team, struct shape *shape) {
+HOT static bool parts_agree(const struct common *common, struct team *team, struct shape *shape) {
     enum collective c = common->collective;
     const struct neighbours *neighbours = NULL;
     if (c == COLL_allgatherv) shape->bytes = (common->bytes + (size_t)team->p - 1) / (size_t)team->p;
@@ -131,7 +131,7 @@ struct side {
 static MPI_Datatype type_at(const struct half *half, int b) { return half->types ? half->types[b] : half->type; }
 
 /* The layouts of all blocks. False: one does not compile, or no memory. */
-HOT static bool compile(struct side *side, const struct half *half) {
+HOT static bool parts_compile(struct side *side, const struct half *half) {
     struct blocks *blocks = &side->blocks;
     if (!half->types) return (blocks->layout = layout_of(half->type)) != NULL;
     size_t bytes = (size_t)(blocks->count ? blocks->count : 1) * sizeof(struct layout *);
@@ -204,7 +204,7 @@ static bool repack(struct side *side) {
     return side->packed != NULL;
 }
 
-HOT static void describe(struct side *side, const struct request *r, const struct half *half, int count) {
+HOT static void parts_describe(struct side *side, const struct request *r, const struct half *half, int count) {
     uint8_t width = entry_width(r);
     *side = (struct side){.half = half, .kept = side->kept};
     side->blocks = (struct blocks){.base = (char *)(uintptr_t)half->buffer,
@@ -249,11 +249,11 @@ struct wants {
 /* Ready for the algorithm. 0 or -errno. */
 HOT static int make_side(struct side *side, const struct request *r, struct team *team, const struct half *half, int count,
                          bool sends, struct wants wants) {
-    describe(side, r, half, count);
+    parts_describe(side, r, half, count);
     struct blocks *blocks = &side->blocks;
     side->device = wants.device;
     if (count == 0) return 0;
-    bool compiled = compile(side, half), away = wants.away || wants.device;
+    bool compiled = parts_compile(side, half), away = wants.away || wants.device;
     if (compiled && half->displs && !half->types) blocks->unit = blocks->layout->extent;
     if (compiled && wants.runs && !all_runs(blocks)) away = true;
     if (compiled && !away && wants.shown && !can_be_shown(side, team) && sends) away = true;
@@ -289,7 +289,7 @@ static bool tells_of_cuts(enum collective c) {
 #endif
 }
 
-HOT static struct answer run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
+HOT static struct answer parts_run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
     const struct neighbours *neighbours = among(r->collective, NEIGHBORS) ? neighbours_of(r->comm, team, r->collective) : NULL;
     struct standing at = {team->p, team->me, neighbours ? neighbours->outs : 0, neighbours ? neighbours->ins : 0};
     struct extent extent = extent_of(r, &at);
@@ -341,4 +341,4 @@ HOT static struct answer run(const struct request *r, struct team *team, struct 
     return answer;
 }
 
-const struct family family_parts = {.look = look, .tell = tell, .agree = agree, .run = run};
+const struct family family_parts = {.look = parts_look, .tell = parts_tell, .agree = parts_agree, .run = parts_run};

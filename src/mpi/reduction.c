@@ -18,7 +18,7 @@ static size_t vector_count(const struct request *r, int p) {
     return all;
 }
 
-HOT static void look(const struct request *r, const struct standing *at, struct common *common) {
+HOT static void reduction_look(const struct request *r, const struct standing *at, struct common *common) {
     struct elements elements;
     common->foreign = !elements_of(r->recv.type, r->op, &elements);
     if (common->foreign || (r->collective == COLL_reduce_scatter && !r->recv.counts)) return;
@@ -33,7 +33,7 @@ HOT static bool commutes(MPI_Op op) {
 }
 
 /* Operands must stay in the order of the ranks where the nodes do not follow it. */
-HOT static bool agree(const struct common *common, struct team *team, struct shape *shape) {
+HOT static bool reduction_agree(const struct common *common, struct team *team, struct shape *shape) {
     shape->ordered = team->places && !team->places->in_order && !commutes(common->op);
     if (common->collective == COLL_reduce_scatter) shape->bytes = (common->bytes + (size_t)team->p - 1) / (size_t)team->p;
     return true;
@@ -42,7 +42,7 @@ HOT static bool agree(const struct common *common, struct team *team, struct sha
 /* ---- the operation ---- */
 
 /* The MPI library counts in int. */
-HOT static void combine(const struct reduction *reduction, const char *in, char *inout, size_t count) {
+HOT static void reduction_combine(const struct reduction *reduction, const char *in, char *inout, size_t count) {
     const struct operation *operation = reduction->state;
     charge_combine(count * reduction->bytes);
     for (size_t done = 0, now; done < count; done += now) {
@@ -85,7 +85,7 @@ static void combine_packed(const struct reduction *reduction, const char *in, ch
 }
 
 /* Bytes between the first and the last one that count elements touch. */
-static size_t span_of(const struct elements *elements, size_t count) {
+static size_t reduction_span_of(const struct elements *elements, size_t count) {
     ptrdiff_t far = elements->extent < 0 ? -elements->extent : elements->extent;
     return (size_t)(elements->high - elements->low) + (count - 1) * (size_t)far;
 }
@@ -93,7 +93,7 @@ static size_t span_of(const struct elements *elements, size_t count) {
 /* Where elements lie apart only the operation sees gaps. False: no memory. */
 static bool operation_unpacks(struct operation *operation, const struct elements *elements) {
     operation->strip = strip_bytes / elements->size + 1;
-    size_t span = (span_of(elements, operation->strip) + 63) / 64 * 64;
+    size_t span = (reduction_span_of(elements, operation->strip) + 63) / 64 * 64;
     ptrdiff_t before = elements->extent < 0 ? (ptrdiff_t)(operation->strip - 1) * elements->extent : 0;
     operation->memory = malloc(2 * span);
     if (!operation->memory) return false;
@@ -142,7 +142,7 @@ static bool bring(const struct task *task, const struct scratch *scratch, const 
     if (elements->mingled) return move_packed(type, from, count, scratch->send, elements->size, true, task->device);
     if (!task->device) {
         /* Nothing before the first one's data, nor behind the last one's. */
-        memcpy(scratch->send + elements->low, user + elements->low, span_of(elements, count));
+        memcpy(scratch->send + elements->low, user + elements->low, reduction_span_of(elements, count));
         return true;
     }
     return move_packed(type, from, count, scratch->packed, elements->size, true, true) &&
@@ -211,11 +211,11 @@ static bool too_loose(const struct task *task, const struct plan *plan) {
     return is_silent(plan) && elements->gaps && (elements->mingled || bytes > stack_bytes);
 }
 
-HOT static struct answer run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
+HOT static struct answer reduction_run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
     struct task task = {.operation = {.type = r->recv.type, .op = r->op}};
     const struct elements *elements = &task.elements;
     elements_of(r->recv.type, r->op, &task.elements);
-    task.reduction = (struct reduction){.combine = elements->mingled ? combine_packed : combine,
+    task.reduction = (struct reduction){.combine = elements->mingled ? combine_packed : reduction_combine,
                                         .state = &task.operation,
                                         .bytes = elements->mingled ? elements->size : (size_t)elements->extent,
                                         .count = vector_count(r, team->p),
@@ -248,4 +248,4 @@ HOT static struct answer run(const struct request *r, struct team *team, struct 
     return answer;
 }
 
-const struct family family_reduction = {.look = look, .agree = agree, .run = run};
+const struct family family_reduction = {.look = reduction_look, .agree = reduction_agree, .run = reduction_run};

@@ -81,7 +81,7 @@ static void merge(struct record *to, const struct record *from, bool same_rank) 
 }
 
 /* Returns where it went; -1: no room. */
-static int add(struct book *book, const struct record *record, bool same_rank) {
+static int report_add(struct book *book, const struct record *record, bool same_rank) {
     int i = 0;
     while (i < book->count && !same_key(&book->records[i], record)) i++;
     if (i == most_records) return -1;
@@ -124,7 +124,7 @@ static void add_plan(const struct team *team, const struct plan *plan, const str
     snprintf(record.collective, sizeof record.collective, "%s", collective_names[plan->collective]);
     snprintf(record.plan, sizeof record.plan, "%s", plan->text);
     snprintf(record.reason, sizeof record.reason, "%s", plan->reason ? plan->reason : "");
-    int at = add(gathering, &record, true);
+    int at = report_add(gathering, &record, true);
     for (int r = 0; tally->late && r < team->p; r++) add_late(gathering, at, team->world[r], tally->late[r], true);
 }
 
@@ -136,7 +136,7 @@ static void add_team(struct team *team) {
                             .calls = 1,
                             .seconds = team->setup_seconds};
     snprintf(record.reason, sizeof record.reason, "%s", team->why_native ? team->why_native : "");
-    add(gathering, &record, true);
+    report_add(gathering, &record, true);
     plan_visit(team, add_plan);
 }
 
@@ -155,7 +155,7 @@ static bool own_book(struct book *own) {
     if (!book_open(own)) return false;
     pthread_mutex_lock(&lock);
     for (int i = 0; i < dead.count; i++) {
-        int at = add(own, &dead.records[i], true);
+        int at = report_add(own, &dead.records[i], true);
         for (int r = 0; dead.late[i] && r < world_size(); r++) add_late(own, at, r, dead.late[i][r], true);
     }
     gathering = own;
@@ -202,7 +202,7 @@ static void receive_book(struct book *own, int rank, MPI_Comm comm) {
     struct parcel *parcels = receive(rank, comm, &late_bytes);
     int *at = malloc((size_t)bytes + 1); /* where each record went */
     int count = own->records && records && at ? bytes / (int)sizeof *records : 0;
-    for (int i = 0; i < count; i++) at[i] = add(own, &records[i], false);
+    for (int i = 0; i < count; i++) at[i] = report_add(own, &records[i], false);
     for (int i = 0; count > 0 && parcels && i < late_bytes / (int)sizeof *parcels; i++)
         add_late(own, at[parcels[i].record], parcels[i].rank, parcels[i].late, false);
     free(at);

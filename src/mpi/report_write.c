@@ -40,7 +40,9 @@ static const char *heap_state(void) {
 }
 
 /* The smallest and the largest blocks of a record's class. */
-static uint64_t first_of(const struct record *record) { return record->size_class == 0 ? 0 : 1ull << (record->size_class - 1); }
+static uint64_t report_write_first_of(const struct record *record) {
+    return record->size_class == 0 ? 0 : 1ull << (record->size_class - 1);
+}
 static uint64_t last_of(const struct record *record) {
     return record->size_class == 0 ? 0 : record->size_class == 64 ? UINT64_MAX : (1ull << record->size_class) - 1;
 }
@@ -91,7 +93,7 @@ static void json_record(FILE *out, const struct record *r) {
     fputs(", \"source\": ", out);
     json_text(out, r->source);
     fprintf(out, ", \"from\": %llu, \"to\": %llu, \"calls\": %llu, \"bytes\": %llu, \"seconds\": %.6g",
-            (unsigned long long)first_of(r), (unsigned long long)last_of(r), (unsigned long long)r->calls,
+            (unsigned long long)report_write_first_of(r), (unsigned long long)last_of(r), (unsigned long long)r->calls,
             (unsigned long long)r->bytes, r->seconds);
     json_traffic(out, r);
     json_waits(out, r);
@@ -171,8 +173,9 @@ static void table_row(FILE *out, const struct record *r) {
     if (e->pairs > 0) snprintf(gain, sizeof gain, "%.2f (%.2f-%.2f)", e->gain, e->low, e->high);
     else if (e->native_seconds > 0) snprintf(gain, sizeof gain, "about %.2g", e->gain);
     fprintf(out, "%-20s %5d %8s %10llu %10.4g %10s %10.4g %10s %-17s  %s%s%s\n", r->collective, r->ranks,
-            is_unsized(r) ? "any" : strcat(size_text(first_of(r), size), "+"), (unsigned long long)r->calls, r->seconds, waiting,
-            r->calls ? r->seconds / (double)r->calls * 1e6 : 0, native, gain, r->plan, *r->reason ? ": " : "", r->reason);
+            is_unsized(r) ? "any" : strcat(size_text(report_write_first_of(r), size), "+"), (unsigned long long)r->calls,
+            r->seconds, waiting, r->calls ? r->seconds / (double)r->calls * 1e6 : 0, native, gain, r->plan, *r->reason ? ": " : "",
+            r->reason);
     table_late(out, r);
     if (*e->better)
         fprintf(

@@ -41,7 +41,7 @@ static struct tuning_entry as_entry(const struct record *r) {
     return entry;
 }
 
-static int fill(struct tuning_set *set, const struct record *records, int count) {
+static int save_fill(struct tuning_set *set, const struct record *records, int count) {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", name[96];
     int length, error = 0;
     PMPI_Get_library_version(version, &length);
@@ -79,7 +79,7 @@ void save_tuning(const char *path) {
     struct tuning_set set = {0};
     int count = 0, ranks = 0, error = report_gather(&records, &count, &ranks);
     if (records) {
-        error = fill(&set, records, count);
+        error = save_fill(&set, records, count);
         if (!error) error = write_set(path, &set);
     }
     if (error) warn("what was measured is not saved in %s: %s", path, file_why(error));

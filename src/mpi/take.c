@@ -106,8 +106,8 @@ HOT static void forget(const struct request *r, struct team *team) {
 
 /* After plan_for has said that the host MPI is to do it. Only what says the same on all ranks may be taken from a call that is not
  * looked at. */
-static void remember(const struct request *r, struct team *team, struct plan *plan, const struct shape *shape,
-                     struct ledger_entry entry) {
+static void take_remember(const struct request *r, struct team *team, struct plan *plan, const struct shape *shape,
+                          struct ledger_entry entry) {
     struct shortcut *s = report_wanted() ? NULL : shortcut_of(team, r->collective);
     uint32_t *quiet = s ? plan_quiet(team, shape) : NULL;
     bool sent = quiet && !team->why_native && is_told_by_send(r, team);
@@ -161,7 +161,7 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
     ledger_write(team->ledger, team->calls, entry);
     if (plan->beside) run_beside(r, team, family, plan, &shape);
     if (plan->algorithm->code->run) forget(r, team);
-    else remember(r, team, plan, &shape, entry);
+    else take_remember(r, team, plan, &shape, entry);
     struct traffic before = team->wire ? *team->wire->traffic : (struct traffic){0};
     double start = plan->timed || report_wanted() ? clock_seconds() : 0;
     struct team *near = team->node ? team->node : team;
@@ -211,7 +211,7 @@ HOT __attribute__((noinline)) static struct answer venture(const struct request 
     return given_up(r, &here->team->doubt);
 }
 
-HOT static int enter(const struct request *r) {
+HOT static int take_enter(const struct request *r) {
     if (r->comm == MPI_COMM_NULL || inside_now()) return r->native(r);
     __attribute__((cleanup(inside_end))) struct inside here; /* an exception ends it too */
     inside_begin(&here);
@@ -225,4 +225,4 @@ HOT static int enter(const struct request *r) {
     return answer.error;
 }
 
-HOT int take(const struct request *r) { return r->large && !host.large ? narrowed(r, enter) : enter(r); }
+HOT int take(const struct request *r) { return r->large && !host.large ? narrowed(r, take_enter) : take_enter(r); }

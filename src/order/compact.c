@@ -13,13 +13,13 @@ struct square {
 };
 
 /* How many cells of the square are there. */
-static uint64_t cells_of(const struct square *square, uint32_t rows, uint32_t columns) {
+static uint64_t compact_cells_of(const struct square *square, uint32_t rows, uint32_t columns) {
     uint64_t high = square->row < rows ? rows - square->row : 0, wide = square->column < columns ? columns - square->column : 0;
     return (high < square->side ? high : square->side) * (wide < square->side ? wide : square->side);
 }
 
 /* The cell with this number: down the quarters, past those that end before it. */
-static struct cell numbered(uint32_t rows, uint32_t columns, uint64_t number) {
+static struct cell compact_numbered(uint32_t rows, uint32_t columns, uint64_t number) {
     struct square at = {.side = 1};
     while (at.side < rows || at.side < columns) at.side *= 2;
     while (at.side > 1) {
@@ -28,7 +28,7 @@ static struct cell numbered(uint32_t rows, uint32_t columns, uint64_t number) {
         for (uint32_t q = 0; q < 4; q++) {
             quarter.row = at.row + (uint32_t)(q / 2 * quarter.side);
             quarter.column = at.column + (uint32_t)(q % 2 * quarter.side);
-            uint64_t cells = cells_of(&quarter, rows, columns);
+            uint64_t cells = compact_cells_of(&quarter, rows, columns);
             if (number < cells) break;
             number -= cells;
         }
@@ -39,7 +39,7 @@ static struct cell numbered(uint32_t rows, uint32_t columns, uint64_t number) {
 
 void order_compact(const struct matrix *matrix, uint32_t worker, struct cell *cells) {
     uint64_t first = (uint64_t)matrix->p * worker;
-    for (uint32_t k = 0; k < matrix->p; k++) cells[k] = numbered(rows_of(matrix), matrix->p, first + k);
+    for (uint32_t k = 0; k < matrix->p; k++) cells[k] = compact_numbered(rows_of(matrix), matrix->p, first + k);
 }
 
 /* ---- edges ---- */

@@ -31,7 +31,7 @@ struct part {
     struct cell *next;
 };
 
-static struct vector at(const struct piece *piece, int32_t i, int32_t j) {
+static struct vector hilbert_at(const struct piece *piece, int32_t i, int32_t j) {
     return (struct vector){piece->start.column + i * piece->along.column + j * piece->across.column,
                            piece->start.row + i * piece->along.row + j * piece->across.row};
 }
@@ -42,7 +42,7 @@ static bool apart(int32_t a, int32_t b, int32_t low, int32_t high) { return (a <
 
 static bool outside(const struct piece *piece, const struct part *part) {
     uint64_t end = part->number + (uint64_t)piece->length * (uint64_t)piece->width;
-    struct vector far = at(piece, piece->length - 1, piece->width - 1);
+    struct vector far = hilbert_at(piece, piece->length - 1, piece->width - 1);
     return end <= part->first || part->number >= part->end || apart(piece->start.row, far.row, part->top, part->bottom) ||
            apart(piece->start.column, far.column, part->left, part->right);
 }
@@ -62,11 +62,11 @@ static void visit(struct piece piece, struct part *part) {
         visit((struct piece){piece.start, across, along, width, 1}, part);
     } else if (2 * (int64_t)length > 3 * (int64_t)width) {
         visit((struct piece){piece.start, along, across, cut, width}, part);
-        visit((struct piece){at(&piece, cut, 0), along, across, length - cut, width}, part);
+        visit((struct piece){hilbert_at(&piece, cut, 0), along, across, length - cut, width}, part);
     } else {
         visit((struct piece){piece.start, across, along, legs, length / 2}, part);
-        visit((struct piece){at(&piece, 0, legs), along, across, length, width - legs}, part);
-        visit((struct piece){at(&piece, length - 1, legs - 1), back(across), back(along), legs, length - length / 2}, part);
+        visit((struct piece){hilbert_at(&piece, 0, legs), along, across, length, width - legs}, part);
+        visit((struct piece){hilbert_at(&piece, length - 1, legs - 1), back(across), back(along), legs, length - length / 2}, part);
     }
 }
 

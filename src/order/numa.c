@@ -10,7 +10,7 @@
 void order_numa(const struct matrix *matrix, uint32_t worker, struct cell *cells);
 
 /* How many of the ranks 0 .. end-1 sit in the domain. */
-static uint32_t members(const struct matrix *matrix, uint32_t domain, uint32_t end) {
+static uint32_t numa_members(const struct matrix *matrix, uint32_t domain, uint32_t end) {
     uint32_t count = 0;
     for (uint32_t r = 0; r < end; r++) count += matrix->domain_of[r] == domain;
     return count;
@@ -46,9 +46,9 @@ void order_numa(const struct matrix *matrix, uint32_t worker, struct cell *cells
     }
     for (uint32_t r = 0; r < p; r++)
         if (matrix->domain_of[r] >= domains) domains = matrix->domain_of[r] + 1;
-    uint32_t own = matrix->domain_of[worker], here = members(matrix, own, p), me = members(matrix, own, worker);
+    uint32_t own = matrix->domain_of[worker], here = numa_members(matrix, own, p), me = numa_members(matrix, own, worker);
     for (uint32_t step = 0; step < domains; step++) {
-        uint32_t from = (own + step) % domains, there = members(matrix, from, p);
+        uint32_t from = (own + step) % domains, there = numa_members(matrix, from, p);
         if (there == 0) continue;
         inner->fill(&(struct matrix){.p = there, .rows = here}, me, cells + filled);
         name_ranks(matrix, from, there, cells + filled, there, false);

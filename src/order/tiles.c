@@ -11,7 +11,7 @@ void order_tiles(const struct matrix *matrix, uint32_t worker, struct cell *cell
 static const uint32_t side = 8;
 
 /* The cell with this number of the walk over rows x columns. */
-static struct cell numbered(uint32_t rows, uint32_t columns, uint64_t number) {
+static struct cell tiles_numbered(uint32_t rows, uint32_t columns, uint64_t number) {
     uint64_t band = number / ((uint64_t)side * columns); /* a row of tiles */
     uint32_t row = (uint32_t)band * side, height = rows - row < side ? rows - row : side;
     number -= band * side * columns;
@@ -22,5 +22,5 @@ static struct cell numbered(uint32_t rows, uint32_t columns, uint64_t number) {
 
 void order_tiles(const struct matrix *matrix, uint32_t worker, struct cell *cells) {
     uint64_t first = (uint64_t)matrix->p * worker;
-    for (uint32_t k = 0; k < matrix->p; k++) cells[k] = numbered(rows_of(matrix), matrix->p, first + k);
+    for (uint32_t k = 0; k < matrix->p; k++) cells[k] = tiles_numbered(rows_of(matrix), matrix->p, first + k);
 }

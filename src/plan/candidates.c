@@ -17,7 +17,7 @@ struct list {
     int count, most;
 };
 
-static void add(struct list *list, const char *text, enum variant variant) {
+static void candidates_add(struct list *list, const char *text, enum variant variant) {
     struct plan plan;
     char why[192];
     if (list->count == list->most || plan_parse(text, &plan, why, sizeof why) != 0) return;
@@ -71,7 +71,7 @@ static void add_copying(struct list *list, const struct algorithm *algorithm, co
         before = ", ";
     }
     if (*before == ',') snprintf(text + used, sizeof text - used, ")");
-    add(list, text, variant);
+    candidates_add(list, text, variant);
 }
 
 /* The other orders, with the simplest copier. Those that are made of others differ from them over several memory domains only. */
@@ -132,7 +132,7 @@ static void add_inners(struct list *list, const char *variant, enum collective a
         for (const char *const *v = variants_of(inner, only); *v; v++) {
             const char *place = strstr(variant, "%s");
             snprintf(text, sizeof text, "%.*s%s%s", (int)(place - variant), variant, *v, place + 2);
-            add(list, text, USUAL);
+            candidates_add(list, text, USUAL);
         }
     }
 }
@@ -141,7 +141,7 @@ static void add_over_nodes(struct list *list, const struct algorithm *algorithm)
     const char *only[2];
     for (const char *const *v = variants_of(algorithm, only); *v; v++) {
         if (strstr(*v, "%s")) add_inners(list, *v, algorithm->code->asks(list->shape->collective));
-        else add(list, *v, USUAL);
+        else candidates_add(list, *v, USUAL);
     }
 }
 
@@ -212,6 +212,6 @@ int plan_candidates(const struct figures *f, const struct shape *shape, bool in_
     }
     qsort(candidates, (size_t)list.count, sizeof *candidates, by_seconds);
     if (list.count > 0 && !near) put_choice_first(&list);
-    add(&list, "native", USUAL);
+    candidates_add(&list, "native", USUAL);
     return list.count;
 }

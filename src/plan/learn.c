@@ -110,7 +110,7 @@ static void enthrone(struct learner *l, struct team *team, int arm) {
         l->arms[a].pairs = 0, memset(l->arms[a].way, 0, sizeof l->arms[a].way);
 }
 
-static void judge(struct learner *l, struct team *team, int rival) {
+static void learn_judge(struct learner *l, struct team *team, int rival) {
     struct arm *arm = &l->arms[rival];
     double low, high;
     l->settled++;
@@ -223,7 +223,7 @@ static double both_ways(struct arm *rival, const struct arm *incumbent, bool fir
     return (rival->way[0][0] + rival->way[1][0]) / (rival->way[0][1] + rival->way[1][1]);
 }
 
-static void hear(struct learner *l, struct team *team) {
+static void learn_hear(struct learner *l, struct team *team) {
     struct pair *told = &l->told;
     sums_read(team, l->sums);
     l->asked = false;
@@ -258,7 +258,7 @@ static void hear(struct learner *l, struct team *team) {
     if (ratio <= 0) return;
     rival->ratio[rival->pairs++ % most_ratios] = ratio;
     if (rival->pairs >= 2 * most_ratios) rival->pairs -= most_ratios;
-    judge(l, team, told->arm[!mine]);
+    learn_judge(l, team, told->arm[!mine]);
 }
 
 static uint64_t rest_after(const struct learner *l) {
@@ -323,7 +323,7 @@ static struct plan *rest_turn(struct learner *l, struct team *team, uint32_t *qu
 struct plan *learn_turn(struct learner *l, struct team *team, uint32_t *quiet) {
     *quiet = 0;
     l->calls++;
-    if (l->asked) hear(l, team);
+    if (l->asked) learn_hear(l, team);
     struct plan *plan = l->turn >= 0 ? pair_turn(l, team) : NULL;
     if (!plan) plan = rest_turn(l, team, quiet);
     if (l->due && has_barrier(l, team, plan)) {

@@ -96,7 +96,7 @@ static void be_native(struct plan *plan, const char *reason) {
 
 /* ---- the entries of a team ---- */
 
-static struct plan *keep(struct plans *plans, const struct shape *shape, const struct plan *plan) {
+static struct plan *plan_keep(struct plans *plans, const struct shape *shape, const struct plan *plan) {
     int class = class_of(shape->bytes);
     for (int i = 0; i < plans->count; i++) {
         struct plan *entry = &plans->entries[i];
@@ -133,7 +133,7 @@ HOT static struct plans *plans_of(struct team *team) {
     if (!plans) return NULL;
     struct plan native = {0};
     be_native(&native, "too many plans");
-    keep(plans, &(struct shape){0}, &native);
+    plan_keep(plans, &(struct shape){0}, &native);
     plans->generation = atomic_load(&generation) - 1; /* so that plan_for looks */
     team->plans = plans;
     team->plans_free = free_plans;
@@ -150,7 +150,7 @@ static struct class *class_at(struct plans *plans, const struct shape *shape) {
 /* ---- making plans ---- */
 
 /* Can it run here? Prepares it. Collective, unless the team is native. */
-static bool prepare(struct team *team, const struct shape *shape, struct plan *plan) {
+static bool plan_prepare(struct team *team, const struct shape *shape, struct plan *plan) {
     const struct algorithm_code *code = plan->algorithm->code;
     plan_settle(&team->figures, plan);
     if (!can_run(plan->algorithm, &plan->arguments, &team->figures, shape)) return false;
@@ -160,10 +160,10 @@ static bool prepare(struct team *team, const struct shape *shape, struct plan *p
 struct plan *plan_ready(struct team *team, const struct shape *shape, const char *text, const char *source, const char *reason) {
     struct plan plan;
     char why[192];
-    if (plan_parse(text, &plan, why, sizeof why) != 0 || !prepare(team, shape, &plan)) return NULL;
+    if (plan_parse(text, &plan, why, sizeof why) != 0 || !plan_prepare(team, shape, &plan)) return NULL;
     plan.source = source;
     plan.reason = reason;
-    return keep(team->plans, shape, &plan);
+    return plan_keep(team->plans, shape, &plan);
 }
 
 /* Why this class must run natively whatever the planner thinks of it; NULL: it need not. */
@@ -193,22 +193,22 @@ static struct plan *resolve(struct team *team, const struct shape *shape, bool i
     double start = clock_seconds();
     if (why) be_native(&plan, why);
     bool filed = !why && !asked && plan_tuned(team, shape, in_reach && team->figures.shares, &plan);
-    if (filed && plan.algorithm->code->run && !prepare(team, shape, &plan)) filed = false;
+    if (filed && plan.algorithm->code->run && !plan_prepare(team, shape, &plan)) filed = false;
     if (!why && !asked && !filed) plan_choose(team, &calls.least, in_reach && team->figures.shares, &plan);
     plan.source = why ? NULL : asked ? "forced" : filed ? "file" : "model";
     if (!plan.algorithm->code->run) {
         if (!plan.reason) plan.reason = "asked for by MORTAR_PLAN";
-    } else if (!filed && !prepare(team, shape, &plan)) {
+    } else if (!filed && !plan_prepare(team, shape, &plan)) {
         be_native(&plan, asked ? "the forced plan does not do this here" : "the plan could not be prepared");
     }
     team->setup_seconds += clock_seconds() - start;
     note("%s of %zu bytes on %d ranks%s: %s%s%s", collective_names[shape->collective], shape->bytes, team->p,
          in_reach ? "" : ", buffers out of reach", plan.text, plan.reason ? ": " : "", plan.reason ? plan.reason : "");
-    return keep(team->plans, shape, &plan);
+    return plan_keep(team->plans, shape, &plan);
 }
 
 /* The class is met for the first time, with buffers of that kind. */
-static void meet(struct team *team, const struct shape *shape, struct slot *slot, bool in_reach) {
+static void plan_meet(struct team *team, const struct shape *shape, struct slot *slot, bool in_reach) {
     struct plans *plans = team->plans;
     slot->plan = resolve(team, shape, in_reach);
     if (why_native(team, shape) || plans->learners == most_learners) return;
@@ -242,7 +242,7 @@ HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     if (is_forced(plans, shape)) return forced_for(team, shape, class);
     struct slot *slot = &class->slots[0];
     if (class->detour > 0) class->detour--, slot++;
-    if (!slot->plan) meet(team, shape, slot, slot == &class->slots[0]);
+    if (!slot->plan) plan_meet(team, shape, slot, slot == &class->slots[0]);
     if (slot->quiet > 0) slot->quiet--;
     else if (slot->learner) slot->plan = learn_turn(slot->learner, team, &slot->quiet);
     else slot->quiet = UINT32_MAX;
@@ -279,7 +279,7 @@ struct plan *plan_detour(struct team *team, const struct shape *shape) {
     struct slot *slot = &class->slots[1];
     enum path_id path = slot->plan ? slot->plan->arguments.path : PATH_stage;
     if (path && !team_has_path(team, path)) *slot = (struct slot){0}; /* lost since: the class begins anew */
-    if (!slot->plan) meet(team, shape, slot, false);
+    if (!slot->plan) plan_meet(team, shape, slot, false);
     class->detour = detour_calls;
     return slot->plan;
 }
@@ -290,7 +290,7 @@ struct plan *plan_left(struct team *team, const struct shape *shape) {
     struct plan native = {0};
     be_native(&native, "a rank could not take part (a buffer on a device or at MPI_BOTTOM, or no memory to pack into)");
     plan_spoil(team, shape);
-    return keep(team->plans, shape, &native);
+    return plan_keep(team->plans, shape, &native);
 }
 
 void plan_visit(struct team *team, void (*visit)(const struct team *, const struct plan *, const struct evidence *)) {

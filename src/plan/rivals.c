@@ -11,7 +11,7 @@ struct list {
     int count, most;
 };
 
-static void add(struct list *list, const char *text) {
+static void rivals_add(struct list *list, const char *text) {
     for (int i = 0; i < list->count; i++)
         if (strcmp(list->texts[i], text) == 0) return;
     if (list->count < list->most) snprintf(list->texts[list->count++], sizeof *list->texts, "%s", text);
@@ -41,8 +41,8 @@ int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reac
     struct list list = {texts, 0, most};
     int count = plan_candidates(f, shape, in_reach, candidates, most_candidates);
     double limit = f->network.measured ? most_times * candidates[0].seconds : INFINITY;
-    add(&list, choice);
-    if (which != RIVALS_orders) add(&list, "native");
+    rivals_add(&list, choice);
+    if (which != RIVALS_orders) rivals_add(&list, "native");
     for (int i = 0; i < count; i++) {
         const struct candidate *candidate = &candidates[i];
         bool ordered = strstr(candidate->algorithm->takes, "order") && candidate->variant != COPIED;
@@ -50,8 +50,8 @@ int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reac
         /* Over several nodes the best plan of each algorithm: the model errs about algorithms more than about arguments. */
         bool far = f->where != ON_NODE && candidate->seconds >= 0 && candidate->seconds <= limit &&
                    !has_kin(&list, candidate->algorithm->name);
-        if (which == RIVALS_orders ? ordered : near || far) add(&list, candidate->text);
+        if (which == RIVALS_orders ? ordered : near || far) rivals_add(&list, candidate->text);
     }
-    for (int i = 0; i < count && which == RIVALS_all; i++) add(&list, candidates[i].text);
+    for (int i = 0; i < count && which == RIVALS_all; i++) rivals_add(&list, candidates[i].text);
     return list.count;
 }

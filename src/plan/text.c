@@ -155,7 +155,7 @@ __attribute__((format(printf, 3, 4))) static void append(struct plan *plan, bool
 }
 
 /* False: the text does not fit. */
-static bool print(struct plan *plan) {
+static bool text_print(struct plan *plan) {
     const struct algorithm *algorithm = plan->algorithm;
     const struct arguments *arguments = &plan->arguments;
     bool first = true, walks = takes(algorithm, "order");
@@ -243,7 +243,7 @@ int plan_parse(const char *text, struct plan *plan, char *why, size_t size) {
         snprintf(why, size, "\"%s\" is no plan: %s needs what runs among the nodes, for instance %s(native)", text, name, name);
         return -EINVAL;
     }
-    if (print(plan)) return 0;
+    if (text_print(plan)) return 0;
     snprintf(why, size, "\"%s\" is too long for a plan", text);
     return -EINVAL;
 }
@@ -256,5 +256,5 @@ size_t hybrid_bytes(const struct figures *f) {
 void plan_settle(const struct figures *f, struct plan *plan) {
     if (plan->arguments.copier.plain != HYBRID_START) return;
     plan->arguments.copier.plain = hybrid_bytes(f);
-    print(plan);
+    text_print(plan);
 }

@@ -27,11 +27,11 @@ static bool known(const struct tuning_set *set, char *why, size_t size) {
     return true;
 }
 
-static void refuse(const char *path, const char *why, const char *cure) {
+static void tuned_refuse(const char *path, const char *why, const char *cure) {
     warn_job("the tuning file %s is not used: %s; %s", path, why, cure);
 }
 
-static void load(void) {
+static void tuned_load(void) {
     static struct tuning_file file;
     struct tuning_set here;
     char why[320];
@@ -39,9 +39,9 @@ static void load(void) {
     if (!*path) return;
     tuning_here(&here, mpi_name);
     const struct tuning_set *set = NULL;
-    if (tuning_read(path, &file, why, sizeof why) != 0) refuse(path, why, "mortar chooses by itself");
-    else if (!(set = tuning_choose(&file, &here, why, sizeof why))) refuse(path, why, "run `mortar tune` here");
-    else if (!known(set, why, sizeof why)) refuse(path, why, "run `mortar tune` with this mortar");
+    if (tuning_read(path, &file, why, sizeof why) != 0) tuned_refuse(path, why, "mortar chooses by itself");
+    else if (!(set = tuning_choose(&file, &here, why, sizeof why))) tuned_refuse(path, why, "run `mortar tune` here");
+    else if (!known(set, why, sizeof why)) tuned_refuse(path, why, "run `mortar tune` with this mortar");
     else tuned = set;
     if (!tuned) return tuning_free(&file);
     if (strcmp(set->kernel, here.kernel) != 0) note("%s was made under %s, this is %s", path, set->kernel, here.kernel);
@@ -50,13 +50,13 @@ static void load(void) {
 
 void plan_tuning(const char *mpi_version) {
     tuning_mpi(mpi_version, mpi_name);
-    if (*option_text(OPTION_TUNING) && launcher_rank() <= 0) pthread_once(&once, load);
+    if (*option_text(OPTION_TUNING) && launcher_rank() <= 0) pthread_once(&once, tuned_load);
 }
 
 void plan_network(struct team *team) {
     struct network network = team->figures.network;
     if (team->me == 0) {
-        pthread_once(&once, load);
+        pthread_once(&once, tuned_load);
         const struct network_facts *facts = tuning_network(tuned);
         network = network_of(facts);
         if (facts->pairs > 0) note("the network is that of the tuning file, measured between %s", facts->between);
@@ -64,8 +64,8 @@ void plan_network(struct team *team) {
     if (messages_tell(team, &network, sizeof network) == 0) team->figures.network = network;
 }
 
-static const char *look_up(const struct team *team, const struct shape *shape, bool in_reach) {
-    pthread_once(&once, load);
+static const char *tuned_look_up(const struct team *team, const struct shape *shape, bool in_reach) {
+    pthread_once(&once, tuned_load);
     struct tuning_entry like = {.ranks = team->p,
                                 .nodes = team->figures.nodes,
                                 .domains = team->domain_of ? (int)team->figures.domains : 1,
@@ -81,7 +81,7 @@ static const char *look_up(const struct team *team, const struct shape *shape, b
 
 bool plan_tuned(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan) {
     char why[192], text[64] = "";
-    if (team->me == 0) snprintf(text, sizeof text, "%s", look_up(team, shape, in_reach));
+    if (team->me == 0) snprintf(text, sizeof text, "%s", tuned_look_up(team, shape, in_reach));
     team_tell(team, text);
     if (!*text || plan_parse(text, plan, why, sizeof why) != 0) return false;
     if (!plan->algorithm->code->run) plan->reason = "the tuning file says so";

@@ -39,7 +39,7 @@ int heap_of_this_process(struct heap_region *region) {
 }
 
 /* Before it meets the others, a rank looks at what it can offer. */
-static void introduce(struct team *team, struct card *card, size_t control_bytes, int *control_fd) {
+static void birth_introduce(struct team *team, struct card *card, size_t control_bytes, int *control_fd) {
     *card = (struct card){.seat.processors = machine_processors()};
     PMPI_Comm_rank(MPI_COMM_WORLD, &card->seat.rank);
     struct heap_region region;
@@ -66,7 +66,7 @@ static void count_processors(struct team *team, const struct card *cards) {
     if (team->patience.crowded) machine_short_slices(option_number(OPTION_SLICE));
 }
 
-static void divide(struct team *team, const struct card *cards) {
+static void birth_divide(struct team *team, const struct card *cards) {
     struct seat *seats = team->me == 0 ? malloc((size_t)team->p * sizeof *seats) : NULL;
     for (int r = 0; seats && r < team->p; r++) seats[r] = cards[r].seat;
     team_divide(team, seats);
@@ -97,7 +97,7 @@ static void *open_control(struct team *team, MPI_Comm node, const struct card *c
 }
 
 /* The ranks of one node meet on a private communicator. Returns NULL or why the team must stay native, alike on all ranks. */
-static const char *meet(struct team *team, MPI_Comm node, size_t space) {
+static const char *birth_meet(struct team *team, MPI_Comm node, size_t space) {
     static const char *const troubles[] = {
         "out of memory", "no shared memory: the limit on file size (ulimit -f) is below what the ranks need (MORTAR_SLOT each)",
         "no shared memory: memfd_create was refused", NULL};
@@ -108,7 +108,7 @@ static const char *meet(struct team *team, MPI_Comm node, size_t space) {
     team->names = calloc((size_t)team->p, sizeof *team->names);
     team->world = calloc((size_t)team->p, sizeof *team->world);
     int fd;
-    introduce(team, &card, bytes, &fd);
+    birth_introduce(team, &card, bytes, &fd);
     int trouble = !cards || !team->names || !team->world ? 0 : card.refused == -EFBIG ? 1 : card.refused ? 2 : 3;
     const char *why = troubles[least_of(node, trouble)];
     if (why) goto done;
@@ -124,7 +124,7 @@ static const char *meet(struct team *team, MPI_Comm node, size_t space) {
     ledger_sign(team);
     count_processors(team, cards);
     why = all_agree(node, progress_start(team) == 0) ? NULL : "no generalized request to drive the MPI library with";
-    if (!why) divide(team, cards);
+    if (!why) birth_divide(team, cards);
     if (!why) sync_measure(team);
 done:
     if (fd >= 0) close(fd);
@@ -200,7 +200,7 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
     PMPI_Comm_rank(node, &team->node->me);
     size_t space = space_bytes();
     if (!all_agree(comm, messages_tell(team, &space, sizeof space) == 0)) return "messages between the nodes are lost";
-    why = meet(team->node, node, space);
+    why = birth_meet(team->node, node, space);
     if (!all_agree(comm, !why)) return why ? why : "the ranks of another node cannot share memory";
     team_reserve_tables(team->node);
     team->patience = team->node->patience;
@@ -253,7 +253,7 @@ void team_build(struct team *team, MPI_Comm comm) {
     if (!team->why_native) team->why_native = find_node(comm, team->me, &node);
     if (!team->why_native) {
         PMPI_Comm_size(node, &here);
-        team->why_native = here < team->p ? reach_out(team, comm, node) : meet(team, node, 0);
+        team->why_native = here < team->p ? reach_out(team, comm, node) : birth_meet(team, node, 0);
     }
     if (node != MPI_COMM_NULL) host.comm_free(&node);
     team->setup_seconds = clock_seconds() - start;

@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "reach/messages.h"
 
-static double longer(double ratio) { return ratio > 1 ? ratio - 1 : 0; }
+static double figures_longer(double ratio) { return ratio > 1 ? ratio - 1 : 0; }
 
 struct network network_of(const struct network_facts *facts) {
     double overhead = (facts->send_seconds + facts->receive_seconds) / 2, latency = facts->latency_seconds - 2 * overhead;
@@ -13,8 +13,8 @@ struct network network_of(const struct network_facts *facts) {
                             .byte = facts->byte_seconds,
                             .node_byte = facts->node_byte_seconds,
                             .gap = facts->node_message_seconds,
-                            .one = longer(facts->one_partner_ratio),
-                            .many = longer(facts->many_partners_ratio),
+                            .one = figures_longer(facts->one_partner_ratio),
+                            .many = figures_longer(facts->many_partners_ratio),
                             .measured = facts->pairs > 0};
 }
 

@@ -68,7 +68,7 @@ static int take_letter(int socket, const struct address *all, int p, int *from, 
     return -EAGAIN;
 }
 
-static int keep(struct team *team, int from, int fds[2], int *control_fd) {
+static int handover_socket_keep(struct team *team, int from, int fds[2], int *control_fd) {
     int region = 0, error = 0;
     if (from == 0) *control_fd = fds[region++]; /* rank 0 sends the control block first */
     if (team->names[from].bytes) {
@@ -80,7 +80,7 @@ static int keep(struct team *team, int from, int fds[2], int *control_fd) {
     return error;
 }
 
-static int exchange(struct team *team, int socket, const struct address *all, int *control_fd) {
+static int handover_socket_exchange(struct team *team, int socket, const struct address *all, int *control_fd) {
     int fds[2], count = 0, error = 0, sent = 1, kept = 1;
     if (team->me == 0) fds[count++] = *control_fd;
     if (team->names[team->me].bytes) fds[count++] = team->names[team->me].fd;
@@ -92,7 +92,7 @@ static int exchange(struct team *team, int socket, const struct address *all, in
         if (put == 0) sent++;
         else if (put != -EAGAIN && put != -ENOBUFS) error = put;
         got = take_letter(socket, all, team->p, &from, in);
-        if (got == 0) error = keep(team, from, in, control_fd), kept++;
+        if (got == 0) error = handover_socket_keep(team, from, in, control_fd), kept++;
         else if (got != -EAGAIN) error = got;
         struct pollfd wait = {.fd = socket, .events = POLLIN};
         if (put != 0 && got != 0) poll(&wait, 1, 1);
@@ -116,7 +116,7 @@ int handover_by_socket(struct team *team, MPI_Comm node, int *control_fd) {
     if (!any_refused) {
         host.allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, node);
         team->peers[0][team->me] = team->peers[1][team->me] = (uintptr_t)team->region;
-        error = exchange(team, fd, all, control_fd);
+        error = handover_socket_exchange(team, fd, all, control_fd);
     }
     host.barrier(node); /* the socket must live until everybody has sent */
     if (fd >= 0) close(fd);

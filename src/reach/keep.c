@@ -57,14 +57,14 @@ struct kept {
     _Alignas(64) char memory[];
 };
 
-static struct kept *find(struct team *team, const void *whose, unsigned which) {
+static struct kept *keep_find(struct team *team, const void *whose, unsigned which) {
     struct kept *kept = team->kept;
     while (kept && (kept->whose != whose || kept->which != which)) kept = kept->next;
     return kept;
 }
 
 void *team_keeps(struct team *team, const void *whose, unsigned which, size_t bytes, bool *fresh) {
-    struct kept *kept = find(team, whose, which);
+    struct kept *kept = keep_find(team, whose, which);
     *fresh = !kept;
     if (!kept) {
         size_t all = (sizeof *kept + bytes + grain - 1) / grain * grain;
@@ -80,13 +80,13 @@ void *team_keeps(struct team *team, const void *whose, unsigned which, size_t by
 }
 
 void *team_keeps_agreed(struct team *team, const void *whose, unsigned which, size_t bytes, bool fine) {
-    struct kept *kept = find(team, whose, which);
+    struct kept *kept = keep_find(team, whose, which);
     if (kept && kept->agreed) return kept->memory;
     bool fresh;
     /* Who is not fine does not know yet how much it will be. */
     void *memory = fine ? team_keeps(team, whose, which, bytes, &fresh) : NULL;
     if (!messages_agree(team, memory && fine)) return NULL;
-    find(team, whose, which)->agreed = true;
+    keep_find(team, whose, which)->agreed = true;
     return memory;
 }
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static struct team *make(const struct team *team, int l) {
+static struct team *lanes_make(const struct team *team, int l) {
     const struct places *places = team->places;
     struct team *lane = calloc(1, sizeof *lane);
     struct wire *wire = malloc(sizeof *wire);
@@ -36,7 +36,7 @@ static struct team *make(const struct team *team, int l) {
 struct team *team_lane(struct team *team, int l) {
     if (!team->lanes) team->lanes = calloc((size_t)team->places->most, sizeof *team->lanes);
     if (!team->lanes || l >= team->places->most) return NULL;
-    if (!team->lanes[l]) team->lanes[l] = make(team, l);
+    if (!team->lanes[l]) team->lanes[l] = lanes_make(team, l);
     return team->lanes[l];
 }
 

@@ -19,7 +19,7 @@
 _Static_assert(sizeof(struct ledger_entry) == sizeof(uint64_t) && sizeof(struct ledger) == ledger_room,
                "node.c makes room for ledgers");
 
-static struct ledger_entry at(const struct ledger *ledger, uint32_t number) {
+static struct ledger_entry ledger_at(const struct ledger *ledger, uint32_t number) {
     uint64_t word = atomic_load_explicit(&ledger->entries[number % ledger_entries], memory_order_acquire);
     struct ledger_entry entry;
     memcpy(&entry, &word, sizeof entry);
@@ -69,9 +69,9 @@ struct doubt ledger_doubt(const struct team *node, uint32_t calls) {
     const struct ledger *ledgers = node->ledgers;
     uint32_t first = calls < ledger_entries ? 1 : calls - ledger_entries + 1;
     for (uint32_t number = first; number <= calls; number++) {
-        struct ledger_entry mine = at(&ledgers[node->me], number);
+        struct ledger_entry mine = ledger_at(&ledgers[node->me], number);
         for (int r = 0; r < node->p; r++) {
-            struct ledger_entry theirs = at(&ledgers[r], number);
+            struct ledger_entry theirs = ledger_at(&ledgers[r], number);
             bool both = mine.number == (number & entry_numbers) && theirs.number == mine.number;
             if (both && differ(mine, theirs)) return (struct doubt){DOUBT_DIFFERS, r, mine, theirs};
         }

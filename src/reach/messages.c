@@ -20,7 +20,7 @@ static bool is_near(const struct team *team, int rank) {
 /* What a lost part sends instead of data. */
 static char nothing[8];
 
-static void start(struct team *team, bool sends, int rank, char *data, size_t bytes, int tag, bool word) {
+static void messages_start(struct team *team, bool sends, int rank, char *data, size_t bytes, int tag, bool word) {
     struct wire *wire = team->wire;
     bool empty = wire->fate->lost && !word;
     for (size_t done = 0, now; done < bytes; done += now) {
@@ -40,18 +40,20 @@ static void start(struct team *team, bool sends, int rank, char *data, size_t by
 }
 
 void message_send(struct team *team, int to, const void *data, size_t bytes, int tag) {
-    start(team, true, to, (char *)(uintptr_t)data, bytes, tag, false);
+    messages_start(team, true, to, (char *)(uintptr_t)data, bytes, tag, false);
 }
 
 void message_recv(struct team *team, int from, void *data, size_t bytes, int tag) {
-    start(team, false, from, data, bytes, tag, false);
+    messages_start(team, false, from, data, bytes, tag, false);
 }
 
 void word_send(struct team *team, int to, const void *data, size_t bytes, int tag) {
-    start(team, true, to, (char *)(uintptr_t)data, bytes, tag, true);
+    messages_start(team, true, to, (char *)(uintptr_t)data, bytes, tag, true);
 }
 
-void word_recv(struct team *team, int from, void *data, size_t bytes, int tag) { start(team, false, from, data, bytes, tag, true); }
+void word_recv(struct team *team, int from, void *data, size_t bytes, int tag) {
+    messages_start(team, false, from, data, bytes, tag, true);
+}
 
 /* ---- what becomes of a call ---- */
 
@@ -94,13 +96,13 @@ int messages_look(struct team *team, int tag) {
 
 /* ---- what set-up needs: a binomial tree with rank 0 as its root ---- */
 
-static int settle(struct team *team, struct fate before) {
+static int messages_settle(struct team *team, struct fate before) {
     bool fine = !team->wire->fate->lost && !team->wire->fate->cut;
     *team->wire->fate = before;
     return fine ? 0 : -EIO;
 }
 
-static void tell(struct team *team, void *data, size_t bytes) {
+static void messages_relay(struct team *team, void *data, size_t bytes) {
     int mark = messages_mark(team), bit = 1;
     while (bit < team->p && !(team->me & bit)) bit *= 2;
     if (team->me > 0) message_recv(team, team->me - bit, data, bytes, TAG_SETUP);
@@ -113,8 +115,8 @@ static void tell(struct team *team, void *data, size_t bytes) {
 int messages_tell(struct team *team, void *data, size_t bytes) {
     struct fate before = *team->wire->fate;
     messages_begin(team, false, false);
-    tell(team, data, bytes);
-    return settle(team, before);
+    messages_relay(team, data, bytes);
+    return messages_settle(team, before);
 }
 
 int messages_sum(struct team *team, const uint64_t values[2], uint64_t sums[2]) {
@@ -133,9 +135,9 @@ int messages_sum(struct team *team, const uint64_t values[2], uint64_t sums[2]) 
         mine[0] += theirs[0], mine[1] += theirs[1];
     }
     messages_finish(team, mark);
-    tell(team, mine, sizeof mine);
+    messages_tell(team, mine, sizeof mine);
     sums[0] = mine[0], sums[1] = mine[1];
-    return settle(team, before);
+    return messages_settle(team, before);
 }
 
 bool messages_agree(struct team *team, bool fine) {

@@ -41,7 +41,7 @@ void patience_settle(struct patience *patience, int ranks, int processors) {
     patience->per_processor = (double)ranks / processors;
 }
 
-static inline bool longer(const struct patience *patience, uint64_t ticks, double seconds) {
+static inline bool patience_longer(const struct patience *patience, uint64_t ticks, double seconds) {
     return (double)ticks > seconds * patience->tick_rate;
 }
 
@@ -60,25 +60,25 @@ static void poll(struct vigil *vigil, uint64_t now) {
 }
 
 /* After a yield of a short wait. */
-HOT static void judge(struct patience *patience, struct vigil *vigil, uint64_t now, uint64_t took, bool done) {
+HOT static void patience_judge(struct patience *patience, struct vigil *vigil, uint64_t now, uint64_t took, bool done) {
     if (patience->mode != WAIT_AUTO) return;
     if (vigil->sleepy) {
         if (vigil->yields == short_yields) vigil->stage = SLEEPING;
-    } else if (longer(patience, took, stolen_seconds)) { /* also when done: that yield was late */
+    } else if (patience_longer(patience, took, stolen_seconds)) { /* also when done: that yield was late */
         patience->sleepy = patience->sleepy_again;
         if (patience->sleepy_again < most_sleepy) patience->sleepy_again *= 2;
         vigil->stage = SLEEPING;
     } else if (done) {
         if (patience->sleepy_again > first_sleepy) patience->sleepy_again--;
-    } else if (longer(patience, now - vigil->began, yield_seconds)) {
+    } else if (patience_longer(patience, now - vigil->began, yield_seconds)) {
         poll(vigil, now);
     }
 }
 
 /* After a yield of a long wait. */
 static void weigh(const struct patience *patience, struct vigil *vigil, uint64_t now, uint64_t took) {
-    if (longer(patience, took, prompt_seconds + turn_seconds * patience->per_processor)) vigil->lost += took;
-    if (!longer(patience, now - vigil->since, window_seconds)) return;
+    if (patience_longer(patience, took, prompt_seconds + turn_seconds * patience->per_processor)) vigil->lost += took;
+    if (!patience_longer(patience, now - vigil->since, window_seconds)) return;
     bool late = 2 * vigil->lost > now - vigil->since;
     poll(vigil, now);
     if (late) vigil->stage = SLEEPING;
@@ -107,16 +107,16 @@ void vigil_worked(struct vigil *vigil, uint64_t now) {
 HOT struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint64_t now, bool done) {
     uint64_t took = now - vigil->turned;
     bool drive = true;
-    if (vigil->last == GIVE && vigil->stage == YIELDING) judge(patience, vigil, now, took, done);
+    if (vigil->last == GIVE && vigil->stage == YIELDING) patience_judge(patience, vigil, now, took, done);
     else if (vigil->last == GIVE) weigh(patience, vigil, now, took);
     else if (vigil->last == NAP) after_nap(patience, vigil, now);
-    else if (vigil->stage == WATCHING && patience->mode == WAIT_AUTO && longer(patience, now - vigil->began, spin_seconds))
+    else if (vigil->stage == WATCHING && patience->mode == WAIT_AUTO && patience_longer(patience, now - vigil->began, spin_seconds))
         vigil->stage = YIELDING;
     if (vigil->stage == YIELDING) {
         bool first = vigil->yields++ == 0;
         if (first && patience->mode == WAIT_AUTO && patience->sleepy > 0) patience->sleepy--, vigil->sleepy = true;
         drive = vigil->yields % crowded_yields_per_drive == 0 || !patience->crowded ||
-                longer(patience, now - vigil->driven, drive_seconds);
+                patience_longer(patience, now - vigil->driven, drive_seconds);
     }
     if (drive) vigil->driven = now;
     vigil->turned = now;

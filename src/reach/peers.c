@@ -20,7 +20,7 @@ struct mapping {
 static struct mapping *mappings[256]; /* by inode */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct mapping **find(const struct segment_name *name, bool writable) {
+static struct mapping **peers_find(const struct segment_name *name, bool writable) {
     struct mapping **link = &mappings[name->inode % 256];
     while (*link && !((*link)->name.inode == name->inode && (*link)->name.device == name->device &&
                       (*link)->name.pid == name->pid && (*link)->writable == writable))
@@ -46,7 +46,7 @@ static int map_new(struct mapping **link, const struct segment_name *name, int f
 
 int peer_map(const struct segment_name *name, int fd, bool writable, uintptr_t *base) {
     pthread_mutex_lock(&lock);
-    struct mapping **link = find(name, writable);
+    struct mapping **link = peers_find(name, writable);
     int error = *link ? 0 : map_new(link, name, fd, writable);
     if (error == 0) {
         (*link)->users++;
@@ -58,7 +58,7 @@ int peer_map(const struct segment_name *name, int fd, bool writable, uintptr_t *
 
 void peer_unmap(const struct segment_name *name, bool writable) {
     pthread_mutex_lock(&lock);
-    struct mapping **link = find(name, writable), *mapping = *link;
+    struct mapping **link = peers_find(name, writable), *mapping = *link;
     if (mapping && --mapping->users == 0) {
         munmap((void *)mapping->base, mapping->name.bytes);
         *link = mapping->next;

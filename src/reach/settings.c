@@ -26,11 +26,9 @@ _Static_assert(OPTIONS < 62, "a bit of a word for each");
 static _Atomic uint64_t wishes = 0;
 static _Atomic bool all_known = false; /* all ranks' wishes, of the job */
 
-bool settings_wanted(enum option option) {
-    return all_known ? wishes & (uint64_t)NO_WISH << option : *option_text(option) != 0;
-}
+bool settings_wanted(enum option option) { return all_known ? wishes & (uint64_t)NO_WISH << option : *option_text(option) != 0; }
 
-static void introduce(uint64_t words[WORDS]) {
+static void settings_introduce(uint64_t words[WORDS]) {
     int level = MPI_THREAD_MULTIPLE;
     PMPI_Query_thread(&level);
     words[VERSION] = hash_text(HASH_START, MORTAR_VERSION);
@@ -46,7 +44,7 @@ static void introduce(uint64_t words[WORDS]) {
 }
 
 /* Am I the first of those for whom that is true? Then I speak for all. Collective. */
-static bool first_of(MPI_Comm comm, int me, bool mine) {
+static bool settings_first_of(MPI_Comm comm, int me, bool mine) {
     int first = mine ? me : INT32_MAX, found = INT32_MAX;
     host.allreduce(&first, &found, 1, MPI_INT, MPI_MIN, comm);
     return mine && found == me;
@@ -63,7 +61,7 @@ static const char *other_version(MPI_Comm comm, int me, int world) {
     struct speaker zero = {.rank = world, .version = MORTAR_VERSION};
     host.bcast(&zero, (int)sizeof zero, MPI_BYTE, 0, comm);
     bool differs = strncmp(zero.version, MORTAR_VERSION, sizeof zero.version) != 0;
-    if (first_of(comm, me, differs))
+    if (settings_first_of(comm, me, differs))
         warn("rank %d runs mortar %s and rank %d mortar %.52s: what they do together is left to the MPI library", world,
              MORTAR_VERSION, (int)zero.rank, zero.version);
     return "several versions of mortar";
@@ -113,7 +111,7 @@ static const char *other_settings(MPI_Comm comm, int me, int world, bool all_her
     char *texts = texts_of_zero(comm, me, world, &rank);
     if (!texts) return "out of memory";
     int option = first_difference(texts, &theirs);
-    if (first_of(comm, me, option < OPTIONS))
+    if (settings_first_of(comm, me, option < OPTIONS))
         warn("rank %d has %s='%s' and rank %d '%s'%s", world, option_rows[option].name, option_text((enum option)option), (int)rank,
              theirs, all_here ? ", which counts for all" : ": what they do together is left to the MPI library");
     bool fine = !all_here || option == OPTIONS || take_over(texts);
@@ -124,7 +122,7 @@ static const char *other_settings(MPI_Comm comm, int me, int world, bool all_her
 const char *settings_agree(MPI_Comm comm, int p, int me) {
     uint64_t words[WORDS], all[WORDS];
     int ranks = 0, world = 0;
-    introduce(words);
+    settings_introduce(words);
     if (host.allreduce(words, all, WORDS, MPI_UINT64_T, MPI_BAND, comm) != MPI_SUCCESS) return "the MPI library reports an error";
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_rank(MPI_COMM_WORLD, &world);

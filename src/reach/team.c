@@ -118,7 +118,7 @@ void teams_finish(void) {
     if (key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&key);
 }
 
-static struct live *hold(MPI_Comm comm) {
+static struct live *team_hold(MPI_Comm comm) {
     pthread_mutex_lock(&lock);
     struct live *live = living;
     while (live && live->comm != comm) live = live->next;
@@ -136,7 +136,7 @@ int team_buries(MPI_Comm *comm, int (*end)(MPI_Comm *comm)) {
     struct this_thread *thread = &this_thread;
     MPI_Comm outer = thread->dying;
     bool mortal = comm && *comm != MPI_COMM_WORLD && *comm != MPI_COMM_SELF;
-    struct live *live = mortal ? hold(*comm) : NULL;
+    struct live *live = mortal ? team_hold(*comm) : NULL;
     thread->team = NULL;
     if (mortal) thread->dying = *comm;
     int error = end(comm);

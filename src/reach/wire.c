@@ -47,7 +47,7 @@ static int grow(struct state *s, int request) {
     return 0;
 }
 
-static int start(void *state, bool sends, int peer, void *data, size_t bytes, int tag, int request) {
+static int wire_start(void *state, bool sends, int peer, void *data, size_t bytes, int tag, int request) {
     struct state *s = state;
     int error = grow(s, request);
     if (error) return error;
@@ -69,7 +69,7 @@ static int class_of(int error) {
 }
 
 /* The mishaps of a request that is done; told once. */
-static int settle(struct state *s, int request, const MPI_Status *status, bool errors) {
+static int wire_settle(struct state *s, int request, const MPI_Status *status, bool errors) {
     char kind = s->kinds[request];
     int class = errors ? class_of(status->MPI_ERROR) : MPI_SUCCESS, bytes = 0;
     s->kinds[request] = SETTLED;
@@ -102,7 +102,7 @@ static void settle_some(struct test *t, int error) {
         bool gone = s->requests[t->first + i] == MPI_REQUEST_NULL;
         open += !gone;
         if (class == MPI_ERR_PENDING || (class == MPI_SUCCESS && !gone)) continue;
-        t->mishaps |= settle(s, t->first + i, &s->statuses[i], errors);
+        t->mishaps |= wire_settle(s, t->first + i, &s->statuses[i], errors);
     }
     t->over = t->done || open == 0 || t->mishaps & NOT_CARRIED;
 }
@@ -190,10 +190,10 @@ static int some(void *state, struct team *team, int first, int count, int *done)
         int k = --s->found, request = first + s->ready[k];
         if (s->kinds[request] == SETTLED) continue; /* told once more, after an error */
         *done = request;
-        return settle(s, request, &s->statuses[k], s->errors);
+        return wire_settle(s, request, &s->statuses[k], s->errors);
     }
 }
-static int look(void *state, int tag) {
+static int wire_look(void *state, int tag) {
     struct state *s = state;
     MPI_Status status;
     int flag = 0;
@@ -208,7 +208,7 @@ struct native {
     _Alignas(64) char tables[]; /* for the counts of a call: wire_tables of each rank */
 };
 
-static int prepare(void *state, struct team *team) {
+static int wire_prepare(void *state, struct team *team) {
     struct state *s = state;
     size_t tables = (wire_tables * (size_t)team->p + 63) / 64 * 64;
     struct native *native = team->wire->native ? NULL : aligned_alloc(64, sizeof *native + tables);
@@ -251,8 +251,13 @@ static void shut(void *state) {
     free(s);
 }
 
-static const struct carrier mpi = {
-    .start = start, .some = some, .all = all, .look = look, .collective = collective, .prepare = prepare, .close = shut};
+static const struct carrier mpi = {.start = wire_start,
+                                   .some = some,
+                                   .all = all,
+                                   .look = wire_look,
+                                   .collective = collective,
+                                   .prepare = wire_prepare,
+                                   .close = shut};
 
 int wire_open(struct team *team, MPI_Comm comm) {
     struct wire *wire = calloc(1, sizeof *wire);

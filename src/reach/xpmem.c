@@ -29,13 +29,13 @@ struct xpmem {
     struct neighbour peers[];
 };
 
-HOT static char *hold(void *state, int rank, bool receives, uint64_t address, size_t bytes) {
+HOT static char *xpmem_hold(void *state, int rank, bool receives, uint64_t address, size_t bytes) {
     struct neighbour *peer = &((struct xpmem *)state)->peers[rank];
     if (!peer->windows[receives]) peer->at[receives] = window_hold(peer->source, address, bytes, &peer->windows[receives]);
     return peer->at[receives];
 }
 
-HOT static void drop(void *state) {
+HOT static void xpmem_drop(void *state) {
     struct xpmem *xpmem = state;
     for (int r = 0; r < xpmem->p; r++)
         for (int receives = 0; receives < 2; receives++) {
@@ -60,10 +60,10 @@ HOT static bool sound(const void *memory, size_t bytes) {
 }
 
 /* A number that only this peer has, where it says that it is. */
-static int meet(struct xpmem *xpmem, int rank, const struct post *post) {
+static int xpmem_meet(struct xpmem *xpmem, int rank, const struct post *post) {
     int error = source_enter(post->owner, &xpmem->peers[rank].source);
     if (error) return error;
-    const char *at = hold(xpmem, rank, false, post->send, sizeof xpmem->cookie);
+    const char *at = xpmem_hold(xpmem, rank, false, post->send, sizeof xpmem->cookie);
     if (!at) return -EPERM;
     return *(const volatile uint64_t *)at == post->recv ? 0 : -ESRCH;
 }
@@ -91,10 +91,10 @@ static int open_xpmem(struct team *team, void **state) {
     *state = xpmem;
     if (!team_agree(team, error == 0)) return error ? error : -ENOSYS;
     for (int r = 0; r < team->p && error == 0; r++)
-        if (r != team->me) error = meet(xpmem, r, post_of(team, half, r));
-    drop(xpmem);
+        if (r != team->me) error = xpmem_meet(xpmem, r, post_of(team, half, r));
+    xpmem_drop(xpmem);
     return team_agree(team, error == 0) ? 0 : error ? error : -EPERM;
 }
 
 const struct path_code path_xpmem = {
-    .open = open_xpmem, .close = close_xpmem, .finish = windows_hide, .hold = hold, .drop = drop, .sound = sound};
+    .open = open_xpmem, .close = close_xpmem, .finish = windows_hide, .hold = xpmem_hold, .drop = xpmem_drop, .sound = sound};

@@ -54,7 +54,7 @@ static bool is(const struct reader *reader, int t, const char *name) {
 }
 
 /* The value of a member of object t; 0: it has none of that name. -1: the object is not well formed. */
-static int member(const struct reader *reader, int t, const char *name) {
+static int read_member(const struct reader *reader, int t, const char *name) {
     int found = 0, end = behind(reader, t);
     for (int key = t + 1; key < end;) {
         if (reader->tokens[key].type != JSMN_STRING || reader->tokens[key].size != 1 || key + 1 >= end) return -1;
@@ -64,7 +64,7 @@ static int member(const struct reader *reader, int t, const char *name) {
     return found;
 }
 
-static bool number(const struct reader *reader, int t, double *value) {
+static bool read_number(const struct reader *reader, int t, double *value) {
     char text[40], *end;
     const jsmntok_t *token = &reader->tokens[t];
     int length = token->end - token->start;
@@ -92,15 +92,15 @@ static bool plain_text(const struct reader *reader, int t, char *to, size_t size
     return true;
 }
 
-static bool take(const struct reader *reader, int t, const struct field *field, char *to) {
+static bool read_take(const struct reader *reader, int t, const struct field *field, char *to) {
     double value;
     if (field->kind == FIELD_TEXT) return plain_text(reader, t, to, field->size);
     if (field->kind == FIELD_PAIR) {
         double *pair = (double *)(void *)to;
         if (reader->tokens[t].type != JSMN_ARRAY || reader->tokens[t].size != 2 || behind(reader, t) != t + 3) return false;
-        return number(reader, t + 1, &pair[0]) && number(reader, t + 2, &pair[1]) && pair[0] <= pair[1];
+        return read_number(reader, t + 1, &pair[0]) && read_number(reader, t + 2, &pair[1]) && pair[0] <= pair[1];
     }
-    if (!number(reader, t, &value)) return false;
+    if (!read_number(reader, t, &value)) return false;
     if (field->kind == FIELD_SECONDS || field->kind == FIELD_RATIO) *(double *)(void *)to = value;
     else if (value > (field->kind == FIELD_BYTES ? 9e15 : 1e9) || value != (double)(int64_t)value) return false;
     else if (field->kind == FIELD_BYTES) *(size_t *)(void *)to = (size_t)value;
@@ -111,11 +111,11 @@ static bool take(const struct reader *reader, int t, const struct field *field, 
 static int take_all(const struct reader *reader, int t, const struct field *fields, void *to) {
     if (reader->tokens[t].type != JSMN_OBJECT) return wrong(reader, reader->tokens[t].start, "expected an object", "");
     for (const struct field *field = fields; field->name; field++) {
-        int value = member(reader, t, field->name);
+        int value = read_member(reader, t, field->name);
         if (value < 0) return wrong(reader, reader->tokens[t].start, "an object whose members are not \"name\": value", "");
         if (value == 0 && (field->kind == FIELD_RATIO || field->kind == FIELD_EXTRA)) continue;
         if (value == 0) return wrong(reader, reader->tokens[t].start, "an object without ", field->name);
-        if (!take(reader, value, field, (char *)to + field->place))
+        if (!read_take(reader, value, field, (char *)to + field->place))
             return wrong(reader, reader->tokens[value].start, "not a possible value of ", field->name);
         if (field->kind == FIELD_RATIO && *(const double *)(const void *)((char *)to + field->place) < 1)
             return wrong(reader, reader->tokens[value].start, "not a ratio of at least 1: ", field->name);
@@ -137,7 +137,7 @@ static int read_entry(const struct reader *reader, int t, struct tuning_entry *e
 
 /* The array that is a member of object t: its token, and how many elements it has. */
 static int array(const struct reader *reader, int t, const char *name, int *count) {
-    int value = reader->tokens[t].type == JSMN_OBJECT ? member(reader, t, name) : -1;
+    int value = reader->tokens[t].type == JSMN_OBJECT ? read_member(reader, t, name) : -1;
     if (value <= 0 || reader->tokens[value].type != JSMN_ARRAY)
         return wrong(reader, reader->tokens[t].start, "an object without the array ", name);
     *count = reader->tokens[value].size;
@@ -151,18 +151,18 @@ static int read_network(const struct reader *reader, int t, struct network_facts
         const char *place = (const char *)network + field->place;
         bool none = (field->kind == FIELD_SECONDS && *(const double *)(const void *)place <= 0) ||
                     (field->kind == FIELD_COUNT && *(const int *)(const void *)place < 1);
-        if (none) error = wrong(reader, reader->tokens[member(reader, t, field->name)].start, "not above 0: ", field->name);
+        if (none) error = wrong(reader, reader->tokens[read_member(reader, t, field->name)].start, "not above 0: ", field->name);
     }
     return error;
 }
 
 static int read_set(const struct reader *reader, int t, struct tuning_set *set) {
     int count, error = take_all(reader, t, set_fields, set);
-    int machine = error ? 0 : member(reader, t, "machine");
+    int machine = error ? 0 : read_member(reader, t, "machine");
     if (error) return error;
     if (machine <= 0) return wrong(reader, reader->tokens[t].start, "an object without ", "machine");
     if ((error = take_all(reader, machine, machine_fields, &set->machine)) != 0) return error;
-    int network = member(reader, t, "network");
+    int network = read_member(reader, t, "network");
     if (network > 0 && (error = read_network(reader, network, &set->network)) != 0) return error;
     int entries = array(reader, t, "entries", &count);
     if (entries < 0) return entries;

@@ -22,7 +22,7 @@ static void text(FILE *out, const char *from) {
     fputc('"', out);
 }
 
-static void members(FILE *out, const struct field *fields, const void *from, const char *between) {
+static void write_members(FILE *out, const struct field *fields, const void *from, const char *between) {
     for (const struct field *field = fields; field->name; field++) {
         const void *place = (const char *)from + field->place;
         const double *real = place;
@@ -46,25 +46,25 @@ struct content {
     int count;
 };
 
-static void print(FILE *out, const void *what) {
+static void write_print(FILE *out, const void *what) {
     const struct content *content = what;
     const struct tuning_set *sets = content->sets;
     int count = content->count;
     fprintf(out, "{\"format\": \"%s\", \"version\": %d, \"sets\": [", tuning_format, tuning_version);
     for (int s = 0; s < count; s++) {
         fprintf(out, "%s\n {\"machine\": {", s ? "," : "");
-        members(out, machine_fields, &sets[s].machine, ", ");
+        write_members(out, machine_fields, &sets[s].machine, ", ");
         fputs("},\n  ", out);
-        members(out, set_fields, &sets[s], ",\n  ");
+        write_members(out, set_fields, &sets[s], ",\n  ");
         if (sets[s].network.pairs > 0) {
             fputs(",\n  \"network\": {", out);
-            members(out, network_fields, &sets[s].network, ", ");
+            write_members(out, network_fields, &sets[s].network, ", ");
             fputc('}', out);
         }
         fputs(",\n  \"entries\": [", out);
         for (int e = 0; e < sets[s].count; e++) {
             fputs(e ? ",\n   {" : "\n   {", out);
-            members(out, entry_fields, &sets[s].entries[e], ", ");
+            write_members(out, entry_fields, &sets[s].entries[e], ", ");
             fputc('}', out);
         }
         fputs("]}", out);
@@ -106,7 +106,7 @@ int tuning_write(const char *path, const struct tuning_set *sets, int count) {
     int error = find_place(path, place);
     if (error) return error;
     if (snprintf(beside, sizeof beside, "%s.%d.new", place, (int)getpid()) >= (int)sizeof beside) return -ENAMETOOLONG;
-    error = file_print(print, &(struct content){sets, count}, &text, &bytes);
+    error = file_print(write_print, &(struct content){sets, count}, &text, &bytes);
     if (!error) error = replace(place, beside, text, bytes);
     free(text);
     return error;

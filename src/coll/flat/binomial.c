@@ -8,14 +8,14 @@ extern const struct algorithm_code algorithm_binomial;
 
 enum { TAG };
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double binomial_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     int steps = 0;
     while (1 << steps < f->p) steps++;
     return steps_seconds(f, shape, steps, (double)shape->bytes);
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome binomial_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     int p = team->p, me = (team->me + p - call->root) % p, bit = 1, mark = messages_mark(team);
     struct run run = run_of(me == 0 ? call->sends : call->recvs, 0);
@@ -29,4 +29,4 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     return far_end(team);
 }
 
-const struct algorithm_code algorithm_binomial = {.where = BY_MESSAGES, .loose = true, .cost = cost, .run = run};
+const struct algorithm_code algorithm_binomial = {.where = BY_MESSAGES, .loose = true, .cost = binomial_cost, .run = binomial_run};

@@ -84,7 +84,7 @@ static bool furnish(struct rounds *r, int radix) {
     return true;
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome bruck_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     if (!is_personal(call->shape.collective)) return gather_bruck(team, call);
     struct rounds r = {.team = team, .call = call, .p = team->p, .me = team->me};
     struct round now, next, *turns[] = {&now, &next};
@@ -103,7 +103,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     return far_end(team);
 }
 
-static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool bruck_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
     (void)f;
     if (!is_personal(calls->largest.collective)) return arguments->number == 0;
     return arguments->number != 1 && arguments->number <= most_radix;
@@ -116,7 +116,7 @@ static double pieces_seconds(const struct figures *f, double pieces, double byte
 /* Of what a round sends, and in the end of all blocks, what moved in the round before is copied when it has come, in runs of that
  * round's width, though for all messages but the first while the link is still busy with the one before; the rest is copied while
  * messages are under way, as long as the rank has nothing else to do. */
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double bruck_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     if (!is_personal(shape->collective)) return gather_bruck_cost(f, shape);
     int p = f->p, radix = radix_of(arguments);
     double seconds = 0, n = (double)shape->bytes, idle = 0, each = 1; /* pieces of a block that stayed */
@@ -140,5 +140,10 @@ static double cost(const struct figures *f, const struct shape *shape, const str
 
 static const char *const variants[] = {"bruck", "bruck(4)", "bruck(8)", NULL};
 
-const struct algorithm_code algorithm_bruck = {
-    .where = BY_MESSAGES, .loose = true, .copies_in = true, .variants = variants, .can = can, .cost = cost, .run = run};
+const struct algorithm_code algorithm_bruck = {.where = BY_MESSAGES,
+                                               .loose = true,
+                                               .copies_in = true,
+                                               .variants = variants,
+                                               .can = bruck_can,
+                                               .cost = bruck_cost,
+                                               .run = bruck_run};

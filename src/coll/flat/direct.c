@@ -9,7 +9,7 @@ extern const struct algorithm_code algorithm_direct;
 
 enum { TAG };
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double direct_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     double all = f->p - 1, window = arguments->number && arguments->number < all ? arguments->number : all;
     return all / window * burst_seconds(f, shape, window, (double)shape->bytes);
 }
@@ -48,14 +48,14 @@ static enum outcome rooted(struct team *team, const struct call *call, const str
     return far_end(team);
 }
 
-static void copy_own(struct team *team, const struct blocks *sends, const struct blocks *recvs, bool personal) {
+static void direct_copy_own(struct team *team, const struct blocks *sends, const struct blocks *recvs, bool personal) {
     if (messages_lost(team)) return;
     struct block from = block_of(sends, personal ? team->me : 0), to = block_of(recvs, team->me);
     fit_block(&to, block_bytes(&from));
     relay_block(&to, &from, &plain);
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome direct_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     far_begin(team, call, true);
     if (among(call->shape.collective, GATHERS | SCATTERS))
         return rooted(team, call, arguments, among(call->shape.collective, GATHERS));
@@ -63,7 +63,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     sides_of(team, call, &sends, &recvs);
     bool personal = is_personal(call->shape.collective);
     int p = team->p, me = team->me, window = arguments->number ? (int)arguments->number : p;
-    copy_own(team, &sends, &recvs, personal);
+    direct_copy_own(team, &sends, &recvs, personal);
     for (int first = 1; first < p; first += window) {
         int mark = messages_mark(team), end = first + window < p ? first + window : p;
         for (int k = first; k < end; k++) {
@@ -85,4 +85,4 @@ static enum outcome run(struct team *team, const struct call *call, const struct
 static const char *const variants[] = {"direct(32)", "direct(8)", NULL};
 
 const struct algorithm_code algorithm_direct = {
-    .where = BY_MESSAGES, .loose = true, .variants = variants, .cost = cost, .run = run};
+    .where = BY_MESSAGES, .loose = true, .variants = variants, .cost = direct_cost, .run = direct_run};

@@ -5,14 +5,14 @@
 
 extern const struct algorithm_code algorithm_dissemination;
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double dissemination_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     int steps = 0;
     while (1 << steps < f->p) steps++;
     return steps_seconds(f, shape, steps, 1);
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome dissemination_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     int p = team->p, me = team->me;
     char told = 1, heard;
@@ -26,4 +26,4 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     return far_end(team);
 }
 
-const struct algorithm_code algorithm_dissemination = {.where = BY_MESSAGES, .cost = cost, .run = run};
+const struct algorithm_code algorithm_dissemination = {.where = BY_MESSAGES, .cost = dissemination_cost, .run = dissemination_run};

@@ -16,7 +16,7 @@ static int power_in(int p) {
     return power;
 }
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double doubling_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     int power = power_in(f->p);
     double n = (double)shape->bytes, seconds = 0;
@@ -54,7 +54,7 @@ static void be_served(struct gathering *g, int power) {
     gathering_came(g, me + 1, p - 1);
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome doubling_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     struct gathering g;
     int p = team->p, me = team->me, power = power_in(p), partner = me + power, mark = messages_mark(team);
@@ -74,4 +74,5 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     return gathering_end(&g);
 }
 
-const struct algorithm_code algorithm_doubling = {.where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = cost, .run = run};
+const struct algorithm_code algorithm_doubling = {
+    .where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = doubling_cost, .run = doubling_run};

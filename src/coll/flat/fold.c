@@ -9,12 +9,12 @@ extern const struct algorithm_code algorithm_fold;
 
 enum { TAG, TAG_RESULT };
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double fold_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     return combining_steps(f, shape, steps_to(f->p), shape->bytes) + steps_seconds(f, shape, 1, (double)shape->bytes);
 }
 
-static void await(struct team *team, int from, char *data, size_t bytes, int tag) {
+static void fold_await(struct team *team, int from, char *data, size_t bytes, int tag) {
     int mark = messages_mark(team);
     message_recv(team, from, data, bytes, tag);
     messages_finish(team, mark);
@@ -27,7 +27,7 @@ static void give(struct team *team, int to, const char *data, size_t bytes, int 
 }
 
 /* One piece. *mine: what the rank has combined; it changes places with what came. */
-static void climb(struct team *team, const struct reduction *reduction, char **mine, char **theirs, size_t count) {
+static void fold_climb(struct team *team, const struct reduction *reduction, char **mine, char **theirs, size_t count) {
     size_t bytes = count * reduction->bytes;
     for (int bit = 1; bit < team->p; bit *= 2) {
         if (team->me & bit) {
@@ -35,7 +35,7 @@ static void climb(struct team *team, const struct reduction *reduction, char **m
             return;
         }
         if (team->me + bit >= team->p) continue;
-        await(team, team->me + bit, *theirs, bytes, TAG);
+        fold_await(team, team->me + bit, *theirs, bytes, TAG);
         if (messages_lost(team)) continue;
         reduction->combine(reduction, *mine, *theirs, count);
         char *result = *theirs;
@@ -43,7 +43,7 @@ static void climb(struct team *team, const struct reduction *reduction, char **m
     }
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome fold_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     const struct reduction *reduction = call->reduction;
     struct pieces pieces;
@@ -54,13 +54,14 @@ static enum outcome run(struct team *team, const struct call *call, const struct
         size_t bytes = now * reduction->bytes, from = at * reduction->bytes;
         char *mine = pieces.spare[0], *theirs = pieces.spare[1];
         if (!messages_lost(team)) memcpy(mine, call->send + from, bytes);
-        climb(team, reduction, &mine, &theirs, now);
+        fold_climb(team, reduction, &mine, &theirs, now);
         if (team->me != 0 && team->me != call->root) continue;
         if (team->me != call->root) give(team, call->root, mine, bytes, TAG_RESULT);
-        else if (team->me != 0) await(team, 0, call->recv + from, bytes, TAG_RESULT);
+        else if (team->me != 0) fold_await(team, 0, call->recv + from, bytes, TAG_RESULT);
         else if (!messages_lost(team)) memcpy(call->recv + from, mine, bytes);
     }
     return far_end(team);
 }
 
-const struct algorithm_code algorithm_fold = {.where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = cost, .run = run};
+const struct algorithm_code algorithm_fold = {
+    .where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = fold_cost, .run = fold_run};

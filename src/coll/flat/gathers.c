@@ -23,10 +23,10 @@ static bool lie_close(const struct blocks *recvs) {
     return true;
 }
 
-static char *place_of(const struct gathering *g, int block) { return g->area + start_of(g, block); }
+static char *gathers_place_of(const struct gathering *g, int block) { return g->area + start_of(g, block); }
 
 /* False: no memory for that on some rank. */
-static bool describe(struct gathering *g) {
+static bool gathers_describe(struct gathering *g) {
     static const char whose;
     int p = g->team->p;
     g->starts = team_keeps_agreed(g->team, &whose, 0, ((size_t)p + 1) * sizeof *g->starts, true);
@@ -45,7 +45,7 @@ bool gathering_begin(struct gathering *g, struct team *team, const struct call *
     *g = (struct gathering){.team = team, .call = call};
     sides_of(team, call, &sends, &g->recvs);
     g->area = g->recvs.base;
-    if (call->recvs && !describe(g)) return false;
+    if (call->recvs && !gathers_describe(g)) return false;
     far_begin(team, call, false);
     if (g->apart) g->area = far_take(team, g->starts[team->p] + 1);
     if (messages_lost(team)) g->area = nowhere;
@@ -53,12 +53,12 @@ bool gathering_begin(struct gathering *g, struct team *team, const struct call *
     struct block from = block_of(&sends, 0), to = block_of(&g->recvs, team->me);
     fit_block(&to, block_bytes(&from));
     relay_block(&to, &from, &plain);
-    if (g->apart) memcpy(place_of(g, team->me), to.at, block_bytes(&to));
+    if (g->apart) memcpy(gathers_place_of(g, team->me), to.at, block_bytes(&to));
     if (call->arrived) call->arrived(call, team->me);
     return true;
 }
 
-static void start(struct gathering *g, bool sends, int rank, int first, int count, int tag) {
+static void gathers_start(struct gathering *g, bool sends, int rank, int first, int count, int tag) {
     int p = g->team->p, end = (first %= p) + count;
     for (int part = 0; part < 2; part++) {
         int from = part ? 0 : first, upto = part ? end - p : end < p ? end : p;
@@ -69,8 +69,10 @@ static void start(struct gathering *g, bool sends, int rank, int first, int coun
     }
 }
 
-void gathering_send(struct gathering *g, int to, int first, int count, int tag) { start(g, true, to, first, count, tag); }
-void gathering_recv(struct gathering *g, int from, int first, int count, int tag) { start(g, false, from, first, count, tag); }
+void gathering_send(struct gathering *g, int to, int first, int count, int tag) { gathers_start(g, true, to, first, count, tag); }
+void gathering_recv(struct gathering *g, int from, int first, int count, int tag) {
+    gathers_start(g, false, from, first, count, tag);
+}
 
 void gathering_finish(struct gathering *g, int mark) { messages_finish(g->team, mark); }
 
@@ -79,7 +81,7 @@ void gathering_came(struct gathering *g, int first, int count) {
     for (int k = 0; k < count && !messages_lost(g->team); k++) {
         int i = (first + k) % p;
         struct run to = run_of(&g->recvs, i);
-        if (g->apart) memcpy(to.at, place_of(g, i), to.bytes);
+        if (g->apart) memcpy(to.at, gathers_place_of(g, i), to.bytes);
         if (g->call->arrived) g->call->arrived(g->call, i);
     }
 }

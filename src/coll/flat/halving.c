@@ -11,7 +11,7 @@ extern const struct algorithm_code algorithm_halving;
 
 enum { TAG, TAG_EXTRA };
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double halving_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     size_t bytes = vector_bytes(f, shape);
     bool power = (f->p & (f->p - 1)) == 0;
@@ -39,7 +39,7 @@ static int reversed(const struct task *t, int place) {
     return result;
 }
 
-static void trade(struct task *t, int rank, const char *send, size_t sent, char *recv, size_t received, int tag) {
+static void halving_trade(struct task *t, int rank, const char *send, size_t sent, char *recv, size_t received, int tag) {
     int mark = messages_mark(t->team);
     message_recv(t->team, rank, recv, received * t->reduction->bytes, tag);
     message_send(t->team, rank, send, sent * t->reduction->bytes, tag);
@@ -56,7 +56,7 @@ static struct part part_at(const struct task *t, int place) {
 }
 
 /* My vector, place by place. */
-static void lay_out(struct task *t) {
+static void halving_lay_out(struct task *t) {
     size_t bytes = t->reduction->bytes;
     t->starts[0] = 0;
     for (int k = 0; k < t->power; k++) {
@@ -69,7 +69,7 @@ static void lay_out(struct task *t) {
 /* The first of a pair hands its vector to the second: not yet laid out, so neither is that one's. */
 static void join_pairs(struct task *t) {
     size_t bytes = t->reduction->bytes;
-    trade(t, t->team->me - 1, NULL, 0, t->theirs, t->reduction->count, TAG_EXTRA);
+    halving_trade(t, t->team->me - 1, NULL, 0, t->theirs, t->reduction->count, TAG_EXTRA);
     for (int k = 0; k < t->power && !messages_lost(t->team); k++) {
         struct part part = part_at(t, reversed(t, k));
         t->reduction->combine(t->reduction, t->theirs + part.first * bytes, t->mine + t->starts[k] * bytes, part.count);
@@ -86,7 +86,7 @@ static void halve(struct task *t) {
         size_t at = t->starts[low], count = t->starts[high] - at, away = t->starts[give];
         size_t sent = t->starts[give + high - low] - away;
         char *mine = t->mine + at * bytes;
-        trade(t, rank_of(t, other), t->mine + away * bytes, sent, t->theirs, count, TAG);
+        halving_trade(t, rank_of(t, other), t->mine + away * bytes, sent, t->theirs, count, TAG);
         if (messages_lost(t->team) || count == 0) continue;
         if (other < t->place) {
             t->reduction->combine(t->reduction, t->theirs, mine, count);
@@ -97,25 +97,25 @@ static void halve(struct task *t) {
     }
 }
 
-static void work(struct task *t) {
+static void halving_work(struct task *t) {
     int me = t->team->me;
     struct part part = part_received(t->team, t->call, me);
     bool paired = me < 2 * t->extra;
     if (paired && me % 2 == 0) {
-        trade(t, me + 1, t->call->send, t->reduction->count, NULL, 0, TAG_EXTRA);
-        trade(t, me + 1, NULL, 0, t->call->recv, part.count, TAG_EXTRA);
+        halving_trade(t, me + 1, t->call->send, t->reduction->count, NULL, 0, TAG_EXTRA);
+        halving_trade(t, me + 1, NULL, 0, t->call->recv, part.count, TAG_EXTRA);
         return;
     }
-    lay_out(t);
+    halving_lay_out(t);
     if (paired) join_pairs(t);
     halve(t);
     size_t others = paired ? part_received(t->team, t->call, me - 1).count : 0;
     const char *result = t->mine + t->starts[reversed(t, t->place)] * t->reduction->bytes;
     if (!messages_lost(t->team)) memcpy(t->call->recv, result + others * t->reduction->bytes, part.count * t->reduction->bytes);
-    if (paired) trade(t, me - 1, result, others, NULL, 0, TAG_EXTRA);
+    if (paired) halving_trade(t, me - 1, result, others, NULL, 0, TAG_EXTRA);
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome halving_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     struct task t = {.team = team, .call = call, .reduction = call->reduction, .power = 1};
     size_t bytes = call->reduction->count * call->reduction->bytes;
@@ -129,8 +129,9 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     t.mine = far_take(team, 2 * apart);
     t.theirs = t.mine ? t.mine + apart : nowhere;
     if (!t.mine) t.mine = nowhere;
-    work(&t);
+    halving_work(&t);
     return far_end(team);
 }
 
-const struct algorithm_code algorithm_halving = {.where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = cost, .run = run};
+const struct algorithm_code algorithm_halving = {
+    .where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = halving_cost, .run = halving_run};

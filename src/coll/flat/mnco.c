@@ -14,7 +14,7 @@
 
 extern const struct algorithm_code algorithm_mnco;
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome mnco_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     if (!is_personal(call->shape.collective)) return gather_grid(team, call);
     struct trade t = {.team = team, .call = call, .p = team->p, .me = team->me};
     if (!trade_open(&t, arguments->owners)) return LEFT;
@@ -32,12 +32,12 @@ static enum outcome run(struct team *team, const struct call *call, const struct
 }
 
 /* An allgather has nothing to transpose. */
-static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool mnco_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
     (void)f;
     return is_personal(calls->largest.collective) || arguments->owners == OWNERS_rows;
 }
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double mnco_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     if (!is_personal(shape->collective)) return gather_grid_cost(f, shape);
     int rows, columns;
@@ -50,5 +50,10 @@ static double cost(const struct figures *f, const struct shape *shape, const str
 
 static const char *const variants[] = {"mnco(rows)", "mnco(morton)", NULL};
 
-const struct algorithm_code algorithm_mnco = {
-    .where = BY_MESSAGES, .loose = true, .copies_in = true, .variants = variants, .can = can, .cost = cost, .run = run};
+const struct algorithm_code algorithm_mnco = {.where = BY_MESSAGES,
+                                              .loose = true,
+                                              .copies_in = true,
+                                              .variants = variants,
+                                              .can = mnco_can,
+                                              .cost = mnco_cost,
+                                              .run = mnco_run};

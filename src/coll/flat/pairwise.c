@@ -9,13 +9,13 @@ extern const struct algorithm_code algorithm_pairwise;
 
 enum { TAG = 1 };
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double pairwise_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     double steps = f->p - 1, window = arguments->number ? arguments->number : 1;
     if (window > steps) window = steps;
     return steps / window * burst_seconds(f, shape, window, (double)shape->bytes);
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome pairwise_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     static const struct copier plain = {.kernel = KERNEL_plain};
     struct blocks sends, recvs;
     far_begin(team, call, true);
@@ -40,4 +40,4 @@ static enum outcome run(struct team *team, const struct call *call, const struct
 static const char *const variants[] = {"pairwise", "pairwise(4)", NULL};
 
 const struct algorithm_code algorithm_pairwise = {
-    .where = BY_MESSAGES, .loose = true, .variants = variants, .cost = cost, .run = run};
+    .where = BY_MESSAGES, .loose = true, .variants = variants, .cost = pairwise_cost, .run = pairwise_run};

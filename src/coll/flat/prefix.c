@@ -9,7 +9,7 @@ extern const struct algorithm_code algorithm_prefix;
 
 enum { TAG };
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double prefix_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     int steps = steps_to(f->p);
     return combining_steps(f, shape, steps, shape->bytes) + steps * combine_seconds(shape->bytes);
@@ -23,7 +23,7 @@ static void shift(struct team *team, int w, const char *mine, char *theirs, size
     messages_finish(team, mark);
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome prefix_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     const struct reduction *reduction = call->reduction;
     bool exclusive = call->shape.collective == COLL_exscan;
@@ -47,4 +47,5 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     return far_end(team);
 }
 
-const struct algorithm_code algorithm_prefix = {.where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = cost, .run = run};
+const struct algorithm_code algorithm_prefix = {
+    .where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = prefix_cost, .run = prefix_run};

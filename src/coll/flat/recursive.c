@@ -10,7 +10,7 @@ extern const struct algorithm_code algorithm_recursive;
 
 enum { TAG };
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double recursive_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     bool power = (f->p & (f->p - 1)) == 0;
     return combining_steps(f, shape, steps_to(f->p) + !power, shape->bytes);
@@ -30,7 +30,7 @@ static void swap(struct walk_of_piece *w) {
 }
 
 /* Sends, receives, or both, and waits. */
-static void trade(struct walk_of_piece *w, int rank, const char *send, char *recv) {
+static void recursive_trade(struct walk_of_piece *w, int rank, const char *send, char *recv) {
     int mark = messages_mark(w->team);
     if (recv) message_recv(w->team, rank, recv, w->bytes, TAG);
     if (send) message_send(w->team, rank, send, w->bytes, TAG);
@@ -38,31 +38,31 @@ static void trade(struct walk_of_piece *w, int rank, const char *send, char *rec
 }
 
 /* What came is the right, or the left operand. */
-static void join(struct walk_of_piece *w, bool right) {
+static void recursive_join(struct walk_of_piece *w, bool right) {
     if (messages_lost(w->team)) return;
     if (right) w->reduction->combine(w->reduction, w->mine, w->theirs, w->count), swap(w);
     else w->reduction->combine(w->reduction, w->theirs, w->mine, w->count);
 }
 
-static void walk(struct walk_of_piece *w) {
+static void recursive_walk(struct walk_of_piece *w) {
     int p = w->team->p, me = w->team->me, power = 1;
     while (2 * power <= p) power *= 2;
     int extra = p - power, place = me < 2 * extra ? me / 2 : me - extra; /* of pairs only the second takes part */
     if (me < 2 * extra && me % 2 == 0) {
-        trade(w, me + 1, w->mine, NULL);
-        trade(w, me + 1, NULL, w->mine);
+        recursive_trade(w, me + 1, w->mine, NULL);
+        recursive_trade(w, me + 1, NULL, w->mine);
         return;
     }
-    if (me < 2 * extra) trade(w, me - 1, NULL, w->theirs), join(w, false);
+    if (me < 2 * extra) recursive_trade(w, me - 1, NULL, w->theirs), recursive_join(w, false);
     for (int bit = 1; bit < power; bit *= 2) {
         int other = place ^ bit;
-        trade(w, other < extra ? 2 * other + 1 : other + extra, w->mine, w->theirs);
-        join(w, other > place);
+        recursive_trade(w, other < extra ? 2 * other + 1 : other + extra, w->mine, w->theirs);
+        recursive_join(w, other > place);
     }
-    if (me < 2 * extra) trade(w, me - 1, w->mine, NULL);
+    if (me < 2 * extra) recursive_trade(w, me - 1, w->mine, NULL);
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome recursive_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     const struct reduction *reduction = call->reduction;
     struct walk_of_piece w = {.team = team, .reduction = reduction};
@@ -74,11 +74,11 @@ static enum outcome run(struct team *team, const struct call *call, const struct
         w.bytes = w.count * reduction->bytes;
         w.mine = pieces.spare[0], w.theirs = pieces.spare[1];
         if (!messages_lost(team)) memcpy(w.mine, call->send + at * reduction->bytes, w.bytes);
-        walk(&w);
+        recursive_walk(&w);
         if (!messages_lost(team)) memcpy(call->recv + at * reduction->bytes, w.mine, w.bytes);
     }
     return far_end(team);
 }
 
 const struct algorithm_code algorithm_recursive = {
-    .where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = cost, .run = run};
+    .where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = recursive_cost, .run = recursive_run};

@@ -6,12 +6,12 @@
 
 extern const struct algorithm_code algorithm_ring;
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double ring_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     return steps_seconds(f, shape, f->p - 1, (double)shape->bytes);
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome ring_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     struct gathering g;
     int p = team->p, me = team->me;
@@ -26,4 +26,5 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     return gathering_end(&g);
 }
 
-const struct algorithm_code algorithm_ring = {.where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = cost, .run = run};
+const struct algorithm_code algorithm_ring = {
+    .where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = ring_cost, .run = ring_run};

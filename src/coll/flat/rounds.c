@@ -17,14 +17,14 @@ static void parcel_of(struct rounds *r, const struct digit *digit, int value, in
     parcel_furnish(parcel, &r->larder, comes);
 }
 
-static void measure(struct rounds *r, const struct digit *digit, int value, struct parcel *out) {
+static void rounds_measure(struct rounds *r, const struct digit *digit, int value, struct parcel *out) {
     int b = 0;
     parcel_of(r, digit, value, (r->me + value * digit->width) % r->p, false, out);
     for (int i = last_position(digit, value); i >= 0; i = position_before(digit, i))
         out->bytes += out->sizes[b++] = r->slot[i].bytes;
 }
 
-static void pack(const struct rounds *r, const struct round *round, int value, bool early) {
+static void rounds_pack(const struct rounds *r, const struct round *round, int value, bool early) {
     const struct parcel *out = &round->out[value - 1];
     struct joint joint = {0};
     char *to = out->at;
@@ -40,7 +40,7 @@ void round_open(struct rounds *r, struct round *round) {
     int messages = last_value(&round->digit);
     size_t bytes = 0;
     for (int v = 1; v <= messages; v++) {
-        measure(r, &round->digit, v, &round->out[v - 1]);
+        rounds_measure(r, &round->digit, v, &round->out[v - 1]);
         bytes += parcel_head(&round->out[v - 1]) + round->out[v - 1].bytes + 16;
     }
     if (bytes > round->room && !messages_lost(r->team)) {
@@ -52,12 +52,12 @@ void round_open(struct rounds *r, struct round *round) {
         struct parcel *out = &round->out[v - 1];
         out->at = at + (parcel_head(out) + 7) / 8 * 8;
         at = out->at + (out->bytes + 7) / 8 * 8;
-        if (round->early > 0) pack(r, round, v, true);
+        if (round->early > 0) rounds_pack(r, round, v, true);
     }
 }
 
 /* What a message of the last round brings is received where it belongs, if its places follow each other. */
-static void await(struct rounds *r, struct round *round, int value, int mark) {
+static void rounds_await(struct rounds *r, struct round *round, int value, int mark) {
     const struct digit *digit = &round->digit;
     struct parcel *in = &round->in[value - 1];
     int b = 0;
@@ -79,14 +79,14 @@ static void await(struct rounds *r, struct round *round, int value, int mark) {
 }
 
 void round_expect(struct rounds *r, struct round *round, int mark) {
-    for (int v = 1; v <= last_value(&round->digit); v++) await(r, round, v, mark);
+    for (int v = 1; v <= last_value(&round->digit); v++) rounds_await(r, round, v, mark);
 }
 
 void round_send(struct rounds *r, struct round *round) {
     for (int v = 1; v <= last_value(&round->digit); v++) {
         struct parcel *out = &round->out[v - 1];
         if (round->whole) out->at = round->whole, out->bytes = (size_t)r->p * r->call->shape.bytes;
-        else pack(r, round, v, false);
+        else rounds_pack(r, round, v, false);
         parcel_send(r->team, out, TAG);
     }
 }

@@ -24,7 +24,7 @@ static char *in_one_piece(const struct blocks *blocks, struct group group, size_
     return whole ? first.at : NULL;
 }
 
-static size_t *remember(struct trade *t, int blocks) {
+static size_t *trade_remember(struct trade *t, int blocks) {
     size_t *memory = t->memory;
     if (memory) t->memory += 1 + blocks;
     return memory;
@@ -37,7 +37,7 @@ static void expect_senders(struct trade *t, int mark) {
         struct parcel *in = &t->in[s];
         int source = t->senders.first + s;
         *in = (struct parcel){.peer = source, .count = t->receivers.count, .known = t->known, .number = -1};
-        in->memory = remember(t, in->count);
+        in->memory = trade_remember(t, in->count);
         parcel_furnish(in, &t->larder, true);
         for (int b = 0; b < in->count && (t->known || source == t->me); b++) {
             in->sizes[b] = block_between(t->team, t->call, source, t->receivers.first + b);
@@ -49,7 +49,7 @@ static void expect_senders(struct trade *t, int mark) {
 
 /* Without a copy where it can go as it lies. */
 static void send_to(struct trade *t, int owner, struct group group) {
-    struct parcel out = {.peer = owner, .count = group.count, .known = t->known, .memory = remember(t, group.count)};
+    struct parcel out = {.peer = owner, .count = group.count, .known = t->known, .memory = trade_remember(t, group.count)};
     parcel_furnish(&out, &t->larder, false);
     out.at = in_one_piece(&t->sends, group, &out.bytes);
     bool mine = owner == t->me, kept = t->call->in_place && mine;
@@ -87,7 +87,7 @@ void trade_gather(struct trade *t) {
 /* ---- 2: the transposition ---- */
 
 /* Where each cell of the tile goes: behind each other for a receiver, mine to where they belong. */
-static void lay_out(struct trade *t) {
+static void trade_lay_out(struct trade *t) {
     int senders = t->senders.count;
     size_t all = 0;
     for (int s = 0; s < senders; s++) all += t->in[s].bytes;
@@ -105,7 +105,7 @@ static void lay_out(struct trade *t) {
 void trade_transpose(struct trade *t) {
     static const struct copier plain = {.kernel = KERNEL_plain};
     if (!t->owner) return;
-    lay_out(t);
+    trade_lay_out(t);
     if (messages_lost(t->team)) return;
     int senders = t->senders.count, cells = senders * t->receivers.count;
     /* In Morton order the cells of a sender come with rising receivers, so its parcel is read from front to back. */
@@ -164,7 +164,7 @@ void trade_spread(struct trade *t) {
 /* ---- before ---- */
 
 /* The cells of my tile in Morton order: made once. */
-static const struct cell *cells_of(struct trade *t, enum owners owners) {
+static const struct cell *trade_cells_of(struct trade *t, enum owners owners) {
     static const char whose[2];
     uint32_t columns = (uint32_t)t->senders.count, rows = (uint32_t)t->receivers.count;
     bool fresh;
@@ -198,7 +198,7 @@ bool trade_open(struct trade *t, enum owners owners) {
     t->known = t->call->bytes_between || t->call->shape.collective == COLL_alltoall;
     t->tiling = tiling_for(t->team, owners);
     if (t->tiling) find_tile(t);
-    if (t->owner) t->cells = cells_of(t, owners);
+    if (t->owner) t->cells = trade_cells_of(t, owners);
     bool fine = t->tiling && (t->cells || !t->owner);
     void *memory = team_keeps_agreed(t->team, &whose, 2 * owners + t->known, fine ? needs(t) : 0, fine);
     if (!memory) return false;

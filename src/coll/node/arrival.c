@@ -30,7 +30,7 @@ HOT static bool deposit(struct team *team, struct entry *entry, uint32_t side, c
 }
 
 /* My vector and the partner's, which is there. My side's memory is free: what was there of an earlier call is consumed. */
-HOT static void combine(struct load *load, struct entry *entry, uint32_t side) {
+HOT static void arrival_merge(struct load *load, struct entry *entry, uint32_t side) {
     const struct reduction *reduction = load->reduction;
     size_t room = classes[load->class].bytes;
     char *theirs = entry->vectors + (2 - side) * room,
@@ -47,7 +47,7 @@ HOT static void combine(struct load *load, struct entry *entry, uint32_t side) {
 }
 
 /* Do I carry the result? */
-HOT static bool climb(struct team *team, struct load *load, uint32_t number) {
+HOT static bool arrival_climb(struct team *team, struct load *load, uint32_t number) {
     uint32_t p = (uint32_t)team->p, slot = number % classes[load->class].depth;
     for (uint32_t level = 0; (1u << level) < p; level++) {
         uint32_t block = (uint32_t)team->me >> level, right = (block | 1)
@@ -56,7 +56,7 @@ HOT static bool climb(struct team *team, struct load *load, uint32_t number) {
         struct entry *entry = entry_at(team, load->class, (int)right, slot);
         uint32_t side = 1 + (block & 1);
         if (deposit(team, entry, side, load)) return load_drop(load), false;
-        combine(load, entry, side);
+        arrival_merge(load, entry, side);
     }
     return true;
 }
@@ -77,7 +77,7 @@ HOT struct load load_of(const struct team *team, const struct reduction *reducti
 
 HOT bool arrival_combine(struct team *team, struct load *load) {
     uint32_t number = counted_by(team, team->me)->calls[load->class]++;
-    return load->class < tree_classes ? climb(team, load, number) : pool_combine(team, load, number);
+    return load->class < tree_classes ? arrival_climb(team, load, number) : pool_combine(team, load, number);
 }
 
 HOT void arrival_reduce(struct team *team, int root, struct load *load, char *result) {
@@ -98,7 +98,7 @@ HOT void arrival_reduce(struct team *team, int root, struct load *load, char *re
     if (!top) atomic_store_explicit(&box->flag.word, 0, memory_order_release);
 }
 
-HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome arrival_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     const struct reduction *reduction = call->reduction;
     size_t bytes = reduction->bytes, most = bytes3 / bytes;
@@ -112,7 +112,7 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
 }
 
 /* Per rank one copy and one combination, and others' cache lines; ranks that run ahead wait when a ring is full. */
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double arrival_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     static const double visit_seconds = 100e-9;
     double pieces = (double)(shape->bytes / bytes3 + 1);
@@ -123,4 +123,4 @@ static double cost(const struct figures *f, const struct shape *shape, const str
 }
 
 const struct algorithm_code algorithm_arrival = {
-    .loose = true, .copies_in = true, .shared = {0, arrival_room}, .cost = cost, .run = run};
+    .loose = true, .copies_in = true, .shared = {0, arrival_room}, .cost = arrival_cost, .run = arrival_run};

@@ -5,16 +5,16 @@
 
 extern const struct algorithm_code algorithm_central;
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double central_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     (void)shape;
     return f->sync_seconds;
 }
 
-HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome central_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)call, (void)arguments;
     sync_all(team, 0);
     return DONE;
 }
 
-const struct algorithm_code algorithm_central = {.cost = cost, .run = run};
+const struct algorithm_code algorithm_central = {.cost = central_cost, .run = central_run};

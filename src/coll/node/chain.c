@@ -43,7 +43,7 @@ static inline struct record *record_at(struct ring *ring, uint32_t at) {
     return (struct record *)(void *)((char *)ring->lines + (size_t)(at % ring_lines) * line);
 }
 
-static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool chain_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
     (void)f, (void)arguments;
     return calls->largest.bytes <= most_bytes;
 }
@@ -58,7 +58,7 @@ static inline uint32_t begin_of(uint32_t end, uint32_t lines) {
 
 /* ---- the writer ---- */
 
-HOT static struct record *room_for(struct team *team, uint32_t lines) {
+HOT static struct record *chain_room_for(struct team *team, uint32_t lines) {
     struct ring *ring = ring_of(team, team->me);
     struct end *end = &ring->out;
     uint32_t begin = begin_of(end->mine, lines);
@@ -119,14 +119,14 @@ HOT static void pass_by(struct team *team, uint32_t lines) {
 /* ---- the call ---- */
 
 /* A visit as in arrival.c. Ranks that run ahead wait when a ring is full. */
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double chain_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     static const double visit_seconds = 100e-9;
     double calls = (double)ring_lines / lines_of(shape->bytes);
     return 2 / calls * f->usual_sync_seconds + crowding(f) * (visit_seconds + 2 * combine_seconds(shape->bytes));
 }
 
-HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome chain_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     const struct reduction *reduction = call->reduction;
     size_t bytes = reduction->bytes * reduction->count;
@@ -134,7 +134,7 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
     bool exclusive = call->shape.collective == COLL_exscan, last = team->me == team->p - 1;
     uint32_t lines = lines_of(bytes);
     _Alignas(line) char own[most_bytes];
-    struct record *record = last ? NULL : room_for(team, lines);
+    struct record *record = last ? NULL : chain_room_for(team, lines);
     char *sum = last ? own : record->sum;
     memcpy(sum, call->send, bytes); /* in place, the next lines may write there */
     if (team->me > 0) {
@@ -149,4 +149,4 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
 }
 
 const struct algorithm_code algorithm_chain = {
-    .loose = true, .copies_in = true, .shared = {0, ring_bytes}, .can = can, .cost = cost, .run = run};
+    .loose = true, .copies_in = true, .shared = {0, ring_bytes}, .can = chain_can, .cost = chain_cost, .run = chain_run};

@@ -7,7 +7,7 @@
 
 extern const struct algorithm_code algorithm_cico;
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double cico_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     size_t blocks = is_personal(shape->collective) ? (size_t)typical_blocks(f, shape) : 1;
     size_t chunk = f->slot / blocks / 64 * 64, rounds = chunk > 0 ? (shape->bytes + chunk - 1) / chunk : 1;
@@ -17,9 +17,9 @@ static double cost(const struct figures *f, const struct shape *shape, const str
     return (double)rounds * f->sync_seconds + 2 * dear * crowding(f) * copy_seconds(f, typical_blocks(f, shape), shape->bytes);
 }
 
-HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome cico_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     if (is_vector(call->shape.collective)) return vector_exchange(team, call, arguments, SIZE_MAX);
     return staged_exchange(team, call, arguments->chunk, -1);
 }
 
-const struct algorithm_code algorithm_cico = {.copies_in = true, .cost = cost, .run = run};
+const struct algorithm_code algorithm_cico = {.copies_in = true, .cost = cico_cost, .run = cico_run};

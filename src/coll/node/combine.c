@@ -7,15 +7,15 @@
 
 extern const struct algorithm_code algorithm_combine;
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double combine_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     size_t bytes = vector_bytes(f, shape), rounds = bytes / f->slot + 1;
     return (double)rounds * f->usual_sync_seconds + f->p * combine_seconds(bytes) + crowding(f) * copy_seconds(f, 2, bytes);
 }
 
-HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome combine_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     return staged_reduction(team, call, true);
 }
 
-const struct algorithm_code algorithm_combine = {.copies_in = true, .cost = cost, .run = run};
+const struct algorithm_code algorithm_combine = {.copies_in = true, .cost = combine_cost, .run = combine_run};

@@ -59,7 +59,7 @@ void letters_wait(struct team *team, const struct sending *s) {
     if (s->straight) box_wait_free(team, s->op, s->part - 1);
 }
 
-static const char *area_of(const struct team *team, int rank, const struct letter *letter) {
+static const char *letters_area_of(const struct team *team, int rank, const struct letter *letter) {
     return letter->room < 0 ? (const char *)(letter + 1) : box_room_of(team, rank, (uint32_t)letter->room);
 }
 
@@ -69,7 +69,7 @@ HOT bool letter_take(const struct team *team, int source, uint64_t op, uint32_t 
     const struct letter *letter = (const struct letter *)(const void *)box->inside;
     int index = (int)out - letter->first;
     if (mine && index >= 0 && index < letter->count)
-        offer_take(team, source, &letter->offer, area_of(team, source, letter), index, mine, copier);
+        offer_take(team, source, &letter->offer, letters_area_of(team, source, letter), index, mine, copier);
     bool more = letter->more;
     box_ack(team, box);
     return more;

@@ -19,20 +19,20 @@ static uint32_t ranks_in(const struct team *team, uint32_t domain) {
     return ranks;
 }
 
-static int member(const struct team *team, uint32_t domain, size_t index) {
+static int levels_member(const struct team *team, uint32_t domain, size_t index) {
     int r = 0;
     while (team->domain_of[r] != domain || index-- > 0) r++;
     return r;
 }
 
-static size_t index_of(const struct team *team, int rank) {
+static size_t levels_index_of(const struct team *team, int rank) {
     size_t index = 0;
     for (int r = 0; r < rank; r++) index += team->domain_of[r] == team->domain_of[rank];
     return index;
 }
 
 static struct part my_share(const struct team *team, const struct reduction *reduction) {
-    return part_shared(reduction, reduction->count, ranks_in(team, team->domain_of[team->me]), index_of(team, team->me));
+    return part_shared(reduction, reduction->count, ranks_in(team, team->domain_of[team->me]), levels_index_of(team, team->me));
 }
 
 /* Pays when what need not cross between domains takes longer than a barrier. Byte cost: an estimate, that of cost.c's copies from
@@ -91,7 +91,7 @@ size_t levels_at(const struct team *team, const struct reduction *reduction, uin
     struct part share = part_shared(reduction, reduction->count, ranks, index);
     while (share.first > element) share = part_shared(reduction, reduction->count, ranks, --index);
     while (share.first + share.count <= element) share = part_shared(reduction, reduction->count, ranks, ++index);
-    int owner = member(team, domain, index);
+    int owner = levels_member(team, domain, index);
     *at = share_of(team, half, owner) + (element - share.first) * reduction->bytes;
     return share.first + share.count - element;
 }

@@ -40,7 +40,7 @@ static struct edge edge_at(const struct team *team, const struct receiving *r, u
 }
 
 /* Takes what the part of the edge's source holds for it. Does more follow? */
-HOT static bool take_part(const struct team *team, const struct receiving *r, const struct edge *edge, uint32_t part) {
+HOT static bool mailbox_take_part(const struct team *team, const struct receiving *r, const struct edge *edge, uint32_t part) {
     struct block mine = {0};
     bool absent = r->call->trouble != 0;
     if (!absent) mine = block_of(r->call->recvs, (int)edge->in);
@@ -53,7 +53,7 @@ HOT static uint32_t take_ready(struct team *team, struct receiving *r, uint32_t 
     for (uint32_t i = 0; i < pending; i++) {
         struct edge edge = edge_at(team, r, r->turns[i]);
         if (!box_ready(team, (int)edge.source, r->op, part)) r->turns[late++] = r->turns[i];
-        else if (take_part(team, r, &edge, part)) r->turns[r->count + r->more++] = r->turns[i];
+        else if (mailbox_take_part(team, r, &edge, part)) r->turns[r->count + r->more++] = r->turns[i];
     }
     return late;
 }
@@ -85,7 +85,7 @@ static void take_in_order(struct team *team, struct receiving *r) {
         bool more = true;
         for (uint32_t part = 0; more; part++) {
             box_wait_for(team, (int)edge.source, r->op, part);
-            more = take_part(team, r, &edge, part);
+            more = mailbox_take_part(team, r, &edge, part);
         }
     }
     r->left = 0;
@@ -106,7 +106,7 @@ static uint32_t sources_of(const struct team *team, const struct call *call) {
 }
 
 /* The root's block that goes to itself, unless it is there already. */
-static void copy_own(const struct team *team, const struct call *call, const struct copier *copier) {
+static void mailbox_copy_own(const struct team *team, const struct call *call, const struct copier *copier) {
     bool gather = among(call->shape.collective, GATHERS);
     if (call->neighbours || team->me != call->root || call->shape.collective == COLL_bcast || call->trouble) return;
     if (call->sends->count == 0 || call->recvs->count == 0) return; /* in place */
@@ -136,7 +136,7 @@ HOT static void send_part(struct team *team, const struct call *call, struct sen
     if (!call->neighbours && team->me != call->root) box_ring(team, call->root);
 }
 
-HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome mailbox_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     uint32_t one[2] = {0};
     struct sending s = {.blocks = call->trouble ? NULL : call->sends,
                         .op = box_next_op(team),
@@ -148,7 +148,7 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
     r.turns = r.count > 1 ? team_turns(team, 2 * r.count) : one;
     for (uint32_t k = 0; r.turns && k < r.count; k++) r.turns[k] = k;
     if (s.readers > 0) send_part(team, call, &s);
-    copy_own(team, call, r.copier);
+    mailbox_copy_own(team, call, r.copier);
     for (uint32_t part = 0; s.more || r.left > 0; part++) {
         if (s.more && part > 0) send_part(team, call, &s);
         if (r.turns) take_parts(team, &r, part);
@@ -159,14 +159,14 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
 }
 
 /* Where peers' regions cannot be mapped nobody offers straight (blocks_shown). */
-static int prepare(struct team *team, const struct arguments *arguments) {
+static int mailbox_prepare(struct team *team, const struct arguments *arguments) {
     (void)arguments;
     team_map(team, false);
     return team_agree(team, team_turns(team, 2 * (uint32_t)team->p) != NULL) ? 0 : -ENOMEM;
 }
 
 /* Neighbours wait for each other's data, if not for everybody's: said to be three quarters of a barrier. */
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double mailbox_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     static const double neighbourly = 0.75;
     enum collective c = shape->collective;
@@ -180,4 +180,5 @@ static double cost(const struct figures *f, const struct shape *shape, const str
     return wait + copies * crowding(f) * copy_seconds(f, typical_blocks(f, shape), shape->bytes);
 }
 
-const struct algorithm_code algorithm_mailbox = {.loose = true, .prepare = prepare, .cost = cost, .run = run};
+const struct algorithm_code algorithm_mailbox = {
+    .loose = true, .prepare = mailbox_prepare, .cost = mailbox_cost, .run = mailbox_run};

@@ -29,7 +29,7 @@ static bool alias(const struct team *team, const void **memory, size_t bytes) {
 }
 
 /* The bytes that all blocks together span. False: there are none. */
-static bool span_of(const struct blocks *blocks, char **low, char **high) {
+static bool offers_span_of(const struct blocks *blocks, char **low, char **high) {
     *low = *high = NULL;
     for (int b = 0; b < blocks->count; b++) {
         struct block block = block_of(blocks, b);
@@ -48,7 +48,7 @@ bool blocks_shown(const struct team *team, const struct blocks *blocks, struct b
     size_t count = (size_t)blocks->count;
     char *low, *high;
     *shown = *blocks;
-    if (span_of(blocks, &low, &high)) {
+    if (offers_span_of(blocks, &low, &high)) {
         const char *there = alias_of(team, low, (size_t)(high - low));
         if (!there) return false;
         shown->base = (char *)((uintptr_t)there + (uintptr_t)(blocks->base - low));
@@ -62,7 +62,7 @@ bool blocks_shown(const struct team *team, const struct blocks *blocks, struct b
 }
 
 /* Of all blocks, and whether they are even. */
-HOT static void measure(struct offer *offer, const struct blocks *blocks) {
+HOT static void offers_measure(struct offer *offer, const struct blocks *blocks) {
     struct block block = {0};
     offer->count = blocks->count;
     offer->even = true;
@@ -116,7 +116,7 @@ static void write_starts(char *area, const struct blocks *blocks) {
 }
 
 /* Fills the area with what is at offer->at. */
-HOT static void fill(struct offer *offer, char *area, size_t room, const struct blocks *blocks) {
+HOT static void offers_fill(struct offer *offer, char *area, size_t room, const struct blocks *blocks) {
     size_t head = table_bytes(offer), left = offer->bytes - offer->at;
     offer->window = left < room - head ? left : room - head;
     if (head) write_starts(area, blocks);
@@ -126,10 +126,10 @@ HOT static void fill(struct offer *offer, char *area, size_t room, const struct 
 static void copy_first(struct offer *offer, char *area, size_t room, const struct blocks *blocks) {
     offer->how = table_bytes(offer) + offer->bytes <= room ? OFFER_STAGED : OFFER_PART;
     offer->at = 0;
-    fill(offer, area, room, blocks);
+    offers_fill(offer, area, room, blocks);
 }
 
-static bool show(const struct team *team, struct offer *offer, const struct blocks *blocks) {
+static bool offers_show(const struct team *team, struct offer *offer, const struct blocks *blocks) {
     if (!blocks_shown(team, blocks, &offer->blocks)) return false;
     offer->how = OFFER_STRAIGHT;
     offer->region = (uintptr_t)team->region;
@@ -138,26 +138,26 @@ static bool show(const struct team *team, struct offer *offer, const struct bloc
 }
 
 HOT void offer_copied(struct offer *offer, char *area, size_t room, const struct blocks *blocks) {
-    measure(offer, blocks);
+    offers_measure(offer, blocks);
     copy_first(offer, area, room, blocks);
 }
 
 bool offer_shown(const struct team *team, struct offer *offer, const struct blocks *blocks) {
-    measure(offer, blocks);
-    return show(team, offer, blocks);
+    offers_measure(offer, blocks);
+    return offers_show(team, offer, blocks);
 }
 
 HOT void offer_make(const struct team *team, struct offer *offer, char *area, size_t room, size_t most,
                     const struct blocks *blocks) {
-    measure(offer, blocks);
+    offers_measure(offer, blocks);
     bool fits = table_bytes(offer) + offer->bytes <= room && offer->bytes <= most;
-    if (fits || !show(team, offer, blocks)) copy_first(offer, area, room, blocks);
+    if (fits || !offers_show(team, offer, blocks)) copy_first(offer, area, room, blocks);
 }
 
 bool offer_next(struct offer *offer, char *area, size_t room, const struct blocks *blocks) {
     if (offer->how != OFFER_PART || offer->at + offer->window >= offer->bytes) return false;
     offer->at += offer->window;
-    fill(offer, area, room, blocks);
+    offers_fill(offer, area, room, blocks);
     return true;
 }
 

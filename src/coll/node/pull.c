@@ -16,7 +16,7 @@ extern const struct algorithm_code algorithm_pull;
 /* An order that writes only the own receive buffer never needs it reachable, nor the peers' memory writable. */
 static bool others_write(const struct arguments *arguments) { return !orders[arguments->walk.order].own_dest; }
 
-static int prepare(struct team *team, const struct arguments *arguments) {
+static int pull_prepare(struct team *team, const struct arguments *arguments) {
     int error = team_map(team, false);
     if (!error && others_write(arguments)) error = team_map(team, true);
     bool filled = team_cells(team, arguments->walk) != NULL;
@@ -25,7 +25,7 @@ static int prepare(struct team *team, const struct arguments *arguments) {
 }
 
 /* Any blocks that are short are staged: two copies, but one barrier. */
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double pull_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     double (*path_seconds)(size_t bytes, bool through_memory) = paths[arguments->path].code->block_seconds;
     if (path_seconds) {
         double read = (f->p - 1) * path_seconds(shape->bytes, streams(f, shape->bytes));
@@ -37,13 +37,13 @@ static double cost(const struct figures *f, const struct shape *shape, const str
     return (staged ? 1 : 2) * f->sync_seconds + (staged ? 2 : 1) * crowding(f) * copy_seconds(f, blocks, shape->bytes);
 }
 
-HOT static void walk(const struct team *team, const struct call *call, uint32_t half, const struct arguments *arguments) {
+HOT static void pull_walk(const struct team *team, const struct call *call, uint32_t half, const struct arguments *arguments) {
     const struct cell *cells = team->cells[arguments->walk.order][arguments->walk.inner];
     bool writable = others_write(arguments);
     for (int k = 0; k < team->p; k++) copy_cell(team, &call->shape, half, cells[k], writable, &arguments->copier);
 }
 
-HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome pull_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     if (is_vector(call->shape.collective)) return vector_exchange(team, call, arguments, short_bytes(&team->figures, usual_block));
     uint32_t half = team->epoch & 1, mine = publish(team, call, others_write(arguments));
     bool path = arguments->path && team_has_path(team, arguments->path);
@@ -57,9 +57,9 @@ HOT static enum outcome run(struct team *team, const struct call *call, const st
         return staged_exchange(team, call, 0, (int)half), STAGED;
     }
     if (trouble) return turn_away(team, call, arguments, half, trouble);
-    walk(team, call, half, arguments);
+    pull_walk(team, call, half, arguments);
     sync_all(team, 0); /* nobody leaves while its send buffer is read or its receive buffer written */
     return DONE;
 }
 
-const struct algorithm_code algorithm_pull = {.prepare = prepare, .cost = cost, .run = run};
+const struct algorithm_code algorithm_pull = {.prepare = pull_prepare, .cost = pull_cost, .run = pull_run};

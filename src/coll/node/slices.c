@@ -15,13 +15,13 @@ extern const struct algorithm_code algorithm_slices;
 
 enum { strip_bytes = 8 << 10 }; /* of each vector in turn: what is being combined stays in the first level cache */
 
-static int prepare(struct team *team, const struct arguments *arguments) {
+static int slices_prepare(struct team *team, const struct arguments *arguments) {
     (void)arguments;
     int error = team_map(team, true);
     return error ? error : team_map(team, false);
 }
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double slices_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     size_t bytes = vector_bytes(f, shape), slice = bytes / (size_t)f->p + 1;
     double results = shape->collective == COLL_reduce || shape->collective == COLL_reduce_scatter ||
@@ -42,10 +42,10 @@ struct view {
     struct part mine; /* what I receive */
 };
 
-static bool is_scattered(enum collective c) { return c == COLL_reduce_scatter || c == COLL_reduce_scatter_block; }
+static bool slices_is_scattered(enum collective c) { return c == COLL_reduce_scatter || c == COLL_reduce_scatter_block; }
 
 /* Is this memory in reach, or a copy that is? False: neither. */
-static bool show(const struct team *team, const void *memory, size_t bytes, uint64_t *offset, char **copy) {
+static bool slices_show(const struct team *team, const void *memory, size_t bytes, uint64_t *offset, char **copy) {
     *copy = NULL;
     if (bytes == 0 || team_reaches(team, memory, bytes, offset)) return true;
     if (team->region_bytes > 0) *copy = malloc(bytes);
@@ -62,11 +62,11 @@ static uint32_t post_view(struct team *team, const struct call *call, struct vie
     size_t strip = strip_bytes > reduction->bytes ? strip_bytes : reduction->bytes;
     view->strips = malloc(2 * strip);
     uint32_t trouble = view->strips ? 0 : NO_MEMORY;
-    if (!show(team, view->send, all, &post->send, &view->send_copy)) trouble |= SEND_UNREACHABLE;
-    if (is_scattered(call->shape.collective)) {
+    if (!slices_show(team, view->send, all, &post->send, &view->send_copy)) trouble |= SEND_UNREACHABLE;
+    if (slices_is_scattered(call->shape.collective)) {
         /* Nobody else writes there. In place it lies where others read my vector. */
         if (call->in_place && received > 0 && !(view->recv_copy = malloc(received))) trouble |= NO_MEMORY;
-    } else if (!show(team, view->recv, received, &post->recv, &view->recv_copy)) {
+    } else if (!slices_show(team, view->recv, received, &post->recv, &view->recv_copy)) {
         trouble |= RECV_UNREACHABLE;
     }
     view->levels = levels_pay(team, call);
@@ -98,7 +98,7 @@ static const char *vector_at(const struct task *task, int rank, size_t element) 
     return posted_vector(task->team, task->half, rank) + element * task->reduction->bytes;
 }
 
-static void put(const struct task *task, int rank, size_t element, const char *from, size_t count) {
+static void slices_put(const struct task *task, int rank, size_t element, const char *from, size_t count) {
     size_t bytes = task->reduction->bytes;
     uintptr_t to = task->team->peers[1][rank] + post_of(task->team, task->half, rank)->recv + element * bytes;
     copy_block(&task->copier, (void *)to, from, count * bytes);
@@ -134,18 +134,18 @@ static void scan_strip(const struct task *task, size_t at, size_t count, bool ex
     char *before = task->strips[0], *now = task->strips[1];
     for (int i = 0; i < task->team->p; i++) {
         memcpy(now, vector_at(task, i, at), count * reduction->bytes);
-        if (exclusive && i > 0) put(task, i, at, before, count);
+        if (exclusive && i > 0) slices_put(task, i, at, before, count);
         if (i > 0) reduction->combine(reduction, before, now, count);
-        if (!exclusive) put(task, i, at, now, count);
+        if (!exclusive) slices_put(task, i, at, now, count);
         char *other = before;
         before = now, now = other;
     }
 }
 
-static void work(const struct task *task, const struct call *call, const struct view *view) {
+static void slices_work(const struct task *task, const struct call *call, const struct view *view) {
     const struct reduction *reduction = task->reduction;
     enum collective c = call->shape.collective;
-    struct part part = is_scattered(c) ? view->mine : part_worked(task->team, reduction, reduction->count, task->team->me);
+    struct part part = slices_is_scattered(c) ? view->mine : part_worked(task->team, reduction, reduction->count, task->team->me);
     size_t strip = strip_bytes > reduction->bytes ? strip_bytes / reduction->bytes : 1;
     for (size_t done = 0, now; done < part.count; done += now) {
         size_t at = part.first + done;
@@ -155,10 +155,10 @@ static void work(const struct task *task, const struct call *call, const struct 
             continue;
         }
         const char *result = task->levels ? combine_partials(task, at, now) : combine_strip(task, at, now);
-        if (is_scattered(c)) copy_block(&task->copier, view->recv + done * reduction->bytes, result, now * reduction->bytes);
-        else if (c == COLL_reduce) put(task, call->root, at, result, now);
+        if (slices_is_scattered(c)) copy_block(&task->copier, view->recv + done * reduction->bytes, result, now * reduction->bytes);
+        else if (c == COLL_reduce) slices_put(task, call->root, at, result, now);
         for (int k = 0; c == COLL_allreduce && k < task->team->p; k++)
-            put(task, (task->team->me + k) % task->team->p, at, result, now);
+            slices_put(task, (task->team->me + k) % task->team->p, at, result, now);
     }
 }
 
@@ -170,7 +170,7 @@ static struct copier copier_for(const struct team *team, const struct reduction 
     return (struct copier){.kernel = past ? KERNEL_nt : KERNEL_plain};
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome slices_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     const struct reduction *reduction = call->reduction;
     struct view view;
@@ -187,8 +187,9 @@ static enum outcome run(struct team *team, const struct call *call, const struct
             levels_combine(team, reduction, half);
             sync_all(team, 0);
         }
-        work(&(struct task){team, reduction, half, view.levels, copier_for(team, reduction), {view.strips, view.strips + strip}},
-             call, &view);
+        slices_work(
+            &(struct task){team, reduction, half, view.levels, copier_for(team, reduction), {view.strips, view.strips + strip}},
+            call, &view);
         sync_all(team, 0); /* nobody leaves while its send buffer is read or its receive buffer written */
         if (view.recv_copy) memcpy(call->recv, view.recv_copy, view.mine.count * reduction->bytes);
     }
@@ -196,4 +197,5 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     return outcome;
 }
 
-const struct algorithm_code algorithm_slices = {.copies_in = true, .prepare = prepare, .cost = cost, .run = run};
+const struct algorithm_code algorithm_slices = {
+    .copies_in = true, .prepare = slices_prepare, .cost = slices_cost, .run = slices_run};

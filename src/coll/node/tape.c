@@ -40,12 +40,12 @@ static inline struct reader *reader_of(const struct team *team, int rank) {
 
 enum { most_bytes = sizeof((struct slot *)0)->block };
 
-static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool tape_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
     (void)f, (void)arguments;
     return calls->largest.bytes <= most_bytes;
 }
 
-HOT static void tell(struct team *team, struct reader *mine, uint32_t number) {
+HOT static void tape_tell(struct team *team, struct reader *mine, uint32_t number) {
     if (mine->said == number) return;
     if (team->waits.on) atomic_store_explicit(&mine->entered, team->waits.entered, memory_order_relaxed);
     mine->said = number;
@@ -61,7 +61,7 @@ static uint32_t wait_reader(struct team *team, int rank, uint32_t least) {
     bool waited = false;
     while ((int32_t)((number = flag_look(&reader->told)) - least) < 0) {
         struct reader *mine = reader_of(team, team->me);
-        tell(team, mine, mine->calls - 1);
+        tape_tell(team, mine, mine->calls - 1);
         flag_wait(team, &reader->told, number);
         waited = true;
     }
@@ -80,7 +80,7 @@ static void wait_free(struct team *team, uint32_t number) {
     reader_of(team, team->me)->up = through;
 }
 
-HOT static void put(struct team *team, const struct call *call, struct reader *mine) {
+HOT static void tape_put(struct team *team, const struct call *call, struct reader *mine) {
     uint32_t number = mine->calls;
     struct slot *slot = slot_of(team, number);
     if ((int32_t)(number - slots - mine->up) > 0) wait_free(team, number);
@@ -102,7 +102,7 @@ HOT static void get(struct team *team, const struct call *call, struct reader *m
     struct slot *slot = slot_of(team, number);
     bool waited = false;
     while ((seen = flag_look(&slot->number)) != number) {
-        tell(team, mine, number - 1);
+        tape_tell(team, mine, number - 1);
         flag_wait(team, &slot->number, seen);
         waited = true;
     }
@@ -117,21 +117,24 @@ HOT static void get(struct team *team, const struct call *call, struct reader *m
 
 /* ---- the call ---- */
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double tape_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     (void)arguments;
     return f->sync_seconds / slots + crowding(f) * copy_seconds(f, 1, shape->bytes);
 }
 
-HOT static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome tape_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     if (call->shape.bytes > most_bytes) return LEFT;
     struct reader *mine = reader_of(team, team->me);
     mine->calls++;
-    if (team->me == call->root) put(team, call, mine);
+    if (team->me == call->root) tape_put(team, call, mine);
     else get(team, call, mine);
-    if (mine->calls - mine->said >= slots / 4) tell(team, mine, mine->calls);
+    if (mine->calls - mine->said >= slots / 4) tape_tell(team, mine, mine->calls);
     return DONE;
 }
 
-const struct algorithm_code algorithm_tape = {
-    .loose = true, .shared = {slots * sizeof(struct slot), sizeof(struct reader)}, .can = can, .cost = cost, .run = run};
+const struct algorithm_code algorithm_tape = {.loose = true,
+                                              .shared = {slots * sizeof(struct slot), sizeof(struct reader)},
+                                              .can = tape_can,
+                                              .cost = tape_cost,
+                                              .run = tape_run};

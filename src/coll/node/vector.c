@@ -27,7 +27,7 @@ struct exchange {
 };
 
 static struct card *card_of(const struct exchange *x, int rank) { return card_at(x->team, x->half, rank); }
-static char *area_of(const struct exchange *x, int rank) { return stage_of(x->team, x->half, rank, x->room); }
+static char *vector_area_of(const struct exchange *x, int rank) { return stage_of(x->team, x->half, rank, x->room); }
 
 bool is_vector(enum collective c) { return among(c, BIT(alltoallv) | BIT(alltoallw) | BIT(allgatherv) | NEIGHBORS); }
 bool is_personal(enum collective c) { return among(c, PERSONAL); }
@@ -61,8 +61,8 @@ HOT static uint32_t offer(const struct exchange *x, size_t most, bool shows_recv
     struct card *card = card_of(x, x->team->me);
     if (call->trouble & LEAVE) return call->trouble;
     if (starts_bytes(call->sends->count) + sizeof(uint64_t) > x->room) return NO_MEMORY; /* very many neighbours */
-    if (most == SIZE_MAX) offer_copied(&card->sends, area_of(x, x->team->me), x->room, call->sends);
-    else offer_make(x->team, &card->sends, area_of(x, x->team->me), x->room, most, call->sends);
+    if (most == SIZE_MAX) offer_copied(&card->sends, vector_area_of(x, x->team->me), x->room, call->sends);
+    else offer_make(x->team, &card->sends, vector_area_of(x, x->team->me), x->room, most, call->sends);
     uint32_t trouble = card->sends.how == OFFER_STRAIGHT ? SHOWN : card->sends.how == OFFER_PART ? MORE : 0;
     if (!shows_recvs || !offer_shown(x->team, &card->recvs, call->recvs)) trouble |= RECV_UNREACHABLE;
     return trouble;
@@ -87,7 +87,7 @@ static bool have_segment(struct team *team, const struct neighbours *neighbours,
 /* ---- after the barrier ---- */
 
 /* What the next call expects. Every rank reads all cards and comes to the same answer; it will need them anyway. */
-HOT static void remember(const struct exchange *x, struct last_call *last) {
+HOT static void vector_remember(const struct exchange *x, struct last_call *last) {
     *last = (struct last_call){.left = sure_calls};
     for (int r = 0; r < x->team->p; r++) {
         const struct offer *sends = &card_of(x, r)->sends;
@@ -108,7 +108,7 @@ HOT static void copy_edge(const struct exchange *x, struct edge e, bool cells) {
         if (source == me && dest == me) fit_block(&to, block_bytes(&block));
         relay_block(&to, &block, &x->arguments->copier);
     } else {
-        offer_take(x->team, source, &from->sends, area_of(x, source), out, &to, &x->arguments->copier);
+        offer_take(x->team, source, &from->sends, vector_area_of(x, source), out, &to, &x->arguments->copier);
     }
 }
 
@@ -167,7 +167,7 @@ static void fit_rows(const struct exchange *x) {
         if (call->neighbours) e = call->neighbours->from[k];
         struct block mine = block_of(call->recvs, (int)e.in);
         const struct offer *sends = &card_of(x, (int)e.source)->sends;
-        fit_block(&mine, offer_bytes(x->team, (int)e.source, sends, area_of(x, (int)e.source), personal ? (int)e.out : 0));
+        fit_block(&mine, offer_bytes(x->team, (int)e.source, sends, vector_area_of(x, (int)e.source), personal ? (int)e.out : 0));
     }
 }
 
@@ -180,7 +180,7 @@ static void take_more(struct exchange *x, uint32_t trouble) {
         x->half = team->epoch & 1;
         struct offer *offer = &card_of(x, team->me)->sends;
         *offer = *before;
-        if (!offer_next(offer, area_of(x, team->me), x->room, x->call->sends)) offer->how = OFFER_OVER;
+        if (!offer_next(offer, vector_area_of(x, team->me), x->room, x->call->sends)) offer->how = OFFER_OVER;
         bool more = offer->how == OFFER_PART && offer->at + offer->window < offer->bytes;
         trouble = sync_all(team, more ? MORE : 0);
         take_rows(x, true);
@@ -198,7 +198,7 @@ HOT enum outcome vector_exchange(struct team *team, const struct call *call, con
                         : offer(&x, most, cells);
     uint32_t trouble = sync_all(team, mine);
     if (trouble & LEAVE) return LEFT;
-    if (!call->neighbours) remember(&x, last);
+    if (!call->neighbours) vector_remember(&x, last);
     if (cells && (trouble & (SHOWN | MORE | RECV_UNREACHABLE)) == SHOWN) take_cells(&x), fit_rows(&x);
     else take_rows(&x, false);
     if (trouble & MORE) take_more(&x, trouble); /* who arrives there has read all that was shown */

@@ -9,21 +9,21 @@
 
 extern const struct algorithm_code algorithm_aggregate;
 
-static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool aggregate_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
     return lanes_can(f, calls, arguments, f->most);
 }
 
-static int prepare(struct team *team, const struct arguments *arguments) {
+static int aggregate_prepare(struct team *team, const struct arguments *arguments) {
     return lanes_prepare(team, arguments, team->places->most);
 }
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double aggregate_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     double inner = lanes_seconds(f, shape, arguments, f->most), blocks = typical_blocks(f, shape);
     if (inner < 0) return -1;
     return inner + lanes_copy(f, shape, blocks) + (f->in_order ? 0 : lanes_copy(f, shape, blocks));
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome aggregate_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     return lanes_run(team, call, arguments, (struct scheme){BY_DEST, team->places->most});
 }
 
@@ -34,7 +34,7 @@ const struct algorithm_code algorithm_aggregate = {.where = OVER_NODES,
                                                    .any_layout = true,
                                                    .asks = lanes_ask,
                                                    .variants = variants,
-                                                   .can = can,
-                                                   .prepare = prepare,
-                                                   .cost = cost,
-                                                   .run = run};
+                                                   .can = aggregate_can,
+                                                   .prepare = aggregate_prepare,
+                                                   .cost = aggregate_cost,
+                                                   .run = aggregate_run};

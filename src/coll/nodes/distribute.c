@@ -10,22 +10,22 @@
 
 extern const struct algorithm_code algorithm_distribute;
 
-static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool distribute_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
     return lanes_can(f, calls, arguments, f->most);
 }
 
-static int prepare(struct team *team, const struct arguments *arguments) {
+static int distribute_prepare(struct team *team, const struct arguments *arguments) {
     return lanes_prepare(team, arguments, team->places->most);
 }
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double distribute_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     double inner = lanes_seconds(f, shape, arguments, f->most), blocks = typical_blocks(f, shape);
     bool packs = is_personal(shape->collective) && !f->in_order;
     if (inner >= 0 && among(shape->collective, ALLGATHERS)) return inner + lanes_spread_copy(f, shape);
     return inner < 0 ? -1 : inner + lanes_copy(f, shape, blocks) + (packs ? lanes_copy(f, shape, blocks) : 0);
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome distribute_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     return lanes_run(team, call, arguments, (struct scheme){BY_SOURCE, team->places->most});
 }
 
@@ -36,7 +36,7 @@ const struct algorithm_code algorithm_distribute = {.where = OVER_NODES,
                                                     .any_layout = true,
                                                     .asks = lanes_ask,
                                                     .variants = variants,
-                                                    .can = can,
-                                                    .prepare = prepare,
-                                                    .cost = cost,
-                                                    .run = run};
+                                                    .can = distribute_can,
+                                                    .prepare = distribute_prepare,
+                                                    .cost = distribute_cost,
+                                                    .run = distribute_run};

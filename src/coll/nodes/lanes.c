@@ -37,7 +37,7 @@ struct question {
     size_t each;
 };
 
-static size_t place_of(const struct passage *p, const struct half *half, size_t cell) {
+static size_t lanes_place_of(const struct passage *p, const struct half *half, size_t cell) {
     return half->at ? half->at[cell] : cell * p->each;
 }
 
@@ -74,19 +74,19 @@ static void find_straight(const struct passage *p, struct half *half, const stru
         }
 }
 
-static void pack(const struct passage *p) {
+static void lanes_pack(const struct passage *p) {
     const struct half *out = &p->routes->out;
     struct joint joint = {0};
     for (size_t k = 0; k < out->count && !p->absent; k++) {
         if (out->straight[k]) continue;
         struct block block = block_of(&p->sends, out->stops[k].block);
-        pack_block(&joint, p->out + place_of(p, out, out->stops[k].cell), &block);
+        pack_block(&joint, p->out + lanes_place_of(p, out, out->stops[k].cell), &block);
     }
     joint_end(&joint);
 }
 
 /* Takes what comes from my own node, which lies among what it sends; or what has come from others. */
-static void unpack(const struct passage *p, bool near) {
+static void lanes_unpack(const struct passage *p, bool near) {
     const struct half *in = &p->routes->in, *out = &p->routes->out;
     int home = p->team->places->node_of[p->team->me], lanes = p->routes->scheme.lanes;
     size_t begin = in->cut[home * (lanes + 1)], sent = out->cut[home * (lanes + 1)];
@@ -98,7 +98,7 @@ static void unpack(const struct passage *p, bool near) {
         const struct half *where = near ? out : in;
         size_t cell = near ? stop->cell - begin + sent : stop->cell;
         fit_block(&block, where->at ? where->at[cell + 1] - where->at[cell] : p->each);
-        const char *from = (near ? p->out : p->in) + place_of(p, where, cell);
+        const char *from = (near ? p->out : p->in) + lanes_place_of(p, where, cell);
         unpack_block(&joint, &block, from);
     }
     joint_end(&joint);
@@ -120,7 +120,7 @@ static bool same_sizes(struct half *half, const struct blocks *blocks, uint64_t 
     return same;
 }
 
-static void add_up(struct half *half, const uint64_t *table) {
+static void lanes_add_up(struct half *half, const uint64_t *table) {
     half->at[0] = 0;
     for (size_t c = 0; c < half->cells; c++) half->at[c + 1] = half->at[c] + table[c];
 }
@@ -132,20 +132,20 @@ static void pack_sized(struct passage *p) {
     bool fresh = node->tables.hold != p->routes;
     bool same = same_sizes(out, &p->sends, sent, fresh);
     same = same_sizes(in, &p->recvs, received, fresh) && same;
-    if (same) pack(p);
+    if (same) lanes_pack(p);
     node->tables.hold = p->routes;
     uint32_t trouble = sync_all(node, (same ? 0 : CHANGED) | (p->absent ? NO_MEMORY : 0));
     p->spoiled = trouble & NO_MEMORY;
     if (!(trouble & CHANGED)) return;
-    add_up(out, sent);
-    add_up(in, received);
-    pack(p);
+    lanes_add_up(out, sent);
+    lanes_add_up(in, received);
+    lanes_pack(p);
     sync_all(node, 0);
 }
 
 /* ---- the lanes ---- */
 
-static size_t bytes_between(const struct call *call, int source, int dest) {
+static size_t lanes_bytes_between(const struct call *call, int source, int dest) {
     const struct question *q = call->asker;
     if (source == dest) return 0;
     size_t rows = (size_t)ranks_on(q->places, source), columns = (size_t)ranks_on(q->places, dest);
@@ -158,7 +158,7 @@ static struct blocks lane_side(struct passage *p, struct half *half, int m, cons
     const struct routes *routes = p->routes;
     for (int n = 0; n < places->nodes; n++) {
         const size_t *cut = half->cut + n * (routes->scheme.lanes + 1) + routes->lane[m];
-        size_t begin = place_of(p, half, cut[0]), end = place_of(p, half, cut[1]);
+        size_t begin = lanes_place_of(p, half, cut[0]), end = lanes_place_of(p, half, cut[1]);
         int whole = half->whole[m * places->nodes + n];
         char *at = area + begin;
         if (whole >= 0 && half->straight[whole]) at = block_of(blocks, half->stops[whole].block).at;
@@ -190,7 +190,7 @@ static void run_lanes(struct passage *p) {
                             .sends = &sends,
                             .recvs = &recvs,
                             .trouble = p->spoiled || p->failed ? NO_MEMORY : 0,
-                            .bytes_between = p->call->shape.collective == COLL_alltoall ? bytes_between : NULL,
+                            .bytes_between = p->call->shape.collective == COLL_alltoall ? lanes_bytes_between : NULL,
                             .asker = &question};
         if (routine_run(p->arguments->inner, lane, &call) != DONE) p->failed = true;
     }
@@ -202,7 +202,8 @@ enum outcome lanes_end(struct team *node, bool failed, bool cut) {
     return trouble & (PATH_LOST | CUT) ? FAILED : DONE;
 }
 
-static enum outcome exchange(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme) {
+static enum outcome lanes_exchange(struct team *team, const struct call *call, const struct arguments *arguments,
+                                   struct scheme scheme) {
     const unsigned same_bytes = BIT(alltoall) | BIT(neighbor_alltoall) | BIT(neighbor_allgather);
     bool equal = among(call->shape.collective, same_bytes) && !call->shape.unsized;
     if (scheme.lanes > team->places->most) scheme.lanes = team->places->most;
@@ -223,23 +224,23 @@ static enum outcome exchange(struct team *team, const struct call *call, const s
     find_straight(&p, &p.routes->out, &p.sends, straight && !call->in_place);
     find_straight(&p, &p.routes->in, &p.recvs, straight);
     if (equal) {
-        pack(&p);
+        lanes_pack(&p);
         p.spoiled = sync_all(team->node, p.absent ? NO_MEMORY : 0) & NO_MEMORY;
     } else {
         pack_sized(&p);
     }
     run_lanes(&p);
     bool cut = blocks_cut;
-    unpack(&p, true);
+    lanes_unpack(&p, true);
     enum outcome outcome = lanes_end(team->node, p.failed || p.spoiled, cut);
-    if (outcome == DONE) unpack(&p, false);
+    if (outcome == DONE) lanes_unpack(&p, false);
     return outcome;
 }
 
 /* ---- what the algorithms have in common ---- */
 
 enum outcome lanes_run(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme) {
-    return (among(call->shape.collective, ALLGATHERS) ? lanes_spread : exchange)(team, call, arguments, scheme);
+    return (among(call->shape.collective, ALLGATHERS) ? lanes_spread : lanes_exchange)(team, call, arguments, scheme);
 }
 
 enum collective lanes_ask(enum collective collective) { return among(collective, ALLGATHERS) ? COLL_allgatherv : COLL_alltoallv; }

@@ -10,22 +10,22 @@ extern const struct algorithm_code algorithm_leader;
 
 static int leaders(const struct arguments *arguments) { return arguments->number ? (int)arguments->number : 1; }
 
-static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool leader_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
     return lanes_can(f, calls, arguments, leaders(arguments));
 }
 
-static int prepare(struct team *team, const struct arguments *arguments) {
+static int leader_prepare(struct team *team, const struct arguments *arguments) {
     return lanes_prepare(team, arguments, leaders(arguments));
 }
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double leader_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     double inner = lanes_seconds(f, shape, arguments, leaders(arguments)), blocks = typical_blocks(f, shape);
     double packed = is_personal(shape->collective) ? blocks < f->nodes ? blocks : f->nodes : 1;
     if (inner >= 0 && among(shape->collective, ALLGATHERS)) return inner + lanes_spread_copy(f, shape);
     return inner < 0 ? -1 : inner + lanes_copy(f, shape, packed) + lanes_copy(f, shape, blocks);
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome leader_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     return lanes_run(team, call, arguments, (struct scheme){EVENLY, leaders(arguments)});
 }
 
@@ -36,7 +36,7 @@ const struct algorithm_code algorithm_leader = {.where = OVER_NODES,
                                                 .any_layout = true,
                                                 .asks = lanes_ask,
                                                 .variants = variants,
-                                                .can = can,
-                                                .prepare = prepare,
-                                                .cost = cost,
-                                                .run = run};
+                                                .can = leader_can,
+                                                .prepare = leader_prepare,
+                                                .cost = leader_cost,
+                                                .run = leader_run};

@@ -27,26 +27,26 @@ struct overlap {
     struct block mine; /* what I send */
 };
 
-static enum collective asks(enum collective collective) { return (void)collective, COLL_allgatherv; }
+static enum collective overlap_asks(enum collective collective) { return (void)collective, COLL_allgatherv; }
 
 static size_t head_bytes(int nodes) { return (sizeof(struct progress) + (size_t)nodes * sizeof(int32_t) + 63) / 64 * 64; }
 
-static struct shape inner_shape(const struct figures *f, const struct shape *shape) {
+static struct shape overlap_inner_shape(const struct figures *f, const struct shape *shape) {
     return (struct shape){.collective = COLL_allgatherv, .bytes = shape->bytes * (size_t)f->p / (size_t)f->nodes, .beside = 1};
 }
 
-static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool overlap_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
     struct figures lane = figures_of_lane(f);
-    struct calls inner = {.largest = inner_shape(f, &calls->largest)};
+    struct calls inner = {.largest = overlap_inner_shape(f, &calls->largest)};
     size_t half = f->node->space_bytes / 2, head = head_bytes(f->nodes);
     return calls->largest.bytes < (half - head) / (size_t)f->p && routine_fits(arguments->inner, &lane, &inner);
 }
 
-static int prepare(struct team *team, const struct arguments *arguments) { return lanes_prepare(team, arguments, 1); }
+static int overlap_prepare(struct team *team, const struct arguments *arguments) { return lanes_prepare(team, arguments, 1); }
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double overlap_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     struct figures lane = figures_of_lane(f);
-    struct shape inner = inner_shape(f, shape);
+    struct shape inner = overlap_inner_shape(f, shape);
     double across = routine_cost(arguments->inner, &lane, &inner);
     double unpack = crowding(f->node) * copy_seconds(f->node, f->p, shape->bytes);
     return across < 0 ? -1 : f->node->sync_seconds + across + unpack;
@@ -55,7 +55,7 @@ static double cost(const struct figures *f, const struct shape *shape, const str
 /* ---- where the blocks lie ---- */
 
 /* False: a rank has no memory for the tables. */
-static bool describe(struct overlap *o) {
+static bool overlap_describe(struct overlap *o) {
     const struct places *places = o->team->places;
     size_t p = (size_t)o->team->p, nodes = (size_t)places->nodes;
     o->starts = team_keeps_agreed(o->team, &algorithm_overlap, 0, (p + 1 + 2 * nodes) * sizeof(int64_t), true);
@@ -96,20 +96,20 @@ static void unpack_node(const struct overlap *o, int node) {
 
 /* ---- the leader and the others ---- */
 
-static void tell(struct progress *progress, int node) {
+static void overlap_tell(struct progress *progress, int node) {
     uint32_t come = flag_look(&progress->come);
     progress->order[come] = node;
     flag_set(&progress->come, come + 1);
 }
 
-static void arrived(const struct call *call, int node) { tell(((const struct overlap *)call->asker)->progress, node); }
+static void arrived(const struct call *call, int node) { overlap_tell(((const struct overlap *)call->asker)->progress, node); }
 
 static enum outcome ask_inner(const struct overlap *o, const struct routine *inner, uint32_t trouble) {
     struct team *lane = team_lane(o->team, 0);
     struct blocks recvs = byte_runs(o->area, lane->p, o->tables, o->tables + lane->p);
     struct block mine = block_of(&recvs, lane->me);
     struct blocks sends = {.base = mine.at, .count = 1, .layout = &layout_bytes, .each = mine.elements};
-    struct call call = {.shape = inner_shape(&o->team->figures, &o->call->shape),
+    struct call call = {.shape = overlap_inner_shape(&o->team->figures, &o->call->shape),
                         .in_place = true,
                         .sends = &sends,
                         .recvs = &recvs,
@@ -127,7 +127,7 @@ static uint32_t lead(const struct overlap *o, const struct routine *inner, uint3
     if (blocks_cut) trouble |= CUT;
     atomic_store(&progress->trouble, trouble);
     /* After an error, or where the inner routine tells nothing, as the host MPI's own does not. */
-    for (int n = (int)flag_look(&progress->come); n < places->nodes; n++) tell(progress, n);
+    for (int n = (int)flag_look(&progress->come); n < places->nodes; n++) overlap_tell(progress, n);
     for (int n = 0; n < places->nodes && !trouble; n++) unpack_node(o, n);
     return trouble;
 }
@@ -142,7 +142,7 @@ static uint32_t follow(const struct overlap *o) {
     return atomic_load(&progress->trouble);
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome overlap_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     struct overlap o = {.team = team, .call = call};
     struct blocks sends;
     size_t bytes;
@@ -156,7 +156,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
         atomic_store(&o.progress->come.sleepers, 0);
         atomic_store(&o.progress->trouble, 0);
     }
-    if (!describe(&o)) return LEFT;
+    if (!overlap_describe(&o)) return LEFT;
     pack_mine(&o);
     uint32_t trouble = sync_all(team->node, call->trouble & LEAVE) & LEAVE;
     if (leads) trouble |= lead(&o, arguments->inner, trouble);
@@ -170,9 +170,9 @@ static const char *const variants[] = {"overlap(ring)", "overlap(doubling)", NUL
 const struct algorithm_code algorithm_overlap = {.where = OVER_NODES,
                                                  .copies_in = true,
                                                  .any_layout = true,
-                                                 .asks = asks,
+                                                 .asks = overlap_asks,
                                                  .variants = variants,
-                                                 .can = can,
-                                                 .prepare = prepare,
-                                                 .cost = cost,
-                                                 .run = run};
+                                                 .can = overlap_can,
+                                                 .prepare = overlap_prepare,
+                                                 .cost = overlap_cost,
+                                                 .run = overlap_run};

@@ -9,7 +9,7 @@ enum { ONE_BLOCK = 4, SIZED = 8 };
 
 static const char ours;
 
-static unsigned kind_of(const struct call *call, bool equal) {
+static unsigned routes_kind_of(const struct call *call, bool equal) {
     enum collective c = call->shape.collective;
     unsigned kind = among(c, NEIGHBORS) ? EDGES + (unsigned)neighbourhood_of(c) : PAIRS;
     return kind + (is_personal(c) ? 0 : ONE_BLOCK) + (equal ? 0 : SIZED);
@@ -100,22 +100,22 @@ static void list_edges(const struct team *team, const struct scheme *scheme, str
 /* ---- together ---- */
 
 /* Hands out one block of memory, or, without one, counts what it would have to hold. */
-static void *take(char **memory, size_t *used, size_t bytes) {
+static void *routes_take(char **memory, size_t *used, size_t bytes) {
     void *taken = *memory ? *memory + *used : NULL;
     *used += (bytes + 15) / 16 * 16;
     return taken;
 }
 
 static void place_half(struct half *half, char **memory, size_t *used, size_t nodes, size_t lanes, size_t mine, bool equal) {
-    half->cut = take(memory, used, nodes * (lanes + 1) * sizeof *half->cut);
-    half->stops = take(memory, used, half->count * sizeof *half->stops);
-    half->whole = take(memory, used, mine * nodes * sizeof *half->whole);
-    half->counts = take(memory, used, nodes * sizeof *half->counts);
-    half->displs = take(memory, used, nodes * sizeof *half->displs);
-    half->straight = take(memory, used, half->count * sizeof *half->straight);
+    half->cut = routes_take(memory, used, nodes * (lanes + 1) * sizeof *half->cut);
+    half->stops = routes_take(memory, used, half->count * sizeof *half->stops);
+    half->whole = routes_take(memory, used, mine * nodes * sizeof *half->whole);
+    half->counts = routes_take(memory, used, nodes * sizeof *half->counts);
+    half->displs = routes_take(memory, used, nodes * sizeof *half->displs);
+    half->straight = routes_take(memory, used, half->count * sizeof *half->straight);
     if (equal) return;
-    half->bytes = take(memory, used, half->count * sizeof *half->bytes);
-    half->at = take(memory, used, (half->cells + 1) * sizeof *half->at);
+    half->bytes = routes_take(memory, used, half->count * sizeof *half->bytes);
+    half->at = routes_take(memory, used, (half->cells + 1) * sizeof *half->at);
 }
 
 /* What the team keeps for one kind of calls under `which`: this, and under the number after it all the rest. */
@@ -123,13 +123,13 @@ struct holder {
     struct routes *routes; /* NULL: some rank had no memory for them */
 };
 
-static struct routes *room_for(struct team *team, struct routes like, bool equal, unsigned which) {
+static struct routes *routes_room_for(struct team *team, struct routes like, bool equal, unsigned which) {
     char *memory = NULL;
     size_t nodes = (size_t)team->places->nodes, mine = (size_t)like.mine, lanes = (size_t)like.scheme.lanes;
     for (int round = 0;; round++) {
         size_t used = 0;
-        struct routes *routes = take(&memory, &used, sizeof *routes);
-        like.lane = take(&memory, &used, mine * sizeof *like.lane);
+        struct routes *routes = routes_take(&memory, &used, sizeof *routes);
+        like.lane = routes_take(&memory, &used, mine * sizeof *like.lane);
         place_half(&like.out, &memory, &used, nodes, lanes, mine, equal);
         place_half(&like.in, &memory, &used, nodes, lanes, mine, equal);
         if (routes) *routes = like;
@@ -156,7 +156,8 @@ static void find_whole(const struct routes *routes, struct half *half, int nodes
     }
 }
 
-static struct routes *make(struct team *team, const struct call *call, const struct scheme *scheme, bool equal, unsigned which) {
+static struct routes *routes_make(struct team *team, const struct call *call, const struct scheme *scheme, bool equal,
+                                  unsigned which) {
     const struct places *places = team->places;
     const struct neighbours *n = call->neighbours;
     int here = team->node->p;
@@ -172,7 +173,7 @@ static struct routes *make(struct team *team, const struct call *call, const str
     }
     bool fine =
         (!edges || (out && in)) && (equal || (like.out.cells + like.in.cells) * sizeof(uint64_t) <= team->node->tables.bytes);
-    struct routes *routes = fine ? room_for(team, like, equal, which) : NULL;
+    struct routes *routes = fine ? routes_room_for(team, like, equal, which) : NULL;
     int m = 0;
     for (int l = 0; routes && l < scheme->lanes; l++)
         if (l % here == team->node->me) routes->lane[m++] = l;
@@ -194,11 +195,12 @@ static struct routes *make(struct team *team, const struct call *call, const str
 }
 
 struct routes *routes_of(struct team *team, const struct call *call, const struct scheme *scheme, bool equal) {
-    unsigned which = (kind_of(call, equal) * CUTS + scheme->cut) * ((unsigned)team->places->most + 1) + (unsigned)scheme->lanes;
+    unsigned which =
+        (routes_kind_of(call, equal) * CUTS + scheme->cut) * ((unsigned)team->places->most + 1) + (unsigned)scheme->lanes;
     bool fresh;
     struct holder *holder = team_keeps(team, &ours, 2 * which, sizeof *holder, &fresh);
     if (holder && holder->routes) return holder->routes;
-    struct routes *routes = holder ? make(team, call, scheme, equal, 2 * which) : NULL;
+    struct routes *routes = holder ? routes_make(team, call, scheme, equal, 2 * which) : NULL;
     if (!messages_agree(team, routes != NULL)) return NULL;
     return holder->routes = routes;
 }

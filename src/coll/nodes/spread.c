@@ -25,7 +25,7 @@ static struct spreading *spreading_of(struct team *team) {
 }
 
 /* The first seat of a node's part for a lane. */
-static int part(const struct places *places, const struct scheme *scheme, int node, int lane) {
+static int spread_part(const struct places *places, const struct scheme *scheme, int node, int lane) {
     return places->first[node] + (int)pairs_cut(scheme, (size_t)ranks_on(places, node), 1, lane);
 }
 
@@ -35,11 +35,11 @@ static enum outcome run_lane(struct team *team, const struct call *outer, const 
     struct team *lane = team_lane(team, l);
     size_t longest = 0;
     for (int n = 0; n < places->nodes; n++) {
-        s->displs[n] = (int64_t)s->at[part(places, scheme, n, l)];
-        s->counts[n] = (int64_t)s->at[part(places, scheme, n, l + 1)] - s->displs[n];
+        s->displs[n] = (int64_t)s->at[spread_part(places, scheme, n, l)];
+        s->counts[n] = (int64_t)s->at[spread_part(places, scheme, n, l + 1)] - s->displs[n];
         if ((size_t)s->counts[n] > longest) longest = (size_t)s->counts[n];
     }
-    int first = part(places, scheme, lane->me, l), count = part(places, scheme, lane->me, l + 1) - first;
+    int first = spread_part(places, scheme, lane->me, l), count = spread_part(places, scheme, lane->me, l + 1) - first;
     struct block own = block_of(outer->sends, 0);
     bool straight =
         count == 1 && places->ranks[first] == team->me && own.layout->run && block_bytes(&own) == (size_t)s->counts[lane->me];

@@ -33,14 +33,14 @@ struct task {
 
 /* ---- the trees: node by distance from the root's ---- */
 
-static int distance(const struct task *t, int node) { return node < t->middle ? t->middle - node : node - t->middle; }
-static int parent(const struct task *t, int node) {
-    int from = distance(t, node), to = from & (from - 1);
+static int tardy_distance(const struct task *t, int node) { return node < t->middle ? t->middle - node : node - t->middle; }
+static int tardy_parent(const struct task *t, int node) {
+    int from = tardy_distance(t, node), to = from & (from - 1);
     return node < t->middle ? t->middle - to : t->middle + to;
 }
 /* Child number k of my node on that side (-1 or 1); -1: there is none. */
-static int child(const struct task *t, int side, int k) {
-    int from = distance(t, t->home), to = from + (1 << k);
+static int tardy_child(const struct task *t, int side, int k) {
+    int from = tardy_distance(t, t->home), to = from + (1 << k);
     bool outside = from & ((1 << (k + 1)) - 1) || (from && (t->home > t->middle) != (side > 0));
     int node = t->middle + side * to;
     return outside || node < 0 || node >= t->team->places->nodes ? -1 : node;
@@ -52,14 +52,14 @@ static int child(const struct task *t, int side, int k) {
 static void tell_below(const struct task *t) {
     const struct places *places = t->team->places;
     for (int side = -1; side <= 1; side += 2) {
-        for (int k = 0, node; (node = child(t, side, k)) >= 0; k++)
+        for (int k = 0, node; (node = tardy_child(t, side, k)) >= 0; k++)
             for (int l = 0; l < ranks_on(places, node); l++)
                 word_send(t->team, rank_at(places, node, l), &t->down, sizeof t->down, TAG_WORD);
     }
 }
 
 /* What came from that side, to what I carry. */
-static void combine(struct task *t, int side, char *theirs) {
+static void tardy_combine(struct task *t, int side, char *theirs) {
     const struct reduction *reduction = t->reduction;
     if (messages_lost(t->team)) return;
     if (side > 0) {
@@ -74,19 +74,19 @@ static void combine(struct task *t, int side, char *theirs) {
 
 static void take_in(struct task *t) {
     for (int side = -1; side <= 1; side += 2) {
-        for (int k = 0, node; (node = child(t, side, k)) >= 0; k++) {
+        for (int k = 0, node; (node = tardy_child(t, side, k)) >= 0; k++) {
             char *theirs = t->at == t->spare[0] ? t->spare[1] : t->spare[0];
             int from, mark = messages_mark(t->team);
             if (words_wait(t->team, t->words, node, &from) != 0) return;
             message_recv(t->team, from, theirs, t->load.bytes, TAG_AFTER_WORD);
             messages_finish(t->team, mark);
-            combine(t, side, theirs);
+            tardy_combine(t, side, theirs);
         }
     }
 }
 
 static void hand_up(const struct task *t) {
-    int above = parent(t, t->home), to = t->root;
+    int above = tardy_parent(t, t->home), to = t->root;
     if (above != t->middle && words_wait(t->team, t->words, above, &to) != 0) return;
     word_send(t->team, to, &t->up, sizeof t->up, TAG_WORD);
     message_send(t->team, to, t->at, t->load.bytes, TAG_AFTER_WORD);
@@ -96,7 +96,7 @@ static void reduce_piece(struct task *t, char *result) {
     struct team *team = t->team;
     bool is_root = team->me == t->root;
     bool root_tells = words_begin_window(t->words);
-    int owed = t->home != t->middle && (root_tells || parent(t, t->home) != t->middle);
+    int owed = t->home != t->middle && (root_tells || tardy_parent(t, t->home) != t->middle);
     int mark = messages_mark(team);
     words_catch_up(team, t->words, owed);
     if (is_root && root_tells) tell_below(t);
@@ -118,7 +118,7 @@ static void reduce_piece(struct task *t, char *result) {
     load_drop(&t->load);
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome tardy_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     (void)arguments;
     const struct reduction *reduction = call->reduction;
     size_t bytes = reduction->bytes, most = bytes3 / bytes;
@@ -142,17 +142,17 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     return far_end(team);
 }
 
-static int prepare(struct team *team, const struct arguments *arguments) {
+static int tardy_prepare(struct team *team, const struct arguments *arguments) {
     (void)arguments;
     return team_agree(team, words_ready(team)) ? 0 : -ENOMEM;
 }
 
-static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool tardy_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
     (void)arguments;
     return !calls->largest.ordered || f->in_order;
 }
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double tardy_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     struct shape alone = *shape;
     alone.beside = 1; /* one rank of each node sends */
     int steps = steps_to(f->nodes);
@@ -162,5 +162,10 @@ static double cost(const struct figures *f, const struct shape *shape, const str
     return inside + pieces * words + combining_steps(f, &alone, steps, shape->bytes);
 }
 
-const struct algorithm_code algorithm_tardy = {
-    .where = OVER_NODES, .loose = true, .copies_in = true, .can = can, .prepare = prepare, .cost = cost, .run = run};
+const struct algorithm_code algorithm_tardy = {.where = OVER_NODES,
+                                               .loose = true,
+                                               .copies_in = true,
+                                               .can = tardy_can,
+                                               .prepare = tardy_prepare,
+                                               .cost = tardy_cost,
+                                               .run = tardy_run};

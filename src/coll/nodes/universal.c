@@ -9,7 +9,7 @@
 
 extern const struct algorithm_code algorithm_universal;
 
-static enum collective asks(enum collective collective) {
+static enum collective universal_asks(enum collective collective) {
     switch (collective) {
     case COLL_gather: return COLL_gatherv; /* nodes need not have equally many ranks */
     case COLL_scatter: return COLL_scatterv;
@@ -20,7 +20,8 @@ static enum collective asks(enum collective collective) {
 }
 
 struct shape job_shape(const struct figures *f, const struct shape *shape) {
-    struct shape inner = {.collective = asks(shape->collective), .bytes = shape->bytes, .unsized = shape->unsized, .beside = 1};
+    struct shape inner = {
+        .collective = universal_asks(shape->collective), .bytes = shape->bytes, .unsized = shape->unsized, .beside = 1};
     if (among(shape->collective, GATHERS | SCATTERS | BIT(reduce_scatter) | BIT(reduce_scatter_block)))
         inner.bytes *= ((size_t)f->p + (size_t)f->nodes - 1) / (size_t)f->nodes;
     return inner;
@@ -33,7 +34,7 @@ static double staged_bytes(const struct figures *f, const struct shape *shape) {
     return ((double)vector_bytes(f, shape) + 64) * f->most;
 }
 
-static bool can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool universal_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
     const struct shape *shape = &calls->largest;
     bool prefixes = shape->collective == COLL_scan || shape->collective == COLL_exscan;
     if ((shape->ordered || prefixes) && !f->in_order) return false;
@@ -43,7 +44,7 @@ static bool can(const struct figures *f, const struct calls *calls, const struct
     return routine_fits(arguments->inner, &lane, &inner);
 }
 
-static int prepare(struct team *team, const struct arguments *arguments) { return lanes_prepare(team, arguments, 1); }
+static int universal_prepare(struct team *team, const struct arguments *arguments) { return lanes_prepare(team, arguments, 1); }
 
 void job_meet(struct job *job, bool missing) {
     if (sync_all(job->node, missing ? NO_MEMORY : 0) & NO_MEMORY) job->spoiled = true;
@@ -73,7 +74,7 @@ static enum outcome barrier(struct job *job) {
     return job_end(job, job_among_nodes(job, job->call));
 }
 
-static enum outcome run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome universal_run(struct team *team, const struct call *call, const struct arguments *arguments) {
     const struct places *places = team->places;
     struct job job = {.team = team,
                       .node = team->node,
@@ -100,7 +101,7 @@ static enum outcome run(struct team *team, const struct call *call, const struct
     }
 }
 
-static double cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double universal_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
     struct figures lane = figures_of_lane(f);
     struct shape inner = job_shape(f, shape);
     double among_nodes = routine_cost(arguments->inner, &lane, &inner);
@@ -120,9 +121,9 @@ static const char *const variants[] = {"universal(%s)", NULL};
 const struct algorithm_code algorithm_universal = {.where = OVER_NODES,
                                                    .copies_in = true,
                                                    .any_layout = true,
-                                                   .asks = asks,
+                                                   .asks = universal_asks,
                                                    .variants = variants,
-                                                   .can = can,
-                                                   .prepare = prepare,
-                                                   .cost = cost,
-                                                   .run = run};
+                                                   .can = universal_can,
+                                                   .prepare = universal_prepare,
+                                                   .cost = universal_cost,
+                                                   .run = universal_run};

@@ -8,7 +8,7 @@
 /* Is it about a call that is over? Numbers wrap. */
 static bool is_old(const struct words *words, uint32_t number) { return (int32_t)(number - words->number) < 0; }
 
-static int keep(struct words *words, struct known known) {
+static int words_keep(struct words *words, struct known known) {
     if (words->count == words->room) {
         int room = words->room ? 2 * words->room : 64;
         struct known *more = realloc(words->known, (size_t)room * sizeof *more);
@@ -21,7 +21,7 @@ static int keep(struct words *words, struct known known) {
 }
 
 /* Words come whatever becomes of a call, unless nothing comes any more. */
-static int hear(struct team *team, struct words *words, int from) {
+static int words_hear(struct team *team, struct words *words, int from) {
     struct word word;
     bool lost = messages_lost(team);
     int mark = messages_mark(team);
@@ -29,14 +29,14 @@ static int hear(struct team *team, struct words *words, int from) {
     messages_finish(team, mark);
     if (!lost && messages_lost(team)) return words->lost = true, -EIO;
     words->heard += word.counted;
-    return is_old(words, word.number) ? 0 : keep(words, (struct known){word.number, from});
+    return is_old(words, word.number) ? 0 : words_keep(words, (struct known){word.number, from});
 }
 
 static bool word_is_there(void *team) { return messages_look(team, TAG_WORD) >= 0; }
 
 static int hear_next(struct team *team, struct words *words) {
     wait_until(team, word_is_there, team);
-    return hear(team, words, messages_look(team, TAG_WORD));
+    return words_hear(team, words, messages_look(team, TAG_WORD));
 }
 
 int words_wait(struct team *team, struct words *words, int node, int *rank) {
@@ -58,14 +58,14 @@ void words_catch_up(struct team *team, struct words *words, int owed) {
     for (int i = 0; i < words->count; i++)
         if (!is_old(words, words->known[i].number)) words->known[kept++] = words->known[i];
     words->count = kept;
-    for (int from; !error && (from = messages_look(team, TAG_WORD)) >= 0;) error = hear(team, words, from);
+    for (int from; !error && (from = messages_look(team, TAG_WORD)) >= 0;) error = words_hear(team, words, from);
     while (begins && !error && words->heard < words->mark) error = hear_next(team, words);
     if (begins) words->mark = words->owed;
     words->owed += (uint64_t)owed;
 }
 
 /* Who sends them has been in the call already, or will be without my help. */
-static void settle(struct team *team) {
+static void words_settle(struct team *team) {
     struct words *words = words_of(team);
     messages_begin(team, false, false);
     while (!words->lost && words->heard < words->owed) words->lost = hear_next(team, words) != 0;
@@ -93,6 +93,6 @@ struct words *words_of(struct team *team) {
     static const char mine;
     bool fresh;
     struct words *words = team_keeps(team, &mine, 0, sizeof *words, &fresh);
-    if (words) team->settle = settle;
+    if (words) team->settle = words_settle;
     return words;
 }
