@@ -182,7 +182,7 @@ enum algorithm_id {
 };
 extern const struct algorithm algorithms[ALGORITHMS];
 
-/* ---- table.c ---- */
+/* ---- algorithms.c ---- */
 /* Can this team run calls of this shape, and all others that have the same plan? Looks only at what is the same on all ranks.
  * Local. */
 bool can_run(const struct algorithm *algorithm, const struct arguments *arguments, const struct figures *f,

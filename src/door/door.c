@@ -13,7 +13,7 @@
 #include "base/base.h"
 
 #include "coll/forms.h"
-#include "door/words.h"
+#include "door/forward.h"
 #include "include/mortar.h"
 
 #include <dlfcn.h>

@@ -105,7 +105,7 @@ struct family {
     /* Runs it; *plan becomes the plan that served the call in the end. What only this rank sees is trouble. Collective. */
     struct answer (*run)(const struct request *request, struct team *team, struct plan **plan, const struct shape *shape);
 };
-extern const struct family family_exchange;  /* exchange.c: alltoall and allgather */
+extern const struct family family_exchange;  /* equals.c: alltoall and allgather */
 extern const struct family family_parts;     /* parts.c: blocks of any kind, in any buffers */
 extern const struct family family_barrier;   /* barrier.c */
 extern const struct family family_reduction; /* reduction.c */

@@ -73,7 +73,7 @@ struct shared {
     size_t all, each;
 };
 enum { most_shared = 48 };
-/* What algorithms ask for, by their numbers; in coll/table.c. */
+/* What algorithms ask for, by their numbers; in coll/algorithms.c. */
 extern const int shared_count;
 struct shared shared_wanted(int which);
 

@@ -77,7 +77,7 @@ def check(root):
 GOOD = {
     "src/base/base.h": "#include <stddef.h>\n",
     "src/order/list.h": "ORDER(rows, 1)\n",
-    "src/door/words.h": '#include "coll/forms.h"\n#include "coll/collectives.h"\n',
+    "src/door/forward.h": '#include "coll/forms.h"\n#include "coll/collectives.h"\n',
     "src/reach/handover.h": '#include "base/base.h"\n#include <mpi.h>\n#include "heap/heap.h"\n',
     "src/coll/node/pull.c": '#include "coll/coll.h"\n#include "order/list.h"\n/* #include "plan/plan.h" */\n',
     "src/coll/nodes/leader.c": '#include "coll/nodes/lanes.h"\n#include "coll/flat/rounds.h"\n',

@@ -72,7 +72,7 @@ def check(root):
 GOOD = {
     "src/order/list.h": '/* ORDER(comment, 1) */\nORDER(rows, true, "a, b")\n',
     "src/order/rows.c": "void order_rows(int p) {}\n",
-    "src/order/table.c": "",
+    "src/order/orders.c": "",
     "src/copy/list.h": 'KERNEL(plain, "x")\n',
     "src/copy/plain.c": "struct kernel copy_plain;\n",
     "src/coll/list.h": 'ALGORITHM(pull, A | B, "", "x")\n',

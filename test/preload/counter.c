@@ -4,7 +4,7 @@
  * needs no mpi.h, so it counts for every MPI. */
 #define _GNU_SOURCE
 #include "coll/forms.h"
-#include "door/words.h"
+#include "door/forward.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

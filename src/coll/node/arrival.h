@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* arrival.h - private to coll/: the shared memory in which ranks leave vectors to each other, for arrival.c, pool.c
- * and tardy.c.
+/* arrival.h - private to coll/: the shared memory in which ranks leave vectors to each other, for arrival.c and
+ * coll/nodes/tardy.c.
  *
  * Vectors lie in rings, one of `depth` entries per node (a place in the tree, or a rank) and class, so that ranks can run so many
  * calls ahead. All ranks number the calls of a class alike; call k uses entry k % depth of each node. */
@@ -97,9 +97,5 @@ struct load load_of(const struct team *team, const struct reduction *reduction, 
 bool arrival_combine(struct team *team, struct load *load);
 /* The same, but what all have gets to the root, who waits for it. */
 void arrival_reduce(struct team *team, int root, struct load *load, char *result);
-
-/* ---- pool.c ---- */
-/* In the order of arrival: true for the rank that holds the combination of all. */
-bool pool_combine(struct team *team, struct load *load, uint32_t number);
 
 #endif

@@ -9,24 +9,6 @@
 
 extern const struct algorithm_code algorithm_universal;
 
-static enum collective universal_asks(enum collective collective) {
-    switch (collective) {
-    case COLL_gather: return COLL_gatherv; /* nodes need not have equally many ranks */
-    case COLL_scatter: return COLL_scatterv;
-    case COLL_reduce_scatter_block: return COLL_reduce_scatter;
-    case COLL_scan: return COLL_exscan;
-    default: return collective;
-    }
-}
-
-struct shape job_shape(const struct figures *f, const struct shape *shape) {
-    struct shape inner = {
-        .collective = universal_asks(shape->collective), .bytes = shape->bytes, .unsized = shape->unsized, .beside = 1};
-    if (among(shape->collective, GATHERS | SCATTERS | BIT(reduce_scatter) | BIT(reduce_scatter_block)))
-        inner.bytes *= ((size_t)f->p + (size_t)f->nodes - 1) / (size_t)f->nodes;
-    return inner;
-}
-
 /* Bytes that a node's ranks put into its memory, at most, where that is known. */
 static double staged_bytes(const struct figures *f, const struct shape *shape) {
     if (shape->collective == COLL_bcast) return (double)shape->bytes;
@@ -45,29 +27,6 @@ static bool universal_can(const struct figures *f, const struct calls *calls, co
 }
 
 static int universal_prepare(struct team *team, const struct arguments *arguments) { return lanes_prepare(team, arguments, 1); }
-
-void job_meet(struct job *job, bool missing) {
-    if (sync_all(job->node, missing ? NO_MEMORY : 0) & NO_MEMORY) job->spoiled = true;
-}
-
-uint32_t job_among_nodes(const struct job *job, const struct call *call) {
-    if (!job->leads) return 0;
-    struct call inner = *call;
-    inner.shape = job_shape(&job->team->figures, &job->call->shape);
-    inner.trouble = job->spoiled ? NO_MEMORY : 0;
-    bool before = blocks_cut; /* a block of my own: that is nobody else's business */
-    blocks_cut = false;
-    uint32_t trouble = routine_run(job->inner, job->lane, &inner) == DONE ? 0 : PATH_LOST;
-    if (blocks_cut) trouble |= CUT;
-    blocks_cut = before;
-    return trouble;
-}
-
-enum outcome job_end(const struct job *job, uint32_t trouble) {
-    trouble = sync_all(job->node, trouble);
-    if (trouble & CUT) blocks_cut = true;
-    return (trouble & (PATH_LOST | CUT)) || job->absent || job->spoiled ? FAILED : DONE;
-}
 
 static enum outcome barrier(struct job *job) {
     job_meet(job, false);
@@ -121,7 +80,7 @@ static const char *const variants[] = {"universal(%s)", NULL};
 const struct algorithm_code algorithm_universal = {.where = OVER_NODES,
                                                    .copies_in = true,
                                                    .any_layout = true,
-                                                   .asks = universal_asks,
+                                                   .asks = job_asks,
                                                    .variants = variants,
                                                    .can = universal_can,
                                                    .prepare = universal_prepare,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* exchange - alltoall and allgather: facts of the types, packing where needed, the algorithm. */
+/* equals - alltoall and allgather: facts of the types, packing where needed, the algorithm. */
 #include "mpi/calls.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ HOT static size_t bytes_of(const struct half *half) {
     return type_bytes(half->type, &bytes) ? bytes * (size_t)half->count : 0;
 }
 
-HOT static void exchange_look(const struct request *r, const struct standing *at, struct common *common) {
+HOT static void equals_look(const struct request *r, const struct standing *at, struct common *common) {
     (void)at;
     common->bytes = bytes_of(r->send.buffer == MPI_IN_PLACE ? &r->recv : &r->send);
 }
@@ -57,7 +57,7 @@ static bool unpack_some(const struct side *recv, size_t sent) {
     return (size_t)recv->typed.count * size >= sent;
 }
 
-HOT static struct answer exchange_run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
+HOT static struct answer equals_run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
     const struct algorithm_code *code = (*plan)->algorithm->code;
     bool in_place = r->send.buffer == MPI_IN_PLACE;
     size_t n = shape->bytes;
@@ -114,4 +114,4 @@ HOT static struct answer exchange_run(const struct request *r, struct team *team
     return answer;
 }
 
-const struct family family_exchange = {.look = exchange_look, .run = exchange_run};
+const struct family family_exchange = {.look = equals_look, .run = equals_run};

@@ -40,14 +40,14 @@ static size_t my_bytes(const struct job *job, const struct blocks *blocks) {
     return block_bytes(&block);
 }
 
-static void rooted_pack(const struct job *job, const struct blocks *blocks, int b, char *to) {
+static void universal_pack(const struct job *job, const struct blocks *blocks, int b, char *to) {
     if (job->absent || b >= blocks->count) return;
     struct block block = block_of(blocks, b);
     layout_pack(to, block.at, block.layout, block.elements);
 }
 
 /* What has been put there are so many bytes; SIZE_MAX: as many as the block has. */
-static void rooted_unpack(const struct job *job, const struct blocks *blocks, int b, const char *from, size_t bytes) {
+static void universal_unpack(const struct job *job, const struct blocks *blocks, int b, const char *from, size_t bytes) {
     if (job->absent || job->spoiled || b >= blocks->count) return;
     struct block block = block_of(blocks, b);
     if (bytes < SIZE_MAX) fit_block(&block, bytes);
@@ -86,16 +86,16 @@ enum outcome universal_bcast(struct job *job) {
     if (root) {
         struct block block = block_of(call->sends, 0);
         *length = block_bytes(&block);
-        rooted_pack(job, call->sends, 0, there);
+        universal_pack(job, call->sends, 0, there);
     }
     job_meet(job, root && job->absent);
     if (!near && job->leads) *length = call->shape.bytes;
     struct blocks run = run_at(there, near ? (size_t)*length : call->shape.bytes), none = {.layout = &layout_bytes};
     uint32_t trouble =
         job_among_nodes(job, &(struct call){.sends = near ? &run : &none, .recvs = near ? &none : &run, .root = source});
-    if (near && !root) rooted_unpack(job, call->recvs, 0, there, (size_t)*length);
+    if (near && !root) universal_unpack(job, call->recvs, 0, there, (size_t)*length);
     enum outcome outcome = job_end(job, trouble);
-    if (!near && outcome == DONE) rooted_unpack(job, call->recvs, 0, there, (size_t)*length);
+    if (!near && outcome == DONE) universal_unpack(job, call->recvs, 0, there, (size_t)*length);
     return outcome;
 }
 
@@ -113,15 +113,15 @@ static uint32_t move_among_nodes(const struct job *job, const struct blocks *sen
     return job_among_nodes(job, &inner);
 }
 
-static size_t rooted_longer(size_t a, size_t b) { return a > b ? a : b; }
+static size_t universal_longer(size_t a, size_t b) { return a > b ? a : b; }
 
 /* Bytes of the root's place for a rank's block. Of a gather all know what the ranks send, whatever the root has room for; of a
  * scatter, what they wait for, however little the root has for them. */
-static size_t rooted_bytes(const struct job *job, const struct blocks *blocks, int rank) {
+static size_t universal_bytes(const struct job *job, const struct blocks *blocks, int rank) {
     const struct shape *shape = &job->call->shape;
     if (shape->collective == COLL_gather) return shape->bytes;
     struct block block = block_of(blocks, rank);
-    return rooted_longer(block_bytes(&block), shape->unsized ? 0 : shape->bytes);
+    return universal_longer(block_bytes(&block), shape->unsized ? 0 : shape->bytes);
 }
 
 /* The root: how many bytes its blocks for, or from, the other nodes' ranks have, and where they begin, node by node. */
@@ -132,7 +132,7 @@ static void fill_table(const struct job *job, const struct table *table, const s
         table->starts[n] = at;
         for (int i = places->first[n]; i < places->first[n + 1]; i++) {
             if (places->ranks[i] == job->team->me || !(blocks->layout || blocks->layouts)) continue;
-            size_t bytes = rooted_bytes(job, blocks, places->ranks[i]);
+            size_t bytes = universal_bytes(job, blocks, places->ranks[i]);
             if (n == job->home) table->given[i - places->first[n]] = bytes;
             at += (int64_t)bytes;
         }
@@ -147,9 +147,9 @@ static char *move_node(const struct job *job, const struct blocks *blocks, int n
     for (int i = places->first[n]; i < places->first[n + 1] && !job->absent; i++) {
         int r = places->ranks[i];
         if (r == job->team->me) continue;
-        size_t bytes = said ? (size_t)said->sizes[i - places->first[n]] : rooted_bytes(job, blocks, r);
-        if (in) rooted_pack(job, blocks, r, at);
-        else rooted_unpack(job, blocks, r, at, bytes);
+        size_t bytes = said ? (size_t)said->sizes[i - places->first[n]] : universal_bytes(job, blocks, r);
+        if (in) universal_pack(job, blocks, r, at);
+        else universal_unpack(job, blocks, r, at, bytes);
         at += bytes;
     }
     return at;
@@ -164,7 +164,7 @@ enum outcome universal_gather(struct job *job) {
         table.sizes[job->local] = my_bytes(job, call->sends);
         sync_all(job->node, 0);
     }
-    if (!root) rooted_pack(job, call->sends, 0, table.data + bytes_before(job, &table, job->local));
+    if (!root) universal_pack(job, call->sends, 0, table.data + bytes_before(job, &table, job->local));
     job_meet(job, !root && job->absent);
     if (root) move_node(job, call->recvs, job->home, table.data, call->shape.unsized ? &table : NULL, false), relay_own(job);
     struct blocks none = {.layout = &layout_bytes}, sent = run_at(table.data, near ? 0 : bytes_before(job, &table, job->here));
@@ -195,8 +195,9 @@ enum outcome universal_scatter(struct job *job) {
     struct blocks none = {.layout = &layout_bytes}, come = run_at(job->out, near ? 0 : bytes_before(job, &table, job->here));
     struct blocks sent = near ? runs_at(table.data, job->places->nodes, &table) : none;
     if (root) relay_own(job);
-    else if (near) rooted_unpack(job, call->recvs, 0, table.data + table.starts[job->home] + mine, (size_t)table.given[job->local]);
+    else if (near)
+        universal_unpack(job, call->recvs, 0, table.data + table.starts[job->home] + mine, (size_t)table.given[job->local]);
     enum outcome outcome = job_end(job, move_among_nodes(job, &sent, &come));
-    if (!near && outcome == DONE) rooted_unpack(job, call->recvs, 0, job->out + mine, SIZE_MAX);
+    if (!near && outcome == DONE) universal_unpack(job, call->recvs, 0, job->out + mine, SIZE_MAX);
     return outcome;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lanes - teams of one rank of each node, on the wire of the team that they are part of. A rank of a small node may be in several;
- * it runs them one after the other, in the order of their numbers, so nobody waits in a circle. */
+/* lane_teams - teams of one rank of each node, on the wire of the team that they are part of. A rank of a small node may be in
+ * several; it runs them one after the other, in the order of their numbers, so nobody waits in a circle. */
 #include "reach/reach.h"
 
 #include <stdlib.h>
 
-static struct team *lanes_make(const struct team *team, int l) {
+static struct team *lane_teams_make(const struct team *team, int l) {
     const struct places *places = team->places;
     struct team *lane = calloc(1, sizeof *lane);
     struct wire *wire = malloc(sizeof *wire);
@@ -36,7 +36,7 @@ static struct team *lanes_make(const struct team *team, int l) {
 struct team *team_lane(struct team *team, int l) {
     if (!team->lanes) team->lanes = calloc((size_t)team->places->most, sizeof *team->lanes);
     if (!team->lanes || l >= team->places->most) return NULL;
-    if (!team->lanes[l]) team->lanes[l] = lanes_make(team, l);
+    if (!team->lanes[l]) team->lanes[l] = lane_teams_make(team, l);
     return team->lanes[l];
 }
 

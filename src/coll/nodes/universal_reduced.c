@@ -18,14 +18,14 @@ struct staged {
     size_t step;
 };
 
-static bool reduced_is_scattered(const struct job *job) {
+static bool universal_is_scattered(const struct job *job) {
     return among(job->call->shape.collective, BIT(reduce_scatter) | BIT(reduce_scatter_block));
 }
 static bool is_prefix(const struct job *job) { return among(job->call->shape.collective, BIT(scan) | BIT(exscan)); }
 
 static struct staged staged_of(const struct job *job) {
     const struct reduction *reduction = job->call->reduction;
-    size_t nodes = (size_t)job->places->nodes, tables = reduced_is_scattered(job) ? (1 + (size_t)job->here) * nodes : 0;
+    size_t nodes = (size_t)job->places->nodes, tables = universal_is_scattered(job) ? (1 + (size_t)job->here) * nodes : 0;
     struct staged staged = {.counts = (int64_t *)(void *)job->in};
     staged.cursor = staged.counts + (1 + (size_t)job->local) * nodes;
     staged.vectors = job->in + (tables * sizeof(int64_t) + line - 1) / line * line;
@@ -70,9 +70,9 @@ static void stage_parts(const struct job *job, const struct staged *staged) {
 
 static void stage(const struct job *job, const struct staged *staged) {
     const struct reduction *reduction = job->call->reduction;
-    if (job->leads && reduced_is_scattered(job)) count_parts(job, staged->counts);
+    if (job->leads && universal_is_scattered(job)) count_parts(job, staged->counts);
     if (job->absent || reduction->count == 0) return;
-    if (reduced_is_scattered(job) && !job->places->in_order) stage_parts(job, staged);
+    if (universal_is_scattered(job) && !job->places->in_order) stage_parts(job, staged);
     else memcpy(vector_of(staged, job->local), job->call->send, reduction->count * reduction->bytes);
 }
 
@@ -112,7 +112,7 @@ static void combine_node(const struct job *job, const struct staged *staged) {
 static uint32_t combine_nodes(const struct job *job, const struct staged *staged) {
     const struct call *call = job->call;
     struct reduction reduction = *call->reduction;
-    if (reduced_is_scattered(job)) reduction.counts = staged->counts, reduction.count_width = 8;
+    if (universal_is_scattered(job)) reduction.counts = staged->counts, reduction.count_width = 8;
     struct call inner = {.send = vector_of(staged, job->here - 1), .recv = job->out, .reduction = &reduction};
     if (call->shape.collective == COLL_reduce) inner.root = job->places->node_of[call->root];
     return job_among_nodes(job, &inner);
@@ -120,7 +120,7 @@ static uint32_t combine_nodes(const struct job *job, const struct staged *staged
 
 /* ---- out ---- */
 
-static void reduced_take_part(const struct job *job) {
+static void universal_take_part(const struct job *job) {
     size_t before = 0, bytes = job->call->reduction->bytes;
     for (int l = 0; l < job->local; l++) before += part_count(job, rank_at(job->places, job->home, l));
     memcpy(job->call->recv, job->out + before * bytes, part_count(job, job->team->me) * bytes);
@@ -155,7 +155,7 @@ enum outcome universal_reduction(struct job *job) {
     enum outcome outcome = job_end(job, combine_nodes(job, &staged));
     if (outcome != DONE || bytes == 0) return outcome;
     if (is_prefix(job)) add_nodes(job);
-    else if (reduced_is_scattered(job)) reduced_take_part(job);
+    else if (universal_is_scattered(job)) universal_take_part(job);
     else if (call->shape.collective == COLL_allreduce || job->team->me == call->root) memcpy(call->recv, job->out, bytes);
     return outcome;
 }
