@@ -21,7 +21,6 @@ UNITS = ("order", "text", "choices", "plans", "threads")
 MUTANTS = (
     ("src/order/diagonals.c", "(k + worker) % rows", "(k + worker / 2) % rows", "order"),
     ("src/coll/node/carousel.c", "k <= p", "k < p", "threads"),
-    ("src/coll/node/carousel.c", "    sync_all(team, 0);", "", "threads"),
 )
 
 
@@ -64,6 +63,7 @@ def apply(tree):
 
 def run(words, tree, seconds=300, fails=False):
     """What it printed. fails: it has to."""
+    print("$ " + " ".join(words), flush=True)
     env = dict(os.environ, MORTAR_BUILD=os.path.join(tree, "build", "dev"))
     done = subprocess.run(["timeout", "-k", "5", str(seconds), *words], cwd=tree, env=env, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", check=False)
@@ -105,7 +105,7 @@ def see(tree, flavour, names):
     for plan in (names["ALGORITHM"], "pull(%s" % names["ORDER"]):
         if not re.search(r"^%s" % re.escape(plan), plans, re.MULTILINE):
             raise Failure("`mortar info --plans alltoall` does not list %s\n%s" % (plan, plans))
-        print(run([sys.executable, "-B", "test/coll/driver.py", flavour, "4", "40", "--plans", plan], tree).strip())
+        print(run([sys.executable, "-B", "test/coll/driver.py", flavour, "4", "40", "--plans", plan], tree, 150).strip())
 
 
 def break_it(tree):
@@ -117,7 +117,7 @@ def break_it(tree):
         write(os.path.join(tree, path), good.replace(text, broken))
         build(tree, "unit-" + test)
         unit(tree, test, fails=True)
-        print("unit-%s finds that '%s' of %s %s" % (test, text.strip(), path, "became '%s'" % broken if broken else "is gone"))
+        print("unit-%s finds '%s' in place of '%s' in %s" % (test, broken, text, path))
         write(os.path.join(tree, path), good)
 
 

@@ -331,6 +331,7 @@ def options():
     result = run.run([run.MORTAR])
     result.check(result.code == 2 and "usage" in result.err, "mortar alone: no usage")
     run.run([run.MORTAR, "--help"]).ok("usage: mpirun")
+    run.run([run.MORTAR, "run", "--help"]).ok("usage: mpirun")
     run.run([run.MORTAR, "run", "--", program]).ok("no MPI here")
     result = run.run([run.MORTAR, "info", "--plans", "frob"])
     result.check(result.code == 2 and "frob" in result.err, "mortar info --plans frob: unclear")
