@@ -56,13 +56,20 @@ static void know_peers(struct crew *crew, struct team *team, const struct segmen
     }
 }
 
-/* One domain or several, any ranks in any: the same map on all ranks. */
-static uint32_t *domains_of(const struct crew *crew) {
+/* One domain or several, of any ranks or of consecutive ones, numbered in the order of their first ranks: the same map on all. */
+static void give_domains(const struct crew *crew, struct team *team) {
     uint64_t random = crew->seed;
-    uint32_t domains = 1 + draw_below(&random, 4);
-    uint32_t *domain_of = domains > 1 ? malloc((size_t)crew->p * sizeof *domain_of) : NULL;
-    for (int r = 0; domain_of && r < crew->p; r++) domain_of[r] = draw_below(&random, domains);
-    return domain_of;
+    uint32_t p = (uint32_t)crew->p, domains = 1 + draw_below(&random, 4), consecutive = draw_below(&random, 2), number[4];
+    team->figures.domains = 1;
+    if (domains == 1 || crew->one_domain) return;
+    expect((team->domain_of = malloc(p * sizeof *team->domain_of)) != NULL, "malloc");
+    for (uint32_t d = 0; d < domains; d++) number[d] = UINT32_MAX;
+    team->figures.domains = 0;
+    for (uint32_t r = 0; r < p; r++) {
+        uint32_t drawn = consecutive ? r * domains / p : draw_below(&random, domains);
+        if (number[drawn] == UINT32_MAX) number[drawn] = team->figures.domains++;
+        team->domain_of[r] = number[drawn];
+    }
 }
 
 static void build(struct crew *crew, struct segment_name *names) {
@@ -80,9 +87,9 @@ static void build(struct crew *crew, struct segment_name *names) {
         rank->own = draw(&random);
         rank->team.p = crew->p;
         rank->team.me = r;
-        rank->team.domain_of = domains_of(crew);
         rank->has_region = crew->reach != REACH_NOTHING && (crew->all_have_regions || draw_below(&random, 8) != 0);
         team_attach(&rank->team, crew->memory, crew->slot, 0);
+        give_domains(crew, &rank->team);
         rank->team.patience.mode = patience_of(crew, &random);
         rank->team.patience.crowded = crew->p > processors_here() || draw_below(&random, 2);
         rank->team.epoch = crew->epoch;

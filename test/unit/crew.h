@@ -38,6 +38,7 @@ struct crew {
     uint64_t seed;
     bool spinning;         /* ranks may spin: only sensible with a processor each */
     bool all_have_regions; /* else some ranks have none */
+    bool one_domain;       /* of memory; else up to 4 */
     bool wired;            /* the ranks send messages, as over several nodes: queues.c */
     void (*body)(struct rank *rank);
     const void *argument; /* for the body */

@@ -153,7 +153,7 @@ static void in_world(uint64_t *random, const struct world *world) {
     static struct crew crew;
     setenv("MORTAR_TUNE", world->mode, 1);
     crew = (struct crew){.p = 2 + (int)draw_below(random, 3), .reach = REACH_MAPPED, .slot = 64 * 16, .seed = draw(random)};
-    crew.body = play, crew.argument = world, crew.all_have_regions = true, crew.room = 1 << 16;
+    crew.body = play, crew.argument = world, crew.all_have_regions = crew.one_domain = true, crew.room = 1 << 16;
     crew_run(&crew);
 }
 

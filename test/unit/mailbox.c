@@ -5,92 +5,16 @@
  * whole memory around each receive buffer is compared; after a call a rank writes over its buffers at once.
  * mailbox [SEED [CALLS]]: calls per team, at most. */
 #define _GNU_SOURCE
-#include "crew.h"
+#include "sides.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { most_edges = 120, most_blocks = 2 * most_edges, piece = 12, guard = 64, tables = 8 << 10 };
+enum { most_edges = most_blocks / 2 };
 
 static int calls = 200;
-
-/* ---- a layout with gaps: four times three bytes, five apart ---- */
-
-static const struct layout *gappy(void *memory) {
-    static const struct nest nest = {.at = 1, .bytes = 3, .levels = 1, .loop = {{.count = 4, .step = 5}}};
-    static const struct layout head = {.size = piece, .extent = 24, .low = 1, .high = 19, .nests = 1};
-    memcpy(memory, &head, sizeof head);
-    memcpy((char *)memory + sizeof head, &nest, sizeof nest);
-    return memory;
-}
-
-static size_t place_in(const struct layout *layout, size_t i) {
-    return layout->run ? i : i / piece * 24 + 1 + i % piece / 3 * 5 + i % 3;
-}
-
-/* ---- one side of a call on one rank ---- */
-
-struct side {
-    struct blocks blocks;
-    size_t bytes[most_blocks];
-    uint64_t key[most_blocks]; /* of the contents; 0: nobody sends it */
-    size_t span;
-    char *memory; /* of the rank, for buffers of this side */
-};
-
-enum kind { EQUAL, VARIES, TYPES };
-
-static char byte_of(uint64_t key, size_t i) { return (char)((key + i * 0x9e3779b97f4a7c15u) >> 56); }
-
-/* Writes what the side's blocks hold by their keys into an image of its memory. */
-static void draw_image(const struct side *side, char *image) {
-    for (int b = 0; b < side->blocks.count; b++) {
-        struct block block = block_of(&side->blocks, b);
-        char *at = image + (block.at - side->memory);
-        for (size_t i = 0; side->key[b] && i < side->bytes[b]; i++) at[place_in(block.layout, i)] = byte_of(side->key[b], i);
-    }
-}
-
-/* The halves of a rank's memory: the first is its region. Each has tables, then a send and a receive buffer. */
-static char *part_of(const struct rank *rank, uint32_t half, int what) {
-    size_t room = rank->crew->room / 2, buffer = (room - 2 * tables) / 2;
-    return rank->block + half * room + (what == 0 ? 0 : 2 * tables + (size_t)(what - 1) * buffer);
-}
-
-static void place_side(struct rank *rank, struct side *side, int count, enum kind kind, bool receives) {
-    uint64_t *own = &rank->own;
-    char *table = part_of(rank, draw_below(own, 4) == 0, 0) + (receives ? tables : 0);
-    const struct layout *gaps = gappy(table), *pick[] = {&layout_bytes, gaps};
-    const struct layout **layouts = (void *)(table + 256);
-    int64_t *counts = (void *)(layouts + most_blocks), *displs = counts + most_blocks;
-    struct blocks *blocks = &side->blocks;
-    side->memory = part_of(rank, draw_below(own, 3) == 0, 1 + receives);
-    *blocks = (struct blocks){.base = side->memory + guard, .count = count, .layout = pick[draw_below(own, 2)]};
-    if (kind == TYPES) blocks->layouts = layouts;
-    blocks->count_width = draw_below(own, 2) ? 8 : 4;
-    blocks->displ_width = draw_below(own, 2) ? 8 : 4;
-    blocks->unit = kind == TYPES ? 1 : blocks->layout->extent;
-    blocks->each = count > 0 ? side->bytes[0] / blocks->layout->size : 0;
-    size_t at = 0;
-    for (int b = 0; b < count; b++) {
-        layouts[b] = pick[draw_below(own, 2)];
-        const struct layout *layout = kind == TYPES ? layouts[b] : blocks->layout;
-        size_t elements = side->bytes[b] / layout->size, unit = (size_t)blocks->unit;
-        if (kind != EQUAL) at = (at + draw_below(own, 40) + unit - 1) / unit * unit;
-        if (blocks->count_width == 8) counts[b] = (int64_t)elements;
-        else ((int32_t *)counts)[b] = (int32_t)elements;
-        if (blocks->displ_width == 8) displs[b] = (int64_t)(at / unit);
-        else ((int32_t *)displs)[b] = (int32_t)(at / unit);
-        at += elements * (size_t)layout->extent;
-    }
-    if (kind != EQUAL) blocks->counts = counts, blocks->displs = displs;
-    side->span = at + 2 * guard;
-    expect(side->memory + side->span <=
-               part_of(rank, side->memory >= part_of(rank, 1, 0), 1 + receives) + (rank->crew->room / 2 - 2 * tables) / 2,
-           "the test's memory is too small: %zu", at);
-}
 
 /* ---- what all ranks know of a call ---- */
 
@@ -185,10 +109,8 @@ static void collect(const struct rank *rank, const struct known *call, struct mi
     uint32_t me = (uint32_t)rank->team.me;
     struct neighbours *n = &mine->neighbours;
     *n = (struct neighbours){.outs = call->outs[me], .ins = call->ins[me], .to = mine->to, .from = mine->from};
-    memset(mine->send.bytes, 0, sizeof mine->send.bytes);
-    memset(mine->recv.bytes, 0, sizeof mine->recv.bytes);
-    memset(mine->send.key, 0, sizeof mine->send.key);
-    memset(mine->recv.key, 0, sizeof mine->recv.key);
+    memset(&mine->send, 0, sizeof mine->send);
+    memset(&mine->recv, 0, sizeof mine->recv);
     bool equal = call->collective == COLL_neighbor_alltoall || call->collective == COLL_neighbor_allgather;
     for (int b = 0; b < most_blocks && equal && call->edges > 0; b++) mine->send.bytes[b] = mine->recv.bytes[b] = call->bytes[0];
     for (int e = 0; e < call->edges; e++) {
@@ -209,9 +131,9 @@ static void collect(const struct rank *rank, const struct known *call, struct mi
 static void place(struct rank *rank, const struct known *call, struct mine *mine) {
     enum collective c = call->collective;
     int p = rank->team.p, me = rank->team.me, sends = 1, recvs = 1;
-    enum kind send = EQUAL, recv = EQUAL;
+    enum side_kind send = EQUAL, recv = EQUAL;
     bool root = me == call->root, varies = c != COLL_neighbor_alltoall && c != COLL_neighbor_allgather;
-    enum kind kind = c == COLL_neighbor_alltoallw ? TYPES : VARIES;
+    enum side_kind kind = c == COLL_neighbor_alltoallw ? TYPES : VARIES;
     if (is_neighbor(c)) {
         recvs = mine->neighbours.ins;
         if (!gathers_all(c)) sends = mine->neighbours.outs;
@@ -227,15 +149,14 @@ static void place(struct rank *rank, const struct known *call, struct mine *mine
         sends = root;
         recvs = !root;
     }
-    place_side(rank, &mine->send, sends, send, false);
-    place_side(rank, &mine->recv, recvs, recv, true);
+    side_place(rank, &mine->send, sends, send, false);
+    side_place(rank, &mine->recv, recvs, recv, true);
     memset(mine->send.memory, 0x55, mine->send.span);
     memset(mine->recv.memory, 0x77, mine->recv.span);
-    draw_image(&mine->send, mine->send.memory);
+    side_write(&mine->send, mine->send.memory);
     if (!call->in_place || !root) return;
     if (is_gather(c)) { /* my block is there already */
-        struct block block = block_of(&mine->recv.blocks, me);
-        for (size_t i = 0; i < mine->recv.bytes[me]; i++) block.at[place_in(block.layout, i)] = byte_of(mine->recv.key[me], i);
+        side_write_block(&mine->recv, me, mine->recv.memory);
         mine->send.blocks.count = 0;
     } else if (is_scatter(c)) {
         mine->recv.blocks.count = 0;
@@ -260,7 +181,7 @@ static void one_call(struct rank *rank, uint32_t number, struct mine *mine) {
                         .trouble = absent ? NO_MEMORY : 0};
     expect(mine->recv.span <= sizeof mine->image, "the image is too small");
     memset(mine->image, 0x77, mine->recv.span);
-    if (!absent) draw_image(&mine->recv, mine->image);
+    if (!absent) side_write(&mine->recv, mine->image);
     else memcpy(mine->image, mine->recv.memory, mine->recv.span);
     dawdle(&rank->own);
     const struct waits *waits = &rank->team.waits;

@@ -225,21 +225,7 @@ static void one_call(struct rank *rank, uint32_t number, const struct algorithm 
     if (known.call.recv) memset(known.call.recv, 0x33, all);
 }
 
-/* Domains as teams have them, numbered in the order of their first ranks; in half of the teams they are consecutive ranks. */
-static void settle(struct rank *rank) {
-    struct team *team = &rank->team;
-    uint32_t number[8], consecutive = draw_below(&rank->common, 2), p = (uint32_t)team->p;
-    team->figures.domains = team->domain_of ? 0 : 1;
-    for (int d = 0; d < 8; d++) number[d] = UINT32_MAX;
-    for (uint32_t r = 0, domains = 2 + draw_below(&rank->common, 3); team->domain_of && r < p; r++) {
-        uint32_t *mine = &team->domain_of[r], drawn = consecutive ? r * (domains < p ? domains : p) / p : *mine;
-        if (number[drawn] == UINT32_MAX) number[drawn] = team->figures.domains++;
-        *mine = number[drawn];
-    }
-}
-
 static void body(struct rank *rank) {
-    settle(rank);
     const struct algorithm *latest = NULL;
     uint32_t behind = draw_below(&rank->common, 2) ? UINT32_MAX - draw_below(&rank->common, 64) : 0;
     for (int c = 0; c < tree_classes; c++) counted_by(&rank->team, rank->team.me)->calls[c] = behind; /* of the tree */
