@@ -62,7 +62,7 @@ void clusters_run(uint64_t *random, void (*prepare)(int p, uint64_t *random), vo
         build_world(p, random);
         world.body = body;
         if (prepare) prepare(p, random);
-        crew = (struct crew){.p = p, .slot = 64 * most_ranks, .room = 8192, .seed = draw(random), .wired = true};
+        crew = (struct crew){.p = p, .slot = 64 * most_ranks, .room = 1 << 20, .seed = draw(random), .wired = true};
         crew.body = body_on_nodes;
         crew_run(&crew);
         for (int r = 0; r < p; r++) free(world.memory[r]);

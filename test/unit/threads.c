@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* threads - every algorithm that runs on a node, with threads as ranks: back-to-back calls with changing contents, sizes, orders,
- * places and reachability of buffers, late ranks, a tiny stage (so many rounds), counters that wrap, ranks that cannot take part.
- * Every byte of every result is compared, and every byte beside it. After a call a rank writes over its buffers at once: who still
- * reads or writes them breaks a result, or is caught by the thread sanitizer.
+/* threads - every algorithm of a node that does alltoall or allgather, with threads as ranks: back-to-back calls with changing
+ * contents, sizes, orders, places and reachability of buffers, late ranks, a tiny stage (so many rounds), counters that wrap, ranks
+ * that cannot take part. Every byte of every result is compared, and every byte beside it. After a call a rank writes over its
+ * buffers at once: who still reads or writes them breaks a result, or is caught by the thread sanitizer.
  * threads [SEED [CALLS]]: calls per team, at most. */
 #include "crew.h"
 
@@ -57,9 +57,9 @@ static struct plan_of_call draw_call(struct rank *rank) {
     uint64_t *common = &rank->common;
     struct plan_of_call plan = {.absent = -1};
     do plan.algorithm = &algorithms[draw_below(common, ALGORITHMS)];
-    while (!plan.algorithm->code->run || !(plan.algorithm->collectives >> COLL_alltoall & 1));
-    do plan.call.shape.collective = draw_below(common, COLL_allgather + 1);
-    while (!(plan.algorithm->collectives >> plan.call.shape.collective & 1));
+    while (!plan.algorithm->code->run || !(plan.algorithm->collectives & (BIT(alltoall) | BIT(allgather))));
+    do plan.call.shape.collective = draw_below(common, 2) ? COLL_alltoall : COLL_allgather;
+    while (!among(plan.call.shape.collective, plan.algorithm->collectives));
     size_t n = draw_bytes(common, most_bytes);
     plan.call.shape.bytes = n;
     if (!can_run(plan.algorithm, &plan.arguments, &rank->team.figures, &plan.call.shape)) return draw_call(rank);
