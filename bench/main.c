@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* main - `mortar bench`: settings, then for each block size: buffers, contestants, verification, timing, output. */
+/* main - `mortar bench`: settings, then for each block size: buffers, contestants, verification,
+ * timing, output. */
 #include "bench/common/bench.h"
 #include "bench/network/network.h"
 #include "bench/tune/tune.h"
@@ -10,10 +11,12 @@
 
 enum { most_contestants = most_plans + 4 };
 
-/* Are the plans plans? Before the first collective it does no harm that one rank alone asks; mortar says what is wrong. */
+/* Are the plans plans? Before the first collective it does no harm that one rank alone asks; mortar
+ * says what is wrong. */
 static int check_plans(const struct world *world, const struct settings *settings) {
     int wrong = 0;
-    if (world->me == 0 && !world->loaded && (settings->plan_count > 1 || strcmp(settings->plans[0], "auto") != 0))
+    if (world->me == 0 && !world->loaded &&
+        (settings->plan_count > 1 || strcmp(settings->plans[0], "auto") != 0))
         fprintf(stderr, "mortar bench: --plan is ignored, for mortar is not at work here\n");
     for (int i = 0; world->me == 0 && world->loaded && i < settings->plan_count; i++)
         wrong |= strcmp(settings->plans[i], "auto") != 0 && world->plan(settings->plans[i]) != 0;
@@ -21,13 +24,15 @@ static int check_plans(const struct world *world, const struct settings *setting
     return meet_first(wrong) ? 2 : 0;
 }
 
-static int enter_contestants(const struct world *world, const struct settings *settings, bool limit, struct contestant *list) {
+static int enter_contestants(const struct world *world, const struct settings *settings, bool limit,
+                             struct contestant *list) {
     int count = 0;
     list[count++] = (struct contestant){.what = NATIVE, .name = "native"};
     for (int i = 0; world->loaded && i < settings->plan_count; i++)
         list[count++] = (struct contestant){.what = MORTAR, .name = settings->plans[i]};
     if (!world->loaded) list[count++] = (struct contestant){.what = MORTAR, .name = "native-again"};
-    if (kind_grid(settings->kind)) list[count++] = (struct contestant){.what = PACKED, .name = "packed"};
+    if (kind_grid(settings->kind))
+        list[count++] = (struct contestant){.what = PACKED, .name = "packed"};
     if (limit) list[count++] = (struct contestant){.what = LIMIT_ROWS, .name = "limit"};
     if (limit) list[count++] = (struct contestant){.what = LIMIT_LAST, .name = "limit"};
     if (limit) list[count++] = (struct contestant){.what = LIMIT_STREAM, .name = "stream"};
@@ -35,12 +40,15 @@ static int enter_contestants(const struct world *world, const struct settings *s
 }
 
 /* Returns an exit code. */
-static int measure(const struct world *world, const struct settings *settings, const struct cell *cell) {
+static int measure(const struct world *world, const struct settings *settings,
+                   const struct cell *cell) {
     struct contestant contestants[most_contestants];
     bool limit = settings->limit && limit_open(world, cell);
-    if (settings->limit && !limit && world->me == 0) fprintf(stderr, "mortar bench: no limit: the ranks cannot share a mapping\n");
+    if (settings->limit && !limit && world->me == 0)
+        fprintf(stderr, "mortar bench: no limit: the ranks cannot share a mapping\n");
     int count = enter_contestants(world, settings, limit, contestants), wrong = 0;
-    chosen(world, cell->kind, false, contestants[0].ran, sizeof contestants[0].ran); /* from here on */
+    /* From here on. */
+    chosen(world, cell->kind, false, contestants[0].ran, sizeof contestants[0].ran);
     for (int c = 0; c < count && !wrong; c++) {
         wrong = !verify(world, cell, &contestants[c]);
         bool forced = strcmp(contestants[c].name, "auto") != 0;
@@ -48,12 +56,16 @@ static int measure(const struct world *world, const struct settings *settings, c
             chosen(world, cell->kind, true, contestants[c].ran, sizeof contestants[c].ran);
     }
     int repetitions = 0;
-    if (!wrong && cell->imbalance >= 0) repetitions = imbalance_run(world, settings, cell, contestants, count);
+    if (!wrong && cell->imbalance >= 0)
+        repetitions = imbalance_run(world, settings, cell, contestants, count);
     else if (!wrong) repetitions = timing_run(world, settings, cell, contestants, count);
-    for (int c = 0; c < count && repetitions; c++) /* what runs when nobody says so may change on the way: what ran most */
-        if (contestants[c].what == MORTAR && world->loaded && strcmp(contestants[c].name, "auto") == 0)
+    /* What runs when nobody says so may change on the way: what ran most. */
+    for (int c = 0; c < count && repetitions; c++)
+        if (contestants[c].what == MORTAR && world->loaded &&
+            strcmp(contestants[c].name, "auto") == 0)
             chosen(world, cell->kind, false, contestants[c].ran, sizeof contestants[c].ran);
-    if (repetitions && world->me == 0) output_cell(world, settings, cell, contestants, count, repetitions);
+    if (repetitions && world->me == 0)
+        output_cell(world, settings, cell, contestants, count, repetitions);
     timing_free(contestants, count);
     if (limit) limit_close();
     return wrong;
@@ -62,13 +74,16 @@ static int measure(const struct world *world, const struct settings *settings, c
 /* One size: with each imbalance, where that is asked for. */
 static int one_size(const struct world *world, const struct settings *settings, size_t bytes) {
     char why[96];
-    struct cell cell = {.kind = settings->kind, .bytes = bytes, .root = settings->root, .stack = settings->stack};
+    struct cell cell = {
+        .kind = settings->kind, .bytes = bytes, .root = settings->root, .stack = settings->stack};
     if (kind_grid(cell.kind)) {
-        cell.grid = (struct grid){.edge = (int)bytes, .before = settings->before, .after = settings->after};
+        cell.grid =
+            (struct grid){.edge = (int)bytes, .before = settings->before, .after = settings->after};
         cell.bytes = bytes * bytes * bytes * grid_element / (size_t)world->p;
     }
     cell.irregular = settings->irregular, cell.then_barrier = settings->then_barrier;
-    if (!cell_open(world, &cell, settings->limit || kind_grid(cell.kind) ? 2 : 1, why, sizeof why)) {
+    if (!cell_open(world, &cell, settings->limit || kind_grid(cell.kind) ? 2 : 1, why,
+                   sizeof why)) {
         if (world->me == 0) output_skip(&cell, why);
         return 0;
     }
@@ -84,7 +99,9 @@ static int one_size(const struct world *world, const struct settings *settings, 
 /* What stands before all sizes. 0 or an exit code. */
 static int open_all(struct world *world, struct settings *settings) {
     if (settings->root >= world->p) {
-        if (world->me == 0) fprintf(stderr, "mortar bench: --root %d: there are %d ranks\n", settings->root, world->p);
+        if (world->me == 0)
+            fprintf(stderr, "mortar bench: --root %d: there are %d ranks\n", settings->root,
+                    world->p);
         return 2;
     }
     world_warn(world);
@@ -92,7 +109,9 @@ static int open_all(struct world *world, struct settings *settings) {
     meet_open(world);
     topology_open(world, settings->kind, settings->topology);
     if (settings->counters && !counters_open(world)) {
-        if (world->me == 0) fprintf(stderr, "mortar bench: --counters: none here, going on without: %s\n", counters_lack(0));
+        if (world->me == 0)
+            fprintf(stderr, "mortar bench: --counters: none here, going on without: %s\n",
+                    counters_lack(0));
         settings->counters = false;
     }
     if (settings->cold && !cold_open(world, settings->sweep)) {
@@ -106,7 +125,8 @@ static int bench(struct settings *settings) {
     struct world world;
     if (world_look(&world) != 0) return 1;
     int code = open_all(&world, settings);
-    for (int i = 0; i < settings->sizes && code == 0; i++) code = one_size(&world, settings, settings->bytes[i]);
+    for (int i = 0; i < settings->sizes && code == 0; i++)
+        code = one_size(&world, settings, settings->bytes[i]);
     if (settings->cold) cold_close();
     topology_close(&world);
     if (world.me == 0 && output_close() != 0) code = 1;

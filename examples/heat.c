@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1000000 };       /* points in a direction, or iterations */
-enum { COLD = 20, HOT = 100 }; /* degrees; not 0, so that no value ever becomes tiny, which processors are slow at */
+enum { MOST = 1000000 }; /* points in a direction, or iterations */
+/* degrees; not 0, so that no value ever becomes tiny, which processors are slow at. */
+enum { COLD = 20, HOT = 100 };
 
 static void stop(const struct heat *heat, const char *why, const char *what) {
     if (heat->me == 0) fprintf(stderr, "%s: %s%s\n", heat->name, why, what);
@@ -27,7 +28,8 @@ static int number(const struct heat *heat, const char *text, int least) {
 
 struct heat heat_begin(int *count, char ***words, const char *name, int dimensions, int n) {
     MPI_Init(count, words);
-    struct heat heat = {.name = name, .n = n, .iterations = 1024, .dimensions = dimensions, .grid = {0, 0, 1}};
+    struct heat heat = {
+        .name = name, .n = n, .iterations = 1024, .dimensions = dimensions, .grid = {0, 0, 1}};
     MPI_Comm_size(MPI_COMM_WORLD, &heat.ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &heat.me);
     for (char **word = *words + 1; *word; word++) {
@@ -35,7 +37,9 @@ struct heat heat_begin(int *count, char ***words, const char *name, int dimensio
         else if (strcmp(*word, "--n") == 0) heat.n = number(&heat, *++word, 1);
         else if (strcmp(*word, "--iterations") == 0) heat.iterations = number(&heat, *++word, 0);
         else if (strcmp(*word, "--image") == 0 && word[1]) heat.image = *++word;
-        else stop(&heat, "usage: [--n N] [--iterations I] [--image FILE.npy] [--verify], not ", *word);
+        else
+            stop(&heat, "usage: [--n N] [--iterations I] [--image FILE.npy] [--verify], not ",
+                 *word);
     }
     if (dimensions == 3) heat.grid[2] = 0;
     MPI_Dims_create(heat.ranks, dimensions, heat.grid);
@@ -75,7 +79,8 @@ double *heat_memory(size_t doubles) {
     return memory;
 }
 
-/* One wall is hot, and inside a shell and, beside the middle, a ball in it (in the plate: a ring and a disc). */
+/* One wall is hot, and inside a shell and, beside the middle, a ball in it (in the plate: a ring
+ * and a disc). */
 static double temperature(const struct box *box, const int at[3]) {
     static const double middle[3] = {0.12, 0.06, -0.03}; /* of the ball, in shortest edges */
     double shortest = box->whole[0], square = 0, ball = 0;
@@ -97,21 +102,25 @@ void heat_start(const struct box *box, double *field) {
     for (int i = -1; i <= box->size[0]; i++)
         for (int j = -1; j <= box->size[1]; j++)
             for (int k = -layer; k < box->size[2] + layer; k++)
-                field[heat_place(box, i, j, k)] =
-                    temperature(box, (int[3]){box->first[0] + i, box->first[1] + j, box->first[2] + k});
+                field[heat_place(box, i, j, k)] = temperature(
+                    box, (int[3]){box->first[0] + i, box->first[1] + j, box->first[2] + k});
 }
 
-/* The sum over all points of a hash of the value's bits and the place: the same however the points are shared out. */
+/* The sum over all points of a hash of the value's bits and the place: the same however the points
+ * are shared out. */
 static uint64_t hash_of(const struct box *box, const double *field, double *sum) {
     uint64_t total = 0;
     for (int i = 0; i < box->size[0]; i++)
         for (int j = 0; j < box->size[1]; j++)
             for (int k = 0; k < box->size[2]; k++) {
-                uint64_t bits, row = (uint64_t)(box->first[0] + i) * (uint64_t)box->whole[1] + (uint64_t)(box->first[1] + j);
+                uint64_t bits, row = (uint64_t)(box->first[0] + i) * (uint64_t)box->whole[1] +
+                                     (uint64_t)(box->first[1] + j);
                 double value = field[heat_place(box, i, j, k)];
                 memcpy(&bits, &value, sizeof bits);
-                bits ^= (row * (uint64_t)box->whole[2] + (uint64_t)(box->first[2] + k) + 1) * 0x9e3779b97f4a7c15;
-                bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9; /* splitmix64 (Steele, Lea, Flood 2014) */
+                bits ^= (row * (uint64_t)box->whole[2] + (uint64_t)(box->first[2] + k) + 1) *
+                        0x9e3779b97f4a7c15;
+                /* splitmix64 (Steele, Lea, Flood 2014). */
+                bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
                 bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
                 total += bits ^ (bits >> 31);
                 *sum += value;
@@ -130,7 +139,8 @@ static MPI_Datatype part(const int n[3], const int size[3], const int first[3]) 
 /* The whole grid without ghosts on rank 0, for the caller to free; NULL elsewhere. */
 static double *gather(const struct heat *heat, const double *field) {
     const struct box *box = &heat->box;
-    int ghosts = box->dimensions == 3, widths[3] = {(int)heat_width(box, 0), (int)heat_width(box, 1), (int)heat_width(box, 2)};
+    int ghosts = box->dimensions == 3,
+        widths[3] = {(int)heat_width(box, 0), (int)heat_width(box, 1), (int)heat_width(box, 2)};
     MPI_Datatype inside = part(widths, box->size, (int[3]){1, 1, ghosts});
     MPI_Request request;
     MPI_Isend(field, 1, inside, 0, 0, heat->comm, &request);
@@ -155,12 +165,15 @@ static bool save(const struct heat *heat, const double *all) {
     char shape[64], header[128];
     if (heat->dimensions == 2) snprintf(shape, sizeof shape, "(%d, %d)", n[0], n[1]);
     else snprintf(shape, sizeof shape, "(%d, %d, %d)", n[0], n[1], n[2]);
-    snprintf(header, sizeof header, "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }", shape);
+    snprintf(header, sizeof header, "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }",
+             shape);
     FILE *file = fopen(heat->image, "wb");
     if (!file) return false;
     size_t points = (size_t)n[0] * (size_t)n[1] * (size_t)n[2];
-    bool fine = fwrite("\x93NUMPY\x01\x00\x76\x00", 1, 10, file) == 10; /* 118 bytes of header, 128 with these */
-    fine = fprintf(file, "%-117s\n", header) == 118 && fwrite(all, sizeof *all, points, file) == points && fine;
+    /* 118 bytes of header, 128 with these. */
+    bool fine = fwrite("\x93NUMPY\x01\x00\x76\x00", 1, 10, file) == 10;
+    fine = fprintf(file, "%-117s\n", header) == 118 &&
+           fwrite(all, sizeof *all, points, file) == points && fine;
     return fclose(file) == 0 && fine;
 }
 
@@ -181,11 +194,14 @@ static void print(const struct heat *heat, uint64_t hash, double sum, const doub
     char grid[64], points[64];
     snprintf(grid, sizeof grid, deep ? "%dx%dx%d" : "%dx%d", g[0], g[1], g[2]);
     snprintf(points, sizeof points, deep ? "%dx%dx%d" : "%dx%d", n[0], n[1], n[2]);
-    printf("%s ranks=%d grid=%s points=%s iterations=%d seconds=%.6f communication=%.6f mean=%.6f hash=%016llx\n", heat->name,
-           heat->ranks, grid, points, heat->iterations, seconds[0], seconds[1], sum / n[0] / n[1] / n[2], (unsigned long long)hash);
+    printf(
+        "%s ranks=%d grid=%s points=%s iterations=%d seconds=%.6f communication=%.6f mean=%.6f hash=%016llx\n",
+        heat->name, heat->ranks, grid, points, heat->iterations, seconds[0], seconds[1],
+        sum / n[0] / n[1] / n[2], (unsigned long long)hash);
 }
 
-int heat_end(struct heat *heat, const double *field, double *(*alone)(const struct box *whole, int iterations)) {
+int heat_end(struct heat *heat, const double *field,
+             double *(*alone)(const struct box *whole, int iterations)) {
     double mine[2] = {heat->seconds, heat->communication}, slowest[2] = {0, 0}, sum = 0, sums = 0;
     uint64_t hash = hash_of(&heat->box, field, &sum), hashes = 0;
     MPI_Reduce(mine, slowest, 2, MPI_DOUBLE, MPI_MAX, 0, heat->comm);

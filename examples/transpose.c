@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* transpose - an ordinary MPI program: transposes a matrix that is spread over the ranks in slabs of rows, as a parallel Fourier
- * transform does (MPI_Alltoall), and gives every rank all diagonal blocks, as a block Jacobi solver does (MPI_Allgather).
+/* transpose - an ordinary MPI program: transposes a matrix that is spread over the ranks in slabs
+ * of rows, as a parallel Fourier transform does (MPI_Alltoall), and gives every rank all diagonal
+ * blocks, as a block Jacobi solver does (MPI_Allgather).
  *
  * usage: transpose SECONDS BYTES...
- * For each block size, the bytes that one rank sends to another, it prints a checksum of everything that was received and the
- * microseconds per exchange, each kind measured for about SECONDS. */
+ * For each block size, the bytes that one rank sends to another, it prints a checksum of everything
+ * that was received and the microseconds per exchange, each kind measured for about SECONDS. */
 #include <mpi.h>
 
 #include <stdint.h>
@@ -12,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The matrix has p m rows and p n columns. This rank has m rows of it, and n rows of the transposed one; a block is n by m. */
+/* The matrix has p m rows and p n columns. This rank has m rows of it, and n rows of the transposed
+ * one; a block is n by m. */
 struct slab {
     int p, me, m, n;
     double *rows, *transposed;      /* [m][p n], [n][p m] */
@@ -48,14 +50,17 @@ static void slab_free(struct slab *s) {
     free(s->send), free(s->recv), free(s->diagonal);
 }
 
-static double *block(const struct slab *s, double *blocks, int i) { return blocks + (size_t)i * (size_t)(s->m * s->n); }
+static double *block(const struct slab *s, double *blocks, int i) {
+    return blocks + (size_t)i * (size_t)(s->m * s->n);
+}
 
 /* A field that differs in every step and every element. */
 static void fill(struct slab *s, int step) {
     size_t columns = (size_t)s->p * (size_t)s->n;
     for (int i = 0; i < s->m; i++)
         for (size_t c = 0; c < columns; c++)
-            s->rows[(size_t)i * columns + c] = (double)((size_t)(s->me * s->m + i) * columns + c) + 1.0 / (step + 2);
+            s->rows[(size_t)i * columns + c] =
+                (double)((size_t)(s->me * s->m + i) * columns + c) + 1.0 / (step + 2);
 }
 
 static void pack(struct slab *s) {
@@ -63,23 +68,26 @@ static void pack(struct slab *s) {
     for (int j = 0; j < s->p; j++)
         for (int c = 0; c < s->n; c++)
             for (int i = 0; i < s->m; i++)
-                block(s, s->send, j)[c * s->m + i] = s->rows[(size_t)i * columns + (size_t)(j * s->n + c)];
+                block(s, s->send, j)[c * s->m + i] =
+                    s->rows[(size_t)i * columns + (size_t)(j * s->n + c)];
 }
 
 static void unpack(struct slab *s) {
     size_t columns = (size_t)s->p * (size_t)s->m;
     for (int i = 0; i < s->p; i++)
         for (int c = 0; c < s->n; c++)
-            memcpy(s->transposed + (size_t)c * columns + (size_t)(i * s->m), block(s, s->recv, i) + c * s->m,
-                   (size_t)s->m * sizeof(double));
+            memcpy(s->transposed + (size_t)c * columns + (size_t)(i * s->m),
+                   block(s, s->recv, i) + c * s->m, (size_t)s->m * sizeof(double));
 }
 
 static void exchange_blocks(struct slab *s) {
-    MPI_Alltoall(s->send, s->m * s->n, MPI_DOUBLE, s->recv, s->m * s->n, MPI_DOUBLE, MPI_COMM_WORLD);
+    MPI_Alltoall(s->send, s->m * s->n, MPI_DOUBLE, s->recv, s->m * s->n, MPI_DOUBLE,
+                 MPI_COMM_WORLD);
 }
 
 static void gather_diagonal(struct slab *s) {
-    MPI_Allgather(block(s, s->send, s->me), s->m * s->n, MPI_DOUBLE, s->diagonal, s->m * s->n, MPI_DOUBLE, MPI_COMM_WORLD);
+    MPI_Allgather(block(s, s->send, s->me), s->m * s->n, MPI_DOUBLE, s->diagonal, s->m * s->n,
+                  MPI_DOUBLE, MPI_COMM_WORLD);
 }
 
 /* Fowler, Noll and Vo's hash, 64 bits, over words. */
@@ -134,15 +142,18 @@ int main(int count, char **words) {
     for (int i = 2; i < count && seconds > 0; i++) {
         int bytes = atoi(words[i]);
         if (bytes <= 0 || bytes % (int)sizeof(double) != 0) {
-            if (me == 0) fprintf(stderr, "transpose: a block of %s bytes? Expected a multiple of 8\n", words[i]);
+            if (me == 0)
+                fprintf(stderr, "transpose: a block of %s bytes? Expected a multiple of 8\n",
+                        words[i]);
             continue;
         }
         struct slab s = slab_new(bytes / (int)sizeof(double));
         uint64_t checksum = work(&s);
-        double alltoall = time_of(exchange_blocks, &s, seconds), allgather = time_of(gather_diagonal, &s, seconds);
+        double alltoall = time_of(exchange_blocks, &s, seconds),
+               allgather = time_of(gather_diagonal, &s, seconds);
         if (me == 0)
-            printf("ranks=%d bytes=%d checksum=%016llx alltoall_us=%.2f allgather_us=%.2f\n", p, bytes,
-                   (unsigned long long)checksum, 1e6 * alltoall, 1e6 * allgather);
+            printf("ranks=%d bytes=%d checksum=%016llx alltoall_us=%.2f allgather_us=%.2f\n", p,
+                   bytes, (unsigned long long)checksum, 1e6 * alltoall, 1e6 * allgather);
         slab_free(&s);
     }
     MPI_Finalize();

@@ -12,8 +12,9 @@ enum { most_adopted = 8 };
 extern struct heap_range adopted[most_adopted];
 extern int adopted_count; /* 0 in a forked child, whose static data are private again */
 
-/* If MORTAR_ADOPT asks for it: from now on the writable pages of the executable's .data and .bss are pages of the region, at the
- * addresses that they have. What cannot be adopted stays as it was, with a note. Once, from a constructor, before threads. */
+/* If MORTAR_ADOPT asks for it: from now on the writable pages of the executable's .data and .bss
+ * are pages of the region, at the addresses that they have. What cannot be adopted stays as it was,
+ * with a note. Once, from a constructor, before threads. */
 void adopt(void);
 
 static inline bool adopted_holds(const void *address) {
@@ -30,7 +31,8 @@ struct mapping {
     bool shared;
 };
 
-/* The mappings between start and end, cut to them, in rising order. Their number (at most `most`), or -errno. */
+/* The mappings between start and end, cut to them, in rising order. Their number (at most `most`),
+ * or -errno. */
 int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int most);
 
 #endif

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fork - shared memory is not copied on write, so a forked child gets a private copy of region and adopted data, as they lie,
- * while its parent waits. 0.3 to 1 s per resident GiB; vfork, posix_spawn, system and popen run none of this.
+/* fork - shared memory is not copied on write, so a forked child gets a private copy of region and
+ * adopted data, as they lie, while its parent waits. 0.3 to 1 s per resident GiB; vfork,
+ * posix_spawn, system and popen run none of this.
  *
- * The handlers are registered before any other: ours is the last to prepare, when jemalloc holds its locks and its metadata
- * stands still, and the first in the child. But glibc's fork itself stores to malloc'ed memory in the child before any handler
- * runs (it resets the locks of open files and clears the thread-specific data of the other threads), and the forking thread's
- * stack may be malloc'ed. Therefore the child does not inherit the region: its first touch traps, and the trap makes the copy.
- * Until that is done the child makes system calls directly: libc's wrappers may be hooked, by code whose data lie in the heap.
+ * The handlers are registered before any other: ours is the last to prepare, when jemalloc holds
+ * its locks and its metadata stands still, and the first in the child. But glibc's fork itself
+ * stores to malloc'ed memory in the child before any handler runs (it resets the locks of open
+ * files and clears the thread-specific data of the other threads), and the forking thread's stack
+ * may be malloc'ed. Therefore the child does not inherit the region: its first touch traps, and the
+ * trap makes the copy. Until that is done the child makes system calls directly: libc's wrappers
+ * may be hooked, by code whose data lie in the heap.
  *
- * _Fork, and fork or clone by a direct system call, run no handlers: such a child shares the region. Were it never inherited, no
- * child could write to its parent's heap; but most only read it, for exec's arguments, and that would fail with EFAULT. */
+ * _Fork, and fork or clone by a direct system call, run no handlers: such a child shares the
+ * region. Were it never inherited, no child could write to its parent's heap; but most only read
+ * it, for exec's arguments, and that would fail with EFAULT. */
 #define _GNU_SOURCE
 #include "heap/adopt.h"
 #include "heap/region.h"
@@ -27,7 +31,8 @@
 
 enum { most_pieces = 64 * most_adopted };
 
-/* From prepare to the end of the parent's and of the child's handler; the region's lock guards it. */
+/* From prepare to the end of the parent's and of the child's handler; the region's lock guards
+ * it. */
 static struct {
     bool active, copied;
     char *alias; /* the region's used part, mapped once more: the one that the child inherits */
@@ -51,8 +56,8 @@ static void die(const char *text) {
 
 /* Maps private memory where the child lacks the shared. */
 static void map_private(char *start, size_t bytes) {
-    long map =
-        syscall(SYS_mmap, start, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    long map = syscall(SYS_mmap, start, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     if ((char *)map != start) die("mortar: fork: no memory to copy the shared heap\n");
 }
 
@@ -108,7 +113,8 @@ static void become_private(void) {
     bool by_file = region_fd_valid();
     struct extent extent = {0};
     while (region_used(extent.offset + extent.bytes, &extent)) {
-        /* With the page on either side, which is spare or of the rim: in the parent it can be read. */
+        /* With the page on either side, which is spare or of the rim: in the parent it can be
+         * read. */
         map_private(region.base + extent.offset - region.page, extent.bytes + 2 * region.page);
         copy_extent(extent, by_file);
     }
@@ -120,10 +126,12 @@ static void become_private(void) {
     else syscall(SYS_write, passage.pipe[1], "", 1);
 }
 
-/* SIGSEGV while a fork is under way: the child's first touch of the region, or somebody else's business. */
+/* SIGSEGV while a fork is under way: the child's first touch of the region, or somebody else's
+ * business. */
 static void trap(int number, siginfo_t *info, void *context) {
     if (info->si_code == SEGV_MAPERR &&
-        (region_holds(info->si_addr) || adopted_holds(info->si_addr))) { /* in the parent no part of it is unmapped */
+        /* In the parent no part of it is unmapped. */
+        (region_holds(info->si_addr) || adopted_holds(info->si_addr))) {
         int saved = errno;
         become_private();
         errno = saved;
@@ -152,16 +160,18 @@ static void advise_all(int advice) {
     }
 }
 
-/* What is adopted may have been protected by the program, or mapped over: such private pages are inherited as ever. Where the
- * mappings cannot be read, or are too many, it is taken as it was. */
+/* What is adopted may have been protected by the program, or mapped over: such private pages are
+ * inherited as ever. Where the mappings cannot be read, or are too many, it is taken as it was. */
 static void find_pieces(void) {
     passage.piece_count = 0;
     for (int i = 0; i < adopted_count; i++) {
         uintptr_t start = (uintptr_t)adopted[i].start, end = start + adopted[i].bytes;
         struct mapping *pieces = &passage.pieces[passage.piece_count];
-        int room = most_pieces / most_adopted, count = mappings_between(start, end, pieces, room), kept = 0;
+        int room = most_pieces / most_adopted, count = mappings_between(start, end, pieces, room),
+            kept = 0;
         if (count <= 0 || count == room) {
-            pieces[0] = (struct mapping){.start = start, .end = end, .protection = PROT_READ | PROT_WRITE, .shared = true};
+            pieces[0] = (struct mapping){
+                .start = start, .end = end, .protection = PROT_READ | PROT_WRITE, .shared = true};
             count = 1;
         }
         for (int k = 0; k < count; k++)
@@ -179,7 +189,8 @@ static void fork_prepare(void) {
     passage.flag = NULL;
     find_pieces();
     if (pipe2(passage.pipe, O_CLOEXEC) != 0) {
-        void *page = mmap(NULL, sizeof *passage.flag, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        void *page = mmap(NULL, sizeof *passage.flag, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (page != MAP_FAILED) passage.flag = page;
     }
     struct extent extent = {0};
@@ -188,10 +199,12 @@ static void fork_prepare(void) {
     long alias = syscall(SYS_mremap, region.base, 0, passage.bytes, MREMAP_MAYMOVE, 0);
     passage.alias = alias == -1 ? NULL : (char *)alias;
     syscall(SYS_mprotect, passage.alias, passage.bytes, PROT_READ);
-    syscall(SYS_madvise, passage.alias, passage.bytes, MADV_DOFORK); /* RDMA libraries set the contrary on what they register */
+    /* RDMA libraries set the contrary on what they register. */
+    syscall(SYS_madvise, passage.alias, passage.bytes, MADV_DOFORK);
     advise_all(MADV_DONTFORK);
     stack_t stack = {.ss_sp = trap_stack, .ss_size = sizeof trap_stack};
-    passage.stacked = sigaltstack(&stack, &passage.stack) == 0; /* fails when fork is called on such a stack: then that serves */
+    /* Fails when fork is called on such a stack: then that serves. */
+    passage.stacked = sigaltstack(&stack, &passage.stack) == 0;
     struct sigaction action = {.sa_sigaction = trap, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigaction(SIGSEGV, &action, &passage.action);
 }
@@ -219,7 +232,8 @@ static void fork_parent(void) {
     if (passage.flag) {
         /* Nothing tells whether there is a child, so not for ever. */
         const struct timespec nap = {.tv_nsec = 1000000};
-        for (int naps = 0; naps < 60000 && atomic_load(passage.flag) == 0; naps++) nanosleep(&nap, NULL);
+        for (int naps = 0; naps < 60000 && atomic_load(passage.flag) == 0; naps++)
+            nanosleep(&nap, NULL);
     } else {
         char byte;
         close(passage.pipe[1]); /* now end of file means that there is no child, or none any more */

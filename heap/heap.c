@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heap - what libmortar-heap.so exports besides jemalloc's malloc family, and how jemalloc is set. */
+/* heap - what libmortar-heap.so exports besides jemalloc's malloc family, and how jemalloc is
+ * set. */
 #define _GNU_SOURCE
 #include "heap/heap.h"
 
@@ -12,14 +13,16 @@
 #include <unistd.h>
 
 /* jemalloc reads this before its first allocation.
- * dss: the program break is private memory. background_thread: a thread would not survive fork. decay: freed pages go back to
- * the system within a second of further allocation; blocks from oversize_threshold up, at once, as glibc does it.
- * zero_realloc: realloc(p, 0) frees, as in glibc. retain: address space is recycled per arena, so that extents stay few.
- * thp: wanted for its side effect: calloc clears reused pages in place, as glibc does it, instead of giving them back and taking
- * new ones, which costs ten times as much; wrap.c drops the advice itself. */
+ * dss: the program break is private memory. background_thread: a thread would not survive fork.
+ * decay: freed pages go back to the system within a second of further allocation; blocks from
+ * oversize_threshold up, at once, as glibc does it. zero_realloc: realloc(p, 0) frees, as in glibc.
+ * retain: address space is recycled per arena, so that extents stay few. thp: wanted for its side
+ * effect: calloc clears reused pages in place, as glibc does it, instead of giving them back and
+ * taking new ones, which costs ten times as much; wrap.c drops the advice itself. */
 extern const char *malloc_conf;
-const char *malloc_conf = "dss:disabled,retain:true,background_thread:false,dirty_decay_ms:1000,muzzy_decay_ms:0,"
-                          "oversize_threshold:33554432,zero_realloc:free,thp:always";
+const char *malloc_conf =
+    "dss:disabled,retain:true,background_thread:false,dirty_decay_ms:1000,muzzy_decay_ms:0,"
+    "oversize_threshold:33554432,zero_realloc:free,thp:always";
 
 /* Arena 0 is made before jemalloc has read its settings and would purge from 8 MiB up. */
 int mallctl(const char *name, void *old, size_t *old_bytes, void *new, size_t new_bytes);
@@ -30,7 +33,8 @@ __attribute__((constructor)) static void begin(void) {
     adopt();
 }
 
-/* The one member of glibc's family that jemalloc lacks; glibc's own would give memory that our free does not know. */
+/* The one member of glibc's family that jemalloc lacks; glibc's own would give memory that our free
+ * does not know. */
 void *pvalloc(size_t bytes) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (bytes > SIZE_MAX - page) {
@@ -40,15 +44,17 @@ void *pvalloc(size_t bytes) {
     return memalign(page, (bytes + page - 1) & ~(page - 1));
 }
 
-/* 0, or -errno and the reason. Whether calls of malloc arrive here is best asked of malloc: an executable's own definition comes
- * before preloaded ones, and where it takes malloc's address even dlsym may answer with a stub of the executable. */
+/* 0, or -errno and the reason. Whether calls of malloc arrive here is best asked of malloc: an
+ * executable's own definition comes before preloaded ones, and where it takes malloc's address even
+ * dlsym may answer with a stub of the executable. */
 static int state(const char **why) {
     void *volatile block = malloc(1); /* decides, should nobody have called malloc yet */
     bool here = region_holds(block);
     free(block);
     *why = region.why;
     if (region.error != 0) return region.error;
-    *why = "another malloc comes first (the executable's own or a sanitizer's), or the region is full";
+    *why =
+        "another malloc comes first (the executable's own or a sanitizer's), or the region is full";
     if (!here) return -ENOTSUP;
     *why = "the program closed the heap's descriptor";
     if (!region_fd_valid()) return -EBADF;
@@ -60,8 +66,11 @@ int mortar_heap_region(struct heap_region *result) {
     const char *why;
     int error = state(&why);
     if (error == 0) {
-        *result = (struct heap_region){
-            .base = region.base, .bytes = region.bytes, .fd = region.fd, .adopted_count = adopted_count, .adopted = adopted};
+        *result = (struct heap_region){.base = region.base,
+                                       .bytes = region.bytes,
+                                       .fd = region.fd,
+                                       .adopted_count = adopted_count,
+                                       .adopted = adopted};
     }
     return error;
 }

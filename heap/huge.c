@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* huge - MADV_HUGEPAGE where the system heeds it for shared memory (shmem_enabled), otherwise one touch per huge page and
- * MADV_COLLAPSE (Linux 6.1), which needs no setting. The latter commits memory that the program may never use: only on demand. */
+/* huge - MADV_HUGEPAGE where the system heeds it for shared memory (shmem_enabled), otherwise one
+ * touch per huge page and MADV_COLLAPSE (Linux 6.1), which needs no setting. The latter commits
+ * memory that the program may never use: only on demand. */
 #define _GNU_SOURCE
 #include "heap/huge.h"
 
@@ -33,14 +34,19 @@ static bool chosen(const char *file, const char *word) {
 void huge_begin(void *base, size_t bytes) {
     enum { huge_auto, huge_on, huge_off };
     int choice = option_choice(OPTION_HUGE, "auto|on|off");
-    if (choice == huge_off || (choice == huge_auto && !chosen("/sys/kernel/mm/transparent_hugepage/enabled", "[always]"))) return;
+    if (choice == huge_off ||
+        (choice == huge_auto && !chosen("/sys/kernel/mm/transparent_hugepage/enabled", "[always]")))
+        return;
     madvise(base, bytes, MADV_HUGEPAGE);
-    collapsing = choice == huge_on && chosen("/sys/kernel/mm/transparent_hugepage/shmem_enabled", "[never]");
+    collapsing =
+        choice == huge_on && chosen("/sys/kernel/mm/transparent_hugepage/shmem_enabled", "[never]");
 }
 
 void huge_take(char *address, size_t bytes) {
     if (!collapsing || bytes < huge_page) return; /* from there on addresses are aligned */
     bytes &= ~(huge_page - 1);
-    for (size_t i = 0; i < bytes; i += huge_page) ((volatile char *)address)[i] = 0; /* an untouched page does not collapse */
-    if (madvise(address, bytes, MADV_COLLAPSE) != 0) collapsing = false;             /* an older kernel, or none left */
+    /* An untouched page does not collapse. */
+    for (size_t i = 0; i < bytes; i += huge_page) ((volatile char *)address)[i] = 0;
+    /* An older kernel, or none left. */
+    if (madvise(address, bytes, MADV_COLLAPSE) != 0) collapsing = false;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* region - creates the region (li2018 section 2: the shared heap) and keeps its free extents in a sorted array.
- * Free extents are left out of core files and hold no memory. They are inaccessible but for a fence, their first and their last
- * page, which can be read: libraries read a little beyond blocks, in whole vectors, and where that is harmless with the C library
- * it is here. A fence costs a page of the file once it is read, and nothing before. (If all could be read, mlockall would fill
- * the region.) */
+/* region - creates the region (li2018 section 2: the shared heap) and keeps its free extents in a
+ * sorted array.
+ * Free extents are left out of core files and hold no memory. They are inaccessible but for a
+ * fence, their first and their last page, which can be read: libraries read a little beyond blocks,
+ * in whole vectors, and where that is harmless with the C library it is here. A fence costs a page
+ * of the file once it is read, and nothing before. (If all could be read, mlockall would fill the
+ * region.) */
 #define _GNU_SOURCE
 #include "heap/region.h"
 
@@ -39,10 +41,11 @@ void __tsan_init(void) __attribute__((weak));
 
 extern void *__libc_stack_end;
 
-/* Maps the descriptor inside a larger reservation: a rim that can only be read keeps private mappings from touching the region, so
- * that no range ever lies half in it. */
+/* Maps the descriptor inside a larger reservation: a rim that can only be read keeps private
+ * mappings from touching the region, so that no range ever lies half in it. */
 static char *map_between_guards(int fd, size_t bytes) {
-    char *rim = mmap(NULL, bytes + 2 * huge_page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *rim = mmap(NULL, bytes + 2 * huge_page, PROT_READ,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (rim == MAP_FAILED) return NULL;
     char *base = (char *)(((uintptr_t)rim + huge_page) & ~(uintptr_t)(huge_page - 1));
     if (mmap(base, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0) == base) {
@@ -53,8 +56,9 @@ static char *map_between_guards(int fd, size_t bytes) {
     return NULL;
 }
 
-/* A library linked with -z initfirst may allocate before libc has set environ. The environment is where the kernel put it: on
- * the first stack, after the argument count, the arguments and a NULL. */
+/* A library linked with -z initfirst may allocate before libc has set environ. The environment is
+ * where the kernel put it: on the first stack, after the argument count, the arguments and a
+ * NULL. */
 static void find_environment(void) {
     if (environ) return;
     char **word = __libc_stack_end;
@@ -65,10 +69,12 @@ static void find_environment(void) {
 static const char *open_region(void) {
     find_environment();
     if (option_choice(OPTION_HEAP, "on|off") == 1) return "MORTAR_HEAP=off";
-    if (__asan_init || __tsan_init) return "the program runs under AddressSanitizer or ThreadSanitizer";
+    if (__asan_init || __tsan_init)
+        return "the program runs under AddressSanitizer or ThreadSanitizer";
     size_t bytes = option_number(OPTION_HEAP_BYTES) & ~(huge_page - 1);
     struct rlimit space;
-    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur / 4 < bytes) { /* leaves the program as much as it may expect */
+    /* Leaves the program as much as it may expect. */
+    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur / 4 < bytes) {
         return "the limit on address space (ulimit -v) is below four times MORTAR_HEAP_BYTES";
     }
     int fd = segment_create("mortar-heap", bytes);
@@ -76,7 +82,8 @@ static const char *open_region(void) {
     if (fd < 0) return "the system refused a memfd of MORTAR_HEAP_BYTES";
     fd = segment_hide(fd);
     char *base = NULL;
-    if (segment_name(fd, &region.name) == 0 && fork_watch() == 0) base = map_between_guards(fd, bytes);
+    if (segment_name(fd, &region.name) == 0 && fork_watch() == 0)
+        base = map_between_guards(fd, bytes);
     if (!base) {
         close(fd);
         return "the address space has no room for MORTAR_HEAP_BYTES";
@@ -92,7 +99,8 @@ static const char *open_region(void) {
 
 bool region_fd_valid(void) {
     struct segment_name name;
-    return segment_name(region.fd, &name) == 0 && name.inode == region.name.inode && name.device == region.name.device;
+    return segment_name(region.fd, &name) == 0 && name.inode == region.name.inode &&
+           name.device == region.name.device;
 }
 
 static void insert_spare(size_t i, struct extent extent) {
@@ -143,15 +151,16 @@ static void fence_around(struct extent extent) {
 static char *region_find(size_t bytes) {
     size_t alignment = bytes >= huge_page ? huge_page : 64 << 10;
     for (size_t i = 0; i < spare_count; i++) {
-        size_t offset = (spares[i].offset + alignment - 1) & ~(alignment - 1), skipped = offset - spares[i].offset;
+        size_t offset = (spares[i].offset + alignment - 1) & ~(alignment - 1),
+               skipped = offset - spares[i].offset;
         if (skipped > spares[i].bytes || spares[i].bytes - skipped < bytes) continue;
         if (carve(i, offset, bytes)) return region.base + offset;
     }
     return NULL;
 }
 
-/* The lock is held. Returns the spare that the extent is part of now. NULL: a piece that finds no slot stays taken. Its addresses
- * are lost, its memory is not. */
+/* The lock is held. Returns the spare that the extent is part of now. NULL: a piece that finds no
+ * slot stays taken. Its addresses are lost, its memory is not. */
 static struct extent *put_back(struct extent extent) {
     size_t i = 0;
     while (i < spare_count && spares[i].offset < extent.offset) i++;
@@ -164,7 +173,8 @@ static struct extent *put_back(struct extent extent) {
         spares[i].bytes += spares[i + 1].bytes;
         remove_spare(i + 1);
     } else if (joins_right) {
-        spares[i] = (struct extent){.offset = extent.offset, .bytes = extent.bytes + spares[i].bytes};
+        spares[i] =
+            (struct extent){.offset = extent.offset, .bytes = extent.bytes + spares[i].bytes};
     } else if (spare_count < most_spares) {
         insert_spare(i, extent);
     } else {
@@ -207,8 +217,9 @@ void *region_take(size_t bytes) {
 
 void region_clear(void *address, size_t bytes) {
     int saved = errno;
-    /* In shared memory MADV_DONTNEED frees nothing; fallocate would, but unseen by the registration caches of RDMA libraries,
-     * which watch madvise. Locked pages stay: then at least the contents must go. */
+    /* In shared memory MADV_DONTNEED frees nothing; fallocate would, but unseen by the registration
+     * caches of RDMA libraries, which watch madvise. Locked pages stay: then at least the contents
+     * must go. */
     if (madvise(address, bytes, MADV_REMOVE) != 0) memset(address, 0, bytes);
     errno = saved;
 }
@@ -218,7 +229,8 @@ void region_give(void *address, size_t bytes) {
     int saved = errno;
     madvise(address, bytes, MADV_DONTDUMP);
     region_lock();
-    const struct extent *spare = put_back((struct extent){.offset = (size_t)((char *)address - region.base), .bytes = bytes});
+    const struct extent *spare = put_back(
+        (struct extent){.offset = (size_t)((char *)address - region.base), .bytes = bytes});
     if (spare) fence(*spare);
     region_unlock();
     errno = saved;

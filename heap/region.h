@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* region.h - the stretch of address space that peers can map: one sealed memfd per process, cut into extents for the allocator.
- * Nothing in here may call malloc: it is what malloc stands on. */
+/* region.h - the stretch of address space that peers can map: one sealed memfd per process, cut
+ * into extents for the allocator. Nothing in here may call malloc: it is what malloc stands on. */
 #ifndef HEAP_REGION_H
 #define HEAP_REGION_H
 
@@ -15,16 +15,19 @@ struct region {
     size_t bytes; /* 0: there is none (yet, or in a forked child: any more) */
     size_t page;  /* of the system's: one beside each extent can be read */
     int fd;
-    int error;                /* then this is -errno ... */
-    const char *why;          /* ... and the reason, for users */
-    struct segment_name name; /* to tell whether fd is still ours: programs close descriptors that they do not know */
+    int error;       /* then this is -errno ... */
+    const char *why; /* ... and the reason, for users */
+    /* To tell whether fd is still ours: programs close descriptors that they do not know. */
+    struct segment_name name;
 };
 extern struct region region;
 
-static inline bool region_holds(const void *address) { return (size_t)((const char *)address - region.base) < region.bytes; }
+static inline bool region_holds(const void *address) {
+    return (size_t)((const char *)address - region.base) < region.bytes;
+}
 
-/* Zeroed memory of the region, 2 MiB aligned from 2 MiB up. NULL when there is no region or no room in it: take private memory.
- * The first call decides whether there is a region. */
+/* Zeroed memory of the region, 2 MiB aligned from 2 MiB up. NULL when there is no region or no room
+ * in it: take private memory. The first call decides whether there is a region. */
 void *region_take(size_t bytes);
 
 /* The same, but never backed by memory before it is touched. */
@@ -48,8 +51,9 @@ static inline bool blank(const char *page, size_t bytes) {
 /* Is region.fd the region's descriptor? */
 bool region_fd_valid(void);
 
-/* For fork, which needs the extents to stand still. region_used fills the first taken extent that ends beyond offset; false
- * when there is none. region_leave: from now on this process has no region. The lock must be held. */
+/* For fork, which needs the extents to stand still. region_used fills the first taken extent that
+ * ends beyond offset; false when there is none. region_leave: from now on this process has no
+ * region. The lock must be held. */
 void region_lock(void);
 void region_unlock(void);
 bool region_used(size_t offset, struct extent *used);

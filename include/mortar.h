@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mortar.h - what a program may ask of mortar. No program needs it: mortar takes MPI's collectives without being called.
- * Link with -lmortar, or look the names up with dlsym: they are there whenever `mortar run` started the program.
- * Errors are negative errno values. Nothing here is collective unless it says so. */
+/* mortar.h - what a program may ask of mortar. No program needs it: mortar takes MPI's collectives
+ * without being called. Link with -lmortar, or look the names up with dlsym: they are there
+ * whenever `mortar run` started the program. Errors are negative errno values. Nothing here is
+ * collective unless it says so. */
 #ifndef MORTAR_H
 #define MORTAR_H
 
@@ -16,25 +17,30 @@ extern "C" {
 /* The version of the library that is loaded, for instance "0.1.0". Static storage. */
 const char *mortar_version(void);
 
-/* Forces the plan of every later collective, as MORTAR_PLAN does ("pull(morton)", "native" ...), on communicators that have
- * been used and on new ones; NULL gives the choice back to mortar. Collective in effect: every rank must ask for the same
- * text before its next collective call. -EINVAL: the text is no plan; the plan in force stays. -ENOSYS: no MPI has been taken. */
+/* Forces the plan of every later collective, as MORTAR_PLAN does ("pull(morton)", "native" ...), on
+ * communicators that have been used and on new ones; NULL gives the choice back to mortar.
+ * Collective in effect: every rank must ask for the same text before its next collective call.
+ * -EINVAL: the text is no plan; the plan in force stays. -ENOSYS: no MPI has been taken. */
 int mortar_plan(const char *plan);
 
-/* Which plans are worth a comparison for a collective ("alltoall") with blocks of so many bytes (of the mean block, where ranks
- * have counts of their own) over MPI_COMM_WORLD: written into texts[size], one a line, each a text for mortar_plan. The model's
- * choice and "native" come first, then what is likely to win, then all others, what the model holds for the cheapest first.
- * outside: not 0 for buffers outside the shared heap. As many as fit; a line has at most 64 bytes. Returns how many; -EINVAL: no
- * such collective, or no room; -ENOSYS: no MPI has been taken; -ENOMEM. The same on all ranks. Collective over MPI_COMM_WORLD.
- * Between MPI_Init and MPI_Finalize only. */
+/* Which plans are worth a comparison for a collective ("alltoall") with blocks of so many bytes (of
+ * the mean block, where ranks have counts of their own) over MPI_COMM_WORLD: written into
+ * texts[size], one a line, each a text for mortar_plan. The model's choice and "native" come first,
+ * then what is likely to win, then all others, what the model holds for the cheapest first.
+ * outside: not 0 for buffers outside the shared heap. As many as fit; a line has at most 64 bytes.
+ * Returns how many; -EINVAL: no such collective, or no room; -ENOSYS: no MPI has been taken;
+ * -ENOMEM. The same on all ranks. Collective over MPI_COMM_WORLD. Between MPI_Init and MPI_Finalize
+ * only. */
 int mortar_plans(const char *collective, size_t bytes, int outside, char *texts, size_t size);
 
-/* Writes the report of what ran so far to a file, or to standard error when path is "-". Collective over MPI_COMM_WORLD;
- * rank 0 writes. Between MPI_Init and MPI_Finalize only. Returns 0, or a negative errno on the rank that writes. */
+/* Writes the report of what ran so far to a file, or to standard error when path is "-". Collective
+ * over MPI_COMM_WORLD; rank 0 writes. Between MPI_Init and MPI_Finalize only. Returns 0, or a
+ * negative errno on the rank that writes. */
 int mortar_report(const char *path);
 
-/* Memory that every rank of the node can load and store, aligned to 64 bytes. Without the shared heap it is ordinary memory;
- * NULL when there is none left. mortar_free takes what mortar_alloc gave (NULL is fine). */
+/* Memory that every rank of the node can load and store, aligned to 64 bytes. Without the shared
+ * heap it is ordinary memory; NULL when there is none left. mortar_free takes what mortar_alloc
+ * gave (NULL is fine). */
 void *mortar_alloc(size_t bytes);
 void mortar_free(void *memory);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* info - `mortar info`: the tables of options, algorithms, orders and copy kernels, and what this machine offers. Reads the same
- * list.h files as the library, so it cannot say anything else. --plans: plans.c; --plan: plan.c; --orders: orders.c */
+/* info - `mortar info`: the tables of options, algorithms, orders and copy kernels, and what this
+ * machine offers. Reads the same list.h files as the library, so it cannot say anything else.
+ * --plans: plans.c; --plan: plan.c; --orders: orders.c */
 #define _GNU_SOURCE
 #include "info/info.h"
 
@@ -57,8 +58,10 @@ bool path_here(int path) {
     uint64_t from = 1, to = 0;
     struct iovec there = {&from, sizeof from}, here = {&to, sizeof to};
     if (path == PATH_cma) return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof to;
-    if (path != PATH_xpmem || strcmp(option_text(OPTION_XPMEM), "off") == 0) return path != PATH_xpmem;
-    bool named = strcmp(option_text(OPTION_XPMEM), option_rows[OPTION_XPMEM].value) != 0; /* a stand-in needs no module */
+    if (path != PATH_xpmem || strcmp(option_text(OPTION_XPMEM), "off") == 0)
+        return path != PATH_xpmem;
+    /* A stand-in needs no module. */
+    bool named = strcmp(option_text(OPTION_XPMEM), option_rows[OPTION_XPMEM].value) != 0;
     return named || access("/dev/xpmem", R_OK | W_OK) == 0;
 }
 
@@ -66,50 +69,66 @@ static void print_options(void) {
     printf("Options: environment variables, or `mortar run --option NAME=VALUE`\n");
     for (int o = 0; o < OPTIONS; o++) {
         const struct option_row *row = &option_rows[o];
-        printf("  %-18s %-26s default %-13s %s\n", row->name, row->unit, *row->value ? row->value : "(none)", row->meaning);
-        if (strcmp(option_text((enum option)o), row->value) != 0) printf("  %-18s is set to %s\n", "", option_text((enum option)o));
+        printf("  %-18s %-26s default %-13s %s\n", row->name, row->unit,
+               *row->value ? row->value : "(none)", row->meaning);
+        if (strcmp(option_text((enum option)o), row->value) != 0)
+            printf("  %-18s is set to %s\n", "", option_text((enum option)o));
     }
 }
 
 static void print_tables(void) {
     printf("Collectives that mortar takes\n");
-    for (int c = 0; c < COLLECTIVES; c++) printf("  %-21s %s\n", collectives[c].name, collectives[c].about);
+    for (int c = 0; c < COLLECTIVES; c++)
+        printf("  %-21s %s\n", collectives[c].name, collectives[c].about);
     printf("Algorithms (a plan is written name(argument, ...), e.g. pull(morton))\n");
     for (int a = 0; a < count_of_algorithms; a++)
-        printf("  %-13s (%s)%*s %s\n", algorithms[a].name, algorithms[a].takes, 17 - (int)strlen(algorithms[a].takes), "",
-               algorithms[a].about);
+        printf("  %-13s (%s)%*s %s\n", algorithms[a].name, algorithms[a].takes,
+               17 - (int)strlen(algorithms[a].takes), "", algorithms[a].about);
     printf("Orders\n");
     for (int o = 0; o < ORDERS; o++) printf("  %-12s %s\n", orders[o].name, orders[o].about);
     printf("Copy kernels\n");
     for (int k = 0; k < KERNELS; k++)
-        printf("  %-12s %s%s\n", kernels[k].name, kernels[k].about, kernels[k].usable() ? "" : " (not here)");
-    printf("  %-12s plain for a block's first bytes, nt beyond: hybrid(64K); hybrid: as many as L2 cache / ranks\n", "hybrid");
+        printf("  %-12s %s%s\n", kernels[k].name, kernels[k].about,
+               kernels[k].usable() ? "" : " (not here)");
+    printf(
+        "  %-12s plain for a block's first bytes, nt beyond: hybrid(64K); hybrid: as many as L2 cache / ranks\n",
+        "hybrid");
     printf("Data paths (to buffers outside the shared heap, in a plan: e.g. pull(rows, cma))\n");
     for (int p = 0; p < PATHS; p++)
-        printf("  %-12s %s%s\n", data_paths[p].name, data_paths[p].about, path_here(p) ? "" : " (not here)");
+        printf("  %-12s %s%s\n", data_paths[p].name, data_paths[p].about,
+               path_here(p) ? "" : " (not here)");
 }
 
 /* --orders [P [DOMAINS]] */
 static int list_orders(int count, char **words) {
     uint64_t p = 0, domains = 2;
     bool fine = count < 1 || (parse_bytes(words[0], &p) == 0 && p > 0 && p <= 1 << 16);
-    if (fine && (count < 2 || (parse_bytes(words[1], &domains) == 0 && domains > 0 && domains <= p)))
+    if (fine &&
+        (count < 2 || (parse_bytes(words[1], &domains) == 0 && domains > 0 && domains <= p)))
         return print_orders((uint32_t)p, (uint32_t)domains);
-    fprintf(stderr, "mortar info: --orders takes a number of ranks, at most 65536, and one of domains, at most that of ranks\n");
+    fprintf(
+        stderr,
+        "mortar info: --orders takes a number of ranks, at most 65536, and one of domains, at most that of ranks\n");
     return 2;
 }
 
 int main(int count, char **words) {
     bool nodes = count == 4 && strcmp(words[3], "nodes") == 0;
-    if (count >= 3 && strcmp(words[1], "--plans") == 0 && (count == 3 || nodes)) return list_plans(words[2], nodes);
-    if (count >= 2 && count <= 4 && strcmp(words[1], "--orders") == 0) return list_orders(count - 2, words + 2);
+    if (count >= 3 && strcmp(words[1], "--plans") == 0 && (count == 3 || nodes))
+        return list_plans(words[2], nodes);
+    if (count >= 2 && count <= 4 && strcmp(words[1], "--orders") == 0)
+        return list_orders(count - 2, words + 2);
     if (count == 3 && strcmp(words[1], "--tuning") == 0) return explain_tuning(words[2]);
     if (count == 3 && strcmp(words[1], "--plan") == 0) return explain_plan(words[2]);
-    if (count > 3 && strcmp(words[1], "--merge") == 0) return merge_tuning(words[2], count - 3, words + 3);
-    if (count == 2 && strcmp(words[1], "--version") == 0) return printf("mortar %s\n", MORTAR_VERSION) < 0;
+    if (count > 3 && strcmp(words[1], "--merge") == 0)
+        return merge_tuning(words[2], count - 3, words + 3);
+    if (count == 2 && strcmp(words[1], "--version") == 0)
+        return printf("mortar %s\n", MORTAR_VERSION) < 0;
     if (count != 1) {
-        fprintf(stderr, "usage: mortar info [--plans COLLECTIVE [nodes] | --plan \"COLLECTIVE NODESxRANKS BYTES\" |\n"
-                        "                    --orders [RANKS [DOMAINS]] | --tuning FILE | --merge OUT FILE...]\n");
+        fprintf(
+            stderr,
+            "usage: mortar info [--plans COLLECTIVE [nodes] | --plan \"COLLECTIVE NODESxRANKS BYTES\" |\n"
+            "                    --orders [RANKS [DOMAINS]] | --tuning FILE | --merge OUT FILE...]\n");
         return 2;
     }
     options_check();

@@ -8,10 +8,12 @@
 
 struct figures;
 
-/* Prints every cell of every order for p ranks in so many domains, or, p == 0, what filling costs. Returns the exit code. */
+/* Prints every cell of every order for p ranks in so many domains, or, p == 0, what filling costs.
+ * Returns the exit code. */
 int print_orders(uint32_t p, uint32_t domains);
 
-/* Prints the plans of a collective, one per line; nodes: those for several nodes. Returns the exit code. */
+/* Prints the plans of a collective, one per line; nodes: those for several nodes. Returns the exit
+ * code. */
 int list_plans(const char *collective, bool nodes);
 
 /* Could this data path work on this machine? Between the ranks of a job the library tries. */
@@ -24,7 +26,8 @@ void print_machine(void);
 int explain_tuning(const char *path);
 int merge_tuning(const char *out, int count, char **paths);
 
-/* Prints what mortar would run for a call such as "alltoall 128x24 64", and why. Returns the exit code. */
+/* Prints what mortar would run for a call such as "alltoall 128x24 64", and why. Returns the exit
+ * code. */
 int explain_plan(const char *text);
 
 /* A node as there is none: with a processor for each rank, and otherwise as this machine. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine - what this machine offers to mortar, each line with the reason where something is missing. */
+/* machine - what this machine offers to mortar, each line with the reason where something is
+ * missing. */
 #define _GNU_SOURCE
 #include "info/info.h"
 
@@ -25,24 +26,30 @@ static void print_memory(void) {
     if (fd >= 0) error = segment_name(fd, &name);
     int again = fd < 0 || error ? -1 : segment_open(&name, true);
     printf("  %-18s %s\n", "memfd", fd >= 0 ? "yes" : strerror(-fd));
-    printf("  %-18s %s\n", "/proc/PID/fd", again >= 0 ? "yes" : "no: descriptors are sent over sockets instead");
+    printf("  %-18s %s\n", "/proc/PID/fd",
+           again >= 0 ? "yes" : "no: descriptors are sent over sockets instead");
     if (again >= 0) close(again);
     if (fd >= 0) close(fd);
     struct rlimit limit;
     bool maps = access("/proc/self/maps", R_OK) == 0 && access("/proc/self/task", R_OK) == 0;
-    printf("  %-18s %s\n", "static data", maps ? "MORTAR_ADOPT=on brings them into reach" : "stay private: /proc is not there");
+    printf("  %-18s %s\n", "static data",
+           maps ? "MORTAR_ADOPT=on brings them into reach" : "stay private: /proc is not there");
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-        printf("  %-18s %llu bytes (ulimit -v): the shared heap needs MORTAR_HEAP_BYTES per rank of the node\n", "address space",
-               (unsigned long long)limit.rlim_cur);
+        printf(
+            "  %-18s %llu bytes (ulimit -v): the shared heap needs MORTAR_HEAP_BYTES per rank of the node\n",
+            "address space", (unsigned long long)limit.rlim_cur);
 }
 
 static void print_cma(void) {
     char from[8] = "cookie", to[8] = "";
     struct iovec source = {from, sizeof from}, target = {to, sizeof to};
     ssize_t got = process_vm_readv(getpid(), &target, 1, &source, 1, 0);
-    printf("  %-18s %s%s\n", "CMA", got == sizeof from ? "yes" : "no: ", got == sizeof from ? "" : strerror(errno));
+    printf("  %-18s %s%s\n", "CMA",
+           got == sizeof from ? "yes" : "no: ", got == sizeof from ? "" : strerror(errno));
     printf("  %-18s %s\n", "XPMEM",
-           access("/dev/xpmem", R_OK | W_OK) == 0 ? "yes" : "no: /dev/xpmem is not there (kernel module xpmem)");
+           access("/dev/xpmem", R_OK | W_OK) == 0
+               ? "yes"
+               : "no: /dev/xpmem is not there (kernel module xpmem)");
 }
 
 void print_machine(void) {
@@ -50,12 +57,18 @@ void print_machine(void) {
     struct processors set = machine_processors();
     const struct machine_facts *facts = machine_facts();
     printf("This machine\n");
-    printf("  %-18s %s\n", "model", *facts->cpu ? facts->cpu : "not known (is libhwloc.so.15 installed?)");
-    printf("  %-18s %d, for this process %d\n", "processors", facts->processors, processors_count(&set));
-    printf("  %-18s %zu KiB L1d, %zu KiB L2, %zu KiB L3\n", "caches", facts->l1d >> 10, facts->l2 >> 10, facts->l3 >> 10);
-    if (launcher_local_ranks() > 0) printf("  %-18s %d\n", "ranks on this node", launcher_local_ranks());
-    printf("  %-18s %d NUMA, %d sockets, %d L3\n", "domains", facts->numa, facts->sockets, facts->l3s);
-    static const char *const kinds[] = {"NUMA node", "socket", "L3 cache", "none: all ranks are in one"};
+    printf("  %-18s %s\n", "model",
+           *facts->cpu ? facts->cpu : "not known (is libhwloc.so.15 installed?)");
+    printf("  %-18s %d, for this process %d\n", "processors", facts->processors,
+           processors_count(&set));
+    printf("  %-18s %zu KiB L1d, %zu KiB L2, %zu KiB L3\n", "caches", facts->l1d >> 10,
+           facts->l2 >> 10, facts->l3 >> 10);
+    if (launcher_local_ranks() > 0)
+        printf("  %-18s %d\n", "ranks on this node", launcher_local_ranks());
+    printf("  %-18s %d NUMA, %d sockets, %d L3\n", "domains", facts->numa, facts->sockets,
+           facts->l3s);
+    static const char *const kinds[] = {"NUMA node", "socket", "L3 cache",
+                                        "none: all ranks are in one"};
     printf("  %-18s %s\n", "  memory domain", kinds[machine_domain_kind()]);
     print_memory();
     print_cma();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* orders - `mortar info --orders P [DOMAINS]`: every part of every order, as the library fills it, one cell per line of CSV; for
- * pictures and other tools. `mortar info --orders`: what filling one part costs. numa(...) with ranks that sit in so many domains
- * of neighbours, 2 unless said otherwise. */
+/* orders - `mortar info --orders P [DOMAINS]`: every part of every order, as the library fills it,
+ * one cell per line of CSV; for pictures and other tools. `mortar info --orders`: what filling one
+ * part costs. numa(...) with ranks that sit in so many domains of neighbours, 2 unless said
+ * otherwise. */
 #include "info/info.h"
 
 #include "base/base.h"
@@ -10,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The walks: all orders, and those that nest with each order inside. name: 32 bytes. False at the end. */
+/* The walks: all orders, and those that nest with each order inside. name: 32 bytes. False at the
+ * end. */
 static bool next_walk(struct walk *walk, bool first, char *name) {
     int order = first ? 0 : (int)walk->order, inner = first ? 0 : (int)walk->inner + 1;
     if (!first && !orders[order].nests) order++, inner = 0;
@@ -18,12 +20,15 @@ static bool next_walk(struct walk *walk, bool first, char *name) {
     if (order < ORDERS && inner == ORDERS) order++, inner = 0;
     if (order == ORDERS) return false;
     *walk = (struct walk){(enum order_id)order, (enum order_id)inner};
-    snprintf(name, 32, orders[order].nests ? "%s(%s)" : "%s", orders[order].name, orders[inner].name);
+    snprintf(name, 32, orders[order].nests ? "%s(%s)" : "%s", orders[order].name,
+             orders[inner].name);
     return true;
 }
 
 static struct matrix matrix_of(uint32_t p, const uint32_t *domain_of, struct walk walk) {
-    return (struct matrix){.p = p, .domain_of = domain_of, .inner = orders[walk.order].nests ? &orders[walk.inner] : NULL};
+    return (struct matrix){.p = p,
+                           .domain_of = domain_of,
+                           .inner = orders[walk.order].nests ? &orders[walk.inner] : NULL};
 }
 
 static void print_cells(uint32_t p, const uint32_t *domain_of, struct cell *cells) {
@@ -34,7 +39,8 @@ static void print_cells(uint32_t p, const uint32_t *domain_of, struct cell *cell
         for (uint32_t worker = 0; worker < p; worker++) {
             struct matrix matrix = matrix_of(p, domain_of, walk);
             orders[walk.order].fill(&matrix, worker, cells);
-            for (uint32_t k = 0; k < p; k++) printf("%s,%u,%u,%u,%u\n", name, worker, k, cells[k].source, cells[k].dest);
+            for (uint32_t k = 0; k < p; k++)
+                printf("%s,%u,%u,%u,%u\n", name, worker, k, cells[k].source, cells[k].dest);
         }
 }
 
@@ -44,7 +50,8 @@ static int compare(const void *a, const void *b) {
 }
 
 /* To fill one part, per cell: the median over 15 workers, each the best of some tries. */
-static double nanoseconds(uint32_t p, const uint32_t *domain_of, struct walk walk, struct cell *cells) {
+static double nanoseconds(uint32_t p, const uint32_t *domain_of, struct walk walk,
+                          struct cell *cells) {
     enum { workers = 15, tries = 7 };
     double took[workers];
     struct matrix matrix = matrix_of(p, domain_of, walk);
@@ -70,7 +77,8 @@ static void print_costs(uint32_t domains, uint32_t *domain_of, struct cell *cell
     enum { count = sizeof sizes / sizeof *sizes };
     struct walk walk = {0};
     char name[32];
-    printf("Filling one rank's part, nanoseconds per cell; numa with %u domains\n%-18s", domains, "ranks");
+    printf("Filling one rank's part, nanoseconds per cell; numa with %u domains\n%-18s", domains,
+           "ranks");
     for (int i = 0; i < count; i++) printf("%7u", sizes[i]);
     printf("\n%-18s", "bytes per rank");
     for (int i = 0; i < count; i++) printf("%7zu", sizes[i] * sizeof *cells);

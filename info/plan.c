@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan - `mortar info --plan "alltoall 128x24 64"`: what mortar would run on so many nodes with so many ranks each, the plans that
- * it weighs, and what their expected time consists of: of the latency of messages, of what they cost the ranks, of their bytes, and
- * of what is done inside the nodes. Each part is the time that would be spared if it cost nothing. */
+/* plan - `mortar info --plan "alltoall 128x24 64"`: what mortar would run on so many nodes with so
+ * many ranks each, the plans that it weighs, and what their expected time consists of: of the
+ * latency of messages, of what they cost the ranks, of their bytes, and of what is done inside the
+ * nodes. Each part is the time that would be spared if it cost nothing. */
 #include "info/info.h"
 
 #include "plan/plan.h"
@@ -35,7 +36,8 @@ static bool read_map(const char *text, struct question *q) {
     for (const char *at = text; *at;) {
         char *end;
         long count = strtol(at, &end, 10);
-        if (end == at || count < 1 || count > most_asked_ranks - q->p || (*end && *end != ',')) return false;
+        if (end == at || count < 1 || count > most_asked_ranks - q->p || (*end && *end != ','))
+            return false;
         for (int first = q->p; q->p < first + (int)count; q->p++) q->lowest[q->p] = first;
         q->nodes++;
         at = *end ? end + 1 : end;
@@ -54,15 +56,19 @@ static const char *read_question(const char *text, struct question *q) {
     while (c < COLLECTIVES && strcmp(collective_names[c], collective) != 0) c++;
     if (length > 1 && toupper((unsigned char)size[length - 1]) == 'B') size[length - 1] = 0;
     if (words >= 1 && c == COLLECTIVES)
-        snprintf(why, sizeof why, "mortar takes no collective named \"%s\" (mortar info lists them)", collective);
+        snprintf(why, sizeof why,
+                 "mortar takes no collective named \"%s\" (mortar info lists them)", collective);
     else if (words < 2) snprintf(why, sizeof why, "words are missing");
-    else if (!read_map(map, q)) snprintf(why, sizeof why, "\"%s\" are no nodes of at most %d ranks", map, most_asked_ranks);
+    else if (!read_map(map, q))
+        snprintf(why, sizeof why, "\"%s\" are no nodes of at most %d ranks", map, most_asked_ranks);
     else if (q->p < 2) snprintf(why, sizeof why, "one rank alone has nothing to do");
-    else if (parse_bytes(size, &bytes) != 0) snprintf(why, sizeof why, "\"%s\" is no number of bytes, as 64, 4K or 1M", size);
+    else if (parse_bytes(size, &bytes) != 0)
+        snprintf(why, sizeof why, "\"%s\" is no number of bytes, as 64, 4K or 1M", size);
     else if (*more) snprintf(why, sizeof why, "\"%s\" is left over", more);
     else {
         q->collective = (enum collective)c;
-        q->shape = (struct shape){.collective = (enum collective)c, .bytes = bytes, .unsized = words == 2};
+        q->shape =
+            (struct shape){.collective = (enum collective)c, .bytes = bytes, .unsized = words == 2};
         return NULL;
     }
     return why;
@@ -83,7 +89,8 @@ struct figures imagined_node(int ranks) {
     return node;
 }
 
-static double parts(const struct figures *f, const struct shape *asked, const struct plan *plan, double part[5]) {
+static double parts(const struct figures *f, const struct shape *asked, const struct plan *plan,
+                    double part[5]) {
     const struct shape priced = shape_priced(f, asked), *shape = &priced;
     double all = plan->algorithm->code->cost(f, shape, &plan->arguments), rest = all;
     for (int i = 0; i < 4; i++) {
@@ -106,11 +113,14 @@ static void print_far(const struct figures *f, const struct shape *shape) {
     int count = plan_candidates(f, shape, true, candidates, most_candidates);
     printf(
         "  network: latency %.2f us, %.2f us of a rank for each message, %.2f us of a node, %.2f GB/s a rank, %.2f GB/s a node\n",
-        net->latency * 1e6, net->overhead * 1e6, net->gap * 1e6, 1e-9 / net->byte, 1e-9 / net->node_byte);
+        net->latency * 1e6, net->overhead * 1e6, net->gap * 1e6, 1e-9 / net->byte,
+        1e-9 / net->node_byte);
     if (net->one > 0 || net->many > 0)
-        printf("  when all nodes send at once bytes take %.2f times as long, one message of each at a time; very many %.2f\n",
-               1 + net->one, 1 + net->many);
-    printf("  %-48s %10s = %9s %9s %9s %10s %9s us\n", "plan", "us", "latency", "messages", "bytes", "contention", "in nodes");
+        printf(
+            "  when all nodes send at once bytes take %.2f times as long, one message of each at a time; very many %.2f\n",
+            1 + net->one, 1 + net->many);
+    printf("  %-48s %10s = %9s %9s %9s %10s %9s us\n", "plan", "us", "latency", "messages", "bytes",
+           "contention", "in nodes");
     for (int i = 0, rows = 0; i < count && rows < shown; i++) {
         struct plan plan;
         char why[192];
@@ -118,13 +128,15 @@ static void print_far(const struct figures *f, const struct shape *shape) {
         plan_parse(candidates[i].text, &plan, why, sizeof why);
         if (!plan.algorithm->code->run || candidates[i].seconds < 0) continue;
         double all = parts(f, shape, &plan, part);
-        printf("%c %-48s %10.2f = %9.2f %9.2f %9.2f %10.2f %9.2f\n", rows++ ? ' ' : '*', plan.text, all * 1e6, part[0] * 1e6,
-               part[1] * 1e6, part[2] * 1e6, part[3] * 1e6, part[4] * 1e6);
+        printf("%c %-48s %10.2f = %9.2f %9.2f %9.2f %10.2f %9.2f\n", rows++ ? ' ' : '*', plan.text,
+               all * 1e6, part[0] * 1e6, part[1] * 1e6, part[2] * 1e6, part[3] * 1e6,
+               part[4] * 1e6);
     }
-    printf("%d plans in all; * is the model's choice: of those within a twentieth of the cheapest the one whose nodes send\n"
-           "the fewest messages, and fewest at a time. The host MPI's own time is not known beforehand: it is measured in the\n"
-           "program (MORTAR_TUNE), and runs where it is faster%s.\n",
-           count, net->measured ? "" : ", and until then as long as nobody has measured the network");
+    printf(
+        "%d plans in all; * is the model's choice: of those within a twentieth of the cheapest the one whose nodes send\n"
+        "the fewest messages, and fewest at a time. The host MPI's own time is not known beforehand: it is measured in the\n"
+        "program (MORTAR_TUNE), and runs where it is faster%s.\n",
+        count, net->measured ? "" : ", and until then as long as nobody has measured the network");
 }
 
 /* Of each algorithm the usual variant. */
@@ -134,8 +146,10 @@ static void print_near(const struct figures *f, const struct shape *shape) {
     printf("  %-32s %10s\n", "plan", "us");
     for (int i = 0; i < count; i++)
         if (candidates[i].variant == USUAL && candidates[i].seconds >= 0)
-            printf("%c %-32s %10.2f\n", i == 0 ? '*' : ' ', candidates[i].text, candidates[i].seconds * 1e6);
-    printf("* is what mortar begins with, where a processor is there for each rank and buffers are in the shared heap.\n");
+            printf("%c %-32s %10.2f\n", i == 0 ? '*' : ' ', candidates[i].text,
+                   candidates[i].seconds * 1e6);
+    printf(
+        "* is what mortar begins with, where a processor is there for each rank and buffers are in the shared heap.\n");
 }
 
 /* Of the tuning file, if it says what the network does; else the usual one. */
@@ -159,17 +173,21 @@ int explain_plan(const char *text) {
     const char *why = read_question(text, &q);
     if (!why && places_make(&places, q.p, q.lowest) != 0) why = "out of memory";
     if (why) {
-        fprintf(stderr,
-                "mortar info: \"%s\" is no call: %s; expected a collective, nodes x ranks (or the ranks of each node), and the "
-                "bytes of a block, for instance \"alltoall 128x24 64\" or \"allreduce 5,3,1 1K\"\n",
-                text, why);
+        fprintf(
+            stderr,
+            "mortar info: \"%s\" is no call: %s; expected a collective, nodes x ranks (or the ranks of each node), and the "
+            "bytes of a block, for instance \"alltoall 128x24 64\" or \"allreduce 5,3,1 1K\"\n",
+            text, why);
         free(q.lowest);
         return 2;
     }
     char blocks[64] = "";
-    if (q.shape.unsized && q.collective != COLL_barrier) snprintf(blocks, sizeof blocks, ", blocks of which nobody knows the size");
-    else if (q.collective != COLL_barrier) snprintf(blocks, sizeof blocks, ", blocks of %zu bytes", q.shape.bytes);
-    printf("%s on %d ranks, %d node%s%s\n", collective_names[q.collective], q.p, q.nodes, q.nodes > 1 ? "s" : "", blocks);
+    if (q.shape.unsized && q.collective != COLL_barrier)
+        snprintf(blocks, sizeof blocks, ", blocks of which nobody knows the size");
+    else if (q.collective != COLL_barrier)
+        snprintf(blocks, sizeof blocks, ", blocks of %zu bytes", q.shape.bytes);
+    printf("%s on %d ranks, %d node%s%s\n", collective_names[q.collective], q.p, q.nodes,
+           q.nodes > 1 ? "s" : "", blocks);
     struct figures node = imagined_node(places.most), figures = figures_over(&places, &node);
     if (q.nodes == 1) {
         print_near(&node, &q.shape);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plans - `mortar info --plans COLLECTIVE [nodes]`: one plan per line, what tests and sweeps enumerate. For one node every
- * algorithm with each of its arguments; for several what the planner weighs, on a team that can run everything. */
+/* plans - `mortar info --plans COLLECTIVE [nodes]`: one plan per line, what tests and sweeps
+ * enumerate. For one node every algorithm with each of its arguments; for several what the planner
+ * weighs, on a team that can run everything. */
 #include "info/info.h"
 
 #include "plan/plan.h"
@@ -21,16 +22,19 @@ static void print_plans(const struct algorithm *row) {
         for (int o = 0; o < ORDERS; o++)
             for (int inner = 0; inner < (orders[o].nests ? (int)ORDERS : 1); inner++)
                 if (!orders[o].nests) printf("%s(%s)\n", row->name, orders[o].name);
-                else if (!orders[inner].nests) printf("%s(%s(%s))\n", row->name, orders[o].name, orders[inner].name);
+                else if (!orders[inner].nests)
+                    printf("%s(%s(%s))\n", row->name, orders[o].name, orders[inner].name);
     for (int path = 0; path < PATHS && strstr(row->takes, "path"); path++) {
         if (path == PATH_stage || path == PATH_heap || !path_here(path)) continue;
         for (int own = 0; own < 2; own++)
-            printf("%s(%s, %s, %s)\n", row->name, orders[first_order(own)].name, kernels[0].name, paths[path].name);
+            printf("%s(%s, %s, %s)\n", row->name, orders[first_order(own)].name, kernels[0].name,
+                   paths[path].name);
     }
     const char *order = strstr(row->takes, "order") ? "rows, " : "";
     if (strstr(row->takes, "kernel") && kernels[KERNEL_nt].usable())
         printf("%s(%snt)\n%s(%shybrid(1000))\n", row->name, order, row->name, order);
-    if (strstr(row->takes, "chunk")) printf("%s(192)\n", row->name); /* rounds of an odd, short length */
+    /* Rounds of an odd, short length. */
+    if (strstr(row->takes, "chunk")) printf("%s(192)\n", row->name);
 }
 
 /* Four nodes with two ranks each, and short blocks of which all know the size. */
@@ -56,10 +60,12 @@ int list_plans(const char *collective, bool nodes) {
         if (strcmp(collective_names[c], collective) != 0) continue;
         if (nodes) return print_far_plans(c);
         for (int a = 0; a < ALGORITHMS; a++)
-            if (among(c, algorithms[a].collectives) && algorithms[a].code->where == ON_NODE) print_plans(&algorithms[a]);
+            if (among(c, algorithms[a].collectives) && algorithms[a].code->where == ON_NODE)
+                print_plans(&algorithms[a]);
         return 0;
     }
-    fprintf(stderr, "mortar info: \"%s\" is no collective that mortar takes; expected one of:", collective);
+    fprintf(stderr,
+            "mortar info: \"%s\" is no collective that mortar takes; expected one of:", collective);
     for (int c = 0; c < COLLECTIVES; c++) fprintf(stderr, " %s", collective_names[c]);
     fputc('\n', stderr);
     return 2;

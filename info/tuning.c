@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tuning - `mortar info --tuning FILE` explains a tuning file, `mortar info --merge OUT FILE...` makes one of several. */
+/* tuning - `mortar info --tuning FILE` explains a tuning file, `mortar info --merge OUT FILE...`
+ * makes one of several. */
 #include "info/info.h"
 
 #include "tuning/tuning.h"
@@ -7,19 +8,25 @@
 #include <stdio.h>
 #include <string.h>
 
-static int cannot(const char *path, const char *why) { return fprintf(stderr, "mortar info: %s: %s\n", path, why), 1; }
+static int cannot(const char *path, const char *why) {
+    return fprintf(stderr, "mortar info: %s: %s\n", path, why), 1;
+}
 
 static void explain_network(const struct network_facts *network) {
     if (network->pairs == 0) return;
-    printf("network, measured %s with %d pair%s between %s: latency %.4g us, send %.4g us, receive %.4g us,\n", network->date,
-           network->pairs, network->pairs == 1 ? "" : "s", network->between, network->latency_seconds * 1e6,
-           network->send_seconds * 1e6, network->receive_seconds * 1e6);
-    printf("  a message every %.4g us from one rank, every %.4g us from a node; %.4g GB/s from one rank, %.4g GB/s from a node\n",
-           network->message_seconds * 1e6, network->node_message_seconds * 1e6, 1e-9 / network->byte_seconds,
-           1e-9 / network->node_byte_seconds);
+    printf(
+        "network, measured %s with %d pair%s between %s: latency %.4g us, send %.4g us, receive %.4g us,\n",
+        network->date, network->pairs, network->pairs == 1 ? "" : "s", network->between,
+        network->latency_seconds * 1e6, network->send_seconds * 1e6,
+        network->receive_seconds * 1e6);
+    printf(
+        "  a message every %.4g us from one rank, every %.4g us from a node; %.4g GB/s from one rank, %.4g GB/s from a node\n",
+        network->message_seconds * 1e6, network->node_message_seconds * 1e6,
+        1e-9 / network->byte_seconds, 1e-9 / network->node_byte_seconds);
     if (network->one_partner_ratio > 0 && network->many_partners_ratio > 0)
-        printf("  when all nodes send at once bytes take %.4g times as long, to one node at a time, and %.4g times, to very many\n",
-               network->one_partner_ratio, network->many_partners_ratio);
+        printf(
+            "  when all nodes send at once bytes take %.4g times as long, to one node at a time, and %.4g times, to very many\n",
+            network->one_partner_ratio, network->many_partners_ratio);
 }
 
 int explain_tuning(const char *path) {
@@ -31,17 +38,23 @@ int explain_tuning(const char *path) {
         struct tuning_set here;
         tuning_here(&here, set->mpi); /* which MPI library a program will use is not known here */
         bool fits = tuning_fits(set, &here, why, sizeof why);
-        printf("%s, %s, %s, mortar %s, %s\n", set->machine.cpu, set->mpi, set->kernel, set->mortar, set->date);
-        printf("%s%s\n", fits ? "fits this machine, for programs that use this MPI library" : "does not fit: ", fits ? "" : why);
+        printf("%s, %s, %s, mortar %s, %s\n", set->machine.cpu, set->mpi, set->kernel, set->mortar,
+               set->date);
+        printf("%s%s\n",
+               fits ? "fits this machine, for programs that use this MPI library"
+                    : "does not fit: ",
+               fits ? "" : why);
         explain_network(&set->network);
         if (set->count == 0) continue;
-        printf("%-12s %5s %5s %7s %-8s %10s %10s %12s %12s  %-16s %s\n", "collective", "ranks", "nodes", "domains", "buffers",
-               "from", "to", "seconds", "native", "gain (interval)", "plan");
+        printf("%-12s %5s %5s %7s %-8s %10s %10s %12s %12s  %-16s %s\n", "collective", "ranks",
+               "nodes", "domains", "buffers", "from", "to", "seconds", "native", "gain (interval)",
+               "plan");
         for (int e = 0; e < set->count; e++) {
             const struct tuning_entry *x = &set->entries[e];
-            printf("%-12s %5d %5d %7d %-8s %10zu %10zu %12.4g %12.4g  %.2f (%.2f-%.2f) %s\n", x->collective, x->ranks, x->nodes,
-                   x->domains, x->nodes > 1 ? "any" : x->buffers, x->from, x->to, x->seconds, x->native_seconds, x->gain,
-                   x->gain_interval[0], x->gain_interval[1], x->plan);
+            printf("%-12s %5d %5d %7d %-8s %10zu %10zu %12.4g %12.4g  %.2f (%.2f-%.2f) %s\n",
+                   x->collective, x->ranks, x->nodes, x->domains, x->nodes > 1 ? "any" : x->buffers,
+                   x->from, x->to, x->seconds, x->native_seconds, x->gain, x->gain_interval[0],
+                   x->gain_interval[1], x->plan);
         }
     }
     tuning_free(&file);

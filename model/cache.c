@@ -12,7 +12,8 @@ bool cache_make(struct cache *cache, const struct cache_shape *shape, uint32_t l
     memset(cache, 0, sizeof *cache);
     if (lines == 0 || ways == 0 || lines % ways != 0 || lines > UINT32_MAX) return false;
     if (shape->policy == POLICY_tree && (ways > 8 || (ways & (ways - 1)) != 0)) return false;
-    *cache = (struct cache){.ways = (uint32_t)ways, .sets = (uint32_t)(lines / ways), .policy = shape->policy};
+    *cache = (struct cache){
+        .ways = (uint32_t)ways, .sets = (uint32_t)(lines / ways), .policy = shape->policy};
     cache->scattered = shape->scattered && cache->sets > 64 && cache->sets % 64 == 0;
     cache->lines = calloc(lines, sizeof *cache->lines);
     if (cache->policy != POLICY_lru) cache->state = calloc(lines, 1);
@@ -43,8 +44,8 @@ static uint32_t *find(const struct cache *cache, uint32_t line, size_t *first) {
     return NULL;
 }
 
-/* The tree: bit n of the set's first state byte says on which side of node n the next line falls; a use turns the bits on its
- * way. */
+/* The tree: bit n of the set's first state byte says on which side of node n the next line falls; a
+ * use turns the bits on its way. */
 static void tree_use(uint8_t *bits, uint32_t ways, uint32_t way) {
     uint32_t node = 1;
     for (uint32_t half = ways / 2; half > 0; half /= 2) {
@@ -114,7 +115,8 @@ uint32_t cache_fill(struct cache *cache, uint32_t line) {
     uint32_t gone = set[way];
     set[way] = line;
     used(cache, first, way);
-    if (cache->policy == POLICY_age) cache->state[first + way] = 2; /* young only when it is used again */
+    /* Young only when it is used again. */
+    if (cache->policy == POLICY_age) cache->state[first + way] = 2;
     return gone;
 }
 

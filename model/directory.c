@@ -20,7 +20,8 @@ bool directory_make(struct directory *directory, uint64_t most_lines) {
 void directory_free(struct directory *directory) { free(directory->places); }
 
 struct holders *directory_find(const struct directory *directory, uint32_t line) {
-    for (uint64_t i = home(directory, line); directory->places[i].line != 0; i = (i + 1) & directory->mask)
+    for (uint64_t i = home(directory, line); directory->places[i].line != 0;
+         i = (i + 1) & directory->mask)
         if (directory->places[i].line == line) return &directory->places[i];
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* directory.h - who holds which line: one entry per line that is in any cache of the node. Not a cache of the machine: the
- * simulator's own book, from which it sees where a line is served from and whom a store has to invalidate. */
+/* directory.h - who holds which line: one entry per line that is in any cache of the node. Not a
+ * cache of the machine: the simulator's own book, from which it sees where a line is served from
+ * and whom a store has to invalidate. */
 #ifndef MORTAR_DIRECTORY_H
 #define MORTAR_DIRECTORY_H
 
@@ -23,7 +24,8 @@ bool directory_make(struct directory *directory, uint64_t most_lines);
 void directory_free(struct directory *directory);
 /* NULL: nobody holds it. What it returns is good until the next add or remove. */
 struct holders *directory_find(const struct directory *directory, uint32_t line);
-struct holders *directory_add(struct directory *directory, uint32_t line); /* finds it, or makes an entry without holders */
+/* Finds it, or makes an entry without holders. */
+struct holders *directory_add(struct directory *directory, uint32_t line);
 void directory_remove(struct directory *directory, struct holders *entry);
 
 #endif

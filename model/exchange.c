@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* exchange - which lines the ranks of a node touch in one collective: the benchmark of li2018, figure 9, around the algorithm
- * `pull` (src/coll/node/pull.c). Rank r runs on core r. Ranks take turns, a few lines each. */
+/* exchange - which lines the ranks of a node touch in one collective: the benchmark of li2018,
+ * figure 9, around the algorithm `pull` (src/coll/node/pull.c). Rank r runs on core r. Ranks take
+ * turns, a few lines each. */
 #include "cachesim.h"
 
 #include "order/order.h"
@@ -8,14 +9,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { turn = 64 }; /* lines that a rank copies before the next one goes on: 4 KiB, or a block if that is less */
+/* Lines that a rank copies before the next one goes on: 4 KiB, or a block if that is less. */
+enum { turn = 64 };
 
 /* Where things lie, in lines from 1 up. Each rank has a region: send buffer, receive buffer. */
 struct places {
     uint32_t per_page, region; /* lines of a page, of a region */
-    uint64_t recv;             /* bytes from a region's start, where the send buffer is, to the receive buffer */
-    uint32_t control, posts;   /* arrived, epoch; one line per rank, twice */
-    uint32_t own, own_size;    /* each rank's step list and table of peers */
+    /* Bytes from a region's start, where the send buffer is, to the receive buffer. */
+    uint64_t recv;
+    uint32_t control, posts; /* arrived, epoch; one line per rank, twice */
+    uint32_t own, own_size;  /* each rank's step list and table of peers */
     uint32_t leaves, leaf_lines, directories, directory_lines; /* page tables of each core */
 };
 
@@ -34,10 +37,13 @@ static bool place(struct trace *t, const struct machine *m) {
     uint64_t p = x->ranks, per_page = m->page_bytes / m->line_bytes, block = x->bytes;
     uint64_t recv = up(block * (x->alltoall ? p : 1), m->line_bytes), bytes = recv + block * p;
     /* Regions start at multiples of what one line of a page directory covers: 8 x 512 pages. */
-    uint64_t step = per_page * 512 * 8, region = up(bytes / m->line_bytes + 1 + per_page, x->bare ? per_page : step);
-    uint64_t own_size = up(up(p * sizeof(struct cell), m->line_bytes) / m->line_bytes * 2, 64), next = step;
+    uint64_t step = per_page * 512 * 8,
+             region = up(bytes / m->line_bytes + 1 + per_page, x->bare ? per_page : step);
+    uint64_t own_size = up(up(p * sizeof(struct cell), m->line_bytes) / m->line_bytes * 2, 64),
+             next = step;
     next += p * region;
-    uint64_t pages = next / per_page + 1, leaf_lines = up(pages / 8 + 1, 64), directory_lines = up(pages / 4096 + 1, 64);
+    uint64_t pages = next / per_page + 1, leaf_lines = up(pages / 8 + 1, 64),
+             directory_lines = up(pages / 4096 + 1, 64);
     uint64_t control = next, own = control + up(2 + 2 * p, 64), leaves = own + p * own_size;
     uint64_t directories = leaves + p * leaf_lines, end = directories + p * directory_lines;
     if (end > UINT32_MAX) return false;
@@ -53,18 +59,22 @@ static bool place(struct trace *t, const struct machine *m) {
                             .directories = (uint32_t)directories,
                             .directory_lines = (uint32_t)directory_lines};
     for (uint32_t r = 0; r < p; r++)
-        node_tables(t->node, r, t->at.leaves + r * t->at.leaf_lines, t->at.directories + r * t->at.directory_lines);
+        node_tables(t->node, r, t->at.leaves + r * t->at.leaf_lines,
+                    t->at.directories + r * t->at.directory_lines);
     return true;
 }
 
-static uint32_t region_of(const struct places *at, uint32_t rank) { return at->per_page * 512 * 8 + rank * at->region; }
+static uint32_t region_of(const struct places *at, uint32_t rank) {
+    return at->per_page * 512 * 8 + rank * at->region;
+}
 
 static bool fill_cells(struct trace *t, const struct machine *m) {
     uint32_t p = t->exchange->ranks, domains[most_cores];
     for (uint32_t r = 0; r < p; r++) domains[r] = r / (m->cores / m->domains);
     struct matrix matrix = {.p = p, .domain_of = domains, .inner = t->exchange->inner};
     t->cells = malloc((size_t)p * p * sizeof *t->cells);
-    for (uint32_t r = 0; t->cells && r < p; r++) t->exchange->order->fill(&matrix, r, t->cells + (size_t)r * p);
+    for (uint32_t r = 0; t->cells && r < p; r++)
+        t->exchange->order->fill(&matrix, r, t->cells + (size_t)r * p);
     return t->cells != NULL;
 }
 
@@ -72,15 +82,18 @@ struct span {
     uint64_t first, last; /* lines */
 };
 
-static struct span span_of(uint32_t line_bytes, uint64_t start_line, uint64_t offset, uint64_t bytes) {
-    return (struct span){start_line + offset / line_bytes, start_line + (offset + bytes - 1) / line_bytes};
+static struct span span_of(uint32_t line_bytes, uint64_t start_line, uint64_t offset,
+                           uint64_t bytes) {
+    return (struct span){start_line + offset / line_bytes,
+                         start_line + (offset + bytes - 1) / line_bytes};
 }
 
-/* Each rank walks through its send buffer, then its receive buffer. Of very long ones only the end is walked: what four times fills
- * every cache has pushed out all that came before. */
+/* Each rank walks through its send buffer, then its receive buffer. Of very long ones only the end
+ * is walked: what four times fills every cache has pushed out all that came before. */
 static void touch(struct trace *t, const struct machine *m) {
     uint64_t p = t->exchange->ranks, block = t->exchange->bytes;
-    uint64_t most = 4 * (m->l3.bytes / (m->cores / m->domains) + m->l2.bytes + m->l1.bytes) / t->line_bytes;
+    uint64_t most =
+        4 * (m->l3.bytes / (m->cores / m->domains) + m->l2.bytes + m->l1.bytes) / t->line_bytes;
     struct span send = span_of(t->line_bytes, 0, 0, block * (t->exchange->alltoall ? p : 1));
     struct span recv = span_of(t->line_bytes, 0, t->at.recv, block * p);
     uint64_t all = recv.last + 1;
@@ -92,7 +105,8 @@ static void touch(struct trace *t, const struct machine *m) {
             }
 }
 
-/* As src/reach/sync.c does it: all add themselves to one counter, the last one writes the word that the others wait for. */
+/* As src/reach/sync.c does it: all add themselves to one counter, the last one writes the word that
+ * the others wait for. */
 static void barrier(struct trace *t) {
     uint32_t p = t->exchange->ranks;
     for (uint32_t r = 0; r < p; r++) {
@@ -107,7 +121,8 @@ static void barrier(struct trace *t) {
 /* What is read before a block can be copied: the step, the two peers' bases, their posts. */
 static void look_up(struct trace *t, uint32_t rank, uint32_t k, struct cell cell) {
     uint32_t own = t->at.own + rank * t->at.own_size, peers = own + t->at.own_size / 2;
-    uint32_t cells_per_line = t->line_bytes / (uint32_t)sizeof cell, bases_per_line = t->line_bytes / 8;
+    uint32_t cells_per_line = t->line_bytes / (uint32_t)sizeof cell,
+             bases_per_line = t->line_bytes / 8;
     node_access(t->node, rank, own + k / cells_per_line, LOAD | KNOWN);
     node_access(t->node, rank, peers + cell.source / bases_per_line, LOAD | KNOWN);
     node_access(t->node, rank, peers + cell.dest / bases_per_line, LOAD | KNOWN);
@@ -115,33 +130,40 @@ static void look_up(struct trace *t, uint32_t rank, uint32_t k, struct cell cell
     node_access(t->node, rank, t->at.posts + cell.dest, LOAD);
 }
 
-/* Copies up to `turn` lines of the k-th block of a rank, from `from` on. Returns whether the block is done. */
+/* Copies up to `turn` lines of the k-th block of a rank, from `from` on. Returns whether the block
+ * is done. */
 static bool copy_some(struct trace *t, uint32_t rank, uint32_t k, uint64_t from) {
     const struct exchange *x = t->exchange;
     struct cell cell = t->cells[(size_t)rank * x->ranks + k];
-    struct span load = span_of(t->line_bytes, region_of(&t->at, cell.source), x->alltoall ? cell.dest * x->bytes : 0, x->bytes);
-    struct span store = span_of(t->line_bytes, region_of(&t->at, cell.dest), t->at.recv + cell.source * x->bytes, x->bytes);
+    struct span load = span_of(t->line_bytes, region_of(&t->at, cell.source),
+                               x->alltoall ? cell.dest * x->bytes : 0, x->bytes);
+    struct span store = span_of(t->line_bytes, region_of(&t->at, cell.dest),
+                                t->at.recv + cell.source * x->bytes, x->bytes);
     bool past = x->nontemporal && x->bytes >= x->nontemporal;
     if (from == 0 && !x->bare) look_up(t, rank, k, cell);
     for (uint64_t i = from; i < from + turn; i++) {
         if (load.first + i > load.last && store.first + i > store.last) return true;
         if (load.first + i <= load.last) {
-            if (t->ahead && x->sample <= 1) node_prefetch(t->node, rank, (uint32_t)(load.first + i + t->ahead));
+            if (t->ahead && x->sample <= 1)
+                node_prefetch(t->node, rank, (uint32_t)(load.first + i + t->ahead));
             node_load(t->node, rank, (uint32_t)(load.first + i));
         }
-        if (store.first + i <= store.last) (past ? node_store_past : node_store)(t->node, rank, (uint32_t)(store.first + i));
+        if (store.first + i <= store.last)
+            (past ? node_store_past : node_store)(t->node, rank, (uint32_t)(store.first + i));
     }
     return load.first + from + turn > load.last && store.first + from + turn > store.last;
 }
 
-/* The rank whose core has used up the least time goes on: who finds in L3 what another has just fetched catches up with it. */
+/* The rank whose core has used up the least time goes on: who finds in L3 what another has just
+ * fetched catches up with it. */
 static void copy_all(struct trace *t) {
     uint32_t p = t->exchange->ranks, k[most_cores] = {0}, left = p;
     uint64_t from[most_cores] = {0};
     while (left > 0) {
         uint32_t next = p;
         for (uint32_t r = 0; r < p; r++)
-            if (k[r] < p && (next == p || node_clock(t->node, r) < node_clock(t->node, next))) next = r;
+            if (k[r] < p && (next == p || node_clock(t->node, r) < node_clock(t->node, next)))
+                next = r;
         bool done = copy_some(t, next, k[next], from[next]);
         from[next] = done ? 0 : from[next] + turn;
         k[next] += done;
@@ -153,8 +175,10 @@ static void add_up(struct trace *t, struct result *result) {
     struct counts all = {0};
     for (uint32_t r = 0; r < t->exchange->ranks; r++) {
         const struct counts *c = node_counts(t->node, r);
-        all.l1 += c->l1, all.l2 += c->l2, all.l3 += c->l3, all.remote += c->remote, all.memory += c->memory;
-        all.neighbour += c->neighbour, all.ownership += c->ownership, all.back_invalidated += c->back_invalidated;
+        all.l1 += c->l1, all.l2 += c->l2, all.l3 += c->l3, all.remote += c->remote,
+            all.memory += c->memory;
+        all.neighbour += c->neighbour, all.ownership += c->ownership,
+            all.back_invalidated += c->back_invalidated;
         all.nontemporal += c->nontemporal, all.walks += c->walks;
     }
     double p = t->exchange->ranks, part = p / t->exchange->sample;
@@ -170,17 +194,21 @@ static void add_up(struct trace *t, struct result *result) {
                               .walks = (double)all.walks / p};
 }
 
-int simulate(const struct machine *machine, const struct exchange *exchange, struct result *result) {
+int simulate(const struct machine *machine, const struct exchange *exchange,
+             struct result *result) {
     struct trace t = {.exchange = exchange, .line_bytes = machine->line_bytes};
-    if (exchange->ranks == 0 || exchange->ranks > machine->cores || exchange->bytes == 0) return -EINVAL;
+    if (exchange->ranks == 0 || exchange->ranks > machine->cores || exchange->bytes == 0)
+        return -EINVAL;
     t.node = node_make(machine, exchange->sample);
     bool fine = t.node && place(&t, machine) && fill_cells(&t, machine);
-    if (machine->copy_ahead && exchange->bytes >= machine->copy_large) t.ahead = machine->copy_ahead;
+    if (machine->copy_ahead && exchange->bytes >= machine->copy_large)
+        t.ahead = machine->copy_ahead;
     if (fine) {
         if (!exchange->bare) touch(&t, machine);
         if (!exchange->bare) barrier(&t), node_forget(t.node);
         for (uint32_t r = 0; r < exchange->ranks; r++) *node_counts(t.node, r) = (struct counts){0};
-        for (uint32_t r = 0; !exchange->bare && r < exchange->ranks; r++) node_access(t.node, r, t.at.posts + r, STORE);
+        for (uint32_t r = 0; !exchange->bare && r < exchange->ranks; r++)
+            node_access(t.node, r, t.at.posts + r, STORE);
         if (!exchange->bare) barrier(&t);
         copy_all(&t);
         if (!exchange->bare) barrier(&t);

@@ -8,8 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct machine defaults = {
-    .cores = 1, .domains = 1, .line_bytes = 64, .page_bytes = 4096, .busy = 1, .cycles = {4, 12, 50, 250}};
+static const struct machine defaults = {.cores = 1,
+                                        .domains = 1,
+                                        .line_bytes = 64,
+                                        .page_bytes = 4096,
+                                        .busy = 1,
+                                        .cycles = {4, 12, 50, 250}};
 
 static bool parse_count(const char *text, uint32_t *value) {
     uint64_t number;
@@ -31,8 +35,10 @@ static bool parse_share(const char *text, double *value) {
 
 /* "32K 8 lru", "45M 20 age scattered" */
 static bool parse_shape(char *text, struct cache_shape *shape) {
-    char *bytes = strtok(text, " "), *ways = strtok(NULL, " "), *policy = strtok(NULL, " "), *scattered = strtok(NULL, " ");
-    if (!policy || parse_bytes(bytes, &shape->bytes) != 0 || !parse_count(ways, &shape->ways)) return false;
+    char *bytes = strtok(text, " "), *ways = strtok(NULL, " "), *policy = strtok(NULL, " "),
+         *scattered = strtok(NULL, " ");
+    if (!policy || parse_bytes(bytes, &shape->bytes) != 0 || !parse_count(ways, &shape->ways))
+        return false;
     shape->scattered = scattered && strcmp(scattered, "scattered") == 0;
     for (int i = 0; i < POLICIES; i++) {
         shape->policy = (enum policy)i;
@@ -53,8 +59,9 @@ static bool set(struct machine *m, const char *key, char *value) {
     const struct {
         const char *key;
         uint32_t *value;
-    } counts[] = {{"cores", &m->cores},           {"domains", &m->domains},      {"line", &m->line_bytes},
-                  {"page", &m->page_bytes},       {"tlb", &m->tlb_entries},      {"tlb_ways", &m->tlb_ways},
+    } counts[] = {{"cores", &m->cores},           {"domains", &m->domains},
+                  {"line", &m->line_bytes},       {"page", &m->page_bytes},
+                  {"tlb", &m->tlb_entries},       {"tlb_ways", &m->tlb_ways},
                   {"copy_ahead", &m->copy_ahead}, {"copy_large", &m->copy_large}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (strcmp(key, counts[i].key) == 0) return parse_count(value, counts[i].value);
@@ -74,7 +81,8 @@ static bool set(struct machine *m, const char *key, char *value) {
 
 static const char *nonsense(const struct machine *m) {
     if (m->cores == 0 || m->cores > most_cores) return "cores: 1 to 128";
-    if (m->domains == 0 || m->domains > most_domains || m->cores % m->domains != 0) return "domains: 1 to 32, all of one size";
+    if (m->domains == 0 || m->domains > most_domains || m->cores % m->domains != 0)
+        return "domains: 1 to 32, all of one size";
     if (m->line_bytes == 0 || m->page_bytes < m->line_bytes) return "page: at least a line";
     if (m->l1.bytes == 0) return "l1: missing";
     return NULL;
@@ -96,7 +104,9 @@ int machine_read(struct machine *machine, const char *path, char why[256]) {
         value = line + strcspn(line, " ");
         if (*value) *value++ = 0;
         fine = set(machine, line, value + strspn(value, " "));
-        if (!fine) snprintf(why, 256, "%.80s:%d: %.80s: no such key, or not such a value", path, number, line);
+        if (!fine)
+            snprintf(why, 256, "%.80s:%d: %.80s: no such key, or not such a value", path, number,
+                     line);
     }
     fclose(file);
     if (fine && nonsense(machine)) snprintf(why, 256, "%.80s: %s", path, nonsense(machine));
@@ -105,7 +115,10 @@ int machine_read(struct machine *machine, const char *path, char why[256]) {
 
 static struct cache_shape guess(size_t bytes, uint32_t ways, uint32_t line_bytes) {
     while (ways > 1 && bytes / line_bytes % ways != 0) ways--;
-    return (struct cache_shape){.bytes = bytes, .ways = ways, .policy = ways > 8 ? POLICY_age : POLICY_lru, .scattered = true};
+    return (struct cache_shape){.bytes = bytes,
+                                .ways = ways,
+                                .policy = ways > 8 ? POLICY_age : POLICY_lru,
+                                .scattered = true};
 }
 
 /* hwloc tells sizes; the ways are what most x86 processors have. */
@@ -115,7 +128,8 @@ void machine_this(struct machine *machine) {
     snprintf(machine->name, sizeof machine->name, "this");
     snprintf(machine->about, sizeof machine->about, "%s", facts->cpu);
     machine->domains = (uint32_t)facts->l3s > most_domains ? most_domains : (uint32_t)facts->l3s;
-    machine->cores = (uint32_t)facts->processors > most_cores ? most_cores : (uint32_t)facts->processors;
+    machine->cores =
+        (uint32_t)facts->processors > most_cores ? most_cores : (uint32_t)facts->processors;
     if (machine->cores == 0) machine->cores = 1;
     machine->cores = (machine->cores + machine->domains - 1) / machine->domains * machine->domains;
     machine->l1 = guess(facts->l1d ? facts->l1d : 32768, 8, 64);

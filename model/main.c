@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mortar-model - how many lines each process misses in its caches, by order, simulated; beside them the equations of li2018.
- * Standard output: a table, or with --csv one line per simulation, which model_draw.py draws. */
+/* mortar-model - how many lines each process misses in its caches, by order, simulated; beside them
+ * the equations of li2018. Standard output: a table, or with --csv one line per simulation, which
+ * model_draw.py draws. */
 #include "model.h"
 
 #include "base/base.h"
@@ -37,7 +38,8 @@ bool parse_walk(const char *text, struct job *job) {
     size_t length = strcspn(text, "(");
     job->exchange.order = job->exchange.inner = NULL;
     for (int i = 0; i < ORDERS; i++) {
-        if (strlen(orders[i].name) == length && strncmp(text, orders[i].name, length) == 0) job->exchange.order = &orders[i];
+        if (strlen(orders[i].name) == length && strncmp(text, orders[i].name, length) == 0)
+            job->exchange.order = &orders[i];
         size_t inner = strlen(orders[i].name);
         if (text[length] == '(' && strncmp(text + length + 1, orders[i].name, inner) == 0 &&
             strcmp(text + length + 1 + inner, ")") == 0)

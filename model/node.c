@@ -1,27 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* node - one access after another: which caches miss, what is thrown out, who has to give a line away.
+/* node - one access after another: which caches miss, what is thrown out, who has to give a line
+ * away.
  *
- * A load that misses L2 is served from the L3 of the core's domain, from a cache of another domain, or from memory. A store first
- * makes its core the owner: all other copies are invalidated. In an inclusive L3 a line that goes takes the private copies of its
- * domain along; an L3 that is not inclusive takes what L2 throws out.
- * What is counted is what processors count: lines that L1 takes in; requests of the core that L2 sends on; those that L3 of the own
- * domain sends on. What the stream prefetcher has brought in time is no miss at that level, though it is moved as well. */
+ * A load that misses L2 is served from the L3 of the core's domain, from a cache of another domain,
+ * or from memory. A store first makes its core the owner: all other copies are invalidated. In an
+ * inclusive L3 a line that goes takes the private copies of its domain along; an L3 that is not
+ * inclusive takes what L2 throws out.
+ * What is counted is what processors count: lines that L1 takes in; requests of the core that L2
+ * sends on; those that L3 of the own domain sends on. What the stream prefetcher has brought in
+ * time is no miss at that level, though it is moved as well. */
 #include "directory.h"
 
 #include <stdlib.h>
 
-enum { streams = 32, reach = 20, recent_directories = 32 }; /* walks followed at once; how far apart its lines may be */
+/* Walks followed at once; how far apart its lines may be. */
+enum { streams = 32, reach = 20, recent_directories = 32 };
 
 struct stream {
-    uint32_t page, last, head, run; /* the last line asked for, the last fetched ahead; how many in a row */
+    /* The last line asked for, the last fetched ahead; how many in a row. */
+    uint32_t page, last, head, run;
 };
 
 struct core {
-    struct cache l1, l2, tlb, directories; /* the last: page directories that the walker remembers */
+    /* The last: page directories that the walker remembers. */
+    struct cache l1, l2, tlb, directories;
     struct stream streams[streams];
     uint32_t next_stream, last_load, page[2];
-    double credit_l2, credit_l3, from_memory; /* shares carried over; moving average over what L2 took in */
-    uint32_t leaves, page_directories;        /* lines of its page tables */
+    /* Shares carried over; moving average over what L2 took in. */
+    double credit_l2, credit_l3, from_memory;
+    uint32_t leaves, page_directories; /* lines of its page tables */
     uint64_t clock;
     struct counts counts;
 };
@@ -38,21 +45,26 @@ enum { sample_phase = 5 }; /* behind the lines in which a stream is noticed */
 
 struct counts *node_counts(struct node *node, uint32_t core) { return &node->cores[core].counts; }
 uint64_t node_clock(const struct node *node, uint32_t core) { return node->cores[core].clock; }
-uint32_t node_domain(const struct node *node, uint32_t core) { return core / node->cores_per_domain; }
+uint32_t node_domain(const struct node *node, uint32_t core) {
+    return core / node->cores_per_domain;
+}
 void node_tables(struct node *node, uint32_t core, uint32_t leaves, uint32_t directories) {
     node->cores[core].leaves = leaves;
     node->cores[core].page_directories = directories;
 }
 
-static uint64_t lines_of(const struct machine *m, const struct cache_shape *shape) { return shape->bytes / m->line_bytes; }
+static uint64_t lines_of(const struct machine *m, const struct cache_shape *shape) {
+    return shape->bytes / m->line_bytes;
+}
 
 static bool make_core(struct core *core, const struct machine *m) {
-    struct cache_shape tlb = {.bytes = (uint64_t)m->tlb_entries * m->line_bytes, .ways = m->tlb_ways};
+    struct cache_shape tlb = {.bytes = (uint64_t)m->tlb_entries * m->line_bytes,
+                              .ways = m->tlb_ways};
     struct cache_shape directories = {.bytes = (uint64_t)recent_directories * m->line_bytes};
     if (!cache_make(&core->l1, &m->l1, m->line_bytes)) return false;
     if (m->l2.bytes > 0 && !cache_make(&core->l2, &m->l2, m->line_bytes)) return false;
-    return m->tlb_entries == 0 ||
-           (cache_make(&core->tlb, &tlb, m->line_bytes) && cache_make(&core->directories, &directories, m->line_bytes));
+    return m->tlb_entries == 0 || (cache_make(&core->tlb, &tlb, m->line_bytes) &&
+                                   cache_make(&core->directories, &directories, m->line_bytes));
 }
 
 struct node *node_make(const struct machine *machine, uint32_t sample) {
@@ -62,10 +74,12 @@ struct node *node_make(const struct machine *machine, uint32_t sample) {
     node->sample = sample;
     node->cores_per_domain = machine->cores / machine->domains;
     node->cores = calloc(machine->cores, sizeof *node->cores);
-    uint64_t lines = (uint64_t)machine->cores * (lines_of(machine, &machine->l1) + lines_of(machine, &machine->l2)) +
+    uint64_t lines = (uint64_t)machine->cores *
+                         (lines_of(machine, &machine->l1) + lines_of(machine, &machine->l2)) +
                      machine->domains * lines_of(machine, &machine->l3);
     bool fine = node->cores && directory_make(&node->directory, lines / sample + 4096);
-    for (uint32_t c = 0; fine && c < machine->cores; c++) fine = make_core(&node->cores[c], machine);
+    for (uint32_t c = 0; fine && c < machine->cores; c++)
+        fine = make_core(&node->cores[c], machine);
     for (uint32_t d = 0; fine && machine->l3.bytes > 0 && d < machine->domains; d++)
         fine = cache_make(&node->l3[d], &machine->l3, machine->line_bytes);
     if (fine) return node;
@@ -76,7 +90,8 @@ struct node *node_make(const struct machine *machine, uint32_t sample) {
 void node_free(struct node *node) {
     if (!node) return;
     for (uint32_t c = 0; node->cores && c < node->machine.cores; c++) {
-        struct cache *caches[] = {&node->cores[c].l1, &node->cores[c].l2, &node->cores[c].tlb, &node->cores[c].directories};
+        struct cache *caches[] = {&node->cores[c].l1, &node->cores[c].l2, &node->cores[c].tlb,
+                                  &node->cores[c].directories};
         for (int i = 0; i < 4; i++) cache_free(caches[i]);
     }
     for (uint32_t d = 0; d < node->machine.domains; d++) cache_free(&node->l3[d]);
@@ -87,7 +102,9 @@ void node_free(struct node *node) {
 
 /* ---- who holds a line ---- */
 
-static bool core_in(const struct holders *holders, uint32_t core) { return holders->cores[core / 64] >> core % 64 & 1; }
+static bool core_in(const struct holders *holders, uint32_t core) {
+    return holders->cores[core / 64] >> core % 64 & 1;
+}
 
 static bool nobody(const struct holders *holders) {
     for (int i = 0; i < most_cores / 64; i++)
@@ -109,7 +126,8 @@ void node_forget(struct node *node) {
                 uint32_t line = caches[k]->lines[i];
                 struct holders *holders = line ? directory_find(&node->directory, line) : NULL;
                 caches[k]->lines[i] = 0;
-                if (holders && !cache_holds(&node->cores[c].l1, line) && !cache_holds(&node->cores[c].l2, line))
+                if (holders && !cache_holds(&node->cores[c].l1, line) &&
+                    !cache_holds(&node->cores[c].l2, line))
                     core_loses(node, holders, c);
             }
     }
@@ -143,7 +161,8 @@ static void fill_l3(struct node *node, uint32_t domain, uint32_t line) {
 }
 
 /* A line has gone from a private cache; the other one of the core may still have it. */
-static void gone_from_core(struct node *node, uint32_t core, const struct cache *other, uint32_t line, bool to_l3) {
+static void gone_from_core(struct node *node, uint32_t core, const struct cache *other,
+                           uint32_t line, bool to_l3) {
     if (line == 0) return;
     if (to_l3 && !node->machine.inclusive) fill_l3(node, node_domain(node, core), line);
     if (other->sets && cache_holds(other, line)) return;
@@ -157,12 +176,14 @@ static void hold(struct node *node, uint32_t core, uint32_t line) {
 
 static void fill_private(struct node *node, uint32_t core, uint32_t line) {
     struct core *c = &node->cores[core];
-    if (c->l2.sets && !cache_holds(&c->l2, line)) gone_from_core(node, core, &c->l1, cache_fill(&c->l2, line), true);
+    if (c->l2.sets && !cache_holds(&c->l2, line))
+        gone_from_core(node, core, &c->l1, cache_fill(&c->l2, line), true);
     gone_from_core(node, core, &c->l2, cache_fill(&c->l1, line), c->l2.sets == 0);
     hold(node, core, line);
 }
 
-/* All copies but those of the core (and of its domain's L3) go. core -1: all. Returns whether there were any. */
+/* All copies but those of the core (and of its domain's L3) go. core -1: all. Returns whether there
+ * were any. */
 static bool invalidate(struct node *node, int core, uint32_t line) {
     struct holders *holders = directory_find(&node->directory, line);
     uint32_t keep = core < 0 ? 0 : 1u << node_domain(node, (uint32_t)core);
@@ -207,7 +228,9 @@ static void fetch_ahead(struct node *node, uint32_t core, uint32_t line) {
     const struct machine *m = &node->machine;
     struct core *c = &node->cores[core];
     uint32_t domain = node_domain(node, core);
-    if ((node->sample > 1 && line % node->sample != sample_phase) || cache_holds(&c->l2, line) || cache_holds(&c->l1, line)) return;
+    if ((node->sample > 1 && line % node->sample != sample_phase) || cache_holds(&c->l2, line) ||
+        cache_holds(&c->l1, line))
+        return;
     bool busy = m->busy < 1 && c->from_memory > m->busy;
     bool to_l2 = !busy && share(&c->credit_l2, m->stream_l2);
     const struct holders *holders = directory_find(&node->directory, line);
@@ -215,11 +238,13 @@ static void fetch_ahead(struct node *node, uint32_t core, uint32_t line) {
     if (!to_l2 && (in_l3 || !share(&c->credit_l3, m->stream_l3))) return;
     c->from_memory += ((alone ? 1.0 : 0.0) - c->from_memory) / 64;
     if (!in_l3) fill_l3(node, domain, line);
-    if (to_l2) gone_from_core(node, core, &c->l1, cache_fill(&c->l2, line), true), hold(node, core, line);
+    if (to_l2)
+        gone_from_core(node, core, &c->l1, cache_fill(&c->l2, line), true), hold(node, core, line);
     read_share(node, core, line, alone && to_l2);
 }
 
-/* Follows ascending walks inside a page: after two lines it runs ahead of the third and later ones, two lines for each. */
+/* Follows ascending walks inside a page: after two lines it runs ahead of the third and later ones,
+ * two lines for each. */
 static void follow(struct node *node, uint32_t core, uint32_t line) {
     struct core *c = &node->cores[core];
     uint32_t per_page = node->machine.page_bytes / node->machine.line_bytes, page = line / per_page;
@@ -227,7 +252,8 @@ static void follow(struct node *node, uint32_t core, uint32_t line) {
     for (int i = 0; i < streams && !s; i++)
         if (c->streams[i].page == page && c->streams[i].run > 0) s = &c->streams[i];
     if (!s) {
-        c->streams[c->next_stream++ % streams] = (struct stream){page, line, line, node->sample > 1 ? 2 : 1};
+        c->streams[c->next_stream++ % streams] =
+            (struct stream){page, line, line, node->sample > 1 ? 2 : 1};
         return;
     }
     uint32_t step = line > s->last ? line - s->last : s->last - line, end = (page + 1) * per_page;
@@ -297,7 +323,8 @@ void node_access(struct node *node, uint32_t core, uint32_t line, int kind) {
     if (!hit && node->machine.stream && !(kind & KNOWN)) follow(node, core, line);
 }
 
-/* The page's address: from the TLB, or from one line of the page table, and one of the directory above if that is not at hand. */
+/* The page's address: from the TLB, or from one line of the page table, and one of the directory
+ * above if that is not at hand. */
 static void translate(struct node *node, uint32_t core, uint32_t line, int way) {
     struct core *c = &node->cores[core];
     uint32_t page = line / (node->machine.page_bytes / node->machine.line_bytes);
@@ -323,7 +350,8 @@ void node_load(struct node *node, uint32_t core, uint32_t line) {
     translate(node, core, line, 0);
     node_access(node, core, line, LOAD);
     uint32_t per_page = node->machine.page_bytes / node->machine.line_bytes;
-    if (node->machine.next_line && line == c->last_load + 1 && (line + 1) % per_page != 0) node_access(node, core, line + 1, LOAD);
+    if (node->machine.next_line && line == c->last_load + 1 && (line + 1) % per_page != 0)
+        node_access(node, core, line + 1, LOAD);
     c->last_load = line;
 }
 

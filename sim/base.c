@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* base - in place of src/base/clock.c, machine.c and topology.c: simulated time, and a node with a processor for each rank. */
+/* base - in place of src/base/clock.c, machine.c and topology.c: simulated time, and a node with a
+ * processor for each rank. */
 #include "base/base.h"
 
 #include "world.h"
@@ -17,18 +18,25 @@ struct processors machine_processors(void) {
 
 int processors_count(const struct processors *set) {
     int count = 0;
-    for (size_t i = 0; i < sizeof set->bits / sizeof *set->bits; i++) count += __builtin_popcountll(set->bits[i]);
+    for (size_t i = 0; i < sizeof set->bits / sizeof *set->bits; i++)
+        count += __builtin_popcountll(set->bits[i]);
     return count;
 }
 
-/* Address space is what is scarce: all ranks of all nodes map their node's memory into one process. */
+/* Address space is what is scarce: all ranks of all nodes map their node's memory into one
+ * process. */
 size_t machine_memory(void) { return (size_t)1 << 30; }
 
 void machine_short_slices(uint64_t microseconds) { (void)microseconds; }
 
 const struct machine_facts *machine_facts(void) {
-    static struct machine_facts facts = {
-        .cpu = "simulated", .l1d = 48 << 10, .l2 = 1 << 20, .l3 = 64 << 20, .numa = 1, .sockets = 1, .l3s = 1};
+    static struct machine_facts facts = {.cpu = "simulated",
+                                         .l1d = 48 << 10,
+                                         .l2 = 1 << 20,
+                                         .l3 = 64 << 20,
+                                         .numa = 1,
+                                         .sockets = 1,
+                                         .l3s = 1};
     facts.processors = world_processors();
     return &facts;
 }

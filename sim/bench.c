@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mortar-sim - collectives timed in a simulation, by SimGrid's SMPI: one process in which the ranks are coroutines. sim/simulate
- * starts it on a platform. All ranks enter a call at one simulated instant; the time ends when the last one leaves. Simulated times
- * have no noise, so each is taken once, after what a plan needs once has been done. Results are verified, byte by byte.
+/* mortar-sim - collectives timed in a simulation, by SimGrid's SMPI: one process in which the ranks
+ * are coroutines. sim/simulate starts it on a platform. All ranks enter a call at one simulated
+ * instant; the time ends when the last one leaves. Simulated times have no noise, so each is taken
+ * once, after what a plan needs once has been done. Results are verified, byte by byte.
  *
  * mortar-sim COLLECTIVE SIZE[,SIZE...] PLAN... [--late SECONDS] [--unverified] [--warm] [--lean]
  *   PLAN       a plan, `native`, or `auto` for what mortar chooses
  *   --late     each rank enters later, by up to so much; the times are means over some calls
- *   --warm     a call of the host MPI that is not timed first: some of its algorithms set something up
- *   --model    what the cost model expects of each plan instead, in the same columns; PLAN does not matter
- *   --lean     all ranks have one buffer in common and nothing is verified: for sizes whose buffers would not fit into memory */
+ *   --warm     first a call of the host MPI that is not timed: some algorithms set something up
+ *   --model    instead, what the cost model expects of each plan, in the same columns; whatever
+ *              PLAN is
+ *   --lean     all ranks have one buffer in common and nothing is verified: for sizes whose
+ *              buffers would not fit into memory */
 #include "reach/host.h"
 
 #include "calls.h"
@@ -45,7 +48,9 @@ static void refuse(int me, const char *what, const char *text, const char *expec
 static struct settings read_settings(int argc, char **argv, int me) {
     struct settings settings = {.verify = true};
     char names[320];
-    if (argc < 4) refuse(me, "arguments", argc > 1 ? argv[1] : "", "expected COLLECTIVE SIZES PLAN... (see sim/bench.c)");
+    if (argc < 4)
+        refuse(me, "arguments", argc > 1 ? argv[1] : "",
+               "expected COLLECTIVE SIZES PLAN... (see sim/bench.c)");
     settings.call = call_find(argv[1]);
     snprintf(names, sizeof names, "expected %s", call_names());
     if (settings.call < 0) refuse(me, "collective", argv[1], names);
@@ -65,12 +70,14 @@ static struct settings read_settings(int argc, char **argv, int me) {
         } else if (strcmp(argv[i], "--late") == 0) {
             const char *text = i + 1 < argc ? argv[++i] : "";
             settings.late = strtod(text, &end);
-            if (end == text || *end || settings.late < 0) refuse(me, "--late", text, "expected seconds");
+            if (end == text || *end || settings.late < 0)
+                refuse(me, "--late", text, "expected seconds");
         } else {
             struct plan plan;
             char why[192];
             settings.chooses = settings.chooses || strcmp(argv[i], "auto") == 0;
-            if (strcmp(argv[i], "auto") != 0 && plan_parse(argv[i], &plan, why, sizeof why) != 0) refuse(me, "plan", argv[i], why);
+            if (strcmp(argv[i], "auto") != 0 && plan_parse(argv[i], &plan, why, sizeof why) != 0)
+                refuse(me, "plan", argv[i], why);
             settings.plans[settings.plan_count++] = argv[i];
         }
     }
@@ -78,8 +85,10 @@ static struct settings read_settings(int argc, char **argv, int me) {
 }
 
 /* Made for each size: the buffers of large jobs would not all fit. */
-static struct buffers buffers_for(const struct settings *settings, size_t block, int ranks, int me) {
-    size_t sent = call_send_bytes(settings->call, block, ranks, me), received = call_recv_bytes(settings->call, block, ranks, me);
+static struct buffers buffers_for(const struct settings *settings, size_t block, int ranks,
+                                  int me) {
+    size_t sent = call_send_bytes(settings->call, block, ranks, me),
+           received = call_recv_bytes(settings->call, block, ranks, me);
     size_t entries = (size_t)ranks * sizeof(int);
     struct buffers buffers = {.counts = malloc(entries), .displs = malloc(entries)};
     if (lean) {
@@ -112,15 +121,19 @@ static struct shape shape_of(const char *collective, size_t block) {
 }
 
 /* Every size begins anew: ranks are to know nothing of calls of another. */
-static void forget_calls(struct team *team) { memset(team->last_calls, 0, sizeof team->last_calls); }
+static void forget_calls(struct team *team) {
+    memset(team->last_calls, 0, sizeof team->last_calls);
+}
 
-/* Which plan will run: makes it, so that what it needs once is not timed. NULL: nobody knows; the host MPI. */
+/* Which plan will run: makes it, so that what it needs once is not timed. NULL: nobody knows; the
+ * host MPI. */
 static const struct plan *prepare(const char *collective, size_t block) {
     setting_up = true;
     struct team *team = team_of(MPI_COMM_WORLD);
     struct shape shape = shape_of(collective, block);
     static bool aliased;
-    if (lean && team && team->node && !aliased) world_alias(team->node->space, team->node->figures.space_bytes);
+    if (lean && team && team->node && !aliased)
+        world_alias(team->node->space, team->node->figures.space_bytes);
     aliased = true;
     if (team) forget_calls(team);
     const struct plan *plan = team ? plan_for(team, &shape) : NULL;
@@ -128,15 +141,16 @@ static const struct plan *prepare(const char *collective, size_t block) {
     return plan;
 }
 
-/* Which plan has run calls since it was looked last: what is timed may be another than what was prepared, where ranks learn a
- * call's size from the one before. */
+/* Which plan has run calls since it was looked last: what is timed may be another than what was
+ * prepared, where ranks learn a call's size from the one before. */
 static struct {
     const struct plan *plan;
     uint64_t calls;
 } seen[1024];
 static const char *ran;
 
-static void look_at(const struct team *team, const struct plan *plan, const struct evidence *evidence) {
+static void look_at(const struct team *team, const struct plan *plan,
+                    const struct evidence *evidence) {
     (void)team, (void)evidence;
     size_t i = 0;
     while (i < sizeof seen / sizeof *seen - 1 && seen[i].plan && seen[i].plan != plan) i++;
@@ -152,14 +166,15 @@ static const char *latest_plan(void) {
     return ran;
 }
 
-/* The time from when the first rank may enter to the last one's leaving, and the mean of what ranks spent inside. Delays are as
- * even and as little ordered as the multiples of the golden ratio. */
-static double timed_call(const struct settings *settings, const struct buffers *buffers, size_t block, int ranks, int turn,
-                         double *inside, int *error) {
+/* The time from when the first rank may enter to the last one's leaving, and the mean of what ranks
+ * spent inside. Delays are as even and as little ordered as the multiples of the golden ratio. */
+static double timed_call(const struct settings *settings, const struct buffers *buffers,
+                         size_t block, int ranks, int turn, double *inside, int *error) {
     int me;
     PMPI_Comm_rank(MPI_COMM_WORLD, &me);
     charge_settle(); /* what came before */
-    double spot = (1.0 + me + (double)turn * ranks) * 0.6180339887498949, start = world_meet(world_clock(), NULL);
+    double spot = (1.0 + me + (double)turn * ranks) * 0.6180339887498949,
+           start = world_meet(world_clock(), NULL);
     world_spend(settings->late * (spot - (double)(int64_t)spot));
     double entered = world_clock();
     int failed = call_make(settings->call, buffers, block, ranks);
@@ -176,20 +191,25 @@ static void expect(const char *collective, size_t block, int ranks, int me) {
     plan_force("");
     prepare(collective, block);
     struct team *team = team_of(MPI_COMM_WORLD);
-    int count = me == 0 && team && team->wire ? plan_candidates(&team->figures, &shape, true, list, most_candidates) : 0;
+    int count = me == 0 && team && team->wire
+                    ? plan_candidates(&team->figures, &shape, true, list, most_candidates)
+                    : 0;
     for (int i = 0; i < count; i++)
-        printf("%s,\"%s\",\"%s\",%zu,%d,%.9g,0,expected\n", collective, list[i].text, list[i].text, block, ranks, list[i].seconds);
+        printf("%s,\"%s\",\"%s\",%zu,%d,%.9g,0,expected\n", collective, list[i].text, list[i].text,
+               block, ranks, list[i].seconds);
     fflush(stdout);
 }
 
-static void measure(const struct settings *settings, const char *collective, const char *text, size_t block, int ranks, int me) {
+static void measure(const struct settings *settings, const char *collective, const char *text,
+                    size_t block, int ranks, int me) {
     struct buffers buffers = buffers_for(settings, block, ranks, me);
     plan_force(strcmp(text, "auto") == 0 ? "" : text);
     const struct plan *plan = prepare(collective, block);
     call_fill(settings->call, &buffers, lean ? 0 : block, ranks, me);
-    for (int r = 0; r < ranks; r++) buffers.counts[r] = (int)block, buffers.displs[r] = (int)(block * (size_t)r);
-    /* What ranks learn, or agree on, at their first call is not timed either; what the host MPI does in lean simulations, and takes
-     * longest, only where that must not be. */
+    for (int r = 0; r < ranks; r++)
+        buffers.counts[r] = (int)block, buffers.displs[r] = (int)(block * (size_t)r);
+    /* What ranks learn, or agree on, at their first call is not timed either; what the host MPI
+     * does in lean simulations, and takes longest, only where that must not be. */
     bool native = !plan || strcmp(plan->text, "native") == 0;
     if (!lean || !native || settings->warm) {
         call_make(settings->call, &buffers, block, ranks);
@@ -203,10 +223,12 @@ static void measure(const struct settings *settings, const char *collective, con
         seconds += timed_call(settings, &buffers, block, ranks, turn, &mean, &error) / turns;
         inside += mean / turns;
     }
-    bool fine = error == MPI_SUCCESS && (!settings->verify || call_check(settings->call, &buffers, block, ranks, me));
+    bool fine = error == MPI_SUCCESS &&
+                (!settings->verify || call_check(settings->call, &buffers, block, ranks, me));
     bool wrong = world_meet(!fine, NULL) > 0;
     if (me == 0)
-        printf("%s,\"%s\",\"%s\",%zu,%d,%.9g,%.9g,%s\n", collective, text, latest_plan(), block, ranks, seconds, inside,
+        printf("%s,\"%s\",\"%s\",%zu,%d,%.9g,%.9g,%s\n", collective, text, latest_plan(), block,
+               ranks, seconds, inside,
                wrong              ? "WRONG"
                : settings->verify ? "verified"
                                   : "unverified");
@@ -226,7 +248,8 @@ int main(int argc, char **argv) {
     for (char *next = settings.sizes; *next;) {
         char *end;
         size_t block = strtoul(next, &end, 10);
-        if (end == next || (*end && *end != ',')) refuse(me, "sizes", next, "expected numbers of bytes with commas between");
+        if (end == next || (*end && *end != ','))
+            refuse(me, "sizes", next, "expected numbers of bytes with commas between");
         if (settings.model) expect(argv[1], block, ranks, me);
         for (int i = 0; i < settings.plan_count && !settings.model; i++)
             measure(&settings, argv[1], settings.plans[i], block, ranks, me);

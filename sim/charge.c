@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* charge - what copying and barriers cost in a simulation; see base/charge.h. What is charged adds up until others could see what
- * it was spent on. */
+/* charge - what copying and barriers cost in a simulation; see base/charge.h. What is charged adds
+ * up until others could see what it was spent on. */
 #include "base/charge.h"
 
 #include "world.h"

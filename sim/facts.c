@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* facts - what mortar's cost model is told of the simulated machine: what the simulation charges, where it would elsewhere be told
- * what `mortar bench network` measured, and what cost.c knows of copying. The linker puts these in the way (--wrap). What all nodes
- * get at once no price tells: it is measured, as that command does. */
+/* facts - what mortar's cost model is told of the simulated machine: what the simulation charges,
+ * where it would elsewhere be told what `mortar bench network` measured, and what cost.c knows of
+ * copying. The linker puts these in the way (--wrap). What all nodes get at once no price tells: it
+ * is measured, as that command does. */
 #include "bench/network/contention.h"
 #include "coll/coll.h"
 #include "tuning/tuning.h"
@@ -20,9 +21,13 @@ void facts_measure(int ranks, int me) {
     const int windows[] = {1, contention_window};
     int nodes = (int)world_prices()->nodes, each = nodes > 0 ? ranks / nodes : 0;
     if (nodes < 3 || each * nodes != ranks) return;
-    struct contention c = {
-        MPI_COMM_WORLD, each, nodes, me / each, world_common(2, bytes), world_common(3, (size_t)contention_messages * bytes),
-        bytes};
+    struct contention c = {MPI_COMM_WORLD,
+                           each,
+                           nodes,
+                           me / each,
+                           world_common(2, bytes),
+                           world_common(3, (size_t)contention_messages * bytes),
+                           bytes};
     double ratios[2], seconds[2];
     for (int w = 0; w < 2; w++) {
         for (int alone = 0; alone < 2; alone++) {

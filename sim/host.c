@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* host - in place of src/reach/host.c: SMPI is linked, and a look-up by name would take each rank through all ranks' copies. */
+/* host - in place of src/reach/host.c: SMPI is linked, and a look-up by name would take each rank
+ * through all ranks' copies. */
 #include "reach/host.h"
 
 #include "sim.h"
@@ -11,7 +12,8 @@
 struct host host;
 bool setting_up;
 
-/* ---- what building a team asks of the host MPI, thousands of ranks at a time: done at once while nothing is measured ---- */
+/* ---- what building a team asks of the host MPI, thousands of ranks at a time: done at once while
+ * nothing is measured ---- */
 
 static char *gathered(MPI_Comm comm, const void *data, size_t bytes, bool *first) {
     int ranks, me, lowest = 0, zero = 0;
@@ -26,9 +28,10 @@ static char *gathered(MPI_Comm comm, const void *data, size_t bytes, bool *first
     return world_gather((uint64_t)lowest << 32 | (uint64_t)ranks, ranks, me, data, bytes, first);
 }
 
-static int allgather(const void *send, int send_count, MPI_Datatype send_type, void *recv, int recv_count, MPI_Datatype recv_type,
-                     MPI_Comm comm) {
-    if (!setting_up || send == MPI_IN_PLACE) return PMPI_Allgather(send, send_count, send_type, recv, recv_count, recv_type, comm);
+static int allgather(const void *send, int send_count, MPI_Datatype send_type, void *recv,
+                     int recv_count, MPI_Datatype recv_type, MPI_Comm comm) {
+    if (!setting_up || send == MPI_IN_PLACE)
+        return PMPI_Allgather(send, send_count, send_type, recv, recv_count, recv_type, comm);
     int size, ranks;
     bool first;
     PMPI_Type_size(send_type, &size);
@@ -38,15 +41,18 @@ static int allgather(const void *send, int send_count, MPI_Datatype send_type, v
     return MPI_SUCCESS;
 }
 
-static int allreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    if (!setting_up || send == MPI_IN_PLACE) return PMPI_Allreduce(send, recv, count, type, op, comm);
+static int allreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op,
+                     MPI_Comm comm) {
+    if (!setting_up || send == MPI_IN_PLACE)
+        return PMPI_Allreduce(send, recv, count, type, op, comm);
     int size, ranks;
     bool first;
     PMPI_Type_size(type, &size);
     PMPI_Comm_size(comm, &ranks);
     size_t bytes = (size_t)size * (size_t)count;
     char *all = gathered(comm, send, bytes, &first);
-    for (int r = 1; r < ranks && first; r++) PMPI_Reduce_local(all + (size_t)r * bytes, all, count, type, op);
+    for (int r = 1; r < ranks && first; r++)
+        PMPI_Reduce_local(all + (size_t)r * bytes, all, count, type, op);
     memcpy(recv, all, bytes);
     return MPI_SUCCESS;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peers - in place of src/reach/peers.c: all simulated ranks live in one address space, so all memory is the shared heap. */
+/* peers - in place of src/reach/peers.c: all simulated ranks live in one address space, so all
+ * memory is the shared heap. */
 #include "reach/reach.h"
 
 #include "heap/heap.h"
@@ -9,7 +10,8 @@
 static const uintptr_t first = 4096;
 
 int mortar_heap_region(struct heap_region *region) {
-    *region = (struct heap_region){.base = (char *)first, .bytes = ((size_t)1 << 47) - first, .fd = world_descriptor()};
+    *region = (struct heap_region){
+        .base = (char *)first, .bytes = ((size_t)1 << 47) - first, .fd = world_descriptor()};
     return 0;
 }
 

@@ -11,7 +11,8 @@ extern bool setting_up;
 extern bool lean;
 
 /* ---- facts.c ---- */
-/* Measures what the cost model is told of all nodes that send at once. Before the first team is made. Collective. */
+/* Measures what the cost model is told of all nodes that send at once. Before the first team is
+ * made. Collective. */
 void facts_measure(int ranks, int me);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wait - in place of src/reach/wait.c: ranks are coroutines, so who waits sleeps until it is woken, and messages move by
- * themselves. */
+/* wait - in place of src/reach/wait.c: ranks are coroutines, so who waits sleeps until it is woken,
+ * and messages move by themselves. */
 #include "reach/reach.h"
 
 #include "world.h"
 
-void (*wait_doubt)(void); /* nobody asks: simulated ranks do not die, and a simulation in which all wait ends by itself */
+/* Nobody asks: simulated ranks do not die, and a simulation in which all wait ends by itself. */
+void (*wait_doubt)(void);
 
 uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old) {
     struct waits *waits = &team->waits;
@@ -13,7 +14,8 @@ uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old) {
     if (waits->on) waits->began = clock_seconds();
     bool waited = false;
     for (; flag_look(flag) == old; waited = true) world_park(&flag->sleepers);
-    if (waited) world_spend(world_prices()->flag); /* its cache line comes over from the writer's processor */
+    /* Its cache line comes over from the writer's processor. */
+    if (waited) world_spend(world_prices()->flag);
     if (waits->on) waits->seconds += waits->length = clock_seconds() - waits->began;
     return flag_look(flag);
 }
@@ -23,6 +25,6 @@ void flag_wake(struct flag *flag) { world_wake(&flag->sleepers); }
 void wait_until(struct team *team, bool (*done)(void *state), void *state) {
     (void)team;
     charge_settle();
-    while (!done(state))
-        world_spend(world_prices()->flag); /* what blocks in MPI is done at once; else it is asked again and again */
+    while (!done(state)) /* What blocks in MPI is done at once; else it is asked again and again. */
+        world_spend(world_prices()->flag);
 }

@@ -55,14 +55,16 @@ static sg_sem_t my_bed(void) {
 void world_park(_Atomic uint32_t *word) {
     uint32_t number = atomic_load(word);
     if (number == 0) {
-        if (queue_count >= queue_room) queues = grown(queues, (queue_room = 2 * queue_room + 64) * sizeof *queues);
+        if (queue_count >= queue_room)
+            queues = grown(queues, (queue_room = 2 * queue_room + 64) * sizeof *queues);
         number = queue_count++;
         queues[number] = (struct queue){0};
         atomic_store(word, number);
     }
     struct queue *queue = &queues[number];
     if (queue->count == queue->room)
-        queue->sleepers = grown(queue->sleepers, (queue->room = 2 * queue->room + 4) * sizeof *queue->sleepers);
+        queue->sleepers =
+            grown(queue->sleepers, (queue->room = 2 * queue->room + 4) * sizeof *queue->sleepers);
     sg_sem_t bed = my_bed();
     queue->sleepers[queue->count++] = bed;
     sg_sem_acquire(bed);
@@ -82,7 +84,9 @@ void world_wake(_Atomic uint32_t *word) {
 
 double world_meet(double value, double *mean) {
     static _Atomic uint32_t sleepers;
-    static struct { double largest, sum; } results[2];
+    static struct {
+        double largest, sum;
+    } results[2];
     static size_t arrived, meetings, ranks;
     if (ranks == 0) ranks = (size_t)strtol(getenv("SMPI_GLOBAL_SIZE"), NULL, 10);
     size_t meeting = meetings, turn = meeting & 1;
@@ -119,10 +123,12 @@ static struct gathering *gathering_of(uint64_t key) {
     return gatherings[count++];
 }
 
-char *world_gather(uint64_t key, int count, int place, const void *data, size_t bytes, bool *first) {
+char *world_gather(uint64_t key, int count, int place, const void *data, size_t bytes,
+                   bool *first) {
     struct gathering *g = gathering_of(key);
     int turn = g->turn, half = turn & 1;
-    if ((size_t)count * bytes > g->room[half]) g->data[half] = grown(g->data[half], g->room[half] = (size_t)count * bytes);
+    if ((size_t)count * bytes > g->room[half])
+        g->data[half] = grown(g->data[half], g->room[half] = (size_t)count * bytes);
     memcpy(g->data[half] + (size_t)place * bytes, data, bytes);
     if (++g->arrived == count) {
         g->arrived = 0;
@@ -194,11 +200,13 @@ void *world_common(int number, size_t bytes) {
 
 void world_alias(void *memory, size_t bytes) {
     static int descriptor = -1;
-    uintptr_t page = 4096, start = ((uintptr_t)memory + page - 1) / page * page, end = ((uintptr_t)memory + bytes) / page * page;
+    uintptr_t page = 4096, start = ((uintptr_t)memory + page - 1) / page * page,
+              end = ((uintptr_t)memory + bytes) / page * page;
     if (descriptor < 0) descriptor = memfd_create("mortar-sim-common", MFD_CLOEXEC);
     const int flags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE;
     if (ftruncate(descriptor, (off_t)(end - start)) < 0 ||
-        mmap((void *)start, end - start, PROT_READ | PROT_WRITE, flags, descriptor, 0) == MAP_FAILED) {
+        mmap((void *)start, end - start, PROT_READ | PROT_WRITE, flags, descriptor, 0) ==
+            MAP_FAILED) {
         perror("mortar-sim: common memory");
         exit(1);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blocks - what a rank sends and receives in a cell: to whom and from whom, how much, and where in its buffers. */
+/* blocks - what a rank sends and receives in a cell: to whom and from whom, how much, and where in
+ * its buffers. */
 #include "bench/common/bench.h"
 
 #include <limits.h>
@@ -13,8 +14,9 @@ uint64_t draw(uint64_t a, uint64_t b) {
     return x ^ x >> 32;
 }
 
-/* Bytes of the block between two ranks. Irregular: 0 to twice the usual, that on average, in whole elements. What is the same to
- * all has one length whoever gets it, and the parts of a sum have one whoever contributes. */
+/* Bytes of the block between two ranks. Irregular: 0 to twice the usual, that on average, in whole
+ * elements. What is the same to all has one length whoever gets it, and the parts of a sum have one
+ * whoever contributes. */
 static size_t length(const struct cell *cell, int from, int to) {
     if (!cell->irregular || !cell->kind->vector) return cell->bytes;
     if (kind_same_to_all(cell->kind)) to = 0;
@@ -44,13 +46,16 @@ static int peer_of(const struct cell *cell, enum blocks_of whose, const int *nei
     return whose == NEIGHBOURS ? neighbours[b] : cell->root;
 }
 
-static bool lay_out(const struct cell *cell, struct blocks *blocks, enum blocks_of whose, const int *neighbours, bool incoming) {
+static bool lay_out(const struct cell *cell, struct blocks *blocks, enum blocks_of whose,
+                    const int *neighbours, bool incoming) {
     size_t count = (size_t)count_of_blocks(cell, whose), end = 0;
     *blocks = (struct blocks){.count = (int)count};
     blocks->peers = calloc(count + 1, sizeof(int)), blocks->counts = calloc(count + 1, sizeof(int));
-    blocks->places = calloc(count + 1, sizeof(int)), blocks->offsets = calloc(count + 1, sizeof(MPI_Aint));
+    blocks->places = calloc(count + 1, sizeof(int)),
+    blocks->offsets = calloc(count + 1, sizeof(MPI_Aint));
     blocks->types = calloc(count + 1, sizeof(MPI_Datatype));
-    if (!blocks->peers || !blocks->counts || !blocks->places || !blocks->offsets || !blocks->types) return false;
+    if (!blocks->peers || !blocks->counts || !blocks->places || !blocks->offsets || !blocks->types)
+        return false;
     for (size_t b = 0; b < count; b++) {
         int peer = peer_of(cell, whose, neighbours, (int)b);
         int from = incoming ? peer : cell->me, to = incoming ? cell->me : peer;
@@ -61,7 +66,8 @@ static bool lay_out(const struct cell *cell, struct blocks *blocks, enum blocks_
         size_t bytes = whose == SLAB ? grid_bytes(cell, incoming) : length(cell, from, to);
         blocks->counts[b] = (int)(bytes / cell->unit);
         end += bytes;
-        if (end / cell->unit > INT_MAX && cell->kind->vector) return false; /* a displacement is an int */
+        /* A displacement is an int. */
+        if (end / cell->unit > INT_MAX && cell->kind->vector) return false;
     }
     blocks->bytes = end;
     return true;
@@ -74,11 +80,13 @@ bool blocks_open(struct cell *cell) {
     cell->unit = sum ? sizeof(double) : 1;
     if (kind_grid(cell->kind)) cell->type = MPI_C_DOUBLE_COMPLEX, cell->unit = grid_element;
     bool fine = lay_out(cell, &cell->out, cell->kind->sends, topology ? topology->to : NULL, false);
-    return lay_out(cell, &cell->in, cell->kind->receives, topology ? topology->from : NULL, true) && fine;
+    return lay_out(cell, &cell->in, cell->kind->receives, topology ? topology->from : NULL, true) &&
+           fine;
 }
 
 static void free_blocks(struct blocks *blocks) {
-    free(blocks->peers), free(blocks->counts), free(blocks->places), free(blocks->offsets), free(blocks->types);
+    free(blocks->peers), free(blocks->counts), free(blocks->places), free(blocks->offsets),
+        free(blocks->types);
     *blocks = (struct blocks){0};
 }
 

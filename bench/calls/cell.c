@@ -33,18 +33,24 @@ static void give_back(const struct cell *cell, char *memory, size_t bytes) {
 
 static bool guarded(const char *memory, size_t bytes) {
     for (int k = 0; k < guard_bytes; k++)
-        if (memory[k - guard_bytes] != guard_value || memory[bytes + (size_t)k] != guard_value) return false;
+        if (memory[k - guard_bytes] != guard_value || memory[bytes + (size_t)k] != guard_value)
+            return false;
     return true;
 }
 
-bool cell_overrun(const struct cell *cell) { return !guarded(cell->send, cell->out.bytes) || !guarded(cell->recv, cell->in.bytes); }
+bool cell_overrun(const struct cell *cell) {
+    return !guarded(cell->send, cell->out.bytes) || !guarded(cell->recv, cell->in.bytes);
+}
 
 /* Leaves out what would not fit into memory: a rank that the kernel kills explains less. */
-static bool fits(const struct world *world, const struct cell *cell, double times, char *why, size_t size) {
-    double mine = times * (double)(cell->out.bytes + cell->in.bytes), all, there = (double)world_memory();
+static bool fits(const struct world *world, const struct cell *cell, double times, char *why,
+                 size_t size) {
+    double mine = times * (double)(cell->out.bytes + cell->in.bytes), all,
+           there = (double)world_memory();
     library.allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     all /= world->nodes;
-    snprintf(why, size, "the buffers need %.1f GiB, and %.1f are free", all / (1 << 30), there / (1 << 30));
+    snprintf(why, size, "the buffers need %.1f GiB, and %.1f are free", all / (1 << 30),
+             there / (1 << 30));
     return meet_first(all < 0.9 * there);
 }
 

@@ -18,7 +18,8 @@ static struct row {
 } rows[most_rows];
 static int count;
 
-/* The text of a field in a line of the report, which holds one record: "name": "text". Empty when it is null. */
+/* The text of a field in a line of the report, which holds one record: "name": "text". Empty when
+ * it is null. */
 static void text_field(const char *line, const char *name, char *text, size_t size) {
     char key[32];
     snprintf(key, sizeof key, "\"%s\": \"", name);
@@ -28,7 +29,8 @@ static void text_field(const char *line, const char *name, char *text, size_t si
 }
 
 /* Reads a line; returns how many calls of its plan are new. */
-static unsigned long long grown(const char *line, const struct world *world, const struct kind *kind, char *plan, size_t size) {
+static unsigned long long grown(const char *line, const struct world *world,
+                                const struct kind *kind, char *plan, size_t size) {
     char name[32], what[64], reason[120], source[16];
     int ranks = 0;
     unsigned long long calls = 0, from = 0;
@@ -43,7 +45,9 @@ static unsigned long long grown(const char *line, const struct world *world, con
     if (strcasecmp(name, kind->function) != 0 || ranks != world->p) return 0;
     snprintf(plan, size, "%s%s%s", what, *reason ? ": " : "", reason);
     int r = 0;
-    while (r < count && (rows[r].from != from || strcmp(rows[r].plan, plan) != 0 || strcmp(rows[r].source, source) != 0)) r++;
+    while (r < count && (rows[r].from != from || strcmp(rows[r].plan, plan) != 0 ||
+                         strcmp(rows[r].source, source) != 0))
+        r++;
     if (r == most_rows) return 0;
     if (r == count) {
         rows[count++].from = from;
@@ -68,14 +72,16 @@ static FILE *open_report(const struct world *world) {
     return file;
 }
 
-void chosen(const struct world *world, const struct kind *kind, bool forced, char *text, size_t size) {
+void chosen(const struct world *world, const struct kind *kind, bool forced, char *text,
+            size_t size) {
     char plan[sizeof rows->plan], line[1024];
     unsigned long long most = 0;
     *text = 0;
     FILE *file = open_report(world);
     while (file && fgets(line, sizeof line, file)) {
         unsigned long long calls = grown(line, world, kind, plan, sizeof plan);
-        if (calls <= most || !strstr(line, forced ? "\"source\": \"forced\"" : "\"source\": \"")) continue;
+        if (calls <= most || !strstr(line, forced ? "\"source\": \"forced\"" : "\"source\": \""))
+            continue;
         if (!forced && strstr(line, "\"source\": \"forced\"")) continue;
         most = calls;
         snprintf(text, size, "%s", plan);
@@ -89,8 +95,8 @@ struct seen chosen_seats(const struct world *world) {
     int ranks, nodes, fullest, domains;
     FILE *file = open_report(world);
     while (file && fgets(line, sizeof line, file)) {
-        if (sscanf(line, " {\"ranks\": %d, \"nodes\": %d, \"fullest\": %d, \"domains\": %d", &ranks, &nodes, &fullest, &domains) !=
-            4)
+        if (sscanf(line, " {\"ranks\": %d, \"nodes\": %d, \"fullest\": %d, \"domains\": %d", &ranks,
+                   &nodes, &fullest, &domains) != 4)
             continue;
         if (ranks != world->p) continue;
         seen.nodes = nodes, seen.fullest = fullest, seen.domains = domains;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cold - what stands before each timed call of `mortar bench --cold`, as in Li et al. 2018, figure 9: caches are invalidated, then
- * each rank reads its own send buffer and its own receive buffer from the beginning to the end. So a block is in its owner's cache,
- * if it fits there, and in nobody else's.
+/* cold - what stands before each timed call of `mortar bench --cold`, as in Li et al. 2018, figure
+ * 9: caches are invalidated, then each rank reads its own send buffer and its own receive buffer
+ * from the beginning to the end. So a block is in its owner's cache, if it fits there, and in
+ * nobody else's.
  *
- * Lines are thrown out by clflush(opt), which reaches every cache of the machine but only the buffers' lines: what the MPI library
- * keeps for itself stays warm. Without these instructions, or when asked, a sweep through memory twice as large as the last cache
- * pushes out what is there, the library's own memory too. All ranks of a node sweep through the same memory. */
+ * Lines are thrown out by clflush(opt), which reaches every cache of the machine but only the
+ * buffers' lines: what the MPI library keeps for itself stays warm. Without these instructions, or
+ * when asked, a sweep through memory twice as large as the last cache pushes out what is there, the
+ * library's own memory too. All ranks of a node sweep through the same memory. */
 #include "bench/common/bench.h"
 
 #include <stdio.h>
@@ -36,7 +38,8 @@ static enum method best_method(void) {
 /* clflushopt does not wait for the line before. */
 __attribute__((target("clflushopt"))) static void flush_opt(char *memory, size_t bytes) {
     for (size_t k = 0; k < bytes; k += line) _mm_clflushopt(memory + k);
-    if (bytes) _mm_clflushopt(memory + bytes - 1); /* what begins within a line may end in one more */
+    /* What begins within a line may end in one more. */
+    if (bytes) _mm_clflushopt(memory + bytes - 1);
 }
 
 static void flush(char *memory, size_t bytes) {
@@ -56,7 +59,8 @@ static void flush(char *memory, size_t bytes) { (void)memory, (void)bytes; }
 /* One load per line. */
 static void touch(const char *memory, size_t bytes) {
     unsigned char sum = 0;
-    for (size_t k = 0; k < bytes; k += shortest_line) sum = (unsigned char)(sum + *(const volatile char *)(memory + k));
+    for (size_t k = 0; k < bytes; k += shortest_line)
+        sum = (unsigned char)(sum + *(const volatile char *)(memory + k));
     sink = sum;
 }
 
@@ -67,7 +71,8 @@ static bool open_sweep(const struct world *world) {
     shared = world->nodes == 1;
     sweep = shared ? shared_map(sweep_bytes) : malloc(sweep_bytes);
     if (meet_max(!sweep) != 0) return cold_close(), false;
-    for (size_t k = 0; !shared && k < sweep_bytes; k += 4096) sweep[k] = 1; /* else all pages would be the one zero page */
+    /* Else all pages would be the one zero page. */
+    for (size_t k = 0; !shared && k < sweep_bytes; k += 4096) sweep[k] = 1;
     return true;
 }
 
@@ -91,7 +96,9 @@ void cold_describe(char *text, size_t size) {
 static void cold_empty(char *send, size_t send_bytes, char *recv, size_t recv_bytes) {
     if (method == SWEEP) {
         touch(sweep, sweep_bytes);
-        meet(); /* a rank's sweep must not push out of a shared cache what another has already read again */
+        /* A rank's sweep must not push out of a shared cache what another has already read
+         * again. */
+        meet();
     } else {
         flush(send, send_bytes);
         flush(recv, recv_bytes);

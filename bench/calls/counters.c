@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* counters - cache misses of this rank, counted by the processor, through PAPI. Its library is opened when asked for, never linked:
- * a bench without --counters needs none. Its constants come from papi.h, if that was there when mortar was built. */
+/* counters - cache misses of this rank, counted by the processor, through PAPI. Its library is
+ * opened when asked for, never linked: a bench without --counters needs none. Its constants come
+ * from papi.h, if that was there when mortar was built. */
 #include "bench/common/bench.h"
 
 #include <stdarg.h>
@@ -56,13 +57,17 @@ static unsigned open_mine(void) {
     char name[32];
     unsigned mine = 0;
     int added = 0, error;
-    snprintf(name, sizeof name, "libpapi.so.%d.%d", PAPI_VERSION_MAJOR(PAPI_VERSION), PAPI_VERSION_MINOR(PAPI_VERSION));
+    snprintf(name, sizeof name, "libpapi.so.%d.%d", PAPI_VERSION_MAJOR(PAPI_VERSION),
+             PAPI_VERSION_MINOR(PAPI_VERSION));
     void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!handle) return all_lack("%s", dlerror()), 0;
     if (!find(handle)) return all_lack("%s lacks a function", name), 0;
-    if ((error = papi.init(PAPI_VER_CURRENT)) < 0) return all_lack("PAPI_library_init: %s", papi.strerror(error)), 0;
-    if (error != PAPI_VER_CURRENT) return all_lack("%s is of another version than papi.h was", name), 0;
-    if ((error = papi.create(&set)) != PAPI_OK) return all_lack("PAPI_create_eventset: %s", papi.strerror(error)), 0;
+    if ((error = papi.init(PAPI_VER_CURRENT)) < 0)
+        return all_lack("PAPI_library_init: %s", papi.strerror(error)), 0;
+    if (error != PAPI_VER_CURRENT)
+        return all_lack("%s is of another version than papi.h was", name), 0;
+    if ((error = papi.create(&set)) != PAPI_OK)
+        return all_lack("PAPI_create_eventset: %s", papi.strerror(error)), 0;
     for (int i = 0; i < count_of_levels; i++) {
         static const char *const texts[] = {"PAPI_L1_DCM", "PAPI_L2_DCM", "PAPI_L3_TCM"};
         if ((error = papi.add(set, events[i])) == PAPI_OK) mine |= 1u << i, place[i] = added++;
@@ -80,11 +85,13 @@ void counters_start(void) { papi.start(set); }
 void counters_stop(double misses[count_of_levels]) {
     long long values[count_of_levels] = {0};
     papi.stop(set, values);
-    for (int i = 0; i < count_of_levels; i++) misses[i] = counters_has(i) ? (double)values[place[i]] : 0;
+    for (int i = 0; i < count_of_levels; i++)
+        misses[i] = counters_has(i) ? (double)values[place[i]] : 0;
 }
 #else
 static unsigned open_mine(void) {
-    for (int i = 0; i < count_of_levels; i++) snprintf(why[i], sizeof why[i], "mortar was built without papi.h");
+    for (int i = 0; i < count_of_levels; i++)
+        snprintf(why[i], sizeof why[i], "mortar was built without papi.h");
     return 0;
 }
 void counters_start(void) {}

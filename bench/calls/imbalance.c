@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* imbalance - the benchmark of parsons2015, table II: ranks enter a collective at different times, and what counts is how long each
- * spends inside of it, the mean over ranks. There every rank ran the same computation of 0 to 800 ms before each call, and the
- * machine made the differences; here each rank sleeps for a time drawn evenly from 0 to the imbalance, the same in each
- * contestant's turn. It sleeps rather than computes: where ranks outnumber processors, computing would put them in a row. */
+/* imbalance - the benchmark of parsons2015, table II: ranks enter a collective at different times,
+ * and what counts is how long each spends inside of it, the mean over ranks. There every rank ran
+ * the same computation of 0 to 800 ms before each call, and the machine made the differences; here
+ * each rank sleeps for a time drawn evenly from 0 to the imbalance, the same in each contestant's
+ * turn. It sleeps rather than computes: where ranks outnumber processors, computing would put them
+ * in a row. */
 #define _GNU_SOURCE
 #include "bench/common/bench.h"
 
@@ -12,7 +14,8 @@
 enum { least_repetitions = 5, most_repetitions = 1000 };
 
 static void wait_for(double seconds) {
-    struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    struct timespec time = {.tv_sec = (time_t)seconds,
+                            .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
     while (seconds > 0 && nanosleep(&time, &time) != 0 && errno == EINTR) continue;
 }
 
@@ -21,10 +24,11 @@ static double share(int repetition, int rank) {
     return (double)(draw((uint64_t)repetition + 1, (uint64_t)rank + 1) >> 11) / 0x1p53;
 }
 
-/* What this rank spends inside of one call. Who has done leaves the processor to the others until the last one is due, as if it
- * went on with work of its own elsewhere. */
-static double late_call(const struct world *world, const struct settings *settings, const struct cell *cell,
-                        const struct contestant *contestant, int repetition) {
+/* What this rank spends inside of one call. Who has done leaves the processor to the others until
+ * the last one is due, as if it went on with work of its own elsewhere. */
+static double late_call(const struct world *world, const struct settings *settings,
+                        const struct cell *cell, const struct contestant *contestant,
+                        int repetition) {
     timing_prepare(world, settings, cell, contestant);
     double begin = clock_seconds();
     wait_for(cell->imbalance * share(repetition, world->me));
@@ -37,18 +41,21 @@ static double late_call(const struct world *world, const struct settings *settin
 }
 
 /* By the time of a round, warmed up. */
-static int choose_repetitions(const struct world *world, const struct settings *settings, const struct cell *cell,
-                              const struct contestant *contestants, int count) {
+static int choose_repetitions(const struct world *world, const struct settings *settings,
+                              const struct cell *cell, const struct contestant *contestants,
+                              int count) {
     if (settings->repetitions) return settings->repetitions;
     for (int c = 0; c < count; c++) late_call(world, settings, cell, &contestants[c], 0);
     double start = clock_seconds();
     for (int c = 0; c < count; c++) late_call(world, settings, cell, &contestants[c], 1);
     double fit = settings->seconds / meet_max(clock_seconds() - start);
-    return fit < least_repetitions ? least_repetitions : fit > most_repetitions ? most_repetitions : (int)fit;
+    return fit < least_repetitions  ? least_repetitions
+           : fit > most_repetitions ? most_repetitions
+                                    : (int)fit;
 }
 
-int imbalance_run(const struct world *world, const struct settings *settings, const struct cell *cell,
-                  struct contestant *contestants, int count) {
+int imbalance_run(const struct world *world, const struct settings *settings,
+                  const struct cell *cell, struct contestant *contestants, int count) {
     output_progress(world, cell, "measuring");
     int repetitions = choose_repetitions(world, settings, cell, contestants, count);
     if (!timing_room(settings, contestants, count, repetitions)) return 0;
@@ -58,6 +65,7 @@ int imbalance_run(const struct world *world, const struct settings *settings, co
             contestant->seconds[r] = late_call(world, settings, cell, contestant, r) / world->p;
         }
     for (int c = 0; c < count; c++)
-        library.allreduce(MPI_IN_PLACE, contestants[c].seconds, repetitions, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        library.allreduce(MPI_IN_PLACE, contestants[c].seconds, repetitions, MPI_DOUBLE, MPI_SUM,
+                          MPI_COMM_WORLD);
     return repetitions;
 }

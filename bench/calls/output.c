@@ -28,14 +28,16 @@ static double quantile(const double *sorted, int count, double share) {
     return sorted[below] + (place - below) * (sorted[below + 1] - sorted[below]);
 }
 
-/* Median of a[i] / b[i], or of a[i] when b is NULL; *spread is half the interquartile range over the median. */
+/* Median of a[i] / b[i], or of a[i] when b is NULL; *spread is half the interquartile range over
+ * the median. */
 static double median(const double *a, const double *b, int count, double *spread) {
     double *sorted = malloc((size_t)count * sizeof *sorted);
     if (!sorted) return 0;
     for (int i = 0; i < count; i++) sorted[i] = b ? a[i] / b[i] : a[i];
     qsort(sorted, (size_t)count, sizeof *sorted, ascending);
     double middle = quantile(sorted, count, 0.5);
-    if (spread) *spread = (quantile(sorted, count, 0.75) - quantile(sorted, count, 0.25)) / 2 / middle;
+    if (spread)
+        *spread = (quantile(sorted, count, 0.75) - quantile(sorted, count, 0.25)) / 2 / middle;
     free(sorted);
     return middle;
 }
@@ -49,7 +51,8 @@ static void csv_conditions(const struct settings *settings, const struct cell *c
             : settings->irregular ? "irregular"
                                   : "equal");
     fprintf(csv, "%s,", kind_neighbours(cell->kind) ? topology_names[settings->topology] : "");
-    if (kind_grid(cell->kind)) fprintf(csv, "%d,\"%d,%d\",", cell->grid.edge, cell->grid.before, cell->grid.after);
+    if (kind_grid(cell->kind))
+        fprintf(csv, "%d,\"%d,%d\",", cell->grid.edge, cell->grid.before, cell->grid.after);
     else fputs(",,", csv);
     if (kind_rooted(cell->kind)) fprintf(csv, "%d", settings->root);
     fprintf(csv, ",%s,", settings->then_barrier ? "barrier" : "");
@@ -57,8 +60,9 @@ static void csv_conditions(const struct settings *settings, const struct cell *c
     fputc(',', csv);
 }
 
-static void csv_rows(const struct world *world, const struct settings *settings, const struct cell *cell,
-                     const struct contestant *contestant, int repetitions) {
+static void csv_rows(const struct world *world, const struct settings *settings,
+                     const struct cell *cell, const struct contestant *contestant,
+                     int repetitions) {
     for (int r = 0; r < repetitions; r++) {
         fprintf(csv, "%s,%d,%d,%zu,", cell->kind->name, world->p, world->nodes, cell->bytes);
         csv_conditions(settings, cell);
@@ -85,15 +89,18 @@ static void print_conditions(const struct settings *settings) {
     if (settings->irregular) printf("counts: irregular, 0 to twice the bytes\n");
     if (kind_neighbours(kind)) printf("neighbours: %s\n", topology_names[settings->topology]);
     if (kind_grid(kind))
-        printf("grid of double complex: in slabs along axis %d before, along axis %d after\n", settings->before, settings->after);
+        printf("grid of double complex: in slabs along axis %d before, along axis %d after\n",
+               settings->before, settings->after);
     if (kind_rooted(kind) && settings->root > 0) printf("root: %d\n", settings->root);
     if (settings->then_barrier) printf("then a barrier, in the time\n");
     if (settings->imbalance_count > 0)
-        printf("imbalance: ranks sleep for 0 to so many ms before each call; a time is the mean over ranks of that inside of it\n");
+        printf(
+            "imbalance: ranks sleep for 0 to so many ms before each call; a time is the mean over ranks of that inside of it\n");
     if (settings->cold) {
         char how[64];
         cold_describe(how, sizeof how);
-        printf("cold: before each call %s, then each rank reads its send and its receive buffer\n", how);
+        printf("cold: before each call %s, then each rank reads its send and its receive buffer\n",
+               how);
     }
     if (!settings->counters) return;
     printf("cache misses per call, mean over ranks:");
@@ -105,7 +112,8 @@ static void print_conditions(const struct settings *settings) {
 }
 
 /* The library's misses and mortar's, for each level that is counted. */
-static void print_misses(const struct contestant *native, const struct contestant *mine, int repetitions) {
+static void print_misses(const struct contestant *native, const struct contestant *mine,
+                         int repetitions) {
     for (int i = 0; i < count_of_levels; i++) {
         if (!native->misses[i]) continue;
         printf(" %10.0f", median(native->misses[i], NULL, repetitions, NULL));
@@ -115,8 +123,9 @@ static void print_misses(const struct contestant *native, const struct contestan
 
 int output_open(const struct world *world, const struct settings *settings) {
     if (settings->csv && !(csv = csv_open(settings->csv, header))) return 2;
-    printf("mortar bench %s: %d rank%s on %d node%s, here %d processor%s; %s\n", settings->kind->name, world->p, plural(world->p),
-           world->nodes, plural(world->nodes), world->processors, plural(world->processors), world->mpi);
+    printf("mortar bench %s: %d rank%s on %d node%s, here %d processor%s; %s\n",
+           settings->kind->name, world->p, plural(world->p), world->nodes, plural(world->nodes),
+           world->processors, plural(world->processors), world->mpi);
     if (!world->loaded)
         printf("mortar is %s: both columns are the library's own (A/A), their ratio is the noise\n",
                world->plan ? "loaded but does not serve this MPI" : "not loaded");
@@ -127,9 +136,12 @@ int output_open(const struct world *world, const struct settings *settings) {
     printf("%9s", "bytes");
     if (kind_grid(settings->kind)) printf(" %6s", "grid");
     if (settings->imbalance_count > 0) printf(" %12s", "imbalance ms");
-    printf(" %12s %12s %8s %7s", "native us", world->loaded ? "mortar us" : "native us", "ratio", "spread");
+    printf(" %12s %12s %8s %7s", "native us", world->loaded ? "mortar us" : "native us", "ratio",
+           "spread");
     if (kind_grid(settings->kind)) printf(" %12s %8s", "packed us", "ratio");
-    if (settings->limit) printf(" %12s %8s %12s %8s", "limit us", world->loaded ? "/limit" : "nat./lim", "stream us", "/stream");
+    if (settings->limit)
+        printf(" %12s %8s %12s %8s", "limit us", world->loaded ? "/limit" : "nat./lim", "stream us",
+               "/stream");
     for (int i = 0; settings->counters && i < count_of_levels; i++)
         if (counters_has(i)) printf("  native %s %10s", counters_name(i), counters_name(i));
     printf("  %s\n", world->loaded ? "plan" : "");
@@ -152,28 +164,37 @@ static void print_plan(const struct contestant *contestant) {
     else printf("  %s\n", ran);
 }
 
-static const struct contestant *find(const struct contestant *contestants, int count, const char *name) {
+static const struct contestant *find(const struct contestant *contestants, int count,
+                                     const char *name) {
     for (int c = 0; c < count; c++)
         if (!contestants[c].out && strcmp(contestants[c].name, name) == 0) return &contestants[c];
     return NULL;
 }
 
 /* The faster one of two limits. */
-static const struct contestant *best_limit(const struct contestant *contestants, int count, int repetitions) {
+static const struct contestant *best_limit(const struct contestant *contestants, int count,
+                                           int repetitions) {
     const struct contestant *one = find(contestants, count, "limit"), *other = NULL;
     if (one) other = find(one + 1, (int)(contestants + count - one) - 1, "limit");
     if (!other) return one;
-    return median(one->seconds, NULL, repetitions, NULL) < median(other->seconds, NULL, repetitions, NULL) ? one : other;
+    return median(one->seconds, NULL, repetitions, NULL) <
+                   median(other->seconds, NULL, repetitions, NULL)
+               ? one
+               : other;
 }
 
-void output_cell(const struct world *world, const struct settings *settings, const struct cell *cell,
-                 const struct contestant *contestants, int count, int repetitions) {
-    const struct contestant *native = &contestants[0], *limit = best_limit(contestants, count, repetitions);
-    const struct contestant *stream = find(contestants, count, "stream"), *packed = find(contestants, count, "packed");
+void output_cell(const struct world *world, const struct settings *settings,
+                 const struct cell *cell, const struct contestant *contestants, int count,
+                 int repetitions) {
+    const struct contestant *native = &contestants[0],
+                            *limit = best_limit(contestants, count, repetitions);
+    const struct contestant *stream = find(contestants, count, "stream"),
+                            *packed = find(contestants, count, "packed");
     char text[32];
     for (int c = 1; c < count; c++) {
         const struct contestant *mine = &contestants[c];
-        if (strcmp(mine->name, "limit") == 0 || mine->what == LIMIT_STREAM || mine == packed) continue;
+        if (strcmp(mine->name, "limit") == 0 || mine->what == LIMIT_STREAM || mine == packed)
+            continue;
         double spread, ratio = median(native->seconds, mine->seconds, repetitions, &spread);
         printf("%9s", size_text(cell->bytes, text, sizeof text));
         if (packed) printf(" %6d", cell->grid.edge);
@@ -212,5 +233,6 @@ int output_close(void) { return csv_close(csv); }
 
 void output_progress(const struct world *world, const struct cell *cell, const char *what) {
     char text[32];
-    if (world->me == 0 && isatty(STDERR_FILENO)) fprintf(stderr, "\r%9s %-40s\r", size_text(cell->bytes, text, sizeof text), what);
+    if (world->me == 0 && isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%9s %-40s\r", size_text(cell->bytes, text, sizeof text), what);
 }

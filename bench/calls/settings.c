@@ -74,8 +74,11 @@ static bool read_range(char *text, struct settings *settings) {
     if (factor) *factor++ = 0;
     if (parse_bytes(text, &first) != 0) return false;
     if (!to) return add_size(settings, first);
-    if (!factor || *factor != 'x' || parse_bytes(factor + 1, &times) != 0 || times < 2) return false;
-    if (parse_bytes(to, &last) != 0 || last < first || last > INT_MAX || first == 0 || times > INT_MAX) return false;
+    if (!factor || *factor != 'x' || parse_bytes(factor + 1, &times) != 0 || times < 2)
+        return false;
+    if (parse_bytes(to, &last) != 0 || last < first || last > INT_MAX || first == 0 ||
+        times > INT_MAX)
+        return false;
     for (uint64_t bytes = first; bytes < last; bytes *= times)
         if (!add_size(settings, bytes)) return false;
     return add_size(settings, last);
@@ -111,7 +114,8 @@ bool settings_imbalances(const char *text, struct settings *settings) {
     while (fine && (item = strsep(&rest, ",")) != NULL) {
         char *unit = strstr(item, "ms");
         if (unit && unit[2] == 0) *unit = 0;
-        fine = settings_number(item, 0, 1e6, &number) && settings->imbalance_count < most_imbalances;
+        fine =
+            settings_number(item, 0, 1e6, &number) && settings->imbalance_count < most_imbalances;
         if (fine) settings->imbalances[settings->imbalance_count++] = number / 1000;
     }
     free(copy);
@@ -126,14 +130,16 @@ static void list_kinds(char *text, size_t size, int indent) {
         if (wraps) line = 0;
         const char *before = wraps ? "\n" : "";
         int blanks = line == 0 ? indent : 1;
-        int written = snprintf(text + length, size - length, "%s%*s%s", before, blanks, "", kinds[i].name);
+        int written =
+            snprintf(text + length, size - length, "%s%*s%s", before, blanks, "", kinds[i].name);
         length += (size_t)written, line += (size_t)written;
     }
 }
 
 static int read_kind(const char *name, struct settings *settings) {
     settings->kind = kind_of(name);
-    return settings->kind ? -1 : settings_fail("\"%s\": expected a collective, e.g. alltoall", name);
+    return settings->kind ? -1
+                          : settings_fail("\"%s\": expected a collective, e.g. alltoall", name);
 }
 
 /* Options that do not go together; -1: none. */
@@ -142,20 +148,28 @@ static int check(struct settings *settings) {
     if (kind->sends == NOBODY) settings->sizes = 1, settings->bytes[0] = 0;
     for (int i = 0; i < settings->sizes; i++)
         if (kind->contents != BYTES && settings->bytes[i] % sizeof(double) != 0)
-            return settings_fail("--bytes %zu: %s sums up MPI_DOUBLE, and takes multiples of 8", settings->bytes[i], kind->name);
-    if (settings->irregular && !kind->vector) return settings_fail("--irregular: the blocks of %s are equal", kind->name);
-    if (settings->root > 0 && !kind_rooted(kind)) return settings_fail("--root: %s has none", kind->name);
-    if (settings->topology >= 0 && !kind_neighbours(kind)) return settings_fail("--topology: %s knows no neighbours", kind->name);
-    if (settings->limit && !kind_limit(kind)) return settings_fail("--limit: only alltoall and allgather have it");
+            return settings_fail("--bytes %zu: %s sums up MPI_DOUBLE, and takes multiples of 8",
+                                 settings->bytes[i], kind->name);
+    if (settings->irregular && !kind->vector)
+        return settings_fail("--irregular: the blocks of %s are equal", kind->name);
+    if (settings->root > 0 && !kind_rooted(kind))
+        return settings_fail("--root: %s has none", kind->name);
+    if (settings->topology >= 0 && !kind_neighbours(kind))
+        return settings_fail("--topology: %s knows no neighbours", kind->name);
+    if (settings->limit && !kind_limit(kind))
+        return settings_fail("--limit: only alltoall and allgather have it");
     if (settings->then_barrier && (settings->limit || settings->cold))
         return settings_fail("--then-barrier does not go with --limit or --cold");
-    if (settings->imbalance_count > 0 && (settings->then_barrier || settings->limit || settings->cold || settings->counters))
-        return settings_fail("--imbalance does not go with --then-barrier, --limit, --cold or --counters");
+    if (settings->imbalance_count > 0 &&
+        (settings->then_barrier || settings->limit || settings->cold || settings->counters))
+        return settings_fail(
+            "--imbalance does not go with --then-barrier, --limit, --cold or --counters");
     if (settings->topology < 0) settings->topology = 0;
     return -1;
 }
 
-/* The sizes that are measured when nobody says which; -1, or the exit code when the kind has no such sizes as are asked for. */
+/* The sizes that are measured when nobody says which; -1, or the exit code when the kind has no
+ * such sizes as are asked for. */
 static int sizes(int count, char **words, struct settings *settings) {
     const struct kind *kind = settings->kind;
     bool grid = kind_grid(kind);
@@ -185,7 +199,8 @@ int settings_read(int count, char **words, struct settings *settings) {
     int code = read_kind(count < 2 ? "" : words[1], settings);
     if (code < 0) code = sizes(count, words, settings);
     for (int i = 2; i < count && code < 0;) {
-        if (strncmp(words[i], "--", 2) != 0) return settings_fail("\"%s\": expected an option", words[i]);
+        if (strncmp(words[i], "--", 2) != 0)
+            return settings_fail("\"%s\": expected an option", words[i]);
         code = settings_option(count, words, &i, settings);
     }
     if (settings->plan_count == 0) settings->plans[settings->plan_count++] = "auto";

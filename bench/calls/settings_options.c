@@ -8,19 +8,22 @@ static int read_value(const char *option, const char *value, struct settings *se
     double number;
     if (strcmp(option, "--bytes") == 0) {
         if (!settings_sizes(value, settings))
-            return settings_fail("--bytes %s: expected FROM:TO:xN or a list of sizes from 1 to 2G-1, e.g. 8:1M:x8 or 8,64,4K",
-                                 value);
+            return settings_fail(
+                "--bytes %s: expected FROM:TO:xN or a list of sizes from 1 to 2G-1, e.g. 8:1M:x8 or 8,64,4K",
+                value);
     } else if (strcmp(option, "--grid") == 0) {
-        if (!settings_edges(value, settings)) return settings_fail("--grid %s: expected edges from 1 to %d", value, grid_longest);
+        if (!settings_edges(value, settings))
+            return settings_fail("--grid %s: expected edges from 1 to %d", value, grid_longest);
     } else if (strcmp(option, "--axes") == 0) {
         bool fine = strlen(value) == 3 && value[1] == ',';
         settings->before = value[0] - '0', settings->after = fine ? value[2] - '0' : -1;
-        if (!fine || settings->before < 0 || settings->before >= grid_axes || settings->after < 0 || settings->after >= grid_axes ||
-            settings->before == settings->after)
+        if (!fine || settings->before < 0 || settings->before >= grid_axes || settings->after < 0 ||
+            settings->after >= grid_axes || settings->before == settings->after)
             return settings_fail("--axes %s: expected two of 0, 1 and 2, e.g. 0,1", value);
     } else if (strcmp(option, "--buffers") == 0) {
         settings->stack = strcmp(value, "stack") == 0;
-        if (!settings->stack && strcmp(value, "heap") != 0) return settings_fail("--buffers %s: expected heap or stack", value);
+        if (!settings->stack && strcmp(value, "heap") != 0)
+            return settings_fail("--buffers %s: expected heap or stack", value);
     } else if (strcmp(option, "--csv") == 0) {
         settings->csv = value;
     } else if (strcmp(option, "--seconds") == 0) {
@@ -28,7 +31,8 @@ static int read_value(const char *option, const char *value, struct settings *se
             return settings_fail("--seconds %s: expected a number above 0", value);
     } else if (strcmp(option, "--repetitions") == 0) {
         if (!settings_number(value, 1, 1e6, &number) || number != (int)number)
-            return settings_fail("--repetitions %s: expected a whole number from 1 to 1000000", value);
+            return settings_fail("--repetitions %s: expected a whole number from 1 to 1000000",
+                                 value);
         settings->repetitions = (int)number;
     } else if (strcmp(option, "--root") == 0) {
         if (!settings_number(value, 0, 1e9, &number) || number != (int)number)
@@ -36,7 +40,8 @@ static int read_value(const char *option, const char *value, struct settings *se
         settings->root = (int)number;
     } else if (strcmp(option, "--topology") == 0) {
         settings->topology = topology_find(value);
-        if (settings->topology < 0) return settings_fail("--topology %s: expected 2d, 3d or nd", value);
+        if (settings->topology < 0)
+            return settings_fail("--topology %s: expected 2d, 3d or nd", value);
     } else {
         return settings_fail("unknown option %s", option);
     }
@@ -62,7 +67,8 @@ static int read_plans(int count, char **words, int *i, struct settings *settings
     if (*i == count || strncmp(words[*i], "--", 2) == 0)
         return settings_fail("--plan needs a plan, e.g. auto, cico or 'pull(morton)'");
     for (; *i < count && strncmp(words[*i], "--", 2) != 0; (*i)++) {
-        if (settings->plan_count == most_plans) return settings_fail("--plan: more than %d plans", most_plans);
+        if (settings->plan_count == most_plans)
+            return settings_fail("--plan: more than %d plans", most_plans);
         settings->plans[settings->plan_count++] = words[*i];
     }
     return -1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timing - contestants take turns: each repetition runs one batch of calls of every contestant, beginning with another one each
- * time, so that what disturbs the machine disturbs all alike. With --cold a batch is one call, and caches are emptied before it. */
+/* timing - contestants take turns: each repetition runs one batch of calls of every contestant,
+ * beginning with another one each time, so that what disturbs the machine disturbs all alike. With
+ * --cold a batch is one call, and caches are emptied before it. */
 #include "bench/common/bench.h"
 
 #include <stdio.h>
@@ -11,15 +12,18 @@ static const double longest_batch = 20e-3, shortest_batch = 1e-3; /* seconds */
 enum { least_repetitions = 5, most_repetitions = 1000, fewest_batches = 15 };
 
 void timing_plan(const struct world *world, const struct contestant *contestant) {
-    if (contestant->what == MORTAR && world->loaded) world->plan(strcmp(contestant->name, "auto") == 0 ? NULL : contestant->name);
+    if (contestant->what == MORTAR && world->loaded)
+        world->plan(strcmp(contestant->name, "auto") == 0 ? NULL : contestant->name);
 }
 
-static void call_side(const struct world *world, const struct cell *cell, const struct functions *side) {
+static void call_side(const struct world *world, const struct cell *cell,
+                      const struct functions *side) {
     cell->kind->call(side, cell, world->comm);
     if (cell->then_barrier) side->barrier(world->comm);
 }
 
-void timing_call(const struct world *world, const struct cell *cell, const struct contestant *contestant) {
+void timing_call(const struct world *world, const struct cell *cell,
+                 const struct contestant *contestant) {
     switch (contestant->what) {
     case NATIVE: call_side(world, cell, &library); break;
     case PACKED: grid_packed(cell, &library, world->comm); break;
@@ -30,30 +34,34 @@ void timing_call(const struct world *world, const struct cell *cell, const struc
     }
 }
 
-/* All that comes before a batch. The first call is not timed: it finds the plan, and its data in somebody's cache. */
-void timing_prepare(const struct world *world, const struct settings *settings, const struct cell *cell,
-                    const struct contestant *contestant) {
+/* All that comes before a batch. The first call is not timed: it finds the plan, and its data in
+ * somebody's cache. */
+void timing_prepare(const struct world *world, const struct settings *settings,
+                    const struct cell *cell, const struct contestant *contestant) {
     timing_plan(world, contestant);
     timing_call(world, cell, contestant);
     meet();
     if (!settings->cold) return;
     bool limit = contestant->what >= LIMIT_ROWS;
-    cold_make(limit ? limit_send() : cell->send, cell->out.bytes, limit ? limit_recv() : cell->recv, cell->in.bytes);
+    cold_make(limit ? limit_send() : cell->send, cell->out.bytes, limit ? limit_recv() : cell->recv,
+              cell->in.bytes);
     meet();
 }
 
 /* Seconds per call of the slowest rank. */
-static double batch(const struct world *world, const struct settings *settings, const struct cell *cell,
-                    const struct contestant *contestant, long calls) {
+static double batch(const struct world *world, const struct settings *settings,
+                    const struct cell *cell, const struct contestant *contestant, long calls) {
     timing_prepare(world, settings, cell, contestant);
     double start = clock_seconds();
     for (long i = 0; i < calls; i++) timing_call(world, cell, contestant);
     return meet_max(clock_seconds() - start) / (double)calls;
 }
 
-/* A batch of its own, so that reading the counters is in no time: what this rank misses per call. */
-static void count_batch(const struct world *world, const struct settings *settings, const struct cell *cell,
-                        const struct contestant *contestant, int repetition) {
+/* A batch of its own, so that reading the counters is in no time: what this rank misses per
+ * call. */
+static void count_batch(const struct world *world, const struct settings *settings,
+                        const struct cell *cell, const struct contestant *contestant,
+                        int repetition) {
     double misses[count_of_levels];
     timing_prepare(world, settings, cell, contestant);
     counters_start();
@@ -61,12 +69,13 @@ static void count_batch(const struct world *world, const struct settings *settin
     counters_stop(misses);
     meet();
     for (int i = 0; i < count_of_levels; i++)
-        if (contestant->misses[i]) contestant->misses[i][repetition] = misses[i] / (double)contestant->calls;
+        if (contestant->misses[i])
+            contestant->misses[i][repetition] = misses[i] / (double)contestant->calls;
 }
 
 /* How many calls last that long? */
-static void calibrate(const struct world *world, const struct settings *settings, const struct cell *cell,
-                      struct contestant *contestant, double seconds) {
+static void calibrate(const struct world *world, const struct settings *settings,
+                      const struct cell *cell, struct contestant *contestant, double seconds) {
     long calls = 1;
     for (;;) {
         double each = batch(world, settings, cell, contestant, calls);
@@ -75,13 +84,15 @@ static void calibrate(const struct world *world, const struct settings *settings
         contestant->calls = fit < 1 ? 1 : fit > 1e7 ? 10000000 : (long)fit;
         contestant->spent = (double)(contestant->calls + 1) * each;
         if ((double)calls >= fit / 4) return;
-        calls = fit > 8.0 * (double)calls ? 8 * calls : contestant->calls; /* the first calls are slow */
+        /* The first calls are slow. */
+        calls = fit > 8.0 * (double)calls ? 8 * calls : contestant->calls;
     }
 }
 
-/* What lasts in a batch of one cold call is mostly not the call. The second one counts, since the first calls are slow. */
-static void calibrate_cold(const struct world *world, const struct settings *settings, const struct cell *cell,
-                           struct contestant *contestant) {
+/* What lasts in a batch of one cold call is mostly not the call. The second one counts, since the
+ * first calls are slow. */
+static void calibrate_cold(const struct world *world, const struct settings *settings,
+                           const struct cell *cell, struct contestant *contestant) {
     contestant->calls = 1;
     for (int i = 0; i < 2; i++) {
         double start = clock_seconds();
@@ -90,7 +101,8 @@ static void calibrate_cold(const struct world *world, const struct settings *set
     }
 }
 
-/* Of the two limits only the faster one counts; where the choice is clear the other one need not run. */
+/* Of the two limits only the faster one counts; where the choice is clear the other one need not
+ * run. */
 static void drop_slow_limit(struct contestant *contestants, int count) {
     struct contestant *rows = NULL, *last = NULL;
     for (int c = 0; c < count; c++) {
@@ -103,16 +115,20 @@ static void drop_slow_limit(struct contestant *contestants, int count) {
 }
 
 /* A repetition lasts as long as one batch of everybody, or two where misses are counted. */
-static int choose_repetitions(const struct settings *settings, const struct contestant *contestants, int count) {
+static int choose_repetitions(const struct settings *settings, const struct contestant *contestants,
+                              int count) {
     if (settings->repetitions) return settings->repetitions;
     double seconds = 0;
     for (int c = 0; c < count; c++)
         if (!contestants[c].out) seconds += contestants[c].spent;
     double fit = settings->seconds / seconds / (settings->counters ? 2 : 1);
-    return fit < least_repetitions ? least_repetitions : fit > most_repetitions ? most_repetitions : (int)fit;
+    return fit < least_repetitions  ? least_repetitions
+           : fit > most_repetitions ? most_repetitions
+                                    : (int)fit;
 }
 
-bool timing_room(const struct settings *settings, struct contestant *contestants, int count, int repetitions) {
+bool timing_room(const struct settings *settings, struct contestant *contestants, int count,
+                 int repetitions) {
     bool fine = true;
     for (int c = 0; c < count; c++) {
         contestants[c].seconds = calloc((size_t)repetitions, sizeof(double));
@@ -142,8 +158,8 @@ static void mean_misses(const struct world *world, struct contestant *contestant
     }
 }
 
-int timing_run(const struct world *world, const struct settings *settings, const struct cell *cell, struct contestant *contestants,
-               int count) {
+int timing_run(const struct world *world, const struct settings *settings, const struct cell *cell,
+               struct contestant *contestants, int count) {
     double seconds = settings->seconds / (fewest_batches * count);
     if (seconds > longest_batch) seconds = longest_batch;
     if (seconds < shortest_batch) seconds = shortest_batch;
@@ -165,12 +181,12 @@ int timing_run(const struct world *world, const struct settings *settings, const
     return repetitions;
 }
 
-void timing_calibrate(const struct world *world, const struct settings *settings, const struct cell *cell,
-                      struct contestant *contestant, double seconds) {
+void timing_calibrate(const struct world *world, const struct settings *settings,
+                      const struct cell *cell, struct contestant *contestant, double seconds) {
     calibrate(world, settings, cell, contestant, seconds);
 }
 
-double timing_batch(const struct world *world, const struct settings *settings, const struct cell *cell,
-                    const struct contestant *contestant) {
+double timing_batch(const struct world *world, const struct settings *settings,
+                    const struct cell *cell, const struct contestant *contestant) {
     return batch(world, settings, cell, contestant, contestant->calls);
 }

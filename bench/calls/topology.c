@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* topology - who is whose neighbour: periodic Cartesian grids, and a graph with eight neighbours of each rank. Where there are few
- * ranks a rank is its own neighbour, or the same neighbour several times. */
+/* topology - who is whose neighbour: periodic Cartesian grids, and a graph with eight neighbours of
+ * each rank. Where there are few ranks a rank is its own neighbour, or the same neighbour several
+ * times. */
 #include "bench/common/bench.h"
 
 #include <string.h>
@@ -25,14 +26,16 @@ static void make_grid(struct topology *topology, int p, int dimensions) {
 }
 
 static void make_graph(struct topology *topology, int p, int me) {
-    static const int ones[most_neighbours] = {1, 1, 1, 1, 1, 1, 1, 1}; /* weights: compilers take MPI_UNWEIGHTED for a mistake */
+    /* weights: compilers take MPI_UNWEIGHTED for a mistake. */
+    static const int ones[most_neighbours] = {1, 1, 1, 1, 1, 1, 1, 1};
     for (size_t s = 0; s < sizeof steps / sizeof *steps; s++, topology->count += 2) {
         int up = (me + steps[s]) % p, down = (me + p - steps[s] % p) % p;
         topology->to[2 * s] = topology->from[2 * s + 1] = up;
         topology->to[2 * s + 1] = topology->from[2 * s] = down;
     }
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, topology->count, topology->from, ones, topology->count, topology->to, ones,
-                                   MPI_INFO_NULL, 0, &topology->comm);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, topology->count, topology->from, ones,
+                                   topology->count, topology->to, ones, MPI_INFO_NULL, 0,
+                                   &topology->comm);
 }
 
 void topology_open(struct world *world, const struct kind *kind, int which) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench.h - `mortar bench`: the MPI library's own collective, mortar's plans and the limit of the machine, verified and then timed
- * in turns within one process. main.c reads in the order of the work. Functions are collective, unless they say local. */
+/* bench.h - `mortar bench`: the MPI library's own collective, mortar's plans and the limit of the
+ * machine, verified and then timed in turns within one process. main.c reads in the order of the
+ * work. Functions are collective, unless they say local. */
 #ifndef MORTAR_BENCH_H
 #define MORTAR_BENCH_H
 
@@ -17,8 +18,8 @@ struct functions {
 #include "list.h"
 #undef KIND
 };
-/* library: the MPI library's own, past whatever is preloaded; the bench talks among its ranks with them. caught: what any program
- * gets. */
+/* library: the MPI library's own, past whatever is preloaded; the bench talks among its ranks with
+ * them. caught: what any program gets. */
 extern struct functions library;
 extern const struct functions caught;
 /* Fills `library`; the name of a function that is not found, else NULL. Local. */
@@ -28,14 +29,26 @@ struct kind {
     const char *name;     /* "alltoall" */
     const char *function; /* MPI's name of it, "Alltoall" */
     int (*call)(const struct functions *, const struct cell *, MPI_Comm);
-    enum blocks_of { NOBODY, ONE, ALL, NEIGHBOURS, ONE_ROOT, ALL_ROOT, ONE_OTHERS, ONE_LATER, SLAB } sends, receives;
+    enum blocks_of {
+        NOBODY,
+        ONE,
+        ALL,
+        NEIGHBOURS,
+        ONE_ROOT,
+        ALL_ROOT,
+        ONE_OTHERS,
+        ONE_LATER,
+        SLAB
+    } sends,
+        receives;
     enum { BYTES, SUM, UP_TO, BELOW } contents;
     bool vector; /* counts may differ */
 };
 extern const struct kind kinds[];
 extern const int count_of_kinds;
 const struct kind *kind_of(const char *name); /* NULL: none of that name */
-/* Local. One block for everybody, not one each; has a root; goes to the neighbours of a topology; moves a grid; limit.c does it. */
+/* Local. One block for everybody, not one each; has a root; goes to the neighbours of a topology;
+ * moves a grid; limit.c does it. */
 bool kind_same_to_all(const struct kind *kind);
 bool kind_rooted(const struct kind *kind);
 bool kind_neighbours(const struct kind *kind);
@@ -65,28 +78,31 @@ struct settings {
     int repetitions;                    /* 0: what fits into seconds */
 };
 
-/* Reads the command line before MPI_Init; the first rank says what is wrong. Local. -1: go on, else the exit code. */
+/* Reads the command line before MPI_Init; the first rank says what is wrong. Local. -1: go on, else
+ * the exit code. */
 int settings_read(int count, char **words, struct settings *settings);
-/* Its pieces, for the command line of `mortar tune`. settings_fail: only the first rank speaks, and only it gets an exit code that
- * is an error: a launcher kills the others at the first one it sees. */
+/* Its pieces, for the command line of `mortar tune`. settings_fail: only the first rank speaks, and
+ * only it gets an exit code that is an error: a launcher kills the others at the first one it
+ * sees. */
 extern const char *settings_command; /* "bench" or "tune" */
 int settings_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool settings_sizes(const char *text, struct settings *settings);
 bool settings_edges(const char *text, struct settings *settings);
 bool settings_number(const char *text, double least, double most, double *number);
 bool settings_imbalances(const char *text, struct settings *settings);
-/* settings_options.c: reads words[*i] and what belongs to it, and moves *i behind. As settings_read. */
+/* settings_options.c: reads words[*i] and what belongs to it, and moves *i behind. As
+ * settings_read. */
 int settings_option(int count, char **words, int *i, struct settings *settings);
 
 /* ---- nodes.c: who shares a node ---- */
-/* The ranks of comm that share my node, in its order. pretend: as MORTAR_NODES divides them, like the library does
- * (src/reach/team.c). */
+/* The ranks of comm that share my node, in its order. pretend: as MORTAR_NODES divides them, like
+ * the library does (src/reach/team.c). */
 void nodes_split(MPI_Comm comm, bool pretend, MPI_Comm *node);
 /* Does MORTAR_NODES divide them? Can it not be read? Local. */
 bool nodes_pretended(void);
 bool nodes_unreadable(void);
-/* [p] each rank's node, counted from 0 in the order of their lowest ranks, and how many there are; to be freed. NULL on all ranks:
- * no memory. */
+/* [p] each rank's node, counted from 0 in the order of their lowest ranks, and how many there are;
+ * to be freed. NULL on all ranks: no memory. */
 int *nodes_of(MPI_Comm comm, MPI_Comm node, int *nodes);
 
 /* ---- world.c: where we are ---- */
@@ -120,13 +136,15 @@ void world_warn(const struct world *world);
 uint64_t world_memory(void);
 
 /* ---- shared.c: what ranks of one node share beside MPI ---- */
-/* Zeroed memory that all ranks map, nobody's pages touched yet; NULL on all ranks when one of them cannot. */
+/* Zeroed memory that all ranks map, nobody's pages touched yet; NULL on all ranks when one of them
+ * cannot. */
 void *shared_map(size_t bytes);
 void shared_unmap(void *memory, size_t bytes);
 
 /* ---- meet.c: how batches are kept apart, outside of what is measured ---- */
 void meet_open(const struct world *world);
-/* A barrier that costs about a context switch per rank, also where the MPI library's own costs time slices. */
+/* A barrier that costs about a context switch per rank, also where the MPI library's own costs time
+ * slices. */
 void meet(void);
 /* The maximum over ranks; a meeting as well. */
 double meet_max(double value);
@@ -138,7 +156,8 @@ int meet_first(int value);
 enum { most_neighbours = 8 };
 struct topology {
     MPI_Comm comm;
-    int count;                                      /* of those to whom I send, and of those from whom I receive */
+    /* Of those to whom I send, and of those from whom I receive. */
+    int count;
     int to[most_neighbours], from[most_neighbours]; /* in the order of the buffers */
 };
 extern const char *const topology_names[3];
@@ -158,20 +177,24 @@ struct blocks {
     MPI_Datatype *types;  /* [count] the cell's type */
     size_t bytes;         /* of the buffer */
 };
-/* Sets the cell's type, unit, out and in. False: no memory, or a displacement that is no int. Local. */
+/* Sets the cell's type, unit, out and in. False: no memory, or a displacement that is no int.
+ * Local. */
 bool blocks_open(struct cell *cell);
 void blocks_close(struct cell *cell);
 /* 64 bits that depend on a and b only, in every run alike. Local. */
 uint64_t draw(uint64_t a, uint64_t b);
 
-/* ---- grid.c: a cubic grid of double complex, of which each rank has a slab, is cut along another axis ---- */
-enum { grid_axes = 3, grid_element = 16, grid_longest = 1024 }; /* bytes of an element; the longest edge, for counts are ints */
+/* ---- grid.c: a cubic grid of double complex, of which each rank has a slab, is cut along another
+ * axis ---- */
+/* Bytes of an element; the longest edge, for counts are ints. */
+enum { grid_axes = 3, grid_element = 16, grid_longest = 1024 };
 /* How a rank's slab is cut into one part for each rank, those that are empty included. */
 struct cut {
     int *types_each, *zeros; /* [p] counts of the types, 1 or 0, and their displacements */
     MPI_Datatype *types;     /* [p] the part as a subarray of the slab */
-    int *counts, *places;    /* [p] elements of the part, and where they begin when the parts lie one behind the other */
-    char *packed;            /* so; NULL: they do in the slab itself */
+    /* [p] elements of the part, and where they begin when the parts lie one behind the other. */
+    int *counts, *places;
+    char *packed; /* so; NULL: they do in the slab itself */
 };
 struct grid {
     int edge;          /* elements along each axis */
@@ -180,7 +203,8 @@ struct grid {
 };
 /* Bytes of this rank's slab, before or after. Local. */
 size_t grid_bytes(const struct cell *cell, bool after);
-/* What lies in the bytes from `begin` on of this rank's slab, a function of an element's place in the whole grid. Local. */
+/* What lies in the bytes from `begin` on of this rank's slab, a function of an element's place in
+ * the whole grid. Local. */
 void grid_words(const struct cell *cell, bool after, size_t begin, size_t bytes, char *piece);
 /* Makes the counts and room to pack; false: no memory. grid_types makes the datatypes. Local. */
 bool grid_open(struct cell *cell);
@@ -189,7 +213,8 @@ void grid_close(struct cell *cell);
 /* The parts of a slab from and to where they lie packed. Local. */
 void grid_pack(const struct cell *cell);
 void grid_unpack(const struct cell *cell);
-/* The redistribution as a program without subarrays does it: packs, MPI_Alltoallv, unpacks; but not what lies in order already. */
+/* The redistribution as a program without subarrays does it: packs, MPI_Alltoallv, unpacks; but not
+ * what lies in order already. */
 void grid_packed(const struct cell *cell, const struct functions *side, MPI_Comm comm);
 
 /* ---- cell.c: the buffers of one block size, and what must be in them ---- */
@@ -200,7 +225,8 @@ struct cell {
     bool stack;        /* memory outside the heap */
     bool irregular;    /* counts that differ, where MPI has any */
     bool then_barrier; /* after each call */
-    double imbalance;  /* seconds that ranks sleep before a call, at most; below 0: all begin together */
+    /* Seconds that ranks sleep before a call, at most; below 0: all begin together. */
+    double imbalance;
     const struct topology *topology;
     MPI_Datatype type; /* of `unit` bytes */
     size_t unit;
@@ -208,13 +234,15 @@ struct cell {
     struct grid grid; /* where the kind moves one */
     char *send, *recv;
 };
-/* Gets buffers for the kind, bytes, root, stack and irregular that are there, `times` as many as one set where there will be others
- * beside it; false on all ranks, with the reason on the first one. */
+/* Gets buffers for the kind, bytes, root, stack and irregular that are there, `times` as many as
+ * one set where there will be others beside it; false on all ranks, with the reason on the first
+ * one. */
 bool cell_open(const struct world *world, struct cell *cell, double times, char *why, size_t size);
 void cell_close(struct cell *cell);
 /* Has somebody written around the buffers? Local. */
 bool cell_overrun(const struct cell *cell);
-/* contents.c. Writes the blocks that this rank sends, or what no rank sends into where it receives. Local. */
+/* contents.c. Writes the blocks that this rank sends, or what no rank sends into where it receives.
+ * Local. */
 void cell_fill(const struct cell *cell, char *send);
 void cell_poison(const struct cell *cell, char *recv);
 /* Is a byte of recv wrong? Then in which block and where. Local. */
@@ -230,16 +258,19 @@ char *limit_recv(void);
 void limit_rows(void);
 /* One barrier, in which the last rank to arrive copies everything. */
 void limit_last(void);
-/* As many ranks as there are processors copy everything with non-temporal stores, while the others sleep; one barrier. */
+/* As many ranks as there are processors copy everything with non-temporal stores, while the others
+ * sleep; one barrier. */
 void limit_stream(void);
 
 /* ---- cold.c: what stands before each timed call of --cold ---- */
-/* Finds out how to empty caches; `sweeping`: not line by line. False: no memory for it, on all ranks. */
+/* Finds out how to empty caches; `sweeping`: not line by line. False: no memory for it, on all
+ * ranks. */
 bool cold_open(const struct world *world, bool sweeping);
 void cold_close(void);
 /* How: for instance "clflushopt". Local. */
 void cold_describe(char *text, size_t size);
-/* This rank's buffers leave all caches, and come back into its own as far as they fit. A meeting has to follow. */
+/* This rank's buffers leave all caches, and come back into its own as far as they fit. A meeting
+ * has to follow. */
 void cold_make(char *send, size_t send_bytes, char *recv, size_t recv_bytes);
 
 /* ---- counters.c: cache misses ---- */
@@ -256,8 +287,11 @@ void counters_stop(double misses[count_of_levels]);
 
 /* ---- timing.c ---- */
 struct contestant {
-    enum { NATIVE, PACKED, MORTAR, LIMIT_ROWS, LIMIT_LAST, LIMIT_STREAM } what; /* from LIMIT_ROWS on: with buffers of its own */
-    const char *name;    /* native, native-again, packed (grid_packed), limit, stream, or the plan as it was asked for */
+    /* From LIMIT_ROWS on: with buffers of its own. */
+    enum { NATIVE, PACKED, MORTAR, LIMIT_ROWS, LIMIT_LAST, LIMIT_STREAM } what;
+    /* Native, native-again, packed (grid_packed), limit, stream, or the plan as it was asked
+     * for. */
+    const char *name;
     char ran[192];       /* which plan it was in truth; first rank only */
     bool out;            /* not worth measuring: a limit that the other limit beats by far */
     long calls;          /* of a batch; 1 with --cold */
@@ -267,45 +301,55 @@ struct contestant {
     /* [repetitions] of each level: per call, the mean over ranks; NULL: not counted */
     double *misses[count_of_levels];
 };
-/* Times all contestants in turns. Returns the number of repetitions; 0 without memory. timing_free gives back their
- * results. */
-int timing_run(const struct world *world, const struct settings *settings, const struct cell *cell, struct contestant *contestants,
-               int count);
+/* Times all contestants in turns. Returns the number of repetitions; 0 without memory. timing_free
+ * gives back their results. */
+int timing_run(const struct world *world, const struct settings *settings, const struct cell *cell,
+               struct contestant *contestants, int count);
 
-/* The pieces of it: how many calls make a batch of so many seconds, and one batch, whose seconds per call all ranks get alike. */
-void timing_calibrate(const struct world *world, const struct settings *settings, const struct cell *cell,
-                      struct contestant *contestant, double seconds);
-double timing_batch(const struct world *world, const struct settings *settings, const struct cell *cell,
-                    const struct contestant *contestant);
-/* Tells mortar what the contestant's calls are to run. Local; every rank does so before the next call. */
+/* The pieces of it: how many calls make a batch of so many seconds, and one batch, whose seconds
+ * per call all ranks get alike. */
+void timing_calibrate(const struct world *world, const struct settings *settings,
+                      const struct cell *cell, struct contestant *contestant, double seconds);
+double timing_batch(const struct world *world, const struct settings *settings,
+                    const struct cell *cell, const struct contestant *contestant);
+/* Tells mortar what the contestant's calls are to run. Local; every rank does so before the next
+ * call. */
 void timing_plan(const struct world *world, const struct contestant *contestant);
 /* Its first part: nobody's call has begun when it returns. And a call. */
-void timing_prepare(const struct world *world, const struct settings *settings, const struct cell *cell,
-                    const struct contestant *contestant);
-void timing_call(const struct world *world, const struct cell *cell, const struct contestant *contestant);
+void timing_prepare(const struct world *world, const struct settings *settings,
+                    const struct cell *cell, const struct contestant *contestant);
+void timing_call(const struct world *world, const struct cell *cell,
+                 const struct contestant *contestant);
 /* Room for the results; false on all ranks when one has none. */
-bool timing_room(const struct settings *settings, struct contestant *contestants, int count, int repetitions);
+bool timing_room(const struct settings *settings, struct contestant *contestants, int count,
+                 int repetitions);
 /* Local. */
 void timing_free(struct contestant *contestants, int count);
 
 /* ---- imbalance.c ---- */
-/* As timing_run, but ranks come late by a random time, and a time is the mean over ranks of what they spend inside the call. */
-int imbalance_run(const struct world *world, const struct settings *settings, const struct cell *cell,
-                  struct contestant *contestants, int count);
+/* As timing_run, but ranks come late by a random time, and a time is the mean over ranks of what
+ * they spend inside the call. */
+int imbalance_run(const struct world *world, const struct settings *settings,
+                  const struct cell *cell, struct contestant *contestants, int count);
 
 /* ---- verify.c ---- */
-/* Runs the contestant once on fresh buffers and compares every byte. False: some rank said what was wrong. */
-bool verify(const struct world *world, const struct cell *cell, const struct contestant *contestant);
+/* Runs the contestant once on fresh buffers and compares every byte. False: some rank said what was
+ * wrong. */
+bool verify(const struct world *world, const struct cell *cell,
+            const struct contestant *contestant);
 
 /* ---- chosen.c ---- */
-/* Which plan has run most since the last time this was asked, of those that were forced or of those that mortar chose, for instance
- * "pull(rows)" or "native: no bytes"; empty when mortar does not tell. The answer is on the first rank. */
-void chosen(const struct world *world, const struct kind *kind, bool forced, char *text, size_t size);
+/* Which plan has run most since the last time this was asked, of those that were forced or of those
+ * that mortar chose, for instance "pull(rows)" or "native: no bytes"; empty when mortar does not
+ * tell. The answer is on the first rank. */
+void chosen(const struct world *world, const struct kind *kind, bool forced, char *text,
+            size_t size);
 /* All ranks get the answer, once mortar has looked at a communicator of all of them. */
 struct seen chosen_seats(const struct world *world);
 
 /* ---- csv.c: local ---- */
-/* Opens a file to add rows to it, and writes the header, a whole line, into a new one. NULL: it said why not. */
+/* Opens a file to add rows to it, and writes the header, a whole line, into a new one. NULL: it
+ * said why not. */
 FILE *csv_open(const char *path, const char *header);
 /* A value, in quotes where it needs them. */
 void csv_text(FILE *csv, const char *text);
@@ -318,8 +362,9 @@ const char *size_text(size_t bytes, char *text, size_t size);
 /* Opens the CSV file and prints the table's head. 0 or an exit code. */
 int output_open(const struct world *world, const struct settings *settings);
 /* Prints the rows of a cell and writes its repetitions. */
-void output_cell(const struct world *world, const struct settings *settings, const struct cell *cell,
-                 const struct contestant *contestants, int count, int repetitions);
+void output_cell(const struct world *world, const struct settings *settings,
+                 const struct cell *cell, const struct contestant *contestants, int count,
+                 int repetitions);
 void output_skip(const struct cell *cell, const char *why);
 int output_close(void);
 /* What is going on, when a person watches. */

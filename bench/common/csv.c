@@ -17,7 +17,10 @@ FILE *csv_open(const char *path, const char *header) {
     fseek(csv, 0, SEEK_END);
     if (length == 0) fputs(header, csv);
     else if (strcmp(first, header) != 0) {
-        fprintf(stderr, "mortar bench: --csv %s: the file exists and is none of ours (its first line differs)\n", path);
+        fprintf(
+            stderr,
+            "mortar bench: --csv %s: the file exists and is none of ours (its first line differs)\n",
+            path);
         fclose(csv);
         return NULL;
     }

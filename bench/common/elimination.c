@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* elimination - successive elimination: after each round whoever is clearly slower than the fastest one leaves, so that time is
- * spent on those that are hard to tell apart. Rounds are pairs: the ratio of two runners' times in the same round is free of what
- * disturbs the machine for longer than a round. Its median is judged by the bootstrap (Efron 1979): the medians of many samples
+/* elimination - successive elimination: after each round whoever is clearly slower than the fastest
+ * one leaves, so that time is spent on those that are hard to tell apart. Rounds are pairs: the
+ * ratio of two runners' times in the same round is free of what disturbs the machine for longer
+ * than a round. Its median is judged by the bootstrap (Efron 1979): the medians of many samples
  * drawn from the rounds, with repetition, and what is left of them without 2.5 % at either end. */
 #include "elimination.h"
 
@@ -36,7 +37,8 @@ struct estimate estimate_ratio(const double *a, const double *b, int count) {
         medians[s] = median_of(sample, count);
     }
     qsort(medians, resamples, sizeof *medians, ascending);
-    return (struct estimate){median_of(ratios, count), medians[resamples / 40], medians[resamples - 1 - resamples / 40]};
+    return (struct estimate){median_of(ratios, count), medians[resamples / 40],
+                             medians[resamples - 1 - resamples / 40]};
 }
 
 int runners_in(const struct runner *runners, int count) {
@@ -65,8 +67,10 @@ bool eliminate(struct runner *runners, int count, int *best) {
     *best = top;
     for (int r = 0; r < count; r++) {
         if (r == top || runners[r].out) continue;
-        struct estimate ratio = estimate_ratio(runners[r].seconds, runners[top].seconds, runners[top].rounds);
-        if (ratio.low > (r < top ? 1 + alike : 1)) runners[r].out = true; /* an earlier one stays while it may be alike */
+        struct estimate ratio =
+            estimate_ratio(runners[r].seconds, runners[top].seconds, runners[top].rounds);
+        /* An earlier one stays while it may be alike. */
+        if (ratio.low > (r < top ? 1 + alike : 1)) runners[r].out = true;
         else if (ratio.high > 1 + alike || ratio.low < 1 - alike) open = true;
     }
     if (open) return false;

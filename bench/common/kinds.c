@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kinds - the collectives that can be measured, and how each is called for a cell. Every function is there twice: the MPI library's
- * own, and the one that any program gets. */
+/* kinds - the collectives that can be measured, and how each is called for a cell. Every function
+ * is there twice: the MPI library's own, and the one that any program gets. */
 #define _GNU_SOURCE
 #include "bench.h"
 
@@ -20,7 +20,9 @@ const struct functions caught = {
 
 static int elements(const struct cell *cell) { return (int)(cell->bytes / cell->unit); }
 
-static int call_barrier(const struct functions *f, const struct cell *c, MPI_Comm comm) { return (void)c, f->barrier(comm); }
+static int call_barrier(const struct functions *f, const struct cell *c, MPI_Comm comm) {
+    return (void)c, f->barrier(comm);
+}
 
 static int call_bcast(const struct functions *f, const struct cell *c, MPI_Comm comm) {
     return f->bcast(c->me == c->root ? c->send : c->recv, elements(c), c->type, c->root, comm);
@@ -31,7 +33,8 @@ static int call_gather(const struct functions *f, const struct cell *c, MPI_Comm
 }
 
 static int call_gatherv(const struct functions *f, const struct cell *c, MPI_Comm comm) {
-    return f->gatherv(c->send, c->out.counts[0], c->type, c->recv, c->in.counts, c->in.places, c->type, c->root, comm);
+    return f->gatherv(c->send, c->out.counts[0], c->type, c->recv, c->in.counts, c->in.places,
+                      c->type, c->root, comm);
 }
 
 static int call_scatter(const struct functions *f, const struct cell *c, MPI_Comm comm) {
@@ -39,7 +42,8 @@ static int call_scatter(const struct functions *f, const struct cell *c, MPI_Com
 }
 
 static int call_scatterv(const struct functions *f, const struct cell *c, MPI_Comm comm) {
-    return f->scatterv(c->send, c->out.counts, c->out.places, c->type, c->recv, c->in.counts[0], c->type, c->root, comm);
+    return f->scatterv(c->send, c->out.counts, c->out.places, c->type, c->recv, c->in.counts[0],
+                       c->type, c->root, comm);
 }
 
 static int call_allgather(const struct functions *f, const struct cell *c, MPI_Comm comm) {
@@ -47,7 +51,8 @@ static int call_allgather(const struct functions *f, const struct cell *c, MPI_C
 }
 
 static int call_allgatherv(const struct functions *f, const struct cell *c, MPI_Comm comm) {
-    return f->allgatherv(c->send, c->out.counts[0], c->type, c->recv, c->in.counts, c->in.places, c->type, comm);
+    return f->allgatherv(c->send, c->out.counts[0], c->type, c->recv, c->in.counts, c->in.places,
+                         c->type, comm);
 }
 
 static int call_alltoall(const struct functions *f, const struct cell *c, MPI_Comm comm) {
@@ -55,12 +60,13 @@ static int call_alltoall(const struct functions *f, const struct cell *c, MPI_Co
 }
 
 static int call_alltoallv(const struct functions *f, const struct cell *c, MPI_Comm comm) {
-    return f->alltoallv(c->send, c->out.counts, c->out.places, c->type, c->recv, c->in.counts, c->in.places, c->type, comm);
+    return f->alltoallv(c->send, c->out.counts, c->out.places, c->type, c->recv, c->in.counts,
+                        c->in.places, c->type, comm);
 }
 
 static int call_alltoallw(const struct functions *f, const struct cell *c, MPI_Comm comm) {
-    return f->alltoallw(c->send, c->out.counts, c->out.places, c->out.types, c->recv, c->in.counts, c->in.places, c->in.types,
-                        comm);
+    return f->alltoallw(c->send, c->out.counts, c->out.places, c->out.types, c->recv, c->in.counts,
+                        c->in.places, c->in.types, comm);
 }
 
 static int call_reduce(const struct functions *f, const struct cell *c, MPI_Comm comm) {
@@ -75,7 +81,8 @@ static int call_reduce_scatter(const struct functions *f, const struct cell *c, 
     return f->reduce_scatter(c->send, c->recv, c->out.counts, c->type, MPI_SUM, comm);
 }
 
-static int call_reduce_scatter_block(const struct functions *f, const struct cell *c, MPI_Comm comm) {
+static int call_reduce_scatter_block(const struct functions *f, const struct cell *c,
+                                     MPI_Comm comm) {
     return f->reduce_scatter_block(c->send, c->recv, elements(c), c->type, MPI_SUM, comm);
 }
 
@@ -88,11 +95,14 @@ static int call_exscan(const struct functions *f, const struct cell *c, MPI_Comm
 }
 
 static int call_neighbor_allgather(const struct functions *f, const struct cell *c, MPI_Comm comm) {
-    return f->neighbor_allgather(c->send, elements(c), c->type, c->recv, elements(c), c->type, comm);
+    return f->neighbor_allgather(c->send, elements(c), c->type, c->recv, elements(c), c->type,
+                                 comm);
 }
 
-static int call_neighbor_allgatherv(const struct functions *f, const struct cell *c, MPI_Comm comm) {
-    return f->neighbor_allgatherv(c->send, c->out.counts[0], c->type, c->recv, c->in.counts, c->in.places, c->type, comm);
+static int call_neighbor_allgatherv(const struct functions *f, const struct cell *c,
+                                    MPI_Comm comm) {
+    return f->neighbor_allgatherv(c->send, c->out.counts[0], c->type, c->recv, c->in.counts,
+                                  c->in.places, c->type, comm);
 }
 
 static int call_neighbor_alltoall(const struct functions *f, const struct cell *c, MPI_Comm comm) {
@@ -100,24 +110,26 @@ static int call_neighbor_alltoall(const struct functions *f, const struct cell *
 }
 
 static int call_neighbor_alltoallv(const struct functions *f, const struct cell *c, MPI_Comm comm) {
-    return f->neighbor_alltoallv(c->send, c->out.counts, c->out.places, c->type, c->recv, c->in.counts, c->in.places, c->type,
-                                 comm);
+    return f->neighbor_alltoallv(c->send, c->out.counts, c->out.places, c->type, c->recv,
+                                 c->in.counts, c->in.places, c->type, comm);
 }
 
 static int call_neighbor_alltoallw(const struct functions *f, const struct cell *c, MPI_Comm comm) {
-    return f->neighbor_alltoallw(c->send, c->out.counts, c->out.offsets, c->out.types, c->recv, c->in.counts, c->in.offsets,
-                                 c->in.types, comm);
+    return f->neighbor_alltoallw(c->send, c->out.counts, c->out.offsets, c->out.types, c->recv,
+                                 c->in.counts, c->in.offsets, c->in.types, comm);
 }
 
 static int call_redistribution(const struct functions *f, const struct cell *c, MPI_Comm comm) {
     const struct cut *out = &c->grid.out, *in = &c->grid.in;
-    return f->redistribution(c->send, out->types_each, out->zeros, out->types, c->recv, in->types_each, in->zeros, in->types, comm);
+    return f->redistribution(c->send, out->types_each, out->zeros, out->types, c->recv,
+                             in->types_each, in->zeros, in->types, comm);
 }
 
 /* ---- the table ---- */
 
 const struct kind kinds[] = {
-#define KIND(name, Name, sends, receives, contents, vector) {#name, #Name, call_##name, sends, receives, contents, vector},
+#define KIND(name, Name, sends, receives, contents, vector)                                        \
+    {#name, #Name, call_##name, sends, receives, contents, vector},
 #include "list.h"
 #undef KIND
 };
@@ -129,26 +141,33 @@ const struct kind *kind_of(const char *name) {
     return NULL;
 }
 
-bool kind_same_to_all(const struct kind *kind) { return kind->sends == ONE || kind->sends == ONE_ROOT; }
+bool kind_same_to_all(const struct kind *kind) {
+    return kind->sends == ONE || kind->sends == ONE_ROOT;
+}
 bool kind_rooted(const struct kind *kind) {
-    return kind->sends == ONE_ROOT || kind->sends == ALL_ROOT || kind->receives == ONE_ROOT || kind->receives == ALL_ROOT;
+    return kind->sends == ONE_ROOT || kind->sends == ALL_ROOT || kind->receives == ONE_ROOT ||
+           kind->receives == ALL_ROOT;
 }
 bool kind_neighbours(const struct kind *kind) { return kind->receives == NEIGHBOURS; }
 bool kind_grid(const struct kind *kind) { return kind->sends == SLAB; }
-bool kind_limit(const struct kind *kind) { return kind->receives == ALL && kind->contents == BYTES && !kind->vector; }
+bool kind_limit(const struct kind *kind) {
+    return kind->receives == ALL && kind->contents == BYTES && !kind->vector;
+}
 
 const char *functions_find(void) {
     static const struct {
         const char *symbol;
         size_t place;
     } members[] = {
-#define KIND(name, Name, sends, receives, contents, vector) {"PMPI_" #Name, offsetof(struct functions, name)},
+#define KIND(name, Name, sends, receives, contents, vector)                                        \
+    {"PMPI_" #Name, offsetof(struct functions, name)},
 #include "list.h"
 #undef KIND
     };
     Dl_info info;
     void *known = dlsym(RTLD_DEFAULT, "PMPI_Comm_rank");
-    void *handle = known && dladdr(known, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *handle =
+        known && dladdr(known, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         void *symbol = handle ? dlsym(handle, members[i].symbol) : NULL;
         if (!symbol) return members[i].symbol;

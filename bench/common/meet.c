@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* meet - a barrier for the bench itself. MPI's own would do but for its cost: 30 ms where it spins on a crowded node.
+/* meet - a barrier for the bench itself. MPI's own would do but for its cost: 30 ms where it spins
+ * on a crowded node.
  *
- * A rank that waits here must drive the MPI library: a peer may still be in a collective that needs it (MPI 4.1 section 2.9). */
+ * A rank that waits here must drive the MPI library: a peer may still be in a collective that needs
+ * it (MPI 4.1 section 2.9). */
 #include "bench.h"
 #include "gate.h"
 
@@ -19,7 +21,8 @@ static bool crowded;
 
 void meet_open(const struct world *world) {
     p = world->p, me = world->me, crowded = world->crowded;
-    if (world->nodes == 1) board = shared_map(sizeof *board + 2 * (size_t)p * sizeof board->said[0]);
+    if (world->nodes == 1)
+        board = shared_map(sizeof *board + 2 * (size_t)p * sizeof board->said[0]);
 }
 
 static void drive(void) {

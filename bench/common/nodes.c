@@ -24,13 +24,15 @@ int *nodes_of(MPI_Comm comm, MPI_Comm node, int *nodes) {
     MPI_Comm_size(comm, &p);
     MPI_Comm_rank(comm, &me);
     first = me;
-    library.bcast(&first, 1, MPI_INT, 0, node); /* ranks of a node are in the order of comm: its lowest one */
+    /* Ranks of a node are in the order of comm: its lowest one. */
+    library.bcast(&first, 1, MPI_INT, 0, node);
     int *of = malloc((size_t)p * sizeof *of);
     int fine = of != NULL, all;
     library.allreduce(&fine, &all, 1, MPI_INT, MPI_MIN, comm);
     if (!all) return free(of), NULL;
     library.allgather(&first, 1, MPI_INT, of, 1, MPI_INT, comm);
     *nodes = 0;
-    for (int r = 0; r < p; r++) of[r] = of[r] == r ? (*nodes)++ : of[of[r]]; /* a node's lowest rank comes before its others */
+    /* A node's lowest rank comes before its others. */
+    for (int r = 0; r < p; r++) of[r] = of[r] == r ? (*nodes)++ : of[of[r]];
     return of;
 }

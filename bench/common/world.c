@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* world - ranks, nodes, processors, the MPI library and its own functions, and whether mortar is in this process. */
+/* world - ranks, nodes, processors, the MPI library and its own functions, and whether mortar is in
+ * this process. */
 #define _GNU_SOURCE
 #include "bench.h"
 
@@ -9,15 +10,19 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-static void *symbol(void *handle, const char *name, void *place) { return *(void **)place = dlsym(handle, name); }
+static void *symbol(void *handle, const char *name, void *place) {
+    return *(void **)place = dlsym(handle, name);
+}
 
-/* From "Open MPI v4.1.4, package: ..." or "MPICH Version:      4.0.2\nMPICH Release ...", what somebody would say. */
+/* From "Open MPI v4.1.4, package: ..." or "MPICH Version:      4.0.2\nMPICH Release ...", what
+ * somebody would say. */
 static void name_mpi(struct world *world) {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "", version[32];
     int length;
     MPI_Get_library_version(text, &length);
     text[strcspn(text, ",\n")] = 0;
-    if (sscanf(text, "MPICH Version: %31s", version) == 1) snprintf(world->mpi, sizeof world->mpi, "MPICH %s", version);
+    if (sscanf(text, "MPICH Version: %31s", version) == 1)
+        snprintf(world->mpi, sizeof world->mpi, "MPICH %s", version);
     else snprintf(world->mpi, sizeof world->mpi, "%.*s", (int)sizeof world->mpi - 1, text);
 }
 
@@ -25,7 +30,8 @@ static void name_machine(struct world *world) {
     char row[256], model[96] = "";
     struct utsname name;
     FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && !*model && fgets(row, sizeof row, file)) sscanf(row, "model name : %95[^\n]", model);
+    while (file && !*model && fgets(row, sizeof row, file))
+        sscanf(row, "model name : %95[^\n]", model);
     if (file) fclose(file);
     if (!*model && uname(&name) == 0) snprintf(model, sizeof model, "%s", name.machine);
     snprintf(world->machine, sizeof world->machine, "%s (%d processor%s)", model, world->processors,
@@ -41,7 +47,8 @@ static void look_around(struct world *world) {
     leader = my_place == 0;
     library.allreduce(&leader, &world->nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     struct processors mine = machine_processors(), all; /* ranks may be bound to one each */
-    library.allreduce(&mine, &all, (int)(sizeof mine / sizeof(uint64_t)), MPI_UINT64_T, MPI_BOR, node);
+    library.allreduce(&mine, &all, (int)(sizeof mine / sizeof(uint64_t)), MPI_UINT64_T, MPI_BOR,
+                      node);
     MPI_Comm_free(&node);
     world->processors = processors_count(&all);
     int crowded = on_node > world->processors, somewhere;
@@ -55,15 +62,17 @@ int world_look(struct world *world) {
     MPI_Comm_rank(MPI_COMM_WORLD, &world->me);
     if (launcher_ranks() > 1 && world->p == 1) {
         if (launcher_rank() <= 0)
-            fprintf(stderr,
-                    "mortar bench: the launcher started %d ranks, but each sees itself alone: this program was built for "
-                    "another MPI than the launcher's. MORTAR_BENCH=ompi4|ompi5|mpich4|mpich5|impi names the right one\n",
-                    launcher_ranks());
+            fprintf(
+                stderr,
+                "mortar bench: the launcher started %d ranks, but each sees itself alone: this program was built for "
+                "another MPI than the launcher's. MORTAR_BENCH=ompi4|ompi5|mpich4|mpich5|impi names the right one\n",
+                launcher_ranks());
         return 1;
     }
     const char *missing = functions_find();
     if (missing) {
-        if (world->me == 0) fprintf(stderr, "mortar bench: %s is not found in the MPI library\n", missing);
+        if (world->me == 0)
+            fprintf(stderr, "mortar bench: %s is not found in the MPI library\n", missing);
         return 1;
     }
     look_around(world);
@@ -75,16 +84,19 @@ int world_look(struct world *world) {
     symbol(RTLD_DEFAULT, "mortar_report", &world->report);
     world->loaded = world->plan && world->plan(NULL) == 0;
     const char *(*why)(void);
-    world->heap = symbol(RTLD_DEFAULT, "mortar_heap_why", &why) ? why() : "the shared heap is not loaded";
+    world->heap =
+        symbol(RTLD_DEFAULT, "mortar_heap_why", &why) ? why() : "the shared heap is not loaded";
     return 0;
 }
 
-/* Open MPI shows its settings, wherever they come from, through the MPI tools interface. -1: it has no such setting. */
+/* Open MPI shows its settings, wherever they come from, through the MPI tools interface. -1: it has
+ * no such setting. */
 static int tool_setting(const char *name) {
     int provided, index, count, value = -1;
     MPI_T_cvar_handle handle;
     if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return -1;
-    if (MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS && MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS) {
+    if (MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
+        MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS) {
         char room[256] = ""; /* an int or a bool */
         if (count == 1 && MPI_T_cvar_read(handle, room) == MPI_SUCCESS) value = room[0] != 0;
         MPI_T_cvar_handle_free(&handle);
@@ -97,24 +109,27 @@ static int tool_setting(const char *name) {
 static const char *cure(const struct world *world) {
     const char *setting;
     int version = 0;
-    if (strstr(world->mpi, "Open MPI")) return tool_setting("mpi_yield_when_idle") == 0 ? "mpi_yield_when_idle=1" : NULL;
+    if (strstr(world->mpi, "Open MPI"))
+        return tool_setting("mpi_yield_when_idle") == 0 ? "mpi_yield_when_idle=1" : NULL;
     if (strstr(world->mpi, "Intel")) {
         setting = getenv("I_MPI_THREAD_YIELD");
         return setting && *setting != '0' ? NULL : "I_MPI_THREAD_YIELD=2 I_MPI_SPIN_COUNT=1";
     }
     if (sscanf(world->mpi, "MPICH %d", &version) != 1) return NULL;
     setting = getenv("MPIR_CVAR_DEVICE_COLLECTIVES");
-    if (version >= 5) return setting && strcmp(setting, "none") == 0 ? NULL : "MPIR_CVAR_DEVICE_COLLECTIVES=none";
+    if (version >= 5)
+        return setting && strcmp(setting, "none") == 0 ? NULL : "MPIR_CVAR_DEVICE_COLLECTIVES=none";
     return "no setting known";
 }
 
 void world_warn(const struct world *world) {
     const char *setting = world->crowded && world->me == 0 ? cure(world) : NULL;
     if (setting)
-        fprintf(stderr,
-                "mortar bench: %d ranks on %d processors, and %s spins while it waits: its times show the scheduler's time "
-                "slices more than its algorithms (cure: %s)\n",
-                world->p, world->processors, world->mpi, setting);
+        fprintf(
+            stderr,
+            "mortar bench: %d ranks on %d processors, and %s spins while it waits: its times show the scheduler's time "
+            "slices more than its algorithms (cure: %s)\n",
+            world->p, world->processors, world->mpi, setting);
 }
 
 uint64_t world_memory(void) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* network - `mortar bench network`: settings, pairs, tests, tables, and the tuning file. Ranks that are in no pair sleep. */
+/* network - `mortar bench network`: settings, pairs, tests, tables, and the tuning file. Ranks that
+ * are in no pair sleep. */
 #include "bench/common/bench.h"
 #include "network.h"
 
@@ -10,15 +11,22 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Before anything is measured: can the files be written to? 0 or an exit code; on the first rank. */
+/* Before anything is measured: can the files be written to? 0 or an exit code; on the first
+ * rank. */
 static int try_files(const struct network_settings *settings) {
     char why[320];
     struct tuning_file file = {0};
     int error = settings->save ? tuning_writable(settings->save) : 0;
-    if (error) return fprintf(stderr, "mortar bench network: --save %s: %s\n", settings->save, strerror(-error)), 2;
+    if (error)
+        return fprintf(stderr, "mortar bench network: --save %s: %s\n", settings->save,
+                       strerror(-error)),
+               2;
     if (settings->save && access(settings->save, F_OK) == 0) {
         if (tuning_read(settings->save, &file, why, sizeof why) != 0)
-            return fprintf(stderr, "mortar bench network: --save %s: it is there and is no tuning file: %s\n", settings->save, why),
+            return fprintf(
+                       stderr,
+                       "mortar bench network: --save %s: it is there and is no tuning file: %s\n",
+                       settings->save, why),
                    2;
         tuning_free(&file);
     }
@@ -39,14 +47,15 @@ static int save(const struct world *world, const char *path, const struct networ
     if (!error) error = tuning_merge(&file, &measured);
     if (!error) error = tuning_write(path, file.sets, file.count);
     tuning_free(&file);
-    if (error) return fprintf(stderr, "mortar bench network: --save %s: %s\n", path, strerror(-error)), 1;
+    if (error)
+        return fprintf(stderr, "mortar bench network: --save %s: %s\n", path, strerror(-error)), 1;
     printf("\nsaved in %s, for the cost model (MORTAR_TUNING=%s)\n", path, path);
     return 0;
 }
 
 /* On the first rank: what the pairs have found. */
-static int report(const struct world *world, const struct network_settings *settings, const struct pairs *pairs,
-                  const struct figures *figures) {
+static int report(const struct world *world, const struct network_settings *settings,
+                  const struct pairs *pairs, const struct figures *figures) {
     network_print(world, settings, pairs, figures);
     int code = settings->csv ? network_csv(world, settings, pairs, figures) : 0;
     if (!settings->save || code) return code;
@@ -57,14 +66,17 @@ static int report(const struct world *world, const struct network_settings *sett
 
 static void say_begin(const struct network_settings *settings) {
     int sizes = settings->sizes.sizes, most = settings->pairs[settings->columns - 1];
-    fprintf(stderr, "mortar bench network: %d size%s, up to %d pair%s, about %.0f s\n", sizes, sizes == 1 ? "" : "s", most,
-            most == 1 ? "" : "s", 1.2 * settings->seconds * sizes + 1);
+    fprintf(stderr, "mortar bench network: %d size%s, up to %d pair%s, about %.0f s\n", sizes,
+            sizes == 1 ? "" : "s", most, most == 1 ? "" : "s", 1.2 * settings->seconds * sizes + 1);
 }
 
-/* The pairs measure; the first rank of them hands the figures to all. Then all nodes do. Returns an exit code. */
-static int measure(const struct world *world, const struct network_settings *settings, const struct pairs *pairs) {
+/* The pairs measure; the first rank of them hands the figures to all. Then all nodes do. Returns an
+ * exit code. */
+static int measure(const struct world *world, const struct network_settings *settings,
+                   const struct pairs *pairs) {
     struct figures figures = {.rounds = settings->rounds, .columns = settings->columns};
-    size_t count = (size_t)(settings->sizes.sizes + 3) * (size_t)(settings->columns + 1) * (size_t)settings->rounds;
+    size_t count = (size_t)(settings->sizes.sizes + 3) * (size_t)(settings->columns + 1) *
+                   (size_t)settings->rounds;
     figures.all = calloc(count, sizeof *figures.all);
     if (meet_max(!figures.all) != 0) return free(figures.all), 1;
     int wrong = pairs->both != MPI_COMM_NULL && !network_measure(pairs, settings, &figures);

@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* MPI libraries may spin while they wait, which on a crowded node takes the processor from whom they wait for. */
+/* MPI libraries may spin while they wait, which on a crowded node takes the processor from whom
+ * they wait for. */
 static void wait_for(MPI_Request *request, bool sleeps) {
     int done = 0;
     for (int tests = 0; !done; tests++) {
@@ -53,33 +54,42 @@ static void complete(struct network_settings *settings, int most) {
     settings->pairs[settings->columns++] = 1;
     qsort(settings->pairs, (size_t)settings->columns, sizeof *settings->pairs, ascending);
     for (int i = 0; i < settings->columns; i++)
-        if (settings->pairs[i] <= most && (kept == 0 || settings->pairs[i] != settings->pairs[kept - 1]))
+        if (settings->pairs[i] <= most &&
+            (kept == 0 || settings->pairs[i] != settings->pairs[kept - 1]))
             settings->pairs[kept++] = settings->pairs[i];
     settings->columns = kept;
 }
 
-/* Why the network between these nodes cannot be measured; NULL: it can. All ranks get the same answer. */
-static const char *obstacle(const struct network_settings *settings, const int *sizes, int nodes, char *text, size_t size) {
+/* Why the network between these nodes cannot be measured; NULL: it can. All ranks get the same
+ * answer. */
+static const char *obstacle(const struct network_settings *settings, const int *sizes, int nodes,
+                            char *text, size_t size) {
     const int *chosen = settings->nodes;
     if (nodes_unreadable())
-        return snprintf(text, size, "MORTAR_NODES=%s: expected a number of nodes, or like 5,3,1 or cyclic:3",
+        return snprintf(text, size,
+                        "MORTAR_NODES=%s: expected a number of nodes, or like 5,3,1 or cyclic:3",
                         option_text(OPTION_NODES)),
                text;
     if (nodes == 1) {
-        snprintf(text, size,
-                 "all ranks sit on one node, so that there is no network between them. Start it on two nodes, or pretend two with "
-                 "MORTAR_NODES=2: the figures are then those of shared memory");
+        snprintf(
+            text, size,
+            "all ranks sit on one node, so that there is no network between them. Start it on two nodes, or pretend two with "
+            "MORTAR_NODES=2: the figures are then those of shared memory");
         return text;
     }
     for (int i = 0; i < 2; i++)
         if (chosen[i] >= nodes)
-            return snprintf(text, size, "--nodes %d,%d: there are %d nodes, from 0 to %d", chosen[0], chosen[1], nodes, nodes - 1),
+            return snprintf(text, size, "--nodes %d,%d: there are %d nodes, from 0 to %d",
+                            chosen[0], chosen[1], nodes, nodes - 1),
                    text;
     int least = sizes[chosen[0]] < sizes[chosen[1]] ? sizes[chosen[0]] : sizes[chosen[1]];
     for (int i = 0; settings->listed && i < settings->columns; i++)
         if (settings->pairs[i] > least)
-            return snprintf(text, size, "--pairs %d: node %d has %d ranks and node %d has %d, which makes %d pairs",
-                            settings->pairs[i], chosen[0], sizes[chosen[0]], chosen[1], sizes[chosen[1]], least),
+            return snprintf(
+                       text, size,
+                       "--pairs %d: node %d has %d ranks and node %d has %d, which makes %d pairs",
+                       settings->pairs[i], chosen[0], sizes[chosen[0]], chosen[1], sizes[chosen[1]],
+                       least),
                    text;
     return NULL;
 }
@@ -102,13 +112,14 @@ static void make_communicators(struct pairs *pairs, const struct network_setting
     bool leads = pairs->leads && pairs->nodes > 2;
     MPI_Comm_split(MPI_COMM_WORLD, leads ? 0 : MPI_UNDEFINED, 0, &pairs->leaders);
     for (int c = 0; c < settings->columns && in; c++)
-        MPI_Comm_split(pairs->both, pairs->place < settings->pairs[c] ? 0 : MPI_UNDEFINED, key, &pairs->of[c]);
+        MPI_Comm_split(pairs->both, pairs->place < settings->pairs[c] ? 0 : MPI_UNDEFINED, key,
+                       &pairs->of[c]);
     pairs->partner = key ^ 1;
 }
 
 /* Who am I, when node_of says where all ranks are? */
-static void take_places(const struct world *world, const int *node_of, const struct network_settings *settings,
-                        struct pairs *pairs) {
+static void take_places(const struct world *world, const int *node_of,
+                        const struct network_settings *settings, struct pairs *pairs) {
     int before = 0, firsts[2] = {-1, -1};
     const int *chosen = settings->nodes;
     pairs->place = pairs->side = -1;
@@ -131,7 +142,8 @@ int pairs_open(const struct world *world, struct network_settings *settings, str
     *pairs = (struct pairs){.both = MPI_COMM_NULL, .leaders = MPI_COMM_NULL};
     for (int c = 0; c < most_columns; c++) pairs->of[c] = MPI_COMM_NULL;
     nodes_split(MPI_COMM_WORLD, true, &node);
-    int *node_of = nodes_of(MPI_COMM_WORLD, node, &pairs->nodes), *sizes = calloc((size_t)world->p, sizeof *sizes);
+    int *node_of = nodes_of(MPI_COMM_WORLD, node, &pairs->nodes),
+        *sizes = calloc((size_t)world->p, sizeof *sizes);
     MPI_Comm_free(&node);
     bool fine = meet_first(1) && node_of && sizes;
     const char *why = fine ? NULL : "out of memory";

@@ -36,7 +36,8 @@ static bool read_pairs(const char *text, struct network_settings *settings) {
             settings->all = true;
             continue;
         }
-        fine = settings_number(item, 1, 1e6, &number) && number == (int)number && settings->columns < most_columns - 2;
+        fine = settings_number(item, 1, 1e6, &number) && number == (int)number &&
+               settings->columns < most_columns - 2;
         if (fine) settings->pairs[settings->columns++] = (int)number;
     }
     free(copy);
@@ -47,7 +48,8 @@ static bool read_nodes(const char *text, int nodes[2]) {
     double number[2];
     char *copy = strdup(text), *second = copy ? strchr(copy, ',') : NULL;
     if (second) *second++ = 0;
-    bool fine = second && settings_number(copy, 0, 1e6, &number[0]) && settings_number(second, 0, 1e6, &number[1]);
+    bool fine = second && settings_number(copy, 0, 1e6, &number[0]) &&
+                settings_number(second, 0, 1e6, &number[1]);
     for (int i = 0; i < 2 && fine; i++) nodes[i] = (int)number[i], fine = number[i] == nodes[i];
     free(copy);
     return fine && nodes[0] != nodes[1];
@@ -57,14 +59,21 @@ static int read_option(const char *option, const char *value, struct network_set
     double number;
     if (strcmp(option, "--bytes") == 0) {
         bool fine = settings_sizes(value, &settings->sizes);
-        for (int i = 0; i < settings->sizes.sizes; i++) fine = fine && settings->sizes.bytes[i] <= longest;
+        for (int i = 0; i < settings->sizes.sizes; i++)
+            fine = fine && settings->sizes.bytes[i] <= longest;
         if (fine) return -1;
-        return settings_fail("--bytes %s: expected FROM:TO:xN or a list of sizes from 1 to 16M, e.g. 1:1M:x4 or 8,64K", value);
+        return settings_fail(
+            "--bytes %s: expected FROM:TO:xN or a list of sizes from 1 to 16M, e.g. 1:1M:x4 or 8,64K",
+            value);
     }
     if (strcmp(option, "--pairs") == 0)
-        return read_pairs(value, settings) ? -1 : settings_fail("--pairs %s: expected a list of numbers, e.g. 1,2,all", value);
+        return read_pairs(value, settings)
+                   ? -1
+                   : settings_fail("--pairs %s: expected a list of numbers, e.g. 1,2,all", value);
     if (strcmp(option, "--nodes") == 0)
-        return read_nodes(value, settings->nodes) ? -1 : settings_fail("--nodes %s: expected two nodes, e.g. 0,1", value);
+        return read_nodes(value, settings->nodes)
+                   ? -1
+                   : settings_fail("--nodes %s: expected two nodes, e.g. 0,1", value);
     if (strcmp(option, "--seconds") == 0)
         return settings_number(value, 1e-3, 1e6, &settings->seconds)
                    ? -1
@@ -76,7 +85,8 @@ static int read_option(const char *option, const char *value, struct network_set
         return -1;
     }
     if (strcmp(option, "--draw") == 0)
-        return settings_fail("--draw: only the command `mortar` draws; start it as `mortar bench network`");
+        return settings_fail(
+            "--draw: only the command `mortar` draws; start it as `mortar bench network`");
     bool csv = strcmp(option, "--csv") == 0;
     if (!csv && strcmp(option, "--save") != 0) return settings_fail("unknown option %s", option);
     if (!*value) return settings_fail("%s needs a file", option);
@@ -95,7 +105,8 @@ static int check(struct network_settings *settings) {
     int kept = 0;
     qsort(sizes->bytes, (size_t)sizes->sizes, sizeof *sizes->bytes, ascending);
     for (int i = 0; i < sizes->sizes; i++)
-        if (kept == 0 || sizes->bytes[i] != sizes->bytes[kept - 1]) sizes->bytes[kept++] = sizes->bytes[i];
+        if (kept == 0 || sizes->bytes[i] != sizes->bytes[kept - 1])
+            sizes->bytes[kept++] = sizes->bytes[i];
     sizes->sizes = kept;
     if (settings->save && (sizes->bytes[0] > 64 || sizes->bytes[kept - 1] < 64 << 10))
         return settings_fail(
@@ -105,7 +116,8 @@ static int check(struct network_settings *settings) {
 
 int network_settings_read(int count, char **words, struct network_settings *settings) {
     settings_command = "bench network";
-    *settings = (struct network_settings){.all = true, .nodes = {0, 1}, .seconds = 0.5, .rounds = 20};
+    *settings =
+        (struct network_settings){.all = true, .nodes = {0, 1}, .seconds = 0.5, .rounds = 20};
     settings_sizes("1:1M:x4", &settings->sizes);
     for (int i = 1; i < count; i++) {
         if (strcmp(words[i], "--help") != 0 && strcmp(words[i], "-h") != 0) continue;
@@ -115,7 +127,8 @@ int network_settings_read(int count, char **words, struct network_settings *sett
     int code = -1;
     for (int k = 1; k < 1 << 12; k *= 2) settings->pairs[settings->columns++] = k;
     for (int i = 1; i < count && code < 0; i += 2) {
-        if (strncmp(words[i], "--", 2) != 0) return settings_fail("\"%s\": expected an option", words[i]);
+        if (strncmp(words[i], "--", 2) != 0)
+            return settings_fail("\"%s\": expected an option", words[i]);
         bool there = i + 1 < count && strncmp(words[i + 1], "--", 2) != 0;
         code = read_option(words[i], there ? words[i + 1] : "", settings);
     }

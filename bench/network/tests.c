@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* network_tests - ping-pong, the overhead of calls, which messages leave without their receiver, and streams of 1 to all pairs,
- * each rank sending and receiving at once: the multi-pair bidirectional bandwidth test of kumar2008 section 3. */
+/* network_tests - ping-pong, the overhead of calls, which messages leave without their receiver,
+ * and streams of 1 to all pairs, each rank sending and receiving at once: the multi-pair
+ * bidirectional bandwidth test of kumar2008 section 3. */
 #include "bench/common/bench.h"
 #include "network.h"
 
@@ -11,9 +12,11 @@
 
 enum { tag = 7, most_tries = 6, least_rounds = 5 };
 enum { LEAVES_NOT, LEAVES, UNCLEAR };
-static MPI_Status statuses[2 * network_window]; /* compilers take MPI_STATUSES_IGNORE for a mistake */
+/* Compilers take MPI_STATUSES_IGNORE for a mistake. */
+static MPI_Status statuses[2 * network_window];
 static const double eager_wait =
-    4e-3; /* seconds that a sender gives its message to leave; its receiver stays away 3 times as long */
+    /* Seconds that a sender gives its message to leave; its receiver stays away 3 times as long. */
+    4e-3;
 
 /* One row: the buffers for messages of a size, window_of of them. */
 struct lane {
@@ -30,10 +33,13 @@ int window_of(size_t bytes) {
 }
 
 double *figure(const struct figures *figures, int row, int column) {
-    return figures->all + ((size_t)row * (size_t)(figures->columns + 1) + (size_t)column) * (size_t)figures->rounds;
+    return figures->all + ((size_t)row * (size_t)(figures->columns + 1) + (size_t)column) *
+                              (size_t)figures->rounds;
 }
 
-static void doze(double seconds) { nanosleep(&(struct timespec){.tv_nsec = (long)(seconds * 1e9)}, NULL); /* less than a second */ }
+static void doze(double seconds) {
+    nanosleep(&(struct timespec){.tv_nsec = (long)(seconds * 1e9)}, NULL); /* less than a second */
+}
 
 /* ---- what is in the buffers ---- */
 
@@ -56,8 +62,8 @@ static bool check(const struct lane *lane) {
         fprintf(
             stderr,
             "mortar bench network: WRONG RESULT: pair %d, node %d: byte %zu of a message of %zu bytes is 0x%02x, expected 0x%02x\n",
-            lane->pairs->place, lane->pairs->side, i % lane->bytes, lane->bytes, (unsigned char)lane->recv[i],
-            (unsigned char)content(partner, i));
+            lane->pairs->place, lane->pairs->side, i % lane->bytes, lane->bytes,
+            (unsigned char)lane->recv[i], (unsigned char)content(partner, i));
     return most_of(lane->pairs->both, i < all) == 0;
 }
 
@@ -70,9 +76,11 @@ static double stream(struct lane *lane, MPI_Comm comm, long times) {
     double start = clock_seconds();
     for (long t = 0; t < times; t++) {
         for (int w = 0; w < window; w++)
-            MPI_Irecv(lane->recv + (size_t)w * lane->bytes, bytes, MPI_BYTE, partner, tag, comm, &lane->requests[w]);
+            MPI_Irecv(lane->recv + (size_t)w * lane->bytes, bytes, MPI_BYTE, partner, tag, comm,
+                      &lane->requests[w]);
         for (int w = 0; w < window; w++)
-            MPI_Isend(lane->send + (size_t)w * lane->bytes, bytes, MPI_BYTE, partner, tag, comm, &lane->requests[window + w]);
+            MPI_Isend(lane->send + (size_t)w * lane->bytes, bytes, MPI_BYTE, partner, tag, comm,
+                      &lane->requests[window + w]);
         MPI_Waitall(2 * window, lane->requests, statuses);
     }
     return most_of(comm, clock_seconds() - start);
@@ -97,7 +105,9 @@ static double batch(struct lane *lane, int column, long times) {
     return stream(lane, lane->pairs->of[column - 1], times);
 }
 
-static bool takes_part(const struct lane *lane, int column) { return lane->pairs->of[column ? column - 1 : 0] != MPI_COMM_NULL; }
+static bool takes_part(const struct lane *lane, int column) {
+    return lane->pairs->of[column ? column - 1 : 0] != MPI_COMM_NULL;
+}
 
 /* How many times last so many seconds? The first ones are slow. */
 static long calibrate(struct lane *lane, int column, double seconds) {
@@ -110,7 +120,8 @@ static long calibrate(struct lane *lane, int column, double seconds) {
 }
 
 /* One size: all columns in turns, beginning with another one in each round. */
-static void measure_size(struct lane *lane, const struct network_settings *settings, struct figures *figures, int row) {
+static void measure_size(struct lane *lane, const struct network_settings *settings,
+                         struct figures *figures, int row) {
     int columns = settings->columns + 1;
     long times[most_columns + 1] = {0};
     double seconds = settings->seconds / (columns * settings->rounds);
@@ -130,12 +141,14 @@ static void measure_size(struct lane *lane, const struct network_settings *setti
         }
         figures->done[row] = r + 1;
         polite_barrier(lane->pairs->both);
-        enough = r + 1 >= least_rounds && clock_seconds() - start > 2 * settings->seconds; /* slower than it seemed */
+        /* Slower than it seemed. */
+        enough = r + 1 >= least_rounds && clock_seconds() - start > 2 * settings->seconds;
         enough = most_of(lane->pairs->both, enough) > 0;
     }
 }
 
-/* What posting and completing costs: a burst of sends, and receives of what has come while their rank slept. Of the first pair. */
+/* What posting and completing costs: a burst of sends, and receives of what has come while their
+ * rank slept. Of the first pair. */
 static void overhead(const struct pairs *pairs, struct figures *figures, int row) {
     double *send = figure(figures, row, 0), *receive = figure(figures, row, 1);
     MPI_Comm comm = pairs->of[0];
@@ -147,7 +160,8 @@ static void overhead(const struct pairs *pairs, struct figures *figures, int row
         if (pairs->side == 1) doze(1e-3);
         double start = clock_seconds();
         for (int i = 0; i < network_burst; i++)
-            if (pairs->side == 0) MPI_Isend(room[i], short_bytes, MPI_BYTE, pairs->partner, tag, comm, &requests[i]);
+            if (pairs->side == 0)
+                MPI_Isend(room[i], short_bytes, MPI_BYTE, pairs->partner, tag, comm, &requests[i]);
             else MPI_Irecv(room[i], short_bytes, MPI_BYTE, pairs->partner, tag, comm, &requests[i]);
         MPI_Waitall(network_burst, requests, statuses);
         double each = (clock_seconds() - start) / network_burst;
@@ -156,8 +170,8 @@ static void overhead(const struct pairs *pairs, struct figures *figures, int row
     }
 }
 
-/* One try: does a message of that size leave while its receiver is not in MPI? A sender that lost its processor for so long that
- * the receiver may have come cannot tell. */
+/* One try: does a message of that size leave while its receiver is not in MPI? A sender that lost
+ * its processor for so long that the receiver may have come cannot tell. */
 static int try_to_leave(struct lane *lane, size_t bytes) {
     MPI_Comm comm = lane->pairs->of[0];
     int partner = lane->pairs->partner, done = 0;
@@ -184,11 +198,13 @@ static int try_to_leave(struct lane *lane, size_t bytes) {
 /* What most of a few tries say. */
 static bool leaves(struct lane *lane, size_t bytes) {
     int said[3] = {0};
-    for (int t = 0; t < most_tries && said[LEAVES] < 2 && said[LEAVES_NOT] < 2; t++) said[try_to_leave(lane, bytes)]++;
+    for (int t = 0; t < most_tries && said[LEAVES] < 2 && said[LEAVES_NOT] < 2; t++)
+        said[try_to_leave(lane, bytes)]++;
     return said[LEAVES] > said[LEAVES_NOT];
 }
 
-/* The step from eager to rendezvous, among the powers of two that the buffers hold. Only of the first pair. */
+/* The step from eager to rendezvous, among the powers of two that the buffers hold. Only of the
+ * first pair. */
 static void find_eager(struct lane *lane, double eager[2]) {
     size_t most = lane->bytes * (size_t)lane->window;
     int low = -1, high = 0; /* exponents; 2 to the low leaves, 2 to the high does not */
@@ -219,7 +235,8 @@ static void lane_close(struct lane *lane) {
     free(lane->recv);
 }
 
-bool network_measure(const struct pairs *pairs, const struct network_settings *settings, struct figures *figures) {
+bool network_measure(const struct pairs *pairs, const struct network_settings *settings,
+                     struct figures *figures) {
     int sizes = settings->sizes.sizes, all = settings->columns - 1;
     bool fine = true;
     for (int row = 0; row < sizes && fine; row++) {

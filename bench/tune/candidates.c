@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* candidates - the plans that `mortar tune` compares: those that the library says are worth it. Not the whole product: on one node
- * further copy kernels are tried only in the order that has won. */
+/* candidates - the plans that `mortar tune` compares: those that the library says are worth it. Not
+ * the whole product: on one node further copy kernels are tried only in the order that has won. */
 #include "tune.h"
 
 #include "base/base.h"
@@ -34,12 +34,13 @@ static void add_copier(struct list *list, const char *plan, const char *copier) 
     int length = snprintf(usual, sizeof usual, ", %s", kernels[0].name);
     const char *place = strstr(plan, usual);
     if (!place || list->count == list->most) return;
-    int size = snprintf(list->texts[list->count], plan_size, "%.*s, %s%s", (int)(place - plan), plan, copier, place + length);
+    int size = snprintf(list->texts[list->count], plan_size, "%.*s, %s%s", (int)(place - plan),
+                        plan, copier, place + length);
     if (size < plan_size) list->count++;
 }
 
-/* hybrid stands for many plans: its first bytes are copied plainly. ramesh2024 section V-E begins with L2 bytes / ranks and halves
- * while that gains. */
+/* hybrid stands for many plans: its first bytes are copied plainly. ramesh2024 section V-E begins
+ * with L2 bytes / ranks and halves while that gains. */
 int candidates_kernels(const char *plan, size_t bytes, int p, char texts[][plan_size], int most) {
     struct list list = {texts, 0, most};
     char text[40];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* progress - what `mortar tune` is doing: a line that is redrawn where a person watches, and a line for every cell that is done. */
+/* progress - what `mortar tune` is doing: a line that is redrawn where a person watches, and a line
+ * for every cell that is done. */
 #include "bench/common/bench.h"
 #include "tune.h"
 
@@ -12,7 +13,8 @@ static double begin, budget, drawn;
 
 static bool watched(const struct world *world) { return world->me == 0 && isatty(STDERR_FILENO); }
 
-/* What the cells so far took, each, for those that are left: they settle early or not much alike. The budget is the bound. */
+/* What the cells so far took, each, for those that are left: they settle early or not much alike.
+ * The budget is the bound. */
 static double left(void) {
     double passed = clock_seconds() - begin, rest = budget > passed ? budget - passed : 0;
     double guess = done > 0 ? passed / done * (cells - done) : rest;
@@ -21,7 +23,9 @@ static double left(void) {
 
 void progress_start(const struct world *world, int count, double seconds) {
     cells = count, done = 0, budget = seconds, begin = clock_seconds(), drawn = 0;
-    if (world->me == 0) fprintf(stderr, "mortar tune: %d cells on %d ranks, at most about %.0f s\n", count, world->p, seconds);
+    if (world->me == 0)
+        fprintf(stderr, "mortar tune: %d cells on %d ranks, at most about %.0f s\n", count,
+                world->p, seconds);
 }
 
 void progress_show(const struct world *world, const struct cell *cell, int candidates) {
@@ -29,13 +33,15 @@ void progress_show(const struct world *world, const struct cell *cell, int candi
     if (!watched(world) || now - drawn < 0.2) return;
     drawn = now;
     int filled = cells > 0 ? 20 * done / cells : 0;
-    fprintf(stderr, "\r[%.*s%*s] %d/%d  %s of %zu bytes: %d candidates left, about %.0f s   ", filled, "####################",
-            20 - filled, "", done, cells, cell->kind->name, cell->bytes, candidates, left());
+    fprintf(stderr, "\r[%.*s%*s] %d/%d  %s of %zu bytes: %d candidates left, about %.0f s   ",
+            filled, "####################", 20 - filled, "", done, cells, cell->kind->name,
+            cell->bytes, candidates, left());
 }
 
 void progress_done(const struct world *world, const struct cell *cell, const char *line) {
     done++;
     if (world->me != 0) return;
-    fprintf(stderr, "%s[%d/%d] %s %s %zu bytes: %s; about %.0f s to go\n", watched(world) ? "\r\033[K" : "", done, cells,
-            cell->kind->name, cell->stack ? "outside" : "heap", cell->bytes, line, left());
+    fprintf(stderr, "%s[%d/%d] %s %s %zu bytes: %s; about %.0f s to go\n",
+            watched(world) ? "\r\033[K" : "", done, cells, cell->kind->name,
+            cell->stack ? "outside" : "heap", cell->bytes, line, left());
 }

@@ -23,7 +23,9 @@ static const char *const usage =
 static int read_option(const char *option, const char *value, struct tune_settings *settings) {
     if (strcmp(option, "--bytes") == 0) {
         if (settings_sizes(value, &settings->sizes)) return -1;
-        return settings_fail("--bytes %s: expected FROM:TO:xN or a list of sizes from 1 to 2G-1, e.g. 8:1M:x8 or 8,64,4K", value);
+        return settings_fail(
+            "--bytes %s: expected FROM:TO:xN or a list of sizes from 1 to 2G-1, e.g. 8:1M:x8 or 8,64,4K",
+            value);
     }
     if (strcmp(option, "--buffers") == 0) {
         settings->buffers[0] = strcmp(value, "heap") == 0 || strcmp(value, "both") == 0;
@@ -42,7 +44,8 @@ static int read_option(const char *option, const char *value, struct tune_settin
 
 static int read_collective(const char *name, struct tune_settings *settings) {
     const struct kind *kind = kind_of(name);
-    if (!kind) return settings_fail("\"%s\": expected a collective, e.g. alltoall or allgather", name);
+    if (!kind)
+        return settings_fail("\"%s\": expected a collective, e.g. alltoall or allgather", name);
     if (kind->sends == NOBODY) return settings_fail("%s has no block sizes to tune", name);
     for (int i = 0; i < settings->kind_count; i++)
         if (settings->kinds[i] == kind) return -1;
@@ -71,9 +74,12 @@ int tune_settings_read(int count, char **words, struct tune_settings *settings) 
     }
     for (int k = 0; k < settings->kind_count && code < 0; k++)
         for (int i = 0; i < settings->sizes.sizes && code < 0; i++)
-            if (settings->kinds[k]->contents != BYTES && settings->sizes.bytes[i] % sizeof(double) != 0)
-                code = settings_fail("--bytes %zu: %s takes multiples of 8", settings->sizes.bytes[i], settings->kinds[k]->name);
-    int cells = settings->sizes.sizes * settings->kind_count * (settings->buffers[0] + settings->buffers[1]);
+            if (settings->kinds[k]->contents != BYTES &&
+                settings->sizes.bytes[i] % sizeof(double) != 0)
+                code = settings_fail("--bytes %zu: %s takes multiples of 8",
+                                     settings->sizes.bytes[i], settings->kinds[k]->name);
+    int cells = settings->sizes.sizes * settings->kind_count *
+                (settings->buffers[0] + settings->buffers[1]);
     if (settings->seconds <= 0) settings->seconds = 2.0 * cells;
     return code;
 }

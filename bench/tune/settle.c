@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* settle - the contestants of one cell against each other. A round is one batch of everybody who is still in, each time beginning
- * with another one; elimination.c judges. All ranks see the same times (timing_batch), so all judge alike; only the clock is asked
- * together. */
+/* settle - the contestants of one cell against each other. A round is one batch of everybody who is
+ * still in, each time beginning with another one; elimination.c judges. All ranks see the same
+ * times (timing_batch), so all judge alike; only the clock is asked together. */
 #include "bench/common/bench.h"
 #include "tune.h"
 
@@ -12,9 +12,11 @@ enum { least_rounds = 6, rounds_between = 4 }; /* before the first judgement; be
 static const double longest_batch = 5e-3, shortest_batch = 0.2e-3, hopeless = 4;
 static const struct settings usual;
 
-/* Calibrates, and puts out who is so much slower than the library's own that no round is needed to see it. */
-static void warm_up(const struct world *world, const struct cell *cell, struct contestant *contestants, struct runner *runners,
-                    int count, double seconds) {
+/* Calibrates, and puts out who is so much slower than the library's own that no round is needed to
+ * see it. */
+static void warm_up(const struct world *world, const struct cell *cell,
+                    struct contestant *contestants, struct runner *runners, int count,
+                    double seconds) {
     double batch = seconds / (20 * count);
     if (batch > longest_batch) batch = longest_batch;
     if (batch < shortest_batch) batch = shortest_batch;
@@ -22,12 +24,14 @@ static void warm_up(const struct world *world, const struct cell *cell, struct c
         runners[c] = (struct runner){.seconds = contestants[c].seconds, .out = contestants[c].out};
         if (runners[c].out) continue;
         timing_calibrate(world, &usual, cell, &contestants[c], batch);
-        if (contestants[c].call_seconds > hopeless * contestants[0].call_seconds) runners[c].out = true;
+        if (contestants[c].call_seconds > hopeless * contestants[0].call_seconds)
+            runners[c].out = true;
     }
 }
 
-static void run_round(const struct world *world, const struct cell *cell, const struct contestant *contestants,
-                      struct runner *runners, int count, int round) {
+static void run_round(const struct world *world, const struct cell *cell,
+                      const struct contestant *contestants, struct runner *runners, int count,
+                      int round) {
     for (int k = 0; k < count; k++) {
         int c = (k + round) % count;
         if (runners[c].out) continue;
@@ -36,7 +40,8 @@ static void run_round(const struct world *world, const struct cell *cell, const 
     }
 }
 
-static void conclude(const struct runner *native, const struct runner *best, struct settled *settled) {
+static void conclude(const struct runner *native, const struct runner *best,
+                     struct settled *settled) {
     struct estimate own = estimate_ratio(best->seconds, NULL, best->rounds);
     int both = native->rounds < best->rounds ? native->rounds : best->rounds;
     settled->rounds = best->rounds;
@@ -45,15 +50,16 @@ static void conclude(const struct runner *native, const struct runner *best, str
     settled->gain = estimate_ratio(native->seconds, best->seconds, both);
 }
 
-void settle(const struct world *world, const struct cell *cell, struct contestant *contestants, int count, double seconds,
-            struct settled *settled) {
+void settle(const struct world *world, const struct cell *cell, struct contestant *contestants,
+            int count, double seconds, struct settled *settled) {
     struct runner runners[most_candidates];
     double start = clock_seconds();
     bool late = false;
     *settled = (struct settled){0};
     for (int c = 0; c < count; c++) settled->tried += !contestants[c].out;
     warm_up(world, cell, contestants, runners, count, seconds);
-    for (int round = 0; !settled->clear && round < most_rounds && !(late && round >= least_rounds);) {
+    for (int round = 0;
+         !settled->clear && round < most_rounds && !(late && round >= least_rounds);) {
         run_round(world, cell, contestants, runners, count, round++);
         late = meet_max(clock_seconds() - start) > seconds;
         progress_show(world, cell, runners_in(runners, count));

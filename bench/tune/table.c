@@ -26,15 +26,18 @@ void table_print(void) {
     char gain[48];
     int wide = (int)strlen("collective");
     for (int r = 0; r < count; r++)
-        wide = (int)strlen(rows[r].entry.collective) > wide ? (int)strlen(rows[r].entry.collective) : wide;
+        wide = (int)strlen(rows[r].entry.collective) > wide ? (int)strlen(rows[r].entry.collective)
+                                                            : wide;
     if (count > 0)
-        printf("%-*s %-8s %9s %12s %12s  %-22s %6s %7s  %s\n", wide, "collective", "buffers", "bytes", "us", "native us",
-               "gain (interval)", "plans", "dropped", "best plan");
+        printf("%-*s %-8s %9s %12s %12s  %-22s %6s %7s  %s\n", wide, "collective", "buffers",
+               "bytes", "us", "native us", "gain (interval)", "plans", "dropped", "best plan");
     for (int r = 0; r < count; r++) {
         const struct tuning_entry *entry = &rows[r].entry;
-        snprintf(gain, sizeof gain, "%.2f (%.2f-%.2f)", entry->gain, entry->gain_interval[0], entry->gain_interval[1]);
-        printf("%-*s %-8s %9zu %12.2f %12.2f  %-22s %6d %7d  %s%s\n", wide, entry->collective, entry->buffers, rows[r].bytes,
-               entry->seconds * 1e6, entry->native_seconds * 1e6, gain, rows[r].tried, rows[r].slower, entry->plan,
+        snprintf(gain, sizeof gain, "%.2f (%.2f-%.2f)", entry->gain, entry->gain_interval[0],
+                 entry->gain_interval[1]);
+        printf("%-*s %-8s %9zu %12.2f %12.2f  %-22s %6d %7d  %s%s\n", wide, entry->collective,
+               entry->buffers, rows[r].bytes, entry->seconds * 1e6, entry->native_seconds * 1e6,
+               gain, rows[r].tried, rows[r].slower, entry->plan,
                rows[r].clear ? "" : " (not settled)");
     }
     fflush(stdout);

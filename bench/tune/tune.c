@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tune - `mortar tune`: for each collective, kind of buffers and block size: candidates, verification, elimination, and the file
- * written anew. Each size runs on a communicator of its own, so that no team has to remember the plans of all. */
+/* tune - `mortar tune`: for each collective, kind of buffers and block size: candidates,
+ * verification, elimination, and the file written anew. Each size runs on a communicator of its
+ * own, so that no team has to remember the plans of all. */
 #include "bench/common/bench.h"
 #include "tune.h"
 
@@ -32,18 +33,24 @@ static void on_signal(int signal) {
 }
 
 static void say_at_interrupt(const char *output, int cells) {
-    if (cells == 0) snprintf(last_words, sizeof last_words, "\nmortar tune: interrupted before any size was settled\n");
+    if (cells == 0)
+        snprintf(last_words, sizeof last_words,
+                 "\nmortar tune: interrupted before any size was settled\n");
     else
-        snprintf(last_words, sizeof last_words, "\nmortar tune: interrupted; %d settled cell%s saved in %.150s\n", cells,
+        snprintf(last_words, sizeof last_words,
+                 "\nmortar tune: interrupted; %d settled cell%s saved in %.150s\n", cells,
                  cells == 1 ? " is" : "s are", output);
 }
 
 static int open_file(const struct world *world, const char *output) {
     char why[320];
     int error = tuning_writable(output);
-    if (error) return fprintf(stderr, "mortar tune: %s cannot be written: %s\n", output, strerror(-error)), 2;
+    if (error)
+        return fprintf(stderr, "mortar tune: %s cannot be written: %s\n", output, strerror(-error)),
+               2;
     if (access(output, F_OK) == 0 && tuning_read(output, &file, why, sizeof why) != 0)
-        return fprintf(stderr, "mortar tune: %s is there and is no tuning file: %s\n", output, why), 2;
+        return fprintf(stderr, "mortar tune: %s is there and is no tuning file: %s\n", output, why),
+               2;
     tuning_here(&found, world->mpi);
     say_at_interrupt(output, 0);
     struct sigaction action = {.sa_handler = on_signal};
@@ -52,12 +59,14 @@ static int open_file(const struct world *world, const char *output) {
     return 0;
 }
 
-/* Sizes side by side with the same plan are one range, with the figures of the size that gains least. */
+/* Sizes side by side with the same plan are one range, with the figures of the size that gains
+ * least. */
 static int note_entry(const struct tuning_entry *entry) {
     struct tuning_entry joined = *entry;
     for (int e = 0; e < found.count; e++) {
         const struct tuning_entry *old = &found.entries[e];
-        if (old->to + 1 != entry->from || strcmp(old->plan, entry->plan) != 0 || strcmp(old->collective, entry->collective) != 0 ||
+        if (old->to + 1 != entry->from || strcmp(old->plan, entry->plan) != 0 ||
+            strcmp(old->collective, entry->collective) != 0 ||
             strcmp(old->buffers, entry->buffers) != 0)
             continue;
         if (old->gain < entry->gain) joined = *old;
@@ -82,9 +91,10 @@ static int save(const char *output, const struct tuning_entry *entry, int cells)
 
 /* ---- a cell ---- */
 
-/* Enters plans as contestants; those that give wrong bytes end everything, those that do not run here are out. */
-static bool enter(const struct world *world, const struct cell *cell, struct contestant *list, char texts[][plan_size], int from,
-                  int count) {
+/* Enters plans as contestants; those that give wrong bytes end everything, those that do not run
+ * here are out. */
+static bool enter(const struct world *world, const struct cell *cell, struct contestant *list,
+                  char texts[][plan_size], int from, int count) {
     bool fine = true;
     for (int c = from; c < count && fine; c++) {
         list[c] = (struct contestant){.what = c == 0 ? NATIVE : MORTAR, .name = texts[c]};
@@ -98,12 +108,15 @@ static bool enter(const struct world *world, const struct cell *cell, struct con
     return fine;
 }
 
-/* With which order the other copy kernels are tried: the best plan's, else the one that seemed fastest. -1: none. */
+/* With which order the other copy kernels are tried: the best plan's, else the one that seemed
+ * fastest. -1: none. */
 static int ordered(const struct cell *cell, const struct contestant *list, int count, int best) {
     char ignored[1][plan_size];
     int found_one = -1;
     for (int c = 0; c < count; c++) {
-        if (list[c].call_seconds <= 0 || candidates_kernels(list[c].name, cell->bytes, cell->p, ignored, 1) == 0) continue;
+        if (list[c].call_seconds <= 0 ||
+            candidates_kernels(list[c].name, cell->bytes, cell->p, ignored, 1) == 0)
+            continue;
         if (c == best) return c;
         if (found_one < 0 || list[c].call_seconds < list[found_one].call_seconds) found_one = c;
     }
@@ -111,12 +124,14 @@ static int ordered(const struct cell *cell, const struct contestant *list, int c
 }
 
 /* The library says what is worth it, the first rank's to all. -1: that was no list of plans. */
-static int given_plans(const struct world *world, const struct cell *cell, char texts[][plan_size]) {
+static int given_plans(const struct world *world, const struct cell *cell,
+                       char texts[][plan_size]) {
     static char lines[256 * plan_size];
     int given = world->plans(cell->kind->name, cell->bytes, cell->stack, lines, sizeof lines);
     const char *wrong = given < 0 ? strerror(-given) : NULL;
     library.bcast(lines, (int)sizeof lines, MPI_CHAR, 0, MPI_COMM_WORLD);
-    int count = candidates_given(lines, texts, world->seen.nodes > 1 ? most_asked : most_candidates);
+    int count =
+        candidates_given(lines, texts, world->seen.nodes > 1 ? most_asked : most_candidates);
     if (!wrong && count < 0) wrong = "a text that is too long, or none";
     for (int c = 1; c < count && !wrong; c++)
         if (world->plan(texts[c]) != 0) wrong = texts[c];
@@ -135,9 +150,10 @@ static void forget(struct contestant *list, int count) {
     memset(list, 0, most_candidates * sizeof *list);
 }
 
-/* The best plan so far, in `plan`, against itself with other copy kernels; `base` is the text in whose order they are tried. */
-static bool find_kernel(const struct world *world, const struct cell *cell, const char *base, double seconds,
-                        struct settled *settled, char plan[plan_size]) {
+/* The best plan so far, in `plan`, against itself with other copy kernels; `base` is the text in
+ * whose order they are tried. */
+static bool find_kernel(const struct world *world, const struct cell *cell, const char *base,
+                        double seconds, struct settled *settled, char plan[plan_size]) {
     static char texts[most_candidates][plan_size];
     static struct contestant list[most_candidates];
     strcpy(texts[0], "native");
@@ -149,7 +165,8 @@ static bool find_kernel(const struct world *world, const struct cell *cell, cons
     struct settled orders = *settled;
     if (fine) settle(world, cell, list, count, seconds, settled);
     int in = settled->tried - settled->slower;
-    settled->tried += orders.tried - (orders.best == 0 ? 1 : 2); /* native and the best order ran before */
+    /* Native and the best order ran before. */
+    settled->tried += orders.tried - (orders.best == 0 ? 1 : 2);
     settled->slower = settled->tried - in;
     settled->clear = settled->clear && orders.clear;
     strcpy(plan, texts[fine ? settled->best : 0]);
@@ -158,8 +175,8 @@ static bool find_kernel(const struct world *world, const struct cell *cell, cons
 }
 
 /* On one node orders first, then kernels. Returns an exit code; the winner's text is in plan. */
-static int find_best(const struct world *world, const struct cell *cell, double seconds, struct settled *settled,
-                     char plan[plan_size]) {
+static int find_best(const struct world *world, const struct cell *cell, double seconds,
+                     struct settled *settled, char plan[plan_size]) {
     static char texts[most_candidates][plan_size];
     static struct contestant list[most_candidates];
     double start = clock_seconds();
@@ -174,17 +191,21 @@ static int find_best(const struct world *world, const struct cell *cell, double 
     forget(list, count);
     if (base < 0) return fine ? 0 : 1;
     double rest = seconds - meet_max(clock_seconds() - start), least = seconds / 4;
-    return find_kernel(world, cell, texts[base], rest > least ? rest : least, settled, plan) ? 0 : 1;
+    return find_kernel(world, cell, texts[base], rest > least ? rest : least, settled, plan) ? 0
+                                                                                             : 1;
 }
 
-/* The library decides once for all sizes between two powers of two, by the first one that it meets. */
+/* The library decides once for all sizes between two powers of two, by the first one that it
+ * meets. */
 static size_t class_start(size_t bytes) { return (size_t)1 << (63 - __builtin_clzll(bytes)); }
 
-static int tell_and_save(const struct world *world, const struct tune_settings *settings, const struct cell *cell,
-                         const struct settled *settled, const char *plan, size_t to, int cells) {
+static int tell_and_save(const struct world *world, const struct tune_settings *settings,
+                         const struct cell *cell, const struct settled *settled, const char *plan,
+                         size_t to, int cells) {
     char line[256];
-    snprintf(line, sizeof line, "%s, %.4g us, native %.4g us, gain %.2f (%.2f-%.2f)%s", plan, settled->seconds * 1e6,
-             settled->native_seconds * 1e6, settled->gain.median, settled->gain.low, settled->gain.high,
+    snprintf(line, sizeof line, "%s, %.4g us, native %.4g us, gain %.2f (%.2f-%.2f)%s", plan,
+             settled->seconds * 1e6, settled->native_seconds * 1e6, settled->gain.median,
+             settled->gain.low, settled->gain.high,
              settled->clear ? "" : ", not settled in its time");
     progress_done(world, cell, line);
     struct tuning_entry entry = {.ranks = world->p,
@@ -208,8 +229,8 @@ static int tell_and_save(const struct world *world, const struct tune_settings *
 
 /* ---- all cells ---- */
 
-static int one_cell(struct world *world, const struct tune_settings *settings, struct cell *cell, size_t to, double seconds,
-                    int *cells) {
+static int one_cell(struct world *world, const struct tune_settings *settings, struct cell *cell,
+                    size_t to, double seconds, int *cells) {
     struct settled settled;
     char plan[plan_size], why[96], line[128];
     MPI_Comm whole = world->comm;
@@ -244,7 +265,8 @@ static void sort_sizes(struct settings *sizes) {
 
 static int all_cells(struct world *world, const struct tune_settings *settings) {
     const struct settings *sizes = &settings->sizes;
-    int buffers = settings->buffers[0] + settings->buffers[1], cells = sizes->sizes * buffers * settings->kind_count, begun = 0;
+    int buffers = settings->buffers[0] + settings->buffers[1],
+        cells = sizes->sizes * buffers * settings->kind_count, begun = 0;
     int saved = 0, code = 0;
     double start = clock_seconds();
     progress_start(world, cells, settings->seconds);
@@ -253,21 +275,29 @@ static int all_cells(struct world *world, const struct tune_settings *settings) 
         topology_open(world, kind, 0);
         for (int b = 0; b < 2; b++)
             for (int i = 0; settings->buffers[b] && i < sizes->sizes && code == 0; i++) {
-                struct cell cell = {.kind = kind, .bytes = sizes->bytes[i], .stack = b == 1, .imbalance = -1};
-                cell.then_barrier = kind_rooted(kind);                               /* else some ranks run ahead */
-                double rest = settings->seconds - meet_max(clock_seconds() - start); /* what others did not need is shared */
-                size_t to = (i + 1 < sizes->sizes ? class_start(sizes->bytes[i + 1]) : 2 * class_start(cell.bytes)) - 1;
-                code = one_cell(world, settings, &cell, to, rest > 0 ? rest / (cells - begun) : 0, &saved);
+                struct cell cell = {
+                    .kind = kind, .bytes = sizes->bytes[i], .stack = b == 1, .imbalance = -1};
+                /* Else some ranks run ahead. */
+                cell.then_barrier = kind_rooted(kind);
+                /* What others did not need is shared. */
+                double rest = settings->seconds - meet_max(clock_seconds() - start);
+                size_t to = (i + 1 < sizes->sizes ? class_start(sizes->bytes[i + 1])
+                                                  : 2 * class_start(cell.bytes)) -
+                            1;
+                code = one_cell(world, settings, &cell, to, rest > 0 ? rest / (cells - begun) : 0,
+                                &saved);
                 begun++;
             }
         topology_close(world);
     }
     if (world->me == 0) table_print();
-    if (world->me == 0 && code == 0) fprintf(stderr, "mortar tune: written to %s\n", settings->output);
+    if (world->me == 0 && code == 0)
+        fprintf(stderr, "mortar tune: written to %s\n", settings->output);
     return code;
 }
 
-/* Why there is nothing to tune; NULL: there is. Over several nodes messages carry what lies anywhere. */
+/* Why there is nothing to tune; NULL: there is. Over several nodes messages carry what lies
+ * anywhere. */
 static const char *obstacle(const struct world *world, const struct tune_settings *settings) {
     if (!world->loaded || !world->plans) return "mortar is not at work here";
     if (world->p < 2) return "one rank has nothing to exchange";
@@ -294,7 +324,10 @@ static int tune_all(struct tune_settings *settings) {
         return 1;
     }
     if (world.seen.nodes > 1 && settings->buffers[1]) {
-        if (world.me == 0) fprintf(stderr, "mortar tune: over several nodes mortar does not tell kinds of buffers apart: heap\n");
+        if (world.me == 0)
+            fprintf(
+                stderr,
+                "mortar tune: over several nodes mortar does not tell kinds of buffers apart: heap\n");
         settings->buffers[0] = true, settings->buffers[1] = false;
     }
     world_warn(&world);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi.h - SMPI's, for mortar's sources. Before a message is sent or waited for, the time passes that was charged until then. */
+/* mpi.h - SMPI's, for mortar's sources. Before a message is sent or waited for, the time passes
+ * that was charged until then. */
 #ifndef MORTAR_SIM_MPI_H
 #define MORTAR_SIM_MPI_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* charge.h - what computing costs where it is simulated (sim/): there only messages take time by themselves, so whoever copies,
- * combines or completes a barrier says so here. Everywhere else these are nothing at all. */
+/* charge.h - what computing costs where it is simulated (sim/): there only messages take time by
+ * themselves, so whoever copies, combines or completes a barrier says so here. Everywhere else
+ * these are nothing at all. */
 #ifndef MORTAR_CHARGE_H
 #define MORTAR_CHARGE_H
 

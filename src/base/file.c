@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* file - reading and writing what a user named, which may be anything: a file, a device, a pipe that nobody reads. The program must
- * neither wait for it for ever nor die of it. */
+/* file - reading and writing what a user named, which may be anything: a file, a device, a pipe
+ * that nobody reads. The program must neither wait for it for ever nor die of it. */
 #define _GNU_SOURCE
 #include "base/base.h"
 
@@ -79,7 +79,8 @@ int file_write(const char *path, const char *text, size_t bytes) {
     return error;
 }
 
-int file_print(void (*print)(FILE *out, const void *what), const void *what, char **text, size_t *bytes) {
+int file_print(void (*print)(FILE *out, const void *what), const void *what, char **text,
+               size_t *bytes) {
     *text = NULL;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     FILE *out = plain ? open_memstream(text, bytes) : NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* launcher - what mpirun, hydra and Slurm tell a process by its environment. Hints only: nothing that must be right hangs on it. */
+/* launcher - what mpirun, hydra and Slurm tell a process by its environment. Hints only: nothing
+ * that must be right hangs on it. */
 #include "base/base.h"
 
 #include <stdlib.h>
@@ -12,10 +13,16 @@ static int first_number(const char *const *names, int otherwise) {
     return otherwise;
 }
 
-int launcher_ranks(void) { return first_number((const char *[]){"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL}, 0); }
+int launcher_ranks(void) {
+    return first_number((const char *[]){"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL}, 0);
+}
 
-int launcher_local_ranks(void) { return first_number((const char *[]){"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL}, 0); }
+int launcher_local_ranks(void) {
+    return first_number((const char *[]){"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL}, 0);
+}
 
 int launcher_rank(void) {
-    return first_number((const char *[]){"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", NULL}, -1);
+    return first_number(
+        (const char *[]){"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", NULL},
+        -1);
 }

@@ -22,7 +22,8 @@ static void line(const char *format, va_list arguments) {
 
 static void warning(const char *format, va_list arguments) {
     static atomic_int warnings;
-    if (*option_text(OPTION_VERBOSE) != '0' && atomic_fetch_add(&warnings, 1) < most_warnings) line(format, arguments);
+    if (*option_text(OPTION_VERBOSE) != '0' && atomic_fetch_add(&warnings, 1) < most_warnings)
+        line(format, arguments);
 }
 
 void warn(const char *format, ...) {

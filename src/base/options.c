@@ -87,13 +87,16 @@ static bool options_fits(enum option option, const char *text) {
     const char *unit = option_rows[option].unit;
     uint64_t least, most, value;
     if (strchr(unit, '|')) return options_index_of(text, unit) >= 0;
-    return !has_range(unit, &least, &most) || (parse_bytes(text, &value) == 0 && value >= least && value <= most);
+    return !has_range(unit, &least, &most) ||
+           (parse_bytes(text, &value) == 0 && value >= least && value <= most);
 }
 
 uint64_t option_number(enum option option) {
     const char *text = option_text(option);
     uint64_t value;
-    return parse_bytes(options_fits(option, text) ? text : option_rows[option].value, &value) == 0 ? value : 0;
+    return parse_bytes(options_fits(option, text) ? text : option_rows[option].value, &value) == 0
+               ? value
+               : 0;
 }
 
 int option_choice(enum option option, const char *words) {
@@ -103,7 +106,8 @@ int option_choice(enum option option, const char *words) {
 
 /* ---- what is wrong ---- */
 
-/* The edit distance of two names: letters to put in, to leave out or to replace (Wagner and Fischer 1974). */
+/* The edit distance of two names: letters to put in, to leave out or to replace (Wagner and Fischer
+ * 1974). */
 static int options_distance(const char *a, const char *b) {
     enum { most = 32 };
     int row[most + 1], length = (int)strlen(b);
@@ -123,7 +127,8 @@ static int options_distance(const char *a, const char *b) {
     return row[length];
 }
 
-/* name: behind MORTAR_. Others have such variables too: mortar's own scripts, and the modules of computing centres. */
+/* name: behind MORTAR_. Others have such variables too: mortar's own scripts, and the modules of
+ * computing centres. */
 static void check_name(const char *name) {
     static const char others[] = "BENCH|BUILD|FLAVOURS|MPIS|SIM|SIM_PRICES|TEST_SEED|"
                                  "BASE|BIN|DIR|HOME|INC|INCLUDE|LIB|PATH|PREFIX|ROOT|VERSION";
@@ -132,8 +137,10 @@ static void check_name(const char *name) {
         int far = options_distance(name, option_rows[o].name + 7);
         if (far < least) least = far, nearest = o;
     }
-    if (strcmp(name, option_rows[nearest].name + 7) == 0 || options_index_of(name, others) >= 0) return;
-    if (least <= 1 + (int)strlen(name) / 4) warn("MORTAR_%s is no option: did you mean %s?", name, option_rows[nearest].name);
+    if (strcmp(name, option_rows[nearest].name + 7) == 0 || options_index_of(name, others) >= 0)
+        return;
+    if (least <= 1 + (int)strlen(name) / 4)
+        warn("MORTAR_%s is no option: did you mean %s?", name, option_rows[nearest].name);
     else warn("MORTAR_%s is no option (`mortar info` lists them)", name);
 }
 
@@ -141,7 +148,8 @@ void options_check(void) {
     for (int o = 0; o < OPTIONS; o++) {
         const struct option_row *row = &option_rows[o];
         const char *text = option_text((enum option)o);
-        if (!options_fits((enum option)o, text)) warn("%s=%s: expected %s; using %s", row->name, text, row->unit, row->value);
+        if (!options_fits((enum option)o, text))
+            warn("%s=%s: expected %s; using %s", row->name, text, row->unit, row->value);
     }
     for (char **variable = environ; variable && *variable; variable++) {
         char name[64];

@@ -17,7 +17,8 @@ int segment_create(const char *name, size_t bytes) {
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return -errno;
     /* Sealed against resizing: a peer can never get SIGBUS from a truncation. */
-    if (ftruncate(fd, (off_t)bytes) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+    if (ftruncate(fd, (off_t)bytes) < 0 ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
         int error = -errno;
         close(fd);
         return error;
@@ -33,7 +34,8 @@ int segment_hide(int fd) {
 }
 
 void *segment_map(int fd, size_t bytes, bool writable, int *error) {
-    void *map = mmap(NULL, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    void *map = mmap(NULL, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ,
+                     MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (map == MAP_FAILED) {
         *error = -errno;
         return NULL;
@@ -46,8 +48,11 @@ void *segment_map(int fd, size_t bytes, bool writable, int *error) {
 int segment_name(int fd, struct segment_name *name) {
     struct stat facts;
     if (fstat(fd, &facts) < 0) return -errno;
-    *name = (struct segment_name){
-        .pid = getpid(), .fd = fd, .inode = facts.st_ino, .device = facts.st_dev, .bytes = (uint64_t)facts.st_size};
+    *name = (struct segment_name){.pid = getpid(),
+                                  .fd = fd,
+                                  .inode = facts.st_ino,
+                                  .device = facts.st_dev,
+                                  .bytes = (uint64_t)facts.st_size};
     return 0;
 }
 
@@ -59,7 +64,9 @@ int segment_open(const struct segment_name *name, bool writable) {
     /* The number may mean another file by now, or another process in another PID namespace. */
     struct segment_name found = {0};
     int error = segment_name(fd, &found);
-    if (error == 0 && (found.inode != name->inode || found.device != name->device || found.bytes != name->bytes)) error = -ESTALE;
+    if (error == 0 &&
+        (found.inode != name->inode || found.device != name->device || found.bytes != name->bytes))
+        error = -ESTALE;
     if (error == 0) return fd;
     close(fd);
     return error;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* topology - what hwloc knows about the machine. The library is opened when first asked and closed again, never linked: a program
- * without it runs as well, and its MPI library may bring a copy of its own. Takes some milliseconds, once per process. */
+/* topology - what hwloc knows about the machine. The library is opened when first asked and closed
+ * again, never linked: a program without it runs as well, and its MPI library may bring a copy of
+ * its own. Takes some milliseconds, once per process. */
 #include "base/base.h"
 
 #include <dlfcn.h>
@@ -11,7 +12,8 @@
 #include <string.h>
 
 static struct machine_facts facts = {.numa = 1, .sockets = 1, .l3s = 1};
-static uint32_t *domains[DOMAIN_KINDS]; /* [facts.processors] by the system's number of a processor */
+/* [facts.processors] by the system's number of a processor. */
+static uint32_t *domains[DOMAIN_KINDS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* hwloc's functions, found by name. */
@@ -29,23 +31,29 @@ static struct {
     __typeof__(&hwloc_bitmap_last) last;
 } h;
 
-static bool topology_find(void *library, const char *name, void *place) { return (*(void **)place = dlsym(library, name)) != NULL; }
+static bool topology_find(void *library, const char *name, void *place) {
+    return (*(void **)place = dlsym(library, name)) != NULL;
+}
 
 static bool find_all(void *library) {
     return topology_find(library, "hwloc_topology_init", &h.init) &&
            topology_find(library, "hwloc_topology_set_synthetic", &h.set_synthetic) &&
            topology_find(library, "hwloc_topology_set_xml", &h.set_xml) &&
            topology_find(library, "hwloc_topology_set_flags", &h.set_flags) &&
-           topology_find(library, "hwloc_topology_load", &h.load) && topology_find(library, "hwloc_topology_destroy", &h.destroy) &&
+           topology_find(library, "hwloc_topology_load", &h.load) &&
+           topology_find(library, "hwloc_topology_destroy", &h.destroy) &&
            topology_find(library, "hwloc_get_type_depth", &h.type_depth) &&
            topology_find(library, "hwloc_get_nbobjs_by_depth", &h.count_at) &&
            topology_find(library, "hwloc_get_obj_by_depth", &h.object_at) &&
-           topology_find(library, "hwloc_bitmap_isset", &h.is_set) && topology_find(library, "hwloc_bitmap_last", &h.last);
+           topology_find(library, "hwloc_bitmap_isset", &h.is_set) &&
+           topology_find(library, "hwloc_bitmap_last", &h.last);
 }
 
 static int count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
     int depth = h.type_depth(topology, type);
-    return depth == HWLOC_TYPE_DEPTH_UNKNOWN || depth == HWLOC_TYPE_DEPTH_MULTIPLE ? 0 : (int)h.count_at(topology, depth);
+    return depth == HWLOC_TYPE_DEPTH_UNKNOWN || depth == HWLOC_TYPE_DEPTH_MULTIPLE
+               ? 0
+               : (int)h.count_at(topology, depth);
 }
 
 static hwloc_obj_t object(hwloc_topology_t topology, hwloc_obj_type_t type, int i) {
@@ -56,13 +64,16 @@ static size_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t type) {
     return count_of(topology, type) > 0 ? object(topology, type, 0)->attr->cache.size : 0;
 }
 
-/* Writes which object of a type each processor belongs to; returns how many there are, at least one. */
-static int topology_divide(hwloc_topology_t topology, hwloc_obj_type_t type, enum domain_kind kind) {
+/* Writes which object of a type each processor belongs to; returns how many there are, at least
+ * one. */
+static int topology_divide(hwloc_topology_t topology, hwloc_obj_type_t type,
+                           enum domain_kind kind) {
     int count = count_of(topology, type);
     domains[kind] = calloc((size_t)facts.processors, sizeof(uint32_t));
     for (int i = 0; i < count && domains[kind]; i++)
         for (int p = 0; p < facts.processors; p++)
-            if (h.is_set(object(topology, type, i)->cpuset, (unsigned)p)) domains[kind][p] = (uint32_t)i;
+            if (h.is_set(object(topology, type, i)->cpuset, (unsigned)p))
+                domains[kind][p] = (uint32_t)i;
     return count > 0 ? count : 1;
 }
 
@@ -74,16 +85,19 @@ static void read_facts(hwloc_topology_t topology) {
     facts.numa = topology_divide(topology, HWLOC_OBJ_NUMANODE, DOMAIN_NUMA);
     facts.sockets = topology_divide(topology, HWLOC_OBJ_PACKAGE, DOMAIN_SOCKET);
     facts.l3s = topology_divide(topology, HWLOC_OBJ_L3CACHE, DOMAIN_L3);
-    hwloc_obj_t package = count_of(topology, HWLOC_OBJ_PACKAGE) > 0 ? object(topology, HWLOC_OBJ_PACKAGE, 0) : NULL;
+    hwloc_obj_t package =
+        count_of(topology, HWLOC_OBJ_PACKAGE) > 0 ? object(topology, HWLOC_OBJ_PACKAGE, 0) : NULL;
     for (unsigned i = 0; package && i < package->infos_count; i++)
-        if (strcmp(package->infos[i].name, "CPUModel") == 0) snprintf(facts.cpu, sizeof facts.cpu, "%s", package->infos[i].value);
+        if (strcmp(package->infos[i].name, "CPUModel") == 0)
+            snprintf(facts.cpu, sizeof facts.cpu, "%s", package->infos[i].value);
 }
 
 static bool topology_load(hwloc_topology_t topology) {
     const char *text = option_text(OPTION_TOPOLOGY);
     size_t length = strlen(text);
     bool file = length > 4 && strcmp(text + length - 4, ".xml") == 0;
-    h.set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED); /* the machine, not what a container leaves of it */
+    /* The machine, not what a container leaves of it. */
+    h.set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     if (*text && (file ? h.set_xml(topology, text) : h.set_synthetic(topology, text)) != 0) {
         warn_job(
             "MORTAR_TOPOLOGY=%s: expected a machine as hwloc writes it, e.g. \"pack:2 l3:2 core:4 pu:1\", or an .xml file; ignored",
@@ -114,8 +128,10 @@ const uint32_t *machine_domains(enum domain_kind kind) {
 }
 
 enum domain_kind machine_domain_kind(void) {
-    const int counts[DOMAIN_KINDS] = {machine_facts()->numa, machine_facts()->sockets, machine_facts()->l3s};
-    int wanted = option_choice(OPTION_DOMAINS, "auto|none|numa|socket|l3") - 2; /* auto is -2, none -1, then the kinds */
+    const int counts[DOMAIN_KINDS] = {machine_facts()->numa, machine_facts()->sockets,
+                                      machine_facts()->l3s};
+    /* Auto is -2, none -1, then the kinds. */
+    int wanted = option_choice(OPTION_DOMAINS, "auto|none|numa|socket|l3") - 2;
     for (int kind = 0; kind < DOMAIN_KINDS; kind++)
         if (counts[kind] > 1 && (wanted == kind || wanted == -2)) return (enum domain_kind)kind;
     return DOMAIN_KINDS;

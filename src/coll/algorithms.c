@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "coll/coll.h"
 
-#define ALGORITHM(name, collectives, takes, about) extern const struct algorithm_code algorithm_##name;
+#define ALGORITHM(name, collectives, takes, about)                                                 \
+    extern const struct algorithm_code algorithm_##name;
 #include "coll/list.h"
 #undef ALGORITHM
 
 const struct algorithm algorithms[ALGORITHMS] = {
-#define ALGORITHM(name, collectives, takes, about) {#name, takes, about, collectives, &algorithm_##name},
+#define ALGORITHM(name, collectives, takes, about)                                                 \
+    {#name, takes, about, collectives, &algorithm_##name},
 #include "coll/list.h"
 #undef ALGORITHM
 };
@@ -22,20 +24,22 @@ const char *const collective_names[COLLECTIVES] = {
 };
 
 /* Looks at all calls that the planner has one plan for. */
-static bool table_fits(const struct algorithm *algorithm, const struct arguments *arguments, const struct figures *f,
-                       const struct calls *calls) {
+static bool table_fits(const struct algorithm *algorithm, const struct arguments *arguments,
+                       const struct figures *f, const struct calls *calls) {
     const struct algorithm_code *code = algorithm->code;
     bool there = code->where == f->where || (code->where == BY_MESSAGES && f->where == OVER_NODES);
-    if (!among(calls->largest.collective, algorithm->collectives) || (code->run && !there)) return false;
+    if (!among(calls->largest.collective, algorithm->collectives) || (code->run && !there))
+        return false;
     return !code->can || code->can(f, calls, arguments);
 }
 
-bool can_run(const struct algorithm *algorithm, const struct arguments *arguments, const struct figures *f,
-             const struct shape *shape) {
+bool can_run(const struct algorithm *algorithm, const struct arguments *arguments,
+             const struct figures *f, const struct shape *shape) {
     struct calls calls = calls_of(shape);
     return table_fits(algorithm, arguments, f, &calls);
 }
 
-bool routine_fits(const struct routine *routine, const struct figures *f, const struct calls *calls) {
+bool routine_fits(const struct routine *routine, const struct figures *f,
+                  const struct calls *calls) {
     return table_fits(routine->algorithm, &routine->arguments, f, calls);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blocks - how the ranks of a node learn where each other's blocks lie, and the copy of one block. */
+/* blocks - how the ranks of a node learn where each other's blocks lie, and the copy of one
+ * block. */
 #include "coll/coll.h"
 
 HOT uint32_t publish(struct team *team, const struct call *call, bool others_write) {
@@ -15,7 +16,8 @@ HOT uint32_t publish(struct team *team, const struct call *call, bool others_wri
         trouble |= SEND_UNREACHABLE | (moving ? MUST_STAGE : 0);
         post->send = (uintptr_t)call->send;
     }
-    /* Where only I write to it, it may lie anywhere: as an offset all the same, that may wrap around. */
+    /* Where only I write to it, it may lie anywhere: as an offset all the same, that may wrap
+     * around. */
     if (!post->recv_reachable && others_write) {
         trouble |= RECV_UNREACHABLE;
         post->recv = (uintptr_t)call->recv;
@@ -23,10 +25,12 @@ HOT uint32_t publish(struct team *team, const struct call *call, bool others_wri
     return trouble;
 }
 
-HOT void copy_cell(const struct team *team, const struct shape *shape, uint32_t half, struct cell cell, bool writable,
-                   const struct copier *copier) {
+HOT void copy_cell(const struct team *team, const struct shape *shape, uint32_t half,
+                   struct cell cell, bool writable, const struct copier *copier) {
     const uintptr_t *peers = team->peers[writable];
-    uintptr_t from = peers[cell.source] + post_of(team, half, (int)cell.source)->send + cell.dest * send_step(shape);
-    uintptr_t to = peers[cell.dest] + post_of(team, half, (int)cell.dest)->recv + cell.source * shape->bytes;
+    uintptr_t from = peers[cell.source] + post_of(team, half, (int)cell.source)->send +
+                     cell.dest * send_step(shape);
+    uintptr_t to =
+        peers[cell.dest] + post_of(team, half, (int)cell.dest)->recv + cell.source * shape->bytes;
     copy_block(copier, (void *)to, (const void *)from, shape->bytes);
 }

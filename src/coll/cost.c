@@ -2,17 +2,20 @@
 /* cost - the beta of the cost model; alpha is the team's (sync_measure). */
 #include "coll/coll.h"
 
-/* EPYC virtual machine with 2 cores, 2026-11, `mortar bench`: a short block; a byte in the second level cache; one that ranks of
- * one processor hand on, one that goes from processor to processor, one that goes through memory. */
-static const double block_seconds = 6e-9, near_seconds = 1 / 25e9, own_seconds = 1 / 20e9, other_seconds = 1 / 10e9,
-                    memory_seconds = 1 / 3.7e9;
+/* EPYC virtual machine with 2 cores, 2026-11, `mortar bench`: a short block; a byte in the second
+ * level cache; one that ranks of one processor hand on, one that goes from processor to processor,
+ * one that goes through memory. */
+static const double block_seconds = 6e-9, near_seconds = 1 / 25e9, own_seconds = 1 / 20e9,
+                    other_seconds = 1 / 10e9, memory_seconds = 1 / 3.7e9;
 
 static bool leaves_caches(const struct figures *f, double blocks, size_t bytes) {
     static const size_t unknown_cache = 32 << 20;
     return 2 * blocks * (double)bytes > (double)(f->l3_bytes ? f->l3_bytes : unknown_cache);
 }
 
-bool streams(const struct figures *f, size_t bytes) { return leaves_caches(f, (double)f->p * f->p, bytes); }
+bool streams(const struct figures *f, size_t bytes) {
+    return leaves_caches(f, (double)f->p * f->p, bytes);
+}
 
 bool call_streams(const struct figures *f, const struct shape *shape) {
     double blocks = (double)f->p * f->p;
@@ -23,7 +26,8 @@ bool call_streams(const struct figures *f, const struct shape *shape) {
 
 double copy_seconds(const struct figures *f, double blocks, size_t bytes) {
     double each = crowding(f) > 1 ? own_seconds : other_seconds;
-    if (crowding(f) <= 1 && 3 * (size_t)f->p * bytes <= f->l2_bytes) each = near_seconds; /* sent, staged, received */
+    /* Sent, staged, received. */
+    if (crowding(f) <= 1 && 3 * (size_t)f->p * bytes <= f->l2_bytes) each = near_seconds;
     if (streams(f, bytes)) each = memory_seconds;
     return blocks * (block_seconds + (double)bytes * each);
 }
@@ -33,4 +37,6 @@ double typical_blocks(const struct figures *f, const struct shape *shape) {
     return among(shape->collective, NEIGHBORS) && f->p > usual ? usual : f->p;
 }
 
-double crowding(const struct figures *f) { return f->processors > 0 && f->p > f->processors ? (double)f->p / f->processors : 1; }
+double crowding(const struct figures *f) {
+    return f->processors > 0 && f->p > f->processors ? (double)f->p / f->processors : 1;
+}

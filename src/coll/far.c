@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* far - what algorithms that send messages have in common: the sides of a call as runs of bytes, routines inside a plan, costs.
- * Costs are those of LogGP with a limit per node: o seconds of a rank for each message it sends or receives, L on the way, a gap
- * between messages of a node's ranks, and seconds per byte of one rank and of a node, more of them when all nodes send at once.
- * While a message is on its way its rank makes the next one ready, so of a burst the slower counts: the rank, or the link. */
+/* far - what algorithms that send messages have in common: the sides of a call as runs of bytes,
+ * routines inside a plan, costs. Costs are those of LogGP with a limit per node: o seconds of a
+ * rank for each message it sends or receives, L on the way, a gap between messages of a node's
+ * ranks, and seconds per byte of one rank and of a node, more of them when all nodes send at once.
+ * While a message is on its way its rank makes the next one ready, so of a burst the slower counts:
+ * the rank, or the link. */
 #include "coll/coll.h"
 
 #include <errno.h>
@@ -24,7 +26,8 @@ char *far_take(struct team *team, size_t bytes) {
     return memory;
 }
 
-void sides_of(const struct team *team, const struct call *call, struct blocks *sends, struct blocks *recvs) {
+void sides_of(const struct team *team, const struct call *call, struct blocks *sends,
+              struct blocks *recvs) {
     bool personal = is_personal(call->shape.collective);
     struct blocks equal = {.layout = &layout_bytes, .each = call->shape.bytes};
     *sends = *recvs = equal;
@@ -48,11 +51,14 @@ size_t block_between(const struct team *team, const struct call *call, int sourc
 
 int routine_prepare(const struct routine *routine, struct team *team) {
     const struct algorithm_code *code = routine->algorithm->code;
-    if (!code->run) return team->wire->carrier->prepare ? team->wire->carrier->prepare(team->wire->state, team) : -ENOSYS;
+    if (!code->run)
+        return team->wire->carrier->prepare ? team->wire->carrier->prepare(team->wire->state, team)
+                                            : -ENOSYS;
     return code->prepare ? code->prepare(team, &routine->arguments) : 0;
 }
 
-enum outcome routine_run(const struct routine *routine, struct team *team, const struct call *call) {
+enum outcome routine_run(const struct routine *routine, struct team *team,
+                         const struct call *call) {
     const struct algorithm_code *code = routine->algorithm->code;
     if (code->run) return code->run(team, call, &routine->arguments);
     int error = team->wire->carrier->collective(team->wire->state, team, call);
@@ -60,7 +66,8 @@ enum outcome routine_run(const struct routine *routine, struct team *team, const
     return error ? FAILED : DONE;
 }
 
-double routine_cost(const struct routine *routine, const struct figures *f, const struct shape *shape) {
+double routine_cost(const struct routine *routine, const struct figures *f,
+                    const struct shape *shape) {
     const struct algorithm_code *code = routine->algorithm->code;
     return code->cost ? code->cost(f, shape, &routine->arguments) : -1;
 }
@@ -79,22 +86,29 @@ int lanes_prepare(struct team *team, const struct arguments *arguments, int lane
 
 /* ---- costs ---- */
 
-static double ranks_beside(const struct figures *f, const struct shape *shape) { return shape->beside ? shape->beside : f->most; }
+static double ranks_beside(const struct figures *f, const struct shape *shape) {
+    return shape->beside ? shape->beside : f->most;
+}
 
-/* On static routes some links carry several nodes' messages while others carry none: what an effective bisection bandwidth tells
- * (Hoefler, Schneider, Lumsdaine 2008). Many messages at once to different nodes even that out: of a burst one pays the one's
- * share, and each further one only the many's. Simulated, fat tree of 256 nodes in any order, against a pair of nodes alone: one
- * message at a time takes 2.5 times as long; of 2 at once each 2.0 to 2.1 times, 3 1.9, 4 1.8, 8 1.6 to 1.8, 15 1.7. */
+/* On static routes some links carry several nodes' messages while others carry none: what an
+ * effective bisection bandwidth tells (Hoefler, Schneider, Lumsdaine 2008). Many messages at once
+ * to different nodes even that out: of a burst one pays the one's share, and each further one only
+ * the many's. Simulated, fat tree of 256 nodes in any order, against a pair of nodes alone: one
+ * message at a time takes 2.5 times as long; of 2 at once each 2.0 to 2.1 times, 3 1.9, 4 1.8, 8
+ * 1.6 to 1.8, 15 1.7. */
 static double contention(const struct network *net, double messages) {
     return 1 + net->many + (net->one - net->many) / (messages > 1 ? messages : 1);
 }
 
 /* Each of so many messages at once. */
-static double bytes_seconds(const struct network *net, double beside, double messages, double bytes) {
-    return contention(net, messages) * bytes * (net->byte > beside * net->node_byte ? net->byte : beside * net->node_byte);
+static double bytes_seconds(const struct network *net, double beside, double messages,
+                            double bytes) {
+    return contention(net, messages) * bytes *
+           (net->byte > beside * net->node_byte ? net->byte : beside * net->node_byte);
 }
 
-double burst_seconds(const struct figures *f, const struct shape *shape, double messages, double bytes) {
+double burst_seconds(const struct figures *f, const struct shape *shape, double messages,
+                     double bytes) {
     const struct network *net = &f->network;
     double o = net->overhead, first = o + net->latency, beside = ranks_beside(f, shape);
     double link = bytes_seconds(net, beside, messages, bytes), all = beside * net->gap;
@@ -105,6 +119,7 @@ double burst_seconds(const struct figures *f, const struct shape *shape, double 
     return by_rank > by_link ? by_rank : by_link;
 }
 
-double steps_seconds(const struct figures *f, const struct shape *shape, double steps, double bytes) {
+double steps_seconds(const struct figures *f, const struct shape *shape, double steps,
+                     double bytes) {
     return steps * burst_seconds(f, shape, 1, bytes);
 }

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* forms.h - the columns of collectives.h as C: parameters of a function, and what depends on whether there are counts. N and D are
- * the types of counts and displacements: int and int, or MPI_Count and MPI_Aint in the forms with large counts. */
+/* forms.h - the columns of collectives.h as C: parameters of a function, and what depends on
+ * whether there are counts. N and D are the types of counts and displacements: int and int, or
+ * MPI_Count and MPI_Aint in the forms with large counts. */
 #ifndef MORTAR_FORMS_H
 #define MORTAR_FORMS_H
 
-/* FORM(what is sent, what is received, what follows, N, D): the list of parameters. Their names: send or recv, the same with
- * _count, _counts, _displs, _type, _types; op, root, comm. */
-#define FORM(sent, received, more, N, D)                                                                                           \
-    FORM_##sent(const void *send, send, N, D) FORM_##received(void *recv, recv, N, D) FORM_##more MPI_Comm comm
+/* FORM(what is sent, what is received, what follows, N, D): the list of parameters. Their names:
+ * send or recv, the same with _count, _counts, _displs, _type, _types; op, root, comm. */
+#define FORM(sent, received, more, N, D)                                                           \
+    FORM_##sent(const void *send, send, N, D) FORM_##received(void *recv, recv, N, D)              \
+        FORM_##more MPI_Comm comm
 #define FORM_NO(buffer, x, N, D)
 #define FORM_SAME(buffer, x, N, D)
 #define FORM_BARE(buffer, x, N, D) buffer,
 #define FORM_EQUAL(buffer, x, N, D) buffer, N x##_count, MPI_Datatype x##_type,
 #define FORM_COUNTS(buffer, x, N, D) buffer, const N *x##_counts, MPI_Datatype x##_type,
-#define FORM_VARY(buffer, x, N, D) buffer, const N *x##_counts, const D *x##_displs, MPI_Datatype x##_type,
-#define FORM_EACH(buffer, x, N, D) buffer, const N *x##_counts, const D *x##_displs, const MPI_Datatype *x##_types,
+#define FORM_VARY(buffer, x, N, D)                                                                 \
+    buffer, const N *x##_counts, const D *x##_displs, MPI_Datatype x##_type,
+#define FORM_EACH(buffer, x, N, D)                                                                 \
+    buffer, const N *x##_counts, const D *x##_displs, const MPI_Datatype *x##_types,
 #define FORM_FAR(buffer, x, N, D) FORM_EACH(buffer, x, N, MPI_Aint)
 #define FORM_NONE
 #define FORM_ROOT int root,

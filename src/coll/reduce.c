@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reduce - what the algorithms that combine have in common; see reduce.h.
  *
- * The staged vectors a(0) .. a(p-1) lie in rank order, and a(i) = a(i-1) op a(i) for i = 1, 2 .. p-1 leaves in each slot what a
- * scan gives that rank, in the last one the whole: no memory besides the slots is needed, and brackets are always the same. */
+ * The staged vectors a(0) .. a(p-1) lie in rank order, and a(i) = a(i-1) op a(i) for i = 1, 2 ..
+ * p-1 leaves in each slot what a scan gives that rank, in the last one the whole: no memory besides
+ * the slots is needed, and brackets are always the same. */
 #include "coll/coll.h"
 
-enum { strip_bytes = 8 << 10, line = 64 }; /* of each vector in turn, so that what was just combined is still in the first cache */
+/* Of each vector in turn, so that what was just combined is still in the first cache. */
+enum { strip_bytes = 8 << 10, line = 64 };
 
 struct part part_received(const struct team *team, const struct call *call, int rank) {
     const struct reduction *reduction = call->reduction;
@@ -15,14 +17,18 @@ struct part part_received(const struct team *team, const struct call *call, int 
     case COLL_exscan: return (struct part){0, rank > 0 ? count : 0};
     case COLL_reduce_scatter_block: return (struct part){count / p * (size_t)rank, count / p};
     case COLL_reduce_scatter:
-        for (int r = 0; r < rank; r++) first += (size_t)entry_of(reduction->counts, reduction->count_width, r);
-        return (struct part){first, (size_t)entry_of(reduction->counts, reduction->count_width, rank)};
+        for (int r = 0; r < rank; r++)
+            first += (size_t)entry_of(reduction->counts, reduction->count_width, r);
+        return (struct part){first,
+                             (size_t)entry_of(reduction->counts, reduction->count_width, rank)};
     default: return (struct part){0, count};
     }
 }
 
-struct part part_shared(const struct reduction *reduction, size_t count, size_t workers, size_t worker) {
-    size_t granule = line % reduction->bytes == 0 ? line / reduction->bytes : 1, granules = (count + granule - 1) / granule;
+struct part part_shared(const struct reduction *reduction, size_t count, size_t workers,
+                        size_t worker) {
+    size_t granule = line % reduction->bytes == 0 ? line / reduction->bytes : 1,
+           granules = (count + granule - 1) / granule;
     size_t from = granules / workers * worker + granules % workers * worker / workers,
            upto = granules / workers * (worker + 1) + granules % workers * (worker + 1) / workers;
     from *= granule, upto *= granule;
@@ -30,23 +36,27 @@ struct part part_shared(const struct reduction *reduction, size_t count, size_t 
     return (struct part){from, from < upto ? upto - from : 0};
 }
 
-struct part part_worked(const struct team *team, const struct reduction *reduction, size_t count, int rank) {
+struct part part_worked(const struct team *team, const struct reduction *reduction, size_t count,
+                        int rank) {
     return part_shared(reduction, count, (size_t)team->p, (size_t)rank);
 }
 
 /* Combines a part of the vectors that are staged in this half; round: bytes of each. */
-static void combine_staged(const struct team *team, const struct reduction *reduction, uint32_t half, size_t round,
-                           struct part part) {
+static void combine_staged(const struct team *team, const struct reduction *reduction,
+                           uint32_t half, size_t round, struct part part) {
     size_t strip = strip_bytes > reduction->bytes ? strip_bytes / reduction->bytes : 1;
     for (size_t done = 0; done < part.count; done += strip) {
-        size_t now = part.count - done < strip ? part.count - done : strip, at = (part.first + done) * reduction->bytes;
+        size_t now = part.count - done < strip ? part.count - done : strip,
+               at = (part.first + done) * reduction->bytes;
         for (int i = 1; i < team->p; i++)
-            reduction->combine(reduction, stage_of(team, half, i - 1, round) + at, stage_of(team, half, i, round) + at, now);
+            reduction->combine(reduction, stage_of(team, half, i - 1, round) + at,
+                               stage_of(team, half, i, round) + at, now);
     }
 }
 
 /* Copies what I receive of the elements first .. first + count, which were staged in this half. */
-static void take_staged(const struct team *team, const struct call *call, uint32_t half, struct part staged, struct part mine) {
+static void take_staged(const struct team *team, const struct call *call, uint32_t half,
+                        struct part staged, struct part mine) {
     size_t bytes = call->reduction->bytes, end = staged.first + staged.count;
     size_t from = mine.first > staged.first ? mine.first : staged.first,
            upto = mine.first + mine.count < end ? mine.first + mine.count : end;
@@ -56,21 +66,26 @@ static void take_staged(const struct team *team, const struct call *call, uint32
     else if (call->shape.collective == COLL_exscan) slot = team->me - 1;
     const char *result = stage_of(team, half, slot, staged.count * bytes);
     charge_copy(1, (upto - from) * bytes);
-    memcpy(call->recv + (from - mine.first) * bytes, result + (from - staged.first) * bytes, (upto - from) * bytes);
+    memcpy(call->recv + (from - mine.first) * bytes, result + (from - staged.first) * bytes,
+           (upto - from) * bytes);
 }
 
-HOT static uint32_t combine_alone(struct team *team, const struct reduction *reduction, size_t count, uint32_t trouble) {
+HOT static uint32_t combine_alone(struct team *team, const struct reduction *reduction,
+                                  size_t count, uint32_t trouble) {
     uint32_t half = team->epoch & 1;
     if (!sync_arrive(team, trouble)) return sync_wait(team);
-    if (!(sync_trouble(team) & LEAVE)) combine_staged(team, reduction, half, count * reduction->bytes, (struct part){0, count});
+    if (!(sync_trouble(team) & LEAVE))
+        combine_staged(team, reduction, half, count * reduction->bytes, (struct part){0, count});
     return sync_release(team);
 }
 
-static uint32_t combine_together(struct team *team, const struct reduction *reduction, size_t count, uint32_t trouble) {
+static uint32_t combine_together(struct team *team, const struct reduction *reduction, size_t count,
+                                 uint32_t trouble) {
     uint32_t half = team->epoch & 1;
     trouble = sync_all(team, trouble);
     if (trouble & LEAVE) return trouble;
-    combine_staged(team, reduction, half, count * reduction->bytes, part_worked(team, reduction, count, team->me));
+    combine_staged(team, reduction, half, count * reduction->bytes,
+                   part_worked(team, reduction, count, team->me));
     sync_all(team, 0);
     return trouble;
 }
@@ -85,23 +100,28 @@ HOT enum outcome staged_reduction(struct team *team, const struct call *call, bo
         uint32_t half = team->epoch & 1, trouble = at == 0 ? call->trouble : 0;
         /* With trouble the buffer may not be readable. */
         charge_copy(1, now * bytes);
-        if (!call->trouble) memcpy(stage_of(team, half, team->me, now * bytes), call->send + at * bytes, now * bytes);
+        if (!call->trouble)
+            memcpy(stage_of(team, half, team->me, now * bytes), call->send + at * bytes,
+                   now * bytes);
         if (alone) trouble = combine_alone(team, reduction, now, trouble);
         else trouble = combine_together(team, reduction, now, trouble);
         if (trouble & LEAVE) return LEFT;
         take_staged(team, call, half, (struct part){at, now}, mine);
-        /* The results lie among what was staged two barriers ago, and that half is the next to be written. */
+        /* The results lie among what was staged two barriers ago, and that half is the next to be
+         * written. */
         if (!alone) sync_all(team, 0);
     }
     return DONE;
 }
 
 size_t vector_bytes(const struct figures *f, const struct shape *shape) {
-    bool parts = shape->collective == COLL_reduce_scatter || shape->collective == COLL_reduce_scatter_block;
+    bool parts =
+        shape->collective == COLL_reduce_scatter || shape->collective == COLL_reduce_scatter_block;
     return parts ? shape->bytes * (size_t)f->p : shape->bytes;
 }
 
-/* Estimates: the operation is called through the MPI library, which looks at its arguments; then 8 GB/s of operands in caches. */
+/* Estimates: the operation is called through the MPI library, which looks at its arguments; then 8
+ * GB/s of operands in caches. */
 double combine_seconds(size_t bytes) {
     static const double call_seconds = 60e-9, byte_seconds = 1 / 8e9;
     return call_seconds + (double)bytes * byte_seconds;

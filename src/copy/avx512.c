@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* copy_avx512 - non-temporal stores of 64 bytes: see kernels.h. Where the compiler's target is not x86-64 it is never usable. */
+/* copy_avx512 - non-temporal stores of 64 bytes: see kernels.h. Where the compiler's target is not
+ * x86-64 it is never usable. */
 #include "copy/kernels.h"
 
 #if defined(__x86_64__)

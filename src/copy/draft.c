@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* draft - layouts in the making. Types are made of types, so a layout is made from the inside out, by two operations only: append a
- * run, append copies of a part. Everything is kept in the simplest form at every step: runs that touch are one run, a loop over
- * runs that touch is a longer run, two loops of which the outer goes on where the inner ends are one, and nests that repeat what
- * comes before them with a constant step become a turn more of a loop. */
+/* draft - layouts in the making. Types are made of types, so a layout is made from the inside out,
+ * by two operations only: append a run, append copies of a part. Everything is kept in the simplest
+ * form at every step: runs that touch are one run, a loop over runs that touch is a longer run, two
+ * loops of which the outer goes on where the inner ends are one, and nests that repeat what comes
+ * before them with a constant step become a turn more of a loop. */
 #include "copy/copy.h"
 
 #include <stdlib.h>
 
 /* Are the loops the same, but for the skipped outer ones? */
-static bool same_shape(const struct nest *a, uint32_t skip_a, const struct nest *b, uint32_t skip_b) {
-    if (a->bytes != b->bytes || a->levels < skip_a || b->levels < skip_b || a->levels - skip_a != b->levels - skip_b) return false;
+static bool same_shape(const struct nest *a, uint32_t skip_a, const struct nest *b,
+                       uint32_t skip_b) {
+    if (a->bytes != b->bytes || a->levels < skip_a || b->levels < skip_b ||
+        a->levels - skip_a != b->levels - skip_b)
+        return false;
     for (uint32_t l = 0; l < a->levels - skip_a; l++)
-        if (a->loop[skip_a + l].count != b->loop[skip_b + l].count || a->loop[skip_a + l].step != b->loop[skip_b + l].step)
+        if (a->loop[skip_a + l].count != b->loop[skip_b + l].count ||
+            a->loop[skip_a + l].step != b->loop[skip_b + l].step)
             return false;
     return true;
 }
@@ -41,9 +46,11 @@ static bool draft_join(struct nest *a, const struct nest *b) {
     bool follows = a->levels > 0 && between == (ptrdiff_t)a->loop[0].count * a->loop[0].step;
     if (follows && same_shape(a, 1, b, 0)) { /* one turn more */
         a->loop[0].count++;
-    } else if (follows && same_shape(a, 1, b, 1) && a->loop[0].step == b->loop[0].step) { /* the turns of both */
+    } else if (follows && same_shape(a, 1, b, 1) &&
+               a->loop[0].step == b->loop[0].step) { /* the turns of both */
         a->loop[0].count += b->loop[0].count;
-    } else if (b->levels > 0 && between == b->loop[0].step && same_shape(a, 0, b, 1)) { /* a is the turn before b's first */
+    } else if (b->levels > 0 && between == b->loop[0].step &&
+               same_shape(a, 0, b, 1)) { /* a is the turn before b's first */
         ptrdiff_t at = a->at;
         *a = *b;
         a->at = at;
@@ -71,14 +78,17 @@ static void append(struct draft *draft, const struct nest *nest) {
         draft->room = room;
     }
     draft->nest[draft->nests++] = *nest;
-    while (draft->nests > 1 && draft_join(&draft->nest[draft->nests - 2], &draft->nest[draft->nests - 1])) draft->nests--;
+    while (draft->nests > 1 &&
+           draft_join(&draft->nest[draft->nests - 2], &draft->nest[draft->nests - 1]))
+        draft->nests--;
 }
 
 void draft_run(struct draft *draft, ptrdiff_t at, size_t bytes) {
     if (bytes > 0) append(draft, &(struct nest){.at = at, .bytes = bytes});
 }
 
-void draft_repeat(struct draft *draft, const struct draft *part, ptrdiff_t at, size_t count, ptrdiff_t step) {
+void draft_repeat(struct draft *draft, const struct draft *part, ptrdiff_t at, size_t count,
+                  ptrdiff_t step) {
     if (part->failed) draft->failed = true;
     if (part->nests == 0 || count == 0) return;
     struct nest nest = part->nest[0];
@@ -123,7 +133,8 @@ struct layout *draft_finish(struct draft *draft, ptrdiff_t extent) {
             draft_measure(layout, &layout->nest[k]);
         }
         const struct nest *first = layout->nest;
-        bool piece = layout->nests == 0 || (layout->nests == 1 && first->levels == 0 && first->at == 0);
+        bool piece =
+            layout->nests == 0 || (layout->nests == 1 && first->levels == 0 && first->at == 0);
         layout->run = piece && (ptrdiff_t)layout->size == extent;
     }
     draft_drop(draft);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grid - one box onto another. Where the loops of both divide each other they become the axes of one grid: each has a step in the
- * source and one in the target, and since every byte goes to a place of its own the axes may be walked in any order. The widest
- * are the outer ones; a transposition (what is side by side in the source is far apart in the target and the other way round) is
- * walked in tiles that are a cache line wide on both sides, so that each line is fetched once. */
+/* grid - one box onto another. Where the loops of both divide each other they become the axes of
+ * one grid: each has a step in the source and one in the target, and since every byte goes to a
+ * place of its own the axes may be walked in any order. The widest are the outer ones; a
+ * transposition (what is side by side in the source is far apart in the target and the other way
+ * round) is walked in tiles that are a cache line wide on both sides, so that each line is fetched
+ * once. */
 #include "base/base.h"
 #include "copy/grid.h"
 
@@ -11,9 +13,11 @@ struct axis {
     ptrdiff_t to, from; /* steps in bytes */
 };
 
-/* Every turn of fit() ends a loop of one side; a run that is longer than the other side's is one more loop. */
+/* Every turn of fit() ends a loop of one side; a run that is longer than the other side's is one
+ * more loop. */
 enum { most_axes = 2 * BOX_LEVELS + 1 };
-/* Bytes; elements. Lines that are a power of two apart, as in many grids, share the 8 places or so of one set of the L1 cache. */
+/* Bytes; elements. Lines that are a power of two apart, as in many grids, share the 8 places or so
+ * of one set of the L1 cache. */
 enum { cache_line = 64, most_tile = 8 };
 
 struct grid {
@@ -66,7 +70,8 @@ static bool fit(struct grid *grid, const struct box *to, const struct box *from)
     grid->bytes = bytes;
     grid->axes = 0;
     grid->tile = 0;
-    struct loop a = {to->bytes / bytes, (ptrdiff_t)bytes}, b = {from->bytes / bytes, (ptrdiff_t)bytes};
+    struct loop a = {to->bytes / bytes, (ptrdiff_t)bytes},
+                b = {from->bytes / bytes, (ptrdiff_t)bytes};
     uint32_t a_level = to->levels, b_level = from->levels;
     for (;;) {
         while (a.count == 1 && a_level > 0) a = to->loop[--a_level];
@@ -90,12 +95,14 @@ static void to_front(struct grid *grid, uint32_t k) {
     grid->axis[0] = axis;
 }
 
-/* Puts the axes into the order of walking: the narrowest innermost, or the two of a transposition. */
+/* Puts the axes into the order of walking: the narrowest innermost, or the two of a
+ * transposition. */
 static void arrange(struct grid *grid) {
     for (uint32_t k = 1; k < grid->axes; k++) {
         struct axis axis = grid->axis[k];
         uint32_t place = k;
-        for (; place > 0 && width(&grid->axis[place - 1]) > width(&axis); place--) grid->axis[place] = grid->axis[place - 1];
+        for (; place > 0 && width(&grid->axis[place - 1]) > width(&axis); place--)
+            grid->axis[place] = grid->axis[place - 1];
         grid->axis[place] = axis;
     }
     if (grid->axes < 2 || grid->bytes >= cache_line) return;
@@ -104,25 +111,31 @@ static void arrange(struct grid *grid) {
         if (length(grid->axis[k].to) < length(grid->axis[a].to)) a = k;
         if (length(grid->axis[k].from) < length(grid->axis[b].from)) b = k;
     }
-    if (a == b || length(grid->axis[a].to) >= cache_line || length(grid->axis[b].from) >= cache_line) return;
+    if (a == b || length(grid->axis[a].to) >= cache_line ||
+        length(grid->axis[b].from) >= cache_line)
+        return;
     to_front(grid, b);
     to_front(grid, a < b ? a + 1 : a);
     size_t side = cache_line / grid->bytes;
     grid->tile = side < 2 ? 2 : side > most_tile ? most_tile : side;
 }
 
-/* Processors do not fetch ahead what is scattered over pages: fetches the run that comes so many runs later. AMD EPYC (virtual,
- * 2 cores), November 2026, 64^3 to 256^3 complex grids cut along another axis: runs of 64 to 256 bytes 1.1 to 1.3
- * times as fast, less with 4 or 16 runs ahead; shorter runs, and those that lie side by side, gain nothing. */
+/* Processors do not fetch ahead what is scattered over pages: fetches the run that comes so many
+ * runs later. AMD EPYC (virtual, 2 cores), November 2026, 64^3 to 256^3 complex grids cut along
+ * another axis: runs of 64 to 256 bytes 1.1 to 1.3
+ * times as fast, less with 4 or 16 runs ahead; shorter runs, and those that lie side by side, gain
+ * nothing. */
 enum { ahead = 8, most_fetched = 256 };
 
-__attribute__((always_inline)) static inline void fetch_ahead(const char *in, size_t bytes, ptrdiff_t step) {
+__attribute__((always_inline)) static inline void fetch_ahead(const char *in, size_t bytes,
+                                                              ptrdiff_t step) {
     for (size_t k = 0; k < bytes; k += cache_line)
         __builtin_prefetch((const void *)((uintptr_t)in + (uintptr_t)(ahead * step) + k));
 }
 
 /* Two axes, of runs whose length the compiler mostly knows. */
-__attribute__((always_inline)) static inline void runs(char *to, const char *from, size_t bytes, const struct axis *row,
+__attribute__((always_inline)) static inline void runs(char *to, const char *from, size_t bytes,
+                                                       const struct axis *row,
                                                        const struct axis *column, bool fetch) {
     for (size_t r = 0; r < row->count; r++, to += row->to, from += row->from) {
         char *out = to;
@@ -135,8 +148,8 @@ __attribute__((always_inline)) static inline void runs(char *to, const char *fro
 }
 
 /* The same, with the copier's kernel for what is not to be copied plainly. */
-HOT static void kernel_runs(char *to, const char *from, size_t bytes, const struct axis *row, const struct axis *column, bool fetch,
-                            struct copier *copier) {
+HOT static void kernel_runs(char *to, const char *from, size_t bytes, const struct axis *row,
+                            const struct axis *column, bool fetch, struct copier *copier) {
     for (size_t r = 0; r < row->count; r++, to += row->to, from += row->from) {
         char *out = to;
         const char *in = from;
@@ -147,8 +160,8 @@ HOT static void kernel_runs(char *to, const char *from, size_t bytes, const stru
     }
 }
 
-HOT static void rectangle(size_t bytes, char *to, const char *from, const struct axis *row, const struct axis *column,
-                          struct copier *copier) {
+HOT static void rectangle(size_t bytes, char *to, const char *from, const struct axis *row,
+                          const struct axis *column, struct copier *copier) {
     bool fetch = bytes >= cache_line && bytes <= most_fetched && length(column->from) > bytes;
     size_t all = bytes * row->count * column->count;
     if (bytes >= least_kernel && copier->plain < all) {
@@ -175,7 +188,8 @@ HOT static void rectangle(size_t bytes, char *to, const char *from, const struct
     }
 }
 
-/* Tile by tile, those along the target's lines first, so that what two tiles have of a line is written soon after each other. */
+/* Tile by tile, those along the target's lines first, so that what two tiles have of a line is
+ * written soon after each other. */
 HOT static void tiles(const struct grid *grid, char *to, const char *from, struct copier *copier) {
     const struct axis *a = &grid->axis[0], *b = &grid->axis[1];
     struct axis row = *b, column = *a;
@@ -184,19 +198,23 @@ HOT static void tiles(const struct grid *grid, char *to, const char *from, struc
             row.count = b->count - r < grid->tile ? b->count - r : grid->tile;
             column.count = a->count - c < grid->tile ? a->count - c : grid->tile;
             rectangle(grid->bytes, to + (ptrdiff_t)r * b->to + (ptrdiff_t)c * a->to,
-                      from + (ptrdiff_t)r * b->from + (ptrdiff_t)c * a->from, &row, &column, copier);
+                      from + (ptrdiff_t)r * b->from + (ptrdiff_t)c * a->from, &row, &column,
+                      copier);
         }
 }
 
-HOT static void grid_walk(const struct grid *grid, uint32_t axes, char *to, const char *from, struct copier *copier) {
+HOT static void grid_walk(const struct grid *grid, uint32_t axes, char *to, const char *from,
+                          struct copier *copier) {
     static const struct axis once = {.count = 1};
     if (axes > 2) {
         const struct axis *axis = &grid->axis[axes - 1];
-        for (size_t i = 0; i < axis->count; i++, to += axis->to, from += axis->from) grid_walk(grid, axes - 1, to, from, copier);
+        for (size_t i = 0; i < axis->count; i++, to += axis->to, from += axis->from)
+            grid_walk(grid, axes - 1, to, from, copier);
     } else if (grid->tile) {
         tiles(grid, to, from, copier);
     } else {
-        rectangle(grid->bytes, to, from, axes > 1 ? &grid->axis[1] : &once, axes > 0 ? &grid->axis[0] : &once, copier);
+        rectangle(grid->bytes, to, from, axes > 1 ? &grid->axis[1] : &once,
+                  axes > 0 ? &grid->axis[0] : &once, copier);
     }
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grid.h - private to copy/: boxes, which are regular pieces of a layout in memory, and copying one onto another. */
+/* grid.h - private to copy/: boxes, which are regular pieces of a layout in memory, and copying one
+ * onto another. */
 #ifndef MORTAR_COPY_GRID_H
 #define MORTAR_COPY_GRID_H
 
 #include "copy/copy.h"
 
-/* A run of bytes repeated by nested loops, outermost first: a nest at an address, or a part of it, or one for all elements. */
+/* A run of bytes repeated by nested loops, outermost first: a nest at an address, or a part of it,
+ * or one for all elements. */
 enum { BOX_LEVELS = LAYOUT_LEVELS + 1 };
 struct box {
     char *at;
@@ -17,14 +19,17 @@ struct box {
 /* Bytes of all its runs. */
 size_t box_total(const struct box *box);
 
-/* Cuts a box that has more than `most` bytes down to its first ones: most, or as many as make a box. Returns how many. */
+/* Cuts a box that has more than `most` bytes down to its first ones: most, or as many as make a
+ * box. Returns how many. */
 size_t box_cut(struct box *box, size_t most);
 
-/* Copies the bytes of a box to the places of another, which has as many, in order. False, and nothing is copied: the loops of
- * the two do not divide each other. `copier` counts down: its plain is what is left of the bytes to be copied plainly. */
+/* Copies the bytes of a box to the places of another, which has as many, in order. False, and
+ * nothing is copied: the loops of the two do not divide each other. `copier` counts down: its plain
+ * is what is left of the bytes to be copied plainly. */
 bool box_copy(const struct box *to, const struct box *from, struct copier *copier);
 
-/* Shorter runs (bytes) have hardly a whole line to be stored past the caches: they are copied plainly. */
+/* Shorter runs (bytes) have hardly a whole line to be stored past the caches: they are copied
+ * plainly. */
 enum { least_kernel = 64 };
 
 /* Copies one run; what a kernel stores is fenced by layout_copy. */

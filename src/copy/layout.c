@@ -1,32 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* layout - from one layout to another, in the order of the signatures. A cursor walks each side's stream of bytes. From where they
- * are both take the largest regular piece (a box) that the other can match, and the boxes are copied as one grid (grid.c), in the
- * order that the caches like. Boxes that do not match, and types of many small pieces, are copied run by run. */
+/* layout - from one layout to another, in the order of the signatures. A cursor walks each side's
+ * stream of bytes. From where they are both take the largest regular piece (a box) that the other
+ * can match, and the boxes are copied as one grid (grid.c), in the order that the caches like.
+ * Boxes that do not match, and types of many small pieces, are copied run by run. */
 #include "base/base.h"
 #include "copy/grid.h"
 
-const struct layout layout_bytes = {.size = 1, .extent = 1, .high = 1, .run = true, .nests = 1, .nest = {{.at = 0, .bytes = 1}}};
+const struct layout layout_bytes = {
+    .size = 1, .extent = 1, .high = 1, .run = true, .nests = 1, .nest = {{.at = 0, .bytes = 1}}};
 
 static const struct copier plainly = {.kernel = KERNEL_plain, .plain = SIZE_MAX};
 
 /* Nests of fewer bytes than this are not worth the making of a box (some 50 ns). Not measured. */
 enum { least_box = 256 };
 
-/* Of a piece, bytes: shorter ones cost more than the pages that they share with other blocks' save. Xeon (Sapphire Rapids, virtual,
- * 4 cores), November 2026, a 256^3 complex grid: 256 bytes to 4 KiB alike without what a piece costs. */
+/* Of a piece, bytes: shorter ones cost more than the pages that they share with other blocks' save.
+ * Xeon (Sapphire Rapids, virtual, 4 cores), November 2026, a 256^3 complex grid: 256 bytes to 4 KiB
+ * alike without what a piece costs. */
 enum { least_piece = 4096 };
 
 struct cursor {
     const struct layout *layout;
-    char *element;            /* the address of the one that the cursor is in; of a layout with one nest, of the first */
-    uint32_t nest;            /* where it is */
-    struct box box;           /* that nest, from its beginning; of a layout with one nest, all elements */
+    /* The address of the one that the cursor is in; of a layout with one nest, of the first. */
+    char *element;
+    uint32_t nest; /* where it is */
+    /* That nest, from its beginning; of a layout with one nest, all elements. */
+    struct box box;
     size_t index[BOX_LEVELS]; /* turns done of the box's loops */
     char *run;                /* the address of the run */
     size_t done;              /* bytes of it, less than all */
 };
 
-size_t layout_footprint(const struct layout *layout) { return sizeof *layout + layout->nests * sizeof *layout->nest; }
+size_t layout_footprint(const struct layout *layout) {
+    return sizeof *layout + layout->nests * sizeof *layout->nest;
+}
 
 HOT static void layout_enter(struct cursor *cursor) {
     const struct nest *nest = &cursor->layout->nest[cursor->nest];
@@ -41,7 +48,8 @@ HOT static void layout_enter(struct cursor *cursor) {
     }
 }
 
-/* So many runs on. At the end of a nest comes the next one, at the end of an element's last the next element's first. */
+/* So many runs on. At the end of a nest comes the next one, at the end of an element's last the
+ * next element's first. */
 HOT static void next_runs(struct cursor *cursor, size_t runs) {
     for (uint32_t l = cursor->box.levels; l-- > 0 && runs > 0;) {
         struct loop loop = cursor->box.loop[l];
@@ -61,7 +69,10 @@ HOT static void next_runs(struct cursor *cursor, size_t runs) {
 
 /* Goes on by bytes that lie in this nest. */
 HOT static void pass(struct cursor *cursor, size_t bytes) {
-    size_t done = cursor->done + bytes, run = cursor->box.bytes, runs = done < run ? 0 : done < 2 * run ? 1 : done / run;
+    size_t done = cursor->done + bytes, run = cursor->box.bytes,
+           runs = done < run       ? 0
+                  : done < 2 * run ? 1
+                                   : done / run;
     cursor->done = done - runs * run;
     if (runs > 0) next_runs(cursor, runs);
 }
@@ -78,7 +89,8 @@ static uint32_t nest_of(const struct layout *layout, size_t at) {
 }
 
 /* A cursor at a byte of the stream of count elements. The stream has at least one byte more. */
-HOT static struct cursor layout_start(const struct layout *layout, char *memory, size_t count, size_t at) {
+HOT static struct cursor layout_start(const struct layout *layout, char *memory, size_t count,
+                                      size_t at) {
     struct cursor cursor;
     cursor.layout = layout;
     cursor.element = memory;
@@ -117,7 +129,8 @@ HOT static struct box front(const struct cursor *cursor) {
     return box;
 }
 
-HOT static void run_by_run(struct cursor *to, struct cursor *from, size_t bytes, struct copier *copier) {
+HOT static void run_by_run(struct cursor *to, struct cursor *from, size_t bytes,
+                           struct copier *copier) {
     while (bytes > 0) {
         size_t now = to->box.bytes - to->done, other = from->box.bytes - from->done;
         if (other < now) now = other;
@@ -129,9 +142,12 @@ HOT static void run_by_run(struct cursor *to, struct cursor *from, size_t bytes,
     }
 }
 
-static bool in_crumbs(const struct layout *layout) { return layout->nests > 1 && layout->size / layout->nests < least_box; }
+static bool in_crumbs(const struct layout *layout) {
+    return layout->nests > 1 && layout->size / layout->nests < least_box;
+}
 
-HOT static void stream(struct cursor *to, struct cursor *from, size_t bytes, const struct copier *how) {
+HOT static void stream(struct cursor *to, struct cursor *from, size_t bytes,
+                       const struct copier *how) {
     struct copier copier = how->kernel == KERNEL_plain ? plainly : *how;
     if (in_crumbs(to->layout) || in_crumbs(from->layout)) {
         run_by_run(to, from, bytes, &copier);
@@ -151,8 +167,9 @@ HOT static void stream(struct cursor *to, struct cursor *from, size_t bytes, con
     }
 }
 
-HOT void layout_copy(char *to, const struct layout *to_layout, size_t to_count, const char *from, const struct layout *from_layout,
-                     size_t from_count, const struct copier *copier) {
+HOT void layout_copy(char *to, const struct layout *to_layout, size_t to_count, const char *from,
+                     const struct layout *from_layout, size_t from_count,
+                     const struct copier *copier) {
     size_t bytes = from_layout->size * from_count, room = to_layout->size * to_count;
     if (room < bytes) bytes = room;
     if (bytes == 0) return;
@@ -162,7 +179,9 @@ HOT void layout_copy(char *to, const struct layout *to_layout, size_t to_count, 
     }
     if (to == from) { /* peers may be reading what is in place */
         size_t footprint = layout_footprint(to_layout);
-        if (footprint == layout_footprint(from_layout) && memcmp(to_layout, from_layout, footprint) == 0) return;
+        if (footprint == layout_footprint(from_layout) &&
+            memcmp(to_layout, from_layout, footprint) == 0)
+            return;
     }
     struct cursor target = layout_start(to_layout, to, to_count, 0);
     struct cursor source = layout_start(from_layout, (char *)(uintptr_t)from, from_count, 0);
@@ -181,8 +200,9 @@ static size_t piece_bytes(const struct layout *layout) {
     return bytes < least_piece ? least_piece : bytes;
 }
 
-HOT bool layout_copy_piece(char *to, const struct layout *to_layout, size_t to_count, const char *from,
-                           const struct layout *from_layout, size_t from_count, const struct copier *copier, size_t piece) {
+HOT bool layout_copy_piece(char *to, const struct layout *to_layout, size_t to_count,
+                           const char *from, const struct layout *from_layout, size_t from_count,
+                           const struct copier *copier, size_t piece) {
     size_t bytes = from_layout->size * from_count, room = to_layout->size * to_count;
     if (room < bytes) bytes = room;
     if (bytes <= least_piece || to == from || (to_layout->run && from_layout->run)) {
@@ -209,7 +229,8 @@ static size_t layout_part(const struct layout *layout, size_t count, size_t at, 
     return all - at < bytes ? all - at : bytes;
 }
 
-HOT void layout_pack_part(char *to, const char *from, const struct layout *layout, size_t count, size_t at, size_t bytes) {
+HOT void layout_pack_part(char *to, const char *from, const struct layout *layout, size_t count,
+                          size_t at, size_t bytes) {
     bytes = layout_part(layout, count, at, bytes);
     if (bytes == 0) return;
     struct cursor target = layout_start(&layout_bytes, to, bytes, 0);
@@ -217,7 +238,8 @@ HOT void layout_pack_part(char *to, const char *from, const struct layout *layou
     stream(&target, &source, bytes, &plainly);
 }
 
-HOT void layout_unpack_part(char *to, const struct layout *layout, size_t count, const char *from, size_t at, size_t bytes) {
+HOT void layout_unpack_part(char *to, const struct layout *layout, size_t count, const char *from,
+                            size_t at, size_t bytes) {
     bytes = layout_part(layout, count, at, bytes);
     if (bytes == 0) return;
     struct cursor target = layout_start(layout, to, count, at);
@@ -229,6 +251,7 @@ void layout_pack(char *to, const char *from, const struct layout *layout, size_t
     layout_pack_part(to, from, layout, count, 0, SIZE_MAX);
 }
 
-void layout_unpack(char *to, const struct layout *layout, size_t count, const char *from, size_t bytes) {
+void layout_unpack(char *to, const struct layout *layout, size_t count, const char *from,
+                   size_t bytes) {
     layout_unpack_part(to, layout, count, from, 0, bytes);
 }

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* copy_nt - hands on to the widest non-temporal kernel that this processor has, or to the one that MORTAR_NT names. Which one is
- * found out once per process; memcpy where there is none, and then no plan can ask for it. */
+/* copy_nt - hands on to the widest non-temporal kernel that this processor has, or to the one that
+ * MORTAR_NT names. Which one is found out once per process; memcpy where there is none, and then no
+ * plan can ask for it. */
 #include "copy/kernels.h"
 
 #include <stdatomic.h>
 
 enum { unknown = -1 };
-static _Atomic int chosen = unknown; /* enum kernel_id; every thread that chooses comes to the same */
+/* Enum kernel_id; every thread that chooses comes to the same. */
+static _Atomic int chosen = unknown;
 
 static int choose(void) {
-    static const enum kernel_id widest_first[] = {KERNEL_avx512, KERNEL_avx2, KERNEL_sse2, KERNEL_neon};
-    static const enum kernel_id named[] = {KERNEL_nt, KERNEL_sse2, KERNEL_avx2, KERNEL_avx512, KERNEL_neon};
+    static const enum kernel_id widest_first[] = {KERNEL_avx512, KERNEL_avx2, KERNEL_sse2,
+                                                  KERNEL_neon};
+    static const enum kernel_id named[] = {KERNEL_nt, KERNEL_sse2, KERNEL_avx2, KERNEL_avx512,
+                                           KERNEL_neon};
     enum kernel_id kernel = named[option_choice(OPTION_NT, "auto|sse2|avx2|avx512|neon")];
     if (kernel != KERNEL_nt && kernels[kernel].usable()) return (int)kernel;
     if (kernel != KERNEL_nt)
-        warn_job("MORTAR_NT=%s: this processor cannot run that kernel; the widest that it has is used", kernels[kernel].name);
+        warn_job(
+            "MORTAR_NT=%s: this processor cannot run that kernel; the widest that it has is used",
+            kernels[kernel].name);
     for (size_t i = 0; i < sizeof widest_first / sizeof *widest_first; i++)
         if (kernels[widest_first[i]].usable()) return (int)widest_first[i];
     return KERNEL_plain;
@@ -30,4 +36,6 @@ HOT static int kernel_now(void) {
 
 bool usable_nt(void) { return kernel_now() != KERNEL_plain; }
 
-HOT void copy_nt(void *to, const void *from, size_t bytes) { kernels[kernel_now()].move(to, from, bytes); }
+HOT void copy_nt(void *to, const void *from, size_t bytes) {
+    kernels[kernel_now()].move(to, from, bytes);
+}

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* door - libmortar.so, the one library that is preloaded. It knows no mpi.h: at the first MPI call it looks which MPI library the
- * program has loaded and opens the engine that was built for its ABI. So one preload serves every MPI, programs that load MPI late
- * (python3 with mpi4py) and programs that use none.
+/* door - libmortar.so, the one library that is preloaded. It knows no mpi.h: at the first MPI call
+ * it looks which MPI library the program has loaded and opens the engine that was built for its
+ * ABI. So one preload serves every MPI, programs that load MPI late (python3 with mpi4py) and
+ * programs that use none.
  *
- * It catches MPI_X and PMPI_X. The Fortran bindings of Open MPI call PMPI_X, those of MPICH call MPI_X, both with sentinels
- * (MPI_IN_PLACE, MPI_BOTTOM) already turned into C's: Fortran needs no code of its own.
+ * It catches MPI_X and PMPI_X. The Fortran bindings of Open MPI call PMPI_X, those of MPICH call
+ * MPI_X, both with sentinels (MPI_IN_PLACE, MPI_BOTTOM) already turned into C's: Fortran needs no
+ * code of its own.
  *
- * Profilers come first, as without mortar. One that is preloaded before this library, or is part of the program, ends in PMPI_X.
- * One behind it, linked to the program or preloaded after it, gets from here what the program calls as MPI_X, function by
- * function, and ends in PMPI_X too: that is where mortar takes the call. */
+ * Profilers come first, as without mortar. One that is preloaded before this library, or is part of
+ * the program, ends in PMPI_X. One behind it, linked to the program or preloaded after it, gets
+ * from here what the program calls as MPI_X, function by function, and ends in PMPI_X too: that is
+ * where mortar takes the call. */
 #define _GNU_SOURCE
 #include "base/base.h"
 
@@ -85,7 +88,8 @@ static void *open_engine(const char *file, void *library) {
     char path[4096];
     if (!dladdr((void *)(uintptr_t)open_engine, &self)) return NULL;
     const char *slash = strrchr(self.dli_fname, '/');
-    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - self.dli_fname) + 1 : 0, self.dli_fname, file);
+    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - self.dli_fname) + 1 : 0,
+             self.dli_fname, file);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         warn("no help for this MPI: %s", dlerror());
@@ -97,8 +101,8 @@ static void *open_engine(const char *file, void *library) {
     return NULL;
 }
 
-/* The next function of this name in the order in which the dynamic linker looks, unless it is an MPI library's own: a
- * profiler's. */
+/* The next function of this name in the order in which the dynamic linker looks, unless it is an
+ * MPI library's own: a profiler's. */
 static entry tool_of(const char *name, void *library) {
     Dl_info owner;
     void *next = dlsym(RTLD_NEXT, name);
@@ -106,8 +110,8 @@ static entry tool_of(const char *name, void *library) {
     return dladdr(next, &owner) && abi_of(owner.dli_fname) ? NULL : (entry)next;
 }
 
-/* A profiler behind mortar may find the MPI library's MPI_Init by itself, and then the engine would never hear that MPI is there.
- * How it hears of the end it sees to itself. */
+/* A profiler behind mortar may find the MPI library's MPI_Init by itself, and then the engine would
+ * never hear that MPI is there. How it hears of the end it sees to itself. */
 static entry tools_init, tools_init_thread;
 
 static word started(word error) {
@@ -116,7 +120,9 @@ static word started(word error) {
     return error;
 }
 static word init(word a, word b) { return started(tools_init(a, b)); }
-static word init_thread(word a, word b, word c, word d) { return started(tools_init_thread(a, b, c, d)); }
+static word init_thread(word a, word b, word c, word d) {
+    return started(tools_init_thread(a, b, c, d));
+}
 
 static void open_door(void) {
     struct search found = {.abi = NULL};
@@ -125,7 +131,9 @@ static void open_door(void) {
     if (found.abi) {
         /* Into the global scope: python loads MPI privately, and the engine must find it. */
         library = dlopen(found.path, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
-        if (!found.abi->engine) warn("no help for %s: mortar knows Open MPI (libmpi.so.40) and MPICH (libmpi.so.12)", found.path);
+        if (!found.abi->engine)
+            warn("no help for %s: mortar knows Open MPI (libmpi.so.40) and MPICH (libmpi.so.12)",
+                 found.path);
         else if (library) engine = open_engine(found.abi->engine, library);
     } else {
         warn("an MPI call, but no MPI library that mortar knows: calls go to it unchanged");
@@ -155,10 +163,10 @@ static inline entry door_enter(_Atomic(entry) *place) {
     return known ? known : find(place);
 }
 
-#define CAUGHT(name, parameters, arguments)                                                                                        \
-    word MPI_##name parameters;                                                                                                    \
-    word PMPI_##name parameters;                                                                                                   \
-    word MPI_##name parameters { return door_enter(&outer[DOOR_##name]) arguments; }                                               \
+#define CAUGHT(name, parameters, arguments)                                                        \
+    word MPI_##name parameters;                                                                    \
+    word PMPI_##name parameters;                                                                   \
+    word MPI_##name parameters { return door_enter(&outer[DOOR_##name]) arguments; }               \
     word PMPI_##name parameters { return door_enter(&inner[DOOR_##name]) arguments; }
 #include "door/caught.h"
 #undef CAUGHT

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Alloc_mem, MPI_Free_mem: from the shared heap where there is one, so that what is allocated for communication can be reached
- * by all ranks of the node; some MPI libraries would take it from elsewhere. */
+/* MPI_Alloc_mem, MPI_Free_mem: from the shared heap where there is one, so that what is allocated
+ * for communication can be reached by all ranks of the node; some MPI libraries would take it from
+ * elsewhere. */
 #include "mpi/calls.h"
 
 #include "heap/heap.h"
@@ -8,7 +9,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Looked up once: a block that came from the region goes back to it, whatever has become of the heap meanwhile. */
+/* Looked up once: a block that came from the region goes back to it, whatever has become of the
+ * heap meanwhile. */
 static struct heap_region heap;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -21,22 +23,26 @@ static bool in_heap(const void *memory) {
     return (size_t)((const char *)memory - heap.base) < heap.bytes;
 }
 
-/* What the program asks for (MPI 4.0, section 9.2), a cache line at least. 0: no alignment that memory can have. */
+/* What the program asks for (MPI 4.0, section 9.2), a cache line at least. 0: no alignment that
+ * memory can have. */
 static size_t alignment_of(MPI_Info info) {
     enum { line = 64, most = 1 << 30 };
     char text[24];
     int set = 0;
     uint64_t bytes = 0;
-    if (info != MPI_INFO_NULL) PMPI_Info_get(info, "mpi_minimum_memory_alignment", sizeof text - 1, text, &set);
+    if (info != MPI_INFO_NULL)
+        PMPI_Info_get(info, "mpi_minimum_memory_alignment", sizeof text - 1, text, &set);
     if (!set) return line;
-    if (parse_bytes(text, &bytes) != 0 || bytes == 0 || (bytes & (bytes - 1)) != 0 || bytes > most) return 0;
+    if (parse_bytes(text, &bytes) != 0 || bytes == 0 || (bytes & (bytes - 1)) != 0 || bytes > most)
+        return 0;
     return bytes > line ? bytes : line;
 }
 
 int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *base) {
     void *memory = NULL;
     size_t alignment = size > 0 ? alignment_of(info) : 0;
-    if (alignment == 0 || posix_memalign(&memory, alignment, (size_t)size) != 0) return host.alloc_mem(size, info, base);
+    if (alignment == 0 || posix_memalign(&memory, alignment, (size_t)size) != 0)
+        return host.alloc_mem(size, info, base);
     if (!in_heap(memory)) { /* no region, or it is full */
         free(memory);
         return host.alloc_mem(size, info, base);

@@ -2,13 +2,16 @@
 /* barrier - the family of the barrier, in which nothing is moved. */
 #include "mpi/calls.h"
 
-static void barrier_look(const struct request *r, const struct standing *at, struct common *common) {
+static void barrier_look(const struct request *r, const struct standing *at,
+                         struct common *common) {
     (void)r, (void)at, (void)common;
 }
 
-HOT static struct answer barrier_run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
+HOT static struct answer barrier_run(const struct request *r, struct team *team, struct plan **plan,
+                                     const struct shape *shape) {
     (void)r;
-    enum outcome outcome = (*plan)->algorithm->code->run(team, &(struct call){.shape = *shape}, &(*plan)->arguments);
+    enum outcome outcome =
+        (*plan)->algorithm->code->run(team, &(struct call){.shape = *shape}, &(*plan)->arguments);
     return outcome == FAILED ? fails(MPI_ERR_OTHER) : returns(MPI_SUCCESS);
 }
 

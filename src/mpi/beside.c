@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* beside - a trial whose results nobody gets. How a sum of floating-point numbers is bracketed shows in its last digits, and a plan
- * sets the brackets; so what a program gets comes from one plan, and what else is to be measured (src/plan/learn.c) works on the
- * same operands beside it, before it, as they may be overwritten in place, and into memory of its own. */
+/* beside - a trial whose results nobody gets. How a sum of floating-point numbers is bracketed
+ * shows in its last digits, and a plan sets the brackets; so what a program gets comes from one
+ * plan, and what else is to be measured (src/plan/learn.c) works on the same operands beside it,
+ * before it, as they may be overwritten in place, and into memory of its own. */
 #include "mpi/calls.h"
 
 #include <stdlib.h>
@@ -10,11 +11,13 @@
 static size_t received_bytes(const struct request *r, const struct team *team, size_t extent) {
     if (r->collective == COLL_reduce && team->me != r->root) return 0;
     bool parts = r->collective == COLL_reduce_scatter;
-    return (parts ? (size_t)entry_of(r->recv.counts, entry_width(r), team->me) : (size_t)r->recv.count) * extent;
+    return (parts ? (size_t)entry_of(r->recv.counts, entry_width(r), team->me)
+                  : (size_t)r->recv.count) *
+           extent;
 }
 
-void run_beside(const struct request *r, struct team *team, const struct family *family, struct plan *plan,
-                const struct shape *shape) {
+void run_beside(const struct request *r, struct team *team, const struct family *family,
+                struct plan *plan, const struct shape *shape) {
     struct plan *rival = plan->beside;
     struct elements elements;
     struct request copy = *r;

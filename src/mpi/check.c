@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check - is the call one that the MPI library refuses for its arguments, before it has sent anything? Then it is no call at all to
- * the other ranks: the rank that made it hears of it from the library itself, and nothing of mortar's has moved.
+/* check - is the call one that the MPI library refuses for its arguments, before it has sent
+ * anything? Then it is no call at all to the other ranks: the rank that made it hears of it from
+ * the library itself, and nothing of mortar's has moved.
  *
- * Only this may send one rank to the library alone, so nothing may be refused here that the library takes. What libraries look at
- * differs, and is written down below for the two families; test/preload/arguments.c compares, row by row. */
+ * Only this may send one rank to the library alone, so nothing may be refused here that the library
+ * takes. What libraries look at differs, and is written down below for the two families;
+ * test/preload/arguments.c compares, row by row. */
 #include "mpi/calls.h"
 
 enum { SENDS, RECVS };
@@ -14,7 +16,9 @@ enum { SENDS, RECVS };
 enum { looks_for_null = false };
 /* The type of a block without elements. */
 static bool looks_at_empty(enum collective c) { return (void)c, true; }
-static bool looks_at_type(enum collective c, int side) { return c != COLL_scatter || side == RECVS; }
+static bool looks_at_type(enum collective c, int side) {
+    return c != COLL_scatter || side == RECVS;
+}
 /* Whether it was committed. */
 static bool looks_at_commit(enum collective c, int side) {
     return among(c, PERSONAL | REDUCTIONS | BIT(bcast)) || (side == SENDS && c != COLL_scatter);
@@ -25,7 +29,8 @@ static bool looks_at_own(enum collective c) { return (void)c, false; }
 #else
 enum { looks_for_null = true };
 static bool looks_at_empty(enum collective c) {
-    return !among(c, BIT(bcast) | BIT(alltoallw) | BIT(neighbor_alltoall) | BIT(neighbor_alltoallw) | BIT(neighbor_allgather));
+    return !among(c, BIT(bcast) | BIT(alltoallw) | BIT(neighbor_alltoall) |
+                         BIT(neighbor_alltoallw) | BIT(neighbor_allgather));
 }
 static bool looks_at_type(enum collective c, int side) { return (void)c, (void)side, true; }
 static bool looks_at_commit(enum collective c, int side) { return (void)c, (void)side, true; }
@@ -42,19 +47,24 @@ HOT struct extent extent_of(const struct request *r, const struct standing *at) 
     if (among(c, ALLGATHERS)) return (struct extent){!sends_in_place, at->p};
     if (c == COLL_bcast) return (struct extent){root, !root};
     if (among(c, GATHERS)) return (struct extent){!(root && sends_in_place), root ? at->p : 0};
-    if (among(c, SCATTERS)) return (struct extent){root ? at->p : 0, !(root && r->recv.buffer == MPI_IN_PLACE)};
+    if (among(c, SCATTERS))
+        return (struct extent){root ? at->p : 0, !(root && r->recv.buffer == MPI_IN_PLACE)};
     if (c == COLL_reduce) return (struct extent){!(root && sends_in_place), root};
     if (among(c, REDUCTIONS)) return (struct extent){!sends_in_place, 1};
-    if (among(c, BIT(neighbor_allgather) | BIT(neighbor_allgatherv))) return (struct extent){1, at->ins};
+    if (among(c, BIT(neighbor_allgather) | BIT(neighbor_allgatherv)))
+        return (struct extent){1, at->ins};
     return (struct extent){at->outs, at->ins};
 }
 
 /* False: the communicator has no topology, where one is needed. */
 HOT static bool stand(const struct request *r, const struct team *team, struct standing *at) {
     if (team) at->p = team->p, at->me = team->me;
-    else if (PMPI_Comm_size(r->comm, &at->p) != MPI_SUCCESS || PMPI_Comm_rank(r->comm, &at->me) != MPI_SUCCESS) return false;
+    else if (PMPI_Comm_size(r->comm, &at->p) != MPI_SUCCESS ||
+             PMPI_Comm_rank(r->comm, &at->me) != MPI_SUCCESS)
+        return false;
     if (!among(r->collective, NEIGHBORS)) return true;
-    const struct neighbours *known = team ? team->neighbours[neighbourhood_of(r->collective)] : NULL;
+    const struct neighbours *known =
+        team ? team->neighbours[neighbourhood_of(r->collective)] : NULL;
     if (!known) return degrees(r->comm, &at->ins, &at->outs);
     at->ins = known->ins, at->outs = known->outs;
     return true;
@@ -84,23 +94,28 @@ HOT static bool is_missing(const void *buffer, MPI_Datatype type, bool empty) {
     return looks_for_null && !buffer && !empty && type_is_run(type);
 }
 
-HOT static bool types_refused(const struct request *r, const struct half *half, int side, int blocks) {
+HOT static bool types_refused(const struct request *r, const struct half *half, int side,
+                              int blocks) {
     /* Displacements that can be addresses, from MPI_BOTTOM. */
-    const MPI_Aint *addresses = r->collective == COLL_neighbor_alltoallw && !half->buffer ? half->displs : NULL;
+    const MPI_Aint *addresses =
+        r->collective == COLL_neighbor_alltoallw && !half->buffer ? half->displs : NULL;
     for (int b = 0; b < blocks; b++) {
         bool empty = entry_of(half->counts, entry_width(r), b) == 0;
         if (type_refused(r->collective, side, half->types[b], empty)) return true;
-        if (!(addresses && addresses[b]) && is_missing(half->buffer, half->types[b], empty)) return true;
+        if (!(addresses && addresses[b]) && is_missing(half->buffer, half->types[b], empty))
+            return true;
     }
     return false;
 }
 
-HOT static bool half_refused(const struct request *r, const struct half *half, int side, int blocks) {
+HOT static bool half_refused(const struct request *r, const struct half *half, int side,
+                             int blocks) {
     if (blocks == 0) return false;
     int64_t counts = counts_of(r, half, among(r->collective, REDUCTIONS) ? 0 : blocks);
     if (half->buffer == MPI_IN_PLACE || counts < 0) return true;
     if (half->types) return types_refused(r, half, side, blocks);
-    return type_refused(r->collective, side, half->type, counts == 0) || is_missing(half->buffer, half->type, counts == 0);
+    return type_refused(r->collective, side, half->type, counts == 0) ||
+           is_missing(half->buffer, half->type, counts == 0);
 }
 
 /* ---- both ---- */
@@ -109,28 +124,37 @@ HOT static bool half_refused(const struct request *r, const struct half *half, i
 static const char *own_block(const struct request *r, const struct half *half, int me) {
     MPI_Aint lb, extent = 0;
     PMPI_Type_get_extent(half->type, &lb, &extent);
-    int64_t at = half->displs ? entry_of(half->displs, entry_width(r), me) : me * (int64_t)half->count;
+    int64_t at =
+        half->displs ? entry_of(half->displs, entry_width(r), me) : me * (int64_t)half->count;
     return (const char *)half->buffer + at * extent;
 }
 
 HOT static bool is_aliased(const struct request *r, const struct extent *here, int me) {
     enum collective c = r->collective;
     if (here->sends == 0 || here->recvs == 0 || r->send.type != r->recv.type) return false;
-    if (looks_at_alias(c)) return r->send.buffer == r->recv.buffer && (among(c, REDUCTIONS) || r->send.count == r->recv.count);
+    if (looks_at_alias(c))
+        return r->send.buffer == r->recv.buffer &&
+               (among(c, REDUCTIONS) || r->send.count == r->recv.count);
     if (!looks_at_own(c)) return false;
     bool scatters = among(c, SCATTERS);
     const struct half *all = scatters ? &r->send : &r->recv, *one = scatters ? &r->recv : &r->send;
     int64_t count = all->counts ? entry_of(all->counts, entry_width(r), me) : all->count;
-    return one->count != 0 && one->count == count && one->buffer && one->buffer == own_block(r, all, me);
+    return one->count != 0 && one->count == count && one->buffer &&
+           one->buffer == own_block(r, all, me);
 }
 
 /* The counts of a reduce_scatter are one for each rank. */
-HOT static bool reduction_refused(const struct request *r, const struct extent *here, const struct standing *at) {
+HOT static bool reduction_refused(const struct request *r, const struct extent *here,
+                                  const struct standing *at) {
     int64_t counts = counts_of(r, &r->recv, at->p);
     if (counts < 0 || type_refused(r->collective, SENDS, r->recv.type, counts == 0)) return true;
     bool empty = counts == 0;
-    if (here->sends && (r->send.buffer == MPI_IN_PLACE || is_missing(r->send.buffer, r->send.type, empty))) return true;
-    if (here->recvs && (r->recv.buffer == MPI_IN_PLACE || is_missing(r->recv.buffer, r->recv.type, empty))) return true;
+    if (here->sends &&
+        (r->send.buffer == MPI_IN_PLACE || is_missing(r->send.buffer, r->send.type, empty)))
+        return true;
+    if (here->recvs &&
+        (r->recv.buffer == MPI_IN_PLACE || is_missing(r->recv.buffer, r->recv.type, empty)))
+        return true;
     return counts != 0 && is_aliased(r, here, at->me);
 }
 
@@ -144,6 +168,8 @@ HOT bool is_refused(const struct request *r, const struct team *team, struct sta
     if (among(c, ROOTED | BIT(reduce)) && (r->root < 0 || r->root >= at->p)) return true;
     struct extent here = extent_of(r, at);
     if (among(c, REDUCTIONS)) return reduction_refused(r, &here, at);
-    if (half_refused(r, &r->send, SENDS, here.sends) || half_refused(r, &r->recv, RECVS, here.recvs)) return true;
+    if (half_refused(r, &r->send, SENDS, here.sends) ||
+        half_refused(r, &r->recv, RECVS, here.recvs))
+        return true;
     return is_aliased(r, &here, at->me);
 }

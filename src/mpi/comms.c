@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Comm_free, MPI_Comm_disconnect: what comes from attribute callbacks for a dying communicator is native (team_buries).
- * MPI_Intercomm_merge, MPI_Comm_create_from_group: the only calls that make an intracommunicator with processes of other jobs, on
- * which mortar may not run; after them birth.c looks for such strangers. */
+/* MPI_Comm_free, MPI_Comm_disconnect: what comes from attribute callbacks for a dying communicator
+ * is native (team_buries). MPI_Intercomm_merge, MPI_Comm_create_from_group: the only calls that
+ * make an intracommunicator with processes of other jobs, on which mortar may not run; after them
+ * birth.c looks for such strangers. */
 #include "mpi/calls.h"
 
 #if MPI_VERSION < 4
-int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm *comm);
+int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info,
+                               MPI_Errhandler handler, MPI_Comm *comm);
 #endif
 
 int MPI_Comm_free(MPI_Comm *comm) { return team_buries(comm, host.comm_free); }
@@ -17,7 +19,8 @@ int MPI_Intercomm_merge(MPI_Comm inter, int high, MPI_Comm *merged) {
     return host.intercomm_merge(inter, high, merged);
 }
 
-int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm *comm) {
+int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info,
+                               MPI_Errhandler handler, MPI_Comm *comm) {
     strangers_may_come();
     return host.comm_create_from_group(group, tag, info, handler, comm);
 }

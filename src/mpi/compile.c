@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* compile - a datatype as a layout (src/copy/layout.h). A type says how it was made: each constructor is copies of its parts, so
- * the parts are compiled first. The layout is kept with the type as an attribute and dies with it: the handle may be freed, and
- * used again for another type, as soon as a call is over. */
+/* compile - a datatype as a layout (src/copy/layout.h). A type says how it was made: each
+ * constructor is copies of its parts, so the parts are compiled first. The layout is kept with the
+ * type as an attribute and dies with it: the handle may be freed, and used again for another type,
+ * as soon as a call is over. */
 #include "mpi/calls.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-/* What a constructor was given. The numbers are its integers, addresses and counts, one behind the other: but for subarrays they
- * are then in the same order whether it was called with large counts or not. */
+/* What a constructor was given. The numbers are its integers, addresses and counts, one behind the
+ * other: but for subarrays they are then in the same order whether it was called with large counts
+ * or not. */
 struct contents {
     int combiner;
     MPI_Count *number;
@@ -18,16 +20,18 @@ struct contents {
 
 /* Types that are not made by constructors: they have no contents and must not be freed. */
 static bool is_given(int combiner) {
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-           combiner == MPI_COMBINER_F90_INTEGER;
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
 static int combiner_of(MPI_Datatype type) {
 #if MPI_VERSION >= 4
     MPI_Count ints, addresses, counts, types;
-    int combiner, error = PMPI_Type_get_envelope_c(type, &ints, &addresses, &counts, &types, &combiner);
+    int combiner,
+        error = PMPI_Type_get_envelope_c(type, &ints, &addresses, &counts, &types, &combiner);
 #else
-    int ints, addresses, types, combiner, error = PMPI_Type_get_envelope(type, &ints, &addresses, &types, &combiner);
+    int ints, addresses, types, combiner,
+        error = PMPI_Type_get_envelope(type, &ints, &addresses, &types, &combiner);
 #endif
     return error == MPI_SUCCESS ? combiner : MPI_COMBINER_NAMED;
 }
@@ -43,10 +47,13 @@ static void contents_drop(struct contents *contents) {
 static bool contents_of(MPI_Datatype type, struct contents *contents) {
 #if MPI_VERSION >= 4
     MPI_Count ints, addresses, counts, types;
-    if (PMPI_Type_get_envelope_c(type, &ints, &addresses, &counts, &types, &contents->combiner) != MPI_SUCCESS) return false;
+    if (PMPI_Type_get_envelope_c(type, &ints, &addresses, &counts, &types, &contents->combiner) !=
+        MPI_SUCCESS)
+        return false;
 #else
     int ints, addresses, counts = 0, types;
-    if (PMPI_Type_get_envelope(type, &ints, &addresses, &types, &contents->combiner) != MPI_SUCCESS) return false;
+    if (PMPI_Type_get_envelope(type, &ints, &addresses, &types, &contents->combiner) != MPI_SUCCESS)
+        return false;
 #endif
     contents->types = 0; /* none to be freed yet */
     contents->integers = (size_t)ints;
@@ -60,13 +67,15 @@ static bool contents_of(MPI_Datatype type, struct contents *contents) {
         error = PMPI_Type_get_contents_c(type, ints, addresses, counts, types, integer, address,
                                          contents->number + ints + addresses, contents->type);
 #else
-        error = PMPI_Type_get_contents(type, ints, addresses, types, integer, address, contents->type);
+        error =
+            PMPI_Type_get_contents(type, ints, addresses, types, integer, address, contents->type);
 #endif
     }
     if (error == MPI_SUCCESS) {
         contents->types = (size_t)types;
         for (size_t k = 0; k < (size_t)ints; k++) contents->number[k] = integer[k];
-        for (size_t k = 0; k < (size_t)addresses; k++) contents->number[(size_t)ints + k] = address[k];
+        for (size_t k = 0; k < (size_t)addresses; k++)
+            contents->number[(size_t)ints + k] = address[k];
     }
     free(address);
     free(integer);
@@ -124,12 +133,15 @@ static bool compile_given(MPI_Datatype type, struct draft *draft) {
     return true;
 }
 
-/* From the dimension that is closest in memory outwards: each is a part of the whole that it is cut from. */
-static bool subarray(struct draft *draft, const struct contents *contents, const struct draft *part, ptrdiff_t extent) {
+/* From the dimension that is closest in memory outwards: each is a part of the whole that it is cut
+ * from. */
+static bool subarray(struct draft *draft, const struct contents *contents, const struct draft *part,
+                     ptrdiff_t extent) {
     const MPI_Count *number = contents->number;
     size_t dimensions = (size_t)number[0];
     bool large = contents->integers == 2; /* the order comes second, not last */
-    const MPI_Count *sizes = number + (large ? 2 : 1), *parts = sizes + dimensions, *starts = parts + dimensions;
+    const MPI_Count *sizes = number + (large ? 2 : 1), *parts = sizes + dimensions,
+                    *starts = parts + dimensions;
     bool c_order = (large ? number[1] : starts[dimensions]) == MPI_ORDER_C;
     struct draft inner = {0};
     draft_repeat(&inner, part, 0, 1, 0);
@@ -148,8 +160,8 @@ static bool subarray(struct draft *draft, const struct contents *contents, const
 }
 
 /* Copies of blocks of `length` elements, `step` bytes from one to the next. */
-static void blocks(struct draft *draft, const struct draft *part, ptrdiff_t extent, MPI_Count count, MPI_Count length,
-                   MPI_Count step) {
+static void blocks(struct draft *draft, const struct draft *part, ptrdiff_t extent, MPI_Count count,
+                   MPI_Count length, MPI_Count step) {
     struct draft block = {0};
     draft_repeat(&block, part, 0, (size_t)length, extent);
     draft_repeat(draft, &block, 0, (size_t)count, (ptrdiff_t)step);
@@ -157,20 +169,26 @@ static void blocks(struct draft *draft, const struct draft *part, ptrdiff_t exte
 }
 
 /* What the constructor makes of its one part. False: not known here. */
-static bool construct(struct draft *draft, const struct contents *contents, const struct draft *part, ptrdiff_t extent) {
+static bool construct(struct draft *draft, const struct contents *contents,
+                      const struct draft *part, ptrdiff_t extent) {
     const MPI_Count *number = contents->number, count = number[0];
     switch (contents->combiner) {
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_RESIZED: draft_repeat(draft, part, 0, 1, 0); return true;
     case MPI_COMBINER_CONTIGUOUS: draft_repeat(draft, part, 0, (size_t)count, extent); return true;
-    case MPI_COMBINER_VECTOR: blocks(draft, part, extent, count, number[1], number[2] * extent); return true;
-    case MPI_COMBINER_HVECTOR: blocks(draft, part, extent, count, number[1], number[2]); return true;
+    case MPI_COMBINER_VECTOR:
+        blocks(draft, part, extent, count, number[1], number[2] * extent);
+        return true;
+    case MPI_COMBINER_HVECTOR:
+        blocks(draft, part, extent, count, number[1], number[2]);
+        return true;
     case MPI_COMBINER_SUBARRAY: return subarray(draft, contents, part, extent);
     case MPI_COMBINER_INDEXED:
     case MPI_COMBINER_HINDEXED: {
         ptrdiff_t unit = contents->combiner == MPI_COMBINER_INDEXED ? extent : 1;
         for (MPI_Count i = 1; i <= count && !draft->failed; i++)
-            draft_repeat(draft, part, (ptrdiff_t)number[count + i] * unit, (size_t)number[i], extent);
+            draft_repeat(draft, part, (ptrdiff_t)number[count + i] * unit, (size_t)number[i],
+                         extent);
         return true;
     }
     case MPI_COMBINER_INDEXED_BLOCK:
@@ -187,7 +205,8 @@ static bool construct(struct draft *draft, const struct contents *contents, cons
 static bool compile(MPI_Datatype type, struct draft *draft);
 
 /* One of the types that a type is made of, and how far its elements are from each other. */
-static bool compile_part(const struct contents *contents, size_t k, struct draft *part, ptrdiff_t *extent) {
+static bool compile_part(const struct contents *contents, size_t k, struct draft *part,
+                         ptrdiff_t *extent) {
     MPI_Count lb, bytes;
     if (PMPI_Type_get_extent_x(contents->type[k], &lb, &bytes) != MPI_SUCCESS) return false;
     *extent = (ptrdiff_t)bytes;
@@ -201,8 +220,10 @@ static bool compile_made(const struct contents *contents, struct draft *draft) {
         struct draft part = {0};
         ptrdiff_t extent;
         fine = compile_part(contents, k, &part, &extent);
-        const MPI_Count *length = contents->number + 1, *at = length + contents->types; /* of a structure's parts */
-        if (fine && structure) draft_repeat(draft, &part, (ptrdiff_t)at[k], (size_t)length[k], extent);
+        /* Of a structure's parts. */
+        const MPI_Count *length = contents->number + 1, *at = length + contents->types;
+        if (fine && structure)
+            draft_repeat(draft, &part, (ptrdiff_t)at[k], (size_t)length[k], extent);
         else if (fine) fine = construct(draft, contents, &part, extent);
         draft_drop(&part);
     }
@@ -221,8 +242,8 @@ static bool compile(MPI_Datatype type, struct draft *draft) {
 static struct layout *compile_make(MPI_Datatype type) {
     struct draft draft = {0};
     MPI_Count lb, extent, size;
-    bool fine = PMPI_Type_get_extent_x(type, &lb, &extent) == MPI_SUCCESS && PMPI_Type_size_x(type, &size) == MPI_SUCCESS &&
-                compile(type, &draft);
+    bool fine = PMPI_Type_get_extent_x(type, &lb, &extent) == MPI_SUCCESS &&
+                PMPI_Type_size_x(type, &size) == MPI_SUCCESS && compile(type, &draft);
     struct layout *layout = fine ? draft_finish(&draft, (ptrdiff_t)extent) : NULL;
     draft_drop(&draft);
     if (!layout || layout->size == (size_t)size) return layout;
@@ -246,7 +267,9 @@ static int compile_drop(MPI_Datatype type, int keyval, void *kept, void *state) 
     return MPI_SUCCESS;
 }
 
-void layouts_start(void) { PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, compile_drop, &key, NULL); }
+void layouts_start(void) {
+    PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, compile_drop, &key, NULL);
+}
 
 static void make_packer(void) {
     if (key != MPI_KEYVAL_INVALID) comm_private(MPI_COMM_SELF, &packer);
@@ -258,7 +281,8 @@ MPI_Comm packer_comm(void) {
     return packer;
 }
 
-/* The types of most calls, remembered here: the MPI library's own memory is cold on a crowded processor. */
+/* The types of most calls, remembered here: the MPI library's own memory is cold on a crowded
+ * processor. */
 static _Atomic(const struct layout *) usual[5];
 
 void layouts_finish(void) {
@@ -273,7 +297,8 @@ static bool is_committed(MPI_Datatype type) {
     MPI_Comm own = packer_comm();
     char nothing[1] = "";
     int position = 0;
-    return own != MPI_COMM_NULL && PMPI_Pack(nothing, 0, type, nothing, 0, &position, own) == MPI_SUCCESS;
+    return own != MPI_COMM_NULL &&
+           PMPI_Pack(nothing, 0, type, nothing, 0, &position, own) == MPI_SUCCESS;
 }
 
 HOT static struct kept *kept_with(MPI_Datatype type) {
@@ -283,7 +308,12 @@ HOT static struct kept *kept_with(MPI_Datatype type) {
 }
 
 HOT static int usual_one(MPI_Datatype type) {
-    return type == MPI_DOUBLE ? 0 : type == MPI_INT ? 1 : type == MPI_BYTE ? 2 : type == MPI_FLOAT ? 3 : type == MPI_CHAR ? 4 : -1;
+    return type == MPI_DOUBLE  ? 0
+           : type == MPI_INT   ? 1
+           : type == MPI_BYTE  ? 2
+           : type == MPI_FLOAT ? 3
+           : type == MPI_CHAR  ? 4
+                               : -1;
 }
 
 static struct kept *compile_keep(MPI_Datatype type) {
@@ -309,7 +339,8 @@ HOT static struct kept *kept_of(MPI_Datatype type) {
 
 HOT const struct layout *layout_of(MPI_Datatype type) {
     int known = usual_one(type);
-    const struct layout *layout = known < 0 ? NULL : atomic_load_explicit(&usual[known], memory_order_acquire);
+    const struct layout *layout =
+        known < 0 ? NULL : atomic_load_explicit(&usual[known], memory_order_acquire);
     if (layout || type == MPI_DATATYPE_NULL) return layout;
     const struct kept *kept = kept_of(type);
     layout = kept ? kept->layout : NULL;

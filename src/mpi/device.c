@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* device - buffers in GPU memory go to the host MPI, which may know how to move them. Asks the CUDA driver once the program has
- * loaded it; nothing is linked. Other drivers are not asked yet. */
+/* device - buffers in GPU memory go to the host MPI, which may know how to move them. Asks the CUDA
+ * driver once the program has loaded it; nothing is linked. Other drivers are not asked yet. */
 #define _GNU_SOURCE
 #include "mpi/calls.h"
 
@@ -18,18 +18,22 @@ static int count_loads(struct dl_phdr_info *object, size_t size, void *loads) {
     return 1;
 }
 
-/* Could there be device memory at all? Without one of the driver's device nodes (servers, Jetson, WSL) there cannot. */
+/* Could there be device memory at all? Without one of the driver's device nodes (servers, Jetson,
+ * WSL) there cannot. */
 static bool devices_here(void) {
-    static const char *const nodes[] = {"/dev/nvidiactl", "/dev/nvmap", "/dev/nvhost-ctrl", "/dev/dxg"};
+    static const char *const nodes[] = {"/dev/nvidiactl", "/dev/nvmap", "/dev/nvhost-ctrl",
+                                        "/dev/dxg"};
     static _Atomic int known; /* 0: not looked, 1: no, 2: yes */
     if (known) return known == 2;
     bool here = option_choice(OPTION_DEVICES, "auto|ask") == 1;
-    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) here = here || access(nodes[i], F_OK) == 0;
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
+        here = here || access(nodes[i], F_OK) == 0;
     known = here ? 2 : 1;
     return here;
 }
 
-/* The driver may come late and privately (a framework loads it), so the answer is renewed whenever a library was loaded. */
+/* The driver may come late and privately (a framework loads it), so the answer is renewed whenever
+ * a library was loaded. */
 static asker driver(void) {
     static _Atomic(asker) found;
     static _Atomic unsigned long long known;

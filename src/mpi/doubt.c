@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doubt - the way out for a rank that waits in vain, as reach/ledger.c finds: the ranks' calls differ, which the MPI standard
- * forbids and the MPI library mostly reports as truncation; or a rank is dead, and the library goes on without it (ULFM).
+/* doubt - the way out for a rank that waits in vain, as reach/ledger.c finds: the ranks' calls
+ * differ, which the MPI standard forbids and the MPI library mostly reports as truncation; or a
+ * rank is dead, and the library goes on without it (ULFM).
  *
- * A rank that waits is deep in an algorithm, which holds nothing but memory then: a jump leaves it. Memory is lost, and what the
- * algorithm had under way; the team is not used any more. Where calls differ every later call on the communicator is an error: the
- * ranks do not agree which call is next. After a death they are the MPI library's, which says what the program has to know. */
+ * A rank that waits is deep in an algorithm, which holds nothing but memory then: a jump leaves it.
+ * Memory is lost, and what the algorithm had under way; the team is not used any more. Where calls
+ * differ every later call on the communicator is an error: the ranks do not agree which call is
+ * next. After a death they are the MPI library's, which says what the program has to know. */
 #include "mpi/calls.h"
 
 #include <ctype.h>
@@ -15,7 +17,8 @@ static void doubt_describe(struct ledger_entry call, struct ledger_entry other, 
     const char *name = collective_names[call.collective];
     int used = snprintf(text, 128, "MPI_%c%s", toupper(name[0]), name + 1);
     if (call.size_class != other.size_class && call.size_class > 0)
-        used += snprintf(text + used, 128 - (size_t)used, " of %zu to %zu bytes", (size_t)1 << (call.size_class - 1),
+        used += snprintf(text + used, 128 - (size_t)used, " of %zu to %zu bytes",
+                         (size_t)1 << (call.size_class - 1),
                          ((size_t)1 << (call.size_class - 1)) * 2 - 1);
     if (call.collective == other.collective && call.root != other.root)
         snprintf(text + used, 128 - (size_t)used, " with root %u", (unsigned)call.root);
@@ -28,11 +31,13 @@ static void doubt_tell(const struct team *node, const struct doubt *doubt) {
     doubt_describe(doubt->mine, doubt->theirs, mine);
     doubt_describe(doubt->theirs, doubt->mine, theirs);
     if (strcmp(mine, theirs) != 0)
-        warn("rank %d calls %s where rank %d calls %s (collective call %u of a communicator): the MPI standard wants them the same",
-             me, mine, other, theirs, number);
+        warn(
+            "rank %d calls %s where rank %d calls %s (collective call %u of a communicator): the MPI standard wants them the same",
+            me, mine, other, theirs, number);
     else
-        warn("rank %d and rank %d run %s differently (collective call %u of a communicator): calls before it had different sizes",
-             me, other, mine, number);
+        warn(
+            "rank %d and rank %d run %s differently (collective call %u of a communicator): calls before it had different sizes",
+            me, other, mine, number);
 }
 
 /* Is there a rank too few, as the MPI library sees it? */
@@ -45,7 +50,8 @@ static void on_doubt(void) {
     struct inside *here = inside_now();
     if (!here || !here->team) return;
     struct team *team = here->team, *node = team->node ? team->node : team;
-    struct doubt doubt = node->ledgers ? ledger_doubt(node, team->calls) : (struct doubt){.what = DOUBT_NONE};
+    struct doubt doubt =
+        node->ledgers ? ledger_doubt(node, team->calls) : (struct doubt){.what = DOUBT_NONE};
     if (!doubt.what && is_revoked(here->request->comm)) doubt.what = DOUBT_REVOKED;
     if (!doubt.what) return;
     if (doubt.what == DOUBT_DIFFERS && ledger_give_up(node)) doubt_tell(node, &doubt);

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* engine - what the door (src/door) calls: opening, and the public interface of include/mortar.h. */
+/* engine - what the door (src/door) calls: opening, and the public interface of
+ * include/mortar.h. */
 #include "mpi/calls.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Called once, before any MPI call arrives. library: the dlopen handle of the MPI library. 0 or -errno. */
+/* Called once, before any MPI call arrives. library: the dlopen handle of the MPI library. 0 or
+ * -errno. */
 int mortar_engine_open(void *library);
 int mortar_engine_plan(const char *text);
 int mortar_engine_report(const char *path);
-int mortar_engine_plans(const char *collective, size_t bytes, int outside, char *texts, size_t size);
+int mortar_engine_plans(const char *collective, size_t bytes, int outside, char *texts,
+                        size_t size);
 
 static void force_asked(const char *text) {
     struct plan plan;
@@ -31,7 +34,8 @@ int mortar_engine_open(void *library) {
     if (!host_open(library)) return -ENOSYS;
     if (launcher_rank() <= 0) options_check();
     force_asked(option_text(OPTION_PLAN));
-    if (plan_off_wrong(wrong)) warn_job("MORTAR_OFF: %s is no collective that mortar takes, nor is it all", wrong);
+    if (plan_off_wrong(wrong))
+        warn_job("MORTAR_OFF: %s is no collective that mortar takes, nor is it all", wrong);
     settings_changed = on_settings;
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
@@ -64,7 +68,8 @@ static int write_lines(char plans[][64], int count, char *texts, size_t size) {
     return count;
 }
 
-int mortar_engine_plans(const char *collective, size_t bytes, int outside, char *texts, size_t size) {
+int mortar_engine_plans(const char *collective, size_t bytes, int outside, char *texts,
+                        size_t size) {
     char plans[most_candidates][64];
     int c = 0, count = -ENOMEM;
     while (collective && c < COLLECTIVES && strcmp(collective_names[c], collective) != 0) c++;
@@ -74,7 +79,9 @@ int mortar_engine_plans(const char *collective, size_t bytes, int outside, char 
     if (!already) inside_begin(&here);
     struct team *team = team_of(MPI_COMM_WORLD);
     /* As the calls themselves will say; of neighbourhoods as if they were one piece. */
-    struct shape shape = {.collective = (enum collective)c, .bytes = bytes, .unsized = among((enum collective)c, UNSIZED)};
+    struct shape shape = {.collective = (enum collective)c,
+                          .bytes = bytes,
+                          .unsized = among((enum collective)c, UNSIZED)};
     if (team) count = plan_worth(team, &shape, !outside, plans, most_candidates);
     if (!already) inside_end(&here);
     return count < 0 ? count : write_lines(plans, count, texts, size);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* entries - MPI_X and MPI_X_c of every row of coll/collectives.h: the arguments become a struct request, and `take` goes on; and
- * the way back, a request handed to the MPI library. Fortran arrives here too. */
+/* entries - MPI_X and MPI_X_c of every row of coll/collectives.h: the arguments become a struct
+ * request, and `take` goes on; and the way back, a request handed to the MPI library. Fortran
+ * arrives here too. */
 #include "mpi/calls.h"
 
-/* A half of a request, from the parameters of that side; that of SAME and BARE is described by what is received. */
+/* A half of a request, from the parameters of that side; that of SAME and BARE is described by what
+ * is received. */
 #define HALF_NO(x, buffer) NULL
 #define HALF_EQUAL(x, buffer) buffer, x##_count, x##_type, NULL, NULL, NULL
 #define HALF_COUNTS(x, buffer) buffer, 0, x##_type, x##_counts, NULL, NULL
@@ -35,25 +37,27 @@
 #define GIVE_ROOT r->root,
 #define GIVE_OP r->op,
 #define GIVE_OP_ROOT r->op, r->root,
-#define GIVE(sent, received, more, N)                                                                                              \
-    (GIVE_##sent(r->send, r->send.buffer, N) GIVE_##received(r->recv, (void *)(uintptr_t)r->recv.buffer, N) GIVE_##more r->comm)
+#define GIVE(sent, received, more, N)                                                              \
+    (GIVE_##sent(r->send, r->send.buffer, N)                                                       \
+         GIVE_##received(r->recv, (void *)(uintptr_t)r->recv.buffer, N) GIVE_##more r->comm)
 
-#define ENTRY(name, symbol, sent, received, more, is_large, N, D)                                                                  \
-    int MPI_##symbol(FORM(sent, received, more, N, D)) {                                                                           \
-        return take(&(struct request){.collective = COLL_##name,                                                                   \
-                                      .large = is_large,                                                                           \
-                                      .native = native_##name,                                                                     \
-                                      .comm = comm,                                                                                \
-                                      .send = {SENT_##sent(received)},                                                             \
-                                      .recv = {HALF_##received(recv, recv)},                                                       \
-                                      MORE_##more});                                                                               \
+#define ENTRY(name, symbol, sent, received, more, is_large, N, D)                                  \
+    int MPI_##symbol(FORM(sent, received, more, N, D)) {                                           \
+        return take(&(struct request){.collective = COLL_##name,                                   \
+                                      .large = is_large,                                           \
+                                      .native = native_##name,                                     \
+                                      .comm = comm,                                                \
+                                      .send = {SENT_##sent(received)},                             \
+                                      .recv = {HALF_##received(recv, recv)},                       \
+                                      MORE_##more});                                               \
     }
-#define COLLECTIVE(name, symbol, sent, received, more, family, about)                                                              \
-    static int native_##name(const struct request *r) {                                                                            \
-        COUNTED(received, if (r->large) return host.name##_c GIVE(sent, received, more, MPI_Count);)                               \
-        return host.name GIVE(sent, received, more, int);                                                                          \
-    }                                                                                                                              \
-    ENTRY(name, symbol, sent, received, more, false, int, int)                                                                     \
+#define COLLECTIVE(name, symbol, sent, received, more, family, about)                              \
+    static int native_##name(const struct request *r) {                                            \
+        COUNTED(received,                                                                          \
+                if (r->large) return host.name##_c GIVE(sent, received, more, MPI_Count);)         \
+        return host.name GIVE(sent, received, more, int);                                          \
+    }                                                                                              \
+    ENTRY(name, symbol, sent, received, more, false, int, int)                                     \
     COUNTED(received, ENTRY(name, symbol##_c, sent, received, more, true, MPI_Count, MPI_Aint))
 #include "coll/collectives.h"
 #undef COLLECTIVE

@@ -4,10 +4,12 @@
 
 #include <stdlib.h>
 
-/* Calls with fewer bytes on a side are packed: what is spared does not pay for the barrier that tells of the types. */
+/* Calls with fewer bytes on a side are packed: what is spared does not pay for the barrier that
+ * tells of the types. */
 enum { least_typed = 4 << 10 };
 
-/* How one side of a call lies in memory, and where mortar's algorithms find it: as bytes, or as blocks with a layout. */
+/* How one side of a call lies in memory, and where mortar's algorithms find it: as bytes, or as
+ * blocks with a layout. */
 struct side {
     struct typed typed;
     void *user;
@@ -16,13 +18,17 @@ struct side {
     struct blocks laid;
 };
 
-/* Can this side be used as it lies, with gaps, and read by peers where it is sent? Each rank decides by itself. */
+/* Can this side be used as it lies, with gaps, and read by peers where it is sent? Each rank
+ * decides by itself. */
 static bool lies_ready(struct side *side, const struct team *team, size_t bytes, bool sends) {
     if (bytes < least_typed || type_is_run(side->typed.type)) return false;
     struct blocks shown;
-    side->laid = (struct blocks){
-        .base = side->user, .count = side->blocks, .layout = layout_of(side->typed.type), .each = (size_t)side->typed.count};
-    return side->laid.layout && (!sends || (team->figures.shares && blocks_shown(team, &side->laid, &shown)));
+    side->laid = (struct blocks){.base = side->user,
+                                 .count = side->blocks,
+                                 .layout = layout_of(side->typed.type),
+                                 .each = (size_t)side->typed.count};
+    return side->laid.layout &&
+           (!sends || (team->figures.shares && blocks_shown(team, &side->laid, &shown)));
 }
 
 HOT static bool scratch(struct side *side, size_t bytes, bool always) {
@@ -40,30 +46,37 @@ HOT static size_t bytes_of(const struct half *half) {
     return type_bytes(half->type, &bytes) ? bytes * (size_t)half->count : 0;
 }
 
-HOT static void equals_look(const struct request *r, const struct standing *at, struct common *common) {
+HOT static void equals_look(const struct request *r, const struct standing *at,
+                            struct common *common) {
     (void)at;
     common->bytes = bytes_of(r->send.buffer == MPI_IN_PLACE ? &r->recv : &r->send);
 }
 
-/* Over nodes what comes for a block that is longer, or shorter, than what is sent lies packed first: of each as much as fits.
- * False: not all did. */
+/* Over nodes what comes for a block that is longer, or shorter, than what is sent lies packed
+ * first: of each as much as fits. False: not all did. */
 static bool unpack_some(const struct side *recv, size_t sent) {
     struct typed part = recv->typed;
     size_t size = 1;
     type_bytes(part.type, &size);
     if (size > 0 && (size_t)part.count > sent / size) part.count = (MPI_Count)(sent / size);
     for (int b = 0; b < recv->blocks; b++)
-        move_blocks(&part, (char *)recv->user + b * typed_step(&recv->typed), 1, recv->packed + (size_t)b * sent, false);
+        move_blocks(&part, (char *)recv->user + b * typed_step(&recv->typed), 1,
+                    recv->packed + (size_t)b * sent, false);
     return (size_t)recv->typed.count * size >= sent;
 }
 
-HOT static struct answer equals_run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
+HOT static struct answer equals_run(const struct request *r, struct team *team, struct plan **plan,
+                                    const struct shape *shape) {
     const struct algorithm_code *code = (*plan)->algorithm->code;
     bool in_place = r->send.buffer == MPI_IN_PLACE;
     size_t n = shape->bytes;
     int all = team->p, mine = r->collective == COLL_alltoall ? all : 1;
-    struct side recv = {.typed = {r->recv.type, r->recv.count}, .user = (void *)(uintptr_t)r->recv.buffer, .blocks = all};
-    struct side send = {.typed = {r->send.type, r->send.count}, .user = (void *)(uintptr_t)r->send.buffer, .blocks = mine};
+    struct side recv = {.typed = {r->recv.type, r->recv.count},
+                        .user = (void *)(uintptr_t)r->recv.buffer,
+                        .blocks = all};
+    struct side send = {.typed = {r->send.type, r->send.count},
+                        .user = (void *)(uintptr_t)r->send.buffer,
+                        .blocks = mine};
     if (in_place) send = recv, send.blocks = mine;
     if (in_place && mine == 1) send.user = (char *)recv.user + team->me * typed_step(&recv.typed);
 
@@ -72,14 +85,15 @@ HOT static struct answer equals_run(const struct request *r, struct team *team, 
     /* An alltoall in place: others would read what is being overwritten. */
     bool rewritten = in_place && mine > 1, copy_first = rewritten && !code->copies_in;
     bool device = on_device(team, send.user, recv.user), near = code->where == ON_NODE;
-    /* Room for other than what is sent: the MPI library says what is wrong with that, to all; over nodes, where nobody can ask it
-     * to any more, this rank. */
+    /* Room for other than what is sent: the MPI library says what is wrong with that, to all; over
+     * nodes, where nobody can ask it to any more, this rank. */
     bool fits = in_place || bytes_of(&r->recv) == n;
     bool laid = !device && fits && !rewritten && (near || code->any_layout);
     if (device && !near) send.typed.device = recv.typed.device = true, device = false;
     if (laid && lies_ready(&recv, team, n * (size_t)all, false)) call.recvs = &recv.laid;
     if (laid && lies_ready(&send, team, n * (size_t)mine, near)) call.sends = &send.laid;
-    bool fine = !device && (fits || !near) && (call.recvs || scratch(&recv, n * (size_t)recv.blocks, !fits)) &&
+    bool fine = !device && (fits || !near) &&
+                (call.recvs || scratch(&recv, n * (size_t)recv.blocks, !fits)) &&
                 (call.sends || scratch(&send, n * (size_t)send.blocks, copy_first));
     if (fine && send.packed) {
         fine = move_blocks(&send.typed, send.user, send.blocks, send.packed, true) == 0;
@@ -92,11 +106,14 @@ HOT static struct answer equals_run(const struct request *r, struct team *team, 
     struct answer answer = returns(MPI_SUCCESS);
     blocks_cut = false;
     enum outcome outcome = code->run(team, &call, &(*plan)->arguments);
-    struct plan *instead = outcome == STAGED || outcome == OUT_OF_REACH ? plan_detour(team, &call.shape) : NULL;
-    if (outcome == OUT_OF_REACH && instead && instead->algorithm->code->run) { /* by another way, at once */
+    struct plan *instead =
+        outcome == STAGED || outcome == OUT_OF_REACH ? plan_detour(team, &call.shape) : NULL;
+    /* By another way, at once. */
+    if (outcome == OUT_OF_REACH && instead && instead->algorithm->code->run) {
         *plan = instead;
         outcome = instead->algorithm->code->run(team, &call, &instead->arguments);
-        instead = outcome == STAGED || outcome == OUT_OF_REACH ? plan_detour(team, &call.shape) : NULL;
+        instead =
+            outcome == STAGED || outcome == OUT_OF_REACH ? plan_detour(team, &call.shape) : NULL;
     }
     if (outcome == LEFT || outcome == OUT_OF_REACH) {
         answer = returns(r->native(r));
@@ -104,7 +121,8 @@ HOT static struct answer equals_run(const struct request *r, struct team *team, 
         *plan = native ? instead : plan_left(team, &call.shape);
     } else if (outcome == FAILED) {
         answer = fails(blocks_cut ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
-    } else if (recv.packed && fits && move_blocks(&recv.typed, recv.user, all, recv.packed, false) != 0) {
+    } else if (recv.packed && fits &&
+               move_blocks(&recv.typed, recv.user, all, recv.packed, false) != 0) {
         answer = fails(MPI_ERR_TYPE);
     } else if (blocks_cut || (!fits && !unpack_some(&recv, n))) {
         answer = fails(MPI_ERR_TRUNCATE);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Init, MPI_Init_thread, MPI_Finalize: the life of mortar in a process. Teams are built when first used. */
+/* MPI_Init, MPI_Init_thread, MPI_Finalize: the life of mortar in a process. Teams are built when
+ * first used. */
 #include "mpi/calls.h"
 
 static void look_at_launcher(void) {
     int ranks = 0, started = launcher_ranks();
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (started > 1 && ranks == 1 && launcher_rank() == 0)
-        warn("the launcher started %d ranks, but each sees itself alone: the program was built for another MPI than the launcher's",
-             started);
+        warn(
+            "the launcher started %d ranks, but each sees itself alone: the program was built for another MPI than the launcher's",
+            started);
 }
 
 /* The end of mortar: the last that MPI_Finalize does while MPI is still whole. */
@@ -24,8 +26,9 @@ static int on_finalize(MPI_Comm self, int key, void *value, void *state) {
     return MPI_SUCCESS;
 }
 
-/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one first (MPI 4.1 section 11.2.4). Programs and libraries
- * clean up there, by collectives too, so mortar must outlive them: its own is set before any of theirs. */
+/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one first (MPI 4.1 section
+ * 11.2.4). Programs and libraries clean up there, by collectives too, so mortar must outlive them:
+ * its own is set before any of theirs. */
 static bool finish_last(void) {
     int key;
 #ifdef MORTAR_SIM
@@ -37,7 +40,8 @@ static bool finish_last(void) {
 
 static bool finishes_last;
 
-/* Called by the door too, after a profiler's MPI_Init that may have found the MPI library's by itself. */
+/* Called by the door too, after a profiler's MPI_Init that may have found the MPI library's by
+ * itself. */
 void mortar_engine_start(void);
 void mortar_engine_start(void) {
     static bool started;

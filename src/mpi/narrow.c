@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* narrow - calls with large counts where the MPI library is older than MPI 4. A program that asks by a weak reference whether it
- * has MPI_X_c, as mpi4py's wheels do, finds mortar's and calls it. */
+/* narrow - calls with large counts where the MPI library is older than MPI 4. A program that asks
+ * by a weak reference whether it has MPI_X_c, as mpi4py's wheels do, finds mortar's and calls
+ * it. */
 #include "mpi/calls.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-static int narrow_refuse(const struct request *r) { return PMPI_Comm_call_errhandler(r->comm, MPI_ERR_COUNT), MPI_ERR_COUNT; }
+static int narrow_refuse(const struct request *r) {
+    return PMPI_Comm_call_errhandler(r->comm, MPI_ERR_COUNT), MPI_ERR_COUNT;
+}
 
-/* How many entries the counts of the halves have here; 0: not significant. Returns what MPI returns. */
+/* How many entries the counts of the halves have here; 0: not significant. Returns what MPI
+ * returns. */
 static int entries(const struct request *r, int *sends, int *recvs) {
     enum collective c = r->collective;
     bool neighbor = among(c, NEIGHBORS);
@@ -16,7 +20,8 @@ static int entries(const struct request *r, int *sends, int *recvs) {
     int error = PMPI_Comm_test_inter(r->comm, &inter);
     if (error == MPI_SUCCESS) error = PMPI_Comm_rank(r->comm, &me);
     bool others = inter && c != COLL_reduce_scatter; /* their group counts */
-    if (error == MPI_SUCCESS) error = others ? PMPI_Comm_remote_size(r->comm, &p) : PMPI_Comm_size(r->comm, &p);
+    if (error == MPI_SUCCESS)
+        error = others ? PMPI_Comm_remote_size(r->comm, &p) : PMPI_Comm_size(r->comm, &p);
     if (error != MPI_SUCCESS) return error;
     *sends = *recvs = p;
     bool root = inter ? r->root == MPI_ROOT : r->root == me, leaf = !inter || r->root >= 0;
@@ -30,7 +35,8 @@ static int entries(const struct request *r, int *sends, int *recvs) {
 
 static bool narrow_fits(MPI_Count count) { return count >= INT_MIN && count <= INT_MAX; }
 
-/* One half: its counts and displacements into `to`, which has room for them. False: one is too large. */
+/* One half: its counts and displacements into `to`, which has room for them. False: one is too
+ * large. */
 static bool squeeze(struct half *half, int count, bool displs_stay, int *to) {
     if (count == 0) return true;
     const MPI_Count *counts = half->counts;
@@ -48,7 +54,8 @@ static bool squeeze(struct half *half, int count, bool displs_stay, int *to) {
 int narrowed(const struct request *r, int (*go)(const struct request *)) {
     struct request narrow = *r;
     int sends = 1, recvs = 1, *room = NULL;
-    if (r->send.counts || r->recv.counts || among(r->collective, GATHERS) || among(r->collective, SCATTERS)) {
+    if (r->send.counts || r->recv.counts || among(r->collective, GATHERS) ||
+        among(r->collective, SCATTERS)) {
         int error = entries(r, &sends, &recvs);
         if (error != MPI_SUCCESS) return error; /* the library has told the error handler */
         room = malloc(2 * ((size_t)sends + (size_t)recvs + 1) * sizeof *room);
@@ -56,7 +63,8 @@ int narrowed(const struct request *r, int (*go)(const struct request *)) {
     }
     int *recv_room = room ? room + 2 * sends : NULL;
     bool displs_stay = r->collective == COLL_neighbor_alltoallw; /* addresses in both forms */
-    narrow.large = !squeeze(&narrow.send, sends, displs_stay, room) || !squeeze(&narrow.recv, recvs, displs_stay, recv_room);
+    narrow.large = !squeeze(&narrow.send, sends, displs_stay, room) ||
+                   !squeeze(&narrow.recv, recvs, displs_stay, recv_room);
     if (narrow.large) narrow = *r, narrow.native = narrow_refuse;
     int error = go(&narrow);
     free(room);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* neighbours - who exchanges which block with whom in a communicator with a Cartesian, graph or distributed graph topology.
- * Which block of a sender meets which block of a receiver is not worked out here but asked of the MPI library, by one call of its
- * own MPI_Neighbor_alltoall or alltoallv in which each block says where it comes from. Libraries differ where a rank is a neighbour
- * twice (periodic dimensions of two, edges that are named twice), MPICH 4.0 even between the two; users get what they got before.
- * Source: li2018 section 3 (4-tuples); any order of neighbours. */
+/* neighbours - who exchanges which block with whom in a communicator with a Cartesian, graph or
+ * distributed graph topology. Which block of a sender meets which block of a receiver is not worked
+ * out here but asked of the MPI library, by one call of its own MPI_Neighbor_alltoall or alltoallv
+ * in which each block says where it comes from. Libraries differ where a rank is a neighbour twice
+ * (periodic dimensions of two, edges that are named twice), MPICH 4.0 even between the two; users
+ * get what they got before. Source: li2018 section 3 (4-tuples); any order of neighbours. */
 #include "mpi/calls.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Open MPI 5 says CART, or GRAPH, of what MPI_Dist_graph_create_adjacent made from such a communicator. It dies of the questions
- * that belong to these, and has an error for neighbourhood calls. Only such a communicator answers as a distributed graph, too. */
+/* Open MPI 5 says CART, or GRAPH, of what MPI_Dist_graph_create_adjacent made from such a
+ * communicator. It dies of the questions that belong to these, and has an error for neighbourhood
+ * calls. Only such a communicator answers as a distributed graph, too. */
 static bool is_two(MPI_Comm comm) {
 #ifdef OPEN_MPI
     MPI_Errhandler users;
@@ -46,7 +48,8 @@ bool degrees(MPI_Comm comm, int *ins, int *outs) {
 }
 
 /* The edges that come to me: NULL without memory. */
-static struct edge *ask_host(MPI_Comm comm, const struct team *team, int which, int ins, int outs, int *count) {
+static struct edge *ask_host(MPI_Comm comm, const struct team *team, int which, int ins, int outs,
+                             int *count) {
     const size_t words = 2 * sizeof(int32_t), most = (size_t)(ins > outs ? ins : outs);
     int32_t *send = malloc((size_t)(outs + 1) * words), *recv = malloc((size_t)(ins + 1) * words);
     struct edge *edges = malloc((size_t)(ins + 1) * sizeof *edges);
@@ -56,13 +59,18 @@ static struct edge *ask_host(MPI_Comm comm, const struct team *team, int which, 
     *count = 0;
     for (int b = 0; fine && b < outs; b++) send[2 * b] = team->me, send[2 * b + 1] = b;
     for (int b = 0; fine && b < 2 * ins; b++) recv[b] = -1; /* where nobody sends it stays */
-    if (fine && which == 0) fine = host.neighbor_alltoall(send, 2, MPI_INT32_T, recv, 2, MPI_INT32_T, comm) == MPI_SUCCESS;
+    if (fine && which == 0)
+        fine =
+            host.neighbor_alltoall(send, 2, MPI_INT32_T, recv, 2, MPI_INT32_T, comm) == MPI_SUCCESS;
     else if (fine)
-        fine = host.neighbor_alltoallv(send, twos, displs, MPI_INT32_T, recv, twos, displs, MPI_INT32_T, comm) == MPI_SUCCESS;
+        fine = host.neighbor_alltoallv(send, twos, displs, MPI_INT32_T, recv, twos, displs,
+                                       MPI_INT32_T, comm) == MPI_SUCCESS;
     for (int b = 0; fine && b < ins; b++)
         if (recv[2 * b] >= 0)
-            edges[(*count)++] = (struct edge){
-                .source = (uint32_t)recv[2 * b], .dest = (uint32_t)team->me, .out = (uint32_t)recv[2 * b + 1], .in = (uint32_t)b};
+            edges[(*count)++] = (struct edge){.source = (uint32_t)recv[2 * b],
+                                              .dest = (uint32_t)team->me,
+                                              .out = (uint32_t)recv[2 * b + 1],
+                                              .in = (uint32_t)b};
     free(send);
     free(recv);
     free(twos);
@@ -91,7 +99,8 @@ static bool one_piece(const struct neighbours *n, int p, uint32_t *roots) {
 
 /* Lays out one block of memory for the struct and its three lists. */
 static struct neighbours *neighbours_room_for(size_t edges, int to, int from) {
-    struct neighbours *n = malloc(sizeof *n + (edges + (size_t)to + (size_t)from) * sizeof *n->edges);
+    struct neighbours *n =
+        malloc(sizeof *n + (edges + (size_t)to + (size_t)from) * sizeof *n->edges);
     if (!n) return NULL;
     n->edges = (struct edge *)(n + 1);
     n->edge_count = edges;
@@ -103,7 +112,8 @@ static struct neighbours *neighbours_room_for(size_t edges, int to, int from) {
 }
 
 /* All ranks' edges come together. own: mine, by `in`. NULL on all ranks without memory on one. */
-static struct neighbours *gather(MPI_Comm comm, struct team *team, const struct edge *own, int own_count) {
+static struct neighbours *gather(MPI_Comm comm, struct team *team, const struct edge *own,
+                                 int own_count) {
     int p = team->p, bytes = own_count * (int)sizeof *own, to = 0;
     int *counts = malloc(2 * (size_t)p * sizeof *counts), *displs = counts ? counts + p : NULL;
     uint32_t *roots = malloc((size_t)p * sizeof *roots);
@@ -139,7 +149,8 @@ static struct neighbours *gather(MPI_Comm comm, struct team *team, const struct 
     return NULL;
 }
 
-HOT const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team, enum collective collective) {
+HOT const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team,
+                                           enum collective collective) {
     int which = neighbourhood_of(collective);
     if (team->neighbours[which]) return team->neighbours[which];
     int ins = 0, outs = 0, count = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nested - the host MPI's own collectives inside mortar's plans: what runs on a lane of a team over several nodes, as
- * universal(native). Blocks are runs of bytes; what is combined has the program's own type and operation. */
+/* nested - the host MPI's own collectives inside mortar's plans: what runs on a lane of a team over
+ * several nodes, as universal(native). Blocks are runs of bytes; what is combined has the program's
+ * own type and operation. */
 #include "mpi/calls.h"
 
 #include <errno.h>
@@ -43,8 +44,10 @@ static void table_make(struct table *table, const struct blocks *blocks, int p, 
     }
 }
 
-/* Ranks do not know each other's counts, so they cannot agree on another way where the MPI library counts in ints only. */
-static int run_tables(MPI_Comm comm, const struct call *call, const struct table *s, const struct table *r) {
+/* Ranks do not know each other's counts, so they cannot agree on another way where the MPI library
+ * counts in ints only. */
+static int run_tables(MPI_Comm comm, const struct call *call, const struct table *s,
+                      const struct table *r) {
     MPI_Datatype byte = MPI_BYTE;
     bool in_place = call->in_place;
     int root = call->root;
@@ -53,19 +56,21 @@ static int run_tables(MPI_Comm comm, const struct call *call, const struct table
         case COLL_alltoall:
         case COLL_alltoallv:
         case COLL_alltoallw:
-            return errno_of(host.alltoallv(s->base, s->short_counts, s->short_displs, byte, r->base, r->short_counts,
-                                           r->short_displs, byte, comm));
+            return errno_of(host.alltoallv(s->base, s->short_counts, s->short_displs, byte, r->base,
+                                           r->short_counts, r->short_displs, byte, comm));
         case COLL_allgather:
         case COLL_allgatherv:
-            return errno_of(host.allgatherv(in_place ? MPI_IN_PLACE : s->base + s->displs[0], in_place ? 0 : s->short_counts[0],
-                                            byte, r->base, r->short_counts, r->short_displs, byte, comm));
+            return errno_of(host.allgatherv(in_place ? MPI_IN_PLACE : s->base + s->displs[0],
+                                            in_place ? 0 : s->short_counts[0], byte, r->base,
+                                            r->short_counts, r->short_displs, byte, comm));
         case COLL_gather:
         case COLL_gatherv:
-            return errno_of(host.gatherv(s->base + s->displs[0], s->short_counts[0], byte, r->base, r->short_counts,
-                                         r->short_displs, byte, root, comm));
+            return errno_of(host.gatherv(s->base + s->displs[0], s->short_counts[0], byte, r->base,
+                                         r->short_counts, r->short_displs, byte, root, comm));
         default:
-            return errno_of(host.scatterv(s->base, s->short_counts, s->short_displs, byte, r->base + r->displs[0],
-                                          r->short_counts[0], byte, root, comm));
+            return errno_of(host.scatterv(s->base, s->short_counts, s->short_displs, byte,
+                                          r->base + r->displs[0], r->short_counts[0], byte, root,
+                                          comm));
         }
     }
     if (!host.large) return -EOVERFLOW;
@@ -73,28 +78,32 @@ static int run_tables(MPI_Comm comm, const struct call *call, const struct table
     case COLL_alltoall:
     case COLL_alltoallv:
     case COLL_alltoallw:
-        return errno_of(host.alltoallv_c(s->base, s->counts, s->displs, byte, r->base, r->counts, r->displs, byte, comm));
+        return errno_of(host.alltoallv_c(s->base, s->counts, s->displs, byte, r->base, r->counts,
+                                         r->displs, byte, comm));
     case COLL_allgather:
     case COLL_allgatherv:
-        return errno_of(host.allgatherv_c(in_place ? MPI_IN_PLACE : s->base + s->displs[0], in_place ? 0 : s->counts[0], byte,
-                                          r->base, r->counts, r->displs, byte, comm));
+        return errno_of(host.allgatherv_c(in_place ? MPI_IN_PLACE : s->base + s->displs[0],
+                                          in_place ? 0 : s->counts[0], byte, r->base, r->counts,
+                                          r->displs, byte, comm));
     case COLL_gather:
     case COLL_gatherv:
-        return errno_of(
-            host.gatherv_c(s->base + s->displs[0], s->counts[0], byte, r->base, r->counts, r->displs, byte, root, comm));
+        return errno_of(host.gatherv_c(s->base + s->displs[0], s->counts[0], byte, r->base,
+                                       r->counts, r->displs, byte, root, comm));
     default:
-        return errno_of(
-            host.scatterv_c(s->base, s->counts, s->displs, byte, r->base + r->displs[0], r->counts[0], byte, root, comm));
+        return errno_of(host.scatterv_c(s->base, s->counts, s->displs, byte, r->base + r->displs[0],
+                                        r->counts[0], byte, root, comm));
     }
 }
 
 /* Where a rank's own block lies in place already, MPI wants to hear of it. */
-static bool is_in_place(const struct team *team, const struct call *call, const struct blocks *sends, const struct blocks *recvs) {
+static bool is_in_place(const struct team *team, const struct call *call,
+                        const struct blocks *sends, const struct blocks *recvs) {
     if (!among(call->shape.collective, ALLGATHERS)) return false;
     return run_of(sends, 0).at == run_of(recvs, team->me).at;
 }
 
-static int nested_exchange(MPI_Comm comm, struct team *team, const struct call *call, char *tables) {
+static int nested_exchange(MPI_Comm comm, struct team *team, const struct call *call,
+                           char *tables) {
     struct blocks sends, recvs;
     struct table send, recv;
     struct call nested = *call;
@@ -117,9 +126,10 @@ static int bcast(MPI_Comm comm, struct team *team, const struct call *call) {
 
 /* ---- what is combined ---- */
 
-/* Elements first .. first + count of what the ranks have, to one root, or in the collective's own way. */
-static int combine_some(MPI_Comm comm, const struct call *call, enum collective collective, int root, struct part part,
-                        char *recv) {
+/* Elements first .. first + count of what the ranks have, to one root, or in the collective's own
+ * way. */
+static int combine_some(MPI_Comm comm, const struct call *call, enum collective collective,
+                        int root, struct part part, char *recv) {
     const struct operation *operation = call->reduction->state;
     MPI_Datatype type = operation->type;
     MPI_Op op = operation->op;
@@ -148,7 +158,9 @@ static int reduce_scatter(MPI_Comm comm, struct team *team, const struct call *c
         counts[r] = (int)count;
         fits = fits && count <= INT_MAX;
     }
-    if (fits) error = errno_of(host.reduce_scatter(call->send, call->recv, counts, operation->type, operation->op, comm));
+    if (fits)
+        error = errno_of(host.reduce_scatter(call->send, call->recv, counts, operation->type,
+                                             operation->op, comm));
     for (int r = 0; r < team->p && !fits && !error; r++)
         error = combine_some(comm, call, COLL_reduce, r, part_received(team, call, r), call->recv);
     return error;
@@ -159,9 +171,12 @@ static int nested_run(MPI_Comm comm, struct team *team, const struct call *call,
     if (c == COLL_barrier) return errno_of(host.barrier(comm));
     if (c == COLL_bcast) return bcast(comm, team, call);
     if (!among(c, REDUCTIONS))
-        return among(c, EXCHANGES | GATHERS | SCATTERS) ? nested_exchange(comm, team, call, tables) : -ENOSYS;
-    if (c == COLL_reduce_scatter || c == COLL_reduce_scatter_block) return reduce_scatter(comm, team, call, tables);
-    return combine_some(comm, call, c, call->root, (struct part){0, call->reduction->count}, call->recv);
+        return among(c, EXCHANGES | GATHERS | SCATTERS) ? nested_exchange(comm, team, call, tables)
+                                                        : -ENOSYS;
+    if (c == COLL_reduce_scatter || c == COLL_reduce_scatter_block)
+        return reduce_scatter(comm, team, call, tables);
+    return combine_some(comm, call, c, call->root, (struct part){0, call->reduction->count},
+                        call->recv);
 }
 
 void nested_start(void) { wire_collective = nested_run; }

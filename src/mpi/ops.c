@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ops - which operations mortar combines with which types: what MPI 4.1 section 6.9.2 allows, and what else the MPI library takes,
- * as characters. The rest is left to it, whose errors the user knows. */
+/* ops - which operations mortar combines with which types: what MPI 4.1 section 6.9.2 allows, and
+ * what else the MPI library takes, as characters. The rest is left to it, whose errors the user
+ * knows. */
 #include "mpi/calls.h"
 
 #include <pthread.h>
 
-enum kind { C_INTEGER = 1, FORTRAN_INTEGER = 2, FLOATING = 4, LOGICAL = 8, COMPLEX = 16, BYTES = 32, MULTI = 64, PAIR = 128 };
+enum kind {
+    C_INTEGER = 1,
+    FORTRAN_INTEGER = 2,
+    FLOATING = 4,
+    LOGICAL = 8,
+    COMPLEX = 16,
+    BYTES = 32,
+    MULTI = 64,
+    PAIR = 128
+};
 
 /* The kind of a predefined type; 0: none of those that operations are defined for. */
 static unsigned ops_kind_of(MPI_Datatype type) {
@@ -13,21 +23,24 @@ static unsigned ops_kind_of(MPI_Datatype type) {
         unsigned kind;
         MPI_Datatype types[24];
     } kinds[] = {
-        {FLOATING, {MPI_DOUBLE, MPI_FLOAT, MPI_LONG_DOUBLE, MPI_DOUBLE_PRECISION, MPI_REAL, MPI_REAL4, MPI_REAL8}},
+        {FLOATING,
+         {MPI_DOUBLE, MPI_FLOAT, MPI_LONG_DOUBLE, MPI_DOUBLE_PRECISION, MPI_REAL, MPI_REAL4,
+          MPI_REAL8}},
         {C_INTEGER,
-         {MPI_INT, MPI_LONG, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_LONG_LONG_INT,
-          MPI_UNSIGNED_LONG_LONG, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T,
-          MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T}},
+         {MPI_INT, MPI_LONG, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,
+          MPI_LONG_LONG_INT, MPI_UNSIGNED_LONG_LONG, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_INT8_T,
+          MPI_INT16_T, MPI_INT32_T, MPI_INT64_T, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T,
+          MPI_UINT64_T}},
         {FORTRAN_INTEGER, {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8}},
         {COMPLEX,
-         {MPI_C_DOUBLE_COMPLEX, MPI_C_FLOAT_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_COMPLEX8,
-          MPI_COMPLEX16}},
+         {MPI_C_DOUBLE_COMPLEX, MPI_C_FLOAT_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, MPI_DOUBLE_COMPLEX,
+          MPI_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16}},
         {LOGICAL, {MPI_LOGICAL, MPI_C_BOOL}},
         {BYTES, {MPI_BYTE}},
         {MULTI, {MPI_AINT, MPI_OFFSET, MPI_COUNT}},
         {PAIR,
-         {MPI_DOUBLE_INT, MPI_2INT, MPI_FLOAT_INT, MPI_LONG_INT, MPI_SHORT_INT, MPI_LONG_DOUBLE_INT, MPI_2INTEGER, MPI_2REAL,
-          MPI_2DOUBLE_PRECISION}},
+         {MPI_DOUBLE_INT, MPI_2INT, MPI_FLOAT_INT, MPI_LONG_INT, MPI_SHORT_INT, MPI_LONG_DOUBLE_INT,
+          MPI_2INTEGER, MPI_2REAL, MPI_2DOUBLE_PRECISION}},
     };
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t i = 0; i < sizeof kinds[k].types / sizeof *kinds[k].types; i++)
@@ -39,10 +52,12 @@ enum { USER = -1, NOBODYS = 0 };
 
 /* The kinds that a predefined operation takes; NOBODYS: it combines nothing; USER: a user's own. */
 static int kinds_for(MPI_Op op) {
-    if (op == MPI_SUM || op == MPI_PROD) return C_INTEGER | FORTRAN_INTEGER | FLOATING | COMPLEX | MULTI;
+    if (op == MPI_SUM || op == MPI_PROD)
+        return C_INTEGER | FORTRAN_INTEGER | FLOATING | COMPLEX | MULTI;
     if (op == MPI_MAX || op == MPI_MIN) return C_INTEGER | FORTRAN_INTEGER | FLOATING | MULTI;
     if (op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR) return C_INTEGER | LOGICAL;
-    if (op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR) return C_INTEGER | FORTRAN_INTEGER | BYTES | MULTI;
+    if (op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR)
+        return C_INTEGER | FORTRAN_INTEGER | BYTES | MULTI;
     if (op == MPI_MINLOC || op == MPI_MAXLOC) return PAIR;
     if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP) return NOBODYS;
 #ifdef MPIX_EQUAL
@@ -65,8 +80,9 @@ static bool ops_measure(MPI_Datatype type, struct elements *elements) {
     return true;
 }
 
-/* Does the MPI library combine what the standard does not name? It is asked, by one element of this process's own, where errors are
- * nobody's business. The same library says the same on all ranks. */
+/* Does the MPI library combine what the standard does not name? It is asked, by one element of this
+ * process's own, where errors are nobody's business. The same library says the same on all
+ * ranks. */
 static bool host_takes(MPI_Datatype type, MPI_Op op) {
     enum { asked_most = 16, room = 256 };
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -84,7 +100,8 @@ static bool host_takes(MPI_Datatype type, MPI_Op op) {
         _Alignas(64) char in[room] = "", out[room] = "";
         i = count++ % asked_most;
         asked[i].type = type, asked[i].op = op;
-        asked[i].takes = packer_comm() != MPI_COMM_NULL && host.allreduce(in, out, 1, type, op, packer_comm()) == MPI_SUCCESS;
+        asked[i].takes = packer_comm() != MPI_COMM_NULL &&
+                         host.allreduce(in, out, 1, type, op, packer_comm()) == MPI_SUCCESS;
     }
     bool takes = asked[i].takes;
     pthread_mutex_unlock(&lock);
@@ -92,7 +109,8 @@ static bool host_takes(MPI_Datatype type, MPI_Op op) {
 }
 
 static bool examine(MPI_Datatype type, int kinds, MPI_Op op, struct elements *elements) {
-    if (kinds != USER && !(ops_kind_of(type) & (unsigned)kinds) && !host_takes(type, op)) return false;
+    if (kinds != USER && !(ops_kind_of(type) & (unsigned)kinds) && !host_takes(type, op))
+        return false;
     const unsigned exact = C_INTEGER | FORTRAN_INTEGER | LOGICAL | BYTES | MULTI;
     elements->rounds = kinds == USER || !(ops_kind_of(type) & exact);
     return ops_measure(type, elements);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* parts - the collectives that move blocks of any counts, places and types: alltoallv, alltoallw, allgatherv, the rooted and the
- * neighbourhood ones. Describes both sides as layouts. What does not compile to a layout, and what lies on a device, is packed by
- * the MPI library; what peers cannot reach and is too long to be staged is copied to where they can. */
+/* parts - the collectives that move blocks of any counts, places and types: alltoallv, alltoallw,
+ * allgatherv, the rooted and the neighbourhood ones. Describes both sides as layouts. What does not
+ * compile to a layout, and what lies on a device, is packed by the MPI library; what peers cannot
+ * reach and is too long to be staged is copied to where they can. */
 #include "mpi/calls.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Send buffers out of reach that are longer are copied into the heap first; MORTAR_SLOT's default stages less. */
+/* Send buffers out of reach that are longer are copied into the heap first; MORTAR_SLOT's default
+ * stages less. */
 enum { bounce_bytes = 16 << 10 };
 
 /* ---- what of a call counts on this rank ---- */
@@ -27,14 +29,18 @@ HOT static size_t gathered_bytes(const struct request *r, int p) {
 }
 
 /* A root that knows the size of a block by both sides takes that which the others know, too. */
-HOT static void parts_look(const struct request *r, const struct standing *at, struct common *common) {
+HOT static void parts_look(const struct request *r, const struct standing *at,
+                           struct common *common) {
     enum collective c = r->collective;
     bool root = at->me == r->root;
     if (c == COLL_bcast) common->bytes = half_bytes(&r->recv);
-    if (c == COLL_gather) common->bytes = half_bytes(root && r->send.buffer == MPI_IN_PLACE ? &r->recv : &r->send);
-    if (c == COLL_scatter) common->bytes = half_bytes(root && r->recv.buffer == MPI_IN_PLACE ? &r->send : &r->recv);
+    if (c == COLL_gather)
+        common->bytes = half_bytes(root && r->send.buffer == MPI_IN_PLACE ? &r->recv : &r->send);
+    if (c == COLL_scatter)
+        common->bytes = half_bytes(root && r->recv.buffer == MPI_IN_PLACE ? &r->send : &r->recv);
     if (c == COLL_allgatherv) common->bytes = gathered_bytes(r, at->p);
-    if (among(c, BIT(neighbor_alltoall) | BIT(neighbor_allgather))) common->bytes = half_bytes(at->outs > 0 ? &r->send : &r->recv);
+    if (among(c, BIT(neighbor_alltoall) | BIT(neighbor_allgather)))
+        common->bytes = half_bytes(at->outs > 0 ? &r->send : &r->recv);
 }
 
 /* For the mean of all that came since the ranks told each other. */
@@ -48,7 +54,8 @@ HOT static void parts_tell(const struct request *r, const struct standing *at, s
     MPI_Datatype seen = MPI_DATATYPE_NULL;
     size_t size = 0;
     for (int b = 0; b < blocks; b++) {
-        MPI_Count count = half->counts ? (MPI_Count)entry_of(half->counts, entry_width(r), b) : half->count;
+        MPI_Count count =
+            half->counts ? (MPI_Count)entry_of(half->counts, entry_width(r), b) : half->count;
         MPI_Datatype type = half->types ? half->types[b] : half->type;
         if (count <= 0) continue;
         if (type != seen && !type_bytes(type, &size)) size = 0;
@@ -58,19 +65,22 @@ HOT static void parts_tell(const struct request *r, const struct standing *at, s
     last->mine[1] += (uint64_t)blocks;
 }
 
-/* The ranks add up what they have had: at the first call, soon again after blocks of another length, then now and then. */
+/* The ranks add up what they have had: at the first call, soon again after blocks of another
+ * length, then now and then. */
 static void parts_add_up(struct team *team, struct last_call *last) {
     enum { soon = 7 };
     uint64_t sums[2] = {0};
     messages_sum(team, last->mine, sums);
     uint64_t bytes = sums[1] > 0 ? (sums[0] + sums[1] - 1) / sums[1] : 0;
-    uint32_t sure = class_of(bytes) == class_of(last->bytes) && last->sure > 0 ? 2 * last->sure + 1 : soon;
+    uint32_t sure =
+        class_of(bytes) == class_of(last->bytes) && last->sure > 0 ? 2 * last->sure + 1 : soon;
     if (sure > sure_calls) sure = sure_calls;
     *last = (struct last_call){.bytes = bytes, .left = sure, .sure = sure};
 }
 
-/* Of a block of a call where ranks do not know each other's counts, as blocks were before. In shared memory the calls tell, all
- * but the host MPI's, so after some of these mortar looks again. */
+/* Of a block of a call where ranks do not know each other's counts, as blocks were before. In
+ * shared memory the calls tell, all but the host MPI's, so after some of these mortar looks
+ * again. */
 HOT static size_t expected_bytes(enum collective collective, struct team *team) {
     struct last_call *last = &team->last_calls[collective];
     if (!team->wire && among(collective, NEIGHBORS)) return 0;
@@ -84,29 +94,36 @@ HOT static size_t expected_bytes(enum collective collective, struct team *team) 
     return (size_t)last->bytes / (size_t)team->p;
 }
 
-/* Over nodes a rank keeps step with the others by the sizes of its blocks, whatever else it has no memory for. So the team keeps
- * memory for the tables of both sides, so many words for each block: layouts, and sizes and places where they are packed. */
+/* Over nodes a rank keeps step with the others by the sizes of its blocks, whatever else it has no
+ * memory for. So the team keeps memory for the tables of both sides, so many words for each block:
+ * layouts, and sizes and places where they are packed. */
 enum { side_words = 3 };
 static const char tables_whose[3];
 
-static bool tables_ready(enum collective c, struct team *team, const struct neighbours *neighbours) {
+static bool tables_ready(enum collective c, struct team *team,
+                         const struct neighbours *neighbours) {
     int which = neighbours ? 1 + neighbourhood_of(c) : 0, most = team->p;
     if (!team->wire) return true;
     if (neighbours && neighbours->outs > most) most = neighbours->outs;
     if (neighbours && neighbours->ins > most) most = neighbours->ins;
-    return team_keeps_agreed(team, &tables_whose[which], 0, 2 * side_words * (size_t)most * sizeof(int64_t), true);
+    return team_keeps_agreed(team, &tables_whose[which], 0,
+                             2 * side_words * (size_t)most * sizeof(int64_t), true);
 }
 
 /* NULL: where there is no wire. */
-static int64_t *tables_of(enum collective c, struct team *team, const struct neighbours *neighbours) {
+static int64_t *tables_of(enum collective c, struct team *team,
+                          const struct neighbours *neighbours) {
     bool fresh;
-    return team->wire ? team_keeps(team, &tables_whose[neighbours ? 1 + neighbourhood_of(c) : 0], 0, 0, &fresh) : NULL;
+    return team->wire ? team_keeps(team, &tables_whose[neighbours ? 1 + neighbourhood_of(c) : 0], 0,
+                                   0, &fresh)
+                      : NULL;
 }
 
 HOT static bool parts_agree(const struct common *common, struct team *team, struct shape *shape) {
     enum collective c = common->collective;
     const struct neighbours *neighbours = NULL;
-    if (c == COLL_allgatherv) shape->bytes = (common->bytes + (size_t)team->p - 1) / (size_t)team->p;
+    if (c == COLL_allgatherv)
+        shape->bytes = (common->bytes + (size_t)team->p - 1) / (size_t)team->p;
     if (among(c, NEIGHBORS)) {
         neighbours = neighbours_of(common->comm, team, c);
         if (!neighbours) return false;
@@ -121,21 +138,25 @@ HOT static bool parts_agree(const struct common *common, struct team *team, stru
 
 struct side {
     const struct half *half;
-    struct blocks blocks, user; /* what the algorithm sees, and what the program gave where that is packed */
-    char *packed;               /* scratch; NULL: the user's memory is used */
-    bool device;                /* the user's memory lies on one */
-    int64_t *kept;              /* by the team, for tables; NULL: they are scratch */
-    void *tables, *copies;      /* scratch; NULL: none */
+    /* What the algorithm sees, and what the program gave where that is packed. */
+    struct blocks blocks, user;
+    char *packed;          /* scratch; NULL: the user's memory is used */
+    bool device;           /* the user's memory lies on one */
+    int64_t *kept;         /* by the team, for tables; NULL: they are scratch */
+    void *tables, *copies; /* scratch; NULL: none */
 };
 
-static MPI_Datatype type_at(const struct half *half, int b) { return half->types ? half->types[b] : half->type; }
+static MPI_Datatype type_at(const struct half *half, int b) {
+    return half->types ? half->types[b] : half->type;
+}
 
 /* The layouts of all blocks. False: one does not compile, or no memory. */
 HOT static bool parts_compile(struct side *side, const struct half *half) {
     struct blocks *blocks = &side->blocks;
     if (!half->types) return (blocks->layout = layout_of(half->type)) != NULL;
     size_t bytes = (size_t)(blocks->count ? blocks->count : 1) * sizeof(struct layout *);
-    const struct layout **layouts = side->kept ? (void *)side->kept : (side->tables = malloc(bytes));
+    const struct layout **layouts =
+        side->kept ? (void *)side->kept : (side->tables = malloc(bytes));
     blocks->layouts = layouts;
     const struct layout *any = NULL;
     for (int b = 0; layouts && b < blocks->count; b++) {
@@ -144,7 +165,8 @@ HOT static bool parts_compile(struct side *side, const struct half *half) {
         if (!empty && !layouts[b]) return false;
         if (!empty) any = layouts[b];
     }
-    /* A block without elements may have a type that is not valid. Peers may have to read this one. */
+    /* A block without elements may have a type that is not valid. Peers may have to read this
+     * one. */
     for (int b = 0; layouts && b < blocks->count; b++)
         if (!layouts[b]) layouts[b] = any ? any : &layout_bytes;
     return layouts != NULL;
@@ -152,14 +174,16 @@ HOT static bool parts_compile(struct side *side, const struct half *half) {
 
 /* Elements of block b, and where it begins, without a layout. */
 static MPI_Count elements_at(const struct blocks *blocks, int b) {
-    return blocks->counts ? (MPI_Count)entry_of(blocks->counts, blocks->count_width, b) : (MPI_Count)blocks->each;
+    return blocks->counts ? (MPI_Count)entry_of(blocks->counts, blocks->count_width, b)
+                          : (MPI_Count)blocks->each;
 }
 static char *place_at(const struct side *side, int b) {
     const struct blocks *blocks = &side->user;
     MPI_Aint lb, extent = 1;
     if (side->half->types) return blocks->base + entry_of(blocks->displs, blocks->displ_width, b);
     PMPI_Type_get_extent(type_at(side->half, b), &lb, &extent);
-    if (blocks->displs) return blocks->base + entry_of(blocks->displs, blocks->displ_width, b) * extent;
+    if (blocks->displs)
+        return blocks->base + entry_of(blocks->displs, blocks->displ_width, b) * extent;
     return blocks->base + b * (MPI_Aint)blocks->each * extent;
 }
 
@@ -176,12 +200,14 @@ static int move_all(const struct side *side, bool pack) {
     return 0;
 }
 
-/* Makes `blocks` describe contiguous scratch of the same bytes, block by block. False: no memory. */
+/* Makes `blocks` describe contiguous scratch of the same bytes, block by block. False: no
+ * memory. */
 static bool repack(struct side *side) {
     struct blocks *blocks = &side->blocks;
     size_t count = (size_t)blocks->count, all = 0;
     side->user = *blocks;
-    int64_t *tables = side->kept ? side->kept + count : malloc(2 * (count ? count : 1) * sizeof *tables);
+    int64_t *tables =
+        side->kept ? side->kept + count : malloc(2 * (count ? count : 1) * sizeof *tables);
     if (!tables) return false;
     for (size_t b = 0; b < count; b++) {
         size_t bytes = 0, elements = (size_t)elements_at(blocks, (int)b);
@@ -204,26 +230,30 @@ static bool repack(struct side *side) {
     return side->packed != NULL;
 }
 
-HOT static void parts_describe(struct side *side, const struct request *r, const struct half *half, int count) {
+HOT static void parts_describe(struct side *side, const struct request *r, const struct half *half,
+                               int count) {
     uint8_t width = entry_width(r);
     *side = (struct side){.half = half, .kept = side->kept};
-    side->blocks = (struct blocks){.base = (char *)(uintptr_t)half->buffer,
-                                   .count = count,
-                                   .counts = half->counts,
-                                   .displs = half->displs,
-                                   .each = (size_t)half->count,
-                                   .unit = 1,
-                                   .count_width = width,
-                                   .displ_width = r->collective == COLL_neighbor_alltoallw ? 8 : width};
-    if (count == 0) side->blocks.layout = &layout_bytes, side->blocks.counts = side->blocks.displs = NULL;
+    side->blocks =
+        (struct blocks){.base = (char *)(uintptr_t)half->buffer,
+                        .count = count,
+                        .counts = half->counts,
+                        .displs = half->displs,
+                        .each = (size_t)half->count,
+                        .unit = 1,
+                        .count_width = width,
+                        .displ_width = r->collective == COLL_neighbor_alltoallw ? 8 : width};
+    if (count == 0)
+        side->blocks.layout = &layout_bytes, side->blocks.counts = side->blocks.displs = NULL;
 }
 
-/* Can peers read, or write, the blocks where they lie? Counts and displacements of the program that they cannot read are copied to
- * where they can. */
+/* Can peers read, or write, the blocks where they lie? Counts and displacements of the program that
+ * they cannot read are copied to where they can. */
 static bool can_be_shown(struct side *side, const struct team *team) {
     struct blocks *blocks = &side->blocks, shown;
     /* Where nobody reads peers' memory it need not be. */
-    if (!team->figures.shares || team->map_error[0] != 0 || blocks_bytes(blocks) <= bounce_bytes) return true;
+    if (!team->figures.shares || team->map_error[0] != 0 || blocks_bytes(blocks) <= bounce_bytes)
+        return true;
     if (blocks_shown(team, blocks, &shown)) return true;
     size_t counts = blocks->counts ? (size_t)blocks->count * blocks->count_width : 0;
     size_t displs = blocks->displs ? (size_t)blocks->count * blocks->displ_width : 0;
@@ -237,18 +267,20 @@ static bool can_be_shown(struct side *side, const struct team *team) {
 /* Are all blocks runs of bytes, as messages want them? */
 static bool all_runs(const struct blocks *blocks) {
     bool runs = blocks->layouts || blocks->layout->run;
-    for (int b = 0; blocks->layouts && b < blocks->count && runs; b++) runs = blocks->layouts[b]->run;
+    for (int b = 0; blocks->layouts && b < blocks->count && runs; b++)
+        runs = blocks->layouts[b]->run;
     return runs;
 }
 
-/* How a side has to be for the algorithm: peers may want to reach it, it must not be the user's memory, its blocks must be runs. */
+/* How a side has to be for the algorithm: peers may want to reach it, it must not be the user's
+ * memory, its blocks must be runs. */
 struct wants {
     bool shown, away, runs, device;
 };
 
 /* Ready for the algorithm. 0 or -errno. */
-HOT static int make_side(struct side *side, const struct request *r, struct team *team, const struct half *half, int count,
-                         bool sends, struct wants wants) {
+HOT static int make_side(struct side *side, const struct request *r, struct team *team,
+                         const struct half *half, int count, bool sends, struct wants wants) {
     parts_describe(side, r, half, count);
     struct blocks *blocks = &side->blocks;
     side->device = wants.device;
@@ -268,14 +300,16 @@ HOT static void free_side(struct side *side) {
     free(side->copies);
 }
 
-/* My part of a buffer in place: the block of the receive side where my contribution lies already. */
+/* My part of a buffer in place: the block of the receive side where my contribution lies
+ * already. */
 static void in_place_half(const struct request *r, const struct team *team, struct half *half) {
     *half = r->recv;
     if (r->collective != COLL_allgatherv) return;
     MPI_Aint lb, extent = 0;
     PMPI_Type_get_extent(r->recv.type, &lb, &extent);
     uint8_t width = entry_width(r);
-    half->buffer = (const char *)r->recv.buffer + entry_of(r->recv.displs, width, team->me) * extent;
+    half->buffer =
+        (const char *)r->recv.buffer + entry_of(r->recv.displs, width, team->me) * extent;
     half->count = (MPI_Count)entry_of(r->recv.counts, width, team->me);
     half->counts = half->displs = NULL;
 }
@@ -289,13 +323,17 @@ static bool tells_of_cuts(enum collective c) {
 #endif
 }
 
-HOT static struct answer parts_run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
-    const struct neighbours *neighbours = among(r->collective, NEIGHBORS) ? neighbours_of(r->comm, team, r->collective) : NULL;
-    struct standing at = {team->p, team->me, neighbours ? neighbours->outs : 0, neighbours ? neighbours->ins : 0};
+HOT static struct answer parts_run(const struct request *r, struct team *team, struct plan **plan,
+                                   const struct shape *shape) {
+    const struct neighbours *neighbours =
+        among(r->collective, NEIGHBORS) ? neighbours_of(r->comm, team, r->collective) : NULL;
+    struct standing at = {team->p, team->me, neighbours ? neighbours->outs : 0,
+                          neighbours ? neighbours->ins : 0};
     struct extent extent = extent_of(r, &at);
     struct half send_half = r->send;
     /* A buffer that is not significant may be anything, MPI_IN_PLACE too. */
-    bool in_place = (among(r->collective, SCATTERS) ? r->recv.buffer : r->send.buffer) == MPI_IN_PLACE;
+    bool in_place =
+        (among(r->collective, SCATTERS) ? r->recv.buffer : r->send.buffer) == MPI_IN_PLACE;
     bool rewritten = in_place && among(r->collective, ALLTOALLS);
     if (in_place && among(r->collective, EXCHANGES)) {
         extent.sends = rewritten ? team->p : 1;
@@ -305,16 +343,20 @@ HOT static struct answer parts_run(const struct request *r, struct team *team, s
     int64_t *kept = tables_of(r->collective, team, neighbours);
     int most = neighbours && extent.sends > team->p ? extent.sends : team->p;
     struct side send = {.kept = kept}, recv = {.kept = kept ? kept + side_words * most : NULL};
-    bool device = on_device(team, extent.sends ? send_half.buffer : NULL, extent.recvs ? r->recv.buffer : NULL);
+    bool device = on_device(team, extent.sends ? send_half.buffer : NULL,
+                            extent.recvs ? r->recv.buffer : NULL);
     bool others_write = !orders[(*plan)->arguments.walk.order].own_dest;
     const struct algorithm_code *code = (*plan)->algorithm->code;
     bool near = code->where == ON_NODE, runs = !near && !code->any_layout;
     if (rewritten && !near && code->copies_in) rewritten = false;
-    int failed = make_side(&send, r, team, &send_half, extent.sends, true, (struct wants){near, rewritten, runs, device});
-    int last = make_side(&recv, r, team, &r->recv, extent.recvs, false, (struct wants){near && others_write, false, runs, device});
+    int failed = make_side(&send, r, team, &send_half, extent.sends, true,
+                           (struct wants){near, rewritten, runs, device});
+    int last = make_side(&recv, r, team, &r->recv, extent.recvs, false,
+                         (struct wants){near && others_write, false, runs, device});
     if (!failed) failed = last;
     /* Blocks that nobody sends are unpacked with the others, and must come out as they were. */
-    bool nobody = (neighbours && neighbours->from_count < neighbours->ins) || (among(r->collective, GATHERS) && in_place);
+    bool nobody = (neighbours && neighbours->from_count < neighbours->ins) ||
+                  (among(r->collective, GATHERS) && in_place);
     if (!failed && recv.packed && nobody) failed = move_all(&recv, true);
     struct call call = {.shape = *shape,
                         .in_place = in_place,
@@ -341,4 +383,5 @@ HOT static struct answer parts_run(const struct request *r, struct team *team, s
     return answer;
 }
 
-const struct family family_parts = {.look = parts_look, .tell = parts_tell, .agree = parts_agree, .run = parts_run};
+const struct family family_parts = {
+    .look = parts_look, .tell = parts_tell, .agree = parts_agree, .run = parts_run};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduction - the collectives that combine elements: what can be combined, the operation, elements with gaps between their data.
- * Those are combined in scratch memory, where gaps may be written; the results' data alone go to the user's buffer. Where elements
- * mingle, vectors are packed, and unpacked for the operation some at a time. */
+/* reduction - the collectives that combine elements: what can be combined, the operation, elements
+ * with gaps between their data. Those are combined in scratch memory, where gaps may be written;
+ * the results' data alone go to the user's buffer. Where elements mingle, vectors are packed, and
+ * unpacked for the operation some at a time. */
 #include "mpi/calls.h"
 
 #include <stdlib.h>
@@ -18,12 +19,14 @@ static size_t vector_count(const struct request *r, int p) {
     return all;
 }
 
-HOT static void reduction_look(const struct request *r, const struct standing *at, struct common *common) {
+HOT static void reduction_look(const struct request *r, const struct standing *at,
+                               struct common *common) {
     struct elements elements;
     common->foreign = !elements_of(r->recv.type, r->op, &elements);
     if (common->foreign || (r->collective == COLL_reduce_scatter && !r->recv.counts)) return;
     common->rounds = elements.rounds;
-    size_t count = r->collective == COLL_reduce_scatter ? vector_count(r, at->p) : (size_t)r->recv.count;
+    size_t count =
+        r->collective == COLL_reduce_scatter ? vector_count(r, at->p) : (size_t)r->recv.count;
     common->bytes = count * elements.size;
 }
 
@@ -33,31 +36,38 @@ HOT static bool commutes(MPI_Op op) {
 }
 
 /* Operands must stay in the order of the ranks where the nodes do not follow it. */
-HOT static bool reduction_agree(const struct common *common, struct team *team, struct shape *shape) {
+HOT static bool reduction_agree(const struct common *common, struct team *team,
+                                struct shape *shape) {
     shape->ordered = team->places && !team->places->in_order && !commutes(common->op);
-    if (common->collective == COLL_reduce_scatter) shape->bytes = (common->bytes + (size_t)team->p - 1) / (size_t)team->p;
+    if (common->collective == COLL_reduce_scatter)
+        shape->bytes = (common->bytes + (size_t)team->p - 1) / (size_t)team->p;
     return true;
 }
 
 /* ---- the operation ---- */
 
 /* The MPI library counts in int. */
-HOT static void reduction_combine(const struct reduction *reduction, const char *in, char *inout, size_t count) {
+HOT static void reduction_combine(const struct reduction *reduction, const char *in, char *inout,
+                                  size_t count) {
     const struct operation *operation = reduction->state;
     charge_combine(count * reduction->bytes);
     for (size_t done = 0, now; done < count; done += now) {
         now = count - done < 1 << 30 ? count - done : 1 << 30;
-        PMPI_Reduce_local(in + done * reduction->bytes, inout + done * reduction->bytes, (int)now, operation->type, operation->op);
+        PMPI_Reduce_local(in + done * reduction->bytes, inout + done * reduction->bytes, (int)now,
+                          operation->type, operation->op);
     }
 }
 
 /* Does the user agree to results that depend on who comes first? */
-HOT static bool any_order(const struct team *team, MPI_Op op) { return team->by_arrival && commutes(op); }
+HOT static bool any_order(const struct team *team, MPI_Op op) {
+    return team->by_arrival && commutes(op);
+}
 
 /* ---- data of elements with gaps ---- */
 
 /* Packs or unpacks elements. device: memory that only the MPI library can read. */
-static bool move_packed(MPI_Datatype type, char *user, size_t count, char *packed, size_t size, bool pack, bool device) {
+static bool move_packed(MPI_Datatype type, char *user, size_t count, char *packed, size_t size,
+                        bool pack, bool device) {
     const struct layout *layout = device ? NULL : layout_of(type);
     if (layout && pack) layout_pack(packed, user, layout, count);
     else if (layout) layout_unpack(user, layout, count, packed, count * size);
@@ -67,10 +77,12 @@ static bool move_packed(MPI_Datatype type, char *user, size_t count, char *packe
     int position = 0, bytes = (int)(count * size);
     if (count * size > INT32_MAX) return false;
     return (pack ? PMPI_Pack(user, (int)count, type, packed, bytes, &position, MPI_COMM_SELF)
-                 : PMPI_Unpack(packed, bytes, &position, user, (int)count, type, MPI_COMM_SELF)) == MPI_SUCCESS;
+                 : PMPI_Unpack(packed, bytes, &position, user, (int)count, type, MPI_COMM_SELF)) ==
+           MPI_SUCCESS;
 }
 
-static void combine_packed(const struct reduction *reduction, const char *in, char *inout, size_t count) {
+static void combine_packed(const struct reduction *reduction, const char *in, char *inout,
+                           size_t count) {
     const struct operation *operation = reduction->state;
     size_t bytes = reduction->bytes;
     charge_combine(count * bytes);
@@ -79,7 +91,8 @@ static void combine_packed(const struct reduction *reduction, const char *in, ch
         char *left = (char *)(uintptr_t)in + done * bytes, *right = inout + done * bytes;
         move_packed(operation->type, operation->in, now, left, bytes, false, false);
         move_packed(operation->type, operation->inout, now, right, bytes, false, false);
-        PMPI_Reduce_local(operation->in, operation->inout, (int)now, operation->type, operation->op);
+        PMPI_Reduce_local(operation->in, operation->inout, (int)now, operation->type,
+                          operation->op);
         move_packed(operation->type, operation->inout, now, right, bytes, true, false);
     }
 }
@@ -94,7 +107,8 @@ static size_t reduction_span_of(const struct elements *elements, size_t count) {
 static bool operation_unpacks(struct operation *operation, const struct elements *elements) {
     operation->strip = strip_bytes / elements->size + 1;
     size_t span = (reduction_span_of(elements, operation->strip) + 63) / 64 * 64;
-    ptrdiff_t before = elements->extent < 0 ? (ptrdiff_t)(operation->strip - 1) * elements->extent : 0;
+    ptrdiff_t before =
+        elements->extent < 0 ? (ptrdiff_t)(operation->strip - 1) * elements->extent : 0;
     operation->memory = malloc(2 * span);
     if (!operation->memory) return false;
     memset(operation->memory, 0, 2 * span);
@@ -112,7 +126,8 @@ struct scratch {
 static size_t line_up(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /* Memory for a vector, for the results, and for as many of these, packed. */
-static bool scratch_get(struct scratch *scratch, char *stack, size_t sent, size_t received, size_t extent, size_t size) {
+static bool scratch_get(struct scratch *scratch, char *stack, size_t sent, size_t received,
+                        size_t extent, size_t size) {
     size_t send = line_up(sent * extent), recv = line_up(received * extent);
     size_t all = send + recv + (sent > received ? sent : received) * size;
     scratch->memory = all > stack_bytes ? malloc(all) : NULL;
@@ -139,10 +154,12 @@ static bool bring(const struct task *task, const struct scratch *scratch, const 
     size_t count = task->reduction.count;
     char *from = (char *)(uintptr_t)user;
     MPI_Datatype type = task->operation.type;
-    if (elements->mingled) return move_packed(type, from, count, scratch->send, elements->size, true, task->device);
+    if (elements->mingled)
+        return move_packed(type, from, count, scratch->send, elements->size, true, task->device);
     if (!task->device) {
         /* Nothing before the first one's data, nor behind the last one's. */
-        memcpy(scratch->send + elements->low, user + elements->low, reduction_span_of(elements, count));
+        memcpy(scratch->send + elements->low, user + elements->low,
+               reduction_span_of(elements, count));
         return true;
     }
     return move_packed(type, from, count, scratch->packed, elements->size, true, true) &&
@@ -155,7 +172,8 @@ static bool bring_back(const struct task *task, const struct scratch *scratch, c
     const struct elements *elements = &task->elements;
     size_t count = task->received;
     MPI_Datatype type = task->operation.type;
-    if (elements->mingled) return move_packed(type, user, count, scratch->recv, elements->size, false, task->device);
+    if (elements->mingled)
+        return move_packed(type, user, count, scratch->recv, elements->size, false, task->device);
     const struct layout *layout = task->device ? NULL : layout_of(type);
     if (layout) layout_copy(user, layout, count, scratch->recv, layout, count, &plain);
     if (layout) return true;
@@ -169,13 +187,15 @@ static bool is_silent(const struct plan *plan) {
     return code->loose && code->where != BY_MESSAGES;
 }
 
-static struct answer run_scratch(struct task *task, struct team *team, const struct plan *plan, struct call *call, bool *left) {
+static struct answer run_scratch(struct task *task, struct team *team, const struct plan *plan,
+                                 struct call *call, bool *left) {
     _Alignas(64) char stack[stack_bytes];
     struct scratch scratch = {0};
     struct call user = *call;
     const struct elements *elements = &task->elements;
     size_t count = task->reduction.count;
-    bool fine = scratch_get(&scratch, stack, count, task->received, task->reduction.bytes, elements->size);
+    bool fine =
+        scratch_get(&scratch, stack, count, task->received, task->reduction.bytes, elements->size);
     if (fine && elements->mingled) fine = operation_unpacks(&task->operation, elements);
     if (fine && !call->trouble) fine = bring(task, &scratch, user.send);
     if (!fine) call->trouble |= NO_MEMORY;
@@ -185,17 +205,20 @@ static struct answer run_scratch(struct task *task, struct team *team, const str
     if (fine || !is_silent(plan)) {
         enum outcome outcome = plan->algorithm->code->run(team, call, &plan->arguments);
         *left = outcome == LEFT;
-        fine = *left || (outcome != FAILED && (task->received == 0 || bring_back(task, &scratch, user.recv)));
+        fine = *left || (outcome != FAILED &&
+                         (task->received == 0 || bring_back(task, &scratch, user.recv)));
     }
     free(task->operation.memory);
     free(scratch.memory);
     return fine ? returns(MPI_SUCCESS) : fails(blocks_cut ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
 }
 
-HOT static struct answer run_straight(struct team *team, const struct plan *plan, const struct call *call, bool *left) {
+HOT static struct answer run_straight(struct team *team, const struct plan *plan,
+                                      const struct call *call, bool *left) {
     enum outcome outcome = plan->algorithm->code->run(team, call, &plan->arguments);
     *left = outcome == LEFT;
-    return outcome == FAILED ? fails(blocks_cut ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER) : returns(MPI_SUCCESS);
+    return outcome == FAILED ? fails(blocks_cut ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER)
+                             : returns(MPI_SUCCESS);
 }
 
 /* Only mortar combines packed elements. The same on all ranks. */
@@ -207,22 +230,25 @@ static bool too_foreign(const struct elements *elements, const struct plan *plan
 /* What could go wrong is not begun. The same on all ranks. */
 static bool too_loose(const struct task *task, const struct plan *plan) {
     const struct elements *elements = &task->elements;
-    size_t bytes = 2 * line_up(task->reduction.count * task->reduction.bytes) + task->reduction.count * elements->size;
+    size_t bytes = 2 * line_up(task->reduction.count * task->reduction.bytes) +
+                   task->reduction.count * elements->size;
     return is_silent(plan) && elements->gaps && (elements->mingled || bytes > stack_bytes);
 }
 
-HOT static struct answer reduction_run(const struct request *r, struct team *team, struct plan **plan, const struct shape *shape) {
+HOT static struct answer reduction_run(const struct request *r, struct team *team,
+                                       struct plan **plan, const struct shape *shape) {
     struct task task = {.operation = {.type = r->recv.type, .op = r->op}};
     const struct elements *elements = &task.elements;
     elements_of(r->recv.type, r->op, &task.elements);
-    task.reduction = (struct reduction){.combine = elements->mingled ? combine_packed : reduction_combine,
-                                        .state = &task.operation,
-                                        .bytes = elements->mingled ? elements->size : (size_t)elements->extent,
-                                        .count = vector_count(r, team->p),
-                                        .commutes = team->figures.domains > 1 && commutes(r->op),
-                                        .any_order = any_order(team, r->op),
-                                        .counts = r->recv.counts,
-                                        .count_width = entry_width(r)};
+    task.reduction =
+        (struct reduction){.combine = elements->mingled ? combine_packed : reduction_combine,
+                           .state = &task.operation,
+                           .bytes = elements->mingled ? elements->size : (size_t)elements->extent,
+                           .count = vector_count(r, team->p),
+                           .commutes = team->figures.domains > 1 && commutes(r->op),
+                           .any_order = any_order(team, r->op),
+                           .counts = r->recv.counts,
+                           .count_width = entry_width(r)};
     char *recv = (char *)(uintptr_t)r->recv.buffer;
     bool root = r->collective != COLL_reduce || team->me == r->root;
     /* The same buffer twice is wrong, but some programs get away with it. */
@@ -240,7 +266,8 @@ HOT static struct answer reduction_run(const struct request *r, struct team *tea
     bool left = too_loose(&task, *plan) || (!near && too_foreign(elements, *plan));
     blocks_cut = false;
     struct answer answer = {0};
-    if (!left && (elements->gaps || task.device)) answer = run_scratch(&task, team, *plan, &call, &left);
+    if (!left && (elements->gaps || task.device))
+        answer = run_scratch(&task, team, *plan, &call, &left);
     else if (!left) answer = run_straight(team, *plan, &call, &left);
     if (!left) return answer;
     answer = returns(r->native(r));
@@ -248,4 +275,5 @@ HOT static struct answer reduction_run(const struct request *r, struct team *tea
     return answer;
 }
 
-const struct family family_reduction = {.look = reduction_look, .agree = reduction_agree, .run = reduction_run};
+const struct family family_reduction = {
+    .look = reduction_look, .agree = reduction_agree, .run = reduction_run};

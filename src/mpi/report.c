@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report - what ran, per collective, communicator size and plan; gathered on rank 0. Each rank keeps records of its teams; records
- * of several ranks with the same key are merged. */
+/* report - what ran, per collective, communicator size and plan; gathered on rank 0. Each rank
+ * keeps records of its teams; records of several ranks with the same key are merged. */
 #include "mpi/report.h"
 
 #include <errno.h>
@@ -14,7 +14,8 @@ enum { most_records = 4096 };
 struct book {
     int count;
     struct record *records; /* [most_records] */
-    struct lateness **late; /* [most_records][ranks of the world], with all ranks' seconds; NULL where nobody was late */
+    /* [most_records][ranks of the world], with all ranks' seconds; NULL where nobody was late. */
+    struct lateness **late;
 };
 static struct book dead; /* of teams that are gone */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -43,15 +44,17 @@ static void book_close(struct book *book) {
 }
 
 static bool book_open(struct book *book) {
-    *book = (struct book){.records = calloc(most_records, sizeof *book->records), .late = calloc(most_records, sizeof *book->late)};
+    *book = (struct book){.records = calloc(most_records, sizeof *book->records),
+                          .late = calloc(most_records, sizeof *book->late)};
     if (book->records && book->late) return true;
     book_close(book);
     return false;
 }
 
 static bool same_key(const struct record *a, const struct record *b) {
-    return a->ranks == b->ranks && a->size_class == b->size_class && a->domains == b->domains && a->nodes == b->nodes &&
-           a->fullest == b->fullest && strcmp(a->collective, b->collective) == 0 && strcmp(a->plan, b->plan) == 0 &&
+    return a->ranks == b->ranks && a->size_class == b->size_class && a->domains == b->domains &&
+           a->nodes == b->nodes && a->fullest == b->fullest &&
+           strcmp(a->collective, b->collective) == 0 && strcmp(a->plan, b->plan) == 0 &&
            strcmp(a->reason, b->reason) == 0 && strcmp(a->source, b->source) == 0;
 }
 
@@ -61,15 +64,18 @@ static void take_seconds(struct record *to, const struct record *from) {
     to->inside_seconds = from->inside_seconds;
 }
 
-/* One rank's records add up; between ranks, calls are those of the rank that has most, and so are seconds, with what they consist
- * of; bytes are the sum. Setting a team up counts as the rank that came last saw it: the others' time is mostly waiting for that
- * one. */
+/* One rank's records add up; between ranks, calls are those of the rank that has most, and so are
+ * seconds, with what they consist of; bytes are the sum. Setting a team up counts as the rank that
+ * came last saw it: the others' time is mostly waiting for that one. */
 static void merge(struct record *to, const struct record *from, bool same_rank) {
     to->bytes += from->bytes;
     to->traffic.messages += from->traffic.messages, to->traffic.bytes += from->traffic.bytes;
-    to->traffic.far_messages += from->traffic.far_messages, to->traffic.far_bytes += from->traffic.far_bytes;
-    if (from->evidence.native_seconds > 0 && (to->evidence.native_seconds <= 0 || from->evidence.pairs > to->evidence.pairs))
-        to->evidence = from->evidence; /* of several communicators of this size: the one that knows most */
+    to->traffic.far_messages += from->traffic.far_messages,
+        to->traffic.far_bytes += from->traffic.far_bytes;
+    if (from->evidence.native_seconds > 0 &&
+        (to->evidence.native_seconds <= 0 || from->evidence.pairs > to->evidence.pairs))
+        /* Of several communicators of this size: the one that knows most. */
+        to->evidence = from->evidence;
     if (same_rank) {
         to->calls += from->calls, to->seconds += from->seconds;
         to->late_seconds += from->late_seconds, to->inside_seconds += from->inside_seconds;
@@ -77,7 +83,8 @@ static void merge(struct record *to, const struct record *from, bool same_rank) 
     }
     to->members += from->members;
     if (from->calls > to->calls) to->calls = from->calls;
-    if (*to->plan ? from->seconds > to->seconds : from->seconds < to->seconds) take_seconds(to, from);
+    if (*to->plan ? from->seconds > to->seconds : from->seconds < to->seconds)
+        take_seconds(to, from);
 }
 
 /* Returns where it went; -1: no room. */
@@ -90,10 +97,13 @@ static int report_add(struct book *book, const struct record *record, bool same_
     return i;
 }
 
-/* A rank of the world, and what others waited for it. Seconds are added; times are counted as calls are. */
-static void add_late(struct book *book, int record, int rank, struct lateness late, bool same_rank) {
+/* A rank of the world, and what others waited for it. Seconds are added; times are counted as calls
+ * are. */
+static void add_late(struct book *book, int record, int rank, struct lateness late,
+                     bool same_rank) {
     int ranks = world_size();
-    if (record < 0 || rank >= ranks || late.times == 0) return; /* of another world, that was spawned */
+    /* Of another world, that was spawned. */
+    if (record < 0 || rank >= ranks || late.times == 0) return;
     if (!book->late[record]) book->late[record] = calloc((size_t)ranks, sizeof **book->late);
     if (!book->late[record]) return;
     struct lateness *to = &book->late[record][rank];
@@ -104,7 +114,8 @@ static void add_late(struct book *book, int record, int rank, struct lateness la
 
 /* ---- this rank's ---- */
 
-static void add_plan(const struct team *team, const struct plan *plan, const struct evidence *evidence) {
+static void add_plan(const struct team *team, const struct plan *plan,
+                     const struct evidence *evidence) {
     const struct tally *tally = &plan->tally;
     bool known = report_wanted() && plan->algorithm->code->run;
     struct record record = {.ranks = team->p,
@@ -125,7 +136,8 @@ static void add_plan(const struct team *team, const struct plan *plan, const str
     snprintf(record.plan, sizeof record.plan, "%s", plan->text);
     snprintf(record.reason, sizeof record.reason, "%s", plan->reason ? plan->reason : "");
     int at = report_add(gathering, &record, true);
-    for (int r = 0; tally->late && r < team->p; r++) add_late(gathering, at, team->world[r], tally->late[r], true);
+    for (int r = 0; tally->late && r < team->p; r++)
+        add_late(gathering, at, team->world[r], tally->late[r], true);
 }
 
 static void add_team(struct team *team) {
@@ -156,7 +168,8 @@ static bool own_book(struct book *own) {
     pthread_mutex_lock(&lock);
     for (int i = 0; i < dead.count; i++) {
         int at = report_add(own, &dead.records[i], true);
-        for (int r = 0; dead.late[i] && r < world_size(); r++) add_late(own, at, r, dead.late[i][r], true);
+        for (int r = 0; dead.late[i] && r < world_size(); r++)
+            add_late(own, at, r, dead.late[i][r], true);
     }
     gathering = own;
     teams_visit(add_team);
@@ -180,13 +193,15 @@ static void send_book(const struct book *own, MPI_Comm comm) {
     count = 0;
     for (int i = 0; parcels && i < own->count; i++)
         for (int r = 0; own->late[i] && r < ranks; r++)
-            if (own->late[i][r].times > 0) parcels[count++] = (struct parcel){i, r, own->late[i][r]};
+            if (own->late[i][r].times > 0)
+                parcels[count++] = (struct parcel){i, r, own->late[i][r]};
     PMPI_Send(own->records, own->count * (int)sizeof *own->records, MPI_BYTE, 0, 0, comm);
     PMPI_Send(parcels, count * (int)sizeof *parcels, MPI_BYTE, 0, 0, comm);
     free(parcels);
 }
 
-/* The next message from a rank, which the caller frees. NULL: no memory; the message is received all the same. */
+/* The next message from a rank, which the caller frees. NULL: no memory; the message is received
+ * all the same. */
 static void *receive(int rank, MPI_Comm comm, int *bytes) {
     MPI_Status status;
     PMPI_Probe(rank, 0, comm, &status);
@@ -210,8 +225,9 @@ static void receive_book(struct book *own, int rank, MPI_Comm comm) {
     free(records);
 }
 
-/* A rank stands out when the ranks waited for it at least half as long again as they would for each if all were late alike, and at
- * least a tenth of the time. Those go into the record, the one that cost most first. */
+/* A rank stands out when the ranks waited for it at least half as long again as they would for each
+ * if all were late alike, and at least a tenth of the time. Those go into the record, the one that
+ * cost most first. */
 static void name_late(struct record *record, const struct lateness *late, int ranks) {
     double all = 0, least = 1.5 / record->members > 0.1 ? 1.5 / record->members : 0.1;
     for (int r = 0; r < ranks; r++) all += late[r].seconds;
@@ -221,7 +237,9 @@ static void name_late(struct record *record, const struct lateness *late, int ra
         int at = record->late_count < most_late ? record->late_count++ : most_late;
         for (; at > 0 && record->late[at - 1].share < share; at--)
             if (at < most_late) record->late[at] = record->late[at - 1];
-        if (at < most_late) record->late[at] = (struct late_rank){r, late[r].times, late[r].seconds / (record->ranks - 1), share};
+        if (at < most_late)
+            record->late[at] =
+                (struct late_rank){r, late[r].times, late[r].seconds / (record->ranks - 1), share};
     }
 }
 

@@ -17,20 +17,24 @@ struct record {
     struct traffic traffic; /* of all ranks */
     /* All of the one rank that spent most. */
     double seconds;
-    double late_seconds;   /* of them, waiting for ranks that had not entered the call; negative: not known */
+    /* Of them, waiting for ranks that had not entered the call; negative: not known. */
+    double late_seconds;
     double inside_seconds; /* and waiting for peers to do their part */
     /* The ranks that were waited for most, as far as they stand out. */
     int32_t late_count;
     struct late_rank {
-        int32_t rank;   /* in MPI_COMM_WORLD */
-        uint64_t times; /* calls in which a rank waited for it, of the rank that did so most often */
-        double seconds; /* how long each of its communicator's other ranks waited for it in all, as a mean */
-        double share;   /* of all that all ranks waited in such calls */
+        int32_t rank; /* in MPI_COMM_WORLD */
+        /* Calls in which a rank waited for it, of the rank that did so most often. */
+        uint64_t times;
+        /* How long each of its communicator's other ranks waited for it in all, as a mean. */
+        double seconds;
+        double share; /* of all that all ranks waited in such calls */
     } late[most_late];
     struct evidence evidence; /* native_seconds 0: none */
 };
 
-/* The records of all ranks, merged, on rank 0 of the world, which frees them; NULL elsewhere. 0 or -errno. Collective. */
+/* The records of all ranks, merged, on rank 0 of the world, which frees them; NULL elsewhere. 0 or
+ * -errno. Collective. */
 int report_gather(struct record **records, int *count, int *ranks);
 
 #endif

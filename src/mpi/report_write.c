@@ -44,7 +44,9 @@ static uint64_t report_write_first_of(const struct record *record) {
     return record->size_class == 0 ? 0 : 1ull << (record->size_class - 1);
 }
 static uint64_t last_of(const struct record *record) {
-    return record->size_class == 0 ? 0 : record->size_class == 64 ? UINT64_MAX : (1ull << record->size_class) - 1;
+    return record->size_class == 0    ? 0
+           : record->size_class == 64 ? UINT64_MAX
+                                      : (1ull << record->size_class) - 1;
 }
 
 /* Without waiting for ranks that had not entered. */
@@ -52,8 +54,10 @@ static double moving_seconds(const struct record *r) { return r->seconds - r->la
 
 static void json_evidence(FILE *out, const struct evidence *e) {
     if (e->native_seconds <= 0) return;
-    fprintf(out, ", \"call_seconds\": %.6g, \"native_call_seconds\": %.6g, \"gain\": %.4g, \"pairs\": %d", e->seconds,
-            e->native_seconds, e->gain, e->pairs);
+    fprintf(
+        out,
+        ", \"call_seconds\": %.6g, \"native_call_seconds\": %.6g, \"gain\": %.4g, \"pairs\": %d",
+        e->seconds, e->native_seconds, e->gain, e->pairs);
     if (e->pairs > 0) fprintf(out, ", \"gain_interval\": [%.4g, %.4g]", e->low, e->high);
     if (!*e->better) return;
     fprintf(out, ", \"better_seconds\": %.6g, \"better\": ", e->better_seconds);
@@ -63,15 +67,19 @@ static void json_evidence(FILE *out, const struct evidence *e) {
 static void json_waits(FILE *out, const struct record *r) {
     const char *comma = "";
     if (r->late_seconds < 0) {
-        fputs(", \"waiting_seconds\": null, \"moving_seconds\": null, \"inside_seconds\": null, \"late\": []", out);
+        fputs(
+            ", \"waiting_seconds\": null, \"moving_seconds\": null, \"inside_seconds\": null, \"late\": []",
+            out);
         return;
     }
-    fprintf(out, ", \"waiting_seconds\": %.6g, \"moving_seconds\": %.6g, \"inside_seconds\": %.6g, \"late\": [", r->late_seconds,
-            moving_seconds(r), r->inside_seconds);
+    fprintf(
+        out,
+        ", \"waiting_seconds\": %.6g, \"moving_seconds\": %.6g, \"inside_seconds\": %.6g, \"late\": [",
+        r->late_seconds, moving_seconds(r), r->inside_seconds);
     for (int i = 0; i < r->late_count; i++) {
         const struct late_rank *late = &r->late[i];
-        fprintf(out, "%s{\"rank\": %d, \"times\": %llu, \"seconds\": %.6g, \"share\": %.4g}", comma, late->rank,
-                (unsigned long long)late->times, late->seconds, late->share);
+        fprintf(out, "%s{\"rank\": %d, \"times\": %llu, \"seconds\": %.6g, \"share\": %.4g}", comma,
+                late->rank, (unsigned long long)late->times, late->seconds, late->share);
         comma = ", ";
     }
     fputc(']', out);
@@ -80,21 +88,25 @@ static void json_waits(FILE *out, const struct record *r) {
 static void json_traffic(FILE *out, const struct record *r) {
     const struct traffic *t = &r->traffic;
     if (r->nodes < 2 || strcmp(r->plan, "native") == 0) return;
-    fprintf(out, ", \"messages\": %llu, \"message_bytes\": %llu, \"far_messages\": %llu, \"far_bytes\": %llu",
-            (unsigned long long)t->messages, (unsigned long long)t->bytes, (unsigned long long)t->far_messages,
-            (unsigned long long)t->far_bytes);
+    fprintf(
+        out,
+        ", \"messages\": %llu, \"message_bytes\": %llu, \"far_messages\": %llu, \"far_bytes\": %llu",
+        (unsigned long long)t->messages, (unsigned long long)t->bytes,
+        (unsigned long long)t->far_messages, (unsigned long long)t->far_bytes);
 }
 
 static void json_record(FILE *out, const struct record *r) {
-    fprintf(out, "{\"collective\": \"%s\", \"ranks\": %d, \"nodes\": %d, \"plan\": ", r->collective, r->ranks, r->nodes);
+    fprintf(out, "{\"collective\": \"%s\", \"ranks\": %d, \"nodes\": %d, \"plan\": ", r->collective,
+            r->ranks, r->nodes);
     json_text(out, r->plan);
     fputs(", \"reason\": ", out);
     json_text(out, r->reason);
     fputs(", \"source\": ", out);
     json_text(out, r->source);
-    fprintf(out, ", \"from\": %llu, \"to\": %llu, \"calls\": %llu, \"bytes\": %llu, \"seconds\": %.6g",
-            (unsigned long long)report_write_first_of(r), (unsigned long long)last_of(r), (unsigned long long)r->calls,
-            (unsigned long long)r->bytes, r->seconds);
+    fprintf(out,
+            ", \"from\": %llu, \"to\": %llu, \"calls\": %llu, \"bytes\": %llu, \"seconds\": %.6g",
+            (unsigned long long)report_write_first_of(r), (unsigned long long)last_of(r),
+            (unsigned long long)r->calls, (unsigned long long)r->bytes, r->seconds);
     json_traffic(out, r);
     json_waits(out, r);
     json_evidence(out, &r->evidence);
@@ -120,9 +132,10 @@ static void print_json(FILE *out, const void *what) {
     for (int i = 0; i < count; i++) {
         const struct record *r = &records[i];
         if (*r->plan) continue;
-        fprintf(out, "%s\n  {\"ranks\": %d, \"nodes\": %d, \"fullest\": %d, \"domains\": %d, ", comma, r->ranks, r->nodes,
-                r->fullest, r->domains);
-        fprintf(out, "\"count\": %llu, \"setup_seconds\": %.6g, \"native\": ", (unsigned long long)r->calls, r->seconds);
+        fprintf(out, "%s\n  {\"ranks\": %d, \"nodes\": %d, \"fullest\": %d, \"domains\": %d, ",
+                comma, r->ranks, r->nodes, r->fullest, r->domains);
+        fprintf(out, "\"count\": %llu, \"setup_seconds\": %.6g, \"native\": ",
+                (unsigned long long)r->calls, r->seconds);
         json_text(out, r->reason);
         fputc('}', out);
         comma = ",";
@@ -140,12 +153,17 @@ static void print_json(FILE *out, const void *what) {
 }
 
 /* Calls whose ranks do not know each other's counts, and barriers. */
-static bool is_unsized(const struct record *record) { return record->size_class == 0 && strcmp(record->reason, "no bytes") != 0; }
+static bool is_unsized(const struct record *record) {
+    return record->size_class == 0 && strcmp(record->reason, "no bytes") != 0;
+}
 
 /* "8" or "4K", "1M" where it is a whole number of them. */
 static char *size_text(uint64_t bytes, char text[24]) {
     int unit = bytes && bytes % (1 << 20) == 0 ? 20 : bytes && bytes % (1 << 10) == 0 ? 10 : 0;
-    snprintf(text, 24, "%llu%s", (unsigned long long)(bytes >> unit), unit == 20 ? "M" : unit == 10 ? "K" : "");
+    snprintf(text, 24, "%llu%s", (unsigned long long)(bytes >> unit),
+             unit == 20   ? "M"
+             : unit == 10 ? "K"
+                          : "");
     return text;
 }
 
@@ -157,9 +175,11 @@ static void table_late(FILE *out, const struct record *r) {
         double each = late->seconds / (double)late->times;
         if (late->seconds < 0.1 * r->seconds) continue;
         char times[32] = "once";
-        if (late->times > 1) snprintf(times, sizeof times, "%llu times", (unsigned long long)late->times);
-        fprintf(out, "%s rank %d: %s %.3g %s (%.0f %%)", before, late->rank, times, each < 1e-3 ? each * 1e6 : each * 1e3,
-                each < 1e-3 ? "us" : "ms", late->share * 100);
+        if (late->times > 1)
+            snprintf(times, sizeof times, "%llu times", (unsigned long long)late->times);
+        fprintf(out, "%s rank %d: %s %.3g %s (%.0f %%)", before, late->rank, times,
+                each < 1e-3 ? each * 1e6 : each * 1e3, each < 1e-3 ? "us" : "ms",
+                late->share * 100);
         before = ",";
     }
     if (*before == ',') fputc('\n', out);
@@ -172,10 +192,12 @@ static void table_row(FILE *out, const struct record *r) {
     if (e->native_seconds > 0) snprintf(native, sizeof native, "%.4g", e->native_seconds * 1e6);
     if (e->pairs > 0) snprintf(gain, sizeof gain, "%.2f (%.2f-%.2f)", e->gain, e->low, e->high);
     else if (e->native_seconds > 0) snprintf(gain, sizeof gain, "about %.2g", e->gain);
-    fprintf(out, "%-20s %5d %8s %10llu %10.4g %10s %10.4g %10s %-17s  %s%s%s\n", r->collective, r->ranks,
-            is_unsized(r) ? "any" : strcat(size_text(report_write_first_of(r), size), "+"), (unsigned long long)r->calls,
-            r->seconds, waiting, r->calls ? r->seconds / (double)r->calls * 1e6 : 0, native, gain, r->plan, *r->reason ? ": " : "",
-            r->reason);
+    fprintf(out, "%-20s %5d %8s %10llu %10.4g %10s %10.4g %10s %-17s  %s%s%s\n", r->collective,
+            r->ranks,
+            is_unsized(r) ? "any" : strcat(size_text(report_write_first_of(r), size), "+"),
+            (unsigned long long)r->calls, r->seconds, waiting,
+            r->calls ? r->seconds / (double)r->calls * 1e6 : 0, native, gain, r->plan,
+            *r->reason ? ": " : "", r->reason);
     table_late(out, r);
     if (*e->better)
         fprintf(
@@ -188,16 +210,18 @@ static void print_table(FILE *out, const void *what) {
     const struct content *content = what;
     const struct record *records = content->records;
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    fprintf(out, "mortar %s on %s, %d ranks; shared heap: %s\n", MORTAR_VERSION, library_version(version), content->ranks,
-            heap_state());
-    fprintf(out, "%-20s %5s %8s %10s %10s %10s %10s %10s %-17s  %s\n", "collective", "ranks", "bytes", "calls", "seconds",
-            "waiting", "us/call", "native us", "gain (interval)", "plan");
+    fprintf(out, "mortar %s on %s, %d ranks; shared heap: %s\n", MORTAR_VERSION,
+            library_version(version), content->ranks, heap_state());
+    fprintf(out, "%-20s %5s %8s %10s %10s %10s %10s %10s %-17s  %s\n", "collective", "ranks",
+            "bytes", "calls", "seconds", "waiting", "us/call", "native us", "gain (interval)",
+            "plan");
     for (int i = 0; i < content->count; i++) {
         const struct record *r = &records[i];
         if (*r->plan) table_row(out, r);
         else if (!*r->reason)
-            fprintf(out, "%-20s %5d %8s %10llu %10.4g %10s %10s %10s %-17s  communicators set up%s\n", "-", r->ranks, "",
-                    (unsigned long long)r->calls, r->seconds, "", "", "", "",
+            fprintf(out,
+                    "%-20s %5d %8s %10llu %10.4g %10s %10s %10s %-17s  communicators set up%s\n",
+                    "-", r->ranks, "", (unsigned long long)r->calls, r->seconds, "", "", "", "",
                     r->nodes > 1     ? " over several nodes"
                     : r->domains > 1 ? " over several memory domains"
                                      : "");
@@ -213,8 +237,11 @@ static int write_report(const char *path, const struct content *content) {
         return -ENOENT;
     }
     int error = file_print(table ? print_table : print_json, content, &text, &bytes);
-    if (!error) error = table ? file_put(STDERR_FILENO, text, bytes) : file_write(path, text, bytes);
-    if (error) warn("the report cannot be written to %s: %s", table ? "standard error" : path, file_why(error));
+    if (!error)
+        error = table ? file_put(STDERR_FILENO, text, bytes) : file_write(path, text, bytes);
+    if (error)
+        warn("the report cannot be written to %s: %s", table ? "standard error" : path,
+             file_why(error));
     free(text);
     return error;
 }

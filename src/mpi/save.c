@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* save - MORTAR_TUNE_SAVE: what was measured while the program ran, as a tuning file for the next run. */
+/* save - MORTAR_TUNE_SAVE: what was measured while the program ran, as a tuning file for the next
+ * run. */
 #include "mpi/report.h"
 
 #include "tuning/tuning.h"
@@ -10,34 +11,39 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Was enough seen to believe it? Pairs of trials against the host MPI, or a plan that had to win some to run at all. */
+/* Was enough seen to believe it? Pairs of trials against the host MPI, or a plan that had to win
+ * some to run at all. */
 static bool believed(const struct record *r) {
-    if (!*r->plan || r->evidence.native_seconds <= 0 || r->size_class < 1 || r->size_class > 62) return false;
+    if (!*r->plan || r->evidence.native_seconds <= 0 || r->size_class < 1 || r->size_class > 62)
+        return false;
     return r->evidence.pairs > 0 || strcmp(r->source, "measured") == 0;
 }
 
-/* Calls are timed one by one or a few at a time, so there is no interval of the seconds; the gain has one where there are pairs. */
+/* Calls are timed one by one or a few at a time, so there is no interval of the seconds; the gain
+ * has one where there are pairs. */
 static struct tuning_entry as_entry(const struct record *r) {
     const struct evidence *e = &r->evidence;
-    struct tuning_entry entry = {.ranks = r->ranks,
-                                 .nodes = r->nodes,
-                                 .domains = r->domains,
-                                 .fullest = r->fullest,
-                                 .from = (size_t)1 << (r->size_class - 1),
-                                 .to = ((size_t)1 << r->size_class) - 1,
-                                 .seconds = e->seconds,
-                                 .interval = {e->seconds, e->seconds},
-                                 .native_seconds = e->native_seconds,
-                                 .gain = e->gain,
-                                 .gain_interval = {e->pairs ? e->low : e->gain, e->pairs ? e->high : e->gain},
-                                 .repetitions = e->pairs ? e->pairs : 1};
+    struct tuning_entry entry = {
+        .ranks = r->ranks,
+        .nodes = r->nodes,
+        .domains = r->domains,
+        .fullest = r->fullest,
+        .from = (size_t)1 << (r->size_class - 1),
+        .to = ((size_t)1 << r->size_class) - 1,
+        .seconds = e->seconds,
+        .interval = {e->seconds, e->seconds},
+        .native_seconds = e->native_seconds,
+        .gain = e->gain,
+        .gain_interval = {e->pairs ? e->low : e->gain, e->pairs ? e->high : e->gain},
+        .repetitions = e->pairs ? e->pairs : 1};
     snprintf(entry.collective, sizeof entry.collective, "%s", r->collective);
     snprintf(entry.buffers, sizeof entry.buffers, "%s", e->outside ? "outside" : "heap");
     snprintf(entry.plan, sizeof entry.plan, "%s", r->plan);
     if (!*e->better) return entry;
     snprintf(entry.plan, sizeof entry.plan, "%s", e->better);
     entry.seconds = entry.interval[0] = entry.interval[1] = e->better_seconds;
-    entry.gain = entry.gain_interval[0] = entry.gain_interval[1] = e->native_seconds / e->better_seconds;
+    entry.gain = entry.gain_interval[0] = entry.gain_interval[1] =
+        e->native_seconds / e->better_seconds;
     return entry;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* take - the life of a call: reentry guard, arguments, team, shape, plan; then its collective's family runs it, or the host MPI.
- * A native call may be over in 100 ns. So a team remembers, of each collective, the last call that was left to the host MPI, and as
- * long as the planner has said that it need not be asked, the next one that looks the same goes there at once. */
+/* take - the life of a call: reentry guard, arguments, team, shape, plan; then its collective's
+ * family runs it, or the host MPI. A native call may be over in 100 ns. So a team remembers, of
+ * each collective, the last call that was left to the host MPI, and as long as the planner has said
+ * that it need not be asked, the next one that looks the same goes there at once. */
 #include "mpi/calls.h"
 
 #include <stdlib.h>
@@ -15,7 +16,8 @@ struct shortcut {
     int root, counts; /* entries of the counts whose sum `count` is; 0: none */
     bool large, sent; /* sent: the send half has what tells the size */
     uint32_t changes; /* team_changes of then */
-    uint32_t *quiet;  /* calls to come that need not ask the planner; of all threads and calls of the class */
+    /* Calls to come that need not ask the planner; of all threads and calls of the class. */
+    uint32_t *quiet;
     struct last_call *last;
     uint64_t told; /* last->bytes of then */
     size_t bytes;
@@ -23,7 +25,8 @@ struct shortcut {
 };
 
 static const struct family *const families[COLLECTIVES] = {
-#define COLLECTIVE(name, symbol, sent, received, more, family, about) [COLL_##name] = &family_##family,
+#define COLLECTIVE(name, symbol, sent, received, more, family, about)                              \
+    [COLL_##name] = &family_##family,
 #include "coll/collectives.h"
 #undef COLLECTIVE
 };
@@ -40,7 +43,8 @@ HOT static void count(struct team *team, struct plan *plan, size_t bytes, double
     waits_end(team->node ? team->node : team);
 }
 
-static void count_traffic(struct traffic *sum, const struct traffic *before, const struct traffic *after) {
+static void count_traffic(struct traffic *sum, const struct traffic *before,
+                          const struct traffic *after) {
     sum->messages += after->messages - before->messages;
     sum->bytes += after->bytes - before->bytes;
     sum->far_messages += after->far_messages - before->far_messages;
@@ -49,10 +53,13 @@ static void count_traffic(struct traffic *sum, const struct traffic *before, con
 
 /* ---- what the other ranks of the node may look up, see reach/ledger.c ---- */
 
-HOT static struct ledger_entry entry_of_call(const struct common *common, const struct shape *shape) {
-    return (struct ledger_entry){.collective = (unsigned)common->collective & 31,
-                                 .size_class = shape->unsized ? 0 : (unsigned)class_of(shape->bytes) & 127,
-                                 .root = among(common->collective, ROOTED | BIT(reduce)) ? (unsigned)common->root & 0xfffff : 0};
+HOT static struct ledger_entry entry_of_call(const struct common *common,
+                                             const struct shape *shape) {
+    return (struct ledger_entry){
+        .collective = (unsigned)common->collective & 31,
+        .size_class = shape->unsized ? 0 : (unsigned)class_of(shape->bytes) & 127,
+        .root =
+            among(common->collective, ROOTED | BIT(reduce)) ? (unsigned)common->root & 0xfffff : 0};
 }
 
 /* ---- shortcuts ---- */
@@ -63,8 +70,8 @@ HOT static MPI_Count sum_of(const void *counts, int width, int entries) {
     return sum;
 }
 
-/* What the ranks know of the size counts for so many calls, then all look again: also where nobody has had a byte since they added
- * up (`sure`). Where nothing is known there is nothing to end. */
+/* What the ranks know of the size counts for so many calls, then all look again: also where nobody
+ * has had a byte since they added up (`sure`). Where nothing is known there is nothing to end. */
 HOT static inline bool still_counts(const struct last_call *last) {
     return last->left > 0 || (last->bytes == 0 && last->sure == 0);
 }
@@ -73,8 +80,9 @@ HOT static inline bool is_known(const struct shortcut *s, const struct request *
     if (!s->plan) return false;
     const struct half *half = s->sent ? &r->send : &r->recv;
     MPI_Count count = s->counts ? sum_of(half->counts, entry_width(r), s->counts) : half->count;
-    return s->count == count && s->type == half->type && s->op == r->op && s->root == r->root && s->large == r->large &&
-           s->changes == team_changes && s->last->bytes == s->told && still_counts(s->last) && *s->quiet > 0;
+    return s->count == count && s->type == half->type && s->op == r->op && s->root == r->root &&
+           s->large == r->large && s->changes == team_changes && s->last->bytes == s->told &&
+           still_counts(s->last) && *s->quiet > 0;
 }
 
 HOT static int run_known(const struct shortcut *s, struct team *team, const struct request *r) {
@@ -104,15 +112,16 @@ HOT static void forget(const struct request *r, struct team *team) {
     if (shortcuts) shortcuts[r->collective].plan = NULL;
 }
 
-/* After plan_for has said that the host MPI is to do it. Only what says the same on all ranks may be taken from a call that is not
- * looked at. */
-static void take_remember(const struct request *r, struct team *team, struct plan *plan, const struct shape *shape,
-                          struct ledger_entry entry) {
+/* After plan_for has said that the host MPI is to do it. Only what says the same on all ranks may
+ * be taken from a call that is not looked at. */
+static void take_remember(const struct request *r, struct team *team, struct plan *plan,
+                          const struct shape *shape, struct ledger_entry entry) {
     struct shortcut *s = report_wanted() ? NULL : shortcut_of(team, r->collective);
     uint32_t *quiet = s ? plan_quiet(team, shape) : NULL;
     bool sent = quiet && !team->why_native && is_told_by_send(r, team);
     const struct half *half = sent ? &r->send : &r->recv;
-    if (!quiet || *quiet == 0 || (!shape->unsized && half->type != s->predefined && !type_is_predefined(half->type))) {
+    if (!quiet || *quiet == 0 ||
+        (!shape->unsized && half->type != s->predefined && !type_is_predefined(half->type))) {
         forget(r, team);
         return;
     }
@@ -122,7 +131,8 @@ static void take_remember(const struct request *r, struct team *team, struct pla
                            .predefined = shape->unsized ? s->predefined : half->type,
                            .type = half->type,
                            .op = r->op,
-                           .count = summed ? sum_of(half->counts, entry_width(r), team->p) : half->count,
+                           .count =
+                               summed ? sum_of(half->counts, entry_width(r), team->p) : half->count,
                            .root = r->root,
                            .counts = summed ? team->p : 0,
                            .large = r->large,
@@ -137,10 +147,13 @@ static void take_remember(const struct request *r, struct team *team, struct pla
 
 /* ---- the life of a call ---- */
 
-/* *alone: the arguments are refused, by this rank's MPI library; to the others, and to the team, this was no call. */
-HOT __attribute__((noinline)) static struct answer dispatch(const struct request *r, struct inside *here, bool *alone) {
+/* *alone: the arguments are refused, by this rank's MPI library; to the others, and to the team,
+ * this was no call. */
+HOT __attribute__((noinline)) static struct answer dispatch(const struct request *r,
+                                                            struct inside *here, bool *alone) {
     const struct family *family = families[r->collective];
-    struct common common = {.collective = r->collective, .comm = r->comm, .root = r->root, .op = r->op};
+    struct common common = {
+        .collective = r->collective, .comm = r->comm, .root = r->root, .op = r->op};
     struct standing standing;
     struct team *team = team_known(r->comm);
     *alone = is_refused(r, team, &standing);
@@ -151,9 +164,11 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
     if (team->doubt.what) return given_up(r, &team->doubt);
     here->request = r, here->team = team;
     if (team->wire && family->tell) family->tell(r, &standing, team);
-    struct shape shape = {.collective = r->collective, .bytes = common.bytes, .rounds = common.rounds};
+    struct shape shape = {
+        .collective = r->collective, .bytes = common.bytes, .rounds = common.rounds};
     shape.unsized = among(r->collective, UNSIZED);
-    if (!team->why_native && family->agree && !family->agree(&common, team, &shape)) return returns(r->native(r));
+    if (!team->why_native && family->agree && !family->agree(&common, team, &shape))
+        return returns(r->native(r));
     struct ledger_entry entry = entry_of_call(&common, &shape);
     ledger_write(team->ledger, ++team->calls, entry);
     struct plan *plan = plan_for(team, &shape);
@@ -166,7 +181,8 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
     double start = plan->timed || report_wanted() ? clock_seconds() : 0;
     struct team *near = team->node ? team->node : team;
     if (report_wanted()) waits_begin(near, start);
-    struct answer answer = plan->algorithm->code->run ? family->run(r, team, &plan, &shape) : returns(r->native(r));
+    struct answer answer =
+        plan->algorithm->code->run ? family->run(r, team, &plan, &shape) : returns(r->native(r));
     if (team->wire) count_traffic(&plan->tally.traffic, &before, team->wire->traffic);
     count(team, plan, shape.bytes * (size_t)team->p, start);
     return answer;
@@ -174,15 +190,19 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
 
 /* ---- in and out ---- */
 
-/* An MPI library may implement one call by another: what comes from inside is native. Who leaves is not always seen: an error
- * handler, or a user's operation, may go by longjmp, and the mark stays behind. A mark that does not lie deeper in this stack than
- * the call that finds it, or whose seal is broken, is of a call that is over. The other way round nobody is misled: what is inside
- * finds the mark above itself and whole. An old mark may be whole by chance where it lies in a part of the stack that nobody has
- * written since; then this call is native, as all were before. So no such handler is called with a mark if that can be helped: what
- * the MPI library is to refuse it gets without one, and what is mortar's own error is told after leaving. */
+/* An MPI library may implement one call by another: what comes from inside is native. Who leaves is
+ * not always seen: an error handler, or a user's operation, may go by longjmp, and the mark stays
+ * behind. A mark that does not lie deeper in this stack than the call that finds it, or whose seal
+ * is broken, is of a call that is over. The other way round nobody is misled: what is inside finds
+ * the mark above itself and whole. An old mark may be whole by chance where it lies in a part of
+ * the stack that nobody has written since; then this call is native, as all were before. So no such
+ * handler is called with a mark if that can be helped: what the MPI library is to refuse it gets
+ * without one, and what is mortar's own error is told after leaving. */
 enum { deepest = 1 << 20 };
 
-static inline uintptr_t seal_of(const struct inside *there) { return (uintptr_t)there ^ (uintptr_t)0x9e3779b97f4a7c15u; }
+static inline uintptr_t seal_of(const struct inside *there) {
+    return (uintptr_t)there ^ (uintptr_t)0x9e3779b97f4a7c15u;
+}
 
 HOT struct inside *inside_now(void) {
     struct inside *there = this_thread.inside;
@@ -205,7 +225,8 @@ HOT void inside_end(struct inside *here) {
 }
 
 /* With a way out for a rank that waits in vain. */
-HOT __attribute__((noinline)) static struct answer venture(const struct request *r, struct inside *here, bool *alone) {
+HOT __attribute__((noinline)) static struct answer venture(const struct request *r,
+                                                           struct inside *here, bool *alone) {
     if (_setjmp(here->way_out) == 0) return dispatch(r, here, alone);
     *alone = false;
     return given_up(r, &here->team->doubt);
@@ -218,11 +239,14 @@ HOT static int take_enter(const struct request *r) {
     struct team *team = team_recent(r->comm);
     const struct shortcut *shortcuts = team ? team->shortcuts : NULL;
     bool known = shortcuts && is_known(&shortcuts[r->collective], r), alone = false;
-    struct answer answer = known ? returns(run_known(&shortcuts[r->collective], team, r)) : venture(r, &here, &alone);
+    struct answer answer =
+        known ? returns(run_known(&shortcuts[r->collective], team, r)) : venture(r, &here, &alone);
     inside_end(&here);
     if (alone) return r->native(r);
     if (answer.raise) PMPI_Comm_call_errhandler(r->comm, answer.error);
     return answer.error;
 }
 
-HOT int take(const struct request *r) { return r->large && !host.large ? narrowed(r, take_enter) : take_enter(r); }
+HOT int take(const struct request *r) {
+    return r->large && !host.large ? narrowed(r, take_enter) : take_enter(r);
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* types - facts about datatypes, and packing. What has no layout (compile.c) is packed with the host's own PMPI_Pack, so that any
- * type works and no gap byte is touched. */
+/* types - facts about datatypes, and packing. What has no layout (compile.c) is packed with the
+ * host's own PMPI_Pack, so that any type works and no gap byte is touched. */
 #include "mpi/calls.h"
 
 #include <errno.h>
@@ -10,20 +10,23 @@ HOT bool type_bytes(MPI_Datatype type, size_t *bytes) {
     if (type == MPI_BYTE || type == MPI_CHAR) return *bytes = 1, true;
     if (type == MPI_INT || type == MPI_FLOAT) return *bytes = 4, true;
     if (type == MPI_DOUBLE) return *bytes = 8, true;
-    if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return false;
+    if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0)
+        return false;
     *bytes = (size_t)size;
     return true;
 }
 
 HOT bool type_is_plain(MPI_Datatype type) {
-    return type == MPI_BYTE || type == MPI_CHAR || type == MPI_INT || type == MPI_FLOAT || type == MPI_DOUBLE || type == MPI_LONG ||
-           type == MPI_C_DOUBLE_COMPLEX || type == MPI_DOUBLE_PRECISION || type == MPI_INTEGER || type == MPI_DOUBLE_COMPLEX;
+    return type == MPI_BYTE || type == MPI_CHAR || type == MPI_INT || type == MPI_FLOAT ||
+           type == MPI_DOUBLE || type == MPI_LONG || type == MPI_C_DOUBLE_COMPLEX ||
+           type == MPI_DOUBLE_PRECISION || type == MPI_INTEGER || type == MPI_DOUBLE_COMPLEX;
 }
 
 bool type_is_predefined(MPI_Datatype type) {
     int integers, addresses, types, combiner;
     if (type == MPI_DATATYPE_NULL) return true;
-    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED;
+    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+           combiner == MPI_COMBINER_NAMED;
 }
 
 HOT bool type_is_run(MPI_Datatype type) {
@@ -44,9 +47,10 @@ bool can_pack(const struct typed *typed) {
     return type_bytes(typed->type, &bytes) && bytes <= INT32_MAX;
 }
 
-/* MPICH takes address 0 for a mistake, also where a type's displacements are addresses, from MPI_BOTTOM. Seen from another place
- * they are other displacements. */
-static int pack_from_bottom(MPI_Datatype type, int count, char *packed, int bytes, int *position, bool pack, MPI_Comm packer) {
+/* MPICH takes address 0 for a mistake, also where a type's displacements are addresses, from
+ * MPI_BOTTOM. Seen from another place they are other displacements. */
+static int pack_from_bottom(MPI_Datatype type, int count, char *packed, int bytes, int *position,
+                            bool pack, MPI_Comm packer) {
     static char place;
     MPI_Datatype seen;
     MPI_Aint away;
@@ -73,9 +77,10 @@ static int move_block(const struct typed *typed, char *user, char *packed, bool 
     MPI_Count most = size > 0 ? (1 << 30) / size : 1;
     if (most < 1) most = 1;
     for (MPI_Count done = 0; done < typed->count;) {
-        int now = (int)(typed->count - done < most ? typed->count - done : most), position = 0, bytes = (int)(now * size);
+        int now = (int)(typed->count - done < most ? typed->count - done : most), position = 0,
+            bytes = (int)(now * size);
         char *at = user + done * extent;
-        int error = !at    ? pack_from_bottom(typed->type, now, packed, bytes, &position, pack, packer)
+        int error = !at ? pack_from_bottom(typed->type, now, packed, bytes, &position, pack, packer)
                     : pack ? PMPI_Pack(at, now, typed->type, packed, bytes, &position, packer)
                            : PMPI_Unpack(packed, bytes, &position, at, now, typed->type, packer);
         if (error != MPI_SUCCESS || position != bytes) return -EIO;

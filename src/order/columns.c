@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order_columns - a worker empties its own send buffer into everybody's receive buffers, starting behind itself.
- * ramesh2024 section V-A (column order). In a bunch that is not square: column by column, cut into equal segments. */
+/* order_columns - a worker empties its own send buffer into everybody's receive buffers, starting
+ * behind itself. ramesh2024 section V-A (column order). In a bunch that is not square: column by
+ * column, cut into equal segments. */
 #include "order/order.h"
 
 void order_columns(const struct matrix *matrix, uint32_t worker, struct cell *cells);
@@ -9,6 +10,7 @@ void order_columns(const struct matrix *matrix, uint32_t worker, struct cell *ce
     uint64_t rows = rows_of(matrix), first = (uint64_t)matrix->p * worker;
     for (uint32_t k = 0; k < matrix->p; k++) {
         uint64_t column = (first + k) / rows, row = (first + k) % rows;
-        cells[k] = (struct cell){.source = (uint32_t)column, .dest = (uint32_t)((column + 1 + row) % rows)};
+        cells[k] = (struct cell){.source = (uint32_t)column,
+                                 .dest = (uint32_t)((column + 1 + row) % rows)};
     }
 }

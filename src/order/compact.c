@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order_compact - the Z-shaped curve of the smallest power of two that holds the matrix (row = dest, column = source), joined over
- * the cells that are not there, and cut into equal segments. Of a neighbourhood only the edges are there.
+/* order_compact - the Z-shaped curve of the smallest power of two that holds the matrix (row =
+ * dest, column = source), joined over the cells that are not there, and cut into equal segments. Of
+ * a neighbourhood only the edges are there.
  * li2018 section 3 (the compact curve of figure 7). Time O(p log p). */
 #include "order/order.h"
 
@@ -14,8 +15,10 @@ struct square {
 
 /* How many cells of the square are there. */
 static uint64_t compact_cells_of(const struct square *square, uint32_t rows, uint32_t columns) {
-    uint64_t high = square->row < rows ? rows - square->row : 0, wide = square->column < columns ? columns - square->column : 0;
-    return (high < square->side ? high : square->side) * (wide < square->side ? wide : square->side);
+    uint64_t high = square->row < rows ? rows - square->row : 0,
+             wide = square->column < columns ? columns - square->column : 0;
+    return (high < square->side ? high : square->side) *
+           (wide < square->side ? wide : square->side);
 }
 
 /* The cell with this number: down the quarters, past those that end before it. */
@@ -39,7 +42,8 @@ static struct cell compact_numbered(uint32_t rows, uint32_t columns, uint64_t nu
 
 void order_compact(const struct matrix *matrix, uint32_t worker, struct cell *cells) {
     uint64_t first = (uint64_t)matrix->p * worker;
-    for (uint32_t k = 0; k < matrix->p; k++) cells[k] = compact_numbered(rows_of(matrix), matrix->p, first + k);
+    for (uint32_t k = 0; k < matrix->p; k++)
+        cells[k] = compact_numbered(rows_of(matrix), matrix->p, first + k);
 }
 
 /* ---- edges ---- */
@@ -54,7 +58,8 @@ static uint64_t spread(uint64_t bits) {
 }
 
 static bool before(const struct edge *a, const struct edge *b) {
-    uint64_t at = spread(a->dest) << 1 | spread(a->source), bt = spread(b->dest) << 1 | spread(b->source);
+    uint64_t at = spread(a->dest) << 1 | spread(a->source),
+             bt = spread(b->dest) << 1 | spread(b->source);
     if (at != bt) return at < bt;
     return a->out != b->out ? a->out < b->out : a->in < b->in;
 }

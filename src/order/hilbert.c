@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order_hilbert - Hilbert's curve over the receive matrix (row = dest, column = source) from its upper left to its upper right
- * corner. Each worker takes a tile of the matrix and walks its cells in the order of the curve.
- * Tiles: ramesh2024 Algorithm 1 (get_bounds_hilbert), sqrt(p) rows, rounded up to a power of two, times p / rows columns, counted
- * from left to right. The r tiles side by side fill r receive buffers and belong to the r ranks that own them.
- * The paper stops at powers of two. For any p: r is the divisor that makes the tile most square; if even that is long and thin
- * (p prime, say), there are no tiles, and each worker takes a segment of p cells of the curve.
- * The curve on any rectangle (the idea is that of J. Cerveny's "gilbert"): it runs from one corner to the other end of one side.
- * A long rectangle is cut into two, one behind the other; any other into a leg up, a bridge across and a leg down, whose curves are
- * turned. Steps go to neighbouring cells if the legs have even length; only a rectangle with an odd side to run along and an even
+/* order_hilbert - Hilbert's curve over the receive matrix (row = dest, column = source) from its
+ * upper left to its upper right corner. Each worker takes a tile of the matrix and walks its cells
+ * in the order of the curve.
+ * Tiles: ramesh2024 Algorithm 1 (get_bounds_hilbert), sqrt(p) rows, rounded up to a power of two,
+ * times p / rows columns, counted from left to right. The r tiles side by side fill r receive
+ * buffers and belong to the r ranks that own them.
+ * The paper stops at powers of two. For any p: r is the divisor that makes the tile most square; if
+ * even that is long and thin (p prime, say), there are no tiles, and each worker takes a segment of
+ * p cells of the curve.
+ * The curve on any rectangle (the idea is that of J. Cerveny's "gilbert"): it runs from one corner
+ * to the other end of one side. A long rectangle is cut into two, one behind the other; any other
+ * into a leg up, a bridge across and a leg down, whose curves are turned. Steps go to neighbouring
+ * cells if the legs have even length; only a rectangle with an odd side to run along and an even
  * one across has a diagonal step. On a square of a power of two this is Hilbert's curve.
  * Time O(p): pieces that the part does not touch are skipped whole. */
 #include "order/order.h"
@@ -24,7 +28,8 @@ struct piece {
     int32_t length, width;              /* cells along and across */
 };
 
-/* The part that is wanted: cells of a window (ends excluded) and with numbers first .. end-1; and how far the walk has come. */
+/* The part that is wanted: cells of a window (ends excluded) and with numbers first .. end-1; and
+ * how far the walk has come. */
 struct part {
     int32_t top, bottom, left, right;
     uint64_t first, end, number;
@@ -38,12 +43,15 @@ static struct vector hilbert_at(const struct piece *piece, int32_t i, int32_t j)
 
 static struct vector back(struct vector step) { return (struct vector){-step.column, -step.row}; }
 
-static bool apart(int32_t a, int32_t b, int32_t low, int32_t high) { return (a < low && b < low) || (a >= high && b >= high); }
+static bool apart(int32_t a, int32_t b, int32_t low, int32_t high) {
+    return (a < low && b < low) || (a >= high && b >= high);
+}
 
 static bool outside(const struct piece *piece, const struct part *part) {
     uint64_t end = part->number + (uint64_t)piece->length * (uint64_t)piece->width;
     struct vector far = hilbert_at(piece, piece->length - 1, piece->width - 1);
-    return end <= part->first || part->number >= part->end || apart(piece->start.row, far.row, part->top, part->bottom) ||
+    return end <= part->first || part->number >= part->end ||
+           apart(piece->start.row, far.row, part->top, part->bottom) ||
            apart(piece->start.column, far.column, part->left, part->right);
 }
 
@@ -56,7 +64,8 @@ static void visit(struct piece piece, struct part *part) {
     if (outside(&piece, part)) {
         part->number += (uint64_t)length * (uint64_t)width;
     } else if (length == 1 && width == 1) {
-        *part->next++ = (struct cell){.source = (uint32_t)piece.start.column, .dest = (uint32_t)piece.start.row};
+        *part->next++ = (struct cell){.source = (uint32_t)piece.start.column,
+                                      .dest = (uint32_t)piece.start.row};
         part->number++;
     } else if (length == 1) {
         visit((struct piece){piece.start, across, along, width, 1}, part);
@@ -65,14 +74,18 @@ static void visit(struct piece piece, struct part *part) {
         visit((struct piece){hilbert_at(&piece, cut, 0), along, across, length - cut, width}, part);
     } else {
         visit((struct piece){piece.start, across, along, legs, length / 2}, part);
-        visit((struct piece){hilbert_at(&piece, 0, legs), along, across, length, width - legs}, part);
-        visit((struct piece){hilbert_at(&piece, length - 1, legs - 1), back(across), back(along), legs, length - length / 2}, part);
+        visit((struct piece){hilbert_at(&piece, 0, legs), along, across, length, width - legs},
+              part);
+        visit((struct piece){hilbert_at(&piece, length - 1, legs - 1), back(across), back(along),
+                             legs, length - length / 2},
+              part);
     }
 }
 
-/* The rows of a worker's tile of p cells in a matrix of rows x p; 0: no tile is good enough. A segment of the curve touches 2.4
- * sqrt(p) buffers on average and up to 3 sqrt(p) (counted for p = 9 .. 200); a tile touches height + width of them, which for one
- * four times as long as wide is 2.5 sqrt(p). */
+/* The rows of a worker's tile of p cells in a matrix of rows x p; 0: no tile is good enough. A
+ * segment of the curve touches 2.4 sqrt(p) buffers on average and up to 3 sqrt(p) (counted for p =
+ * 9 .. 200); a tile touches height + width of them, which for one four times as long as wide is 2.5
+ * sqrt(p). */
 static uint32_t tile_rows(uint32_t rows, uint32_t p) {
     uint32_t best = 0, longest = p + 1;
     for (uint32_t r = 1; r <= p && r <= rows; r++) {
@@ -89,7 +102,8 @@ void order_hilbert(const struct matrix *matrix, uint32_t worker, struct cell *ce
     struct vector right = {1, 0}, down = {0, 1}, corner = {0, 0};
     struct piece whole = {corner, right, down, (int32_t)p, (int32_t)rows};
     if (rows > p) whole = (struct piece){corner, down, right, (int32_t)rows, (int32_t)p};
-    struct part part = {.bottom = (int32_t)rows, .right = (int32_t)p, .end = (uint64_t)rows * p, .next = cells};
+    struct part part = {
+        .bottom = (int32_t)rows, .right = (int32_t)p, .end = (uint64_t)rows * p, .next = cells};
     if (high > 0) {
         uint32_t wide = p / high; /* and p / wide = high tiles side by side */
         part.top = (int32_t)(worker / high * high);

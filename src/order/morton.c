@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order_morton - the Z-shaped curve over the receive matrix (row = dest, column = source), cut into p segments of p cells.
- * li2018 sections 2.1-2.2: bit extraction where p is a power of two; else the recursion that halves the longer side, which is
- * the same curve at powers of two when a square is first cut into top and bottom, and does for bunches that are not square.
- * Time O(p) by bits, O(p log p) by recursion, once per communicator. */
+/* order_morton - the Z-shaped curve over the receive matrix (row = dest, column = source), cut into
+ * p segments of p cells. li2018 sections 2.1-2.2: bit extraction where p is a power of two; else
+ * the recursion that halves the longer side, which is the same curve at powers of two when a square
+ * is first cut into top and bottom, and does for bunches that are not square. Time O(p) by bits,
+ * O(p log p) by recursion, once per communicator. */
 #include "order/order.h"
 
 void order_morton(const struct matrix *matrix, uint32_t worker, struct cell *cells);
 
-/* The even bits of a code, packed: what the pext instruction does with the mask 0x5555..., without needing it. */
+/* The even bits of a code, packed: what the pext instruction does with the mask 0x5555..., without
+ * needing it. */
 static uint32_t even_bits(uint64_t code) {
     code &= 0x5555555555555555u;
     code = (code | code >> 1) & 0x3333333333333333u;
@@ -20,19 +22,24 @@ static uint32_t even_bits(uint64_t code) {
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-__attribute__((target("bmi2"))) static void by_pext(uint32_t p, uint64_t first, struct cell *cells) {
+__attribute__((target("bmi2"))) static void by_pext(uint32_t p, uint64_t first,
+                                                    struct cell *cells) {
     for (uint32_t k = 0; k < p; k++)
         cells[k] = (struct cell){.source = (uint32_t)_pext_u64(first + k, 0x5555555555555555u),
                                  .dest = (uint32_t)_pext_u64(first + k, 0xaaaaaaaaaaaaaaaau)};
 }
 static bool have_pext(void) { return __builtin_cpu_supports("bmi2"); }
 #else
-static void by_pext(uint32_t p, uint64_t first, struct cell *cells) { (void)p, (void)first, (void)cells; }
+static void by_pext(uint32_t p, uint64_t first, struct cell *cells) {
+    (void)p, (void)first, (void)cells;
+}
 static bool have_pext(void) { return false; }
 #endif
 
 static void by_bits(uint32_t p, uint64_t first, struct cell *cells) {
-    for (uint32_t k = 0; k < p; k++) cells[k] = (struct cell){.source = even_bits(first + k), .dest = even_bits((first + k) >> 1)};
+    for (uint32_t k = 0; k < p; k++)
+        cells[k] =
+            (struct cell){.source = even_bits(first + k), .dest = even_bits((first + k) >> 1)};
 }
 
 /* The cell with this number on the balanced curve: walk down the tree of halved rectangles. */

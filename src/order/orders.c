@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "order/order.h"
 
-#define ORDER(name, own_dest, nests, about) void order_##name(const struct matrix *matrix, uint32_t worker, struct cell *cells);
+#define ORDER(name, own_dest, nests, about)                                                        \
+    void order_##name(const struct matrix *matrix, uint32_t worker, struct cell *cells);
 #include "order/list.h"
 #undef ORDER
 

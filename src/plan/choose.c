@@ -1,35 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* choose - what to run when nobody said: the first of the candidates. Buffers out of reach have to be copied twice; from some size
- * on the host MPI, which may have the kernel copy once (CMA), does better. */
+/* choose - what to run when nobody said: the first of the candidates. Buffers out of reach have to
+ * be copied twice; from some size on the host MPI, which may have the kernel copy once (CMA), does
+ * better. */
 #include "plan/plan.h"
 
 #include "plan/learn.h"
 
-/* Xeon (Sapphire Rapids) virtual machine with 2 cores, 2026-11, `mortar bench alltoall --buffers stack`, Open MPI 4.1 with CMA:
- * staging loses above 8 KiB at 2 ranks, 16-32 KiB at 4, 64 KiB at 8 and more. */
-bool staging_pays(const struct figures *f, const struct shape *shape) { return shape->bytes < (size_t)(f->p < 8 ? f->p : 8) << 13; }
+/* Xeon (Sapphire Rapids) virtual machine with 2 cores, 2026-11, `mortar bench alltoall --buffers
+ * stack`, Open MPI 4.1 with CMA: staging loses above 8 KiB at 2 ranks, 16-32 KiB at 4, 64 KiB at 8
+ * and more. */
+bool staging_pays(const struct figures *f, const struct shape *shape) {
+    return shape->bytes < (size_t)(f->p < 8 ? f->p : 8) << 13;
+}
 
 static bool path_works(struct team *team) {
     bool works = false;
-    for (int path = 0; path < PATHS && !works; path++) works = paths[path].code->open && team_path(team, path) == 0;
+    for (int path = 0; path < PATHS && !works; path++)
+        works = paths[path].code->open && team_path(team, path) == 0;
     return works;
 }
 
-/* With buffers that are posted and that peers cannot reach, a plan that names a path needs one that works between these ranks. One
- * that names none stages; where no path works, the MPI library may yet have one. */
-static bool serves(struct team *team, const struct shape *shape, bool in_reach, const struct candidate *candidate) {
-    if (in_reach || team->figures.where != ON_NODE || !among(shape->collective, POSTED)) return true;
+/* With buffers that are posted and that peers cannot reach, a plan that names a path needs one that
+ * works between these ranks. One that names none stages; where no path works, the MPI library may
+ * yet have one. */
+static bool serves(struct team *team, const struct shape *shape, bool in_reach,
+                   const struct candidate *candidate) {
+    if (in_reach || team->figures.where != ON_NODE || !among(shape->collective, POSTED))
+        return true;
     if (candidate->path) return team_path(team, candidate->path) == 0;
     return staging_pays(&team->figures, shape) || path_works(team);
 }
 
-/* The usual network may be far from this one: where trials follow, the host MPI begins and the model's choice is a rival. */
+/* The usual network may be far from this one: where trials follow, the host MPI begins and the
+ * model's choice is a rival. */
 static bool begins_native(const struct figures *f) {
     enum learn_mode mode = learn_mode();
-    return f->where != ON_NODE && !f->network.measured && (mode == LEARN_WATCH || mode == LEARN_ONLINE);
+    return f->where != ON_NODE && !f->network.measured &&
+           (mode == LEARN_WATCH || mode == LEARN_ONLINE);
 }
 
-/* Blocks of any counts see to such buffers by themselves, but long ones go through the stage in rounds. */
+/* Blocks of any counts see to such buffers by themselves, but long ones go through the stage in
+ * rounds. */
 static bool host_copies_faster(const struct figures *f, const struct shape *shape, bool in_reach) {
     bool parts = is_vector(shape->collective) && !among(shape->collective, NEIGHBORS);
     return f->where == ON_NODE && !in_reach && parts && !f->shares && !staging_pays(f, shape);
@@ -47,6 +58,10 @@ void plan_choose(struct team *team, const struct shape *shape, bool in_reach, st
     plan_parse(text, plan, why, sizeof why);
     if (plan->algorithm->code->run) return;
     if (count == 1) plan->reason = "mortar has no algorithm for it";
-    else if (waits) plan->reason = "nobody has measured this network (mortar bench network): plans have to win trials first";
-    else plan->reason = "buffers outside the shared heap: the host MPI copies blocks of this size faster";
+    else if (waits)
+        plan->reason =
+            "nobody has measured this network (mortar bench network): plans have to win trials first";
+    else
+        plan->reason =
+            "buffers outside the shared heap: the host MPI copies blocks of this size faster";
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan - the plans of a team: per collective and power-of-two size class, made when first needed, collectively. */
+/* plan - the plans of a team: per collective and power-of-two size class, made when first needed,
+ * collectively. */
 #include "plan/plan.h"
 
 #include "plan/learn.h"
@@ -12,7 +13,8 @@
 
 enum { classes = 65, most_plans = 1024, most_learners = 256 };
 
-/* After a call whose buffers were out of reach, so many calls of its class are expected to be like it; then mortar looks again. */
+/* After a call whose buffers were out of reach, so many calls of its class are expected to be like
+ * it; then mortar looks again. */
 enum { detour_calls = 255 };
 
 /* What runs the calls of one class, with buffers in reach of the peers or not. */
@@ -29,8 +31,9 @@ struct class {
 };
 
 struct plans {
-    uint32_t generation;                            /* of the forced plan */
-    unsigned forced;                                /* the collectives that it does; the others are chosen as ever */
+    uint32_t generation; /* of the forced plan */
+    /* The collectives that it does; the others are chosen as ever. */
+    unsigned forced;
     struct class table[COLLECTIVES][2][2][classes]; /* [shape.ordered][shape.rounds] */
     int count, learners;
     struct plan entries[most_plans];
@@ -63,7 +66,8 @@ static struct plan forced_plan(void) {
     return plan;
 }
 
-/* The next name of a comma-separated list; false at its end. One that is too long is cut, and then no collective's. */
+/* The next name of a comma-separated list; false at its end. One that is too long is cut, and then
+ * no collective's. */
 static bool next_name(const char **list, char name[32]) {
     if (!**list) return false;
     size_t length = strcspn(*list, ",");
@@ -76,7 +80,8 @@ static bool next_name(const char **list, char name[32]) {
 static bool switched_off(enum collective collective) {
     const char *list = option_text(OPTION_OFF);
     for (char name[32]; next_name(&list, name);)
-        if (strcmp(name, collective_names[collective]) == 0 || strcmp(name, "all") == 0) return true;
+        if (strcmp(name, collective_names[collective]) == 0 || strcmp(name, "all") == 0)
+            return true;
     return false;
 }
 
@@ -84,24 +89,30 @@ bool plan_off_wrong(char name[32]) {
     const char *list = option_text(OPTION_OFF);
     while (next_name(&list, name)) {
         bool known = !*name || strcmp(name, "all") == 0;
-        for (int c = 0; c < COLLECTIVES; c++) known = known || strcmp(name, collective_names[c]) == 0;
+        for (int c = 0; c < COLLECTIVES; c++)
+            known = known || strcmp(name, collective_names[c]) == 0;
         if (!known) return true;
     }
     return false;
 }
 
 static void be_native(struct plan *plan, const char *reason) {
-    *plan = (struct plan){.algorithm = &algorithms[ALGORITHM_native], .text = "native", .reason = reason, .source = plan->source};
+    *plan = (struct plan){.algorithm = &algorithms[ALGORITHM_native],
+                          .text = "native",
+                          .reason = reason,
+                          .source = plan->source};
 }
 
 /* ---- the entries of a team ---- */
 
-static struct plan *plan_keep(struct plans *plans, const struct shape *shape, const struct plan *plan) {
+static struct plan *plan_keep(struct plans *plans, const struct shape *shape,
+                              const struct plan *plan) {
     int class = class_of(shape->bytes);
     for (int i = 0; i < plans->count; i++) {
         struct plan *entry = &plans->entries[i];
-        if (entry->collective == shape->collective && entry->size_class == class && entry->ordered == shape->ordered &&
-            entry->rounds == shape->rounds && strcmp(entry->text, plan->text) == 0 && entry->reason == plan->reason &&
+        if (entry->collective == shape->collective && entry->size_class == class &&
+            entry->ordered == shape->ordered && entry->rounds == shape->rounds &&
+            strcmp(entry->text, plan->text) == 0 && entry->reason == plan->reason &&
             entry->source == plan->source)
             return entry;
     }
@@ -122,7 +133,8 @@ static void free_plans(struct team *team) {
     free(plans);
 }
 
-/* A team's table; entry 0 is native, for when there is nothing better. On a team that is not native all ranks get one or none. */
+/* A team's table; entry 0 is native, for when there is nothing better. On a team that is not native
+ * all ranks get one or none. */
 HOT static struct plans *plans_of(struct team *team) {
     if (team->plans) return team->plans;
     struct plans *plans = calloc(1, sizeof *plans);
@@ -141,7 +153,9 @@ HOT static struct plans *plans_of(struct team *team) {
     return plans;
 }
 
-static bool is_forced(const struct plans *plans, const struct shape *shape) { return plans->forced >> shape->collective & 1; }
+static bool is_forced(const struct plans *plans, const struct shape *shape) {
+    return plans->forced >> shape->collective & 1;
+}
 
 static struct class *class_at(struct plans *plans, const struct shape *shape) {
     return &plans->table[shape->collective][shape->ordered][shape->rounds][class_of(shape->bytes)];
@@ -157,10 +171,12 @@ static bool plan_prepare(struct team *team, const struct shape *shape, struct pl
     return !code->prepare || code->prepare(team, &plan->arguments) == 0;
 }
 
-struct plan *plan_ready(struct team *team, const struct shape *shape, const char *text, const char *source, const char *reason) {
+struct plan *plan_ready(struct team *team, const struct shape *shape, const char *text,
+                        const char *source, const char *reason) {
     struct plan plan;
     char why[192];
-    if (plan_parse(text, &plan, why, sizeof why) != 0 || !plan_prepare(team, shape, &plan)) return NULL;
+    if (plan_parse(text, &plan, why, sizeof why) != 0 || !plan_prepare(team, shape, &plan))
+        return NULL;
     plan.source = source;
     plan.reason = reason;
     return plan_keep(team->plans, shape, &plan);
@@ -173,7 +189,8 @@ static const char *why_native(const struct team *team, const struct shape *shape
     return shape->bytes == 0 && !shape->unsized ? "no bytes" : NULL;
 }
 
-int plan_worth(struct team *team, const struct shape *shape, bool in_reach, char texts[][64], int most) {
+int plan_worth(struct team *team, const struct shape *shape, bool in_reach, char texts[][64],
+               int most) {
     struct plan choice = {.text = "native"};
     if (!plans_of(team)) return -ENOMEM;
     if (team->why_native) return snprintf(texts[0], sizeof texts[0], "native"), 1;
@@ -181,7 +198,8 @@ int plan_worth(struct team *team, const struct shape *shape, bool in_reach, char
     in_reach = in_reach && team->figures.shares;
     plan_choose(team, &calls.least, in_reach, &choice);
     plan_settle(&team->figures, &choice);
-    return plan_rivals(&team->figures, &calls.least, in_reach, choice.text, RIVALS_all, texts, most);
+    return plan_rivals(&team->figures, &calls.least, in_reach, choice.text, RIVALS_all, texts,
+                       most);
 }
 
 /* Collective, unless the team is native. */
@@ -194,27 +212,32 @@ static struct plan *resolve(struct team *team, const struct shape *shape, bool i
     if (why) be_native(&plan, why);
     bool filed = !why && !asked && plan_tuned(team, shape, in_reach && team->figures.shares, &plan);
     if (filed && plan.algorithm->code->run && !plan_prepare(team, shape, &plan)) filed = false;
-    if (!why && !asked && !filed) plan_choose(team, &calls.least, in_reach && team->figures.shares, &plan);
+    if (!why && !asked && !filed)
+        plan_choose(team, &calls.least, in_reach && team->figures.shares, &plan);
     plan.source = why ? NULL : asked ? "forced" : filed ? "file" : "model";
     if (!plan.algorithm->code->run) {
         if (!plan.reason) plan.reason = "asked for by MORTAR_PLAN";
     } else if (!filed && !plan_prepare(team, shape, &plan)) {
-        be_native(&plan, asked ? "the forced plan does not do this here" : "the plan could not be prepared");
+        be_native(&plan, asked ? "the forced plan does not do this here"
+                               : "the plan could not be prepared");
     }
     team->setup_seconds += clock_seconds() - start;
-    note("%s of %zu bytes on %d ranks%s: %s%s%s", collective_names[shape->collective], shape->bytes, team->p,
-         in_reach ? "" : ", buffers out of reach", plan.text, plan.reason ? ": " : "", plan.reason ? plan.reason : "");
+    note("%s of %zu bytes on %d ranks%s: %s%s%s", collective_names[shape->collective], shape->bytes,
+         team->p, in_reach ? "" : ", buffers out of reach", plan.text, plan.reason ? ": " : "",
+         plan.reason ? plan.reason : "");
     return plan_keep(team->plans, shape, &plan);
 }
 
 /* The class is met for the first time, with buffers of that kind. */
-static void plan_meet(struct team *team, const struct shape *shape, struct slot *slot, bool in_reach) {
+static void plan_meet(struct team *team, const struct shape *shape, struct slot *slot,
+                      bool in_reach) {
     struct plans *plans = team->plans;
     slot->plan = resolve(team, shape, in_reach);
     if (why_native(team, shape) || plans->learners == most_learners) return;
     struct learner *learner = &plans->learner[plans->learners];
     struct calls calls = calls_of(shape);
-    if (!learn_start(learner, team, &calls.least, in_reach && team->figures.shares, slot->plan)) return;
+    if (!learn_start(learner, team, &calls.least, in_reach && team->figures.shares, slot->plan))
+        return;
     slot->learner = learner;
     plans->learners++;
 }
@@ -233,7 +256,8 @@ static void look_at_forced(struct plans *plans, uint32_t now) {
 }
 
 HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
-    static struct plan native = {.algorithm = &algorithms[ALGORITHM_native], .text = "native", .reason = "out of memory"};
+    static struct plan native = {
+        .algorithm = &algorithms[ALGORITHM_native], .text = "native", .reason = "out of memory"};
     struct plans *plans = plans_of(team);
     if (!plans) return &native;
     uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
@@ -278,28 +302,35 @@ struct plan *plan_detour(struct team *team, const struct shape *shape) {
     spoil(class);
     struct slot *slot = &class->slots[1];
     enum path_id path = slot->plan ? slot->plan->arguments.path : PATH_stage;
-    if (path && !team_has_path(team, path)) *slot = (struct slot){0}; /* lost since: the class begins anew */
+    /* Lost since: the class begins anew. */
+    if (path && !team_has_path(team, path)) *slot = (struct slot){0};
     if (!slot->plan) plan_meet(team, shape, slot, false);
     class->detour = detour_calls;
     return slot->plan;
 }
 
-void plan_spoil(struct team *team, const struct shape *shape) { spoil(class_at(team->plans, shape)); }
+void plan_spoil(struct team *team, const struct shape *shape) {
+    spoil(class_at(team->plans, shape));
+}
 
 struct plan *plan_left(struct team *team, const struct shape *shape) {
     struct plan native = {0};
-    be_native(&native, "a rank could not take part (a buffer on a device or at MPI_BOTTOM, or no memory to pack into)");
+    be_native(
+        &native,
+        "a rank could not take part (a buffer on a device or at MPI_BOTTOM, or no memory to pack into)");
     plan_spoil(team, shape);
     return plan_keep(team->plans, shape, &native);
 }
 
-void plan_visit(struct team *team, void (*visit)(const struct team *, const struct plan *, const struct evidence *)) {
+void plan_visit(struct team *team,
+                void (*visit)(const struct team *, const struct plan *, const struct evidence *)) {
     struct plans *plans = team->plans;
     for (int i = 0; plans && i < plans->count; i++) {
         const struct plan *plan = &plans->entries[i];
         struct evidence evidence;
         bool known = false;
-        for (int l = 0; l < plans->learners && !known; l++) known = learn_evidence(&plans->learner[l], plan, &evidence);
+        for (int l = 0; l < plans->learners && !known; l++)
+            known = learn_evidence(&plans->learner[l], plan, &evidence);
         if (plan->tally.calls) visit(team, plan, known ? &evidence : NULL);
     }
 }

@@ -14,28 +14,33 @@ struct list {
 static void rivals_add(struct list *list, const char *text) {
     for (int i = 0; i < list->count; i++)
         if (strcmp(list->texts[i], text) == 0) return;
-    if (list->count < list->most) snprintf(list->texts[list->count++], sizeof *list->texts, "%s", text);
+    if (list->count < list->most)
+        snprintf(list->texts[list->count++], sizeof *list->texts, "%s", text);
 }
 
 /* Is a plan of the same algorithm among them, whatever its arguments? */
 static bool has_kin(const struct list *list, const char *name) {
     size_t length = strlen(name);
     for (int i = 0; i < list->count; i++)
-        if (strcspn(list->texts[i], "(") == length && memcmp(list->texts[i], name, length) == 0) return true;
+        if (strcspn(list->texts[i], "(") == length && memcmp(list->texts[i], name, length) == 0)
+            return true;
     return false;
 }
 
-/* On one node: what runs, with the simplest order and with other copiers; and, where ranks come at different times, calls that do
- * not hold them together, which win whatever the cost model says. With buffers out of reach every algorithm: how long the MPI
- * library, the kernel or a second copy take the model knows least. */
-static bool is_near_rival(const struct candidate *candidate, const struct list *list, bool in_reach) {
+/* On one node: what runs, with the simplest order and with other copiers; and, where ranks come at
+ * different times, calls that do not hold them together, which win whatever the cost model says.
+ * With buffers out of reach every algorithm: how long the MPI library, the kernel or a second copy
+ * take the model knows least. */
+static bool is_near_rival(const struct candidate *candidate, const struct list *list,
+                          bool in_reach) {
     if (candidate->variant == USUAL) return candidate->algorithm->code->loose || !in_reach;
-    bool runs = strcspn(list->texts[0], "(") == strlen(candidate->algorithm->name) && has_kin(list, candidate->algorithm->name);
+    bool runs = strcspn(list->texts[0], "(") == strlen(candidate->algorithm->name) &&
+                has_kin(list, candidate->algorithm->name);
     return runs && in_reach && (candidate->variant == SIMPLEST || candidate->variant == COPIED);
 }
 
-int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reach, const char *choice, enum rivals which,
-                char texts[][64], int most) {
+int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reach,
+                const char *choice, enum rivals which, char texts[][64], int most) {
     static const double most_times = 3; /* as long as the best, over a network that was measured */
     struct candidate candidates[most_candidates];
     struct list list = {texts, 0, most};
@@ -47,7 +52,8 @@ int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reac
         const struct candidate *candidate = &candidates[i];
         bool ordered = strstr(candidate->algorithm->takes, "order") && candidate->variant != COPIED;
         bool near = f->where == ON_NODE && is_near_rival(candidate, &list, in_reach);
-        /* Over several nodes the best plan of each algorithm: the model errs about algorithms more than about arguments. */
+        /* Over several nodes the best plan of each algorithm: the model errs about algorithms more
+         * than about arguments. */
         bool far = f->where != ON_NODE && candidate->seconds >= 0 && candidate->seconds <= limit &&
                    !has_kin(&list, candidate->algorithm->name);
         if (which == RIVALS_orders ? ordered : near || far) rivals_add(&list, candidate->text);

@@ -9,7 +9,8 @@ void tally_waits(struct tally *tally, const struct team *team) {
     if (!waits->on) return;
     tally->late_seconds += waits->late_seconds;
     tally->inside_seconds += waits->seconds - waits->late_seconds;
-    if (waits->late_count > 0 && !tally->late) tally->late = calloc((size_t)team->p, sizeof *tally->late);
+    if (waits->late_count > 0 && !tally->late)
+        tally->late = calloc((size_t)team->p, sizeof *tally->late);
     for (int i = 0; i < waits->late_count && tally->late; i++) {
         int rank = waits->late[i].rank;
         if (team->node) rank = rank_at(team->places, team->places->node_of[team->me], rank);

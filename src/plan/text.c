@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text - plans as text: name, or name(argument, ...). Each argument is recognised by what it is (an order's name, a kernel's name,
- * a number of bytes), so that arguments that keep their default can be left out. */
+/* text - plans as text: name, or name(argument, ...). Each argument is recognised by what it is (an
+ * order's name, a kernel's name, a number of bytes), so that arguments that keep their default can
+ * be left out. */
 #include "plan/plan.h"
 
 #include <errno.h>
@@ -29,7 +30,9 @@ static const struct algorithm *algorithm_named(const char *name) {
     return NULL;
 }
 
-static bool takes(const struct algorithm *algorithm, const char *what) { return strstr(algorithm->takes, what) != NULL; }
+static bool takes(const struct algorithm *algorithm, const char *what) {
+    return strstr(algorithm->takes, what) != NULL;
+}
 
 static int order_named(const char *name) {
     for (int o = 0; o < ORDERS; o++)
@@ -39,7 +42,8 @@ static int order_named(const char *name) {
 
 static int kernel_named(const char *name) {
     for (int k = 0; k < KERNELS; k++)
-        if (strcmp(kernels[k].name, name) == 0 && (!kernels[k].usable || kernels[k].usable())) return k;
+        if (strcmp(kernels[k].name, name) == 0 && (!kernels[k].usable || kernels[k].usable()))
+            return k;
     return -1;
 }
 
@@ -47,7 +51,8 @@ static int kernel_named(const char *name) {
 static bool read_order(const char *name, const char *inner, struct walk *walk) {
     int order = order_named(name), nested = *inner ? order_named(inner) : 0;
     if (order >= 0 && orders[order].nests && !*inner) nested = ORDER_morton;
-    if (order < 0 || nested < 0 || (*inner && !orders[order].nests) || orders[nested].nests) return false;
+    if (order < 0 || nested < 0 || (*inner && !orders[order].nests) || orders[nested].nests)
+        return false;
     *walk = (struct walk){(enum order_id)order, (enum order_id)nested};
     return true;
 }
@@ -62,12 +67,15 @@ static bool read_path(const char *name, const char *inner, enum path_id *path) {
     return false;
 }
 
-/* A kernel's name, or hybrid(bytes copied plainly before nt takes over), or hybrid, where plan_settle puts in the bytes. */
+/* A kernel's name, or hybrid(bytes copied plainly before nt takes over), or hybrid, where
+ * plan_settle puts in the bytes. */
 static bool read_kernel(const char *name, const char *inner, struct copier *copier) {
     int kernel = kernel_named(name);
     if (strcmp(name, "hybrid") == 0) {
         uint64_t bytes = HYBRID_START;
-        if ((*inner && parse_bytes(inner, &bytes) != 0) || bytes == 0 || !kernels[KERNEL_nt].usable()) return false;
+        if ((*inner && parse_bytes(inner, &bytes) != 0) || bytes == 0 ||
+            !kernels[KERNEL_nt].usable())
+            return false;
         *copier = (struct copier){.kernel = KERNEL_nt, .plain = bytes};
         return true;
     }
@@ -99,13 +107,16 @@ static const struct routine *keep_routine(const struct plan *plan) {
 }
 
 /* The first routine is for the lanes, the second for inside the nodes. */
-static bool read_routine(const char *text, const struct algorithm *outer, struct arguments *arguments) {
+static bool read_routine(const char *text, const struct algorithm *outer,
+                         struct arguments *arguments) {
     char why[192];
     struct plan plan;
     if (plan_parse(text, &plan, why, sizeof why) != 0) return false;
     bool local = plan.algorithm->code->run && plan.algorithm->code->where == ON_NODE;
     const struct routine **place = local ? &arguments->local : &arguments->inner;
-    if (!takes(outer, local ? "local" : "inner") || *place || plan.algorithm->code->where == OVER_NODES) return false;
+    if (!takes(outer, local ? "local" : "inner") || *place ||
+        plan.algorithm->code->where == OVER_NODES)
+        return false;
     return (*place = keep_routine(&plan)) != NULL;
 }
 
@@ -126,11 +137,14 @@ static bool argument(const char *text, const char *name, const char *inner, stru
         arguments->number = (unsigned)number;
         return *end == 0 && number < 1 << 20;
     }
-    if ((takes(algorithm, "inner") || takes(algorithm, "local")) && read_routine(text, algorithm, arguments)) return true;
+    if ((takes(algorithm, "inner") || takes(algorithm, "local")) &&
+        read_routine(text, algorithm, arguments))
+        return true;
     if (takes(algorithm, "order") && read_order(name, inner, &arguments->walk)) return true;
     if (takes(algorithm, "kernel") && read_kernel(name, inner, &arguments->copier)) return true;
     if (takes(algorithm, "path") && read_path(name, inner, &arguments->path)) return true;
-    if (!takes(algorithm, "chunk") || *inner || parse_bytes(name, &bytes) != 0 || bytes == 0) return false;
+    if (!takes(algorithm, "chunk") || *inner || parse_bytes(name, &bytes) != 0 || bytes == 0)
+        return false;
     arguments->chunk = bytes;
     return true;
 }
@@ -142,7 +156,8 @@ static int print_copier(char *at, size_t size, const struct copier *copier) {
 }
 
 /* Appends one argument, with what parts it from the one before. */
-__attribute__((format(printf, 3, 4))) static void append(struct plan *plan, bool *first, const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static void append(struct plan *plan, bool *first,
+                                                         const char *format, ...) {
     size_t length = strlen(plan->text);
     char *at = plan->text + length, *end = plan->text + sizeof plan->text;
     at += snprintf(at, (size_t)(end - at), "%s", *first ? "(" : ", ");
@@ -167,12 +182,14 @@ static bool text_print(struct plan *plan) {
         append(plan, &first, "%s%s%s%s", order->name, *inner ? "(" : "", inner, *inner ? ")" : "");
     }
     if (arguments->number) append(plan, &first, "%u", arguments->number);
-    if (takes(algorithm, "owners")) append(plan, &first, "%s", arguments->owners == OWNERS_morton ? "morton" : "rows");
+    if (takes(algorithm, "owners"))
+        append(plan, &first, "%s", arguments->owners == OWNERS_morton ? "morton" : "rows");
     if (arguments->inner) append(plan, &first, "%s", arguments->inner->text);
     if (arguments->local) append(plan, &first, "%s", arguments->local->text);
     print_copier(copier, sizeof copier, &arguments->copier);
     /* Without an order, plain copies go without saying. */
-    if (walks || arguments->copier.kernel || arguments->copier.plain) append(plan, &first, "%s", copier);
+    if (walks || arguments->copier.kernel || arguments->copier.plain)
+        append(plan, &first, "%s", copier);
     if (arguments->path) append(plan, &first, "%s", paths[arguments->path].name);
     if (arguments->chunk) append(plan, &first, "%zu", arguments->chunk);
     size_t length = strlen(plan->text);
@@ -180,11 +197,12 @@ static bool text_print(struct plan *plan) {
     return first || length + 1 < sizeof plan->text;
 }
 
-/* Cuts the next argument out of a list, up to its comma or the closing parenthesis: the whole of it, its name, and what stands in
- * parentheses behind that. False: it is none. */
+/* Cuts the next argument out of a list, up to its comma or the closing parenthesis: the whole of
+ * it, its name, and what stands in parentheses behind that. False: it is none. */
 static bool next_argument(const char **text, char whole[64], char name[32], char inner[64]) {
     const char *start = *text + strspn(*text, " \t"), *end = start;
-    for (int depth = 0; *end && (depth > 0 || (*end != ',' && *end != ')')); end++) depth += (*end == '(') - (*end == ')');
+    for (int depth = 0; *end && (depth > 0 || (*end != ',' && *end != ')')); end++)
+        depth += (*end == '(') - (*end == ')');
     *text = end;
     while (end > start && (end[-1] == ' ' || end[-1] == '\t')) end--;
     size_t length = (size_t)(end - start), head = strcspn(start, " \t(,)");
@@ -206,7 +224,8 @@ static bool next_argument(const char **text, char whole[64], char name[32], char
 }
 
 /* "(argument, ...)" or "()". */
-static int read_arguments(const char *text, const char **at, struct plan *plan, char *why, size_t size) {
+static int read_arguments(const char *text, const char **at, struct plan *plan, char *why,
+                          size_t size) {
     char whole[64], name[32], inner[64];
     const char *rest = *at + 1 + strspn(*at + 1, " \t");
     if (*rest == ')') return *at = rest + 1, 0;
@@ -214,8 +233,8 @@ static int read_arguments(const char *text, const char **at, struct plan *plan, 
         const char *start = ++*at;
         if (next_argument(at, whole, name, inner) && argument(whole, name, inner, plan)) continue;
         start += strspn(start, " \t");
-        snprintf(why, size, "\"%s\" is no plan: %s takes (%s), not \"%.*s\"", text, plan->algorithm->name, plan->algorithm->takes,
-                 (int)(*at - start), start);
+        snprintf(why, size, "\"%s\" is no plan: %s takes (%s), not \"%.*s\"", text,
+                 plan->algorithm->name, plan->algorithm->takes, (int)(*at - start), start);
         return -EINVAL;
     } while (**at == ',');
     if (*(*at)++ == ')') return 0;
@@ -230,7 +249,8 @@ int plan_parse(const char *text, struct plan *plan, char *why, size_t size) {
     word(&at, name, sizeof name);
     plan->algorithm = algorithm_named(name);
     if (!plan->algorithm) {
-        snprintf(why, size, "\"%s\" is no plan: expected an algorithm (`mortar info` lists them)", text);
+        snprintf(why, size, "\"%s\" is no plan: expected an algorithm (`mortar info` lists them)",
+                 text);
         return -EINVAL;
     }
     if (*at == '(' && read_arguments(text, &at, plan, why, size) != 0) return -EINVAL;
@@ -240,7 +260,9 @@ int plan_parse(const char *text, struct plan *plan, char *why, size_t size) {
         return -EINVAL;
     }
     if (takes(plan->algorithm, "inner") && !plan->arguments.inner) {
-        snprintf(why, size, "\"%s\" is no plan: %s needs what runs among the nodes, for instance %s(native)", text, name, name);
+        snprintf(why, size,
+                 "\"%s\" is no plan: %s needs what runs among the nodes, for instance %s(native)",
+                 text, name, name);
         return -EINVAL;
     }
     if (text_print(plan)) return 0;

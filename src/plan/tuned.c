@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tuned - plans from a tuning file (MORTAR_TUNING). Rank 0 of a team looks up, and one barrier brings its answer to all ranks: the
- * file may look different to each of them. A file that was made elsewhere is refused as a whole. */
+/* tuned - plans from a tuning file (MORTAR_TUNING). Rank 0 of a team looks up, and one barrier
+ * brings its answer to all ranks: the file may look different to each of them. A file that was made
+ * elsewhere is refused as a whole. */
 #include "plan/plan.h"
 
 #include "tuning/tuning.h"
@@ -10,7 +11,8 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char mpi_name[96];
-static const struct tuning_set *tuned; /* the set that fits; NULL: none. Its file lives as long as the process */
+/* The set that fits; NULL: none. Its file lives as long as the process. */
+static const struct tuning_set *tuned;
 
 /* Does this mortar know all plans of the set? */
 static bool known(const struct tuning_set *set, char *why, size_t size) {
@@ -19,10 +21,13 @@ static bool known(const struct tuning_set *set, char *why, size_t size) {
         struct plan plan;
         int c = 0;
         while (c < COLLECTIVES && strcmp(collective_names[c], entry->collective) != 0) c++;
-        if (c == COLLECTIVES) return snprintf(why, size, "\"%s\" is no collective of this mortar", entry->collective), false;
+        if (c == COLLECTIVES)
+            return snprintf(why, size, "\"%s\" is no collective of this mortar", entry->collective),
+                   false;
         if (plan_parse(entry->plan, &plan, why, size) != 0) return false;
         if (!(plan.algorithm->collectives >> c & 1))
-            return snprintf(why, size, "%s does not do %s here", entry->plan, entry->collective), false;
+            return snprintf(why, size, "%s does not do %s here", entry->plan, entry->collective),
+                   false;
     }
     return true;
 }
@@ -39,13 +44,18 @@ static void tuned_load(void) {
     if (!*path) return;
     tuning_here(&here, mpi_name);
     const struct tuning_set *set = NULL;
-    if (tuning_read(path, &file, why, sizeof why) != 0) tuned_refuse(path, why, "mortar chooses by itself");
-    else if (!(set = tuning_choose(&file, &here, why, sizeof why))) tuned_refuse(path, why, "run `mortar tune` here");
-    else if (!known(set, why, sizeof why)) tuned_refuse(path, why, "run `mortar tune` with this mortar");
+    if (tuning_read(path, &file, why, sizeof why) != 0)
+        tuned_refuse(path, why, "mortar chooses by itself");
+    else if (!(set = tuning_choose(&file, &here, why, sizeof why)))
+        tuned_refuse(path, why, "run `mortar tune` here");
+    else if (!known(set, why, sizeof why))
+        tuned_refuse(path, why, "run `mortar tune` with this mortar");
     else tuned = set;
     if (!tuned) return tuning_free(&file);
-    if (strcmp(set->kernel, here.kernel) != 0) note("%s was made under %s, this is %s", path, set->kernel, here.kernel);
-    if (strcmp(set->mortar, here.mortar) != 0) note("%s was made by mortar %s, this is %s", path, set->mortar, here.mortar);
+    if (strcmp(set->kernel, here.kernel) != 0)
+        note("%s was made under %s, this is %s", path, set->kernel, here.kernel);
+    if (strcmp(set->mortar, here.mortar) != 0)
+        note("%s was made by mortar %s, this is %s", path, set->mortar, here.mortar);
 }
 
 void plan_tuning(const char *mpi_version) {
@@ -59,12 +69,14 @@ void plan_network(struct team *team) {
         pthread_once(&once, tuned_load);
         const struct network_facts *facts = tuning_network(tuned);
         network = network_of(facts);
-        if (facts->pairs > 0) note("the network is that of the tuning file, measured between %s", facts->between);
+        if (facts->pairs > 0)
+            note("the network is that of the tuning file, measured between %s", facts->between);
     }
     if (messages_tell(team, &network, sizeof network) == 0) team->figures.network = network;
 }
 
-static const char *tuned_look_up(const struct team *team, const struct shape *shape, bool in_reach) {
+static const char *tuned_look_up(const struct team *team, const struct shape *shape,
+                                 bool in_reach) {
     pthread_once(&once, tuned_load);
     struct tuning_entry like = {.ranks = team->p,
                                 .nodes = team->figures.nodes,
@@ -74,8 +86,9 @@ static const char *tuned_look_up(const struct team *team, const struct shape *sh
     snprintf(like.buffers, sizeof like.buffers, "%s", in_reach ? "heap" : "outside");
     const struct tuning_entry *entry = tuned ? tuning_find(tuned, &like, shape->bytes) : NULL;
     if (tuned && !entry)
-        note("no entry in the tuning file for %s of %zu bytes on %d ranks on %d nodes in %d domains, buffers %s: the model decides",
-             like.collective, shape->bytes, like.ranks, like.nodes, like.domains, like.buffers);
+        note(
+            "no entry in the tuning file for %s of %zu bytes on %d ranks on %d nodes in %d domains, buffers %s: the model decides",
+            like.collective, shape->bytes, like.ranks, like.nodes, like.domains, like.buffers);
     return entry ? entry->plan : "";
 }
 

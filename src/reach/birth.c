@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* birth - what the ranks of a communicator do together to become a team: they meet, share memory, and learn from each other. They
- * meet on a communicator of their own, which is freed again once the shared memory stands: a team on one node holds no context id.
- * Source: li2018 section 2 (the node's ranks share memory); the hand-over is mortar's own. */
+/* birth - what the ranks of a communicator do together to become a team: they meet, share memory,
+ * and learn from each other. They meet on a communicator of their own, which is freed again once
+ * the shared memory stands: a team on one node holds no context id. Source: li2018 section 2 (the
+ * node's ranks share memory); the hand-over is mortar's own. */
 #define _GNU_SOURCE
 #include "reach/host.h"
 
@@ -34,12 +35,14 @@ static int least_of(MPI_Comm node, int mine) {
 bool all_agree(MPI_Comm comm, bool fine) { return least_of(comm, fine) > 0; }
 
 int heap_of_this_process(struct heap_region *region) {
-    int (*ask)(struct heap_region *) = (int (*)(struct heap_region *))dlsym(RTLD_DEFAULT, "mortar_heap_region");
+    int (*ask)(struct heap_region *) =
+        (int (*)(struct heap_region *))dlsym(RTLD_DEFAULT, "mortar_heap_region");
     return ask ? ask(region) : -ENOSYS;
 }
 
 /* Before it meets the others, a rank looks at what it can offer. */
-static void birth_introduce(struct team *team, struct card *card, size_t control_bytes, int *control_fd) {
+static void birth_introduce(struct team *team, struct card *card, size_t control_bytes,
+                            int *control_fd) {
     *card = (struct card){.seat.processors = machine_processors()};
     PMPI_Comm_rank(MPI_COMM_WORLD, &card->seat.rank);
     struct heap_region region;
@@ -59,7 +62,8 @@ static void birth_introduce(struct team *team, struct card *card, size_t control
 static void count_processors(struct team *team, const struct card *cards) {
     struct processors all = {{0}};
     for (int r = 0; r < team->p; r++)
-        for (size_t i = 0; i < sizeof all.bits / sizeof *all.bits; i++) all.bits[i] |= cards[r].seat.processors.bits[i];
+        for (size_t i = 0; i < sizeof all.bits / sizeof *all.bits; i++)
+            all.bits[i] |= cards[r].seat.processors.bits[i];
     int ranks = launcher_local_ranks() > team->p ? launcher_local_ranks() : team->p;
     team->figures.processors = processors_count(&all);
     patience_settle(&team->patience, ranks, team->figures.processors);
@@ -73,13 +77,16 @@ static void birth_divide(struct team *team, const struct card *cards) {
     free(seats);
 }
 
-/* Maps rank 0's control block: by its name in /proc, or, when that fails on any rank, through sockets, which then also bring the
- * regions. All ranks get the same answer. */
-static void *open_control(struct team *team, MPI_Comm node, const struct card *cards, int own_fd, size_t bytes) {
+/* Maps rank 0's control block: by its name in /proc, or, when that fails on any rank, through
+ * sockets, which then also bring the regions. All ranks get the same answer. */
+static void *open_control(struct team *team, MPI_Comm node, const struct card *cards, int own_fd,
+                          size_t bytes) {
     int how = option_choice(OPTION_HANDOVER, "auto|proc|socket"), error = -ENOSYS;
     void *memory = NULL;
     if (how != 2) {
-        int fd = team->me == 0 ? own_fd : cards[0].control.bytes == bytes ? segment_open(&cards[0].control, true) : -1;
+        int fd = team->me == 0                     ? own_fd
+                 : cards[0].control.bytes == bytes ? segment_open(&cards[0].control, true)
+                                                   : -1;
         if (fd >= 0) memory = segment_map(fd, bytes, true, &error);
         if (fd >= 0 && team->me != 0) close(fd);
         if (all_agree(node, memory != NULL)) return memory;
@@ -96,10 +103,12 @@ static void *open_control(struct team *team, MPI_Comm node, const struct card *c
     return NULL;
 }
 
-/* The ranks of one node meet on a private communicator. Returns NULL or why the team must stay native, alike on all ranks. */
+/* The ranks of one node meet on a private communicator. Returns NULL or why the team must stay
+ * native, alike on all ranks. */
 static const char *birth_meet(struct team *team, MPI_Comm node, size_t space) {
     static const char *const troubles[] = {
-        "out of memory", "no shared memory: the limit on file size (ulimit -f) is below what the ranks need (MORTAR_SLOT each)",
+        "out of memory",
+        "no shared memory: the limit on file size (ulimit -f) is below what the ranks need (MORTAR_SLOT each)",
         "no shared memory: memfd_create was refused", NULL};
     size_t slot = option_number(OPTION_SLOT) / 2 / 64 * 64, least = 64 * (size_t)team->p;
     if (slot < least) slot = least;
@@ -109,11 +118,15 @@ static const char *birth_meet(struct team *team, MPI_Comm node, size_t space) {
     team->world = calloc((size_t)team->p, sizeof *team->world);
     int fd;
     birth_introduce(team, &card, bytes, &fd);
-    int trouble = !cards || !team->names || !team->world ? 0 : card.refused == -EFBIG ? 1 : card.refused ? 2 : 3;
+    int trouble = !cards || !team->names || !team->world ? 0
+                  : card.refused == -EFBIG               ? 1
+                  : card.refused                         ? 2
+                                                         : 3;
     const char *why = troubles[least_of(node, trouble)];
     if (why) goto done;
     host.allgather(&card, (int)sizeof card, MPI_BYTE, cards, (int)sizeof card, MPI_BYTE, node);
-    for (int r = 0; r < team->p; r++) team->names[r] = cards[r].region, team->world[r] = cards[r].seat.rank;
+    for (int r = 0; r < team->p; r++)
+        team->names[r] = cards[r].region, team->world[r] = cards[r].seat.rank;
     void *memory = open_control(team, node, cards, fd, bytes);
     if (!memory) {
         why = "the ranks cannot open each other's memory (neither /proc/PID/fd nor sockets work)";
@@ -123,7 +136,9 @@ static const char *birth_meet(struct team *team, MPI_Comm node, size_t space) {
     team_shares(team);
     ledger_sign(team);
     count_processors(team, cards);
-    why = all_agree(node, progress_start(team) == 0) ? NULL : "no generalized request to drive the MPI library with";
+    why = all_agree(node, progress_start(team) == 0)
+              ? NULL
+              : "no generalized request to drive the MPI library with";
     if (!why) birth_divide(team, cards);
     if (!why) sync_measure(team);
 done:
@@ -142,13 +157,15 @@ static const char *find_node(MPI_Comm comm, int me, MPI_Comm *node) {
     if (pretended == -EINVAL) {
         static _Atomic bool told;
         if (world == 0 && !atomic_exchange(&told, true))
-            warn("MORTAR_NODES=%s: expected a number of nodes, so many ranks each as 5,3,1, or cyclic:3; all calls go to the MPI "
-                 "library",
-                 option_text(OPTION_NODES));
+            warn(
+                "MORTAR_NODES=%s: expected a number of nodes, so many ranks each as 5,3,1, or cyclic:3; all calls go to the MPI "
+                "library",
+                option_text(OPTION_NODES));
         return "MORTAR_NODES is not a number of nodes, nor like 5,3,1 or cyclic:3";
     }
-    int error = pretended >= 0 ? PMPI_Comm_split(comm, pretended, me, node)
-                               : PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, node);
+    int error = pretended >= 0
+                    ? PMPI_Comm_split(comm, pretended, me, node)
+                    : PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, node);
     if (error != MPI_SUCCESS || *node == MPI_COMM_NULL) return why;
     PMPI_Comm_set_errhandler(*node, MPI_ERRORS_RETURN);
     return NULL;
@@ -157,7 +174,8 @@ static const char *find_node(MPI_Comm comm, int me, MPI_Comm *node) {
 /* Sparse: twice as much as all that the ranks of a node can have to send, and to receive. */
 static size_t space_bytes(void) { return 4 * machine_memory(); }
 
-/* What rank 0 knows of its node counts for all: choices must not depend on what is measured or found on one node. */
+/* What rank 0 knows of its node counts for all: choices must not depend on what is measured or
+ * found on one node. */
 static int agree_on_figures(struct team *team) {
     struct figures figures = team->node->figures;
     int error = messages_tell(team, &figures, sizeof figures);
@@ -173,8 +191,8 @@ static int agree_on_figures(struct team *team) {
     return error;
 }
 
-/* The team of a communicator over several nodes: places, wire, and the team of my node. Returns why it stays native, alike on all
- * ranks. */
+/* The team of a communicator over several nodes: places, wire, and the team of my node. Returns why
+ * it stays native, alike on all ranks. */
 static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
     int lowest = team->me, *all = malloc((size_t)team->p * sizeof *all);
     team->places = malloc(sizeof *team->places);
@@ -195,22 +213,26 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
     }
     free(all);
     const char *why = NULL;
-    if (!all_agree(comm, fine)) return "out of memory, or of communicators, or a message of this set-up went astray";
+    if (!all_agree(comm, fine))
+        return "out of memory, or of communicators, or a message of this set-up went astray";
     PMPI_Comm_size(node, &team->node->p);
     PMPI_Comm_rank(node, &team->node->me);
     size_t space = space_bytes();
-    if (!all_agree(comm, messages_tell(team, &space, sizeof space) == 0)) return "messages between the nodes are lost";
+    if (!all_agree(comm, messages_tell(team, &space, sizeof space) == 0))
+        return "messages between the nodes are lost";
     why = birth_meet(team->node, node, space);
     if (!all_agree(comm, !why)) return why ? why : "the ranks of another node cannot share memory";
     team_reserve_tables(team->node);
     team->patience = team->node->patience;
     team->ledger = team->node->ledger;
-    return all_agree(comm, agree_on_figures(team) == 0) ? NULL : "messages between the nodes are lost";
+    return all_agree(comm, agree_on_figures(team) == 0) ? NULL
+                                                        : "messages between the nodes are lost";
 }
 
-/* ---- strangers: processes outside this one's MPI_COMM_WORLD, which MPI_Comm_spawn or MPI_Comm_connect brought. The launcher does
- * not know mortar, so they may run without it. Each side sees the other as strangers, and so all ranks come to the same answer
- * without asking anybody ---- */
+/* ---- strangers: processes outside this one's MPI_COMM_WORLD, which MPI_Comm_spawn or
+ * MPI_Comm_connect brought. The launcher does not know mortar, so they may run without it. Each
+ * side sees the other as strangers, and so all ranks come to the same answer without asking anybody
+ * ---- */
 
 static _Atomic bool strangers_possible;
 
@@ -221,7 +243,8 @@ static bool has_strangers(MPI_Comm comm, int p) {
     int ranks[some], theirs[some];
     bool found = false;
     MPI_Group group, world;
-    /* Open MPI looks for each rank from the start of the world: with 16384 ranks in both that is 0.1 to 0.3 s. */
+    /* Open MPI looks for each rank from the start of the world: with 16384 ranks in both that is
+     * 0.1 to 0.3 s. */
     if (!atomic_load(&strangers_possible)) return false;
     PMPI_Comm_group(comm, &group);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);

@@ -1,28 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* box - a ring of boxes per rank in the team's shared memory, for calls that need no barrier; reach.h says how they are used.
+/* box - a ring of boxes per rank in the team's shared memory, for calls that need no barrier;
+ * reach.h says how they are used.
  *
- * The boxes that all ranks fill in one call lie side by side, so that short calls touch few pages; a box has an odd number of
- * lines, so that they lie in different sets of the caches. What is too long for a box lies in its room. `holds` counts on and on in
- * 64 bits, of which the part needs few: a reader that waits for a part has acknowledged the one BOXES before, so it finds that one
+ * The boxes that all ranks fill in one call lie side by side, so that short calls touch few pages;
+ * a box has an odd number of lines, so that they lie in different sets of the caches. What is too
+ * long for a box lies in its room. `holds` counts on and on in 64 bits, of which the part needs
+ * few: a reader that waits for a part has acknowledged the one BOXES before, so it finds that one
  * or the one that it wants. Nothing is reset.
- * Who waits for several sources sleeps at the box of one; its desk says which. A sender that cannot go on before that reader has
- * come rings there: one late source does not hold up the others. */
+ * Who waits for several sources sleeps at the box of one; its desk says which. A sender that cannot
+ * go on before that reader has come rings there: one late source does not hold up the others. */
 #include "reach/reach.h"
 
 #include <stdlib.h>
 
 enum { line = 64, part_bits = 8 };
-_Static_assert((1 << part_bits) > BOXES && ((1 << part_bits) % BOXES) == 0, "parts that share a box differ");
+_Static_assert((1 << part_bits) > BOXES && ((1 << part_bits) % BOXES) == 0,
+               "parts that share a box differ");
 
-/* All rooms of a rank are as large as a stage slot's two halves; an odd number of lines, so that they lie in different sets. */
+/* All rooms of a rank are as large as a stage slot's two halves; an odd number of lines, so that
+ * they lie in different sets. */
 static size_t room_bytes(int p, size_t slot) {
-    size_t bytes = 2 * slot / BOXES, least = 16 * (size_t)p + 512; /* a table of p blocks and some more */
+    /* A table of p blocks and some more. */
+    size_t bytes = 2 * slot / BOXES, least = 16 * (size_t)p + 512;
     return ((bytes > least ? bytes : least) / line | 1) * line;
 }
 
 static size_t boxes_bytes(int p) { return (size_t)p * BOXES * sizeof(struct box); }
 
-size_t boxes_size(int p, size_t slot) { return boxes_bytes(p) + (size_t)p * (line + BOXES * room_bytes(p, slot)); }
+size_t boxes_size(int p, size_t slot) {
+    return boxes_bytes(p) + (size_t)p * (line + BOXES * room_bytes(p, slot));
+}
 
 void boxes_attach(struct team *team, char *memory, size_t slot) {
     team->boxes = memory;
@@ -30,10 +37,13 @@ void boxes_attach(struct team *team, char *memory, size_t slot) {
 }
 
 static inline uint32_t place(uint64_t op, uint32_t part) { return (uint32_t)(op + part) % BOXES; }
-static inline uint64_t held(uint64_t op, uint32_t part) { return op << part_bits | (part & ((1 << part_bits) - 1)); }
+static inline uint64_t held(uint64_t op, uint32_t part) {
+    return op << part_bits | (part & ((1 << part_bits) - 1));
+}
 
 HOT struct box *box_of(const struct team *team, int rank, uint64_t op, uint32_t part) {
-    return (struct box *)(void *)team->boxes + (size_t)place(op, part) * (size_t)team->p + (size_t)rank;
+    return (struct box *)(void *)team->boxes + (size_t)place(op, part) * (size_t)team->p +
+           (size_t)rank;
 }
 
 HOT char *box_room_of(const struct team *team, int rank, uint32_t room) {
@@ -41,7 +51,8 @@ HOT char *box_room_of(const struct team *team, int rank, uint32_t room) {
     return rooms + ((size_t)rank * BOXES + room) * team->figures.box_room;
 }
 
-/* Where the rank waits, as the number of a box in the team, from 1; 0: nowhere. It may have gone on: then a ring wakes in vain. */
+/* Where the rank waits, as the number of a box in the team, from 1; 0: nowhere. It may have gone
+ * on: then a ring wakes in vain. */
 static inline _Atomic uint32_t *desk_of(const struct team *team, int rank) {
     return (_Atomic uint32_t *)(void *)(team->boxes + boxes_bytes(team->p) + (size_t)rank * line);
 }
@@ -82,7 +93,8 @@ HOT void box_publish(struct box *box, uint64_t op, uint32_t part, uint32_t reade
 }
 
 HOT bool box_ready(const struct team *team, int source, uint64_t op, uint32_t part) {
-    return atomic_load_explicit(&box_of(team, source, op, part)->holds, memory_order_seq_cst) == held(op, part);
+    return atomic_load_explicit(&box_of(team, source, op, part)->holds, memory_order_seq_cst) ==
+           held(op, part);
 }
 
 HOT void box_wait_for(struct team *team, int source, uint64_t op, uint32_t part) {
@@ -99,7 +111,8 @@ HOT void box_wait_for(struct team *team, int source, uint64_t op, uint32_t part)
 
 uint32_t box_settle(struct team *team, int source, uint64_t op, uint32_t part) {
     uint32_t number = (uint32_t)source * BOXES + place(op, part) + 1;
-    atomic_store_explicit(desk_of(team, team->me), number, memory_order_seq_cst); /* before I look again at all sources */
+    /* Before I look again at all sources. */
+    atomic_store_explicit(desk_of(team, team->me), number, memory_order_seq_cst);
     return flag_look(&box_of(team, source, op, part)->rings);
 }
 
@@ -112,15 +125,19 @@ void box_wait_settled(struct team *team, int source, uint64_t op, uint32_t part,
 
 void box_ring(const struct team *team, int reader) {
     uint32_t number = atomic_load_explicit(desk_of(team, reader), memory_order_seq_cst);
-    if (number > 0) flag_add(&box_of(team, (int)((number - 1) / BOXES), (number - 1) % BOXES, 0)->rings);
+    if (number > 0)
+        flag_add(&box_of(team, (int)((number - 1) / BOXES), (number - 1) % BOXES, 0)->rings);
 }
 
 HOT void box_ack(const struct team *team, struct box *box) {
     charge_settle();
     uint32_t readers = box->readers;
-    if (readers > 1 && atomic_fetch_add_explicit(&box->taken, 1, memory_order_acq_rel) + 1 != readers) return;
+    if (readers > 1 &&
+        atomic_fetch_add_explicit(&box->taken, 1, memory_order_acq_rel) + 1 != readers)
+        return;
     if (team->waits.on) box->last_reader = team->me, box->last_entered = team->waits.entered;
-    flag_set(&box->emptied, box->filling); /* only the last reader comes here, so the owner is woken once */
+    /* Only the last reader comes here, so the owner is woken once. */
+    flag_set(&box->emptied, box->filling);
 }
 
 uint32_t *team_turns(struct team *team, uint32_t count) {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* path_cma - the kernel copies out of a peer's memory (cross memory attach, process_vm_readv): any address, no set-up, one system
- * call for up to IOV_MAX pieces. May be refused between any two processes (user, PID namespace, Yama, seccomp) and at any time
- * (PR_SET_DUMPABLE), so it is tried for real between all pairs, and a read may fail.
- * Cost    0.45 us a call, 0.15 us a piece, 4/5 of memcpy's speed. Set-up: two barriers and p - 1 reads of 8 bytes. */
+/* path_cma - the kernel copies out of a peer's memory (cross memory attach, process_vm_readv): any
+ * address, no set-up, one system call for up to IOV_MAX pieces. May be refused between any two
+ * processes (user, PID namespace, Yama, seccomp) and at any time (PR_SET_DUMPABLE), so it is tried
+ * for real between all pairs, and a read may fail.
+ * Cost    0.45 us a call, 0.15 us a piece, 4/5 of memcpy's speed. Set-up: two barriers and p - 1
+ *         reads of 8 bytes. */
 #define _GNU_SOURCE
 #include "reach/reach.h"
 
@@ -18,11 +20,13 @@ struct cma {
     pid_t pids[1]; /* [p] */
 };
 
-/* Reads on where the kernel stopped: it moves at most 0x7ffff000 bytes a call, and stops at a page that it cannot read. */
+/* Reads on where the kernel stopped: it moves at most 0x7ffff000 bytes a call, and stops at a page
+ * that it cannot read. */
 HOT static int read_all(pid_t pid, struct iovec *to, struct iovec *from, size_t count) {
     size_t first = 0;
     while (first < count) {
-        ssize_t got = process_vm_readv(pid, to + first, count - first, from + first, count - first, 0);
+        ssize_t got =
+            process_vm_readv(pid, to + first, count - first, from + first, count - first, 0);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return got < 0 ? -errno : -EFAULT;
         size_t left = (size_t)got;
@@ -35,7 +39,8 @@ HOT static int read_all(pid_t pid, struct iovec *to, struct iovec *from, size_t 
     return 0;
 }
 
-HOT static int read_pieces(void *state, int rank, struct iovec *to, struct iovec *from, size_t count) {
+HOT static int read_pieces(void *state, int rank, struct iovec *to, struct iovec *from,
+                           size_t count) {
     const struct cma *cma = state;
     return read_all(cma->pids[rank], to, from, count);
 }
@@ -44,7 +49,8 @@ static int read_cookie(const struct post *post) {
     uint64_t found = 0;
     struct iovec to = {&found, sizeof found}, from = {(void *)(uintptr_t)post->send, sizeof found};
     int error = read_all((pid_t)post->owner, &to, &from, 1);
-    return error ? error : found == post->recv ? 0 : -ESRCH; /* that number is another process in my PID namespace */
+    /* That number is another process in my PID namespace. */
+    return error ? error : found == post->recv ? 0 : -ESRCH;
 }
 
 static int open_cma(struct team *team, void **state) {
@@ -62,7 +68,8 @@ static int open_cma(struct team *team, void **state) {
         cma->pids[r] = (pid_t)post->owner;
         if (r != team->me) error = read_cookie(post);
     }
-    if (fine && !team_agree(team, error == 0) && error == 0) error = -EPERM; /* also: the cookies have been read */
+    /* also: the cookies have been read. */
+    if (fine && !team_agree(team, error == 0) && error == 0) error = -EPERM;
     *state = cma;
     return error;
 }
@@ -72,11 +79,13 @@ static void close_cma(struct team *team, void *state) {
     free(state);
 }
 
-/* EPYC virtual machine with 2 cores, 2026-11, `mortar bench alltoall --buffers stack`: a read by CMA is a system call of 2.5 us
- * (0.5 us elsewhere), and copies 8 GB/s out of caches, 2.1 GB/s through memory. */
+/* EPYC virtual machine with 2 cores, 2026-11, `mortar bench alltoall --buffers stack`: a read by
+ * CMA is a system call of 2.5 us (0.5 us elsewhere), and copies 8 GB/s out of caches, 2.1 GB/s
+ * through memory. */
 static double block_seconds(size_t bytes, bool through_memory) {
     static const double call_seconds = 2.5e-6, cached_seconds = 1 / 8e9, memory_seconds = 1 / 2.1e9;
     return call_seconds + (double)bytes * (through_memory ? memory_seconds : cached_seconds);
 }
 
-const struct path_code path_cma = {.open = open_cma, .close = close_cma, .read = read_pieces, .block_seconds = block_seconds};
+const struct path_code path_cma = {
+    .open = open_cma, .close = close_cma, .read = read_pieces, .block_seconds = block_seconds};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* domains - which ranks share a domain of memory (a NUMA node, a socket, an L3 cache). Only rank 0 asks hwloc, which takes
- * milliseconds, and only when the ranks may not all run everywhere; its answer is everybody's. MPI-free. */
+/* domains - which ranks share a domain of memory (a NUMA node, a socket, an L3 cache). Only rank 0
+ * asks hwloc, which takes milliseconds, and only when the ranks may not all run everywhere; its
+ * answer is everybody's. MPI-free. */
 #include "reach/reach.h"
 
 #include <stdlib.h>
@@ -14,18 +15,21 @@ static bool within(const struct processors *part, const struct processors *whole
     return true;
 }
 
-/* May some rank run wherever any of the others may? Then all are in one domain, or it is unbound. */
+/* May some rank run wherever any of the others may? Then all are in one domain, or it is
+ * unbound. */
 static bool roams(const struct seat *seats, int p) {
     struct processors all = {{0}};
     for (int r = 0; r < p; r++)
-        for (size_t i = 0; i < sizeof all.bits / sizeof *all.bits; i++) all.bits[i] |= seats[r].processors.bits[i];
+        for (size_t i = 0; i < sizeof all.bits / sizeof *all.bits; i++)
+            all.bits[i] |= seats[r].processors.bits[i];
     for (int r = 0; r < p; r++)
         if (within(&all, &seats[r].processors)) return true;
     return false;
 }
 
 /* The one domain that all processors of a set belong to. */
-static uint32_t domain_of_set(const struct processors *set, const uint32_t *domains, uint32_t processors) {
+static uint32_t domain_of_set(const struct processors *set, const uint32_t *domains,
+                              uint32_t processors) {
     uint32_t found = unbound;
     for (uint32_t i = 0; i < 64 * sizeof set->bits / sizeof *set->bits; i++) {
         if (!(set->bits[i / 64] >> i % 64 & 1)) continue;
@@ -44,14 +48,15 @@ static bool ask(const struct seat *seats, uint32_t p, uint32_t *domain_of) {
     uint32_t processors = (uint32_t)machine_facts()->processors;
     if (!domains || processors == 0) return false;
     for (uint32_t r = 0; r < p; r++) {
-        domain_of[r] =
-            pretended ? domains[(uint32_t)seats[r].rank % processors] : domain_of_set(&seats[r].processors, domains, processors);
+        domain_of[r] = pretended ? domains[(uint32_t)seats[r].rank % processors]
+                                 : domain_of_set(&seats[r].processors, domains, processors);
         if (domain_of[r] == unbound) return false;
     }
     return true;
 }
 
-/* Numbers the domains from 0 in the order of their first ranks; returns how many there are. numbers: [p], may not overlap. */
+/* Numbers the domains from 0 in the order of their first ranks; returns how many there are.
+ * numbers: [p], may not overlap. */
 static uint32_t renumber(uint32_t p, const uint32_t *domain_of, uint32_t *numbers) {
     uint32_t count = 0;
     for (uint32_t r = 0; r < p; r++) {
@@ -65,7 +70,8 @@ static uint32_t renumber(uint32_t p, const uint32_t *domain_of, uint32_t *number
 void team_divide(struct team *team, const struct seat *seats) {
     uint32_t p = (uint32_t)team->p;
     size_t bytes = p * sizeof(uint32_t);
-    /* Rank 0's place in the stage: the count, the map, and room to make it. A slot has 64 bytes for each rank, and p > 1. */
+    /* Rank 0's place in the stage: the count, the map, and room to make it. A slot has 64 bytes for
+     * each rank, and p > 1. */
     uint32_t *count = (uint32_t *)(void *)stage_of(team, team->epoch & 1, 0, 0), *map = count + 1;
     if (team->me == 0) *count = ask(seats, p, map + p) ? renumber(p, map + p, map) : 1;
     sync_all(team, 0);

@@ -7,7 +7,8 @@
 static double figures_longer(double ratio) { return ratio > 1 ? ratio - 1 : 0; }
 
 struct network network_of(const struct network_facts *facts) {
-    double overhead = (facts->send_seconds + facts->receive_seconds) / 2, latency = facts->latency_seconds - 2 * overhead;
+    double overhead = (facts->send_seconds + facts->receive_seconds) / 2,
+           latency = facts->latency_seconds - 2 * overhead;
     return (struct network){.latency = latency > 0 ? latency : 0,
                             .overhead = overhead,
                             .byte = facts->byte_seconds,
@@ -18,8 +19,9 @@ struct network network_of(const struct network_facts *facts) {
                             .measured = facts->pairs > 0};
 }
 
-/* A processor for each rank: what barriers took on such machines. Else a switch of processor for each rank that shares one: 70 us
- * for 64 ranks on 2 cores of an EPYC virtual machine, 2026-11, `mortar bench barrier`. */
+/* A processor for each rank: what barriers took on such machines. Else a switch of processor for
+ * each rank that shares one: 70 us for 64 ranks on 2 cores of an EPYC virtual machine, 2026-11,
+ * `mortar bench barrier`. */
 double sync_usual(int p, int processors) {
     static const double base_seconds = 0.5e-6, rank_seconds = 50e-9, switch_seconds = 2.2e-6;
     if (processors > 0 && p > processors) return switch_seconds * p / processors;
@@ -27,7 +29,13 @@ double sync_usual(int p, int processors) {
 }
 
 struct figures figures_of_node(int p) {
-    return (struct figures){.where = ON_NODE, .p = p, .nodes = 1, .most = p, .fewest = p, .in_order = true, .domains = 1};
+    return (struct figures){.where = ON_NODE,
+                            .p = p,
+                            .nodes = 1,
+                            .most = p,
+                            .fewest = p,
+                            .in_order = true,
+                            .domains = 1};
 }
 
 struct figures figures_over(const struct places *places, const struct figures *fullest) {

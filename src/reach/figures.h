@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* figures.h - what every rank of a team knows, and knows alike. Ranks that choose a plan must all choose the same one, and ask
- * nobody. So whatever decides (an algorithm's `can` and `cost`, the planner) is given these figures and not the team: it cannot
- * look at what only one rank knows. */
+/* figures.h - what every rank of a team knows, and knows alike. Ranks that choose a plan must all
+ * choose the same one, and ask nobody. So whatever decides (an algorithm's `can` and `cost`, the
+ * planner) is given these figures and not the team: it cannot look at what only one rank knows. */
 #ifndef MORTAR_FIGURES_H
 #define MORTAR_FIGURES_H
 
@@ -19,12 +19,16 @@ enum where {
     OVER_NODES,  /* several nodes, with several ranks on some of them */
 };
 
-/* What messages between nodes cost, in seconds: network_usual, or what a tuning file says (plan_network). */
+/* What messages between nodes cost, in seconds: network_usual, or what a tuning file says
+ * (plan_network). */
 struct network {
-    double latency, overhead; /* of a short message: on its way; of the rank that sends, and of the one that receives */
-    double byte, node_byte;   /* each byte: of one rank's messages, of all ranks' of a node */
-    double gap;               /* from one short message to the next, of all ranks of a node */
-    double one, many;         /* what bytes take longer, as a share, when all nodes send: each to one other, to very many at once */
+    /* Of a short message: on its way; of the rank that sends, and of the one that receives. */
+    double latency, overhead;
+    double byte, node_byte; /* each byte: of one rank's messages, of all ranks' of a node */
+    double gap;             /* from one short message to the next, of all ranks of a node */
+    /* What bytes take longer, as a share, when all nodes send: each to one other, to very many at
+     * once. */
+    double one, many;
     bool measured;
 };
 
@@ -36,14 +40,16 @@ struct figures {
     bool in_order;    /* the ranks of each node follow each other */
     uint32_t domains; /* of memory, that the ranks sit in; over several nodes 1 */
     int processors;   /* of a node, for its ranks; 0: not known */
-    /* One barrier of a node, in seconds: as rank 0 measured it; and what it usually takes among so many ranks. What combines is
-     * chosen by the latter: a plan sets the brackets, and the last digits of a sum must not depend on the clock. */
+    /* One barrier of a node, in seconds: as rank 0 measured it; and what it usually takes among so
+     * many ranks. What combines is chosen by the latter: a plan sets the brackets, and the last
+     * digits of a sum must not depend on the clock. */
     double sync_seconds, usual_sync_seconds;
-    size_t l2_bytes, l3_bytes;  /* of one L2 and of all L3 of rank 0's node; 0: not known */
-    bool shares;                /* every rank has a region that its peers may map; ON_NODE */
-    size_t slot;                /* bytes that a rank can stage, ON_NODE */
-    size_t box_room;            /* bytes of a room, see box.c; ON_NODE */
-    size_t space_bytes;         /* memory that the ranks of a node share, where it is one of several; sparse */
+    size_t l2_bytes, l3_bytes; /* of one L2 and of all L3 of rank 0's node; 0: not known */
+    bool shares;               /* every rank has a region that its peers may map; ON_NODE */
+    size_t slot;               /* bytes that a rank can stage, ON_NODE */
+    size_t box_room;           /* bytes of a room, see box.c; ON_NODE */
+    /* Memory that the ranks of a node share, where it is one of several; sparse. */
+    size_t space_bytes;
     size_t edge_count;          /* of the neighbourhood; 0: no topology, or not asked for yet */
     struct network network;     /* not ON_NODE */
     const struct figures *node; /* OVER_NODES: of the fullest node; it lives as long as the team */

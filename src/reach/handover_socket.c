@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handover_socket - ranks send each other descriptors (SCM_RIGHTS over datagram sockets without a file name), for processes that
- * may not open each other's /proc/PID/fd: another PID namespace, or not dumpable. Cost: p - 1 messages per rank, once. */
+/* handover_socket - ranks send each other descriptors (SCM_RIGHTS over datagram sockets without a
+ * file name), for processes that may not open each other's /proc/PID/fd: another PID namespace, or
+ * not dumpable. Cost: p - 1 messages per rank, once. */
 #define _GNU_SOURCE
 #include "reach/host.h"
 
@@ -20,7 +21,9 @@ static const double patience_seconds = 20;
 struct address {
     struct sockaddr_un name;
     socklen_t length;
-    uint64_t token; /* proves that a datagram comes from this rank: anybody on the machine can send to the socket */
+    /* Proves that a datagram comes from this rank: anybody on the machine can send to the
+     * socket. */
+    uint64_t token;
 };
 
 struct letter {
@@ -29,14 +32,16 @@ struct letter {
 };
 
 /* One descriptor or none, and who sends it; rank 0 appends the control block. */
-static int send_letter(int socket, const struct letter *letter, const int *fds, int count, const struct address *to) {
+static int send_letter(int socket, const struct letter *letter, const int *fds, int count,
+                       const struct address *to) {
     union {
         struct cmsghdr head;
         char room[CMSG_SPACE(2 * sizeof(int))];
     } control = {0};
     struct iovec body = {.iov_base = (void *)(uintptr_t)letter, .iov_len = sizeof *letter};
     struct sockaddr_un name = to->name;
-    struct msghdr message = {.msg_name = &name, .msg_namelen = to->length, .msg_iov = &body, .msg_iovlen = 1};
+    struct msghdr message = {
+        .msg_name = &name, .msg_namelen = to->length, .msg_iov = &body, .msg_iovlen = 1};
     if (count > 0) {
         message.msg_control = control.room;
         message.msg_controllen = CMSG_SPACE((size_t)count * sizeof(int));
@@ -47,7 +52,8 @@ static int send_letter(int socket, const struct letter *letter, const int *fds, 
     return sendmsg(socket, &message, MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-/* Takes one letter, if any: -EAGAIN. A letter of a stranger is dropped with its descriptors: -EAGAIN too. */
+/* Takes one letter, if any: -EAGAIN. A letter of a stranger is dropped with its descriptors:
+ * -EAGAIN too. */
 static int take_letter(int socket, const struct address *all, int p, int *from, int fds[2]) {
     union {
         struct cmsghdr head;
@@ -55,14 +61,20 @@ static int take_letter(int socket, const struct address *all, int p, int *from, 
     } control;
     struct letter letter = {0};
     struct iovec body = {.iov_base = &letter, .iov_len = sizeof letter};
-    struct msghdr message = {.msg_iov = &body, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+    struct msghdr message = {.msg_iov = &body,
+                             .msg_iovlen = 1,
+                             .msg_control = control.room,
+                             .msg_controllen = sizeof control.room};
     fds[0] = fds[1] = -1;
     ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0) return -errno;
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-    if (head && head->cmsg_type == SCM_RIGHTS) memcpy(fds, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
+    if (head && head->cmsg_type == SCM_RIGHTS)
+        memcpy(fds, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
     *from = letter.from;
-    if (got == sizeof letter && letter.from >= 0 && letter.from < p && letter.token == all[letter.from].token) return 0;
+    if (got == sizeof letter && letter.from >= 0 && letter.from < p &&
+        letter.token == all[letter.from].token)
+        return 0;
     for (int i = 0; i < 2; i++)
         if (fds[i] >= 0) close(fds[i]);
     return -EAGAIN;
@@ -74,13 +86,15 @@ static int handover_socket_keep(struct team *team, int from, int fds[2], int *co
     if (team->names[from].bytes) {
         if (fds[region] < 0) return -EBADF;
         for (int writable = 0; writable < 2 && error == 0; writable++)
-            error = peer_map(&team->names[from], fds[region], writable, &team->peers[writable][from]);
+            error =
+                peer_map(&team->names[from], fds[region], writable, &team->peers[writable][from]);
         close(fds[region]);
     }
     return error;
 }
 
-static int handover_socket_exchange(struct team *team, int socket, const struct address *all, int *control_fd) {
+static int handover_socket_exchange(struct team *team, int socket, const struct address *all,
+                                    int *control_fd) {
     int fds[2], count = 0, error = 0, sent = 1, kept = 1;
     if (team->me == 0) fds[count++] = *control_fd;
     if (team->names[team->me].bytes) fds[count++] = team->names[team->me].fd;
@@ -88,7 +102,8 @@ static int handover_socket_exchange(struct team *team, int socket, const struct 
     double until = clock_seconds() + patience_seconds;
     while ((sent < team->p || kept < team->p) && error == 0) {
         int in[2], from = 0, got, put = -EAGAIN;
-        if (sent < team->p) put = send_letter(socket, &letter, fds, count, &all[(team->me + sent) % team->p]);
+        if (sent < team->p)
+            put = send_letter(socket, &letter, fds, count, &all[(team->me + sent) % team->p]);
         if (put == 0) sent++;
         else if (put != -EAGAIN && put != -ENOBUFS) error = put;
         got = take_letter(socket, all, team->p, &from, in);
@@ -108,7 +123,8 @@ int handover_by_socket(struct team *team, MPI_Comm node, int *control_fd) {
     struct sockaddr_un any = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), refused = 0;
     if (fd < 0 || !all || !team->peers[0] || !team->peers[1]) refused = 1;
-    else if (bind(fd, (struct sockaddr *)&any, sizeof any.sun_family) < 0) refused = 1; /* the kernel picks an abstract name */
+    else if (bind(fd, (struct sockaddr *)&any, sizeof any.sun_family) < 0)
+        refused = 1; /* the kernel picks an abstract name */
     else if (getsockname(fd, (struct sockaddr *)&mine.name, &mine.length) < 0) refused = 1;
     else if (getrandom(&mine.token, sizeof mine.token, 0) != sizeof mine.token) refused = 1;
     int any_refused = 1, error = -ENOTCONN;

@@ -14,17 +14,21 @@ static bool host_find(void *library, const char *name, void *place) {
 }
 
 bool host_open(void *library) {
-    bool found = host_find(library, "PMPI_Init", &host.init) && host_find(library, "PMPI_Init_thread", &host.init_thread) &&
-                 host_find(library, "PMPI_Finalize", &host.finalize) && host_find(library, "PMPI_Alloc_mem", &host.alloc_mem) &&
-                 host_find(library, "PMPI_Free_mem", &host.free_mem) && host_find(library, "PMPI_Comm_free", &host.comm_free) &&
+    bool found = host_find(library, "PMPI_Init", &host.init) &&
+                 host_find(library, "PMPI_Init_thread", &host.init_thread) &&
+                 host_find(library, "PMPI_Finalize", &host.finalize) &&
+                 host_find(library, "PMPI_Alloc_mem", &host.alloc_mem) &&
+                 host_find(library, "PMPI_Free_mem", &host.free_mem) &&
+                 host_find(library, "PMPI_Comm_free", &host.comm_free) &&
                  host_find(library, "PMPI_Comm_disconnect", &host.comm_disconnect) &&
                  host_find(library, "PMPI_Intercomm_merge", &host.intercomm_merge);
     host_find(library, "PMPI_Comm_create_from_group", &host.comm_create_from_group);
     host_find(library, "PMPIX_Comm_is_revoked", &host.comm_is_revoked);
     host.large = true;
-#define COLLECTIVE(name, symbol, sent, received, more, family, about)                                                              \
-    found = host_find(library, "PMPI_" #symbol, &host.name) && found;                                                              \
-    COUNTED(received, host.large = host_find(library, "PMPI_" #symbol "_c", &host.name##_c) && host.large;)
+#define COLLECTIVE(name, symbol, sent, received, more, family, about)                              \
+    found = host_find(library, "PMPI_" #symbol, &host.name) && found;                              \
+    COUNTED(received,                                                                              \
+            host.large = host_find(library, "PMPI_" #symbol "_c", &host.name##_c) && host.large;)
 #include "coll/collectives.h"
 #undef COLLECTIVE
     return found;

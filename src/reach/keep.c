@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* keep - memory that a team keeps from call to call, so that a call allocates nothing once it has been seen: scratch for the time
- * of one call, and what an algorithm remembers. */
+/* keep - memory that a team keeps from call to call, so that a call allocates nothing once it has
+ * been seen: scratch for the time of one call, and what an algorithm remembers. */
 #include "reach/reach.h"
 
 #include <stdlib.h>
@@ -45,7 +45,9 @@ void scratch_drop(struct team *team) {
     for (struct chunk *chunk = team->scratch; chunk; chunk = chunk->next) used += chunk->used;
     bool keep = !team->scratch->next && team->scratch->room <= most_scratch;
     if (keep) team->scratch->used = 0;
-    else free_chunks(team); /* the next call gets one chunk that is long enough for what this one took */
+    else
+        free_chunks(
+            team); /* the next call gets one chunk that is long enough for what this one took */
     team->scratch_wish = used <= most_scratch ? used : 0;
 }
 
@@ -79,7 +81,8 @@ void *team_keeps(struct team *team, const void *whose, unsigned which, size_t by
     return kept->memory;
 }
 
-void *team_keeps_agreed(struct team *team, const void *whose, unsigned which, size_t bytes, bool fine) {
+void *team_keeps_agreed(struct team *team, const void *whose, unsigned which, size_t bytes,
+                        bool fine) {
     struct kept *kept = keep_find(team, whose, which);
     if (kept && kept->agreed) return kept->memory;
     bool fresh;

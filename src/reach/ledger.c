@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ledger - by which a rank that waits long finds out whether it waits in vain. Every rank of a node writes down its latest calls:
- * which collective, how large, from which root, by which plan. The MPI standard wants these the same on all ranks, and mortar
- * relies on it: ranks with different plans wait for what never comes. So a rank that has waited for a second compares. It also
- * looks whether the others are still there.
+/* ledger - by which a rank that waits long finds out whether it waits in vain. Every rank of a node
+ * writes down its latest calls: which collective, how large, from which root, by which plan. The
+ * MPI standard wants these the same on all ranks, and mortar relies on it: ranks with different
+ * plans wait for what never comes. So a rank that has waited for a second compares. It also looks
+ * whether the others are still there.
  *
- * A call is one store to a line of this rank's own. Ranks whose plans are equal understand each other even where sizes differ;
- * that is the algorithm's business, and no verdict. */
+ * A call is one store to a line of this rank's own. Ranks whose plans are equal understand each
+ * other even where sizes differ; that is the algorithm's business, and no verdict. */
 #define _GNU_SOURCE
 #include "reach/reach.h"
 
@@ -16,11 +17,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(struct ledger_entry) == sizeof(uint64_t) && sizeof(struct ledger) == ledger_room,
+_Static_assert(sizeof(struct ledger_entry) == sizeof(uint64_t) &&
+                   sizeof(struct ledger) == ledger_room,
                "node.c makes room for ledgers");
 
 static struct ledger_entry ledger_at(const struct ledger *ledger, uint32_t number) {
-    uint64_t word = atomic_load_explicit(&ledger->entries[number % ledger_entries], memory_order_acquire);
+    uint64_t word =
+        atomic_load_explicit(&ledger->entries[number % ledger_entries], memory_order_acquire);
     struct ledger_entry entry;
     memcpy(&entry, &word, sizeof entry);
     return entry;

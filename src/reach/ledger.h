@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ledger.h - a part of reach.h: what the ranks of a node tell each other about their calls, for one that waits long. All local. */
+/* ledger.h - a part of reach.h: what the ranks of a node tell each other about their calls, for one
+ * that waits long. All local. */
 #ifndef MORTAR_LEDGER_H
 #define MORTAR_LEDGER_H
 
@@ -18,11 +19,14 @@ struct ledger_entry {
 };
 enum { ledger_entries = 64, ledger_room = 576, entry_numbers = (1 << 24) - 1 };
 struct ledger {
-    _Alignas(64) _Atomic uint64_t entries[ledger_entries]; /* the latest calls, by their number; number 0: none */
-    _Alignas(64) _Atomic int32_t pid;                      /* 0: not known */
-    _Atomic bool given_up;                                 /* this rank takes part in nothing any more */
-    _Atomic bool told;                                     /* rank 0's: the user has been told */
-    uint64_t pids;                                         /* whose numbers that is one of; 0: not known */
+    /* The latest calls, by their number; number 0: none. */
+    _Alignas(64) _Atomic uint64_t entries[ledger_entries];
+    _Alignas(64) _Atomic int32_t pid; /* 0: not known */
+    /* This rank takes part in nothing any more. */
+    _Atomic bool given_up;
+    _Atomic bool told; /* rank 0's: the user has been told */
+    /* Whose numbers that is one of; 0: not known. */
+    uint64_t pids;
 };
 /* Why a rank waits in vain. */
 struct doubt {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* messages - between the ranks of a team with a wire: numbered, counted, cut where they are long; and what set-up needs of them. */
+/* messages - between the ranks of a team with a wire: numbered, counted, cut where they are long;
+ * and what set-up needs of them. */
 #include "reach/reach.h"
 
 #include <errno.h>
@@ -10,24 +11,29 @@ enum { TAG_SETUP = TAGS - 1 };
 
 int messages_mark(const struct team *team) { return *team->wire->under_way; }
 
-static int peer_of(const struct wire *wire, int rank) { return wire->ranks ? wire->ranks[rank] : rank; }
+static int peer_of(const struct wire *wire, int rank) {
+    return wire->ranks ? wire->ranks[rank] : rank;
+}
 
 /* Is the rank on my node? The other ranks of a lane never are. */
 static bool is_near(const struct team *team, int rank) {
-    return team->places ? team->places->node_of[rank] == team->places->node_of[team->me] : rank == team->me;
+    return team->places ? team->places->node_of[rank] == team->places->node_of[team->me]
+                        : rank == team->me;
 }
 
 /* What a lost part sends instead of data. */
 static char nothing[8];
 
-static void messages_start(struct team *team, bool sends, int rank, char *data, size_t bytes, int tag, bool word) {
+static void messages_start(struct team *team, bool sends, int rank, char *data, size_t bytes,
+                           int tag, bool word) {
     struct wire *wire = team->wire;
     bool empty = wire->fate->lost && !word;
     for (size_t done = 0, now; done < bytes; done += now) {
         now = bytes - done < message_most ? bytes - done : message_most;
         size_t moved = empty && sends ? 0 : now;
         char *at = !empty ? data + done : sends ? nothing : NULL;
-        if (wire->carrier->start(wire->state, sends, peer_of(wire, rank), at, moved, wire->tag + tag, *wire->under_way) != 0) {
+        if (wire->carrier->start(wire->state, sends, peer_of(wire, rank), at, moved,
+                                 wire->tag + tag, *wire->under_way) != 0) {
             wire->fate->lost = true;
             continue;
         }
@@ -67,7 +73,8 @@ void messages_lose(struct team *team) { team->wire->fate->lost = true; }
 
 static void note_mishaps(struct fate *fate, int mishaps) {
     if (mishaps & CAME_CUT) fate->cut = true;
-    if (mishaps & (CAME_EMPTY | NOT_CARRIED) || (mishaps & CAME_CUT && !fate->ends_here)) fate->lost = true;
+    if (mishaps & (CAME_EMPTY | NOT_CARRIED) || (mishaps & CAME_CUT && !fate->ends_here))
+        fate->lost = true;
 }
 
 void messages_finish(struct team *team, int mark) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* node - the memory of a team: control block, stage, peers' regions, parts of orders. MPI-free: ranks may be threads. */
+/* node - the memory of a team: control block, stage, peers' regions, parts of orders. MPI-free:
+ * ranks may be threads. */
 #define _GNU_SOURCE
 #include "reach/reach.h"
 
@@ -11,21 +12,32 @@
 
 enum { page = 4096 };
 
-static size_t posts_end(int p) { return sizeof(struct control) + 2 * (size_t)p * sizeof(struct post); }
+static size_t posts_end(int p) {
+    return sizeof(struct control) + 2 * (size_t)p * sizeof(struct post);
+}
 
-static size_t cards_end(int p) { return (posts_end(p) + 2 * (size_t)p * CARD_BYTES + page - 1) / page * page; }
+static size_t cards_end(int p) {
+    return (posts_end(p) + 2 * (size_t)p * CARD_BYTES + page - 1) / page * page;
+}
 
-static size_t stage_end(int p, size_t slot) { return (cards_end(p) + 2 * (size_t)p * slot + page - 1) / page * page; }
+static size_t stage_end(int p, size_t slot) {
+    return (cards_end(p) + 2 * (size_t)p * slot + page - 1) / page * page;
+}
 
 static size_t shared_end(int p, size_t slot) {
     size_t end = stage_end(p, slot);
-    for (int i = 0; i < shared_count; i++) end += shared_wanted(i).all + (size_t)p * shared_wanted(i).each;
+    for (int i = 0; i < shared_count; i++)
+        end += shared_wanted(i).all + (size_t)p * shared_wanted(i).each;
     return end;
 }
 
-static size_t ledgers_end(int p, size_t slot) { return shared_end(p, slot) + (size_t)p * ledger_room; }
+static size_t ledgers_end(int p, size_t slot) {
+    return shared_end(p, slot) + (size_t)p * ledger_room;
+}
 
-static size_t boxes_end(int p, size_t slot) { return (ledgers_end(p, slot) + boxes_size(p, slot) + page - 1) / page * page; }
+static size_t boxes_end(int p, size_t slot) {
+    return (ledgers_end(p, slot) + boxes_size(p, slot) + page - 1) / page * page;
+}
 
 size_t control_size(int p, size_t slot, size_t space) { return boxes_end(p, slot) + space; }
 
@@ -49,11 +61,12 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
     team->ledger = &team->ledgers[team->me];
     boxes_attach(team, (char *)memory + ledgers_end(team->p, slot), slot);
     team->map_error[0] = team->map_error[1] = 1; /* not tried */
-    team->patience = (struct patience){.mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"),
-                                       .crowded = true,
-                                       .per_processor = 1,
-                                       .sleepy_again = 64,
-                                       .tick_rate = clock_ticks_per_second()};
+    team->patience =
+        (struct patience){.mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"),
+                          .crowded = true,
+                          .per_processor = 1,
+                          .sleepy_again = 64,
+                          .tick_rate = clock_ticks_per_second()};
 }
 
 void team_reserve_tables(struct team *node) {
@@ -69,7 +82,8 @@ char *team_space(struct team *node, size_t *bytes) {
 
 static void unmap_peers(struct team *team, bool writable) {
     for (int r = 0; r < team->p; r++)
-        if (team->peers[writable][r] && r != team->me && team->names[r].bytes) peer_unmap(&team->names[r], writable);
+        if (team->peers[writable][r] && r != team->me && team->names[r].bytes)
+            peer_unmap(&team->names[r], writable);
     free(team->peers[writable]);
     team->peers[writable] = NULL;
 }
@@ -98,8 +112,9 @@ void team_release(struct team *team) {
 
 const struct cell *team_cells(struct team *team, struct walk walk) {
     const struct order *order = &orders[walk.order];
-    struct matrix matrix = {
-        .p = (uint32_t)team->p, .domain_of = team->domain_of, .inner = order->nests ? &orders[walk.inner] : NULL};
+    struct matrix matrix = {.p = (uint32_t)team->p,
+                            .domain_of = team->domain_of,
+                            .inner = order->nests ? &orders[walk.inner] : NULL};
     struct cell **cells = &team->cells[walk.order][walk.inner];
     if (!*cells) {
         *cells = malloc((size_t)team->p * sizeof **cells);
@@ -129,7 +144,9 @@ int team_map(struct team *team, bool writable) {
     int error = team->peers[writable] ? 0 : map_all(team, writable);
     if (!team_agree(team, error == 0)) {
         if (error == 0) unmap_peers(team, writable);
-        else note("a peer's memory cannot be mapped (error %d): no plan that needs it is used", -error);
+        else
+            note("a peer's memory cannot be mapped (error %d): no plan that needs it is used",
+                 -error);
         error = -EACCES;
     }
     team->map_error[writable] = error;
@@ -142,7 +159,8 @@ void team_shares(struct team *team) {
         if (team->names[r].bytes == 0) team->figures.shares = false;
 }
 
-static bool adopted_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset) {
+static bool adopted_reaches(const struct team *team, const void *memory, size_t bytes,
+                            uint64_t *offset) {
     for (int i = 0; i < team->adopted_count; i++) {
         const struct heap_range *range = &team->adopted[i];
         size_t inside = (size_t)((const char *)memory - range->start);

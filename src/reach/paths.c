@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* paths - the table of data paths, and which of them a team can use: opened when a plan first asks for one, at a point that all
- * ranks reach together, so a program whose buffers lie in the heap never pays for it. */
+/* paths - the table of data paths, and which of them a team can use: opened when a plan first asks
+ * for one, at a point that all ranks reach together, so a program whose buffers lie in the heap
+ * never pays for it. */
 #include "reach/reach.h"
 
 #include <errno.h>
@@ -22,7 +23,8 @@ int team_path(struct team *team, enum path_id path) {
     if (reached->tried) return reached->error;
     reached->error = code->open(team, &reached->state);
     reached->tried = true;
-    if (reached->error) note("the data path %s does not work between these %d ranks", paths[path].name, team->p);
+    if (reached->error)
+        note("the data path %s does not work between these %d ranks", paths[path].name, team->p);
     return reached->error;
 }
 
@@ -32,8 +34,9 @@ HOT bool team_has_path(const struct team *team, enum path_id path) {
 
 void team_loses_path(struct team *team, enum path_id path) {
     team->reached[path].error = -EPERM;
-    note("the data path %s stopped working between these %d ranks: their buffers are staged from now on", paths[path].name,
-         team->p);
+    note(
+        "the data path %s stopped working between these %d ranks: their buffers are staged from now on",
+        paths[path].name, team->p);
 }
 
 void team_close_paths(struct team *team) {

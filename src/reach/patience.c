@@ -1,39 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* patience - what a rank that waits does next: watch, give the processor away, or sleep, and drive the host MPI. No clock is
- * read and nothing is waited for here, so that a test can live through hours of waiting.
+/* patience - what a rank that waits does next: watch, give the processor away, or sleep, and drive
+ * the host MPI. No clock is read and nothing is waited for here, so that a test can live through
+ * hours of waiting.
  *
- * A peer may be inside MPI_Ssend of a message that needs this rank's MPI library (MPI 4.1 section 2.9). The library's own wait
- * would serve it as soon as this rank has a processor. So does this one: a rank goes on yielding, and drives the library each
- * time, as long as its yields come back promptly, for then nobody would gain by its sleep. A yield that comes back late has run
- * somebody who computes; where such yields are most of a window of time it sleeps instead, about as long as that one's time slice
- * would have lasted, now and then looking whether yields are prompt again. When the library had something to do, more is likely
- * to come.
+ * A peer may be inside MPI_Ssend of a message that needs this rank's MPI library (MPI 4.1 section
+ * 2.9). The library's own wait would serve it as soon as this rank has a processor. So does this
+ * one: a rank goes on yielding, and drives the library each time, as long as its yields come back
+ * promptly, for then nobody would gain by its sleep. A yield that comes back late has run somebody
+ * who computes; where such yields are most of a window of time it sleeps instead, about as long as
+ * that one's time slice would have lasted, now and then looking whether yields are prompt again.
+ * When the library had something to do, more is likely to come.
  *
- * Short waits are another matter. Yielding on a crowded node costs one context switch per rank and barrier, as long as only
- * waiting ranks are ready to run. With a stranger on the processor each yield may cost the stranger's time slice, where a sleeper
- * is scheduled at once when it is woken. So a yield that comes back very late sends the next waits to sleep early; how many grows
- * while the stranger stays. */
+ * Short waits are another matter. Yielding on a crowded node costs one context switch per rank and
+ * barrier, as long as only waiting ranks are ready to run. With a stranger on the processor each
+ * yield may cost the stranger's time slice, where a sleeper is scheduled at once when it is woken.
+ * So a yield that comes back very late sends the next waits to sleep early; how many grows while
+ * the stranger stays. */
 #include "reach/patience.h"
 
 enum {
-    short_yields = 10,             /* before sleep when yielding does not pay */
-    drives_per_yield = 64,         /* with a processor per rank: some MPI libraries serve a call in many steps */
-    crowded_yields_per_drive = 16, /* in short waits: the MPI library may yield itself when it is driven */
+    short_yields = 10, /* before sleep when yielding does not pay */
+    /* With a processor per rank: some MPI libraries serve a call in many steps. */
+    drives_per_yield = 64,
+    /* In short waits: the MPI library may yield itself when it is driven. */
+    crowded_yields_per_drive = 16,
     first_sleepy = 64,
     most_sleepy = 4096,
     first_naps = 2, /* before yields are tried again */
     most_naps = 256,
 };
-static const double spin_seconds = 50e-6;    /* with a processor per rank: longer than any short exchange */
-static const double yield_seconds = 2e-3;    /* a longer wait is imbalance, not synchronisation */
-static const double drive_seconds = 50e-6;   /* so long a message waits at most while yields are prompt */
-static const double stolen_seconds = 400e-6; /* a yield this long ran a stranger: 64 ranks come round in 60 us */
+/* With a processor per rank: longer than any short exchange. */
+static const double spin_seconds = 50e-6;
+static const double yield_seconds = 2e-3; /* a longer wait is imbalance, not synchronisation */
+/* So long a message waits at most while yields are prompt. */
+static const double drive_seconds = 50e-6;
+/* A yield this long ran a stranger: 64 ranks come round in 60 us. */
+static const double stolen_seconds = 400e-6;
 static const double window_seconds = 1e-3;
-/* A yield that is prompt: this, and so much for each waiting rank that takes its turn; less than a slice of 100 us among 2 ranks
- * per processor and among 32. */
+/* A yield that is prompt: this, and so much for each waiting rank that takes its turn; less than a
+ * slice of 100 us among 2 ranks per processor and among 32. */
 static const double prompt_seconds = 20e-6, turn_seconds = 3e-6;
 static const double first_nap = 50e-6;
-/* A slice of the kernel's own is 0.7 to 3 ms. To wake costs some 5 us of processor time: at most a twentieth of it for all. */
+/* A slice of the kernel's own is 0.7 to 3 ms. To wake costs some 5 us of processor time: at most a
+ * twentieth of it for all. */
 static const double least_nap = 400e-6, most_nap = 3.2e-3, nap_per_rank = 100e-6;
 
 void patience_settle(struct patience *patience, int ranks, int processors) {
@@ -41,14 +50,17 @@ void patience_settle(struct patience *patience, int ranks, int processors) {
     patience->per_processor = (double)ranks / processors;
 }
 
-static inline bool patience_longer(const struct patience *patience, uint64_t ticks, double seconds) {
+static inline bool patience_longer(const struct patience *patience, uint64_t ticks,
+                                   double seconds) {
     return (double)ticks > seconds * patience->tick_rate;
 }
 
 struct vigil vigil_begin(const struct patience *patience, uint64_t now) {
-    struct vigil vigil = {.began = now, .turned = now, .driven = now, .nap = first_nap, .most_naps = first_naps};
+    struct vigil vigil = {
+        .began = now, .turned = now, .driven = now, .nap = first_nap, .most_naps = first_naps};
     if (patience->mode == WAIT_FUTEX) vigil.stage = SLEEPING;
-    if (patience->mode == WAIT_YIELD || (patience->mode == WAIT_AUTO && patience->crowded)) vigil.stage = YIELDING;
+    if (patience->mode == WAIT_YIELD || (patience->mode == WAIT_AUTO && patience->crowded))
+        vigil.stage = YIELDING;
     return vigil;
 }
 
@@ -60,11 +72,13 @@ static void poll(struct vigil *vigil, uint64_t now) {
 }
 
 /* After a yield of a short wait. */
-HOT static void patience_judge(struct patience *patience, struct vigil *vigil, uint64_t now, uint64_t took, bool done) {
+HOT static void patience_judge(struct patience *patience, struct vigil *vigil, uint64_t now,
+                               uint64_t took, bool done) {
     if (patience->mode != WAIT_AUTO) return;
     if (vigil->sleepy) {
         if (vigil->yields == short_yields) vigil->stage = SLEEPING;
-    } else if (patience_longer(patience, took, stolen_seconds)) { /* also when done: that yield was late */
+    } else if (patience_longer(patience, took,
+                               stolen_seconds)) { /* also when done: that yield was late */
         patience->sleepy = patience->sleepy_again;
         if (patience->sleepy_again < most_sleepy) patience->sleepy_again *= 2;
         vigil->stage = SLEEPING;
@@ -76,8 +90,10 @@ HOT static void patience_judge(struct patience *patience, struct vigil *vigil, u
 }
 
 /* After a yield of a long wait. */
-static void weigh(const struct patience *patience, struct vigil *vigil, uint64_t now, uint64_t took) {
-    if (patience_longer(patience, took, prompt_seconds + turn_seconds * patience->per_processor)) vigil->lost += took;
+static void weigh(const struct patience *patience, struct vigil *vigil, uint64_t now,
+                  uint64_t took) {
+    if (patience_longer(patience, took, prompt_seconds + turn_seconds * patience->per_processor))
+        vigil->lost += took;
     if (!patience_longer(patience, now - vigil->since, window_seconds)) return;
     bool late = 2 * vigil->lost > now - vigil->since;
     poll(vigil, now);
@@ -104,17 +120,21 @@ void vigil_worked(struct vigil *vigil, uint64_t now) {
     vigil->most_naps = first_naps;
 }
 
-HOT struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint64_t now, bool done) {
+HOT struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint64_t now,
+                           bool done) {
     uint64_t took = now - vigil->turned;
     bool drive = true;
-    if (vigil->last == GIVE && vigil->stage == YIELDING) patience_judge(patience, vigil, now, took, done);
+    if (vigil->last == GIVE && vigil->stage == YIELDING)
+        patience_judge(patience, vigil, now, took, done);
     else if (vigil->last == GIVE) weigh(patience, vigil, now, took);
     else if (vigil->last == NAP) after_nap(patience, vigil, now);
-    else if (vigil->stage == WATCHING && patience->mode == WAIT_AUTO && patience_longer(patience, now - vigil->began, spin_seconds))
+    else if (vigil->stage == WATCHING && patience->mode == WAIT_AUTO &&
+             patience_longer(patience, now - vigil->began, spin_seconds))
         vigil->stage = YIELDING;
     if (vigil->stage == YIELDING) {
         bool first = vigil->yields++ == 0;
-        if (first && patience->mode == WAIT_AUTO && patience->sleepy > 0) patience->sleepy--, vigil->sleepy = true;
+        if (first && patience->mode == WAIT_AUTO && patience->sleepy > 0)
+            patience->sleepy--, vigil->sleepy = true;
         drive = vigil->yields % crowded_yields_per_drive == 0 || !patience->crowded ||
                 patience_longer(patience, now - vigil->driven, drive_seconds);
     }

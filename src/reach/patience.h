@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* patience.h - what a rank that waits does next. Times are ticks of clock_ticks, or seconds where they say so. All local. */
+/* patience.h - what a rank that waits does next. Times are ticks of clock_ticks, or seconds where
+ * they say so. All local. */
 #ifndef MORTAR_PATIENCE_H
 #define MORTAR_PATIENCE_H
 
@@ -8,9 +9,10 @@
 /* How this rank waits; adapted at run time (patience.c). */
 struct patience {
     enum { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_FUTEX } mode;
-    bool crowded;          /* more ranks than processors */
-    double per_processor;  /* so many times */
-    uint32_t sleepy;       /* waits to come that go to sleep early, because yielding gave the processor to strangers */
+    bool crowded;         /* more ranks than processors */
+    double per_processor; /* so many times */
+    /* Waits to come that go to sleep early, because yielding gave the processor to strangers. */
+    uint32_t sleepy;
     uint32_t sleepy_again; /* how many the next such episode lasts */
     double tick_rate;      /* of clock_ticks */
     uint64_t sleeps, yields;
@@ -25,9 +27,10 @@ struct turn {
 /* One wait. */
 struct vigil {
     enum { WATCHING, YIELDING, POLLING, SLEEPING } stage; /* POLLING: a long wait, yielding too */
-    int last;                         /* what the turn before was */
-    uint64_t began, turned, driven;   /* the wait, the turn, the last drive */
-    uint64_t since, lost;             /* the window of a long wait, and what of it went into late yields */
+    int last;                                             /* what the turn before was */
+    uint64_t began, turned, driven;                       /* the wait, the turn, the last drive */
+    /* The window of a long wait, and what of it went into late yields. */
+    uint64_t since, lost;
     uint32_t yields, naps, most_naps; /* of this stage; naps before yields are tried again */
     double nap;                       /* seconds of the next one */
     bool sleepy;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peers - other processes' regions mapped into this one, counted: a job's communicators mostly hold the same ranks. */
+/* peers - other processes' regions mapped into this one, counted: a job's communicators mostly hold
+ * the same ranks. */
 #define _GNU_SOURCE
 #include "reach/reach.h"
 
@@ -34,7 +35,8 @@ static int map_new(struct mapping **link, const struct segment_name *name, int f
     int opened = fd >= 0 ? fd : segment_open(name, writable);
     int error = opened < 0 ? opened : 0;
     void *base = error ? NULL : segment_map(opened, name->bytes, writable, &error);
-    if (fd < 0 && opened >= 0) close(opened); /* the mapping keeps the file; open descriptors are scarce */
+    /* The mapping keeps the file; open descriptors are scarce. */
+    if (fd < 0 && opened >= 0) close(opened);
     if (!base) {
         free(mapping);
         return error;

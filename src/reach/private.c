@@ -14,8 +14,9 @@ int comm_private(MPI_Comm comm, MPI_Comm *own) {
     PMPI_Comm_rank(comm, &me);
     PMPI_Comm_group(comm, &group);
     PMPI_Group_size(group, &grouped);
-    /* MPICH 5.0.2 gives for a grid that is smaller than its parent (MPI_Cart_create) the parent's group: a communicator made of it
-     * has ranks that do not know of it, and what is sent to them is received on the next one of the same context. */
+    /* MPICH 5.0.2 gives for a grid that is smaller than its parent (MPI_Cart_create) the parent's
+     * group: a communicator made of it has ranks that do not know of it, and what is sent to them
+     * is received on the next one of the same context. */
     if (grouped == ranks) error = PMPI_Comm_create(comm, group, own);
     else error = PMPI_Comm_split(comm, 0, me, own);
     PMPI_Group_free(&group);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* settings - do the ranks go by the same settings, and is it the same mortar? Launchers do not bring variables to other nodes, so
- * ranks may differ without anybody's intent, and would then take different turns. A team is built by ranks that agree.
+/* settings - do the ranks go by the same settings, and is it the same mortar? Launchers do not
+ * bring variables to other nodes, so ranks may differ without anybody's intent, and would then take
+ * different turns. A team is built by ranks that agree.
  *
- * Where ranks differ rank 0's settings count for all, if all ranks of the job are here: taken over by the process, they hold for
- * all communicators, and each rank comes by here between the same two calls of each of them. Not so when only some are here, for
- * another communicator of theirs has ranks that know nothing of it; nor when threads make calls on several communicators at once.
- * Such a communicator stays native. */
+ * Where ranks differ rank 0's settings count for all, if all ranks of the job are here: taken over
+ * by the process, they hold for all communicators, and each rank comes by here between the same two
+ * calls of each of them. Not so when only some are here, for another communicator of theirs has
+ * ranks that know nothing of it; nor when threads make calls on several communicators at once. Such
+ * a communicator stays native. */
 #include "reach/host.h"
 
 #include "include/mortar.h"
@@ -17,8 +19,9 @@
 
 void (*settings_changed)(void);
 
-/* What all ranks tell at first, and-ed: two words that are each other's complement on every rank, and come out so, were the same on
- * all. The first exchange is the same in every version of mortar. */
+/* What all ranks tell at first, and-ed: two words that are each other's complement on every rank,
+ * and come out so, were the same on all. The first exchange is the same in every version of
+ * mortar. */
 enum { VERSION, NOT_VERSION, SETTINGS, NOT_SETTINGS, FLAGS, WORDS };
 enum { ONE_THREAD = 1, NO_WISH = 2 }; /* FLAGS; NO_WISH << o: option o, a wish, is not set */
 _Static_assert(OPTIONS < 62, "a bit of a word for each");
@@ -26,7 +29,9 @@ _Static_assert(OPTIONS < 62, "a bit of a word for each");
 static _Atomic uint64_t wishes = 0;
 static _Atomic bool all_known = false; /* all ranks' wishes, of the job */
 
-bool settings_wanted(enum option option) { return all_known ? wishes & (uint64_t)NO_WISH << option : *option_text(option) != 0; }
+bool settings_wanted(enum option option) {
+    return all_known ? wishes & (uint64_t)NO_WISH << option : *option_text(option) != 0;
+}
 
 static void settings_introduce(uint64_t words[WORDS]) {
     int level = MPI_THREAD_MULTIPLE;
@@ -62,16 +67,19 @@ static const char *other_version(MPI_Comm comm, int me, int world) {
     host.bcast(&zero, (int)sizeof zero, MPI_BYTE, 0, comm);
     bool differs = strncmp(zero.version, MORTAR_VERSION, sizeof zero.version) != 0;
     if (settings_first_of(comm, me, differs))
-        warn("rank %d runs mortar %s and rank %d mortar %.52s: what they do together is left to the MPI library", world,
-             MORTAR_VERSION, (int)zero.rank, zero.version);
+        warn(
+            "rank %d runs mortar %s and rank %d mortar %.52s: what they do together is left to the MPI library",
+            world, MORTAR_VERSION, (int)zero.rank, zero.version);
     return "several versions of mortar";
 }
 
-/* Rank 0's texts of the options that must be alike, one behind the other; NULL on all ranks: no memory. Collective. */
+/* Rank 0's texts of the options that must be alike, one behind the other; NULL on all ranks: no
+ * memory. Collective. */
 static char *texts_of_zero(MPI_Comm comm, int me, int world, int32_t *rank) {
     struct speaker zero = {.rank = world};
     for (int o = 0; o < OPTIONS; o++)
-        if (option_rows[o].whose == ALIKE) zero.bytes += (int64_t)strlen(option_text((enum option)o)) + 1;
+        if (option_rows[o].whose == ALIKE)
+            zero.bytes += (int64_t)strlen(option_text((enum option)o)) + 1;
     host.bcast(&zero, (int)sizeof zero, MPI_BYTE, 0, comm);
     char *texts = malloc((size_t)zero.bytes), *at = texts;
     for (int o = 0; texts && me == 0 && o < OPTIONS; o++)
@@ -97,7 +105,8 @@ static bool take_over(const char *texts) {
     bool fine = true;
     for (int o = 0; o < OPTIONS; o++) {
         if (option_rows[o].whose != ALIKE) continue;
-        if (strcmp(texts, option_text((enum option)o)) != 0) fine = option_take_over((enum option)o, texts) == 0 && fine;
+        if (strcmp(texts, option_text((enum option)o)) != 0)
+            fine = option_take_over((enum option)o, texts) == 0 && fine;
         texts += strlen(texts) + 1;
     }
     if (settings_changed) settings_changed();
@@ -112,8 +121,10 @@ static const char *other_settings(MPI_Comm comm, int me, int world, bool all_her
     if (!texts) return "out of memory";
     int option = first_difference(texts, &theirs);
     if (settings_first_of(comm, me, option < OPTIONS))
-        warn("rank %d has %s='%s' and rank %d '%s'%s", world, option_rows[option].name, option_text((enum option)option), (int)rank,
-             theirs, all_here ? ", which counts for all" : ": what they do together is left to the MPI library");
+        warn("rank %d has %s='%s' and rank %d '%s'%s", world, option_rows[option].name,
+             option_text((enum option)option), (int)rank, theirs,
+             all_here ? ", which counts for all"
+                      : ": what they do together is left to the MPI library");
     bool fine = !all_here || option == OPTIONS || take_over(texts);
     free(texts);
     return !all_here ? why : all_agree(comm, fine) ? NULL : "out of memory";
@@ -123,7 +134,8 @@ const char *settings_agree(MPI_Comm comm, int p, int me) {
     uint64_t words[WORDS], all[WORDS];
     int ranks = 0, world = 0;
     settings_introduce(words);
-    if (host.allreduce(words, all, WORDS, MPI_UINT64_T, MPI_BAND, comm) != MPI_SUCCESS) return "the MPI library reports an error";
+    if (host.allreduce(words, all, WORDS, MPI_UINT64_T, MPI_BAND, comm) != MPI_SUCCESS)
+        return "the MPI library reports an error";
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_rank(MPI_COMM_WORLD, &world);
     if (all[VERSION] != ~all[NOT_VERSION]) return other_version(comm, me, world);

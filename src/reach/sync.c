@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sync - the barrier of a team: one counter, one epoch. With more ranks than processors the cost is one context switch per rank
- * and barrier whatever the shape of the barrier, so the shape is the simplest; the counter wraps and needs no reset. */
+/* sync - the barrier of a team: one counter, one epoch. With more ranks than processors the cost is
+ * one context switch per rank and barrier whatever the shape of the barrier, so the shape is the
+ * simplest; the counter wraps and needs no reset. */
 #include "reach/reach.h"
 
 #include <string.h>
 
 HOT bool sync_arrive(struct team *team, uint32_t trouble) {
     struct control *control = team->control;
-    if (trouble) atomic_fetch_or_explicit(&control->trouble[team->epoch & 1], trouble, memory_order_relaxed);
+    if (trouble)
+        atomic_fetch_or_explicit(&control->trouble[team->epoch & 1], trouble, memory_order_relaxed);
     charge_settle();
     if (team->waits.open) waits_arrive(team);
     uint32_t arrived = atomic_fetch_add_explicit(&control->arrived, 1, memory_order_acq_rel) + 1;
@@ -23,7 +25,8 @@ HOT uint32_t sync_release(struct team *team) {
     charge_barrier(team->p);
     charge_settle();
     uint32_t trouble = sync_trouble(team);
-    /* All have arrived, so all have read the trouble of the barrier before: its word is free for the next one. */
+    /* All have arrived, so all have read the trouble of the barrier before: its word is free for
+     * the next one. */
     atomic_store_explicit(&control->trouble[(team->epoch + 1) & 1], 0, memory_order_relaxed);
     if (team->waits.open) waits_tell(team);
     team->epoch++;
@@ -46,16 +49,20 @@ HOT uint32_t sync_all(struct team *team, uint32_t trouble) {
 void sync_measure(struct team *team) {
     enum { warm_ups = 2, rounds = 8 };
     double start = 0;
-    for (int i = -warm_ups; i < rounds; i++) { /* the first ones touch new pages and wait for latecomers */
+    /* The first ones touch new pages and wait for latecomers. */
+    for (int i = -warm_ups; i < rounds; i++) {
         if (i == 0) start = clock_seconds();
         sync_all(team, 0);
     }
     double took = (clock_seconds() - start) / rounds;
     _Atomic uint32_t *nanoseconds = &team->control->sync_nanoseconds;
     if (team->me == 0) {
-        atomic_store_explicit(nanoseconds, (uint32_t)((took < 1 ? took : 1) * 1e9), memory_order_relaxed);
+        atomic_store_explicit(nanoseconds, (uint32_t)((took < 1 ? took : 1) * 1e9),
+                              memory_order_relaxed);
         atomic_store_explicit(&team->control->l2_bytes, machine_facts()->l2, memory_order_relaxed);
-        atomic_store_explicit(&team->control->l3_bytes, machine_facts()->l3 * (size_t)machine_facts()->l3s, memory_order_relaxed);
+        atomic_store_explicit(&team->control->l3_bytes,
+                              machine_facts()->l3 * (size_t)machine_facts()->l3s,
+                              memory_order_relaxed);
     }
     sync_all(team, 0);
     struct figures *figures = &team->figures;
@@ -65,8 +72,9 @@ void sync_measure(struct team *team) {
     figures->l3_bytes = atomic_load_explicit(&team->control->l3_bytes, memory_order_relaxed);
 }
 
-/* Two sets of words, used in turns. Who adds for the time k + 2 has passed the barrier that followed everybody's k + 1, and before
- * that everybody had read k: the words are never added to while somebody still has to read them, and need no reset. */
+/* Two sets of words, used in turns. Who adds for the time k + 2 has passed the barrier that
+ * followed everybody's k + 1, and before that everybody had read k: the words are never added to
+ * while somebody still has to read them, and need no reset. */
 void sums_add(struct team *team, const uint64_t values[2], uint64_t sums[2]) {
     if (team->wire) {
         messages_sum(team, values, sums);
@@ -74,7 +82,8 @@ void sums_add(struct team *team, const uint64_t values[2], uint64_t sums[2]) {
     }
     if (team->sums_wanted) sums_read(team, team->sums_wanted);
     for (int i = 0; i < 2; i++)
-        atomic_fetch_add_explicit(&team->control->sums[team->sums_count & 1][i], values[i], memory_order_relaxed);
+        atomic_fetch_add_explicit(&team->control->sums[team->sums_count & 1][i], values[i],
+                                  memory_order_relaxed);
     team->sums_count++;
     team->sums_wanted = sums;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* team - the team of a communicator: built collectively by its first blocking collective, kept as an attribute, freed with the
- * communicator or at MPI_Finalize. How it is built: birth.c. */
+/* team - the team of a communicator: built collectively by its first blocking collective, kept as
+ * an attribute, freed with the communicator or at MPI_Finalize. How it is built: birth.c. */
 #include "reach/host.h"
 
 #include "reach/birth.h"
@@ -14,7 +14,8 @@
 
 void (*team_farewell)(struct team *team);
 
-static _Atomic int keyval = MPI_KEYVAL_INVALID;          /* but between teams_start and teams_finish */
+/* But between teams_start and teams_finish. */
+static _Atomic int keyval = MPI_KEYVAL_INVALID;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list of teams */
 struct live {
     struct team team;
@@ -28,8 +29,9 @@ static struct live *living;
 _Thread_local struct this_thread this_thread;
 _Atomic uint32_t team_changes = 1;
 
-/* ---- progress: testing a generalized request that never completes drives every MPI library tried, for 20-40 ns, and puts
- * nothing into the match queues. One request per team: two threads may wait on two teams. ---- */
+/* ---- progress: testing a generalized request that never completes drives every MPI library tried,
+ * for 20-40 ns, and puts nothing into the match queues. One request per team: two threads may wait
+ * on two teams. ---- */
 
 static int no_query(void *state, MPI_Status *status) {
     (void)state;
@@ -109,7 +111,8 @@ void teams_visit(void (*visit)(struct team *team)) {
 void teams_start(void) {
     int key;
     /* MPI_COMM_NULL_COPY_FN: a duplicated communicator gets a team of its own. */
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_free, &key, NULL) == MPI_SUCCESS) atomic_store(&keyval, key);
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_free, &key, NULL) == MPI_SUCCESS)
+        atomic_store(&keyval, key);
 }
 
 void teams_finish(void) {
@@ -127,11 +130,12 @@ static struct live *team_hold(MPI_Comm comm) {
     return live;
 }
 
-/* While a communicator is being freed the program's attribute callbacks may still use it. Mortar's own attribute may be gone by
- * then, and on another rank not yet, for each rank sets its attributes as it likes: so from here on such calls are native. A
- * callback runs in the thread that frees.
- * The team goes now, and not when its attribute does: with messages under way MPICH deletes attributes as late as in the MPI_Wait
- * for the last of them, on each rank at another time, and holds locks that the end of a team needs. */
+/* While a communicator is being freed the program's attribute callbacks may still use it. Mortar's
+ * own attribute may be gone by then, and on another rank not yet, for each rank sets its attributes
+ * as it likes: so from here on such calls are native. A callback runs in the thread that frees.
+ * The team goes now, and not when its attribute does: with messages under way MPICH deletes
+ * attributes as late as in the MPI_Wait for the last of them, on each rank at another time, and
+ * holds locks that the end of a team needs. */
 int team_buries(MPI_Comm *comm, int (*end)(MPI_Comm *comm)) {
     struct this_thread *thread = &this_thread;
     MPI_Comm outer = thread->dying;
@@ -150,7 +154,8 @@ int team_buries(MPI_Comm *comm, int (*end)(MPI_Comm *comm)) {
 
 static struct live *team_new(MPI_Comm comm) {
     struct live *live = calloc(1, sizeof *live);
-    if (!live) return NULL; /* rank-local, and before anything was agreed: the one place where memory must suffice */
+    /* rank-local, and before anything was agreed: the one place where memory must suffice. */
+    if (!live) return NULL;
     live->comm = comm;
     atomic_init(&live->holders, 1);
     team_build(&live->team, comm);

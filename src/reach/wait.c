@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wait - the one wait loop: watches the word, yields, or sleeps on a futex, as patience.c says; drives the host MPI meanwhile. */
+/* wait - the one wait loop: watches the word, yields, or sleeps on a futex, as patience.c says;
+ * drives the host MPI meanwhile. */
 #define _GNU_SOURCE
 #include "reach/reach.h"
 
@@ -14,8 +15,8 @@ enum {
     pauses = 100, /* about 2 us: another processor is about to answer */
     looks = 16,   /* between two drives of the host MPI */
 };
-/* After a nap an idle PMPI_Test takes 1 to 4 us of processor time, one that meets a message of 64 KiB 7 to 30, of 256 KiB 22 to 60
- * (Open MPI 4.1, MPICH 4.0; Xeon, 2 cores, 2026-11). */
+/* After a nap an idle PMPI_Test takes 1 to 4 us of processor time, one that meets a message of 64
+ * KiB 7 to 30, of 256 KiB 22 to 60 (Open MPI 4.1, MPICH 4.0; Xeon, 2 cores, 2026-11). */
 static const double work_seconds = 5e-6;
 
 static const double doubt_seconds = 1;
@@ -72,7 +73,8 @@ static bool watch(const struct flag *flag, uint32_t old, int times) {
 static void nap(struct flag *flag, uint32_t old, double seconds) {
     struct timespec limit = {.tv_nsec = (long)(1e9 * seconds)};
     atomic_fetch_add_explicit(&flag->sleepers, 1, memory_order_seq_cst);
-    /* Not the private futex: the waker is another process. The kernel compares again under its lock. */
+    /* Not the private futex: the waker is another process. The kernel compares again under its
+     * lock. */
     syscall(SYS_futex, &flag->word, FUTEX_WAIT, old, &limit, NULL, 0);
     atomic_fetch_sub_explicit(&flag->sleepers, 1, memory_order_seq_cst);
 }

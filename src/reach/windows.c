@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* windows - attachments of peers' memory through XPMEM, kept for later calls: an attachment costs system calls and page faults, its
- * next use nothing (ramesh2024 section V-C). A window is large and aligned, so that buffers near each other share it. It stays
- * right when its owner frees memory and gets other memory at the same address, because it shows the owner's address space, not its
+/* windows - attachments of peers' memory through XPMEM, kept for later calls: an attachment costs
+ * system calls and page faults, its next use nothing (ramesh2024 section V-C). A window is large
+ * and aligned, so that buffers near each other share it. It stays right when its owner frees memory
+ * and gets other memory at the same address, because it shows the owner's address space, not its
  * pages; only an address where nothing is mapped must not be touched (path_xpmem's `sound`). */
 #define _GNU_SOURCE
 #include "reach/windows.h"
@@ -55,7 +56,8 @@ static bool looked;
 static uint64_t holds;
 
 static bool open_library(void) {
-    static const char *const names[] = {"xpmem_make", "xpmem_remove", "xpmem_get", "xpmem_release", "xpmem_attach", "xpmem_detach"};
+    static const char *const names[] = {"xpmem_make",    "xpmem_remove", "xpmem_get",
+                                        "xpmem_release", "xpmem_attach", "xpmem_detach"};
     const char *path = option_text(OPTION_XPMEM);
     if (strcmp(path, "off") == 0) return false;
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL), *found[sizeof names / sizeof *names];
@@ -94,7 +96,8 @@ int source_enter(int64_t segment, struct source **source) {
     while (s && s->segment != segment) s = s->next;
     int error = 0;
     if (!s) {
-        int64_t access = xpmem.get(segment, read_and_write, permit_mode, (void *)(uintptr_t)owner_only);
+        int64_t access =
+            xpmem.get(segment, read_and_write, permit_mode, (void *)(uintptr_t)owner_only);
         error = access < 0 ? -EPERM : 0;
         s = error ? NULL : calloc(1, sizeof *s);
         if (s) {
@@ -142,7 +145,8 @@ static void make_room(struct source *source) {
     if (count >= most_windows && oldest) close_window(oldest);
 }
 
-static struct window *open_window(struct source *source, uint64_t start, uint64_t end, uint64_t alignment) {
+static struct window *open_window(struct source *source, uint64_t start, uint64_t end,
+                                  uint64_t alignment) {
     start = start / alignment * alignment;
     end = (end + alignment - 1) / alignment * alignment;
     struct window *window = malloc(sizeof *window);
@@ -152,7 +156,8 @@ static struct window *open_window(struct source *source, uint64_t start, uint64_
         free(window);
         return NULL;
     }
-    *window = (struct window){.start = start, .bytes = end - start, .here = here, .next = source->windows};
+    *window = (struct window){
+        .start = start, .bytes = end - start, .here = here, .next = source->windows};
     source->windows = window;
     return window;
 }
@@ -160,7 +165,8 @@ static struct window *open_window(struct source *source, uint64_t start, uint64_
 char *window_hold(struct source *source, uint64_t address, size_t bytes, struct window **held) {
     pthread_mutex_lock(&lock);
     struct window *window = source->windows;
-    while (window && (address < window->start || address + bytes > window->start + window->bytes)) window = window->next;
+    while (window && (address < window->start || address + bytes > window->start + window->bytes))
+        window = window->next;
     if (!window) {
         make_room(source);
         window = open_window(source, address, address + bytes, window_bytes);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wire - the carrier of messages that the host MPI is: a private communicator with the ranks of the team. */
+/* wire - the carrier of messages that the host MPI is: a private communicator with the ranks of the
+ * team. */
 #include "reach/host.h"
 
 #include "reach/reach.h"
@@ -26,7 +27,8 @@ struct state {
     bool alone;  /* no other thread makes MPI calls meanwhile */
     struct traffic traffic;
     struct fate fate;
-    MPI_Datatype drain; /* sink_bytes; every element lies at the same place, so any length goes into the sink */
+    /* sink_bytes; every element lies at the same place, so any length goes into the sink. */
+    MPI_Datatype drain;
     char sink[sink_bytes];
 };
 
@@ -47,15 +49,19 @@ static int grow(struct state *s, int request) {
     return 0;
 }
 
-static int wire_start(void *state, bool sends, int peer, void *data, size_t bytes, int tag, int request) {
+static int wire_start(void *state, bool sends, int peer, void *data, size_t bytes, int tag,
+                      int request) {
     struct state *s = state;
     int error = grow(s, request);
     if (error) return error;
     MPI_Request *at = &s->requests[request];
     if (sends) error = PMPI_Isend(data, (int)bytes, MPI_BYTE, peer, tag, s->comm, at);
     else if (data) error = PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, s->comm, at);
-    else error = PMPI_Irecv(s->sink, (int)((bytes + sink_bytes - 1) / sink_bytes), s->drain, peer, tag, s->comm, at);
-    /* Less room than what comes would do, but Open MPI 4 and 5, when they copy by CMA, write all of it. */
+    else
+        error = PMPI_Irecv(s->sink, (int)((bytes + sink_bytes - 1) / sink_bytes), s->drain, peer,
+                           tag, s->comm, at);
+    /* Less room than what comes would do, but Open MPI 4 and 5, when they copy by CMA, write all of
+     * it. */
     s->kinds[request] = sends ? SENT : RECEIVED;
     return error == MPI_SUCCESS ? 0 : -EIO;
 }
@@ -86,8 +92,8 @@ struct test {
     bool over;
 };
 
-/* After an error MPI libraries differ in what they have finished, and in whether a request is there still: they are asked again,
- * until they have nothing left to say. */
+/* After an error MPI libraries differ in what they have finished, and in whether a request is there
+ * still: they are asked again, until they have nothing left to say. */
 static void settle_some(struct test *t, int error) {
     struct state *s = t->state;
     bool errors = error != MPI_SUCCESS;
@@ -108,8 +114,9 @@ static void settle_some(struct test *t, int error) {
 }
 
 #ifdef MORTAR_SIM
-/* Simulated time passes only in calls that block. SMPI's MPI_Waitall costs the square of the count; many messages, whose order of
- * arrival is about that of starting them, are waited for one by one. */
+/* Simulated time passes only in calls that block. SMPI's MPI_Waitall costs the square of the count;
+ * many messages, whose order of arrival is about that of starting them, are waited for one by
+ * one. */
 static bool all_done(void *state) {
     enum { many = 64 };
     struct test *t = state;
@@ -124,12 +131,14 @@ static bool all_done(void *state) {
 }
 static bool some_done(void *state) {
     struct test *t = state;
-    t->error = PMPI_Waitsome(t->count, t->state->requests + t->first, &t->done, t->state->ready, t->state->statuses);
+    t->error = PMPI_Waitsome(t->count, t->state->requests + t->first, &t->done, t->state->ready,
+                             t->state->statuses);
     return true;
 }
 #else
-/* What goes wrong with several requests MPICH tells the error handler of MPI_COMM_WORLD, or of MPI_COMM_SELF, whatever communicator
- * they are of. That is the program's, and ends it, maybe. So these two return errors meanwhile, which costs 15 to 35 ns each. */
+/* What goes wrong with several requests MPICH tells the error handler of MPI_COMM_WORLD, or of
+ * MPI_COMM_SELF, whatever communicator they are of. That is the program's, and ends it, maybe. So
+ * these two return errors meanwhile, which costs 15 to 35 ns each. */
 #ifdef OPEN_MPI
 static void hush(const struct state *s, MPI_Errhandler users[2]) { (void)s, (void)users; }
 static void unhush(const struct state *s, MPI_Errhandler users[2]) { (void)s, (void)users; }
@@ -163,7 +172,8 @@ static bool some_done(void *state) {
     struct test *t = state;
     MPI_Errhandler users[2];
     hush(t->state, users);
-    t->error = PMPI_Testsome(t->count, t->state->requests + t->first, &t->done, t->state->ready, t->state->statuses);
+    t->error = PMPI_Testsome(t->count, t->state->requests + t->first, &t->done, t->state->ready,
+                             t->state->statuses);
     unhush(t->state, users);
     return t->done != 0 || t->error != MPI_SUCCESS; /* MPI_UNDEFINED: none is left */
 }
@@ -184,7 +194,8 @@ static int some(void *state, struct team *team, int first, int count, int *done)
             wait_until(team, some_done, &test);
             s->errors = test.error != MPI_SUCCESS;
             s->found = test.done == MPI_UNDEFINED ? 0 : test.done;
-            if (s->errors && (s->found <= 0 || class_of(test.error) != MPI_ERR_IN_STATUS)) return s->found = 0, NOT_CARRIED;
+            if (s->errors && (s->found <= 0 || class_of(test.error) != MPI_ERR_IN_STATUS))
+                return s->found = 0, NOT_CARRIED;
         }
         if (s->found == 0) return 0;
         int k = --s->found, request = first + s->ready[k];
@@ -197,7 +208,8 @@ static int wire_look(void *state, int tag) {
     struct state *s = state;
     MPI_Status status;
     int flag = 0;
-    if (PMPI_Iprobe(MPI_ANY_SOURCE, tag, s->comm, &flag, &status) != MPI_SUCCESS || !flag) return -1;
+    if (PMPI_Iprobe(MPI_ANY_SOURCE, tag, s->comm, &flag, &status) != MPI_SUCCESS || !flag)
+        return -1;
     return status.MPI_SOURCE;
 }
 
@@ -219,7 +231,8 @@ static int wire_prepare(void *state, struct team *team) {
     if (!error && team->wire->ranks) {
         PMPI_Comm_group(s->comm, &all);
         PMPI_Group_incl(all, team->p, team->wire->ranks, &some);
-        if (PMPI_Comm_create_group(s->comm, some, team->wire->tag, &native->comm) != MPI_SUCCESS) error = -EIO;
+        if (PMPI_Comm_create_group(s->comm, some, team->wire->tag, &native->comm) != MPI_SUCCESS)
+            error = -EIO;
         else PMPI_Comm_set_errhandler(native->comm, MPI_ERRORS_RETURN);
         PMPI_Group_free(&some);
         PMPI_Group_free(&all);
@@ -233,7 +246,8 @@ static int wire_prepare(void *state, struct team *team) {
 static int collective(void *state, struct team *team, const struct call *call) {
     (void)state;
     struct native *native = team->wire->native;
-    return native && wire_collective ? wire_collective(native->comm, team, call, native->tables) : -ENOSYS;
+    return native && wire_collective ? wire_collective(native->comm, team, call, native->tables)
+                                     : -ENOSYS;
 }
 
 static void free_lists(struct state *s) {
@@ -281,7 +295,11 @@ int wire_open(struct team *team, MPI_Comm comm) {
     int level = MPI_THREAD_MULTIPLE;
     PMPI_Query_thread(&level);
     s->alone = level != MPI_THREAD_MULTIPLE;
-    *wire = (struct wire){.carrier = &mpi, .state = s, .under_way = &s->under_way, .traffic = &s->traffic, .fate = &s->fate};
+    *wire = (struct wire){.carrier = &mpi,
+                          .state = s,
+                          .under_way = &s->under_way,
+                          .traffic = &s->traffic,
+                          .fate = &s->fate};
     team->wire = wire;
     return 0;
 }

@@ -7,7 +7,8 @@
 
 struct team;
 
-/* Gives the team a wire on a private communicator. Collective over comm; 0 or -errno, on this rank. */
+/* Gives the team a wire on a private communicator. Collective over comm; 0 or -errno, on this
+ * rank. */
 int wire_open(struct team *team, MPI_Comm comm);
 void wire_close(struct team *team);
 

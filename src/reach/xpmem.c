@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* path_xpmem - all of a peer's memory can be attached and then loaded and stored, where the XPMEM kernel module is installed:
- * ramesh2024 section V-C. Nothing is linked: libxpmem is opened when the path is first asked for.
- * An address where its owner has nothing mapped would kill whoever touches it, so an owner looks before it posts one (`sound`);
- * after that its buffers stay, for it is inside the call.
- * At the end: no call is under way when a team dies, so peers' windows are detached there, and this process's memory is shown until
- * the MPI library's own MPI_Finalize is done, which peers have entered then.
- * Cost    as the heap's, after the first use of a window;  set-up: two barriers and p - 1 attachments. */
+/* path_xpmem - all of a peer's memory can be attached and then loaded and stored, where the XPMEM
+ * kernel module is installed: ramesh2024 section V-C. Nothing is linked: libxpmem is opened when
+ * the path is first asked for.
+ * An address where its owner has nothing mapped would kill whoever touches it, so an owner looks
+ * before it posts one (`sound`); after that its buffers stay, for it is inside the call.
+ * At the end: no call is under way when a team dies, so peers' windows are detached there, and this
+ * process's memory is shown until the MPI library's own MPI_Finalize is done, which peers have
+ * entered then.
+ * Cost    as the heap's, after the first use of a window;  set-up: two barriers and p - 1
+ *         attachments. */
 #define _GNU_SOURCE
 #include "reach/reach.h"
 #include "reach/windows.h"
@@ -31,7 +34,8 @@ struct xpmem {
 
 HOT static char *xpmem_hold(void *state, int rank, bool receives, uint64_t address, size_t bytes) {
     struct neighbour *peer = &((struct xpmem *)state)->peers[rank];
-    if (!peer->windows[receives]) peer->at[receives] = window_hold(peer->source, address, bytes, &peer->windows[receives]);
+    if (!peer->windows[receives])
+        peer->at[receives] = window_hold(peer->source, address, bytes, &peer->windows[receives]);
     return peer->at[receives];
 }
 
@@ -45,7 +49,8 @@ HOT static void xpmem_drop(void *state) {
         }
 }
 
-/* The kernel is asked about every page, and the ends are touched: what is wrong with them then happens here. */
+/* The kernel is asked about every page, and the ends are touched: what is wrong with them then
+ * happens here. */
 HOT static bool sound(const void *memory, size_t bytes) {
     enum { page = 4096, pages = 2048 };
     unsigned char resident[pages];
@@ -96,5 +101,9 @@ static int open_xpmem(struct team *team, void **state) {
     return team_agree(team, error == 0) ? 0 : error ? error : -EPERM;
 }
 
-const struct path_code path_xpmem = {
-    .open = open_xpmem, .close = close_xpmem, .finish = windows_hide, .hold = xpmem_hold, .drop = xpmem_drop, .sound = sound};
+const struct path_code path_xpmem = {.open = open_xpmem,
+                                     .close = close_xpmem,
+                                     .finish = windows_hide,
+                                     .hold = xpmem_hold,
+                                     .drop = xpmem_drop,
+                                     .sound = sound};

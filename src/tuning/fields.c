@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-#define PLACE(struct_, member) offsetof(struct struct_, member), sizeof(((struct struct_ *)0)->member)
+#define PLACE(struct_, member)                                                                     \
+    offsetof(struct struct_, member), sizeof(((struct struct_ *)0)->member)
 
 const struct field machine_fields[] = {
     {"cpu", FIELD_TEXT, PLACE(machine_facts, cpu)},

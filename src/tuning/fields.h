@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fields.h - private to tuning/: the members of the format's objects, for reading and writing alike. */
+/* fields.h - private to tuning/: the members of the format's objects, for reading and writing
+ * alike. */
 #ifndef MORTAR_TUNING_FIELDS_H
 #define MORTAR_TUNING_FIELDS_H
 
@@ -8,10 +9,19 @@
 #define tuning_format "mortar tuning"
 enum { tuning_version = 1 };
 
-/* A ratio is at least 1; one that was not measured is 0, and no member. An extra count is none either where it is 0. */
+/* A ratio is at least 1; one that was not measured is 0, and no member. An extra count is none
+ * either where it is 0. */
 struct field {
     const char *name;
-    enum { FIELD_TEXT, FIELD_COUNT, FIELD_EXTRA, FIELD_BYTES, FIELD_SECONDS, FIELD_RATIO, FIELD_PAIR } kind;
+    enum {
+        FIELD_TEXT,
+        FIELD_COUNT,
+        FIELD_EXTRA,
+        FIELD_BYTES,
+        FIELD_SECONDS,
+        FIELD_RATIO,
+        FIELD_PAIR
+    } kind;
     size_t place, size; /* in its struct; size: of a text */
 };
 

@@ -26,35 +26,43 @@ void tuning_here(struct tuning_set *here, const char *mpi) {
     *here = (struct tuning_set){.machine = *machine_facts()};
     snprintf(here->mpi, sizeof here->mpi, "%s", mpi);
     snprintf(here->mortar, sizeof here->mortar, "%s", MORTAR_VERSION);
-    if (uname(&name) == 0) snprintf(here->kernel, sizeof here->kernel, "%.40s %.50s", name.sysname, name.release);
-    if (gmtime_r(&seconds, &now)) strftime(here->date, sizeof here->date, "%Y-%m-%dT%H:%M:%SZ", &now);
+    if (uname(&name) == 0)
+        snprintf(here->kernel, sizeof here->kernel, "%.40s %.50s", name.sysname, name.release);
+    if (gmtime_r(&seconds, &now))
+        strftime(here->date, sizeof here->date, "%Y-%m-%dT%H:%M:%SZ", &now);
 }
 
 /* How many facts differ; the first one is told. */
-static int differences(const struct tuning_set *set, const struct tuning_set *here, char *why, size_t size) {
+static int differences(const struct tuning_set *set, const struct tuning_set *here, char *why,
+                       size_t size) {
     int count = 0;
     if (strcmp(set->mpi, here->mpi) != 0 && count++ == 0)
         snprintf(why, size, "its MPI library is \"%s\", here it is \"%s\"", set->mpi, here->mpi);
     for (const struct field *field = machine_fields; field->name; field++) {
-        const char *there = (const char *)&set->machine + field->place, *mine = (const char *)&here->machine + field->place;
-        bool same = field->kind == FIELD_TEXT ? strcmp(there, mine) == 0 : memcmp(there, mine, field->size) == 0;
+        const char *there = (const char *)&set->machine + field->place,
+                   *mine = (const char *)&here->machine + field->place;
+        bool same = field->kind == FIELD_TEXT ? strcmp(there, mine) == 0
+                                              : memcmp(there, mine, field->size) == 0;
         if (same || count++ > 0) continue;
-        if (field->kind == FIELD_TEXT) snprintf(why, size, "its %s is \"%s\", here it is \"%s\"", field->name, there, mine);
+        if (field->kind == FIELD_TEXT)
+            snprintf(why, size, "its %s is \"%s\", here it is \"%s\"", field->name, there, mine);
         else if (field->kind == FIELD_COUNT)
-            snprintf(why, size, "its %s is %d, here it is %d", field->name, *(const int *)(const void *)there,
-                     *(const int *)(const void *)mine);
+            snprintf(why, size, "its %s is %d, here it is %d", field->name,
+                     *(const int *)(const void *)there, *(const int *)(const void *)mine);
         else
-            snprintf(why, size, "its %s is %zu, here it is %zu", field->name, *(const size_t *)(const void *)there,
-                     *(const size_t *)(const void *)mine);
+            snprintf(why, size, "its %s is %zu, here it is %zu", field->name,
+                     *(const size_t *)(const void *)there, *(const size_t *)(const void *)mine);
     }
     return count;
 }
 
-bool tuning_fits(const struct tuning_set *set, const struct tuning_set *here, char *why, size_t size) {
+bool tuning_fits(const struct tuning_set *set, const struct tuning_set *here, char *why,
+                 size_t size) {
     return differences(set, here, why, size) == 0;
 }
 
-const struct tuning_set *tuning_choose(const struct tuning_file *file, const struct tuning_set *here, char *why, size_t size) {
+const struct tuning_set *tuning_choose(const struct tuning_file *file,
+                                       const struct tuning_set *here, char *why, size_t size) {
     int least = -1;
     char text[320] = "";
     snprintf(why, size, "it has no set");
@@ -70,18 +78,21 @@ const struct tuning_set *tuning_choose(const struct tuning_file *file, const str
 
 /* Over several nodes it makes no difference where buffers lie: nobody reaches all others'. */
 static bool same_cell(const struct tuning_entry *a, const struct tuning_entry *b) {
-    return a->ranks == b->ranks && a->nodes == b->nodes && a->domains == b->domains && strcmp(a->collective, b->collective) == 0 &&
+    return a->ranks == b->ranks && a->nodes == b->nodes && a->domains == b->domains &&
+           strcmp(a->collective, b->collective) == 0 &&
            (a->nodes > 1 ? a->fullest == b->fullest : strcmp(a->buffers, b->buffers) == 0);
 }
 
-/* Is the entry for such a call? One that does not tell how ranks are spread over its nodes is for all ways. */
+/* Is the entry for such a call? One that does not tell how ranks are spread over its nodes is for
+ * all ways. */
 static bool meant(const struct tuning_entry *entry, const struct tuning_entry *like) {
     struct tuning_entry spread = *like;
     if (entry->fullest == 0) spread.fullest = 0;
     return same_cell(entry, &spread);
 }
 
-const struct tuning_entry *tuning_find(const struct tuning_set *set, const struct tuning_entry *like, size_t bytes) {
+const struct tuning_entry *tuning_find(const struct tuning_set *set,
+                                       const struct tuning_entry *like, size_t bytes) {
     for (int e = set->count - 1; e >= 0; e--) {
         const struct tuning_entry *entry = &set->entries[e];
         if (meant(entry, like) && entry->from <= bytes && bytes <= entry->to) return entry;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* read - a tuning file from JSON. jsmn cuts the text into tokens; the tables of fields.h say which members there are. A member that
- * is missing, of the wrong kind or out of range makes the whole file unusable; one that is not known is skipped. */
+/* read - a tuning file from JSON. jsmn cuts the text into tokens; the tables of fields.h say which
+ * members there are. A member that is missing, of the wrong kind or out of range makes the whole
+ * file unusable; one that is not known is skipped. */
 #define _GNU_SOURCE
 #include "tuning/fields.h"
 
@@ -53,11 +54,14 @@ static bool is(const struct reader *reader, int t, const char *name) {
            memcmp(reader->text + reader->tokens[t].start, name, length) == 0;
 }
 
-/* The value of a member of object t; 0: it has none of that name. -1: the object is not well formed. */
+/* The value of a member of object t; 0: it has none of that name. -1: the object is not well
+ * formed. */
 static int read_member(const struct reader *reader, int t, const char *name) {
     int found = 0, end = behind(reader, t);
     for (int key = t + 1; key < end;) {
-        if (reader->tokens[key].type != JSMN_STRING || reader->tokens[key].size != 1 || key + 1 >= end) return -1;
+        if (reader->tokens[key].type != JSMN_STRING || reader->tokens[key].size != 1 ||
+            key + 1 >= end)
+            return -1;
         if (is(reader, key, name)) found = key + 1;
         key = behind(reader, key + 1);
     }
@@ -97,28 +101,39 @@ static bool read_take(const struct reader *reader, int t, const struct field *fi
     if (field->kind == FIELD_TEXT) return plain_text(reader, t, to, field->size);
     if (field->kind == FIELD_PAIR) {
         double *pair = (double *)(void *)to;
-        if (reader->tokens[t].type != JSMN_ARRAY || reader->tokens[t].size != 2 || behind(reader, t) != t + 3) return false;
-        return read_number(reader, t + 1, &pair[0]) && read_number(reader, t + 2, &pair[1]) && pair[0] <= pair[1];
+        if (reader->tokens[t].type != JSMN_ARRAY || reader->tokens[t].size != 2 ||
+            behind(reader, t) != t + 3)
+            return false;
+        return read_number(reader, t + 1, &pair[0]) && read_number(reader, t + 2, &pair[1]) &&
+               pair[0] <= pair[1];
     }
     if (!read_number(reader, t, &value)) return false;
     if (field->kind == FIELD_SECONDS || field->kind == FIELD_RATIO) *(double *)(void *)to = value;
-    else if (value > (field->kind == FIELD_BYTES ? 9e15 : 1e9) || value != (double)(int64_t)value) return false;
+    else if (value > (field->kind == FIELD_BYTES ? 9e15 : 1e9) || value != (double)(int64_t)value)
+        return false;
     else if (field->kind == FIELD_BYTES) *(size_t *)(void *)to = (size_t)value;
     else *(int *)(void *)to = (int)value;
     return true;
 }
 
 static int take_all(const struct reader *reader, int t, const struct field *fields, void *to) {
-    if (reader->tokens[t].type != JSMN_OBJECT) return wrong(reader, reader->tokens[t].start, "expected an object", "");
+    if (reader->tokens[t].type != JSMN_OBJECT)
+        return wrong(reader, reader->tokens[t].start, "expected an object", "");
     for (const struct field *field = fields; field->name; field++) {
         int value = read_member(reader, t, field->name);
-        if (value < 0) return wrong(reader, reader->tokens[t].start, "an object whose members are not \"name\": value", "");
+        if (value < 0)
+            return wrong(reader, reader->tokens[t].start,
+                         "an object whose members are not \"name\": value", "");
         if (value == 0 && (field->kind == FIELD_RATIO || field->kind == FIELD_EXTRA)) continue;
-        if (value == 0) return wrong(reader, reader->tokens[t].start, "an object without ", field->name);
+        if (value == 0)
+            return wrong(reader, reader->tokens[t].start, "an object without ", field->name);
         if (!read_take(reader, value, field, (char *)to + field->place))
-            return wrong(reader, reader->tokens[value].start, "not a possible value of ", field->name);
-        if (field->kind == FIELD_RATIO && *(const double *)(const void *)((char *)to + field->place) < 1)
-            return wrong(reader, reader->tokens[value].start, "not a ratio of at least 1: ", field->name);
+            return wrong(reader, reader->tokens[value].start, "not a possible value of ",
+                         field->name);
+        if (field->kind == FIELD_RATIO &&
+            *(const double *)(const void *)((char *)to + field->place) < 1)
+            return wrong(reader, reader->tokens[value].start,
+                         "not a ratio of at least 1: ", field->name);
     }
     return 0;
 }
@@ -128,10 +143,12 @@ static int read_entry(const struct reader *reader, int t, struct tuning_entry *e
     if (error) return error;
     if (strcmp(entry->buffers, "heap") != 0 && strcmp(entry->buffers, "outside") != 0)
         return wrong(reader, start, "buffers are heap or outside", "");
-    if (entry->from == 0 || entry->from > entry->to) return wrong(reader, start, "no range of sizes: from .. to", "");
+    if (entry->from == 0 || entry->from > entry->to)
+        return wrong(reader, start, "no range of sizes: from .. to", "");
     if (entry->ranks < 2 || entry->nodes < 1 || entry->domains < 1 || entry->fullest > entry->ranks)
         return wrong(reader, start, "no possible number of ranks", "");
-    if (!*entry->plan || !*entry->collective) return wrong(reader, start, "an entry without plan or collective", "");
+    if (!*entry->plan || !*entry->collective)
+        return wrong(reader, start, "an entry without plan or collective", "");
     return 0;
 }
 
@@ -151,7 +168,9 @@ static int read_network(const struct reader *reader, int t, struct network_facts
         const char *place = (const char *)network + field->place;
         bool none = (field->kind == FIELD_SECONDS && *(const double *)(const void *)place <= 0) ||
                     (field->kind == FIELD_COUNT && *(const int *)(const void *)place < 1);
-        if (none) error = wrong(reader, reader->tokens[read_member(reader, t, field->name)].start, "not above 0: ", field->name);
+        if (none)
+            error = wrong(reader, reader->tokens[read_member(reader, t, field->name)].start,
+                          "not above 0: ", field->name);
     }
     return error;
 }
@@ -160,7 +179,8 @@ static int read_set(const struct reader *reader, int t, struct tuning_set *set) 
     int count, error = take_all(reader, t, set_fields, set);
     int machine = error ? 0 : read_member(reader, t, "machine");
     if (error) return error;
-    if (machine <= 0) return wrong(reader, reader->tokens[t].start, "an object without ", "machine");
+    if (machine <= 0)
+        return wrong(reader, reader->tokens[t].start, "an object without ", "machine");
     if ((error = take_all(reader, machine, machine_fields, &set->machine)) != 0) return error;
     int network = read_member(reader, t, "network");
     if (network > 0 && (error = read_network(reader, network, &set->network)) != 0) return error;
@@ -178,12 +198,15 @@ static int read_root(const struct reader *reader, struct tuning_file *file) {
         char format[32];
         int version;
     } head;
-    static const struct field fields[] = {
-        {"format", FIELD_TEXT, 0, sizeof head.format}, {"version", FIELD_COUNT, sizeof head.format, 0}, {0}};
+    static const struct field fields[] = {{"format", FIELD_TEXT, 0, sizeof head.format},
+                                          {"version", FIELD_COUNT, sizeof head.format, 0},
+                                          {0}};
     int count, error = take_all(reader, 0, fields, &head);
     if (error) return error;
-    if (strcmp(head.format, tuning_format) != 0) return wrong(reader, 0, "this is no ", "\"mortar tuning\"");
-    if (head.version != tuning_version) return wrong(reader, 0, "a version of the format that this mortar does not know", "");
+    if (strcmp(head.format, tuning_format) != 0)
+        return wrong(reader, 0, "this is no ", "\"mortar tuning\"");
+    if (head.version != tuning_version)
+        return wrong(reader, 0, "a version of the format that this mortar does not know", "");
     int sets = array(reader, 0, "sets", &count);
     if (sets < 0) return sets;
     file->sets = calloc((size_t)count + 1, sizeof *file->sets);
@@ -204,16 +227,21 @@ static int cut(struct reader *reader, size_t length, jsmntok_t **tokens) {
         jsmn_init(&parser);
         count = jsmn_parse(&parser, reader->text, length, *tokens, (unsigned)count);
     }
-    if (count == JSMN_ERROR_PART || count == 0) return wrong(reader, (int)length, "the file ends too early", "");
-    if (count < 0) return wrong(reader, (int)(parser.pos < length ? parser.pos : length), "this is not JSON", "");
+    if (count == JSMN_ERROR_PART || count == 0)
+        return wrong(reader, (int)length, "the file ends too early", "");
+    if (count < 0)
+        return wrong(reader, (int)(parser.pos < length ? parser.pos : length), "this is not JSON",
+                     "");
     for (int i = (*tokens)->end; i < (int)length; i++)
-        if (!strchr(" \t\r\n", reader->text[i])) return wrong(reader, i, "something behind the end", "");
+        if (!strchr(" \t\r\n", reader->text[i]))
+            return wrong(reader, i, "something behind the end", "");
     reader->tokens = *tokens;
     reader->count = count;
     return 0;
 }
 
-int tuning_parse(const char *text, size_t length, struct tuning_file *file, char *why, size_t size) {
+int tuning_parse(const char *text, size_t length, struct tuning_file *file, char *why,
+                 size_t size) {
     struct reader reader = {.text = text, .why = why, .size = size};
     jsmntok_t *tokens = NULL;
     *file = (struct tuning_file){0};

@@ -22,7 +22,8 @@ static void text(FILE *out, const char *from) {
     fputc('"', out);
 }
 
-static void write_members(FILE *out, const struct field *fields, const void *from, const char *between) {
+static void write_members(FILE *out, const struct field *fields, const void *from,
+                          const char *between) {
     for (const struct field *field = fields; field->name; field++) {
         const void *place = (const char *)from + field->place;
         const double *real = place;
@@ -50,7 +51,8 @@ static void write_print(FILE *out, const void *what) {
     const struct content *content = what;
     const struct tuning_set *sets = content->sets;
     int count = content->count;
-    fprintf(out, "{\"format\": \"%s\", \"version\": %d, \"sets\": [", tuning_format, tuning_version);
+    fprintf(out, "{\"format\": \"%s\", \"version\": %d, \"sets\": [", tuning_format,
+            tuning_version);
     for (int s = 0; s < count; s++) {
         fprintf(out, "%s\n {\"machine\": {", s ? "," : "");
         write_members(out, machine_fields, &sets[s].machine, ", ");
@@ -72,7 +74,8 @@ static void write_print(FILE *out, const void *what) {
     fputs("\n]}\n", out);
 }
 
-/* Where path leads to. What is there must be a file: taking a name away from a device or a pipe would break what else uses it. */
+/* Where path leads to. What is there must be a file: taking a name away from a device or a pipe
+ * would break what else uses it. */
 static int find_place(const char *path, char place[PATH_MAX]) {
     struct stat there;
     if (stat(path, &there) == 0) {
@@ -105,7 +108,8 @@ int tuning_write(const char *path, const struct tuning_set *sets, int count) {
     size_t bytes;
     int error = find_place(path, place);
     if (error) return error;
-    if (snprintf(beside, sizeof beside, "%s.%d.new", place, (int)getpid()) >= (int)sizeof beside) return -ENAMETOOLONG;
+    if (snprintf(beside, sizeof beside, "%s.%d.new", place, (int)getpid()) >= (int)sizeof beside)
+        return -ENAMETOOLONG;
     error = file_print(write_print, &(struct content){sets, count}, &text, &bytes);
     if (!error) error = replace(place, beside, text, bytes);
     free(text);

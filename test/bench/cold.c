@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cold - does what --cold does before a call empty the caches? Memory that was just read is read again in an order that no
- * prefetcher guesses, each address from the load before: fast from a cache, slow after a flush or a sweep. The fastest of many
- * tries of either kind counts, so that a busy machine does no harm. No MPI is started. */
+/* cold - does what --cold does before a call empty the caches? Memory that was just read is read
+ * again in an order that no prefetcher guesses, each address from the load before: fast from a
+ * cache, slow after a flush or a sweep. The fastest of many tries of either kind counts, so that a
+ * busy machine does no harm. No MPI is started. */
 #include "bench/calls/cold.c"
 
 #include <string.h>
@@ -19,7 +20,8 @@ void shared_unmap(void *memory, size_t bytes) {
 double meet_max(double value) { return value; }
 void meet(void) {}
 
-static size_t chain[lines * words] __attribute__((aligned(64))); /* the first word of a line: where the next one is */
+/* The first word of a line: where the next one is. */
+static size_t chain[lines * words] __attribute__((aligned(64)));
 
 static double walk(void) {
     double start = clock_seconds();
@@ -40,7 +42,8 @@ static bool slower(bool sweeping) {
     for (int i = 0; i < tries; i++) {
         walk();
         warm = fastest(warm, walk());
-        cold_empty((char *)chain, sizeof chain / 2, (char *)chain + sizeof chain / 2, sizeof chain / 2);
+        cold_empty((char *)chain, sizeof chain / 2, (char *)chain + sizeof chain / 2,
+                   sizeof chain / 2);
         cold = fastest(cold, walk());
     }
     cold_close();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* contents - every kind among a few imagined ranks: what is filled in at one end must be what is expected at the other one
- * after a plain exchange, and whatever is changed in between must be noticed. Without an MPI library at work. */
+/* contents - every kind among a few imagined ranks: what is filled in at one end must be what is
+ * expected at the other one after a plain exchange, and whatever is changed in between must be
+ * noticed. Without an MPI library at work. */
 #include "bench/common/bench.h"
 
 #include <stdio.h>
@@ -15,14 +16,15 @@ static int p, checks;
 static void check(bool fine, const struct cell *cell, const char *what) {
     checks++;
     if (fine) return;
-    fprintf(stderr, "contents: %s of %zu bytes%s, rank %d of %d, root %d: %s\n", cell->kind->name, cell->bytes,
-            cell->irregular ? ", irregular" : "", cell->me, p, cell->root, what);
+    fprintf(stderr, "contents: %s of %zu bytes%s, rank %d of %d, root %d: %s\n", cell->kind->name,
+            cell->bytes, cell->irregular ? ", irregular" : "", cell->me, p, cell->root, what);
     exit(1);
 }
 
 /* A graph: two neighbours in each direction, among few ranks the same one several times. */
 static struct topology *neighbours_of(int me) {
-    topologies[me] = (struct topology){.count = 4, .to = {(me + 1) % p, (me + p - 1) % p, (me + 3) % p, (me + 3 * p - 3) % p}};
+    topologies[me] = (struct topology){
+        .count = 4, .to = {(me + 1) % p, (me + p - 1) % p, (me + 3) % p, (me + 3 * p - 3) % p}};
     topologies[me].from[0] = topologies[me].to[1], topologies[me].from[1] = topologies[me].to[0];
     topologies[me].from[2] = topologies[me].to[3], topologies[me].from[3] = topologies[me].to[2];
     return &topologies[me];
@@ -31,9 +33,12 @@ static struct topology *neighbours_of(int me) {
 static void open_cells(const struct kind *kind, size_t bytes, int root, bool irregular) {
     for (int r = 0; r < p; r++) {
         struct cell *cell = &cells[r];
-        *cell = (struct cell){.kind = kind, .bytes = bytes, .p = p, .me = r, .root = root, .irregular = irregular};
+        *cell = (struct cell){
+            .kind = kind, .bytes = bytes, .p = p, .me = r, .root = root, .irregular = irregular};
         cell->topology = neighbours_of(r);
-        if (kind_grid(kind)) cell->grid = (struct grid){.edge = (int)(bytes % 21), .before = root ? 2 : 0, .after = 1};
+        if (kind_grid(kind))
+            cell->grid =
+                (struct grid){.edge = (int)(bytes % 21), .before = root ? 2 : 0, .after = 1};
         check(blocks_open(cell) && (!kind_grid(kind) || grid_open(cell)), cell, "no memory");
         cell->send = malloc(cell->out.bytes + 1), cell->recv = malloc(cell->in.bytes + 1);
         cell_fill(cell, cell->send);
@@ -79,7 +84,8 @@ static void redistribute(struct cell *cell) {
         grid_pack(&cells[r]);
         check(out->counts[cell->me] == in->counts[r], cell, "a part has two lengths");
         memcpy((in->packed ? in->packed : cell->recv) + (size_t)in->places[r] * grid_element,
-               (out->packed ? out->packed : cells[r].send) + (size_t)out->places[cell->me] * grid_element,
+               (out->packed ? out->packed : cells[r].send) +
+                   (size_t)out->places[cell->me] * grid_element,
                (size_t)in->counts[r] * grid_element);
     }
     grid_unpack(cell);
@@ -92,7 +98,8 @@ static void sum_up(struct cell *cell, int end, int one, int other) {
     for (int r = 0; r < end; r++) {
         const struct cell *from = &cells[r == one ? other : r];
         int theirs = from->out.count == 1 ? 0 : cell->me;
-        check(block_bytes(cell, &cell->in, 0) == block_bytes(from, &from->out, theirs), cell, "a part has two lengths");
+        check(block_bytes(cell, &cell->in, 0) == block_bytes(from, &from->out, theirs), cell,
+              "a part has two lengths");
         for (size_t k = 0; k < cell->in.bytes; k += sizeof(double)) {
             double sum, more;
             memcpy(&sum, cell->recv + k, sizeof sum);
@@ -104,7 +111,9 @@ static void sum_up(struct cell *cell, int end, int one, int other) {
 }
 
 static int ranks_summed(const struct cell *cell) {
-    return cell->kind->contents == SUM ? p : cell->kind->contents == UP_TO ? cell->me + 1 : cell->me;
+    return cell->kind->contents == SUM     ? p
+           : cell->kind->contents == UP_TO ? cell->me + 1
+                                           : cell->me;
 }
 
 static void exchange(struct cell *cell) {
@@ -117,7 +126,8 @@ static void must_be_wrong(const struct cell *cell, size_t at, const char *what) 
     int block = -1;
     size_t place = 0;
     check(cell_wrong(cell, cell->recv, &block, &place), cell, what);
-    if (at < cell->in.bytes) check((size_t)cell->in.offsets[block] + place == at, cell, "found elsewhere");
+    if (at < cell->in.bytes)
+        check((size_t)cell->in.offsets[block] + place == at, cell, "found elsewhere");
 }
 
 /* One bit, here and there. */
@@ -142,7 +152,9 @@ static void mix_up(struct cell *cell) {
     }
     for (int b = 1; b < in->count; b++) {
         size_t bytes = block_bytes(cell, in, b);
-        if (in->counts[b] != in->counts[0] || bytes < sizeof(uint64_t) || in->peers[b] == in->peers[0]) continue;
+        if (in->counts[b] != in->counts[0] || bytes < sizeof(uint64_t) ||
+            in->peers[b] == in->peers[0])
+            continue;
         memcpy(cell->recv + in->offsets[0], cell->recv + in->offsets[b], bytes);
         must_be_wrong(cell, cell->in.bytes, "a block of another rank is not noticed");
         return;
@@ -158,12 +170,14 @@ static void one_case(const struct kind *kind, size_t bytes, int root, bool irreg
         struct cell *cell = &cells[r];
         if (cell->in.bytes) must_be_wrong(cell, 0, "poison is not noticed");
         exchange(cell);
-        check(!cell_wrong(cell, cell->recv, &block, &place), cell, "what was sent is not what is expected");
+        check(!cell_wrong(cell, cell->recv, &block, &place), cell,
+              "what was sent is not what is expected");
         damage_bits(cell);
         mix_up(cell);
         received += cell->in.bytes;
     }
-    check(kind->sends == NOBODY || irregular || p == 1 || received > 0, &cells[0], "nobody receives anything");
+    check(kind->sends == NOBODY || irregular || p == 1 || received > 0, &cells[0],
+          "nobody receives anything");
     close_cells();
 }
 

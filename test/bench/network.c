@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* network - the verdict of `mortar bench network` on times that are made up: is it one leader, some, or all ranks? */
+/* network - the verdict of `mortar bench network` on times that are made up: is it one leader,
+ * some, or all ranks? */
 #include "bench/network/network.h"
 
 #include <stdint.h>
@@ -27,12 +28,15 @@ static struct verdict verdict_on(const double medians[columns], double noisy) {
 
 static int failures;
 
-static void expect_verdict(const char *what, const double medians[columns], double noisy, int least, int best) {
+static void expect_verdict(const char *what, const double medians[columns], double noisy, int least,
+                           int best) {
     struct verdict found = verdict_on(medians, noisy);
     bool fine = found.least == least && (best < 0 || found.best == best);
     double gain = medians[0] / medians[found.best];
     fine = fine && found.gain.low <= gain * (1 + noisy) && found.gain.high >= gain * (1 - noisy);
-    if (!fine) fprintf(stderr, "%s: least %d, best %d, gain %g\n", what, found.least, found.best, found.gain.median);
+    if (!fine)
+        fprintf(stderr, "%s: least %d, best %d, gain %g\n", what, found.least, found.best,
+                found.gain.median);
     failures += !fine;
 }
 
@@ -40,7 +44,8 @@ static void expect_text(int pairs, int measured, int most, const char *expected)
     char text[64];
     verdict_text(pairs, measured, most, text, sizeof text);
     if (strcmp(text, expected) != 0)
-        fprintf(stderr, "%d of %d of %d: %s, not %s\n", pairs, measured, most, text, expected), failures++;
+        fprintf(stderr, "%d of %d of %d: %s, not %s\n", pairs, measured, most, text, expected),
+            failures++;
 }
 
 int main(void) {
@@ -56,7 +61,8 @@ int main(void) {
     double one[1] = {2e-6};
     const double *alone[1] = {one};
     struct verdict found = judge(alone, 1, 1);
-    if (found.least != 0 || found.best != 0 || found.gain.median != 1) fprintf(stderr, "a single figure\n"), failures++;
+    if (found.least != 0 || found.best != 0 || found.gain.median != 1)
+        fprintf(stderr, "a single figure\n"), failures++;
     expect_text(1, 8, 8, "one leader");
     expect_text(2, 8, 8, "2 leaders");
     expect_text(8, 8, 8, "aggregation over all ranks");

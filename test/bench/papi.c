@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* papi - stands for PAPI's library on machines without counters, for smoke.py. The n-th count since the first one, which is
- * number 0, gives 10000 * level + 100 * n + 10 * rank. TEST_PAPI: none (nothing works), no-l2, alone (only rank 0 has counters). */
+/* papi - stands for PAPI's library on machines without counters, for smoke.py. The n-th count since
+ * the first one, which is number 0, gives 10000 * level + 100 * n + 10 * rank. TEST_PAPI: none
+ * (nothing works), no-l2, alone (only rank 0 has counters). */
 #include <papi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,9 @@ static int rank(void) {
     return text ? atoi(text) : 0;
 }
 
-int PAPI_library_init(int version) { return is("none") || (is("alone") && rank() != 0) ? PAPI_ENOSUPP : version; }
+int PAPI_library_init(int version) {
+    return is("none") || (is("alone") && rank() != 0) ? PAPI_ENOSUPP : version;
+}
 
 int PAPI_create_eventset(int *set) { return *set = 7, PAPI_OK; }
 
@@ -45,6 +48,7 @@ int PAPI_stop(int set, long long *values) {
 }
 
 char *PAPI_strerror(int error) {
-    static char unsupported[] = "the stand-in has no counters", unknown[] = "the stand-in has no such event";
+    static char unsupported[] = "the stand-in has no counters",
+                unknown[] = "the stand-in has no such event";
     return error == PAPI_ENOSUPP ? unsupported : unknown;
 }

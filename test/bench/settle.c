@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* settle - settling with times that the test makes up, without MPI: the fastest wins, of two that are alike the simpler one,
- * the slow ones soon stop running, what is hopeless runs once, and the figures hold the truth.
+/* settle - settling with times that the test makes up, without MPI: the fastest wins, of two that
+ * are alike the simpler one, the slow ones soon stop running, what is hopeless runs once, and the
+ * figures hold the truth.
  * usage: bench-settle [SEED] */
 #include "bench/common/bench.h"
 #include "bench/tune/tune.h"
@@ -20,20 +21,22 @@ static double uniform(void) {
 }
 
 /* What settle.c asks of the others. A disturbance makes one batch in ten five times longer. */
-double timing_batch(const struct world *world, const struct settings *settings, const struct cell *cell,
-                    const struct contestant *contestant) {
+double timing_batch(const struct world *world, const struct settings *settings,
+                    const struct cell *cell, const struct contestant *contestant) {
     (void)world, (void)settings, (void)cell;
     int c = (int)(contestant - first);
     batches[c]++;
     return truth[c] * (1 + noise * (2 * uniform() - 1)) * (uniform() < 0.1 ? 5 : 1);
 }
-void timing_calibrate(const struct world *world, const struct settings *settings, const struct cell *cell,
-                      struct contestant *contestant, double seconds) {
+void timing_calibrate(const struct world *world, const struct settings *settings,
+                      const struct cell *cell, struct contestant *contestant, double seconds) {
     (void)world, (void)settings, (void)cell, (void)seconds;
     contestant->call_seconds = truth[contestant - first];
 }
 double meet_max(double value) { return value; }
-void progress_show(const struct world *world, const struct cell *cell, int left) { (void)world, (void)cell, (void)left; }
+void progress_show(const struct world *world, const struct cell *cell, int left) {
+    (void)world, (void)cell, (void)left;
+}
 
 struct test {
     const char *name;
@@ -64,16 +67,22 @@ static int play(const struct test *test) {
     memset(contestants, 0, sizeof contestants);
     memset(batches, 0, sizeof batches);
     first = contestants;
-    for (int c = 0; c < test->count; c++) truth[c] = test->truth[c], contestants[c].seconds = seconds[c];
+    for (int c = 0; c < test->count; c++)
+        truth[c] = test->truth[c], contestants[c].seconds = seconds[c];
     settle(&world, NULL, contestants, test->count, 5, &settled);
     if (settled.best != test->best) return fail(test, "another one won");
-    if (test->not_run && batches[test->not_run] > 0) return fail(test, "one that is hopeless was run");
+    if (test->not_run && batches[test->not_run] > 0)
+        return fail(test, "one that is hopeless was run");
     for (int c = 0; c < test->count; c++)
-        if (test->truth[c] > 1.5 * test->truth[test->best] && batches[c] > 24) return fail(test, "a slow one ran on and on");
+        if (test->truth[c] > 1.5 * test->truth[test->best] && batches[c] > 24)
+            return fail(test, "a slow one ran on and on");
     double best = test->truth[test->best], gain = test->truth[0] / best;
-    if (settled.interval[0] > best * 1.02 || settled.interval[1] < best * 0.98) return fail(test, "its time is wrong");
-    if (settled.gain.low > gain * 1.02 || settled.gain.high < gain * 0.98) return fail(test, "its gain is wrong");
-    if (settled.gain.low > settled.gain.median || settled.gain.high < settled.gain.median) return fail(test, "no interval");
+    if (settled.interval[0] > best * 1.02 || settled.interval[1] < best * 0.98)
+        return fail(test, "its time is wrong");
+    if (settled.gain.low > gain * 1.02 || settled.gain.high < gain * 0.98)
+        return fail(test, "its gain is wrong");
+    if (settled.gain.low > settled.gain.median || settled.gain.high < settled.gain.median)
+        return fail(test, "no interval");
     return 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wrong - collectives and messages that damage one bit of the first byte that the rank $WRONG_RANK receives, or of byte
- * $WRONG_BYTE of its buffer, a barrier that waits for nobody and says so, and, of plans for an alltoall, the list $WRONG_PLANS.
- * Preloaded by smoke.py and others: does the bench see it? Arguments travel as machine words, so that no mpi.h
+/* wrong - collectives and messages that damage one bit of the first byte that the rank $WRONG_RANK
+ * receives, or of byte $WRONG_BYTE of its buffer, a barrier that waits for nobody and says so, and,
+ * of plans for an alltoall, the list $WRONG_PLANS. Preloaded by smoke.py and others: does the bench
+ * see it? Arguments travel as machine words, so that no mpi.h
  * is needed; passing more of them than a function takes does no harm. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,18 +26,21 @@ static void damage(char *buffer) {
 
 /* Calls the original with the nine words, of which word `place` is the receive buffer. */
 static int call(const char *name, int place, intptr_t *w) {
-    int (*original)(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t);
+    int (*original)(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t,
+                    intptr_t);
     *(void **)&original = dlsym(RTLD_NEXT, name);
     int error = original(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]);
     damage((char *)w[place]);
     return error;
 }
 
-#define WRONG(name, place)                                                                                                         \
-    int name(intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g, intptr_t h, intptr_t i);          \
-    int name(intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g, intptr_t h, intptr_t i) {         \
-        intptr_t words[] = {a, b, c, d, e, f, g, h, i};                                                                            \
-        return call(#name, place, words);                                                                                          \
+#define WRONG(name, place)                                                                         \
+    int name(intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g,   \
+             intptr_t h, intptr_t i);                                                              \
+    int name(intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g,   \
+             intptr_t h, intptr_t i) {                                                             \
+        intptr_t words[] = {a, b, c, d, e, f, g, h, i};                                            \
+        return call(#name, place, words);                                                          \
     }
 WRONG(MPI_Bcast, 0)
 WRONG(MPI_Gather, 3)

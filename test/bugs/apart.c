@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* apart - send and receive buffers that begin at the same address and share no byte: the types of one side have their data behind
- * those of the other. Who takes equal addresses for MPI_IN_PLACE forgets to copy a rank's own blocks. */
+/* apart - send and receive buffers that begin at the same address and share no byte: the types of
+ * one side have their data behind those of the other. Who takes equal addresses for MPI_IN_PLACE
+ * forgets to copy a rank's own blocks. */
 #include <mpi.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { most = 64, width = 4, rounds = 3 }; /* width: doubles from one block to the next, two of which are data */
-static double memory[2 * most * width];    /* blocks to send, then blocks that were received */
+/* width: doubles from one block to the next, two of which are data. */
+enum { most = 64, width = 4, rounds = 3 };
+static double memory[2 * most * width]; /* blocks to send, then blocks that were received */
 static int errors, p, me, counts[most], displs[most];
 static MPI_Datatype near, far;
 
@@ -22,7 +24,9 @@ static MPI_Datatype block_at(int at) {
     return block;
 }
 
-static double value(int round, int source, int dest, int k) { return round * 1e6 + source * 1e3 + dest * 2 + k; }
+static double value(int round, int source, int dest, int k) {
+    return round * 1e6 + source * 1e3 + dest * 2 + k;
+}
 
 static void begin(int round, int all) {
     for (int i = 0; i < 2 * p * width; i++) memory[i] = -1;
@@ -44,7 +48,8 @@ static void exchange(int round) {
     MPI_Datatype from[most], to[most];
     int bytes[most];
     double *mine = memory + me * width;
-    for (int i = 0; i < p; i++) from[i] = near, to[i] = far, bytes[i] = i * width * (int)sizeof(double);
+    for (int i = 0; i < p; i++)
+        from[i] = near, to[i] = far, bytes[i] = i * width * (int)sizeof(double);
     begin(round, 0);
     MPI_Alltoall(memory, 1, near, memory, 1, far, MPI_COMM_WORLD);
     end("alltoall", round, 0, p, 0);
@@ -106,7 +111,8 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm loops;
     int weight = 1;
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &me, &weight, 1, &me, &weight, MPI_INFO_NULL, 0, &loops);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &me, &weight, 1, &me, &weight, MPI_INFO_NULL,
+                                   0, &loops);
     near = block_at(0);
     far = block_at(p * width);
     for (int i = 0; i < p; i++) counts[i] = 1, displs[i] = i;

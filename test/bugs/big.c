@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* big - more than 2^31 bytes. usage: big total | block
- * total: an alltoall of blocks of 1.2 GiB; block: an allgather of one block of 2 GiB and a bit, as elements of a long type. */
+ * total: an alltoall of blocks of 1.2 GiB; block: an allgather of one block of 2 GiB and a bit, as
+ * elements of a long type. */
 #include <mpi.h>
 
 #include <stdint.h>
@@ -9,7 +10,9 @@
 #include <string.h>
 
 /* Cheap to check anywhere: each 8 bytes are a function of the sender, the block and the place. */
-static uint64_t word(int from, int block, size_t at) { return at * 0x9e3779b97f4a7c15u + (uint64_t)(from * 1000 + block); }
+static uint64_t word(int from, int block, size_t at) {
+    return at * 0x9e3779b97f4a7c15u + (uint64_t)(from * 1000 + block);
+}
 
 static void put(char *memory, size_t bytes, int from, int block) {
     for (size_t at = 0; at < bytes; at += 8) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* callbacks - attribute callbacks that make collective calls: when MPI_Finalize deletes the attributes of MPI_COMM_SELF, on all
- * ranks or (`one`) on rank 0 while the others make the same calls before; when a communicator that still is in use in them is
- * freed, with the program's attributes older than mortar's on some ranks only. Callbacks of the program run for the program's own
- * duplicates, and for no others. */
+/* callbacks - attribute callbacks that make collective calls: when MPI_Finalize deletes the
+ * attributes of MPI_COMM_SELF, on all ranks or (`one`) on rank 0 while the others make the same
+ * calls before; when a communicator that still is in use in them is freed, with the program's
+ * attributes older than mortar's on some ranks only. Callbacks of the program run for the program's
+ * own duplicates, and for no others. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -21,20 +22,25 @@ static void use(MPI_Comm comm) {
     int rank, ranks, sum = -1, bytes[4];
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    int *recv = malloc(2 * sizeof *recv * (size_t)ranks), *send = malloc(2 * sizeof *send * (size_t)ranks), mine = rank + 1;
+    int *recv = malloc(2 * sizeof *recv * (size_t)ranks),
+        *send = malloc(2 * sizeof *send * (size_t)ranks), mine = rank + 1;
     MPI_Datatype gaps;
     MPI_Type_vector(2, 1, 3, MPI_INT, &gaps);
     MPI_Type_commit(&gaps);
     wrong(MPI_Barrier(comm) != MPI_SUCCESS, "barrier");
-    wrong(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm) != MPI_SUCCESS || sum != ranks * (ranks + 1) / 2, "allreduce");
+    wrong(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm) != MPI_SUCCESS ||
+              sum != ranks * (ranks + 1) / 2,
+          "allreduce");
     for (int i = 0; i < 4; i++) bytes[i] = rank ? -1 : i;
-    wrong(MPI_Bcast(bytes, 1, gaps, 0, comm) != MPI_SUCCESS || bytes[0] != 0 || bytes[3] != 3, "bcast");
+    wrong(MPI_Bcast(bytes, 1, gaps, 0, comm) != MPI_SUCCESS || bytes[0] != 0 || bytes[3] != 3,
+          "bcast");
     for (int j = 0; j < ranks; j++) send[j] = rank * 100 + j;
     wrong(MPI_Alltoall(send, 1, MPI_INT, recv, 1, MPI_INT, comm) != MPI_SUCCESS, "alltoall");
     for (int i = 0; i < ranks; i++) wrong(recv[i] != i * 100 + rank, "alltoall's blocks");
     bytes[0] = rank, bytes[3] = -rank;
     wrong(MPI_Gather(bytes, 1, gaps, recv, 2, MPI_INT, 0, comm) != MPI_SUCCESS, "gather");
-    for (int i = 0; i < ranks && rank == 0; i++) wrong(recv[2 * i] != i || recv[2 * i + 1] != -i, "gather's blocks");
+    for (int i = 0; i < ranks && rank == 0; i++)
+        wrong(recv[2 * i] != i || recv[2 * i + 1] != -i, "gather's blocks");
     MPI_Type_free(&gaps);
     free(recv);
     free(send);
@@ -71,7 +77,8 @@ static void free_used(int key, int round, int (*how)(MPI_Comm *)) {
     wrong(ended != before + 1, "the callback did not run once");
 }
 
-/* Some ranks free a communicator in whose callback the world meets; the others meet them by calls of their own. */
+/* Some ranks free a communicator in whose callback the world meets; the others meet them by calls
+ * of their own. */
 static void free_some(int key) {
     MPI_Comm comm;
     MPI_Comm_split(MPI_COMM_WORLD, me % 2, me, &comm);
@@ -91,7 +98,8 @@ int main(int argc, char **argv) {
     if (!one || me == 0) MPI_Comm_set_attr(MPI_COMM_SELF, key, on_world);
     MPI_Comm_set_attr(MPI_COMM_WORLD, key, on_world);
     use(MPI_COMM_WORLD);
-    for (int round = 0; round < 12; round++) free_used(key, round, round % 2 ? MPI_Comm_free : MPI_Comm_disconnect);
+    for (int round = 0; round < 12; round++)
+        free_used(key, round, round % 2 ? MPI_Comm_free : MPI_Comm_disconnect);
     free_some(key);
     wrong(copies != 0, "the program's attributes were copied");
     MPI_Comm_delete_attr(MPI_COMM_WORLD, key);

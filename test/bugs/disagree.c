@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* disagree - ranks whose calls differ, which the standard forbids: none may wait for ever. Each case has a communicator of its own.
- * usage: disagree bcast|trains|fatal|kinds BYTES OTHERS [late]   bytes of the root, and of the others; late: a rank comes late
- * once */
+/* disagree - ranks whose calls differ, which the standard forbids: none may wait for ever. Each
+ * case has a communicator of its own. usage: disagree bcast|trains|fatal|kinds BYTES OTHERS [late]
+ * bytes of the root, and of the others; late: a rank comes late once */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -40,7 +40,9 @@ int main(int argc, char **argv) {
     int all = 0, told = class == MPI_ERR_TRUNCATE, any = 0;
     MPI_Reduce(&failed, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     MPI_Reduce(&told, &any, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (me == 0) printf("%s: errors: %s, truncation: %s\n", which, all > 0 ? "yes" : "no", any ? "yes" : "no");
+    if (me == 0)
+        printf("%s: errors: %s, truncation: %s\n", which, all > 0 ? "yes" : "no",
+               any ? "yes" : "no");
     MPI_Comm_free(&comm);
     MPI_Finalize();
     return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* forks - a rank forks between collectives: the child's memory is its own, the parent's is untouched by what the child does, and
- * the collectives go on while the child lives. Also system and popen. */
+/* forks - a rank forks between collectives: the child's memory is its own, the parent's is
+ * untouched by what the child does, and the collectives go on while the child lives. Also system
+ * and popen. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -50,7 +51,8 @@ int main(int argc, char **argv) {
         use(round + 20);
         errors += write(pipes[1], "g", 1) != 1;
         errors += waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
-        for (int i = 0; i < p * n; i++) errors += send[i] != round + 20 + me || recv[i] != round + 20 + i / n;
+        for (int i = 0; i < p * n; i++)
+            errors += send[i] != round + 20 + me || recv[i] != round + 20 + i / n;
         close(pipes[0]), close(pipes[1]);
         errors += system("exit 3") >> 8 != 3;
         char word[16] = "";

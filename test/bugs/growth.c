@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* growth - 2,000 communicators are made, used and freed; what the process holds after 200 of them it must hold after all:
- * mappings, descriptors, memory. */
+/* growth - 2,000 communicators are made, used and freed; what the process holds after 200 of them
+ * it must hold after all: mappings, descriptors, memory. */
 #include <mpi.h>
 
 #include <dirent.h>
@@ -33,7 +33,8 @@ static int use(MPI_Comm comm, int round) {
     int p, me, errors = 0, count = round % 4 == 0 ? n : 3;
     MPI_Comm_size(comm, &p);
     MPI_Comm_rank(comm, &me);
-    int *send = malloc((size_t)(p * count) * sizeof(int)), *recv = malloc((size_t)(p * count) * sizeof(int));
+    int *send = malloc((size_t)(p * count) * sizeof(int)),
+        *recv = malloc((size_t)(p * count) * sizeof(int));
     for (int i = 0; i < p * count; i++) send[i] = round * 1000 + me * 100 + i / count;
     MPI_Alltoall(send, count, MPI_INT, recv, count, MPI_INT, comm);
     for (int i = 0; i < p * count; i++) errors += recv[i] != round * 1000 + i / count * 100 + me;
@@ -58,13 +59,17 @@ int main(int argc, char **argv) {
         if (round == early) before = look();
     }
     after = look();
-    long maps = after.maps - before.maps, files = after.files - before.files, kilobytes = after.kilobytes - before.kilobytes;
+    long maps = after.maps - before.maps, files = after.files - before.files,
+         kilobytes = after.kilobytes - before.kilobytes;
     if (maps > 8 || files > 2 || kilobytes > 4096) {
-        fprintf(stderr, "rank %d grew by %ld maps, %ld descriptors, %ld kB\n", me, maps, files, kilobytes);
+        fprintf(stderr, "rank %d grew by %ld maps, %ld descriptors, %ld kB\n", me, maps, files,
+                kilobytes);
         errors++;
     }
     MPI_Allreduce(MPI_IN_PLACE, &errors, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (me == 0) printf("%d ranks, %d errors; %+ld maps, %+ld descriptors, %+ld kB\n", p, errors, maps, files, kilobytes);
+    if (me == 0)
+        printf("%d ranks, %d errors; %+ld maps, %+ld descriptors, %+ld kB\n", p, errors, maps,
+               files, kilobytes);
     MPI_Finalize();
     return errors > 0;
 }

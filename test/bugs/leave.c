@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* leave - an error handler that leaves by longjmp on one rank: its next calls are to meet the other ranks' all the same. Broadcasts
- * are to be switched off, so that the MPI library finds some of the mistakes in a call that mortar has handed to it. */
+/* leave - an error handler that leaves by longjmp on one rank: its next calls are to meet the other
+ * ranks' all the same. Broadcasts are to be switched off, so that the MPI library finds some of the
+ * mistakes in a call that mortar has handed to it. */
 #include <mpi.h>
 
 #include <setjmp.h>

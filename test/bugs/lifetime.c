@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lifetime - communicators that end in unusual ways: in reverse order, parents before children, by MPI_Comm_disconnect, never;
- * and those that begin in unusual ways: MPI_Comm_idup, from a group, with a handle that was used before. */
+/* lifetime - communicators that end in unusual ways: in reverse order, parents before children, by
+ * MPI_Comm_disconnect, never; and those that begin in unusual ways: MPI_Comm_idup, from a group,
+ * with a handle that was used before. */
 #include <mpi.h>
 
 #include <stdio.h>

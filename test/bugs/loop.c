@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* loop - alltoalls for ever, for the test that kills a rank. Prints "running" when the first have been made. */
+/* loop - alltoalls for ever, for the test that kills a rank. Prints "running" when the first have
+ * been made. */
 #include <mpi.h>
 
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pending - communicators that are freed while messages are under way on them; in between and afterwards others are used that may
- * have got the same handle. Pairs of ranks; `threads`: MPI_THREAD_MULTIPLE. */
+/* pending - communicators that are freed while messages are under way on them; in between and
+ * afterwards others are used that may have got the same handle. Pairs of ranks; `threads`:
+ * MPI_THREAD_MULTIPLE. */
 #include <mpi.h>
 
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rendezvous - would hang without progress: a long message is under way while its sender already waits in the collective and its
- * receiver is not there yet (MPI 4.1 section 2.9).
- * usage: rendezvous BLOCK-BYTES [late]   late: the receiver enters MPI_Recv only after the sender has gone to sleep waiting */
+/* rendezvous - would hang without progress: a long message is under way while its sender already
+ * waits in the collective and its receiver is not there yet (MPI 4.1 section 2.9).
+ * usage: rendezvous BLOCK-BYTES [late]   late: the receiver enters MPI_Recv only after the sender
+ * has gone to sleep waiting */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -16,7 +17,8 @@ int main(int argc, char **argv) {
     int p, me, errors = 0, n = argc > 1 ? atoi(argv[1]) : 8, late = argc > 2;
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
-    char *letter = malloc(message), *send = malloc((size_t)(p * n)), *recv = malloc((size_t)(p * n));
+    char *letter = malloc(message), *send = malloc((size_t)(p * n)),
+         *recv = malloc((size_t)(p * n));
     for (int round = 0; round < rounds; round++) {
         MPI_Request request = MPI_REQUEST_NULL;
         memset(send, me + round, (size_t)(p * n));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scarce - one rank does not get the memory in which what it sends, or receives, is packed; over nodes, where no barrier tells the
- * others. Nobody may wait for ever; that rank has an error; every other one has an error or what it should have, and so have all of
- * them in the next call.
+/* scarce - one rank does not get the memory in which what it sends, or receives, is packed; over
+ * nodes, where no barrier tells the others. Nobody may wait for ever; that rank has an error; every
+ * other one has an error or what it should have, and so have all of them in the next call.
  * usage: scarce SECONDS: that a call may take
  *
- * The program's own malloc comes before mortar's. While it is told to it refuses mortar memory for one block, or for a block of
- * each rank. */
+ * The program's own malloc comes before mortar's. While it is told to it refuses mortar memory for
+ * one block, or for a block of each rank. */
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -26,35 +26,59 @@ void *malloc(size_t bytes) {
     static void *(*next)(size_t bytes);
     if (!next) next = (void *(*)(size_t))(uintptr_t)dlsym(RTLD_NEXT, "malloc");
     Dl_info who;
-    bool ours = scarce && (bytes == count || bytes == (size_t)p * count) && dladdr(__builtin_return_address(0), &who);
+    bool ours = scarce && (bytes == count || bytes == (size_t)p * count) &&
+                dladdr(__builtin_return_address(0), &who);
     if (ours && strstr(who.dli_fname, "libmortar")) return refused++, NULL;
     return next(bytes);
 }
 
-static MPI_Datatype bytes; /* count bytes, of each second one; a distributed array, which the MPI library packs */
+/* Count bytes, of each second one; a distributed array, which the MPI library packs. */
+static MPI_Datatype bytes;
 static char sends[most_ranks][2 * count + 1], recvs[most_ranks][2 * count + 1];
 static int counts[most_ranks], displs[most_ranks], places[most_ranks];
 static MPI_Datatype types[most_ranks];
 
 static int alltoall(void) { return MPI_Alltoall(sends, 1, bytes, recvs, 1, bytes, MPI_COMM_WORLD); }
-static int alltoallv(void) { return MPI_Alltoallv(sends, counts, displs, bytes, recvs, counts, displs, bytes, MPI_COMM_WORLD); }
-static int alltoallw(void) { return MPI_Alltoallw(sends, counts, places, types, recvs, counts, places, types, MPI_COMM_WORLD); }
-static int allgather(void) { return MPI_Allgather(sends[0], 1, bytes, recvs, 1, bytes, MPI_COMM_WORLD); }
-static int allgatherv(void) { return MPI_Allgatherv(sends[0], 1, bytes, recvs, counts, displs, bytes, MPI_COMM_WORLD); }
-static int bcast(void) { return MPI_Bcast(me == root ? sends[0] : recvs[0], 1, bytes, root, MPI_COMM_WORLD); }
-static int gather(void) { return MPI_Gather(sends[0], 1, bytes, recvs, 1, bytes, root, MPI_COMM_WORLD); }
-static int gatherv(void) { return MPI_Gatherv(sends[0], 1, bytes, recvs, counts, displs, bytes, root, MPI_COMM_WORLD); }
-static int scatterv(void) { return MPI_Scatterv(sends, counts, displs, bytes, recvs[0], 1, bytes, root, MPI_COMM_WORLD); }
+static int alltoallv(void) {
+    return MPI_Alltoallv(sends, counts, displs, bytes, recvs, counts, displs, bytes,
+                         MPI_COMM_WORLD);
+}
+static int alltoallw(void) {
+    return MPI_Alltoallw(sends, counts, places, types, recvs, counts, places, types,
+                         MPI_COMM_WORLD);
+}
+static int allgather(void) {
+    return MPI_Allgather(sends[0], 1, bytes, recvs, 1, bytes, MPI_COMM_WORLD);
+}
+static int allgatherv(void) {
+    return MPI_Allgatherv(sends[0], 1, bytes, recvs, counts, displs, bytes, MPI_COMM_WORLD);
+}
+static int bcast(void) {
+    return MPI_Bcast(me == root ? sends[0] : recvs[0], 1, bytes, root, MPI_COMM_WORLD);
+}
+static int gather(void) {
+    return MPI_Gather(sends[0], 1, bytes, recvs, 1, bytes, root, MPI_COMM_WORLD);
+}
+static int gatherv(void) {
+    return MPI_Gatherv(sends[0], 1, bytes, recvs, counts, displs, bytes, root, MPI_COMM_WORLD);
+}
+static int scatterv(void) {
+    return MPI_Scatterv(sends, counts, displs, bytes, recvs[0], 1, bytes, root, MPI_COMM_WORLD);
+}
 
 static const struct kind {
     const char *name;
     int (*call)(void);
     bool to_each; /* else every rank sends the same to all */
     bool gathers, scatters, is_bcast;
-} kinds[] = {{"alltoall", alltoall, true, false, false, false},      {"alltoallv", alltoallv, true, false, false, false},
-             {"alltoallw", alltoallw, true, false, false, false},    {"allgather", allgather, false, false, false, false},
-             {"allgatherv", allgatherv, false, false, false, false}, {"bcast", bcast, false, false, false, true},
-             {"gather", gather, false, true, false, false},          {"gatherv", gatherv, false, true, false, false},
+} kinds[] = {{"alltoall", alltoall, true, false, false, false},
+             {"alltoallv", alltoallv, true, false, false, false},
+             {"alltoallw", alltoallw, true, false, false, false},
+             {"allgather", allgather, false, false, false, false},
+             {"allgatherv", allgatherv, false, false, false, false},
+             {"bcast", bcast, false, false, false, true},
+             {"gather", gather, false, true, false, false},
+             {"gatherv", gatherv, false, true, false, false},
              {"scatterv", scatterv, true, false, true, false}};
 
 static char byte_of(const struct kind *kind, int round, int from, int to, int at) {
@@ -65,9 +89,12 @@ static bool is_right(const struct kind *kind, int round) {
     if (kind->gathers && me != root) return true;
     if (kind->is_bcast && me == root) return true;
     for (int r = 0; r < p; r++) {
-        int from = kind->scatters || kind->is_bcast ? root : r, block = kind->scatters || kind->is_bcast ? 0 : r;
+        int from = kind->scatters || kind->is_bcast ? root : r,
+            block = kind->scatters || kind->is_bcast ? 0 : r;
         for (int at = 0; at < count; at++)
-            if (recvs[block][2 * at] != byte_of(kind, round, from, me, at) || recvs[block][2 * at + 1] != 0x55) return false;
+            if (recvs[block][2 * at] != byte_of(kind, round, from, me, at) ||
+                recvs[block][2 * at + 1] != 0x55)
+                return false;
         if (block != r) break;
     }
     return true;
@@ -88,8 +115,8 @@ static void one(const struct kind *kind, int round, int victim, unsigned seconds
     refusals_here += refused;
     bool right = error != MPI_SUCCESS || is_right(kind, round);
     if (!right || (victim < 0 && error != MPI_SUCCESS) || (refused && error == MPI_SUCCESS)) {
-        fprintf(stderr, "FAILED: rank %d of %d, %s, rank %d without memory: error %d, %s\n", me, p, kind->name, victim, error,
-                right ? "refused memory" : "and wrong bytes");
+        fprintf(stderr, "FAILED: rank %d of %d, %s, rank %d without memory: error %d, %s\n", me, p,
+                kind->name, victim, error, right ? "refused memory" : "and wrong bytes");
         errors++;
     }
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sessions - MPI without MPI_COMM_WORLD: twice before MPI_Init, once between MPI_Init and MPI_Finalize, once afterwards. */
+/* sessions - MPI without MPI_COMM_WORLD: twice before MPI_Init, once between MPI_Init and
+ * MPI_Finalize, once afterwards. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -19,7 +20,8 @@ static void use(MPI_Comm comm) {
         errors += sum != p * (p - 1) / 2;
         for (int j = 0; j < 2 * p; j++) send[j] = me * 100 + j;
         MPI_Alltoall(send, 1, pairs, recv, 2, MPI_INT, comm);
-        for (int i = 0; i < p; i++) errors += recv[2 * i] != i * 100 + 2 * me || recv[2 * i + 1] != i * 100 + 2 * me + 1;
+        for (int i = 0; i < p; i++)
+            errors += recv[2 * i] != i * 100 + 2 * me || recv[2 * i + 1] != i * 100 + 2 * me + 1;
         MPI_Barrier(comm);
     }
     MPI_Type_free(&pairs);

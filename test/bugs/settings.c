@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* settings - short, middling and long calls of several kinds; comms.py starts ranks with different settings. `parts`: first on
- * communicators that overlap and of which none has all ranks, then on all, then on the parts again. */
+/* settings - short, middling and long calls of several kinds; comms.py starts ranks with different
+ * settings. `parts`: first on communicators that overlap and of which none has all ranks, then on
+ * all, then on the parts again. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -27,7 +28,8 @@ static void use(MPI_Comm comm) {
             MPI_Reduce(send, recv, n, MPI_INT, MPI_SUM, root, comm);
             for (int i = 0; i < n && me == root; i++) errors += recv[i] != p * (root * 1000 + k);
             MPI_Gather(send, n, MPI_INT, recv, n, MPI_INT, root, comm);
-            for (size_t i = 0; i < all && me == root; i++) errors += recv[i] != root * 1000 + k + (int)(i % (size_t)n) / n;
+            for (size_t i = 0; i < all && me == root; i++)
+                errors += recv[i] != root * 1000 + k + (int)(i % (size_t)n) / n;
             MPI_Barrier(comm);
         }
         free(send);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* shortcuts PATH - calls that look like the one before them, which was left to the host MPI (it had no bytes), and are not: another
- * type under a handle that was used before, on some ranks only; other counts, another root, another communicator with the same
- * handle. Who takes one of them for the one before leaves the others waiting. Many such calls in a row are counted one by one: the
+/* shortcuts PATH - calls that look like the one before them, which was left to the host MPI (it had
+ * no bytes), and are not: another type under a handle that was used before, on some ranks only;
+ * other counts, another root, another communicator with the same handle. Who takes one of them for
+ * the one before leaves the others waiting. Many such calls in a row are counted one by one: the
  * report, written to PATH, must show all of them. */
 #include <mpi.h>
 
@@ -16,15 +17,17 @@ static void check(const int *found, int count, int first, int step) {
     for (int i = 0; i < count; i++) errors += found[i] != first + i * step;
 }
 
-/* Blocks of some ints, each one element of a type. Ranks with an odd number make it anew each time, the others keep theirs. (An
- * MPICH hangs where ranks name no bytes in different ways, as no elements and as elements of nothing.) */
+/* Blocks of some ints, each one element of a type. Ranks with an odd number make it anew each time,
+ * the others keep theirs. (An MPICH hangs where ranks name no bytes in different ways, as no
+ * elements and as elements of nothing.) */
 static void exchange(MPI_Comm comm, int ints, int round) {
     static MPI_Datatype kept[5], before;
     static int known[5];
     int send[4 * most], recv[4 * most], ranks, here;
     MPI_Comm_size(comm, &ranks);
     MPI_Comm_rank(comm, &here);
-    if (me % 2 || !known[ints]) MPI_Type_contiguous(ints, MPI_INT, &kept[ints]), MPI_Type_commit(&kept[ints]);
+    if (me % 2 || !known[ints])
+        MPI_Type_contiguous(ints, MPI_INT, &kept[ints]), MPI_Type_commit(&kept[ints]);
     known[ints] = 1;
     MPI_Datatype type = kept[ints];
     reused += me % 2 && memcmp(&type, &before, sizeof type) == 0;
@@ -60,8 +63,9 @@ static void all_of(MPI_Comm comm, int ints, int round) {
     add_up(comm, ints, round);
 }
 
-/* No bytes between neighbours, of a type that one rank after the other changes. Over several nodes the ranks tell each other now
- * and then what they have had, all at the same call, also when it was nothing. */
+/* No bytes between neighbours, of a type that one rank after the other changes. Over several nodes
+ * the ranks tell each other now and then what they have had, all at the same call, also when it was
+ * nothing. */
 static void nothing(void) {
     int zeros[2] = {0}, periods[1] = {1}, room[1];
     MPI_Comm ring;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* significant - arguments that the standard says are not looked at on some ranks, given there as nothing, or as rubbish: all ranks
- * must turn the same way nevertheless. usage: significant [null: rank 0's receive buffer of an exscan is NULL] */
+/* significant - arguments that the standard says are not looked at on some ranks, given there as
+ * nothing, or as rubbish: all ranks must turn the same way nevertheless. usage: significant [null:
+ * rank 0's receive buffer of an exscan is NULL] */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -30,19 +31,22 @@ static void rooted(int count, int root) {
     for (int r = 0; r < p; r++) counts[r] = count, counts[p + r] = r * count;
     for (int i = 0; i < count; i++) send[i] = me * 10000 + i;
     /* elsewhere than at the root: no buffer, no type, no counts */
-    MPI_Gather(send, count, MPI_INT, at_root ? all : NULL, at_root ? count : -7, at_root ? MPI_INT : MPI_DATATYPE_NULL, root,
-               MPI_COMM_WORLD);
+    MPI_Gather(send, count, MPI_INT, at_root ? all : NULL, at_root ? count : -7,
+               at_root ? MPI_INT : MPI_DATATYPE_NULL, root, MPI_COMM_WORLD);
     for (int k = 0; at_root && k < count * p; k++) fine &= all[k] == k / count * 10000 + k % count;
     check(fine, "gather", count);
     memset(all, 0, (size_t)(count * p) * sizeof *all);
-    MPI_Gatherv(at_root ? MPI_IN_PLACE : send, at_root ? -1 : count, at_root ? MPI_DATATYPE_NULL : MPI_INT,
-                at_root ? all : MPI_IN_PLACE, at_root ? counts : NULL, at_root ? counts + p : NULL,
+    MPI_Gatherv(at_root ? MPI_IN_PLACE : send, at_root ? -1 : count,
+                at_root ? MPI_DATATYPE_NULL : MPI_INT, at_root ? all : MPI_IN_PLACE,
+                at_root ? counts : NULL, at_root ? counts + p : NULL,
                 at_root ? MPI_INT : MPI_DATATYPE_NULL, root, MPI_COMM_WORLD);
-    for (int k = 0; at_root && k < count * p; k++) fine &= all[k] == (k / count == root ? 0 : k / count * 10000 + k % count);
+    for (int k = 0; at_root && k < count * p; k++)
+        fine &= all[k] == (k / count == root ? 0 : k / count * 10000 + k % count);
     check(fine, "gatherv", count);
     for (int k = 0; at_root && k < count * p; k++) all[k] = k;
-    MPI_Scatter(at_root ? all : NULL, at_root ? count : -3, at_root ? MPI_INT : MPI_DATATYPE_NULL, at_root ? MPI_IN_PLACE : send,
-                at_root ? -1 : count, at_root ? MPI_DATATYPE_NULL : MPI_INT, root, MPI_COMM_WORLD);
+    MPI_Scatter(at_root ? all : NULL, at_root ? count : -3, at_root ? MPI_INT : MPI_DATATYPE_NULL,
+                at_root ? MPI_IN_PLACE : send, at_root ? -1 : count,
+                at_root ? MPI_DATATYPE_NULL : MPI_INT, root, MPI_COMM_WORLD);
     for (int i = 0; !at_root && i < count; i++) fine &= send[i] == me * count + i;
     check(fine, "scatter", count);
     MPI_Scatterv(at_root ? all : MPI_IN_PLACE, at_root ? counts : NULL, at_root ? counts + p : NULL,
@@ -68,7 +72,8 @@ static void nothing(void) {
     for (int r = 0; r < p; r++) ones[r] = me == 0;
     for (int r = 0; r < p; r++) zeros[r] = r == 0;
     /* rank 0 sends to all; who sends nothing has no buffer */
-    MPI_Alltoallv(me == 0 ? &x : NULL, ones, none, MPI_INT, got, zeros, none, MPI_INT, MPI_COMM_WORLD);
+    MPI_Alltoallv(me == 0 ? &x : NULL, ones, none, MPI_INT, got, zeros, none, MPI_INT,
+                  MPI_COMM_WORLD);
     check(got[0] == 0, "alltoallv", 1);
     /* absolute addresses: the buffer is MPI_BOTTOM, which is 0 */
     MPI_Datatype there;
@@ -85,15 +90,20 @@ static void nothing(void) {
     MPI_Type_free(&there);
 }
 
-/* Displacements that are addresses, of predefined types: odd ranks give MPI_BOTTOM, the others a buffer. */
+/* Displacements that are addresses, of predefined types: odd ranks give MPI_BOTTOM, the others a
+ * buffer. */
 static void from_bottom(void) {
-    int ring[2] = {(me + p - 1) % p, (me + 1) % p}, sent[2] = {10 * me, 10 * me + 1}, got[2] = {-1, -1}, ones[2] = {1, 1};
+    int ring[2] = {(me + p - 1) % p, (me + 1) % p}, sent[2] = {10 * me, 10 * me + 1},
+        got[2] = {-1, -1}, ones[2] = {1, 1};
     MPI_Datatype types[2] = {MPI_INT, MPI_INT};
     MPI_Aint to[2] = {0, sizeof *sent}, from[2] = {0, sizeof *got};
     MPI_Comm comm;
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, ring, ones, 2, ring, ones, MPI_INFO_NULL, 0, &comm);
-    for (int i = 0; i < 2 && me % 2; i++) MPI_Get_address(&sent[i], &to[i]), MPI_Get_address(&got[i], &from[i]);
-    MPI_Neighbor_alltoallw(me % 2 ? MPI_BOTTOM : sent, ones, to, types, me % 2 ? MPI_BOTTOM : got, ones, from, types, comm);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, ring, ones, 2, ring, ones, MPI_INFO_NULL, 0,
+                                   &comm);
+    for (int i = 0; i < 2 && me % 2; i++)
+        MPI_Get_address(&sent[i], &to[i]), MPI_Get_address(&got[i], &from[i]);
+    MPI_Neighbor_alltoallw(me % 2 ? MPI_BOTTOM : sent, ones, to, types, me % 2 ? MPI_BOTTOM : got,
+                           ones, from, types, comm);
     if (p > 2) check(got[0] == 10 * ring[0] + 1 && got[1] == 10 * ring[1], "neighbor_alltoallw", 1);
     MPI_Comm_free(&comm);
 }
@@ -113,7 +123,8 @@ static void scattered(void) {
     }
     MPI_Type_create_hindexed_block(pieces, 1, there, MPI_INT, &type);
     MPI_Type_commit(&type);
-    MPI_Bcast(me == 0 ? (void *)plain : MPI_BOTTOM, me == 0 ? pieces : 1, me == 0 ? MPI_INT : type, 0, MPI_COMM_WORLD);
+    MPI_Bcast(me == 0 ? (void *)plain : MPI_BOTTOM, me == 0 ? pieces : 1, me == 0 ? MPI_INT : type,
+              0, MPI_COMM_WORLD);
     for (int i = 0; me > 0 && i < pieces; i++) fine = fine && *(int *)there[i] == 5 * i;
     check(fine, "bcast of scattered pieces", pieces);
     MPI_Type_free(&type);
@@ -123,7 +134,8 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &p);
-    int null = argc > 1 && strcmp(argv[1], "null") == 0, counts[] = {1, 2, 25, 100, 700, most}, all = 0;
+    int null = argc > 1 && strcmp(argv[1], "null") == 0, counts[] = {1, 2, 25, 100, 700, most},
+        all = 0;
     for (int round = 0; round < 2; round++)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
             exscan(counts[c], null);

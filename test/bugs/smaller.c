@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* smaller - mortar's private communicators have the ranks of the communicator that they are for, also where its topology leaves
- * ranks of its parent out: MPICH 5.0.2 says that the group of such a communicator is the parent's. */
+/* smaller - mortar's private communicators have the ranks of the communicator that they are for,
+ * also where its topology leaves ranks of its parent out: MPICH 5.0.2 says that the group of such a
+ * communicator is the parent's. */
 #include "reach/host.h"
 
 #include "reach/reach.h"

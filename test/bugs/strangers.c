@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* strangers - communicators with processes that `mortar run` did not start: `spawn` starts as many again, which run without mortar,
- * and merges both; what comes from that communicator has strangers or not. `connect`: the two halves of one job find each other by
- * MPI_Comm_accept and MPI_Comm_connect; they are no strangers. */
+/* strangers - communicators with processes that `mortar run` did not start: `spawn` starts as many
+ * again, which run without mortar, and merges both; what comes from that communicator has strangers
+ * or not. `connect`: the two halves of one job find each other by MPI_Comm_accept and
+ * MPI_Comm_connect; they are no strangers. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -54,7 +55,8 @@ static void spawn(char *program) {
         int p, *codes = MPI_ERRCODES_IGNORE;
         MPI_Comm_size(MPI_COMM_WORLD, &p);
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-        if (MPI_Comm_spawn(program, words, p, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others, codes) != MPI_SUCCESS) {
+        if (MPI_Comm_spawn(program, words, p, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others, codes) !=
+            MPI_SUCCESS) {
             MPI_Comm_rank(MPI_COMM_WORLD, &me);
             if (me == 0) printf("this MPI cannot spawn here\n");
             return;

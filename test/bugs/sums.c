@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sums - the same floating-point reductions again and again: each must give the same bits as the first time, whatever was measured
- * in between. Prints the bits of all results as one number, which must not change from run to run either.
+/* sums - the same floating-point reductions again and again: each must give the same bits as the
+ * first time, whatever was measured in between. Prints the bits of all results as one number, which
+ * must not change from run to run either.
  * usage: sums CALLS */
 #include <mpi.h>
 
@@ -46,9 +47,12 @@ int main(int argc, char **argv) {
                 call(kind, n, p, 0);
                 if (c == 0) memcpy(first[kind][s], result, sizeof result);
                 else if (memcmp(first[kind][s], result, sizeof result) != 0 && changed++ < 3)
-                    fprintf(stderr, "rank %d: kind %d of %d doubles, call %d: other bits than in call 0\n", me, kind, n, c);
+                    fprintf(stderr,
+                            "rank %d: kind %d of %d doubles, call %d: other bits than in call 0\n",
+                            me, kind, n, c);
             }
-    for (size_t i = 0; i < sizeof first / 8; i++) memcpy(&sum, (char *)first + 8 * i, 8), bits = bits * 1000003 + sum;
+    for (size_t i = 0; i < sizeof first / 8; i++)
+        memcpy(&sum, (char *)first + 8 * i, 8), bits = bits * 1000003 + sum;
     bits *= (uint64_t)me + 1;
     MPI_Allreduce(&bits, &sum, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(&changed, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

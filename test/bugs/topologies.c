@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* topologies FIRST SECOND - a ring, made from a communicator that is a ring already: c, Cartesian; g, a graph; a, a distributed one
- * whose ranks know their neighbours; d, one whose ranks know whom they send to. Prints what the neighbourhood calls give. */
+/* topologies FIRST SECOND - a ring, made from a communicator that is a ring already: c, Cartesian;
+ * g, a graph; a, a distributed one whose ranks know their neighbours; d, one whose ranks know whom
+ * they send to. Prints what the neighbourhood calls give. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -10,13 +11,17 @@ static int p, me;
 
 static MPI_Comm make(MPI_Comm from, char kind) {
     MPI_Comm made = MPI_COMM_NULL;
-    int before = (me + p - 1) % p, after = (me + 1) % p, one = 1, *index = malloc(3 * sizeof(int) * (size_t)p), *edges = index + p;
-    for (int i = 0; i < p; i++) index[i] = 2 * (i + 1), edges[2 * i] = (i + p - 1) % p, edges[2 * i + 1] = (i + 1) % p;
+    int before = (me + p - 1) % p, after = (me + 1) % p, one = 1,
+        *index = malloc(3 * sizeof(int) * (size_t)p), *edges = index + p;
+    for (int i = 0; i < p; i++)
+        index[i] = 2 * (i + 1), edges[2 * i] = (i + p - 1) % p, edges[2 * i + 1] = (i + 1) % p;
     if (kind == 'c') MPI_Cart_create(from, 1, &p, &one, 0, &made);
     if (kind == 'g') MPI_Graph_create(from, p, index, edges, 0, &made);
     if (kind == 'a')
-        MPI_Dist_graph_create_adjacent(from, 1, &before, &one, 1, &after, &one, MPI_INFO_NULL, 0, &made);
-    if (kind == 'd') MPI_Dist_graph_create(from, 1, &me, &one, &after, &one, MPI_INFO_NULL, 0, &made);
+        MPI_Dist_graph_create_adjacent(from, 1, &before, &one, 1, &after, &one, MPI_INFO_NULL, 0,
+                                       &made);
+    if (kind == 'd')
+        MPI_Dist_graph_create(from, 1, &me, &one, &after, &one, MPI_INFO_NULL, 0, &made);
     free(index);
     return made;
 }

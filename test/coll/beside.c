@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* beside - what else goes on while a collective runs: operations of the host MPI under way in the same communicator; ranks that
- * come or leave late; late ranks that sit in a call of the host on another communicator: in MPI_Recv or MPI_Probe for a message
- * that needs its sender's help, who waits in the collective; in MPI_Win_fence or MPI_File_write_at_all with other late ranks. */
+/* beside - what else goes on while a collective runs: operations of the host MPI under way in the
+ * same communicator; ranks that come or leave late; late ranks that sit in a call of the host on
+ * another communicator: in MPI_Recv or MPI_Probe for a message that needs its sender's help, who
+ * waits in the collective; in MPI_Win_fence or MPI_File_write_at_all with other late ranks. */
 #define _GNU_SOURCE
 #include "driver.h"
 
@@ -25,7 +26,8 @@ const char *const beside_names[BESIDES] = {
     "late in MPI_File_write_at_all",
 };
 
-static MPI_Comm others, odd = MPI_COMM_NULL; /* of all ranks; of those that are late where ranks sit in a call */
+/* Of all ranks; of those that are late where ranks sit in a call. */
+static MPI_Comm others, odd = MPI_COMM_NULL;
 static MPI_Win window = MPI_WIN_NULL;
 static MPI_File file = MPI_FILE_NULL;
 static char *exposed;
@@ -36,7 +38,8 @@ void beside_open(const char *path) {
     MPI_Comm_split(MPI_COMM_WORLD, me % 2 ? 0 : MPI_UNDEFINED, me, &odd);
     if (odd == MPI_COMM_NULL || !path) return;
     MPI_Win_allocate(long_bytes, 1, MPI_INFO_NULL, odd, &exposed, &window);
-    MPI_File_open(odd, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(odd, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                  MPI_INFO_NULL, &file);
 }
 
 void beside_close(void) {
@@ -46,7 +49,9 @@ void beside_close(void) {
     MPI_Comm_free(&others);
 }
 
-static void fill_as(const struct trial *t, int rank, char *memory) { fill(memory, long_bytes, t->seed + (uint64_t)rank); }
+static void fill_as(const struct trial *t, int rank, char *memory) {
+    fill(memory, long_bytes, t->seed + (uint64_t)rank);
+}
 
 static bool late(void) { return odd != MPI_COMM_NULL; }
 
@@ -59,7 +64,8 @@ static void exchange(struct beside *b, const struct trial *t, MPI_Comm comm) {
     fill_as(t, me, b->out);
     MPI_Isend(b->out, long_bytes, MPI_BYTE, (me + p - 1) % p, 5, comm, &b->requests[b->count++]);
     if (t->beside == IN_PROBE && late()) MPI_Probe(right, 5, comm, MPI_STATUS_IGNORE);
-    if (t->beside != MESSAGES && late()) MPI_Recv(b->in, long_bytes, MPI_BYTE, right, 5, comm, MPI_STATUS_IGNORE);
+    if (t->beside != MESSAGES && late())
+        MPI_Recv(b->in, long_bytes, MPI_BYTE, right, 5, comm, MPI_STATUS_IGNORE);
     else MPI_Irecv(b->in, long_bytes, MPI_BYTE, right, 5, comm, &b->requests[b->count++]);
 }
 
@@ -127,7 +133,9 @@ bool beside_end(struct beside *b, const struct trial *t) {
         fill_as(t, b->from, b->out);
         fine = fine && memcmp(b->in, b->out, long_bytes) == 0;
     }
-    if (!fine) fprintf(stderr, "FAILED rank %d: what goes on beside the collective is wrong: %s\n", t->place->me, t->text);
+    if (!fine)
+        fprintf(stderr, "FAILED rank %d: what goes on beside the collective is wrong: %s\n",
+                t->place->me, t->text);
     free(b->out);
     return fine;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blocks - lays out a call that moves blocks: which block of this rank goes to or comes from whom, how long it is, of which type,
- * and where it lies: in any order in memory, with gaps, to send from even over others; counts and displacements where the program
- * may have them: in the heap, in static data, on the stack. */
+/* blocks - lays out a call that moves blocks: which block of this rank goes to or comes from whom,
+ * how long it is, of which type, and where it lies: in any order in memory, with gaps, to send from
+ * even over others; counts and displacements where the program may have them: in the heap, in
+ * static data, on the stack. */
 #include "driver.h"
 
 #include <stdlib.h>
@@ -50,7 +51,8 @@ static struct agreed agreed_on(const struct trial *t, int source, int dest, int 
 
 /* ---- who exchanges with whom ---- */
 
-static void add_edge(struct ready *c, struct agreed *sent, struct agreed *received, struct edge edge) {
+static void add_edge(struct ready *c, struct agreed *sent, struct agreed *received,
+                     struct edge edge) {
     const struct trial *t = c->trial;
     int me = t->place->me;
     struct agreed agreed = agreed_on(t, edge.source, edge.dest, edge.in);
@@ -89,7 +91,8 @@ static void add_edges(struct ready *c, struct agreed *sent, struct agreed *recei
                 add_edge(c, sent, received, (struct edge){t->root, i, i, 0});
             break;
         case ROOTS:
-            if ((i == me || me == t->root) && i != t->root) add_edge(c, sent, received, (struct edge){t->root, i, 0, 0});
+            if ((i == me || me == t->root) && i != t->root)
+                add_edge(c, sent, received, (struct edge){t->root, i, 0, 0});
             break;
         default: break;
         }
@@ -111,7 +114,11 @@ static void count_sides(struct ready *c) {
     int p = place->p, root = place->me == t->root;
     static const struct {
         bool send_all, recv_all;
-    } all[] = {[TO_ALL] = {1, 1}, [SPREAD] = {0, 1}, [TO_ROOT] = {0, 1}, [FROM_ROOT] = {1, 0}, [ROOTS] = {0, 0}};
+    } all[] = {[TO_ALL] = {1, 1},
+               [SPREAD] = {0, 1},
+               [TO_ROOT] = {0, 1},
+               [FROM_ROOT] = {1, 0},
+               [ROOTS] = {0, 0}};
     enum pattern pattern = traits[t->collective].pattern;
     c->send.used = c->recv.used = true;
     if (pattern == EDGES || pattern == EDGES_SPREAD) {
@@ -125,7 +132,8 @@ static void count_sides(struct ready *c) {
     if (pattern == FROM_ROOT || pattern == ROOTS) c->send.used = root;
     if (pattern == ROOTS) c->recv.used = !root;
     if (!t->in_place) return;
-    if (pattern == TO_ALL || pattern == SPREAD || (pattern == TO_ROOT && root)) c->send.used = false;
+    if (pattern == TO_ALL || pattern == SPREAD || (pattern == TO_ROOT && root))
+        c->send.used = false;
     if (pattern == FROM_ROOT && root) c->recv.used = false;
 }
 
@@ -148,8 +156,8 @@ static ptrdiff_t end_of(const struct spot *spot, const struct bounds *b) {
     return spot->count > 0 ? (spot->count - 1) * b->extent + b->high : 0;
 }
 
-/* One behind the other in memory, in random order, with gaps; to send from, some anywhere among the others. Displacements may be
- * negative; those of blocks without elements are anything. */
+/* One behind the other in memory, in random order, with gaps; to send from, some anywhere among the
+ * others. Displacements may be negative; those of blocks without elements are anything. */
 static void scatter_spots(struct side *side, struct random *local, bool bytes, bool overlapping) {
     int *order = malloc((size_t)(side->blocks + 1) * sizeof *order);
     ptrdiff_t cursor = 0, widest = 1;
@@ -187,7 +195,8 @@ static void scatter_spots(struct side *side, struct random *local, bool bytes, b
     }
 }
 
-static void make_spots(struct ready *c, struct side *side, struct random *local, const struct agreed *agreed, bool sends) {
+static void make_spots(struct ready *c, struct side *side, struct random *local,
+                       const struct agreed *agreed, bool sends) {
     const struct trial *t = c->trial;
     const struct traits *has = &traits[t->collective];
     bool counts = has->has & (sends ? SEND_COUNTS : RECV_COUNTS), types = has->has & TYPES;
@@ -195,12 +204,15 @@ static void make_spots(struct ready *c, struct side *side, struct random *local,
     for (int b = 0; b < side->blocks; b++) {
         const struct layout *layout = one;
         if (types && t->typing != ALIKE)
-            layout = t->typing == PLAIN ? layout_basic(agreed[b].family) : layout_any(local, agreed[b].family, sends);
-        side->spots[b] = (struct spot){layout, layout->type, (int)agreed[b].elements / layout->elements, 0, 0};
+            layout = t->typing == PLAIN ? layout_basic(agreed[b].family)
+                                        : layout_any(local, agreed[b].family, sends);
+        side->spots[b] =
+            (struct spot){layout, layout->type, (int)agreed[b].elements / layout->elements, 0, 0};
     }
     side->type = one->type;
     side->count = counts ? 0 : (int)((size_t)t->units * (size_t)t->unit) / one->elements;
-    if (!counts && side->blocks > 0) side->count = side->spots[0].count; /* of a v collective the side with one block */
+    /* Of a v collective the side with one block. */
+    if (!counts && side->blocks > 0) side->count = side->spots[0].count;
     /* Open MPI 4.1 takes the displacements of an alltoallw on one rank for elements, not bytes. */
     bool near = t->collective == COLL_alltoallw && t->place->p == 1;
     if (counts && !near) {
@@ -208,15 +220,20 @@ static void make_spots(struct ready *c, struct side *side, struct random *local,
         return;
     }
     struct bounds bounds = bounds_of(side->type);
-    for (int b = 0; b < side->blocks; b++) side->spots[b].at = (ptrdiff_t)b * side->count * bounds.extent;
-    /* Open MPI hangs in allgatherv where a rank without data names an empty type: it goes by the size of the own type. */
-    bool left = t->native || t->by_host || (t->collective == COLL_allgatherv && (!t->plan || t->place->apart));
-    if (sends && side->count == 0 && !left && below(local, 3) == 0) side->type = empty_type, side->count = 5;
+    for (int b = 0; b < side->blocks; b++)
+        side->spots[b].at = (ptrdiff_t)b * side->count * bounds.extent;
+    /* Open MPI hangs in allgatherv where a rank without data names an empty type: it goes by the
+     * size of the own type. */
+    bool left = t->native || t->by_host ||
+                (t->collective == COLL_allgatherv && (!t->plan || t->place->apart));
+    if (sends && side->count == 0 && !left && below(local, 3) == 0)
+        side->type = empty_type, side->count = 5;
 }
 
 static enum kind kind_of(const struct trial *t, struct random *local) {
     if (t->buffers == 0) return KIND_heap;
-    return t->buffers == 1 ? (enum kind)(1 + below(local, KINDS - 1)) : (enum kind)below(local, KINDS);
+    return t->buffers == 1 ? (enum kind)(1 + below(local, KINDS - 1))
+                           : (enum kind)below(local, KINDS);
 }
 
 static bool make_buffer(struct ready *c, struct side *side, struct random *local) {
@@ -279,7 +296,8 @@ bool blocks_ready(struct ready *c, struct random *local) {
     c->send.spots = calloc((size_t)most, sizeof *c->send.spots);
     c->recv.spots = calloc((size_t)most, sizeof *c->recv.spots);
     for (int b = 0; b < most; b++) { /* neighbours that are nobody have blocks too */
-        size_t elements = t->shape == EQUAL ? (size_t)(t->units * t->unit) : (size_t)(below(local, 3) * t->unit);
+        size_t elements =
+            t->shape == EQUAL ? (size_t)(t->units * t->unit) : (size_t)(below(local, 3) * t->unit);
         agreed[b] = received[b] = (struct agreed){elements, t->family};
     }
     add_edges(c, agreed, received);
@@ -290,7 +308,8 @@ bool blocks_ready(struct ready *c, struct random *local) {
     if (!c->recv.used) c->recv.blocks = 0;
     enum kind kind = (enum kind)below(local, 3);
     if (!make_buffer(c, &c->send, local) || !make_buffer(c, &c->recv, local)) return false;
-    if (!buffer_make(&c->tables, kind, 0, 24 * (c->send.blocks + c->recv.blocks) + 24, 0)) return false;
+    if (!buffer_make(&c->tables, kind, 0, 24 * (c->send.blocks + c->recv.blocks) + 24, 0))
+        return false;
     char *end = write_tables(t, &c->send, c->tables.base, true);
     write_tables(t, &c->recv, end, false);
     c->send.memory = c->send.buffer.base;

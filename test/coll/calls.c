@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls - making a call that was laid out, by mortar or by the host MPI. Each collective of mortar's table needs a row in calls.h,
- * or this does not compile. */
+/* calls - making a call that was laid out, by mortar or by the host MPI. Each collective of
+ * mortar's table needs a row in calls.h, or this does not compile. */
 #define _GNU_SOURCE
 #include "driver.h"
 
@@ -29,7 +29,8 @@ struct host mortar = {
 #include "coll/collectives.h"
 #undef COLLECTIVE
 #if MPI_VERSION >= 4
-#define COLLECTIVE(name, symbol, sent, received, ...) COUNTED(received, .name##_c = MPI_##symbol##_c, )
+#define COLLECTIVE(name, symbol, sent, received, ...)                                              \
+    COUNTED(received, .name##_c = MPI_##symbol##_c, )
 #include "coll/collectives.h"
 #undef COLLECTIVE
 #endif
@@ -38,7 +39,8 @@ struct host mortar = {
 void hosts_find(void) {
     Dl_info where;
     void *library = NULL;
-    if (dladdr((void *)(uintptr_t)PMPI_Comm_rank, &where)) library = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (dladdr((void *)(uintptr_t)PMPI_Comm_rank, &where))
+        library = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (library && host_open(library)) return;
     fprintf(stderr, "driver: the MPI library's own functions are not found\n");
     MPI_Abort(MPI_COMM_WORLD, 1);
@@ -50,9 +52,9 @@ static void call_small(const struct host *who, const struct ready *c) {
     case COLL_barrier: who->barrier(c->comm); break;
 #define N int
 #define D int
-#define CALL(name, pattern, has, arguments)                                                                                        \
-    case COLL_##name:                                                                                                              \
-        who->name arguments;                                                                                                       \
+#define CALL(name, pattern, has, arguments)                                                        \
+    case COLL_##name:                                                                              \
+        who->name arguments;                                                                       \
         break;
 #include "calls.h"
 #undef CALL
@@ -68,9 +70,9 @@ static void call_large(const struct host *who, const struct ready *c) {
     switch (c->trial->collective) {
 #define N MPI_Count
 #define D MPI_Aint
-#define CALL(name, pattern, has, arguments)                                                                                        \
-    case COLL_##name:                                                                                                              \
-        who->name##_c arguments;                                                                                                   \
+#define CALL(name, pattern, has, arguments)                                                        \
+    case COLL_##name:                                                                              \
+        who->name##_c arguments;                                                                   \
         break;
 #include "calls.h"
 #undef CALL

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* compile - src/mpi/compile.c against the MPI library's own MPI_Pack and MPI_Unpack: random types, made by all constructors with
- * small and large counts, up to four deep, every byte and every gap; and the life of a layout: kept with its type, new for a handle
- * that is used again. One rank. usage: compile [SEED] */
+/* compile - src/mpi/compile.c against the MPI library's own MPI_Pack and MPI_Unpack: random types,
+ * made by all constructors with small and large counts, up to four deep, every byte and every gap;
+ * and the life of a layout: kept with its type, new for a handle that is used again. One rank.
+ * usage: compile [SEED] */
 #include "mpi/calls.h"
 
 #include "unit.h"
@@ -15,22 +16,29 @@ static uint64_t state;
 
 static int below(int bound) { return (int)draw_below(&state, (uint32_t)bound); }
 
-/* Without long double: some of its bytes mean nothing, and what MPICH makes of them is not what was there. */
+/* Without long double: some of its bytes mean nothing, and what MPICH makes of them is not what was
+ * there. */
 static MPI_Datatype basic(void) {
-    const MPI_Datatype all[] = {MPI_BYTE,   MPI_SHORT, MPI_INT,        MPI_DOUBLE,    MPI_C_DOUBLE_COMPLEX, MPI_FLOAT,    MPI_LONG,
-                                MPI_PACKED, MPI_2INT,  MPI_DOUBLE_INT, MPI_SHORT_INT, MPI_LONG_INT,         MPI_FLOAT_INT};
+    const MPI_Datatype all[] = {
+        MPI_BYTE,      MPI_SHORT,    MPI_INT,      MPI_DOUBLE, MPI_C_DOUBLE_COMPLEX,
+        MPI_FLOAT,     MPI_LONG,     MPI_PACKED,   MPI_2INT,   MPI_DOUBLE_INT,
+        MPI_SHORT_INT, MPI_LONG_INT, MPI_FLOAT_INT};
     return all[below(sizeof all / sizeof *all)];
 }
 
 /* What a constructor is given, for both kinds of counts. */
 struct numbers {
-    int count, length, stride, lengths[most_parts], places[most_parts], sizes[3], parts[3], starts[3];
+    int count, length, stride, lengths[most_parts], places[most_parts], sizes[3], parts[3],
+        starts[3];
     MPI_Aint bytes[most_parts];
-    MPI_Count large_lengths[most_parts], large_places[most_parts], large_bytes[most_parts], large[3][3];
+    MPI_Count large_lengths[most_parts], large_places[most_parts], large_bytes[most_parts],
+        large[3][3];
 };
 
 static struct numbers random_numbers(MPI_Aint extent) {
-    struct numbers n = {.count = below(most_parts + 1), .length = below(9) ? 1 + below(4) : 0, .stride = below(12) - 3};
+    struct numbers n = {.count = below(most_parts + 1),
+                        .length = below(9) ? 1 + below(4) : 0,
+                        .stride = below(12) - 3};
     if (n.stride * extent == -1) n.stride = 2; /* Open MPI 4 takes a step of -1 bytes for none */
     bool regular = below(2);
     int gap = 1 + below(6), at = below(5) - 2;
@@ -49,11 +57,26 @@ static struct numbers random_numbers(MPI_Aint extent) {
     return n;
 }
 
-enum maker { CONTIGUOUS, VECTOR, HVECTOR, INDEXED, HINDEXED, BLOCK, HBLOCK, STRUCTURE, SUBARRAY, RESIZED, DUP, MAKERS };
-static const char *const maker_names[] = {"contiguous",     "vector", "hvector",  "indexed", "hindexed", "indexed_block",
-                                          "hindexed_block", "struct", "subarray", "resized", "dup"};
+enum maker {
+    CONTIGUOUS,
+    VECTOR,
+    HVECTOR,
+    INDEXED,
+    HINDEXED,
+    BLOCK,
+    HBLOCK,
+    STRUCTURE,
+    SUBARRAY,
+    RESIZED,
+    DUP,
+    MAKERS
+};
+static const char *const maker_names[] = {
+    "contiguous",     "vector", "hvector",  "indexed", "hindexed", "indexed_block",
+    "hindexed_block", "struct", "subarray", "resized", "dup"};
 
-static MPI_Datatype make(enum maker maker, const struct numbers *n, MPI_Datatype *parts, MPI_Aint lb, MPI_Aint extent) {
+static MPI_Datatype make(enum maker maker, const struct numbers *n, MPI_Datatype *parts,
+                         MPI_Aint lb, MPI_Aint extent) {
     MPI_Datatype type = MPI_DATATYPE_NULL, part = parts[0];
     int dims = 1 + n->count % 3, order = n->length % 2 ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
     switch (maker) {
@@ -65,28 +88,49 @@ static MPI_Datatype make(enum maker maker, const struct numbers *n, MPI_Datatype
     case BLOCK: MPI_Type_create_indexed_block(n->count, n->length, n->places, part, &type); break;
     case HBLOCK: MPI_Type_create_hindexed_block(n->count, n->length, n->bytes, part, &type); break;
     case STRUCTURE: MPI_Type_create_struct(n->count, n->lengths, n->bytes, parts, &type); break;
-    case SUBARRAY: MPI_Type_create_subarray(dims, n->sizes, n->parts, n->starts, order, part, &type); break;
-    case RESIZED: MPI_Type_create_resized(part, lb + n->stride, extent + n->length + (extent < 0 ? 9 : 0), &type); break;
+    case SUBARRAY:
+        MPI_Type_create_subarray(dims, n->sizes, n->parts, n->starts, order, part, &type);
+        break;
+    case RESIZED:
+        MPI_Type_create_resized(part, lb + n->stride, extent + n->length + (extent < 0 ? 9 : 0),
+                                &type);
+        break;
     default: MPI_Type_dup(part, &type);
     }
     return type;
 }
 
 #if MPI_VERSION >= 4
-static MPI_Datatype make_large(enum maker maker, const struct numbers *n, MPI_Datatype *parts, MPI_Aint lb, MPI_Aint extent) {
+static MPI_Datatype make_large(enum maker maker, const struct numbers *n, MPI_Datatype *parts,
+                               MPI_Aint lb, MPI_Aint extent) {
     MPI_Datatype type = MPI_DATATYPE_NULL, part = parts[0];
     int dims = 1 + n->count % 3, order = n->length % 2 ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
     switch (maker) {
     case CONTIGUOUS: MPI_Type_contiguous_c(n->count, part, &type); break;
     case VECTOR: MPI_Type_vector_c(n->count, n->length, n->stride, part, &type); break;
     case HVECTOR: MPI_Type_create_hvector_c(n->count, n->length, n->bytes[1], part, &type); break;
-    case INDEXED: MPI_Type_indexed_c(n->count, n->large_lengths, n->large_places, part, &type); break;
-    case HINDEXED: MPI_Type_create_hindexed_c(n->count, n->large_lengths, n->large_bytes, part, &type); break;
-    case BLOCK: MPI_Type_create_indexed_block_c(n->count, n->length, n->large_places, part, &type); break;
-    case HBLOCK: MPI_Type_create_hindexed_block_c(n->count, n->length, n->large_bytes, part, &type); break;
-    case STRUCTURE: MPI_Type_create_struct_c(n->count, n->large_lengths, n->large_bytes, parts, &type); break;
-    case SUBARRAY: MPI_Type_create_subarray_c(dims, n->large[0], n->large[1], n->large[2], order, part, &type); break;
-    case RESIZED: MPI_Type_create_resized_c(part, lb + n->stride, extent + n->length + (extent < 0 ? 9 : 0), &type); break;
+    case INDEXED:
+        MPI_Type_indexed_c(n->count, n->large_lengths, n->large_places, part, &type);
+        break;
+    case HINDEXED:
+        MPI_Type_create_hindexed_c(n->count, n->large_lengths, n->large_bytes, part, &type);
+        break;
+    case BLOCK:
+        MPI_Type_create_indexed_block_c(n->count, n->length, n->large_places, part, &type);
+        break;
+    case HBLOCK:
+        MPI_Type_create_hindexed_block_c(n->count, n->length, n->large_bytes, part, &type);
+        break;
+    case STRUCTURE:
+        MPI_Type_create_struct_c(n->count, n->large_lengths, n->large_bytes, parts, &type);
+        break;
+    case SUBARRAY:
+        MPI_Type_create_subarray_c(dims, n->large[0], n->large[1], n->large[2], order, part, &type);
+        break;
+    case RESIZED:
+        MPI_Type_create_resized_c(part, lb + n->stride, extent + n->length + (extent < 0 ? 9 : 0),
+                                  &type);
+        break;
     default: MPI_Type_dup(part, &type);
     }
     return type;
@@ -127,7 +171,8 @@ static MPI_Datatype random_type(int depth, char *how, size_t room) {
         if (below(2)) MPI_Type_dup(parts[0], &parts[i]);
         else parts[i] = random_type(below(depth), other, sizeof other);
     }
-    for (int i = 0; i < most_parts && maker == STRUCTURE; i++) { /* Open MPI 4 gets gaps wrong behind a part without data */
+    /* Open MPI 4 gets gaps wrong behind a part without data. */
+    for (int i = 0; i < most_parts && maker == STRUCTURE; i++) {
         MPI_Count size;
         MPI_Type_size_x(parts[i], &size);
         if (size > 0) continue;
@@ -135,7 +180,8 @@ static MPI_Datatype random_type(int depth, char *how, size_t room) {
         parts[i] = basic();
     }
     struct numbers numbers = random_numbers(extent);
-    MPI_Datatype type = large ? make_large(maker, &numbers, parts, lb, extent) : make(maker, &numbers, parts, lb, extent);
+    MPI_Datatype type = large ? make_large(maker, &numbers, parts, lb, extent)
+                              : make(maker, &numbers, parts, lb, extent);
     for (int i = 0; i < most_parts; i++) drop(&parts[i]);
     return type;
 }
@@ -157,14 +203,16 @@ static struct memory memory_of(MPI_Datatype type, int count, bool random) {
     struct memory memory = {.bytes = (size_t)(high - low) + 2 * around};
     memory.all = malloc(memory.bytes);
     memory.base = memory.all + around - low;
-    for (size_t i = 0; i < memory.bytes; i++) memory.all[i] = random ? (char)draw(&state) : (char)0xa5;
+    for (size_t i = 0; i < memory.bytes; i++)
+        memory.all[i] = random ? (char)draw(&state) : (char)0xa5;
     return memory;
 }
 
-static void same(const char *found, const char *wanted, size_t bytes, const char *what, const char *how) {
+static void same(const char *found, const char *wanted, size_t bytes, const char *what,
+                 const char *how) {
     for (size_t i = 0; i < bytes; i++)
-        expect(found[i] == wanted[i], "%s: byte %zu of %zu is %02x, not %02x: %s", what, i, bytes, found[i] & 0xff,
-               wanted[i] & 0xff, how);
+        expect(found[i] == wanted[i], "%s: byte %zu of %zu is %02x, not %02x: %s", what, i, bytes,
+               found[i] & 0xff, wanted[i] & 0xff, how);
 }
 
 static void check_type(MPI_Datatype type, const struct layout *layout, int count, const char *how) {
@@ -180,7 +228,8 @@ static void check_type(MPI_Datatype type, const struct layout *layout, int count
     MPI_Unpack(theirs, bytes, &taken, wanted.base, count, type, MPI_COMM_WORLD);
     done = 0;
     MPI_Pack(wanted.base, count, type, ours, bytes, &done, MPI_COMM_WORLD);
-    if (memcmp(ours, theirs, (size_t)bytes) == 0) { /* else elements overlap: not to be received into */
+    /* Else elements overlap: not to be received into. */
+    if (memcmp(ours, theirs, (size_t)bytes) == 0) {
         layout_unpack(target.base, layout, (size_t)count, theirs, (size_t)bytes);
         same(target.all, wanted.all, target.bytes, "unpack", how);
     }
@@ -204,10 +253,12 @@ static int check_random(void) {
         const struct layout *layout = layout_of(type);
         expect(layout != NULL, "it does not compile: %s", how);
         expect(layout == layout_of(type), "it was compiled again: %s", how);
-        expect((MPI_Count)layout->size == size && layout->extent == extent, "size or extent: %s", how);
+        expect((MPI_Count)layout->size == size && layout->extent == extent, "size or extent: %s",
+               how);
         if (size > 0) {
-            expect(layout->low == low && layout->high == low + inner, "bounds [%td, %td), not [%lld, %lld): %s", layout->low,
-                   layout->high, (long long)low, (long long)(low + inner), how);
+            expect(layout->low == low && layout->high == low + inner,
+                   "bounds [%td, %td), not [%lld, %lld): %s", layout->low, layout->high,
+                   (long long)low, (long long)(low + inner), how);
             check_type(type, layout, 1, how);
             check_type(type, layout, 2 + below(3), how);
             checked = 1;
@@ -227,7 +278,8 @@ static void check_lives(void) {
         MPI_Type_commit(&type);
         expect(type_committed(type), "a type that was committed since");
         const struct layout *layout = layout_of(type);
-        expect(layout && layout->size == 4 * (size_t)i && layout == layout_of(type), "a vector of %d", i);
+        expect(layout && layout->size == 4 * (size_t)i && layout == layout_of(type),
+               "a vector of %d", i);
         MPI_Type_free(&type);
         MPI_Type_contiguous(3, dup, &type);
         MPI_Type_free(&dup);
@@ -236,9 +288,12 @@ static void check_lives(void) {
         expect(layout && layout->size == 12 * (size_t)i, "three vectors of %d", i);
         MPI_Type_free(&type);
     }
-    expect(layout_of(MPI_DOUBLE) && layout_of(MPI_DOUBLE) == layout_of(MPI_DOUBLE) && layout_of(MPI_DOUBLE)->run, "MPI_DOUBLE");
+    expect(layout_of(MPI_DOUBLE) && layout_of(MPI_DOUBLE) == layout_of(MPI_DOUBLE) &&
+               layout_of(MPI_DOUBLE)->run,
+           "MPI_DOUBLE");
     const struct layout *pair = layout_of(MPI_LONG_DOUBLE_INT);
-    expect(pair && pair->size == sizeof(long double) + sizeof(int) && !pair->run && pair->low == 0, "MPI_LONG_DOUBLE_INT");
+    expect(pair && pair->size == sizeof(long double) + sizeof(int) && !pair->run && pair->low == 0,
+           "MPI_LONG_DOUBLE_INT");
     expect(layout_of(MPI_DATATYPE_NULL) == NULL, "no type has no layout");
     int size = 6, kind = MPI_DISTRIBUTE_BLOCK, argument = MPI_DISTRIBUTE_DFLT_DARG, ranks = 1;
     MPI_Type_create_darray(1, 0, 1, &size, &kind, &argument, &ranks, MPI_ORDER_C, MPI_INT, &array);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* driver - draws random trials from a seed and runs them under forced plans; prints what the report must say in the end.
- * usage: mortar run driver --seed N --cases N [--only CASE] [--volume BYTES] [--auto] [--nodes] [--plain]
+/* driver - draws random trials from a seed and runs them under forced plans; prints what the report
+ * must say in the end. usage: mortar run driver --seed N --cases N [--only CASE] [--volume BYTES]
+ * [--auto] [--nodes] [--plain]
  *        [--file PATH] COLLECTIVE=PLAN... */
 #define _GNU_SOURCE
 #include "driver.h"
@@ -14,8 +15,8 @@
 
 enum { most_plans = 128, most_ranks = 257, most_failures = 5, patience_seconds = 60 };
 
-/* Why a call is expected to be native: 0 it is not, 1 one rank, 2 no bytes, 3 the plan asked for. Native calls are counted under
- * plan 0, as the report does not tell what they were forced to. */
+/* Why a call is expected to be native: 0 it is not, 1 one rank, 2 no bytes, 3 the plan asked for.
+ * Native calls are counted under plan 0, as the report does not tell what they were forced to. */
 static int expected[COLLECTIVES][most_plans][most_ranks][4];
 
 static const char *plans[COLLECTIVES][most_plans];
@@ -24,7 +25,9 @@ static struct settings settings = {.seed = 1, .volume = 32 << 20, .cases = 100, 
 static void watchdog(int signal) {
     (void)signal;
     static const char head[] = "driver: STUCK: ";
-    if (write(STDERR_FILENO, head, sizeof head - 1) < 0 || write(STDERR_FILENO, trial_text, strlen(trial_text)) < 0) _exit(4);
+    if (write(STDERR_FILENO, head, sizeof head - 1) < 0 ||
+        write(STDERR_FILENO, trial_text, strlen(trial_text)) < 0)
+        _exit(4);
     if (write(STDERR_FILENO, "\n", 1) < 0) _exit(4);
     _exit(3);
 }
@@ -51,10 +54,12 @@ static void read_settings(int count, char **words) {
         if (strcmp(words[i], "--auto") == 0) settings.automatic = true;
         else if (strcmp(words[i], "--nodes") == 0) settings.nodes = true;
         else if (strcmp(words[i], "--plain") == 0) settings.plain = true;
-        else if (strcmp(words[i], "--seed") == 0 && more) settings.seed = strtoull(words[++i], NULL, 0);
+        else if (strcmp(words[i], "--seed") == 0 && more)
+            settings.seed = strtoull(words[++i], NULL, 0);
         else if (strcmp(words[i], "--cases") == 0 && more) settings.cases = atoi(words[++i]);
         else if (strcmp(words[i], "--only") == 0 && more) settings.only = atoi(words[++i]);
-        else if (strcmp(words[i], "--volume") == 0 && more) settings.volume = strtoull(words[++i], NULL, 0);
+        else if (strcmp(words[i], "--volume") == 0 && more)
+            settings.volume = strtoull(words[++i], NULL, 0);
         else if (strcmp(words[i], "--file") == 0 && more) settings.file = words[++i];
         else if (words[i][0] != '-') read_plan(words[i]);
         else usage(words[i]);
@@ -79,14 +84,16 @@ static void expect(const struct trial *t) {
 
 static void print_expectations(void) {
     static const char *const words[] = {"taken", "one rank", "no bytes", "asked for"};
-    host.allreduce(MPI_IN_PLACE, expected, sizeof expected / sizeof(int), MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    host.allreduce(MPI_IN_PLACE, expected, sizeof expected / sizeof(int), MPI_INT, MPI_MAX,
+                   MPI_COMM_WORLD);
     for (int c = 0; c < COLLECTIVES && places[0].me == 0; c++)
         for (int plan = 0; plan < most_plans; plan++)
             for (int p = 1; p < most_ranks; p++)
                 for (int why = 0; why < 4; why++)
                     if (expected[c][plan][p][why])
                         printf("expect\t%s\t%d\t%s\t%s\t%d\n", traits[c].name, p,
-                               settings.automatic ? "auto" : settings.plans[c][plan], words[why], expected[c][plan][p][why]);
+                               settings.automatic ? "auto" : settings.plans[c][plan], words[why],
+                               expected[c][plan][p][why]);
 }
 
 static int run_all(int (*force)(const char *)) {
@@ -96,7 +103,8 @@ static int run_all(int (*force)(const char *)) {
         if (settings.only >= 0 && number != settings.only) continue;
         int count = draw_group(&settings, number, trials);
         memcpy(trial_text, trials[0].text, sizeof trial_text);
-        for (int i = 0; i < count && settings.only >= 0 && places[0].me == 0; i++) fprintf(stderr, "driver: %s\n", trials[i].text);
+        for (int i = 0; i < count && settings.only >= 0 && places[0].me == 0; i++)
+            fprintf(stderr, "driver: %s\n", trials[i].text);
         alarm(patience_seconds);
         int wrong = trials_run(trials, count, force);
         if (wrong < 0) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* driver.h - the generic test of the collectives: random trials, each the same on all ranks, run through mortar and once more by
- * the host MPI. driver.c counts, draw.c draws, blocks.c and reductions.c lay out a call's buffers and say what must come out,
- * calls.c makes the call, trial.c runs it, beside.c does something else meanwhile; the others hold the tables. */
+/* driver.h - the generic test of the collectives: random trials, each the same on all ranks, run
+ * through mortar and once more by the host MPI. driver.c counts, draw.c draws, blocks.c and
+ * reductions.c lay out a call's buffers and say what must come out, calls.c makes the call, trial.c
+ * runs it, beside.c does something else meanwhile; the others hold the tables. */
 #ifndef MORTAR_TEST_DRIVER_H
 #define MORTAR_TEST_DRIVER_H
 
@@ -27,9 +28,11 @@ struct random {
 uint64_t draw(struct random *random);
 int below(struct random *random, int limit); /* 0 .. limit - 1 */
 void fill(char *memory, size_t bytes, uint64_t seed);
-uint64_t mix(uint64_t seed, uint64_t a, uint64_t b, uint64_t c); /* a random number that belongs to these */
+/* A random number that belongs to these. */
+uint64_t mix(uint64_t seed, uint64_t a, uint64_t b, uint64_t c);
 
-/* ---- layouts.c: datatypes. Those of one family have the same basic types, so that they match when the counts do. ---- */
+/* ---- layouts.c: datatypes. Those of one family have the same basic types, so that they match when
+ * the counts do. ---- */
 struct layout {
     const char *name;
     int family;
@@ -60,9 +63,9 @@ struct place {
     bool topology;
     /* With a topology: */
     int ins, outs; /* blocks */
-    struct edge
-        *edges[2]; /* of all ranks, as the host MPI pairs blocks in neighbor_alltoall, and in ..v and ..w: MPICH 4.0 does not
-                            * in both alike where neighbours are named twice */
+    /* Of all ranks, as the host MPI pairs blocks in neighbor_alltoall, and in ..v and ..w: MPICH
+     * 4.0 does not in both alike where neighbours are named twice. */
+    struct edge *edges[2];
     int edge_count;
     bool connected;
 };
@@ -76,7 +79,13 @@ const struct edge *edges_for(const struct place *place, enum collective collecti
 /* ---- calls.c: the collectives by name ---- */
 /* Which blocks go where: of send and receive side, on whom. */
 enum pattern { TO_ALL, SPREAD, TO_ROOT, FROM_ROOT, ROOTS, EDGES, EDGES_SPREAD, REDUCTION, NOTHING };
-enum { SEND_COUNTS = 1, RECV_COUNTS = 2, TYPES = 4, IN_PLACE = 8, WIDE = 16 /* displacements are always MPI_Aint */ };
+enum {
+    SEND_COUNTS = 1,
+    RECV_COUNTS = 2,
+    TYPES = 4,
+    IN_PLACE = 8,
+    WIDE = 16 /* displacements are always MPI_Aint */
+};
 struct traits {
     const char *name;
     enum pattern pattern;
@@ -145,11 +154,8 @@ struct trial {
     enum beside_kind beside;
     int class; /* -1, or the power of two that the sizes of its group have in common */
     /* Of blocks: */
-    enum {
-        PLAIN,
-        ALIKE,
-        MIXED
-    } typing;                    /* predefined; one derived type; any of the family for each rank, or block where it may be */
+    /* Predefined; one derived type; any of the family for each rank, or block where it may be. */
+    enum { PLAIN, ALIKE, MIXED } typing;
     int family;                  /* basic types; where there are types, of each block its own */
     const struct layout *layout; /* unless MIXED */
     int unit;                    /* basic elements that all blocks have a multiple of */
@@ -224,10 +230,11 @@ void combinations_free(void);
 int combination_draw(struct random *random, bool plain); /* a row; plain: without gaps */
 const char *combination_name(int combination);
 bool combination_gaps(int combination);
-bool combination_ordered(int combination);        /* does not commute */
-bool combination_below(int combination);          /* data begin before the element's address */
-size_t combination_bytes(int combination);        /* extent of an element */
-int part_of(const struct trial *trial, int rank); /* elements that a rank of a reduce_scatter gets; of others all */
+bool combination_ordered(int combination); /* does not commute */
+bool combination_below(int combination);   /* data begin before the element's address */
+size_t combination_bytes(int combination); /* extent of an element */
+/* Elements that a rank of a reduce_scatter gets; of others all. */
+int part_of(const struct trial *trial, int rank);
 bool reduction_ready(struct ready *ready, struct random *local);
 /* Operands in all elements of a vector; those of a rank have this seed. */
 void reduction_fill(const struct ready *ready, char *vector, int count, uint64_t seed);
@@ -239,7 +246,8 @@ void reduction_canonical(const struct ready *ready, char *vector, int count);
 
 /* ---- trial.c ---- */
 extern char trial_text[512]; /* the trial that runs now; the watchdog prints it */
-/* Runs trials back to back; `force` is told the plan of each. The number of those that failed here, or -1: the plan is refused. */
+/* Runs trials back to back; `force` is told the plan of each. The number of those that failed here,
+ * or -1: the plan is refused. */
 int trials_run(const struct trial *trials, int count, int (*force)(const char *));
 
 #endif

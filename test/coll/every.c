@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* every - sends blocks of every length from 0 to 4200 bytes, and of both ends of every size class above, by every collective on one
- * communicator: rising, falling, in random order. What a plan can was decided when its class was first met; here it meets all
- * the others. Contents are a function of call, source and destination, so a byte of another call, rank or place is seen.
- * usage: every [--most BYTES] [--seed S] [--plan PLAN] COLLECTIVE...   without a plan: mortar's own choice
+/* every - sends blocks of every length from 0 to 4200 bytes, and of both ends of every size class
+ * above, by every collective on one communicator: rising, falling, in random order. What a plan can
+ * was decided when its class was first met; here it meets all the others. Contents are a function
+ * of call, source and destination, so a byte of another call, rank or place is seen. usage: every
+ * [--most BYTES] [--seed S] [--plan PLAN] COLLECTIVE...   without a plan: mortar's own choice
  * Exit: 0 when all bytes were right. */
 #include <mpi.h>
 
@@ -40,8 +41,12 @@ static const unsigned char *block(int source, int dest) {
 static int left(void) { return (me + p - 1) % p; }
 static int right(void) { return (me + 1) % p; }
 
-static void give(int at, int source, int dest) { memcpy(send + (size_t)at * n, block(source, dest), n); }
-static int got(int at, int source, int dest) { return memcmp(recv + (size_t)at * n, block(source, dest), n) == 0; }
+static void give(int at, int source, int dest) {
+    memcpy(send + (size_t)at * n, block(source, dest), n);
+}
+static int got(int at, int source, int dest) {
+    return memcmp(recv + (size_t)at * n, block(source, dest), n) == 0;
+}
 
 /* ---- the collectives: fill, call, look. Returns whether all bytes are right ---- */
 
@@ -105,7 +110,8 @@ static int try_scatterv(void) {
     return got(0, root, me);
 }
 
-/* Sums without a carry of what ranks first .. last have for dest, all dests of them one behind the other. */
+/* Sums without a carry of what ranks first .. last have for dest, all dests of them one behind the
+ * other. */
 static int combined(int first, int last, int dest) {
     for (size_t k = 0; k < n; k++) {
         unsigned char sum = 0;
@@ -150,7 +156,9 @@ static int try_barrier(void) {
 }
 
 static void give_neighbours(void) { give(0, me, left()), give(1, me, right()); }
-static int from_neighbours(int spread) { return got(0, left(), spread ? -1 : me) && got(1, right(), spread ? -1 : me); }
+static int from_neighbours(int spread) {
+    return got(0, left(), spread ? -1 : me) && got(1, right(), spread ? -1 : me);
+}
 
 static int try_neighbor_alltoall(void) {
     give_neighbours();
@@ -207,7 +215,8 @@ static void shuffle(size_t *list, int count, uint64_t seed) {
     }
 }
 
-/* One call. How many ranks saw a wrong byte is added up in the end: a collective between two calls would change their order. */
+/* One call. How many ranks saw a wrong byte is added up in the end: a collective between two calls
+ * would change their order. */
 static int one(const struct row *row, size_t bytes) {
     call++;
     n = bytes;
@@ -222,14 +231,16 @@ static int one(const struct row *row, size_t bytes) {
     int fine = row->try();
     for (int k = 0; k < guard; k++) fine = fine && recv[(size_t)p * n + (size_t)k] == guard_byte;
     if (!fine && told++ < 3)
-        fprintf(stderr, "rank %d: %s of %zu bytes, root %d, call %llu: wrong\n", me, row->name, n, root, (unsigned long long)call);
+        fprintf(stderr, "rank %d: %s of %zu bytes, root %d, call %llu: wrong\n", me, row->name, n,
+                root, (unsigned long long)call);
     return !fine;
 }
 
 static int walk(const struct row *row, const char *order, const size_t *list, int count) {
     int wrong = 0, all = 0, dims[1] = {p}, wraps[1] = {1};
     MPI_Cart_create(MPI_COMM_WORLD, 1, dims, wraps, 0, &comm);
-    for (int i = 0; i < count; i++) wrong += one(row, list[strcmp(order, "falling") == 0 ? count - 1 - i : i]);
+    for (int i = 0; i < count; i++)
+        wrong += one(row, list[strcmp(order, "falling") == 0 ? count - 1 - i : i]);
     MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Comm_free(&comm);
     if (all && me == 0) printf("%s, %s: %d wrong\n", row->name, order, all);
@@ -247,14 +258,18 @@ int main(int argc, char **argv) {
     for (; a + 1 < argc && argv[a][0] == '-'; a += 2) {
         if (strcmp(argv[a], "--most") == 0) most = strtoull(argv[a + 1], NULL, 10);
         if (strcmp(argv[a], "--seed") == 0) seed = strtoull(argv[a + 1], NULL, 10);
-        if (strcmp(argv[a], "--plan") == 0 && (!force || force(argv[a + 1]) != 0)) return fprintf(stderr, "no such plan\n"), 2;
+        if (strcmp(argv[a], "--plan") == 0 && (!force || force(argv[a + 1]) != 0))
+            return fprintf(stderr, "no such plan\n"), 2;
     }
     if (p < 3 || p > most_ranks)
-        return fprintf(stderr, "3 to %d ranks, for a ring without a neighbour named twice\n", most_ranks), 2;
+        return fprintf(stderr, "3 to %d ranks, for a ring without a neighbour named twice\n",
+                       most_ranks),
+               2;
     pool = malloc(pool_bytes + most);
     send = malloc((size_t)p * most + 1);
     recv = malloc((size_t)p * most + guard);
-    for (size_t i = 0; i < pool_bytes + most; i++) pool[i] = (unsigned char)(mix(i) | 1); /* never what recv begins with */
+    /* Never what recv begins with. */
+    for (size_t i = 0; i < pool_bytes + most; i++) pool[i] = (unsigned char)(mix(i) | 1);
     for (; a < argc; a++)
         for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
             if (strcmp(argv[a], rows[r].name) != 0) continue;
@@ -265,7 +280,8 @@ int main(int argc, char **argv) {
             wrong += walk(&rows[r], "shuffled", list, count);
             done++;
         }
-    if (me == 0) printf("%d collectives, %llu calls, %d wrong\n", done, (unsigned long long)call, wrong);
+    if (me == 0)
+        printf("%d collectives, %llu calls, %d wrong\n", done, (unsigned long long)call, wrong);
     MPI_Finalize();
     return wrong != 0;
 }

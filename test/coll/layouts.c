@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* layouts - one datatype of each kind that has ever broken a collective: gaps, negative bounds, extent larger and smaller than the
- * data, elements out of order without a gap, pairs with padding, structures, overlapping elements to send from. */
+/* layouts - one datatype of each kind that has ever broken a collective: gaps, negative bounds,
+ * extent larger and smaller than the data, elements out of order without a gap, pairs with padding,
+ * structures, overlapping elements to send from. */
 #include "driver.h"
 
 enum { most_layouts = 64 };
@@ -39,7 +40,8 @@ static void make_family(int family, MPI_Datatype basic) {
     add("negative", family, 2, resized(type, -x, 3 * x), false);
     MPI_Type_indexed(2, ones, swapped, basic, &type);
     add("permuted", family, 2, type, false);
-    MPI_Type_vector(2, 1, 2, basic, &inner); /* elements 0 and 2, then 1 and 3: no gap, but out of order */
+    /* Elements 0 and 2, then 1 and 3: no gap, but out of order. */
+    MPI_Type_vector(2, 1, 2, basic, &inner);
     inner = resized(inner, 0, x);
     MPI_Type_contiguous(2, inner, &type);
     MPI_Type_free(&inner);
@@ -52,7 +54,8 @@ static void make_family(int family, MPI_Datatype basic) {
     int places_of[3] = {4, 0, 2};
     MPI_Type_create_indexed_block(3, 2, places_of, basic, &type);
     add("indexed block", family, 6, type, false);
-    int four = 4, cyclic = MPI_DISTRIBUTE_CYCLIC, each = 1, two = 2; /* elements 0 and 2; no layout: the host packs them */
+    /* Elements 0 and 2; no layout: the host packs them. */
+    int four = 4, cyclic = MPI_DISTRIBUTE_CYCLIC, each = 1, two = 2;
     MPI_Type_create_darray(2, 0, 1, &four, &cyclic, &each, &two, MPI_ORDER_C, basic, &type);
     add("distributed", family, 2, type, false);
     MPI_Type_vector(3, 1, 0, basic, &type);

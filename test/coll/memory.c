@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory - buffers in the heap, in static data, on the stack and from mmap, with guard bytes before and behind. */
+/* memory - buffers in the heap, in static data, on the stack and from mmap, with guard bytes before
+ * and behind. */
 #include "driver.h"
 
 #include <stdlib.h>
@@ -33,7 +34,8 @@ static char *memory_of(struct buffer *buffer) {
     if (buffer->kind == KIND_stack) memory = from_arena(&stack_arena, buffer->bytes);
     if (memory) return memory;
     buffer->kind = KIND_mmap;
-    void *map = mmap(NULL, buffer->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *map =
+        mmap(NULL, buffer->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return map == MAP_FAILED ? NULL : map;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* places - communicators: the world and what programs make of it; Cartesian grids with periodic dimensions of one and two, graphs
- * with duplicate edges, self loops and ranks without neighbours. Which block meets which is asked of the host MPI. */
+/* places - communicators: the world and what programs make of it; Cartesian grids with periodic
+ * dimensions of one and two, graphs with duplicate edges, self loops and ranks without neighbours.
+ * Which block meets which is asked of the host MPI. */
 #include "reach/messages.h"
 
 #include "driver.h"
@@ -17,7 +18,8 @@ static void add(const char *name, MPI_Comm comm) {
     MPI_Comm_size(comm, &place->p);
     MPI_Comm_rank(comm, &place->me);
     MPI_Comm node;
-    int here, pretended = places_pretended(places[0].p, places[0].me); /* the first place is the world */
+    /* The first place is the world. */
+    int here, pretended = places_pretended(places[0].p, places[0].me);
     if (pretended >= 0) MPI_Comm_split(comm, pretended, 0, &node);
     else MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Comm_size(node, &here);
@@ -69,14 +71,16 @@ static void ask(const struct place *place, bool vector, int *out, int *in) {
     for (int b = 0; b < most; b++) twos[b] = 2, displs[b] = 2 * b;
     for (int b = 0; b < place->outs; b++) out[2 * b] = place->me, out[2 * b + 1] = b;
     for (int b = 0; b < 2 * place->ins; b++) in[b] = -1;
-    if (vector) host.neighbor_alltoallv(out, twos, displs, MPI_INT, in, twos, displs, MPI_INT, place->comm);
+    if (vector)
+        host.neighbor_alltoallv(out, twos, displs, MPI_INT, in, twos, displs, MPI_INT, place->comm);
     else host.neighbor_alltoall(out, 2, MPI_INT, in, 2, MPI_INT, place->comm);
     free(twos);
 }
 
 static void learn_edges(struct place *place, bool vector) {
     int p = place->p, mine = 0, all = 0;
-    int *out = malloc(2 * (size_t)(place->outs + 1) * sizeof *out), *in = malloc(2 * (size_t)(place->ins + 1) * sizeof *in);
+    int *out = malloc(2 * (size_t)(place->outs + 1) * sizeof *out),
+        *in = malloc(2 * (size_t)(place->ins + 1) * sizeof *in);
     struct edge *own = malloc((size_t)(place->ins + 1) * sizeof *own);
     int *counts = malloc(2 * (size_t)p * sizeof *counts), *displs = counts + p;
     ask(place, vector, out, in);
@@ -106,7 +110,8 @@ static void learn(struct place *place) {
 }
 
 const struct edge *edges_for(const struct place *place, enum collective collective) {
-    return place->edges[collective == COLL_neighbor_alltoallv || collective == COLL_neighbor_alltoallw];
+    return place
+        ->edges[collective == COLL_neighbor_alltoallv || collective == COLL_neighbor_alltoallw];
 }
 
 static void add_grid(const char *name, int dimensions, const int *wish, const int *periods, int p) {
@@ -119,7 +124,8 @@ static void add_grid(const char *name, int dimensions, const int *wish, const in
 
 /* A ring, some edges of it twice, and a loop on each third rank; both ways, as graphs are. */
 static void add_graph(int p) {
-    int *index = malloc((size_t)p * sizeof *index), *edges = malloc(7 * (size_t)p * sizeof *edges), count = 0;
+    int *index = malloc((size_t)p * sizeof *index), *edges = malloc(7 * (size_t)p * sizeof *edges),
+        count = 0;
     for (int r = 0; r < p; r++) {
         int left = (r + p - 1) % p, right = (r + 1) % p;
         edges[count++] = right;
@@ -143,11 +149,12 @@ static void shuffle(struct random *random, int *list, int count) {
     }
 }
 
-/* Random directed edges, the same on all ranks, neighbours in any order. Of each `lonely` ranks one has none. */
+/* Random directed edges, the same on all ranks, neighbours in any order. Of each `lonely` ranks one
+ * has none. */
 static void add_directed(const char *name, int p, int me, int edges, int lonely, bool adjacent) {
     struct random random = {(uint64_t)(p * 1000 + edges)}, local = {(uint64_t)me};
-    int *from = malloc((size_t)(2 * edges + 2) * sizeof *from), *to = malloc((size_t)(2 * edges + 2) * sizeof *to), ins = 0,
-        outs = 0;
+    int *from = malloc((size_t)(2 * edges + 2) * sizeof *from),
+        *to = malloc((size_t)(2 * edges + 2) * sizeof *to), ins = 0, outs = 0;
     for (int e = 0; e < edges; e++) {
         int source = below(&random, p), dest = below(&random, 5) ? below(&random, p) : source;
         int times = below(&random, 6) == 0 ? 2 : 1;
@@ -160,9 +167,13 @@ static void add_directed(const char *name, int p, int me, int edges, int lonely,
     shuffle(&local, from, ins);
     shuffle(&local, to, outs);
     MPI_Comm comm;
-    int one = me, *weights = calloc((size_t)(2 * edges + 2), sizeof *weights); /* of which nothing depends */
-    if (adjacent) MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ins, from, weights, outs, to, weights, MPI_INFO_NULL, 0, &comm);
-    else MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &one, &outs, to, weights, MPI_INFO_NULL, 0, &comm);
+    /* Of which nothing depends. */
+    int one = me, *weights = calloc((size_t)(2 * edges + 2), sizeof *weights);
+    if (adjacent)
+        MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ins, from, weights, outs, to, weights,
+                                       MPI_INFO_NULL, 0, &comm);
+    else
+        MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &one, &outs, to, weights, MPI_INFO_NULL, 0, &comm);
     add(name, comm);
     free(from);
     free(to);
@@ -182,8 +193,8 @@ void places_open(void) {
     add_split("even and odd ranks apart", me % 2, me);
     add_split("a third and the rest", me < p / 3, -me);
     add("self", MPI_COMM_SELF);
-    const int any[3] = {0}, flat[2] = {0, 1}, pairs[2] = {p % 2 == 0 ? 2 : 1, 0}, none[3] = {0}, all[3] = {1, 1, 1},
-              some[3] = {1, 0, 1};
+    const int any[3] = {0}, flat[2] = {0, 1}, pairs[2] = {p % 2 == 0 ? 2 : 1, 0}, none[3] = {0},
+              all[3] = {1, 1, 1}, some[3] = {1, 0, 1};
     add_grid("line", 1, any, none, p);
     add_grid("ring", 1, any, all, p);
     add_grid("ring of one column", 2, flat, all, p);
@@ -202,6 +213,7 @@ void places_close(void) {
     for (int i = 0; i < place_count; i++) {
         free(places[i].edges[0]);
         free(places[i].edges[1]);
-        if (places[i].comm != MPI_COMM_WORLD && places[i].comm != MPI_COMM_SELF) MPI_Comm_free(&places[i].comm);
+        if (places[i].comm != MPI_COMM_WORLD && places[i].comm != MPI_COMM_SELF)
+            MPI_Comm_free(&places[i].comm);
     }
 }

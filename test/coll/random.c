@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* random - splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). */
+/* random - splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
+ * 2014). */
 #include "driver.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reductions - operations and the types that they go with; operands with which arithmetic is exact, so that results do not depend
- * on how it is bracketed; and what must come out: all operands, in rank order, by MPI_Reduce_local. */
+/* reductions - operations and the types that they go with; operands with which arithmetic is exact,
+ * so that results do not depend on how it is bracketed; and what must come out: all operands, in
+ * rank order, by MPI_Reduce_local. */
 #include "driver.h"
 
 #include <float.h>
@@ -20,18 +21,22 @@ struct combination {
     struct field fields[2];
     bool gaps;    /* between the data */
     bool product; /* values whose products stay exact */
-    bool narrow;  /* values whose sums stay small: Open MPI 4.1 adds short integers with saturation, some of them */
+    /* Values whose sums stay small: Open MPI 4.1 adds short integers with saturation, some of
+     * them. */
+    bool narrow;
 };
 enum { most_combinations = 256, user_types = 3 };
 static struct combination combinations[most_combinations];
 static int combination_count, user_first;
 
-static void add(const char *type_name, MPI_Datatype type, const char *op_name, MPI_Op op, struct field a, struct field b) {
+static void add(const char *type_name, MPI_Datatype type, const char *op_name, MPI_Op op,
+                struct field a, struct field b) {
     if (type == MPI_DATATYPE_NULL) return;
     MPI_Aint lb, extent;
     MPI_Type_get_extent(type, &lb, &extent);
     struct combination *row = &combinations[combination_count++];
-    *row = (struct combination){.type = type, .op = op, .fields = {a, b}, .product = op == MPI_PROD};
+    *row =
+        (struct combination){.type = type, .op = op, .fields = {a, b}, .product = op == MPI_PROD};
     row->narrow = (op == MPI_SUM || op == MPI_PROD) && a.kind == BITS && a.bytes <= 2;
     row->gaps = a.bytes + b.bytes != extent || lb != 0;
     snprintf(row->name, sizeof row->name, "%s %s", type_name, op_name);
@@ -39,17 +44,21 @@ static void add(const char *type_name, MPI_Datatype type, const char *op_name, M
 
 /* ---- the program's own operations ---- */
 
-/* x -> a x + b, modulo 2^32; the operation is to do one and then the other. Three types: tight, with gaps, with a lower bound. */
+/* x -> a x + b, modulo 2^32; the operation is to do one and then the other. Three types: tight,
+ * with gaps, with a lower bound. */
 static struct {
     MPI_Datatype type;
     int a, b, extent;
-} pairs[user_types] = {{MPI_DATATYPE_NULL, 0, 4, 8}, {MPI_DATATYPE_NULL, 4, 12, 24}, {MPI_DATATYPE_NULL, -8, 0, 20}};
+} pairs[user_types] = {
+    {MPI_DATATYPE_NULL, 0, 4, 8}, {MPI_DATATYPE_NULL, 4, 12, 24}, {MPI_DATATYPE_NULL, -8, 0, 20}};
 static MPI_Op compose_op, add_op, first_op;
 
 static int which_pair(MPI_Datatype type) {
     for (int i = 0; i < user_types; i++)
         if (pairs[i].type == type) return i;
-    fprintf(stderr, "FAILED: an operation is called with a type that the program did not give: %s\n", trial_text);
+    fprintf(stderr,
+            "FAILED: an operation is called with a type that the program did not give: %s\n",
+            trial_text);
     abort();
 }
 
@@ -101,14 +110,16 @@ static void make_user(void) {
         MPI_Aint places_of[2] = {pairs[i].a, pairs[i].b};
         MPI_Datatype inner;
         MPI_Type_create_hindexed(2, ones, places_of, MPI_UINT32_T, &inner);
-        MPI_Type_create_resized(inner, pairs[i].a < 0 ? pairs[i].a : 0, pairs[i].extent, &pairs[i].type);
+        MPI_Type_create_resized(inner, pairs[i].a < 0 ? pairs[i].a : 0, pairs[i].extent,
+                                &pairs[i].type);
         MPI_Type_free(&inner);
         MPI_Type_commit(&pairs[i].type);
         struct field a = {BITS, pairs[i].a, 4}, b = {BITS, pairs[i].b, 4};
         add(names[i], pairs[i].type, "composed", compose_op, a, b);
         add(names[i], pairs[i].type, "added", add_op, a, b);
     }
-    add("MPI_UINT32_T", MPI_UINT32_T, "first", first_op, (struct field){BITS, 0, 4}, (struct field){0});
+    add("MPI_UINT32_T", MPI_UINT32_T, "first", first_op, (struct field){BITS, 0, 4},
+        (struct field){0});
 }
 
 /* ---- the predefined ones ---- */
@@ -124,8 +135,10 @@ struct named_op {
 };
 
 static void make_predefined(void) {
-    const struct named_op ops[] = {{"sum", MPI_SUM}, {"prod", MPI_PROD}, {"max", MPI_MAX},   {"min", MPI_MIN}, {"land", MPI_LAND},
-                                   {"lor", MPI_LOR}, {"lxor", MPI_LXOR}, {"band", MPI_BAND}, {"bor", MPI_BOR}, {"bxor", MPI_BXOR}};
+    const struct named_op ops[] = {{"sum", MPI_SUM},   {"prod", MPI_PROD}, {"max", MPI_MAX},
+                                   {"min", MPI_MIN},   {"land", MPI_LAND}, {"lor", MPI_LOR},
+                                   {"lxor", MPI_LXOR}, {"band", MPI_BAND}, {"bor", MPI_BOR},
+                                   {"bxor", MPI_BXOR}};
     const struct named_type integers[] = {{"MPI_INT8_T", MPI_INT8_T, 1, 0},
                                           {"MPI_UINT8_T", MPI_UINT8_T, 1, 0},
                                           {"MPI_INT16_T", MPI_INT16_T, 2, 0},
@@ -139,25 +152,37 @@ static void make_predefined(void) {
     const struct field none = {0};
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++)
         for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
-            add(integers[i].name, integers[i].type, ops[o].name, ops[o].op, (struct field){BITS, 0, integers[i].bytes}, none);
-    for (size_t o = 4; o < 7; o++) add("MPI_C_BOOL", MPI_C_BOOL, ops[o].name, ops[o].op, (struct field){TRUTH, 0, 1}, none);
-    for (size_t o = 7; o < 10; o++) add("MPI_BYTE", MPI_BYTE, ops[o].name, ops[o].op, (struct field){BITS, 0, 1}, none);
+            add(integers[i].name, integers[i].type, ops[o].name, ops[o].op,
+                (struct field){BITS, 0, integers[i].bytes}, none);
+    for (size_t o = 4; o < 7; o++)
+        add("MPI_C_BOOL", MPI_C_BOOL, ops[o].name, ops[o].op, (struct field){TRUTH, 0, 1}, none);
+    for (size_t o = 7; o < 10; o++)
+        add("MPI_BYTE", MPI_BYTE, ops[o].name, ops[o].op, (struct field){BITS, 0, 1}, none);
     for (size_t o = 0; o < 4; o++) {
         add("MPI_FLOAT", MPI_FLOAT, ops[o].name, ops[o].op, (struct field){FLOAT, 0, 4}, none);
         add("MPI_DOUBLE", MPI_DOUBLE, ops[o].name, ops[o].op, (struct field){DOUBLE, 0, 8}, none);
-        add("MPI_LONG_DOUBLE", MPI_LONG_DOUBLE, ops[o].name, ops[o].op, (struct field){LONG_DOUBLE, 0, sizeof(long double)}, none);
-        add("MPI_AINT", MPI_AINT, ops[o].name, ops[o].op, (struct field){BITS, 0, sizeof(MPI_Aint)}, none);
+        add("MPI_LONG_DOUBLE", MPI_LONG_DOUBLE, ops[o].name, ops[o].op,
+            (struct field){LONG_DOUBLE, 0, sizeof(long double)}, none);
+        add("MPI_AINT", MPI_AINT, ops[o].name, ops[o].op, (struct field){BITS, 0, sizeof(MPI_Aint)},
+            none);
     }
-    add("MPI_C_DOUBLE_COMPLEX", MPI_C_DOUBLE_COMPLEX, "sum", MPI_SUM, (struct field){DOUBLE, 0, 8}, (struct field){DOUBLE, 8, 8});
-    add("MPI_C_FLOAT_COMPLEX", MPI_C_FLOAT_COMPLEX, "sum", MPI_SUM, (struct field){FLOAT, 0, 4}, (struct field){FLOAT, 4, 4});
+    add("MPI_C_DOUBLE_COMPLEX", MPI_C_DOUBLE_COMPLEX, "sum", MPI_SUM, (struct field){DOUBLE, 0, 8},
+        (struct field){DOUBLE, 8, 8});
+    add("MPI_C_FLOAT_COMPLEX", MPI_C_FLOAT_COMPLEX, "sum", MPI_SUM, (struct field){FLOAT, 0, 4},
+        (struct field){FLOAT, 4, 4});
     for (int o = 0; o < 2; o++) {
         const char *name = o ? "minloc" : "maxloc";
         MPI_Op op = o ? MPI_MINLOC : MPI_MAXLOC;
-        add("MPI_2INT", MPI_2INT, name, op, (struct field){SMALL, 0, 4}, (struct field){SMALL, 4, 4});
-        add("MPI_FLOAT_INT", MPI_FLOAT_INT, name, op, (struct field){FLOAT, 0, 4}, (struct field){SMALL, 4, 4});
-        add("MPI_DOUBLE_INT", MPI_DOUBLE_INT, name, op, (struct field){DOUBLE, 0, 8}, (struct field){SMALL, 8, 4});
-        add("MPI_LONG_INT", MPI_LONG_INT, name, op, (struct field){SMALL, 0, sizeof(long)}, (struct field){SMALL, sizeof(long), 4});
-        add("MPI_SHORT_INT", MPI_SHORT_INT, name, op, (struct field){SMALL, 0, 2}, (struct field){SMALL, 4, 4});
+        add("MPI_2INT", MPI_2INT, name, op, (struct field){SMALL, 0, 4},
+            (struct field){SMALL, 4, 4});
+        add("MPI_FLOAT_INT", MPI_FLOAT_INT, name, op, (struct field){FLOAT, 0, 4},
+            (struct field){SMALL, 4, 4});
+        add("MPI_DOUBLE_INT", MPI_DOUBLE_INT, name, op, (struct field){DOUBLE, 0, 8},
+            (struct field){SMALL, 8, 4});
+        add("MPI_LONG_INT", MPI_LONG_INT, name, op, (struct field){SMALL, 0, sizeof(long)},
+            (struct field){SMALL, sizeof(long), 4});
+        add("MPI_SHORT_INT", MPI_SHORT_INT, name, op, (struct field){SMALL, 0, 2},
+            (struct field){SMALL, 4, 4});
     }
 }
 
@@ -176,7 +201,8 @@ void combinations_free(void) {
 /* The program's own are a quarter. */
 int combination_draw(struct random *random, bool plain) {
     for (;;) {
-        int row = below(random, 4) ? below(random, user_first) : user_first + below(random, combination_count - user_first);
+        int row = below(random, 4) ? below(random, user_first)
+                                   : user_first + below(random, combination_count - user_first);
         if (!plain || !combinations[row].gaps) return row;
     }
 }
@@ -239,9 +265,12 @@ void reduction_canonical(const struct ready *c, char *vector, int count) {
             char *at = vector + (size_t)i * step + row->fields[f].offset;
             float single;
             double real;
-            if (row->fields[f].kind == FLOAT) memcpy(&single, at, 4), single += 0.0F, memcpy(at, &single, 4);
-            if (row->fields[f].kind == DOUBLE) memcpy(&real, at, 8), real += 0.0, memcpy(at, &real, 8);
-            if (row->fields[f].kind == LONG_DOUBLE && LDBL_MANT_DIG == 64) memset(at + 10, 0, sizeof(long double) - 10);
+            if (row->fields[f].kind == FLOAT)
+                memcpy(&single, at, 4), single += 0.0F, memcpy(at, &single, 4);
+            if (row->fields[f].kind == DOUBLE)
+                memcpy(&real, at, 8), real += 0.0, memcpy(at, &real, 8);
+            if (row->fields[f].kind == LONG_DOUBLE && LDBL_MANT_DIG == 64)
+                memset(at + 10, 0, sizeof(long double) - 10);
         }
     }
 }
@@ -291,9 +320,11 @@ bool reduction_ready(struct ready *c, struct random *local) {
     const struct trial *t = c->trial;
     const struct combination *row = &combinations[t->combination];
     int p = t->place->p, me = t->place->me, whole = before(t, p);
-    bool rooted = t->collective == COLL_reduce, in_place = t->in_place && (!rooted || me == t->root);
+    bool rooted = t->collective == COLL_reduce,
+         in_place = t->in_place && (!rooted || me == t->root);
     int received = scatters(t) && !in_place ? part_of(t, me) : whole;
-    if (!vector_make(c, &c->send, local, whole) || !vector_make(c, &c->recv, local, received)) return false;
+    if (!vector_make(c, &c->send, local, whole) || !vector_make(c, &c->recv, local, received))
+        return false;
     if (!buffer_make(&c->tables, (enum kind)below(local, 3), 0, 8 * p + 8, 0)) return false;
     c->op = row->op;
     c->recv.type = row->type;
@@ -314,7 +345,9 @@ bool reduction_ready(struct ready *c, struct random *local) {
     return true;
 }
 
-uint64_t reduction_seed(const struct trial *t, int rank) { return mix(t->seed, (uint64_t)rank, 4, 0); }
+uint64_t reduction_seed(const struct trial *t, int rank) {
+    return mix(t->seed, (uint64_t)rank, 4, 0);
+}
 
 int reduction_result(const struct ready *c) {
     const struct trial *t = c->trial;
@@ -325,7 +358,8 @@ int reduction_result(const struct ready *c) {
 void reduction_by_folding(const struct ready *c, char *recv) {
     const struct trial *t = c->trial;
     const struct combination *row = &combinations[t->combination];
-    int p = t->place->p, me = t->place->me, whole = before(t, p), last = p - 1, result = reduction_result(c);
+    int p = t->place->p, me = t->place->me, whole = before(t, p), last = p - 1,
+        result = reduction_result(c);
     if (t->collective == COLL_scan) last = me;
     if (t->collective == COLL_exscan) last = me - 1;
     if (result == 0) return;
@@ -339,6 +373,7 @@ void reduction_by_folding(const struct ready *c, char *recv) {
     }
     const char *part = sum + (size_t)(scatters(t) ? before(t, me) : 0) * step;
     MPI_Status status;
-    MPI_Sendrecv(part, result, row->type, 0, 1, recv, result, row->type, 0, 1, MPI_COMM_SELF, &status);
+    MPI_Sendrecv(part, result, row->type, 0, 1, recv, result, row->type, 0, 1, MPI_COMM_SELF,
+                 &status);
     free(x - 16);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* chance.c - dice whose rolls are a pure function of how they were made, and contents that are a pure function of a key.
- * The hash is the finalizer of SplitMix64 (Steele, Lea, Flood 2014). */
+/* chance.c - dice whose rolls are a pure function of how they were made, and contents that are a
+ * pure function of a key. The hash is the finalizer of SplitMix64 (Steele, Lea, Flood 2014). */
 #include <string.h>
 #include <time.h>
 #include "field.h"

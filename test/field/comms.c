@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* comms.c - communicators that are made and freed during the run, several alive at the same time. Who is a neighbour of whom is
- * worked out here, not asked of the library, but where the standard leaves the order to it (MPI_Dist_graph_create). */
+/* comms.c - communicators that are made and freed during the run, several alive at the same time.
+ * Who is a neighbour of whom is worked out here, not asked of the library, but where the standard
+ * leaves the order to it (MPI_Dist_graph_create). */
 #include <stdlib.h>
 #include "field.h"
 
 struct comm comms[COMMS];
-const char *const comm_names[COMM_KINDS] = {"world",     "dup", "reversed", "split", "subset", "cart", "dist graph adjacent",
-                                            "dist graph"};
+const char *const comm_names[COMM_KINDS] = {
+    "world", "dup", "reversed", "split", "subset", "cart", "dist graph adjacent", "dist graph"};
 static int made;
 
 bool has_neighbours(const struct comm *comm) { return comm->kind >= CART; }
@@ -42,14 +43,16 @@ static void make_cart(struct comm *comm, MPI_Comm parent, int parents, struct di
     for (int d = 0; d < 3; d++) periods[d] = chance(&dice, 50);
     for (int d = 0; d < wanted; d++) {
         int most = parents / used;
-        dims[d] = d == wanted - 1 ? most - (most > 1 && chance(&dice, 20)) : 1 + below(&dice, most < 4 ? most : 4);
+        dims[d] = d == wanted - 1 ? most - (most > 1 && chance(&dice, 20))
+                                  : 1 + below(&dice, most < 4 ? most : 4);
         used *= dims[d];
     }
     MPI_Cart_create(parent, wanted, dims, periods, chance(&dice, 30), &comm->handle);
     know(comm);
     if (comm->handle == MPI_COMM_NULL) return;
     neighbours(comm, 2 * wanted, 2 * wanted);
-    for (int d = 0, below_d = comm->size; d < wanted; d++) { /* ranks go row by row, the last dimension fastest */
+    /* Ranks go row by row, the last dimension fastest. */
+    for (int d = 0, below_d = comm->size; d < wanted; d++) {
         below_d /= dims[d];
         int here = comm->me / below_d % dims[d];
         for (int side = 0; side < 2; side++) {
@@ -58,7 +61,8 @@ static void make_cart(struct comm *comm, MPI_Comm parent, int parents, struct di
             if (there >= 0 && there < dims[d]) peer = comm->me + (there - here) * below_d;
             comm->in[2 * d + side] = comm->out[2 * d + side] = peer;
         }
-        /* Standards before 4.0 do not say which of the two blocks is which where both neighbours are one. */
+        /* Standards before 4.0 do not say which of the two blocks is which where both neighbours
+         * are one. */
         comm->ambiguous |= periods[d] && dims[d] < 3;
     }
     count_turns(comm->in, comm->in_turn, comm->ins);
@@ -68,7 +72,10 @@ static void make_cart(struct comm *comm, MPI_Comm parent, int parents, struct di
 /* How many edges go from a to b. */
 static int edges(uint64_t graph, int a, int b, int size, bool twice) {
     int dense = (int)(graph >> 8) % 3;
-    uint64_t luck = mix(graph, (uint64_t)a << 32 | (uint64_t)b) % (uint64_t)(dense == 0 ? 2 : dense == 1 ? 1 + size / 2 : size);
+    uint64_t luck =
+        mix(graph, (uint64_t)a << 32 | (uint64_t)b) % (uint64_t)(dense == 0   ? 2
+                                                                 : dense == 1 ? 1 + size / 2
+                                                                              : size);
     return luck ? 0 : 1 + (twice && mix(graph, luck + (uint64_t)(a + b)) % 5 == 0);
 }
 
@@ -90,12 +97,14 @@ static void make_graph(struct comm *comm, MPI_Comm parent, struct dice dice, str
     shuffle(&own, sources, ins);
     shuffle(&own, targets, outs);
     if (comm->kind == GRAPH_ANYHOW) {
-        MPI_Dist_graph_create(parent, 1, &me, &outs, targets, ones, MPI_INFO_NULL, 0, &comm->handle);
+        MPI_Dist_graph_create(parent, 1, &me, &outs, targets, ones, MPI_INFO_NULL, 0,
+                              &comm->handle);
         MPI_Dist_graph_neighbors(comm->handle, ins, sources, ones, outs, targets, ones);
     } else {
         bool weighted = chance(&dice, 50);
-        MPI_Dist_graph_create_adjacent(parent, ins, sources, weighted ? ones : MPI_UNWEIGHTED, outs, targets,
-                                       weighted ? ones : MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm->handle);
+        MPI_Dist_graph_create_adjacent(parent, ins, sources, weighted ? ones : MPI_UNWEIGHTED, outs,
+                                       targets, weighted ? ones : MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                       &comm->handle);
     }
     know(comm);
     neighbours(comm, ins, outs);
@@ -116,11 +125,14 @@ static void make_split(struct comm *comm, const struct comm *parent, struct dice
         int ways = 2 + below(&dice, 2);
         uint64_t salt = roll(&dice);
         bool dealt = chance(&dice, 50);
-        colour = 1 + (dealt ? parent->me % ways : (int)(mix(salt, (uint64_t)parent->me) % (uint64_t)ways));
+        colour = 1 + (dealt ? parent->me % ways
+                            : (int)(mix(salt, (uint64_t)parent->me) % (uint64_t)ways));
         key = chance(&dice, 50) ? key : (int)(mix(salt + 1, (uint64_t)parent->me) % 1000);
     }
     MPI_Comm_split(parent->handle, colour, key, &comm->handle);
-    comm->colour = (int)(mix((uint64_t)parent->colour, (uint64_t)(colour == MPI_UNDEFINED ? 0 : colour)) & 0xffffff);
+    comm->colour =
+        (int)(mix((uint64_t)parent->colour, (uint64_t)(colour == MPI_UNDEFINED ? 0 : colour)) &
+              0xffffff);
     know(comm);
 }
 
@@ -128,11 +140,17 @@ void comm_make(int slot, struct dice dice) {
     struct comm *comm = &comms[slot];
     const struct comm *parent = &comms[0];
     int choice = below(&dice, COMMS);
-    if (choice < COMMS && comms[choice].alive && !has_neighbours(&comms[choice])) parent = &comms[choice];
-    static const enum comm_kind kinds[] = {DUP, REVERSED, SPLIT, SPLIT, SUBSET, CART, CART, GRAPH, GRAPH, GRAPH_ANYHOW};
+    if (choice < COMMS && comms[choice].alive && !has_neighbours(&comms[choice]))
+        parent = &comms[choice];
+    static const enum comm_kind kinds[] = {DUP,  REVERSED, SPLIT, SPLIT, SUBSET,
+                                           CART, CART,     GRAPH, GRAPH, GRAPH_ANYHOW};
     enum comm_kind kind = kinds[below(&dice, sizeof kinds / sizeof *kinds)];
     if (kind == GRAPH_ANYHOW && quirk(Neighbor_alltoall, GRAPHS_ANYHOW)) kind = GRAPH;
-    *comm = (struct comm){.alive = true, .handle = MPI_COMM_NULL, .kind = kind, .number = ++made, .colour = parent->colour};
+    *comm = (struct comm){.alive = true,
+                          .handle = MPI_COMM_NULL,
+                          .kind = kind,
+                          .number = ++made,
+                          .colour = parent->colour};
     if (parent->handle == MPI_COMM_NULL) return;
     at_work(-1, "making a communicator", parent, comm_names[kind]);
     struct dice own = {mix(roll(&dice), (uint64_t)parent->me)};

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* field.h - a random program as users write them, which knows what every byte must be after every call.
+/* field.h - a random program as users write them, which knows what every byte must be after every
+ * call.
  *
- * All ranks play the same schedule (schedule.c), drawn from a seed: collectives, messages, communicators. What a call is like is a
- * pure function of the seed and the call's number, and so is every byte that is sent: a function of call, source, destination and
- * position. So each rank computes by itself what it must have received, and no call needs the ones before it: any part of a run
- * can be played alone. Nothing here knows mortar. */
+ * All ranks play the same schedule (schedule.c), drawn from a seed: collectives, messages,
+ * communicators. What a call is like is a pure function of the seed and the call's number, and so
+ * is every byte that is sent: a function of call, source, destination and position. So each rank
+ * computes by itself what it must have received, and no call needs the ones before it: any part of
+ * a run can be played alone. Nothing here knows mortar. */
 #ifndef FIELD_H
 #define FIELD_H
 #include <mpi.h>
@@ -16,11 +18,12 @@
 struct dice {
     uint64_t state;
 };
-uint64_t mix(uint64_t a, uint64_t b);                   /* a hash of both, never 0 */
-uint64_t roll(struct dice *dice);                       /* 64 random bits */
-int below(struct dice *dice, int limit);                /* 0 .. limit - 1 */
-bool chance(struct dice *dice, int percent);            /* true so often */
-long draw_bytes(struct dice *dice, int power);          /* 2^power and below its double, or close to a power of two */
+uint64_t mix(uint64_t a, uint64_t b);        /* a hash of both, never 0 */
+uint64_t roll(struct dice *dice);            /* 64 random bits */
+int below(struct dice *dice, int limit);     /* 0 .. limit - 1 */
+bool chance(struct dice *dice, int percent); /* true so often */
+/* 2^power and below its double, or close to a power of two. */
+long draw_bytes(struct dice *dice, int power);
 void shuffle(struct dice *dice, int *list, int length); /* any order of the list */
 void contents(char *to, size_t bytes, uint64_t key);    /* the bytes that belong to a key */
 void pause_for(struct dice *dice);                      /* busy or asleep for up to 3 ms */
@@ -34,7 +37,9 @@ struct unit { /* what a message's signature repeats: up to three predefined type
 struct run {
     long at, bytes;
 };
-struct layout { /* runs in the order of the signature; low .. high holds them all; lb and extent as MPI defines them */
+/* Runs in the order of the signature; low .. high holds them all; lb and extent as MPI defines
+ * them. */
+struct layout {
     MPI_Datatype type;
     bool made; /* is to be freed */
     int runs, room;
@@ -42,9 +47,12 @@ struct layout { /* runs in the order of the signature; low .. high holds them al
     long bytes, low, high, lb, extent;
 };
 struct unit unit_draw(struct dice *dice, bool simple);
-/* A type of `units` units, of which `repeats` may follow each other without overlap. plain: without gaps. Freed by layout_free. */
-struct layout *layout_draw(struct dice *dice, const struct unit *unit, int units, long repeats, bool plain);
-struct layout *layout_of(MPI_Datatype type, int runs, const struct run *run, long extent); /* of a type that is made elsewhere */
+/* A type of `units` units, of which `repeats` may follow each other without overlap. plain: without
+ * gaps. Freed by layout_free. */
+struct layout *layout_draw(struct dice *dice, const struct unit *unit, int units, long repeats,
+                           bool plain);
+/* Of a type that is made elsewhere. */
+struct layout *layout_of(MPI_Datatype type, int runs, const struct run *run, long extent);
 void layout_free(struct layout *layout);
 
 /* --- memory.c: one rank's send or receive buffer, with guards around --- */
@@ -52,8 +60,9 @@ enum place { HEAP, STACK, STATIC, MAPPED, ALLOCATED, PLACES };
 struct block { /* count elements of a layout, `at` bytes from the buffer's address */
     struct layout *layout;
     long count, at;
-    uint64_t before, after; /* whose contents lie there before and after the call; 0: nobody's, or as before */
-    bool loose;             /* the call may leave anything there */
+    /* Whose contents lie there before and after the call; 0: nobody's, or as before. */
+    uint64_t before, after;
+    bool loose; /* the call may leave anything there */
 };
 struct side {
     int blocks;
@@ -83,26 +92,32 @@ struct comm {
     MPI_Comm handle; /* MPI_COMM_NULL: not a member */
     enum comm_kind kind;
     int number, size, me, colour; /* number: 0 is the world, later ones count up */
-    int ins, outs;                /* neighbours, -1 for MPI_PROC_NULL; `turn`: the how-manieth edge between the same two */
+    /* Neighbours, -1 for MPI_PROC_NULL; `turn`: the how-manieth edge between the same two. */
+    int ins, outs;
     int *in, *out, *in_turn, *out_turn;
-    bool ambiguous; /* which block of an alltoall meets which is not clear: both neighbours of a dimension are the same */
+    /* Which block of an alltoall meets which is not clear: both neighbours of a dimension are the
+     * same. */
+    bool ambiguous;
 };
 enum { COMMS = 8 };
 extern struct comm comms[COMMS];
 extern const char *const comm_names[COMM_KINDS];
 void comms_start(void);
-void comm_make(int slot, struct dice dice); /* collective over the world, like the next; dice the same everywhere */
+/* Collective over the world, like the next; dice the same everywhere. */
+void comm_make(int slot, struct dice dice);
 void comm_drop(int slot);
 bool has_neighbours(const struct comm *comm);
 
 /* --- kinds and calls.c: the collectives --- */
-#define KINDS(K)                                                                                                                   \
-    K(Barrier)                                                                                                                     \
-    K(Bcast)                                                                                                                       \
-    K(Gather)                                                                                                                      \
-    K(Gatherv) K(Scatter) K(Scatterv) K(Allgather) K(Allgatherv) K(Alltoall) K(Alltoallv) K(Alltoallw) K(Neighbor_allgather)       \
-        K(Neighbor_allgatherv) K(Neighbor_alltoall) K(Neighbor_alltoallv) K(Neighbor_alltoallw) K(Reduce) K(Allreduce)             \
-            K(Reduce_scatter) K(Reduce_scatter_block) K(Scan) K(Exscan)
+#define KINDS(K)                                                                                   \
+    K(Barrier)                                                                                     \
+    K(Bcast)                                                                                       \
+    K(Gather)                                                                                      \
+    K(Gatherv)                                                                                     \
+    K(Scatter) K(Scatterv) K(Allgather) K(Allgatherv) K(Alltoall) K(Alltoallv) K(Alltoallw)        \
+        K(Neighbor_allgather) K(Neighbor_allgatherv) K(Neighbor_alltoall) K(Neighbor_alltoallv)    \
+            K(Neighbor_alltoallw) K(Reduce) K(Allreduce) K(Reduce_scatter) K(Reduce_scatter_block) \
+                K(Scan) K(Exscan)
 enum kind {
 #define K(name) name,
     KINDS(K)
@@ -113,7 +128,8 @@ extern const char *const kind_names[COLLECTIVES];
 enum how { BLOCKING, NONBLOCKING, PERSISTENT };
 
 struct reduction;
-struct op { /* one collective and what belongs to it; the same layouts may be used by several calls */
+/* One collective and what belongs to it; the same layouts may be used by several calls. */
+struct op {
     enum kind kind;
     enum how how;
     struct comm *comm;
@@ -122,10 +138,12 @@ struct op { /* one collective and what belongs to it; the same layouts may be us
     long bytes; /* of a typical block */
     bool in_place, junk, bottom;
     struct unit unit;
-    int step, spread; /* units per block are a multiple of step; spread: how they differ in the v-collectives */
+    /* Units per block are a multiple of step; spread: how they differ in the v-collectives. */
+    int step, spread;
     long units;
     struct side send, recv;
-    const struct reduction *reduction; /* reductions only, elements in all and the counts of reduce_scatter */
+    /* Reductions only, elements in all and the counts of reduce_scatter. */
+    const struct reduction *reduction;
     int elements, *shares;
     MPI_Request request;
 };
@@ -142,11 +160,13 @@ const char *reduction_name(const struct op *op);
 MPI_Op reduction_op(const struct op *op);
 
 /* --- op.c: from plan to verdict --- */
-void op_plan(struct op *op, enum kind kind, enum how how, struct comm *comm, long call, int power, enum place place);
+void op_plan(struct op *op, enum kind kind, enum how how, struct comm *comm, long call, int power,
+             enum place place);
 void op_fill(struct op *op, long call); /* new contents for another call with the same arguments */
 void op_check(struct op *op);
 void op_end(struct op *op);
-int op_text(const struct op *op, char *text, size_t room); /* what it is like here; returns the length */
+/* What it is like here; returns the length. */
+int op_text(const struct op *op, char *text, size_t room);
 
 /* --- messages.c: point to point, in the same communicators --- */
 struct talk {
@@ -156,7 +176,8 @@ struct talk {
     char *sent, *received;
     MPI_Request request[2];
 };
-bool talk_start(struct talk *talk, struct comm *comm, long call); /* true: something is under way, to be finished */
+/* true: something is under way, to be finished. */
+bool talk_start(struct talk *talk, struct comm *comm, long call);
 void talk_finish(struct talk *talk);
 
 /* --- quirks.c: what the MPI libraries get wrong by themselves --- */
@@ -178,25 +199,30 @@ enum quirk {
     BROKEN         /* all of it */
 };
 void quirks_start(void);
-bool quirk(enum kind kind, enum quirk quirk); /* does this library do that wrong with this collective? */
+/* Does this library do that wrong with this collective? */
+bool quirk(enum kind kind, enum quirk quirk);
 
 /* --- main.c --- */
 struct settings {
     uint64_t seed;
     long calls, first;
-    int seconds, patience, largest;       /* largest: power of two of the longest blocks */
-    int row;                              /* of quirks.c, to leave out, or -1 */
-    uint32_t only, hows;                  /* sets of kinds and of enum how */
-    bool messages, comms, nothing, trace; /* nothing: NULL and nonsense where arguments do not count */
+    int seconds, patience, largest; /* largest: power of two of the longest blocks */
+    int row;                        /* of quirks.c, to leave out, or -1 */
+    uint32_t only, hows;            /* sets of kinds and of enum how */
+    /* nothing: NULL and nonsense where arguments do not count. */
+    bool messages, comms, nothing, trace;
 };
 extern struct settings settings;
 extern int world_rank, world_size;
 extern struct tally {
     long calls, started, messages, communicators;
-    long refused;                                                                      /* types that the library packs wrong */
-} tally;                                                                               /* of this rank */
-void at_work(long call, const char *name, const struct comm *comm, const char *phase); /* says so to the watchdog */
-void at_op(const struct op *op); /* what it is like, for those who read about a failure; NULL: it ends */
+    /* Types that the library packs wrong. */
+    long refused;
+} tally; /* of this rank */
+/* Says so to the watchdog. */
+void at_work(long call, const char *name, const struct comm *comm, const char *phase);
+/* What it is like, for those who read about a failure; NULL: it ends. */
+void at_op(const struct op *op);
 void failed(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 void play(void); /* schedule.c */
 #endif

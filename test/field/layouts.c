@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* layouts.c - random datatypes. Beside each call of a constructor stands what it means by the standard's definition: at which
- * byte every copy of the older type begins. The library is only asked whether it agrees about the extent. */
+/* layouts.c - random datatypes. Beside each call of a constructor stands what it means by the
+ * standard's definition: at which byte every copy of the older type begins. The library is only
+ * asked whether it agrees about the extent. */
 #include <stdlib.h>
 #include <string.h>
 #include "field.h"
@@ -8,9 +9,10 @@
 static const struct {
     MPI_Datatype type;
     long bytes, align;
-} basics[] = {{MPI_BYTE, 1, 1},  {MPI_INT, 4, 4},     {MPI_DOUBLE, 8, 8},    {MPI_CHAR, 1, 1},
-              {MPI_SHORT, 2, 2}, {MPI_FLOAT, 4, 4},   {MPI_LONG_LONG, 8, 8}, {MPI_C_DOUBLE_COMPLEX, 16, 8},
-              {MPI_2INT, 8, 4},  {MPI_UINT64_T, 8, 8}};
+} basics[] = {
+    {MPI_BYTE, 1, 1},  {MPI_INT, 4, 4},     {MPI_DOUBLE, 8, 8},    {MPI_CHAR, 1, 1},
+    {MPI_SHORT, 2, 2}, {MPI_FLOAT, 4, 4},   {MPI_LONG_LONG, 8, 8}, {MPI_C_DOUBLE_COMPLEX, 16, 8},
+    {MPI_2INT, 8, 4},  {MPI_UINT64_T, 8, 8}};
 enum { BASICS = sizeof basics / sizeof *basics };
 
 struct unit unit_draw(struct dice *dice, bool simple) {
@@ -45,12 +47,14 @@ static void add_run(struct layout *layout, long at, long bytes) {
     layout->run[layout->runs++] = (struct run){at, bytes};
 }
 
-/* `count` copies of the older type, the first at byte `at`, the next ones an extent further each; lb and extent grow. */
+/* `count` copies of the older type, the first at byte `at`, the next ones an extent further each;
+ * lb and extent grow. */
 static void add(struct layout *layout, const struct layout *old, long at, long count) {
     for (long i = 0; i < count; i++, at += old->extent) {
         long ub = layout->lb + layout->extent, older = at + old->lb;
         bool first = !layout->runs;
-        for (int run = 0; run < old->runs; run++) add_run(layout, at + old->run[run].at, old->run[run].bytes);
+        for (int run = 0; run < old->runs; run++)
+            add_run(layout, at + old->run[run].at, old->run[run].bytes);
         ub = first || older + old->extent > ub ? older + old->extent : ub;
         layout->lb = first || older < layout->lb ? older : layout->lb;
         layout->extent = ub - layout->lb;
@@ -111,11 +115,13 @@ static int divisor(struct dice *dice, int number) {
 
 static struct layout *build(struct dice *dice, const struct unit *unit, int units, int depth);
 
-static struct layout *build_vector(struct dice *dice, const struct unit *unit, int units, int depth) {
+static struct layout *build_vector(struct dice *dice, const struct unit *unit, int units,
+                                   int depth) {
     int blocks = divisor(dice, units), length = divisor(dice, units / blocks);
     struct layout *old = build(dice, unit, units / blocks / length, depth), *layout = layout_new();
     int stride = length + below(dice, 4);
-    if (chance(dice, 15)) stride = -stride - 1; /* Open MPI gets the lower bound of stride -length wrong */
+    /* Open MPI gets the lower bound of stride -length wrong. */
+    if (chance(dice, 15)) stride = -stride - 1;
     long bytes = stride * old->extent;
     if (chance(dice, 40)) {
         bytes += bytes > 0 ? 16 * below(dice, 3) : 0;
@@ -128,9 +134,11 @@ static struct layout *build_vector(struct dice *dice, const struct unit *unit, i
 }
 
 /* indexed, hindexed and indexed_block: blocks with gaps in any order, some of them empty. */
-static struct layout *build_indexed(struct dice *dice, const struct unit *unit, int units, int depth) {
+static struct layout *build_indexed(struct dice *dice, const struct unit *unit, int units,
+                                    int depth) {
     enum { MOST = 12 };
-    int blocks = 1 + below(dice, MOST), each = divisor(dice, units), left = units / each, order[MOST], lengths[MOST], places[MOST];
+    int blocks = 1 + below(dice, MOST), each = divisor(dice, units), left = units / each,
+        order[MOST], lengths[MOST], places[MOST];
     struct layout *old = build(dice, unit, each, depth), *layout = layout_new();
     MPI_Aint bytes[MOST];
     bool same = left % blocks == 0 && chance(dice, 50);
@@ -145,38 +153,46 @@ static struct layout *build_indexed(struct dice *dice, const struct unit *unit, 
         bytes[order[i]] = end * old->extent;
         end += lengths[order[i]] + below(dice, 3);
     }
-    if (same && chance(dice, 50)) MPI_Type_create_indexed_block(blocks, lengths[0], places, old->type, &layout->type);
+    if (same && chance(dice, 50))
+        MPI_Type_create_indexed_block(blocks, lengths[0], places, old->type, &layout->type);
     else if (chance(dice, 50)) MPI_Type_indexed(blocks, lengths, places, old->type, &layout->type);
     else MPI_Type_create_hindexed(blocks, lengths, bytes, old->type, &layout->type);
     for (int i = 0; i < blocks; i++) add(layout, old, bytes[i], lengths[i]);
     return done(layout, old);
 }
 
-static struct layout *build_struct(struct dice *dice, const struct unit *unit, int units, int depth) {
+static struct layout *build_struct(struct dice *dice, const struct unit *unit, int units,
+                                   int depth) {
     int first = 1 + below(dice, units - 1), lengths[2] = {1, 1};
-    struct layout *a = build(dice, unit, first, depth), *b = build(dice, unit, units - first, depth), *layout = layout_new();
+    struct layout *a = build(dice, unit, first, depth),
+                  *b = build(dice, unit, units - first, depth), *layout = layout_new();
     bool swapped = chance(dice, 40);
     struct layout *lower = swapped ? b : a, *upper = swapped ? a : b;
-    long gap = (lower->high - upper->low + 7) / 8 * 8 + 8 * below(dice, 3); /* from where lower begins to where upper does */
+    /* From where lower begins to where upper does. */
+    long gap = (lower->high - upper->low + 7) / 8 * 8 + 8 * below(dice, 3);
     MPI_Aint places[2] = {swapped ? gap : 0, swapped ? 0 : gap};
     MPI_Datatype types[2] = {a->type, b->type};
     MPI_Type_create_struct(2, lengths, places, types, &layout->type);
     add(layout, a, places[0], 1);
     add(layout, b, places[1], 1);
-    resize(layout, layout->low - layout->low % 8, (layout->high - layout->low + 23) / 8 * 8); /* the standard leaves padding open */
+    /* The standard leaves padding open. */
+    resize(layout, layout->low - layout->low % 8, (layout->high - layout->low + 23) / 8 * 8);
     return done(done(layout, a), b);
 }
 
-static struct layout *build_subarray(struct dice *dice, const struct unit *unit, int units, int depth) {
+static struct layout *build_subarray(struct dice *dice, const struct unit *unit, int units,
+                                     int depth) {
     int rows = divisor(dice, units), columns = divisor(dice, units / rows);
     struct layout *old = build(dice, unit, units / rows / columns, depth), *layout = layout_new();
     int sub[2] = {rows, columns}, start[2] = {below(dice, 3), below(dice, 3)};
     int size[2] = {rows + start[0] + below(dice, 3), columns + start[1] + below(dice, 3)};
     bool fortran = chance(dice, 40);
     int fsub[2] = {columns, rows}, fstart[2] = {start[1], start[0]}, fsize[2] = {size[1], size[0]};
-    MPI_Type_create_subarray(2, fortran ? fsize : size, fortran ? fsub : sub, fortran ? fstart : start,
-                             fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C, old->type, &layout->type);
-    for (int i = 0; i < rows; i++) add(layout, old, ((start[0] + i) * size[1] + start[1]) * old->extent, columns);
+    MPI_Type_create_subarray(2, fortran ? fsize : size, fortran ? fsub : sub,
+                             fortran ? fstart : start, fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C,
+                             old->type, &layout->type);
+    for (int i = 0; i < rows; i++)
+        add(layout, old, ((start[0] + i) * size[1] + start[1]) * old->extent, columns);
     layout->lb = 0, layout->extent = size[0] * size[1] * old->extent;
     return done(layout, old);
 }
@@ -198,7 +214,9 @@ static struct layout *build(struct dice *dice, const struct unit *unit, int unit
         layout = layout_new();
         MPI_Type_dup(old->type, &layout->type);
         add(layout, old, 0, 1);
-        return done(resize(layout, old->lb - 8 * below(dice, 3), (old->high - old->low + 7) / 8 * 8 + 8 * below(dice, 4)), old);
+        return done(resize(layout, old->lb - 8 * below(dice, 3),
+                           (old->high - old->low + 7) / 8 * 8 + 8 * below(dice, 4)),
+                    old);
     }
     old = unit_layout(dice, unit, false);
     layout = layout_new();
@@ -207,8 +225,10 @@ static struct layout *build(struct dice *dice, const struct unit *unit, int unit
     return done(layout, old);
 }
 
-/* A column of a matrix with a column for each repeat: the next one begins a unit further, between the elements of this one. */
-static struct layout *build_column(struct dice *dice, const struct unit *unit, int units, long repeats) {
+/* A column of a matrix with a column for each repeat: the next one begins a unit further, between
+ * the elements of this one. */
+static struct layout *build_column(struct dice *dice, const struct unit *unit, int units,
+                                   long repeats) {
     struct layout *old = unit_layout(dice, unit, false), *layout = layout_new();
     int columns = (int)repeats + below(dice, 3);
     MPI_Type_vector(units, 1, columns, old->type, &layout->type);
@@ -216,18 +236,22 @@ static struct layout *build_column(struct dice *dice, const struct unit *unit, i
     return done(resize(layout, 0, old->extent), old);
 }
 
-/* Does the library pack and unpack two elements of this type as the standard says? If not it may also write beside them. */
+/* Does the library pack and unpack two elements of this type as the standard says? If not it may
+ * also write beside them. */
 static bool library_knows(const struct layout *layout) {
     enum { MARGIN = 8192 };
-    long begin = layout->low < 0 ? layout->low - MARGIN : -MARGIN, end = layout->high + layout->extent + MARGIN;
+    long begin = layout->low < 0 ? layout->low - MARGIN : -MARGIN,
+         end = layout->high + layout->extent + MARGIN;
     size_t bytes = 2 * (size_t)layout->bytes, span = (size_t)(end - begin);
-    char *from = calloc(1, span), *to = calloc(1, span), *packed = malloc(bytes + MARGIN), *expected = malloc(bytes);
+    char *from = calloc(1, span), *to = calloc(1, span), *packed = malloc(bytes + MARGIN),
+         *expected = malloc(bytes);
     int at = 0;
     long done = 0;
     contents(expected, bytes, 1);
     for (long i = 0; i < 2; i++)
         for (int r = 0; r < layout->runs; done += layout->run[r++].bytes)
-            memcpy(from - begin + i * layout->extent + layout->run[r].at, expected + done, (size_t)layout->run[r].bytes);
+            memcpy(from - begin + i * layout->extent + layout->run[r].at, expected + done,
+                   (size_t)layout->run[r].bytes);
     MPI_Pack(from - begin, 2, layout->type, packed, (int)bytes, &at, MPI_COMM_SELF);
     bool right = at == (int)bytes && !memcmp(packed, expected, bytes);
     at = 0;
@@ -237,8 +261,10 @@ static bool library_knows(const struct layout *layout) {
     return right;
 }
 
-static struct layout *draw(struct dice *dice, const struct unit *unit, int units, long repeats, bool plain) {
-    if (!plain && repeats > 0 && repeats * units < 1 << 20 && chance(dice, 15)) return build_column(dice, unit, units, repeats);
+static struct layout *draw(struct dice *dice, const struct unit *unit, int units, long repeats,
+                           bool plain) {
+    if (!plain && repeats > 0 && repeats * units < 1 << 20 && chance(dice, 15))
+        return build_column(dice, unit, units, repeats);
     if (!plain) return build(dice, unit, units, 1 + below(dice, 2));
     struct layout *old = unit_layout(dice, unit, true), *layout;
     if (units == 1) return old;
@@ -248,13 +274,15 @@ static struct layout *draw(struct dice *dice, const struct unit *unit, int units
     return done(layout, old);
 }
 
-struct layout *layout_draw(struct dice *dice, const struct unit *unit, int units, long repeats, bool plain) {
+struct layout *layout_draw(struct dice *dice, const struct unit *unit, int units, long repeats,
+                           bool plain) {
     struct layout *layout = draw(dice, unit, units, repeats, plain);
     MPI_Aint lb, extent;
     MPI_Type_get_extent(layout->type, &lb, &extent);
     if (lb != layout->lb || extent != layout->extent || layout->bytes != units * unit->bytes)
-        failed("the checker's own mistake: a type of %d units has %ld bytes, lb %ld, extent %ld; the library says %ld, %ld", units,
-               layout->bytes, layout->lb, layout->extent, (long)lb, (long)extent);
+        failed(
+            "the checker's own mistake: a type of %d units has %ld bytes, lb %ld, extent %ld; the library says %ld, %ld",
+            units, layout->bytes, layout->lb, layout->extent, (long)lb, (long)extent);
     if (!layout->made) return layout;
     MPI_Type_commit(&layout->type);
     if (plain || library_knows(layout)) return layout;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main.c - words, verdict and watchdog.
- * usage: field [--seed S] [--calls N] [--seconds T] [--first N] [--only KIND,...] [--largest POWER] [--patience SECONDS] [--row N]
+ * usage: field [--seed S] [--calls N] [--seconds T] [--first N] [--only KIND,...] [--largest POWER]
+ * [--patience SECONDS] [--row N]
  *              [--blocking] [--no-messages] [--no-comms] [--no-nothing] [--trace]
  * --no-nothing: real buffers, counts and types even where they do not count
- * A failure names seed and call; play it again with --seed, then leave out as much as still fails: --calls and --first, --only.
- * The run ends with 0 only if every byte was right. */
+ * A failure names seed and call; play it again with --seed, then leave out as much as still fails:
+ * --calls and --first, --only. The run ends with 0 only if every byte was right. */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -35,10 +36,13 @@ static struct { /* what this rank is doing */
 
 static int position(char *text, size_t room) {
     const struct comm *comm = working.comm;
-    return snprintf(text, room, "seed %llu, call %ld, rank %d: %s%s%s on communicator %d (%s, %d ranks, I am %d)",
-                    (unsigned long long)settings.seed, working.call, world_rank, working.name, *working.phase ? ", " : "",
-                    working.phase, comm ? comm->number : 0, comm ? comm_names[comm->kind] : "world", comm ? comm->size : world_size,
-                    comm ? comm->me : world_rank);
+    return snprintf(
+        text, room,
+        "seed %llu, call %ld, rank %d: %s%s%s on communicator %d (%s, %d ranks, I am %d)",
+        (unsigned long long)settings.seed, working.call, world_rank, working.name,
+        *working.phase ? ", " : "", working.phase, comm ? comm->number : 0,
+        comm ? comm_names[comm->kind] : "world", comm ? comm->size : world_size,
+        comm ? comm->me : world_rank);
 }
 
 void at_work(long call, const char *name, const struct comm *comm, const char *phase) {
@@ -55,7 +59,8 @@ static void say(const char *why, const char *more) {
         length += snprintf(text + length, 3, "; ");
         length += op_text(working.op, text + length, 500);
     }
-    length += snprintf(text + length, sizeof text - (size_t)length - 2, "%s%s\n", *more ? ": " : "", more);
+    length += snprintf(text + length, sizeof text - (size_t)length - 2, "%s%s\n", *more ? ": " : "",
+                       more);
     if (write(2, text, (size_t)length) < 0) _exit(5);
 }
 
@@ -104,7 +109,8 @@ static uint32_t kinds_in(const char *names) {
     for (int k = 0; k < COLLECTIVES; k++) {
         size_t length = strlen(kind_names[k] + 4);
         for (const char *at = names; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-            if (strcspn(at, ",") == length && !strncasecmp(at, kind_names[k] + 4, length)) kinds |= 1u << k;
+            if (strcspn(at, ",") == length && !strncasecmp(at, kind_names[k] + 4, length))
+                kinds |= 1u << k;
     }
     return kinds;
 }
@@ -126,7 +132,9 @@ static void read_words(int argc, char **argv) {
             continue;
         }
         if (!strncmp(word, "--no-", 5)) {
-            bool *what = !strcmp(word + 5, "messages") ? &settings.messages : !strcmp(word + 5, "comms") ? &settings.comms : NULL;
+            bool *what = !strcmp(word + 5, "messages") ? &settings.messages
+                         : !strcmp(word + 5, "comms")  ? &settings.comms
+                                                       : NULL;
             what = !strcmp(word + 5, "nothing") ? &settings.nothing : what;
             if (!what) unknown(word);
             *what = false;
@@ -135,7 +143,8 @@ static void read_words(int argc, char **argv) {
         i++;
         if (!strcmp(word, "--seed")) settings.seed = strtoull(value, NULL, 10);
         else if (!strcmp(word, "--calls")) settings.calls = atol(value);
-        else if (!strcmp(word, "--seconds")) settings.seconds = atoi(value), settings.calls = 1L << 40;
+        else if (!strcmp(word, "--seconds"))
+            settings.seconds = atoi(value), settings.calls = 1L << 40;
         else if (!strcmp(word, "--first")) settings.first = atol(value);
         else if (!strcmp(word, "--only")) settings.only = kinds_in(value);
         else if (!strcmp(word, "--largest")) settings.largest = atoi(value);
@@ -184,10 +193,11 @@ int main(int argc, char **argv) {
     at_work(-1, "the end", &comms[0], "");
     MPI_Barrier(MPI_COMM_WORLD);
     if (!world_rank)
-        printf("field: fine, seed %llu, %d ranks: %ld blocking calls of rank 0, %ld started, %ld messages, %ld communicators, "
-               "%ld types refused, %.1f s\n",
-               (unsigned long long)settings.seed, world_size, tally.calls, tally.started, tally.messages, tally.communicators,
-               tally.refused, now() - began);
+        printf(
+            "field: fine, seed %llu, %d ranks: %ld blocking calls of rank 0, %ld started, %ld messages, %ld communicators, "
+            "%ld types refused, %.1f s\n",
+            (unsigned long long)settings.seed, world_size, tally.calls, tally.started,
+            tally.messages, tally.communicators, tally.refused, now() - began);
     MPI_Finalize();
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory.c - buffers of all kinds: what lies in them before a call, and a picture of what must lie there afterwards, guards and
- * gaps included. */
+/* memory.c - buffers of all kinds: what lies in them before a call, and a picture of what must lie
+ * there afterwards, guards and gaps included. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,7 +16,8 @@ static bool taken[2 * ARENAS]; /* the static ones, then the stack's */
 void memory_start(char *place, size_t bytes) { stack = place, stack_bytes = bytes; }
 
 static char *arena_memory(int arena) {
-    return arena < ARENAS ? statics[arena] : stack + (size_t)(arena - ARENAS) * (stack_bytes / ARENAS);
+    return arena < ARENAS ? statics[arena]
+                          : stack + (size_t)(arena - ARENAS) * (stack_bytes / ARENAS);
 }
 
 static char *take_arena(struct side *side) {
@@ -71,7 +72,8 @@ void side_place(struct side *side, enum place place, struct dice *dice) {
     side->bytes = high + GUARD - low;
     side->memory = take(side);
     side->expected = malloc((size_t)side->bytes);
-    if (!side->memory || !side->expected) failed("the checker has no memory: %ld bytes", side->bytes);
+    if (!side->memory || !side->expected)
+        failed("the checker has no memory: %ld bytes", side->bytes);
     side->base = side->memory - low;
 }
 
@@ -80,7 +82,8 @@ static void unpack(char *base, const struct block *block, const char *packed) {
     const struct layout *layout = block->layout;
     for (long i = 0; i < block->count; i++)
         for (int r = 0; r < layout->runs; r++) {
-            memcpy(base + block->at + i * layout->extent + layout->run[r].at, packed, (size_t)layout->run[r].bytes);
+            memcpy(base + block->at + i * layout->extent + layout->run[r].at, packed,
+                   (size_t)layout->run[r].bytes);
             packed += layout->run[r].bytes;
         }
 }
@@ -112,7 +115,10 @@ static void write_blocks(struct side *side, const struct op *op, bool after) {
         if (!bytes || !(after ? block->after : block->before)) continue;
         char *packed = room_for(bytes);
         if (op->reduction) reductions_contents(op, block, after, packed);
-        else contents(packed, bytes, mix(mix(settings.seed, (uint64_t)op->call), after ? block->after : block->before));
+        else
+            contents(
+                packed, bytes,
+                mix(mix(settings.seed, (uint64_t)op->call), after ? block->after : block->before));
         unpack(base, block, packed);
     }
 }
@@ -129,7 +135,8 @@ long side_wrong(struct side *side) {
     if (!side->memory) return -1;
     ptrdiff_t base = side->base - side->memory;
     for (int b = 0; b < side->blocks; b++)
-        if (side->block[b].loose) copy_runs(side->expected + base, side->memory + base, &side->block[b]);
+        if (side->block[b].loose)
+            copy_runs(side->expected + base, side->memory + base, &side->block[b]);
     if (!memcmp(side->memory, side->expected, (size_t)side->bytes)) return -1;
     long at = 0;
     while (side->memory[at] == side->expected[at]) at++;
@@ -149,7 +156,8 @@ static void give(struct side *side) {
 void side_close(struct side *side) {
     if (side->memory) give(side);
     for (int b = 0; b < side->blocks; b++) { /* blocks in a row share a layout */
-        if (b + 1 == side->blocks || side->block[b].layout != side->block[b + 1].layout) layout_free(side->block[b].layout);
+        if (b + 1 == side->blocks || side->block[b].layout != side->block[b + 1].layout)
+            layout_free(side->block[b].layout);
     }
     if (side->bottom != MPI_DATATYPE_NULL) MPI_Type_free(&side->bottom);
     free(side->expected);

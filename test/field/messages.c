@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* messages.c - point to point in the communicators of the collectives: what a program does between its collectives. Each event has
- * a tag of its own; where receivers take any tag, a barrier follows, so that nobody's next message can be taken for this one's. */
+/* messages.c - point to point in the communicators of the collectives: what a program does between
+ * its collectives. Each event has a tag of its own; where receivers take any tag, a barrier
+ * follows, so that nobody's next message can be taken for this one's. */
 #include <stdlib.h>
 #include <string.h>
 #include "field.h"
@@ -15,7 +16,8 @@ static long length_of(long call, int source) {
 
 static uint64_t key_of(const struct talk *talk, int source, int dest) {
     uint64_t comm = mix((uint64_t)talk->comm->number, (uint64_t)talk->comm->colour);
-    return mix(mix(settings.seed, (uint64_t)talk->call) ^ comm, (uint64_t)source << 20 | (uint64_t)dest);
+    return mix(mix(settings.seed, (uint64_t)talk->call) ^ comm,
+               (uint64_t)source << 20 | (uint64_t)dest);
 }
 
 static char *letter(const struct talk *talk, int dest, long bytes) {
@@ -38,19 +40,22 @@ static void look_at(const struct talk *talk, int source, char *memory, long byte
     if (memcmp(expected, memory, (size_t)bytes + 1)) {
         long at = 0;
         while (expected[at] == memory[at]) at++;
-        failed("message of way %d from %d to %d, %ld bytes: byte %ld is %d instead of %d", talk->way, source, talk->comm->me, bytes,
-               at, (unsigned char)memory[at], (unsigned char)expected[at]);
+        failed("message of way %d from %d to %d, %ld bytes: byte %ld is %d instead of %d",
+               talk->way, source, talk->comm->me, bytes, at, (unsigned char)memory[at],
+               (unsigned char)expected[at]);
     }
     free(expected);
     free(memory);
 }
 
-static void look_at_status(const struct talk *talk, const MPI_Status *status, int tag, char *memory) {
+static void look_at_status(const struct talk *talk, const MPI_Status *status, int tag,
+                           char *memory) {
     int bytes;
     MPI_Get_count(status, MPI_BYTE, &bytes);
     if (status->MPI_TAG != tag || bytes != length_of(talk->call, status->MPI_SOURCE))
-        failed("message of way %d from %d: tag %d, %d bytes instead of tag %d, %ld bytes", talk->way, status->MPI_SOURCE,
-               status->MPI_TAG, bytes, tag, length_of(talk->call, status->MPI_SOURCE));
+        failed("message of way %d from %d: tag %d, %d bytes instead of tag %d, %ld bytes",
+               talk->way, status->MPI_SOURCE, status->MPI_TAG, bytes, tag,
+               length_of(talk->call, status->MPI_SOURCE));
     look_at(talk, status->MPI_SOURCE, memory, bytes);
 }
 
@@ -76,8 +81,9 @@ static void fan_in(struct talk *talk, int root, int tag, struct dice *own) {
         char *memory = empty(bytes);
         if (talk->way == MATCHED) MPI_Mrecv(memory, bytes, MPI_BYTE, &message, &status);
         else
-            MPI_Recv(memory, bytes, MPI_BYTE, talk->way == PROBED ? status.MPI_SOURCE : MPI_ANY_SOURCE, any_tag ? MPI_ANY_TAG : tag,
-                     comm, &status);
+            MPI_Recv(memory, bytes, MPI_BYTE,
+                     talk->way == PROBED ? status.MPI_SOURCE : MPI_ANY_SOURCE,
+                     any_tag ? MPI_ANY_TAG : tag, comm, &status);
         look_at_status(talk, &status, tag, memory);
     }
     if (any_tag) MPI_Barrier(comm);
@@ -103,8 +109,10 @@ static void late(struct talk *talk, int tag, struct dice *own) {
 
 bool talk_start(struct talk *talk, struct comm *comm, long call) {
     *talk = (struct talk){.comm = comm, .call = call};
-    struct dice dice = {mix(mix(settings.seed, (uint64_t)call), 2000)}, own = {mix(roll(&dice), (uint64_t)comm->me)};
-    int p = comm->size, me = comm->me, by = below(&dice, p), to = (me + by) % p, tag = 1 + (int)(call % 32000);
+    struct dice dice = {mix(mix(settings.seed, (uint64_t)call), 2000)},
+                own = {mix(roll(&dice), (uint64_t)comm->me)};
+    int p = comm->size, me = comm->me, by = below(&dice, p), to = (me + by) % p,
+        tag = 1 + (int)(call % 32000);
     talk->way = below(&dice, WAYS);
     at_work(call, "messages", comm, "");
     tally.messages++;
@@ -123,16 +131,18 @@ bool talk_start(struct talk *talk, struct comm *comm, long call) {
     int bytes = (int)talk->bytes, out = (int)length_of(call, me);
     switch (talk->way) {
     case SHIFT:
-        MPI_Sendrecv(talk->sent, out, MPI_BYTE, to, tag, talk->received, bytes, MPI_BYTE, talk->from, tag, comm->handle,
-                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(talk->sent, out, MPI_BYTE, to, tag, talk->received, bytes, MPI_BYTE,
+                     talk->from, tag, comm->handle, MPI_STATUS_IGNORE);
         talk_finish(talk);
         return false;
     case IN_FLIGHT:
-        MPI_Irecv(talk->received, bytes, MPI_BYTE, talk->from, tag, comm->handle, &talk->request[0]);
+        MPI_Irecv(talk->received, bytes, MPI_BYTE, talk->from, tag, comm->handle,
+                  &talk->request[0]);
         MPI_Isend(talk->sent, out, MPI_BYTE, to, tag, comm->handle, &talk->request[1]);
         break;
     default:
-        MPI_Recv_init(talk->received, bytes, MPI_BYTE, talk->from, tag, comm->handle, &talk->request[0]);
+        MPI_Recv_init(talk->received, bytes, MPI_BYTE, talk->from, tag, comm->handle,
+                      &talk->request[0]);
         MPI_Send_init(talk->sent, out, MPI_BYTE, to, tag, comm->handle, &talk->request[1]);
         MPI_Startall(2, talk->request);
     }

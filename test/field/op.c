@@ -10,12 +10,16 @@ const char *const kind_names[COLLECTIVES] = {KINDS(K)};
 
 static bool all_blocks(enum kind kind) { return kind != Bcast && kind != Barrier && kind < Reduce; }
 
-void op_plan(struct op *op, enum kind kind, enum how how, struct comm *comm, long call, int power, enum place place) {
-    *op = (struct op){.kind = kind, .how = how, .comm = comm, .call = call, .request = MPI_REQUEST_NULL};
+void op_plan(struct op *op, enum kind kind, enum how how, struct comm *comm, long call, int power,
+             enum place place) {
+    *op = (struct op){
+        .kind = kind, .how = how, .comm = comm, .call = call, .request = MPI_REQUEST_NULL};
     op->send.bottom = op->recv.bottom = MPI_DATATYPE_NULL;
-    if (comm->ambiguous && kind >= Neighbor_alltoall && kind <= Neighbor_alltoallw) op->kind = kind = Neighbor_allgatherv;
+    if (comm->ambiguous && kind >= Neighbor_alltoall && kind <= Neighbor_alltoallw)
+        op->kind = kind = Neighbor_allgatherv;
     if (kind == Barrier) return;
-    struct dice shared = {mix(mix(settings.seed, (uint64_t)call), (uint64_t)comm->number * 4096 + (uint64_t)comm->colour)};
+    struct dice shared = {mix(mix(settings.seed, (uint64_t)call),
+                              (uint64_t)comm->number * 4096 + (uint64_t)comm->colour)};
     struct dice own = {mix(roll(&shared), (uint64_t)comm->me)};
     int most = settings.largest;
     if (all_blocks(kind) || kind == Reduce_scatter || kind == Reduce_scatter_block)
@@ -45,8 +49,8 @@ static void where(const struct side *side, long wrong, char *text, size_t room) 
                 const struct run *run = &block->layout->run[r];
                 long at = block->at + i * block->layout->extent + run->at;
                 if (place >= at && place < at + run->bytes) {
-                    snprintf(text, room, "block %d of %d, byte %ld of %ld", b, side->blocks, byte + place - at,
-                             block->count * block->layout->bytes);
+                    snprintf(text, room, "block %d of %d, byte %ld of %ld", b, side->blocks,
+                             byte + place - at, block->count * block->layout->bytes);
                     return;
                 }
                 byte += run->bytes;
@@ -59,15 +63,18 @@ static int side_text(const struct side *side, const char *name, char *text, size
     static const char *const places[PLACES] = {"heap", "stack", "static", "mmap", "MPI_Alloc_mem"};
     if (!side->memory || !side->blocks) return snprintf(text, room, ", %s: nothing", name);
     const struct block *block = &side->block[0];
-    return snprintf(text, room, ", %s: %d blocks in %s%s, the first %ld times %ld bytes in %d runs, extent %ld", name, side->blocks,
-                    places[side->place], side->bottom != MPI_DATATYPE_NULL ? " from MPI_BOTTOM" : "", block->count,
+    return snprintf(text, room,
+                    ", %s: %d blocks in %s%s, the first %ld times %ld bytes in %d runs, extent %ld",
+                    name, side->blocks, places[side->place],
+                    side->bottom != MPI_DATATYPE_NULL ? " from MPI_BOTTOM" : "", block->count,
                     block->layout->bytes, block->layout->runs, block->layout->extent);
 }
 
 int op_text(const struct op *op, char *text, size_t room) {
     static const char *const hows[] = {"", "nonblocking ", "persistent "};
-    size_t used = (size_t)snprintf(text, room, "%s%s%s %s, root %d, about %ld bytes", hows[op->how], kind_names[op->kind],
-                                   op->in_place ? " in place" : "", reduction_name(op), op->root, op->bytes);
+    size_t used = (size_t)snprintf(text, room, "%s%s%s %s, root %d, about %ld bytes", hows[op->how],
+                                   kind_names[op->kind], op->in_place ? " in place" : "",
+                                   reduction_name(op), op->root, op->bytes);
     if (used < room) used += (size_t)side_text(&op->send, "send", text + used, room - used);
     if (used < room) used += (size_t)side_text(&op->recv, "receive", text + used, room - used);
     return (int)(used < room ? used : room - 1);
@@ -80,8 +87,8 @@ static void check_side(struct op *op, struct side *side, const char *name) {
     for (long i = wrong; i < side->bytes; i++) many += side->memory[i] != side->expected[i];
     where(side, wrong, text, sizeof text);
     at_op(op);
-    failed("%s buffer: %s is %d instead of %d, %ld bytes wrong", name, text, (unsigned char)side->memory[wrong],
-           (unsigned char)side->expected[wrong], many);
+    failed("%s buffer: %s is %d instead of %d, %ld bytes wrong", name, text,
+           (unsigned char)side->memory[wrong], (unsigned char)side->expected[wrong], many);
 }
 
 void op_check(struct op *op) {

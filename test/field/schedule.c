@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* schedule.c - what happens in which order, the same on all ranks of the world: runs of one collective, collectives and messages
- * that stay under way while others run, communicators that come and go. The order of events is one for all communicators, so no
- * two ranks can wait for each other in a circle. */
+/* schedule.c - what happens in which order, the same on all ranks of the world: runs of one
+ * collective, collectives and messages that stay under way while others run, communicators that
+ * come and go. The order of events is one for all communicators, so no two ranks can wait for each
+ * other in a circle. */
 #include "field.h"
 
 enum { PENDING = 6 };
@@ -33,7 +34,9 @@ static void finish(struct pending *one) {
 static void finish_some(const struct comm *comm, bool all) {
     for (int i = 0; i < PENDING; i++) {
         struct pending *one = &pending[i];
-        if (one->used && (all || one->due <= event || (one->is_op ? one->op.comm : one->talk.comm) == comm)) finish(one);
+        if (one->used &&
+            (all || one->due <= event || (one->is_op ? one->op.comm : one->talk.comm) == comm))
+            finish(one);
     }
 }
 
@@ -54,12 +57,14 @@ static struct comm *draw_comm(struct dice *dice, bool neighbours) {
     int found = -1;
     if (!neighbours && chance(dice, 30)) return &comms[0];
     for (int i = 0, seen = 0; i < COMMS; i++)
-        if (comms[i].alive && (!neighbours || has_neighbours(&comms[i])) && !below(dice, ++seen)) found = i;
+        if (comms[i].alive && (!neighbours || has_neighbours(&comms[i])) && !below(dice, ++seen))
+            found = i;
     return found < 0 ? NULL : &comms[found];
 }
 
 static enum kind draw_kind(struct dice *dice) {
-    static const int weights[COLLECTIVES] = {[Barrier] = 2, [Bcast] = 6, [Allreduce] = 5, [Reduce] = 4};
+    static const int weights[COLLECTIVES] = {
+        [Barrier] = 2, [Bcast] = 6, [Allreduce] = 5, [Reduce] = 4};
     int all = 0;
     for (int k = 0; k < COLLECTIVES; k++) all += weights[k] ? weights[k] : 3;
     int luck = below(dice, all), kind = 0;
@@ -74,15 +79,18 @@ static bool drawn(struct dice *dice, struct comm **comm, enum kind *kind) {
 }
 
 static bool absent(const struct comm *comm, enum kind kind) {
-    return comm->handle == MPI_COMM_NULL || quirk(kind, BROKEN) || (comm->size == 1 && quirk(kind, ONE_RANK));
+    return comm->handle == MPI_COMM_NULL || quirk(kind, BROKEN) ||
+           (comm->size == 1 && quirk(kind, ONE_RANK));
 }
 
-/* A run of one collective, as in a loop: with the same arguments, or with other ones, roots and sizes of the same class. */
+/* A run of one collective, as in a loop: with the same arguments, or with other ones, roots and
+ * sizes of the same class. */
 static void series(struct dice *dice) {
     struct comm *comm;
     enum kind kind;
     bool any = drawn(dice, &comm, &kind), same = chance(dice, 40);
-    int repeats = 1 << below(dice, 6), power = below(dice, settings.largest), pace = below(dice, 10), spread = below(dice, 4);
+    int repeats = 1 << below(dice, 6), power = below(dice, settings.largest),
+        pace = below(dice, 10), spread = below(dice, 4);
     repeats += below(dice, repeats);
     repeats = repeats > 40 ? 40 : repeats;
     bool ordinary = chance(dice, 70);
@@ -93,12 +101,15 @@ static void series(struct dice *dice) {
     long first = call;
     for (int i = 0; any && i < repeats; i++, call++) {
         if (skipped(kind, BLOCKING) || absent(comm, kind)) continue;
-        struct dice own = {mix(salt + (uint64_t)i, (uint64_t)world_rank)}, each = {mix(salt, (uint64_t)i)};
+        struct dice own = {mix(salt + (uint64_t)i, (uint64_t)world_rank)},
+                    each = {mix(salt, (uint64_t)i)};
         int other = power + (spread == 3 ? below(&each, 3) : 0);
         if (!open) op_plan(&op, kind, BLOCKING, comm, same ? first : call, other, place);
         open = true;
         op_fill(&op, call);
-        if (pace > 6 ? chance(&own, 25) : pace == 6 && (int)(mix(salt, 7) + (uint64_t)i) % comm->size == comm->me) pause_for(&own);
+        if (pace > 6 ? chance(&own, 25)
+                     : pace == 6 && (int)(mix(salt, 7) + (uint64_t)i) % comm->size == comm->me)
+            pause_for(&own);
         at_work(call, kind_names[op.kind], comm, "");
         op_call(&op);
         op_check(&op);
@@ -179,7 +190,8 @@ static void change_comms(struct dice *dice) {
     }
 }
 
-/* With a time limit rank 0's clock decides for all, by a way of its own that no blocking collective sees. */
+/* With a time limit rank 0's clock decides for all, by a way of its own that no blocking collective
+ * sees. */
 static bool time_is_up(MPI_Comm private, double start) {
     static long asked;
     int up = now() - start > settings.seconds;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* adopt - MORTAR_ADOPT: static data keep their contents and addresses, lie in the region, stay sparse, and a fork gives the child
- * its own. Built as PIE and at a fixed address, lazily bound. */
+/* adopt - MORTAR_ADOPT: static data keep their contents and addresses, lie in the region, stay
+ * sparse, and a fork gives the child its own. Built as PIE and at a fixed address, lazily bound. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
@@ -17,7 +17,8 @@
 extern char **environ;
 
 enum { MiB = 1 << 20 };
-static char array[64 * MiB], sparse[(size_t)SPARSE_MIB * MiB], page_sized[3 * 4096] __attribute__((aligned(4096)));
+static char array[64 * MiB], sparse[(size_t)SPARSE_MIB * MiB],
+    page_sized[3 * 4096] __attribute__((aligned(4096)));
 static int table[100000] = {1, 2, 3, [50000] = 55, [99999] = 77};
 static const char *volatile words[] = {"one", "two"};
 static int twice(int x) { return 2 * x; }
@@ -57,10 +58,15 @@ static size_t resident(void) {
 }
 
 static void contents(void) {
-    expect(table[0] == 1 && table[2] == 3 && table[50000] == 55 && table[99999] == 77 && table[50] == 0, "initialised data");
-    expect(strcmp(words[1], "two") == 0 && functions[0](4) == 8 && functions[1](4) == 12, "tables of pointers");
-    expect(inside == &table[99999] && *inside == 77 && local == 5, "relocated pointers, thread-local data");
-    expect(from_preinit == 11 && from_constructor == 12 && array[5 * MiB] == 1, "what ran before and after the constructor");
+    expect(table[0] == 1 && table[2] == 3 && table[50000] == 55 && table[99999] == 77 &&
+               table[50] == 0,
+           "initialised data");
+    expect(strcmp(words[1], "two") == 0 && functions[0](4) == 8 && functions[1](4) == 12,
+           "tables of pointers");
+    expect(inside == &table[99999] && *inside == 77 && local == 5,
+           "relocated pointers, thread-local data");
+    expect(from_preinit == 11 && from_constructor == 12 && array[5 * MiB] == 1,
+           "what ran before and after the constructor");
     expect(strcmp(early_text, "early") == 0, "malloc before the constructor");
     expect(environ && getenv("MORTAR_ADOPT") != NULL && fileno(stdout) == 1, "copied symbols");
     volatile double x = 0.5;
@@ -79,8 +85,12 @@ static void in_the_region(void) {
     expect(adopted_offset(table, sizeof table, &offset), "initialised data are adopted");
     expect(region.base[offset + 4] == 2, "at their offset");
     expect(adopted_offset(sparse, sizeof sparse, &offset), "so is a large array");
-    expect(!adopted_offset(&region, 1, &offset) && !adopted_offset((void *)(uintptr_t)contents, 1, &offset), "nothing else is");
-    expect(*(int *const volatile *)closed == table && !adopted_offset(closed, sizeof closed, &offset), "RELRO is not");
+    expect(!adopted_offset(&region, 1, &offset) &&
+               !adopted_offset((void *)(uintptr_t)contents, 1, &offset),
+           "nothing else is");
+    expect(*(int *const volatile *)closed == table &&
+               !adopted_offset(closed, sizeof closed, &offset),
+           "RELRO is not");
     expect(resident() < 32 * MiB, "untouched pages use no memory");
     sparse[(size_t)(SPARSE_MIB - 100) * MiB] = 9;
     expect(resident() < 40 * MiB, "touched pages use their own memory");
@@ -118,10 +128,13 @@ static void forks(int depth) {
         failures = 0;
         contents();
         expect(!adopted_offset(array, 1, &offset), "the child's static data are private");
-        expect(array[7] == 1 && table[10] == 100 + depth && sparse[(size_t)(SPARSE_MIB - 1) * MiB] == 3, "the parent's data");
+        expect(array[7] == 1 && table[10] == 100 + depth &&
+                   sparse[(size_t)(SPARSE_MIB - 1) * MiB] == 3,
+               "the parent's data");
         expect(page_sized[4096] == 21 && page_sized[0] == 20, "protected and mapped over");
         expect(!writable(&page_sized[0]) && writable(&page_sized[2 * 4096]), "protected as before");
-        array[7] = 2, table[10] = 0, sparse[(size_t)(SPARSE_MIB - 1) * MiB] = 4, page_sized[4096] = 99;
+        array[7] = 2, table[10] = 0, sparse[(size_t)(SPARSE_MIB - 1) * MiB] = 4,
+        page_sized[4096] = 99;
         usleep(20000);
         expect(array[7] == 2, "the parent's stores do not reach the child");
         page_sized[4096] = 21;
@@ -130,7 +143,8 @@ static void forks(int depth) {
     }
     array[7] = 50;
     await(pid, "the child is content");
-    expect(array[7] == 50 && table[10] == 100 + depth && sparse[(size_t)(SPARSE_MIB - 1) * MiB] == 3,
+    expect(array[7] == 50 && table[10] == 100 + depth &&
+               sparse[(size_t)(SPARSE_MIB - 1) * MiB] == 3,
            "the child's stores stay there");
     expect(page_sized[4096] == 21, "nor on a private page");
 }
@@ -142,7 +156,8 @@ static void others(void) {
     sigaltstack(&stack, NULL);
     forks(2);
     sigaltstack(NULL, &after);
-    expect(after.ss_sp == signals && !(after.ss_flags & SS_DISABLE), "the alternate stack survives");
+    expect(after.ss_sp == signals && !(after.ss_flags & SS_DISABLE),
+           "the alternate stack survives");
     expect(system("exit 3") == 3 << 8, "system");
     char *arguments[] = {"true", NULL};
     pid_t pid;
@@ -168,8 +183,8 @@ int main(int count, char **word) {
     in_the_region();
     page_sized[0] = 20;
     mprotect(page_sized, 4096, PROT_READ);
-    expect(mmap(page_sized + 4096, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
-               page_sized + 4096,
+    expect(mmap(page_sized + 4096, 4096, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page_sized + 4096,
            "map over a page");
     page_sized[4096] = 21;
     forks(0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* edges - a library may read a little before and behind a block, as it may with the C library: beside every mapping of the region
- * that can be written lies a page that can be read, whatever was taken and given back meanwhile, at the region's ends, and in
- * a forked child; and beside blocks that the region has no room for. Also with a heap that is switched off. */
+/* edges - a library may read a little before and behind a block, as it may with the C library:
+ * beside every mapping of the region that can be written lies a page that can be read, whatever was
+ * taken and given back meanwhile, at the region's ends, and in a forked child; and beside blocks
+ * that the region has no room for. Also with a heap that is switched off. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
@@ -38,7 +39,8 @@ static void look_beside_mappings(const char *when) {
     if (region.bytes == 0) return;
     read_mappings();
     for (int i = 1; i + 1 < count; i++) {
-        if (line[i].start < base || line[i].start >= base + region.bytes || line[i].mode[1] != 'w') continue;
+        if (line[i].start < base || line[i].start >= base + region.bytes || line[i].mode[1] != 'w')
+            continue;
         edges += 2;
         closed += line[i - 1].end != line[i].start || line[i - 1].mode[0] != 'r';
         closed += line[i + 1].start != line[i].end || line[i + 1].mode[0] != 'r';
@@ -52,7 +54,8 @@ static void read_beside_blocks(void) {
     volatile char sum = 0;
     for (int i = 0; i < blocks; i++) {
         size_t bytes = block[i] ? malloc_usable_size(block[i]) : 0;
-        for (int k = 1; block[i] && k <= 64; k++) sum = (char)(sum + block[i][-k] + block[i][bytes + (size_t)k - 1]);
+        for (int k = 1; block[i] && k <= 64; k++)
+            sum = (char)(sum + block[i][-k] + block[i][bytes + (size_t)k - 1]);
     }
 }
 
@@ -61,7 +64,9 @@ static void look(const char *when) {
     read_beside_blocks();
 }
 
-static size_t size_of(int i) { return i % 100 == 0 ? (size_t)(i + 1) << 12 : (size_t)(i * 37 % 9000 + 1); }
+static size_t size_of(int i) {
+    return i % 100 == 0 ? (size_t)(i + 1) << 12 : (size_t)(i * 37 % 9000 + 1);
+}
 
 int main(void) {
     heap_state(&region);
@@ -73,7 +78,8 @@ int main(void) {
         block[i] = NULL;
         if (i % 400 == 0) look("while blocks are freed");
     }
-    for (int i = 0; i < blocks; i += 4) block[i] = aligned_alloc(4096, (size_of(i) + 4095) & ~(size_t)4095);
+    for (int i = 0; i < blocks; i += 4)
+        block[i] = aligned_alloc(4096, (size_of(i) + 4095) & ~(size_t)4095);
     look("after aligned_alloc");
     pid_t pid = fork();
     if (pid == 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fork - the child gets a private copy of the heap before it runs, the parent keeps the shared one; children of children;
- * and what a fork must leave alone in a program with threads, handlers, odd stacks and no descriptors. */
+/* fork - the child gets a private copy of the heap before it runs, the parent keeps the shared one;
+ * children of children; and what a fork must leave alone in a program with threads, handlers, odd
+ * stacks and no descriptors. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
@@ -26,7 +27,9 @@ static void fill(int value) {
 
 static bool filled(int value) {
     for (int i = 0; i < blocks; i++) {
-        if (block[i][0] != (unsigned char)(value + i) || block[i][size_of(i) - 1] != (unsigned char)(value + i)) return false;
+        if (block[i][0] != (unsigned char)(value + i) ||
+            block[i][size_of(i) - 1] != (unsigned char)(value + i))
+            return false;
     }
     for (size_t i = 0; i < large; i += 509) {
         if (large_block[i] != (unsigned char)value) return false;
@@ -84,8 +87,9 @@ static void plain_fork(const char *what) {
     expect(filled(9), what);
 }
 
-/* glibc's fork clears, in the child, the thread-specific data of all other threads: malloc'ed from the 33rd key on. It also
- * resets the locks of all open files: malloc'ed too. Neither may be seen in the parent. */
+/* glibc's fork clears, in the child, the thread-specific data of all other threads: malloc'ed from
+ * the 33rd key on. It also resets the locks of all open files: malloc'ed too. Neither may be seen
+ * in the parent. */
 enum { keys = 100 };
 static pthread_key_t key[keys];
 static FILE *file;
@@ -96,7 +100,8 @@ static void *hold(void *unused) {
     flockfile(file);
     pthread_barrier_wait(&barrier); /* fork */
     pthread_barrier_wait(&barrier);
-    for (int i = 0; i < keys; i++) expect(pthread_getspecific(key[i]) == &key[i], "thread-specific data survive a fork");
+    for (int i = 0; i < keys; i++)
+        expect(pthread_getspecific(key[i]) == &key[i], "thread-specific data survive a fork");
     funlockfile(file);
     return unused;
 }
@@ -151,8 +156,10 @@ static void signals(void) {
     sigaltstack(NULL, &stack_after);
     sigaction(SIGSEGV, NULL, &action_after);
     if (pid == 0) failures = 0;
-    expect(sigismember(&after, SIGUSR1) && !sigismember(&after, SIGUSR2), "the signal mask survives a fork");
-    expect(stack_after.ss_sp == space && stack_after.ss_flags == 0, "the alternate stack survives a fork");
+    expect(sigismember(&after, SIGUSR1) && !sigismember(&after, SIGUSR2),
+           "the signal mask survives a fork");
+    expect(stack_after.ss_sp == space && stack_after.ss_flags == 0,
+           "the alternate stack survives a fork");
     expect(action_after.sa_handler == handler, "the SIGSEGV handler survives a fork");
     if (pid == 0) {
         if (failures > 0) finish_child();
@@ -216,7 +223,9 @@ int main(void) {
     expect(system("exit 3") == 3 << 8, "system");
     FILE *pipe = popen("echo popen", "r");
     char line[16] = "";
-    expect(pipe && fgets(line, sizeof line, pipe) && strcmp(line, "popen\n") == 0 && pclose(pipe) == 0, "popen");
+    expect(pipe && fgets(line, sizeof line, pipe) && strcmp(line, "popen\n") == 0 &&
+               pclose(pipe) == 0,
+           "popen");
     expect(heap_state(&region) == 0, "the parent's heap is still shared");
     void *fresh = malloc(3 << 20);
     expect(in_region(fresh), "and gives memory of the region");

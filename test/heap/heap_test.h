@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heap_test.h - what the heap's test programs share. They are not linked with the heap: it is preloaded, or it is not. */
+/* heap_test.h - what the heap's test programs share. They are not linked with the heap: it is
+ * preloaded, or it is not. */
 #ifndef HEAP_TEST_H
 #define HEAP_TEST_H
 

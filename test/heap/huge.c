@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* huge - MORTAR_HUGE=on gives huge pages whatever the system's setting for shared memory is. Skipped where the kernel cannot. */
+/* huge - MORTAR_HUGE=on gives huge pages whatever the system's setting for shared memory is.
+ * Skipped where the kernel cannot. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
@@ -30,8 +31,10 @@ static size_t figure(const void *address, const char *name) {
     size_t kilobytes = 0;
     while (file && fgets(line, sizeof line, file)) {
         unsigned long low, high;
-        if (sscanf(line, "%lx-%lx ", &low, &high) == 2) here = low <= (uintptr_t)address && (uintptr_t)address < high;
-        if (here && strncmp(line, name, strlen(name)) == 0) kilobytes = strtoul(line + strlen(name), NULL, 10);
+        if (sscanf(line, "%lx-%lx ", &low, &high) == 2)
+            here = low <= (uintptr_t)address && (uintptr_t)address < high;
+        if (here && strncmp(line, name, strlen(name)) == 0)
+            kilobytes = strtoul(line + strlen(name), NULL, 10);
     }
     if (file) fclose(file);
     return kilobytes;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memory - freed memory goes back to the system, and reserving costs nothing. The descriptor's blocks tell. */
+/* memory - freed memory goes back to the system, and reserving costs nothing. The descriptor's
+ * blocks tell. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
@@ -10,7 +11,8 @@
 static size_t resident(void) {
     struct heap_region region;
     struct stat facts = {0};
-    if (heap_state(&region) != 0 || fstat(region.fd, &facts) != 0) expect(false, "the heap is shared");
+    if (heap_state(&region) != 0 || fstat(region.fd, &facts) != 0)
+        expect(false, "the heap is shared");
     return (size_t)facts.st_blocks * 512;
 }
 
@@ -46,11 +48,13 @@ int main(void) {
         expect(full >= start + count * bytes, "touched blocks are counted");
         for (size_t i = 0; i < count; i++) free(block[i]);
         size_t left = full;
-        for (int tries = 0; tries < 5 && left >= start + (full - start) / 4; tries++) { /* longer on a busy machine */
+        /* Longer on a busy machine. */
+        for (int tries = 0; tries < 5 && left >= start + (full - start) / 4; tries++) {
             go_on();
             left = resident();
         }
-        printf("%zu blocks of %zu bytes: %zu KiB, freed %zu KiB\n", count, bytes, full >> 10, left >> 10);
+        printf("%zu blocks of %zu bytes: %zu KiB, freed %zu KiB\n", count, bytes, full >> 10,
+               left >> 10);
         expect(left < start + (full - start) / 4, "small blocks go back after a while");
     }
 
@@ -60,7 +64,8 @@ int main(void) {
     if (mlock(locked, MiB) == 0) {
         free(locked);
         unsigned char *zero = calloc(100, MiB);
-        expect(zero && zero[0] == 0 && zero[MiB - 1] == 0, "calloc of memory that was locked gives zeroes");
+        expect(zero && zero[0] == 0 && zero[MiB - 1] == 0,
+               "calloc of memory that was locked gives zeroes");
         free(zero);
     }
     return failures > 0;

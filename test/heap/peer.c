@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peer - another process opens the region through /proc, checks what malloc's owner wrote, and writes into it. */
+/* peer - another process opens the region through /proc, checks what malloc's owner wrote, and
+ * writes into it. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
@@ -18,7 +19,8 @@ static int visit(char **word) {
     snprintf(path, sizeof path, "/proc/%s/fd/%s", word[1], word[2]);
     int fd = open(path, O_RDWR);
     expect(fd >= 0, "open through /proc");
-    char *region = mmap(NULL, strtoul(word[3], NULL, 10), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    char *region = mmap(NULL, strtoul(word[3], NULL, 10), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_NORESERVE, fd, 0);
     expect(region != MAP_FAILED, "map the peer's region");
     expect(ftruncate(fd, 0) != 0, "the region cannot be cut");
     if (failures > 0) return 1;
@@ -47,7 +49,8 @@ int main(int count, char **word) {
     char *arguments[] = {word[0], pid, fd, length, offset, NULL};
     pid_t peer;
     int status = -1;
-    expect(posix_spawn(&peer, "/proc/self/exe", NULL, NULL, arguments, environ) == 0, "start the peer");
+    expect(posix_spawn(&peer, "/proc/self/exe", NULL, NULL, arguments, environ) == 0,
+           "start the peer");
     expect(waitpid(peer, &status, 0) == peer && status == 0, "the peer is content");
     for (size_t i = 0; i < bytes && failures == 0; i++)
         expect(data[i] == (unsigned char)(i * 13), "the owner sees the peer's data");

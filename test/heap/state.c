@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* state - an ordinary program: allocates, checks, forks, and then says what it knows of the heap. */
+/* state - an ordinary program: allocates, checks, forks, and then says what it knows of the
+ * heap. */
 #include "heap_test.h"
 
 #include <sys/wait.h>
@@ -8,7 +9,9 @@
 enum { count = 600 };
 static unsigned char *block[count];
 
-static size_t size_of(int i) { return (size_t)(i % 10 == 0 ? 2000000 : i * 17 + 1); /* 120 MiB in all */ }
+static size_t size_of(int i) {
+    return (size_t)(i % 10 == 0 ? 2000000 : i * 17 + 1); /* 120 MiB in all */
+}
 
 int main(void) {
     int inside = 0;
@@ -29,10 +32,15 @@ int main(void) {
     }
     expect(waitpid(pid, &status, 0) == pid && status == 0, "the child sees its parent's data");
     for (int i = 0; i < count; i++) {
-        expect(block[i][0] == (unsigned char)i && block[i][size_of(i) - 1] == (unsigned char)i, "contents");
+        expect(block[i][0] == (unsigned char)i && block[i][size_of(i) - 1] == (unsigned char)i,
+               "contents");
         free(block[i]);
     }
     const char *why = heap_why();
-    printf("%s blocks in the region; %s\n", inside == count ? "all" : inside > 0 ? "some" : "no", why ? why : "shared");
+    printf("%s blocks in the region; %s\n",
+           inside == count ? "all"
+           : inside > 0    ? "some"
+                           : "no",
+           why ? why : "shared");
     return failures > 0;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* polite - preloaded on the rig, where ranks outnumber processors and talk over TCP. Two things that MPI libraries do not do there:
+/* polite - preloaded on the rig, where ranks outnumber processors and talk over TCP. Two things
+ * that MPI libraries do not do there:
  *
- * Whoever looks for messages again and again (UCX, libfabric, Open MPI 5's libevent) gives the processor away when there are none.
- * 16 ranks on 2 processors, 8 bytes, alltoall, MPICH 4.0: 120 to 190 ms without, 0.5 ms with it.
+ * Whoever looks for messages again and again (UCX, libfabric, Open MPI 5's libevent) gives the
+ * processor away when there are none. 16 ranks on 2 processors, 8 bytes, alltoall, MPICH 4.0: 120
+ * to 190 ms without, 0.5 ms with it.
  *
- * Whoever waits for the launcher drives UCX. In MPI_Finalize a rank of MPICH 4.0 closes its connections, which takes an answer of
- * each peer, and then waits in a barrier of the launcher, where it answers nobody: most runs on two hosts would never end. */
+ * Whoever waits for the launcher drives UCX. In MPI_Finalize a rank of MPICH 4.0 closes its
+ * connections, which takes an answer of each peer, and then waits in a barrier of the launcher,
+ * where it answers nobody: most runs on two hosts would never end. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <poll.h>
@@ -21,7 +24,8 @@ static unsigned (*progress)(void *worker);
 
 VISIBLE int epoll_wait(int fd, struct epoll_event *events, int most, int timeout) {
     static int (*original)(int, struct epoll_event *, int, int);
-    if (!original) original = (int (*)(int, struct epoll_event *, int, int))dlsym(RTLD_NEXT, "epoll_wait");
+    if (!original)
+        original = (int (*)(int, struct epoll_event *, int, int))dlsym(RTLD_NEXT, "epoll_wait");
     int found = original(fd, events, most, timeout);
     if (found == 0 && timeout == 0) sched_yield();
     return found;

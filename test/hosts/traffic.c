@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* traffic - what leaves each host per call of a collective: the difference between many calls and few, so that start, connections
- * and barriers cancel. A line `traffic COLLECTIVE BYTES HOST MESSAGES MESSAGE_BYTES PACKETS WIRE_BYTES PLAN` for each host.
- * usage: traffic COLLECTIVE BYTES,BYTES... [PLAN...]    plans of mortar, or native, or auto; without mortar none
+/* traffic - what leaves each host per call of a collective: the difference between many calls and
+ * few, so that start, connections and barriers cancel. A line `traffic COLLECTIVE BYTES HOST
+ * MESSAGES MESSAGE_BYTES PACKETS WIRE_BYTES PLAN` for each host. usage: traffic COLLECTIVE
+ * BYTES,BYTES... [PLAN...]    plans of mortar, or native, or auto; without mortar none
  *
- * Packets and bytes are the kernel's, of /proc/self/net/dev. Messages are what Open MPI 4's point-to-point layer sends, its own
- * collectives' included: its monitoring component (pml_monitoring_enable=1) calls mca_common_monitoring_record_pml for each, and a
- * function of the program comes before the library's. With other MPI libraries they are -1. */
+ * Packets and bytes are the kernel's, of /proc/self/net/dev. Messages are what Open MPI 4's
+ * point-to-point layer sends, its own collectives' included: its monitoring component
+ * (pml_monitoring_enable=1) calls mca_common_monitoring_record_pml for each, and a function of the
+ * program comes before the library's. With other MPI libraries they are -1. */
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -29,9 +31,15 @@ static void alltoallv(int n) {
     (void)n;
     MPI_Alltoallv(send, counts, displs, MPI_BYTE, recv, counts, displs, MPI_BYTE, MPI_COMM_WORLD);
 }
-static void allgather(int n) { MPI_Allgather(send, n, MPI_BYTE, recv, n, MPI_BYTE, MPI_COMM_WORLD); }
-static void allgatherv(int n) { MPI_Allgatherv(send, n, MPI_BYTE, recv, counts, displs, MPI_BYTE, MPI_COMM_WORLD); }
-static void allreduce(int n) { MPI_Allreduce(send, recv, n / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
+static void allgather(int n) {
+    MPI_Allgather(send, n, MPI_BYTE, recv, n, MPI_BYTE, MPI_COMM_WORLD);
+}
+static void allgatherv(int n) {
+    MPI_Allgatherv(send, n, MPI_BYTE, recv, counts, displs, MPI_BYTE, MPI_COMM_WORLD);
+}
+static void allreduce(int n) {
+    MPI_Allreduce(send, recv, n / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
 static void reduce(int n) { MPI_Reduce(send, recv, n / 8, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD); }
 static void bcast(int n) { MPI_Bcast(send, n, MPI_BYTE, 0, MPI_COMM_WORLD); }
 static void gather(int n) { MPI_Gather(send, n, MPI_BYTE, recv, n, MPI_BYTE, 0, MPI_COMM_WORLD); }
@@ -44,9 +52,10 @@ static void barrier(int n) {
 static const struct {
     const char *name;
     void (*call)(int bytes);
-} collectives[] = {{"alltoall", alltoall},   {"alltoallv", alltoallv}, {"allgather", allgather}, {"allgatherv", allgatherv},
-                   {"allreduce", allreduce}, {"reduce", reduce},       {"bcast", bcast},         {"gather", gather},
-                   {"scatter", scatter},     {"barrier", barrier}};
+} collectives[] = {{"alltoall", alltoall},     {"alltoallv", alltoallv}, {"allgather", allgather},
+                   {"allgatherv", allgatherv}, {"allreduce", allreduce}, {"reduce", reduce},
+                   {"bcast", bcast},           {"gather", gather},       {"scatter", scatter},
+                   {"barrier", barrier}};
 
 /* ---- the counters ---- */
 
@@ -66,12 +75,14 @@ void mca_common_monitoring_record_pml(int rank, size_t bytes, int tag) {
     message_bytes[rank] += (double)bytes;
 }
 
-/* Of this rank's messages those to other hosts; of the network what its host has sent, counted by one rank. */
+/* Of this rank's messages those to other hosts; of the network what its host has sent, counted by
+ * one rank. */
 static struct counters look(void) {
     struct counters now = {{0}};
     unsigned long long bytes, packets;
     for (int r = 0; r < p; r++)
-        if (first[r] != first[me]) now.of[MESSAGES] += messages[r], now.of[MESSAGE_BYTES] += message_bytes[r];
+        if (first[r] != first[me])
+            now.of[MESSAGES] += messages[r], now.of[MESSAGE_BYTES] += message_bytes[r];
     FILE *file = first[me] == me ? fopen("/proc/self/net/dev", "r") : NULL;
     for (char line[512]; file && fgets(line, sizeof line, file);)
         if (sscanf(line, " eth0: %*u %*u %*u %*u %*u %*u %*u %*u %llu %llu", &bytes, &packets) == 2)
@@ -104,8 +115,8 @@ static void report(const char *name, int bytes, const char *plan, const struct c
         for (int r = 0; r < p; r++)
             for (int c = 0; first[r] == node && c < COUNTERS; c++) sum.of[c] += all[r].of[c];
         if (!counting) sum.of[MESSAGES] = sum.of[MESSAGE_BYTES] = -1;
-        printf("traffic\t%s\t%d\t%s\t%.10g\t%.10g\t%.10g\t%.10g\t%s\n", name, bytes, hosts[node], sum.of[MESSAGES],
-               sum.of[MESSAGE_BYTES], sum.of[PACKETS], sum.of[WIRE_BYTES], plan);
+        printf("traffic\t%s\t%d\t%s\t%.10g\t%.10g\t%.10g\t%.10g\t%s\n", name, bytes, hosts[node],
+               sum.of[MESSAGES], sum.of[MESSAGE_BYTES], sum.of[PACKETS], sum.of[WIRE_BYTES], plan);
     }
     if (me == 0) fflush(stdout);
 }
@@ -135,7 +146,8 @@ int main(int count, char **words) {
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, &node);
     int lowest = me, kind = 0, kinds = (int)(sizeof collectives / sizeof collectives[0]);
     PMPI_Bcast(&lowest, 1, MPI_INT, 0, node);
-    if (count < 3 || p > most_ranks) return stop("wanted is COLLECTIVE BYTES [PLAN...] on at most 1024 ranks, not", words[0]);
+    if (count < 3 || p > most_ranks)
+        return stop("wanted is COLLECTIVE BYTES [PLAN...] on at most 1024 ranks, not", words[0]);
     PMPI_Allgather(&lowest, 1, MPI_INT, first, 1, MPI_INT, MPI_COMM_WORLD);
     while (kind < kinds && strcmp(collectives[kind].name, words[1]) != 0) kind++;
     if (kind == kinds) return stop("not among the collectives it knows is", words[1]);
@@ -146,7 +158,8 @@ int main(int count, char **words) {
         send = calloc((size_t)p, (size_t)bytes + 1), recv = calloc((size_t)p, (size_t)bytes + 1);
         counts = malloc(2 * (size_t)p * sizeof *counts), displs = counts + p;
         for (int i = 3; i < count; i++) {
-            if (force(strcmp(words[i], "auto") == 0 ? NULL : words[i]) != 0) return stop("mortar refuses the plan", words[i]);
+            if (force(strcmp(words[i], "auto") == 0 ? NULL : words[i]) != 0)
+                return stop("mortar refuses the plan", words[i]);
             one(kind, bytes, words[i]);
         }
         if (count == 3) one(kind, bytes, "native");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* where - says where each rank is: a line `rank host first` each, `first` being the lowest rank that the MPI library finds on the
- * same node. Ranks also exchange what they say around the world and within the node, so that both paths carry bytes. */
+/* where - says where each rank is: a line `rank host first` each, `first` being the lowest rank
+ * that the MPI library finds on the same node. Ranks also exchange what they say around the world
+ * and within the node, so that both paths carry bytes. */
 #include <mpi.h>
 
 #include <stdio.h>

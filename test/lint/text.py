@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""text - every text file: its licence line, below 400 lines of at most 132 columns, no tabs, no trailing blanks, no path that
-exists on one machine only."""
+"""text - every text file: its licence line, below 400 lines of at most 100 columns (scripts and tables 132), no tabs, no trailing
+blanks, no path that exists on one machine only."""
 import os
 import re
 
@@ -9,7 +9,16 @@ from common import files, main, read
 LICENSED = (".c", ".h", ".cpp", ".f", ".f90", ".py", ".sh", ".cmake", "CMakeLists.txt", "Makefile")  # and all scripts
 ANY_WIDTH = (".md", ".json", ".csv", "LICENSE")
 HOME = re.compile(r"(?<![\w.$}])/(?:work|root|home|opt|Users)/\w")
-LINES, COLUMNS = 400, 132
+LINES, COLUMNS, C_COLUMNS = 400, 132, 100
+TABLES = ("list.h", "options.h", "collectives.h")  # a row is a line
+STRING = re.compile(r'"(?:\\.|[^"\\])*"')  # may make a line longer: it is not broken
+LONGER = {  # files that hold one thought in more lines
+    "src/reach/reach.h": "the face of a module of twenty files",
+    "src/plan/learn.c": "one machine of states",
+    "test/preload/arguments.c": "one table of wrong arguments",
+    "test/unit/layout.c": "one random test of one structure",
+    "test/unit/vector.c": "one random test of one exchange",
+}
 
 
 def check_file(path, text):
@@ -17,7 +26,8 @@ def check_file(path, text):
     script = text.startswith("#!")
     if (script or path.endswith(LICENSED)) and not any("SPDX-License-Identifier: BSD-3-Clause" in line for line in lines[:2]):
         yield 1, "no SPDX-License-Identifier line"
-    if len(lines) > LINES and not path.endswith(ANY_WIDTH):
+    columns = C_COLUMNS if path.endswith((".c", ".h")) and not path.endswith(TABLES) else COLUMNS
+    if len(lines) > LINES and not path.endswith(ANY_WIDTH) and path not in LONGER:
         yield LINES, "%d lines; the limit is %d" % (len(lines) - 1, LINES)
     if text and not text.endswith("\n"):
         yield len(lines), "no newline at the end"
@@ -26,8 +36,9 @@ def check_file(path, text):
             yield number, "tab"
         if line != line.rstrip() and not path.endswith(".md"):
             yield number, "blank at the end of the line"
-        if len(line) > COLUMNS and not path.endswith(ANY_WIDTH):
-            yield number, "%d columns; the limit is %d" % (len(line), COLUMNS)
+        width = len(line if columns == COLUMNS else STRING.sub("", line))
+        if width > columns and not path.endswith(ANY_WIDTH):
+            yield number, "%d columns; the limit is %d" % (len(line), columns)
         if HOME.search(line):
             yield number, "a path of one machine: %s" % HOME.search(line).group()
 
@@ -59,7 +70,8 @@ BAD = [
     ({"a.c": SPDX + "\tint x;\n"}, "a.c:2: tab"),
     ({"a.c": SPDX + "int x; \n"}, "a.c:2: blank"),
     ({"a.c": SPDX + "int x;"}, "no newline"),
-    ({"a.c": SPDX + "/" * 133 + "\n"}, "133 columns"),
+    ({"a.c": SPDX + "/" * 101 + "\n"}, "101 columns"),
+    ({"a.py": SPDX.replace("/* ", "# ").replace(" */", "") + "#" * 133 + "\n"}, "133 columns"),
     ({"notes.md": "see /ho" + "me/me/notes\n"}, "notes.md:1: a path of one machine"),
 ]
 

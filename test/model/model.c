@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test - the simulator against cases small enough to count by hand, and against the equations of li2018 with an ideal cache. */
+/* test - the simulator against cases small enough to count by hand, and against the equations of
+ * li2018 with an ideal cache. */
 #include "cachesim.h"
 
 #include "order/order.h"
@@ -19,7 +20,9 @@ static void within(const char *what, double got, double least, double most) {
     exit(1);
 }
 
-static struct cache_shape lines(uint64_t count, uint32_t ways) { return (struct cache_shape){.bytes = 64 * count, .ways = ways}; }
+static struct cache_shape lines(uint64_t count, uint32_t ways) {
+    return (struct cache_shape){.bytes = 64 * count, .ways = ways};
+}
 
 /* Two domains of two cores; 4 lines in L1, 64 in L2, 1024 in L3. */
 static struct machine small_machine(void) {
@@ -40,13 +43,15 @@ static struct node *make(const struct machine *machine) {
     return node;
 }
 
-static void counts_are(const char *what, struct node *node, uint32_t core, double l1, double l2, double l3) {
+static void counts_are(const char *what, struct node *node, uint32_t core, double l1, double l2,
+                       double l3) {
     const struct counts *c = node_counts(node, core);
     char text[128];
     snprintf(text, sizeof text, "%s: misses of L1", what), is(text, (double)c->l1, l1);
     snprintf(text, sizeof text, "%s: misses of L2", what), is(text, (double)c->l2, l2);
     snprintf(text, sizeof text, "%s: misses of L3", what), is(text, (double)c->l3, l3);
-    snprintf(text, sizeof text, "%s: remote and memory", what), is(text, (double)(c->remote + c->memory), l3);
+    snprintf(text, sizeof text, "%s: remote and memory", what),
+        is(text, (double)(c->remote + c->memory), l3);
 }
 
 static void replacement(void) {
@@ -54,7 +59,8 @@ static void replacement(void) {
     cache_make(&cache, &(struct cache_shape){.bytes = 256, .ways = 4, .policy = POLICY_tree}, 64);
     for (uint32_t line = 1; line <= 4; line++) cache_fill(&cache, line);
     cache_use(&cache, 1);
-    is("tree: away from the last used half, then from its last used line", cache_fill(&cache, 5), 3);
+    is("tree: away from the last used half, then from its last used line", cache_fill(&cache, 5),
+       3);
     cache_free(&cache);
     cache_make(&cache, &(struct cache_shape){.bytes = 256, .ways = 4}, 64);
     for (uint32_t line = 1; line <= 4; line++) cache_fill(&cache, line);
@@ -70,7 +76,8 @@ static void replacement(void) {
     is("age: and stays on", cache_fill(&cache, 4), 3);
     is("age: but not for ever", cache_fill(&cache, 5), 1);
     cache_free(&cache);
-    is("no sets of 3 ways in 4 lines", cache_make(&cache, &(struct cache_shape){.bytes = 256, .ways = 3}, 64), 0);
+    is("no sets of 3 ways in 4 lines",
+       cache_make(&cache, &(struct cache_shape){.bytes = 256, .ways = 3}, 64), 0);
 }
 
 static void capacity(void) {
@@ -78,8 +85,8 @@ static void capacity(void) {
     struct node *node = make(&m);
     node_access(node, 0, 10, LOAD), node_access(node, 0, 10, LOAD);
     counts_are("twice the same line", node, 0, 1, 1, 1);
-    for (int round = 0; round < 3; round++)
-        for (uint32_t line = 100; line < 106; line += 2) node_access(node, 0, line, LOAD); /* three in a set of two ways */
+    for (int round = 0; round < 3; round++) /* Three in a set of two ways. */
+        for (uint32_t line = 100; line < 106; line += 2) node_access(node, 0, line, LOAD);
     counts_are("a conflict in L1 only", node, 0, 1 + 9, 1 + 3, 1 + 3);
     node_free(node);
     m.l1 = lines(4, 0);
@@ -131,7 +138,8 @@ static void inclusion(void) {
         for (uint32_t line = 2; line <= 5; line++) node_access(node, 1, line, LOAD);
         is("falls with its line in L3", (double)node_counts(node, 0)->back_invalidated, inclusive);
         node_access(node, 0, 1, LOAD);
-        counts_are(inclusive ? "inclusive" : "not inclusive", node, 0, 1 + inclusive, 1 + inclusive, 1 + inclusive);
+        counts_are(inclusive ? "inclusive" : "not inclusive", node, 0, 1 + inclusive, 1 + inclusive,
+                   1 + inclusive);
         node_free(node);
     }
     m.l1 = m.l2 = lines(1, 0);
@@ -147,8 +155,10 @@ static void inclusion(void) {
 
 static void prefetch(void) {
     struct machine m = small_machine();
-    const double wanted[3][3] = {
-        {64, 64, 64}, {64, 2, 2}, {64, 64, 2}}; /* off; in time for L2; for L3: two lines until it is noticed */
+    const double wanted[3][3] = {/* off; in time for L2; for L3: two lines until it is noticed. */
+                                 {64, 64, 64},
+                                 {64, 2, 2},
+                                 {64, 64, 2}};
     for (int way = 0; way < 3; way++) {
         m.stream = way > 0, m.stream_l2 = way == 1, m.stream_l3 = way == 2;
         struct node *node = make(&m);
@@ -177,8 +187,14 @@ static void prefetch(void) {
 
 /* ---- li2018, section 2.3 ---- */
 
-static double misses(const struct machine *m, bool alltoall, uint32_t p, uint64_t block, enum order_id order, uint32_t sample) {
-    struct exchange x = {.alltoall = alltoall, .ranks = p, .bytes = block, .order = &orders[order], .bare = true, .sample = sample};
+static double misses(const struct machine *m, bool alltoall, uint32_t p, uint64_t block,
+                     enum order_id order, uint32_t sample) {
+    struct exchange x = {.alltoall = alltoall,
+                         .ranks = p,
+                         .bytes = block,
+                         .order = &orders[order],
+                         .bare = true,
+                         .sample = sample};
     struct result result;
     is("simulated", simulate(m, &x, &result), 0);
     return result.l1;
@@ -188,27 +204,36 @@ static void equations(void) {
     struct machine few = machine_ideal(128, 16384), big = machine_ideal(128, 131072);
     for (uint32_t p = 1; p <= 128; p += p < 6 ? 1 : 37)
         for (uint64_t block = 8; block <= 4096; block *= 4) {
-            is("(1)", misses(&few, true, p, block, ORDER_rows, 1), equation(1, p, (double)block, 64, 64, 1 << 20));
-            is("(4)", misses(&few, false, p, block, ORDER_rows, 1), equation(4, p, (double)block, 64, 64, 1 << 20));
+            is("(1)", misses(&few, true, p, block, ORDER_rows, 1),
+               equation(1, p, (double)block, 64, 64, 1 << 20));
+            is("(4)", misses(&few, false, p, block, ORDER_rows, 1),
+               equation(4, p, (double)block, 64, 64, 1 << 20));
         }
-    /* Parts that are whole squares, whose rows fill lines: 2 P B / L for each process (section 2.3.1, end). */
-    is("(2), P = 64", misses(&big, true, 64, 8, ORDER_morton, 1), equation(2, 64, 8, 64, 64, 1 << 20));
-    is("(2), P = 16", misses(&big, true, 16, 16, ORDER_morton, 1), equation(2, 16, 16, 64, 64, 1 << 20));
-    is("(2), P = 64, large", misses(&big, true, 64, 512, ORDER_morton, 1), equation(2, 64, 512, 64, 64, 1 << 20));
+    /* Parts that are whole squares, whose rows fill lines: 2 P B / L for each process (section
+     * 2.3.1, end). */
+    is("(2), P = 64", misses(&big, true, 64, 8, ORDER_morton, 1),
+       equation(2, 64, 8, 64, 64, 1 << 20));
+    is("(2), P = 16", misses(&big, true, 16, 16, ORDER_morton, 1),
+       equation(2, 16, 16, 64, 64, 1 << 20));
+    is("(2), P = 64, large", misses(&big, true, 64, 512, ORDER_morton, 1),
+       equation(2, 64, 512, 64, 64, 1 << 20));
     for (uint32_t p = 4; p <= 100; p += 31)
         for (uint64_t block = 64; block <= 1024; block *= 4) {
-            double got = misses(&big, true, p, block, ORDER_morton, 1), most = equation(3, p, (double)block, 64, 64, 1 << 20);
+            double got = misses(&big, true, p, block, ORDER_morton, 1),
+                   most = equation(3, p, (double)block, 64, 64, 1 << 20);
             within("(3)", got, 2 * p * (double)block / 64, 4 * most);
             got = misses(&big, false, p, block, ORDER_morton, 1);
             within("(8), (9)", got, p * (double)block / 64,
-                   2 * equation(8, p, (double)block, 64, 64, 1 << 20) + 4 * sqrt(p) * (double)block / 64);
+                   2 * equation(8, p, (double)block, 64, 64, 1 << 20) +
+                       4 * sqrt(p) * (double)block / 64);
         }
-    struct machine tight = machine_ideal(128, 32768); /* 8 blocks of 4 KiB: some of the senders' blocks stay, not all */
+    /* 8 blocks of 4 KiB: some of the senders' blocks stay, not all. */
+    struct machine tight = machine_ideal(128, 32768);
     double six = equation(6, 64, 4096, 64, 64, 32768), four = equation(4, 64, 4096, 64, 64, 32768);
     within("(6)", misses(&tight, false, 64, 4096, ORDER_morton, 1), 64 * 64 + 1, 1.25 * six);
     within("(4) is worse", four, 1.2 * six, 2 * six);
-    within("(5): blocks that do not fit", misses(&tight, false, 16, 65536, ORDER_morton, 1), equation(4, 16, 65536, 64, 64, 32768),
-           equation(4, 16, 65536, 64, 64, 32768));
+    within("(5): blocks that do not fit", misses(&tight, false, 16, 65536, ORDER_morton, 1),
+           equation(4, 16, 65536, 64, 64, 32768), equation(4, 16, 65536, 64, 64, 32768));
     is("7907 of the paper", round(equation(4, 72, 4096, 70.4, 80.6, 262144)), 7907);
     within("4190 of the paper", equation(6, 72, 4096, 70.4, 80.6, 262144), 4185, 4195);
 }
@@ -219,7 +244,11 @@ static void sampling(void) {
     m.cores = 16, m.l1 = lines(512, 8), m.l2 = lines(4096, 8), m.l3 = lines(16384, 16);
     for (int order = 0; order < ORDERS; order++) {
         if (orders[order].nests) continue;
-        struct exchange x = {.alltoall = order & 1, .ranks = 16, .bytes = 16384, .order = &orders[order], .sample = 1};
+        struct exchange x = {.alltoall = order & 1,
+                             .ranks = 16,
+                             .bytes = 16384,
+                             .order = &orders[order],
+                             .sample = 1};
         struct result all, some;
         is("all", simulate(&m, &x, &all), 0);
         x.sample = 8;

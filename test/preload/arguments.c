@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* arguments - every collective with every kind of wrong argument: what class comes back, and how often is the error handler called?
- * usage: arguments all|lone SECONDS ,[ROW,ROW,...]   leaves out these rows; a row that takes longer than SECONDS ends the program
+/* arguments - every collective with every kind of wrong argument: what class comes back, and how
+ * often is the error handler called? usage: arguments all|lone SECONDS ,[ROW,ROW,...]   leaves out
+ * these rows; a row that takes longer than SECONDS ends the program
  *        arguments list                               names the rows; not under a launcher
  *
- * all: all ranks make the same mistake. Prints "ROW what: class/calls class/calls ...", one pair for each rank.
- * lone: rank 0 makes it alone, and its error handler leaves by longjmp; then all ranks go on with the same communicator. What the
- * MPI library finds before it sends anything is no call at all to the others. */
+ * all: all ranks make the same mistake. Prints "ROW what: class/calls class/calls ...", one pair
+ * for each rank.
+ * lone: rank 0 makes it alone, and its error handler leaves by longjmp; then all ranks go on with
+ * the same communicator. What the MPI library finds before it sends anything is no call at all to
+ * the others. */
 #include <mpi.h>
 
 #include <setjmp.h>
@@ -22,7 +25,8 @@ enum { most_ranks = 8, room = 1 << 16 };
 struct arguments {
     void *send, *recv;
     int send_count, recv_count; /* of each block */
-    int bad_send, bad_recv;     /* added to the count of the last block, where there are counts; else to all */
+    /* Added to the count of the last block, where there are counts; else to all. */
+    int bad_send, bad_recv;
     MPI_Datatype send_type, recv_type;
     MPI_Op op;
     int root;
@@ -30,7 +34,8 @@ struct arguments {
 };
 
 static int me, p;
-static int send_counts[most_ranks], recv_counts[most_ranks], send_displs[most_ranks], recv_displs[most_ranks];
+static int send_counts[most_ranks], recv_counts[most_ranks], send_displs[most_ranks],
+    recv_displs[most_ranks];
 static MPI_Aint send_places[most_ranks], recv_places[most_ranks];
 static MPI_Datatype send_types[most_ranks], recv_types[most_ranks];
 
@@ -55,20 +60,24 @@ static void to_int(MPI_Aint *places, int *displs, int blocks) {
     for (int b = 0; b < blocks; b++) displs[b] = (int)places[b];
 }
 
-#define CALL(name, ...)                                                                                                            \
+#define CALL(name, ...)                                                                            \
     static int do_##name(const struct arguments *a) { return MPI_##name(__VA_ARGS__, a->comm); }
 #define SENT a->send_count + a->bad_send
 #define RECEIVED a->recv_count + a->bad_recv
 CALL(Alltoall, a->send, SENT, a->send_type, a->recv, RECEIVED, a->recv_type)
 CALL(Allgather, a->send, SENT, a->send_type, a->recv, RECEIVED, a->recv_type)
-CALL(Alltoallv, a->send, send_counts, send_displs, a->send_type, a->recv, recv_counts, recv_displs, a->recv_type)
-CALL(Alltoallw, a->send, send_counts, send_displs, send_types, a->recv, recv_counts, recv_displs, recv_types)
+CALL(Alltoallv, a->send, send_counts, send_displs, a->send_type, a->recv, recv_counts, recv_displs,
+     a->recv_type)
+CALL(Alltoallw, a->send, send_counts, send_displs, send_types, a->recv, recv_counts, recv_displs,
+     recv_types)
 CALL(Allgatherv, a->send, SENT, a->send_type, a->recv, recv_counts, recv_displs, a->recv_type)
-CALL(Bcast, me == a->root ? a->send : a->recv, me == a->root ? SENT : RECEIVED, a->send_type, a->root)
+CALL(Bcast, me == a->root ? a->send : a->recv, me == a->root ? SENT : RECEIVED, a->send_type,
+     a->root)
 CALL(Gather, a->send, SENT, a->send_type, a->recv, RECEIVED, a->recv_type, a->root)
 CALL(Gatherv, a->send, SENT, a->send_type, a->recv, recv_counts, recv_displs, a->recv_type, a->root)
 CALL(Scatter, a->send, SENT, a->send_type, a->recv, RECEIVED, a->recv_type, a->root)
-CALL(Scatterv, a->send, send_counts, send_displs, a->send_type, a->recv, RECEIVED, a->recv_type, a->root)
+CALL(Scatterv, a->send, send_counts, send_displs, a->send_type, a->recv, RECEIVED, a->recv_type,
+     a->root)
 CALL(Reduce, a->send, a->recv, SENT, a->send_type, a->op, a->root)
 CALL(Allreduce, a->send, a->recv, SENT, a->send_type, a->op)
 CALL(Reduce_scatter, a->send, a->recv, send_counts, a->send_type, a->op)
@@ -76,13 +85,25 @@ CALL(Reduce_scatter_block, a->send, a->recv, SENT, a->send_type, a->op)
 CALL(Scan, a->send, a->recv, SENT, a->send_type, a->op)
 CALL(Exscan, a->send, a->recv, SENT, a->send_type, a->op)
 CALL(Neighbor_alltoall, a->send, SENT, a->send_type, a->recv, RECEIVED, a->recv_type)
-CALL(Neighbor_alltoallv, a->send, send_counts, send_displs, a->send_type, a->recv, recv_counts, recv_displs, a->recv_type)
-CALL(Neighbor_alltoallw, a->send, send_counts, send_places, send_types, a->recv, recv_counts, recv_places, recv_types)
+CALL(Neighbor_alltoallv, a->send, send_counts, send_displs, a->send_type, a->recv, recv_counts,
+     recv_displs, a->recv_type)
+CALL(Neighbor_alltoallw, a->send, send_counts, send_places, send_types, a->recv, recv_counts,
+     recv_places, recv_types)
 CALL(Neighbor_allgather, a->send, SENT, a->send_type, a->recv, RECEIVED, a->recv_type)
-CALL(Neighbor_allgatherv, a->send, SENT, a->send_type, a->recv, recv_counts, recv_displs, a->recv_type)
+CALL(Neighbor_allgatherv, a->send, SENT, a->send_type, a->recv, recv_counts, recv_displs,
+     a->recv_type)
 static int do_Barrier(const struct arguments *a) { return MPI_Barrier(a->comm); }
 
-enum { ROOT = 1, OP = 2, TWO = 4, NEIGHBOR = 8, DATA = 16, BYTES = 32, COLLECTS = 64, HANDS_OUT = 128 };
+enum {
+    ROOT = 1,
+    OP = 2,
+    TWO = 4,
+    NEIGHBOR = 8,
+    DATA = 16,
+    BYTES = 32,
+    COLLECTS = 64,
+    HANDS_OUT = 128
+};
 static const struct collective {
     const char *name;
     int (*call)(const struct arguments *);
@@ -145,14 +166,26 @@ static void no_comm(struct arguments *a) { a->comm = MPI_COMM_NULL; }
 static void no_topology(struct arguments *a) { a->comm = plain; }
 static void no_op(struct arguments *a) { a->op = MPI_OP_NULL; }
 static void replace(struct arguments *a) { a->op = MPI_REPLACE; }
-static void wrong_op(struct arguments *a) { a->op = MPI_BAND, a->send_type = a->recv_type = MPI_FLOAT; }
+static void wrong_op(struct arguments *a) {
+    a->op = MPI_BAND, a->send_type = a->recv_type = MPI_FLOAT;
+}
 static void pair_op(struct arguments *a) { a->op = MPI_MAXLOC; }
-static void uncommitted_op(struct arguments *a) { a->op = user, a->send_type = a->recv_type = uncommitted; }
-static void typeless_op(struct arguments *a) { a->op = user, a->send_type = a->recv_type = MPI_DATATYPE_NULL; }
-static void derived_op(struct arguments *a) { a->send_type = a->recv_type = pair, a->send_count = a->recv_count = 8; }
+static void uncommitted_op(struct arguments *a) {
+    a->op = user, a->send_type = a->recv_type = uncommitted;
+}
+static void typeless_op(struct arguments *a) {
+    a->op = user, a->send_type = a->recv_type = MPI_DATATYPE_NULL;
+}
+static void derived_op(struct arguments *a) {
+    a->send_type = a->recv_type = pair, a->send_count = a->recv_count = 8;
+}
 static void aliased(struct arguments *a) { a->send = a->recv; }
-static void own_block(struct arguments *a) { a->send = (char *)a->recv + me * a->send_count * (int)sizeof(int); }
-static void own_block_received(struct arguments *a) { a->recv = (char *)a->send + me * a->send_count * (int)sizeof(int); }
+static void own_block(struct arguments *a) {
+    a->send = (char *)a->recv + me * a->send_count * (int)sizeof(int);
+}
+static void own_block_received(struct arguments *a) {
+    a->recv = (char *)a->send + me * a->send_count * (int)sizeof(int);
+}
 static void send_in_place(struct arguments *a) { a->send = MPI_IN_PLACE; }
 static void recv_in_place(struct arguments *a) { a->recv = MPI_IN_PLACE; }
 static void both_in_place(struct arguments *a) { a->send = a->recv = MPI_IN_PLACE; }
@@ -160,14 +193,19 @@ static void no_send(struct arguments *a) { a->send = NULL; }
 static void no_recv(struct arguments *a) { a->recv = NULL; }
 static void recv_less(struct arguments *a) { a->recv_count = 8; }
 static void last_less(struct arguments *a) { a->bad_recv = -1; }
-static void spread_less(struct arguments *a) { a->send_type = a->recv_type = spread, a->send_count = 7, a->recv_count = 4; }
-static void long_less(struct arguments *a) { a->send_count = room / 4 - 1, a->recv_count = room / 8; }
+static void spread_less(struct arguments *a) {
+    a->send_type = a->recv_type = spread, a->send_count = 7, a->recv_count = 4;
+}
+static void long_less(struct arguments *a) {
+    a->send_count = room / 4 - 1, a->recv_count = room / 8;
+}
 
 static const struct mistake {
     const char *name;
     void (*make)(struct arguments *);
     int needs, never;
-    bool unequal; /* sides or ranks do not fit together: no library finds that before it has sent something */
+    /* Sides or ranks do not fit together: no library finds that before it has sent something. */
+    bool unequal;
 } mistakes[] = {
     {"nothing wrong", fine, 0, 0, false},
     {"no send type", no_send_type, DATA, 0, false},
@@ -223,7 +261,9 @@ static void handler(MPI_Comm *comm, int *error, ...) {
 static int make_call(const struct collective *c, const struct mistake *m, MPI_Comm comm) {
     struct arguments a = {.send = buffers[0],
                           .recv = buffers[1],
-                          .send_count = 15, /* 15 and 8 ints are of one size class: ranks that disagree take the same way */
+                          /* 15 and 8 ints are of one size class: ranks that disagree take the same
+                           * way. */
+                          .send_count = 15,
                           .recv_count = 15,
                           .send_type = MPI_INT,
                           .recv_type = MPI_INT,
@@ -266,7 +306,8 @@ static void report(int row, int class) {
 
 static void all_wrong(int row, const struct collective *c, const struct mistake *m) {
     MPI_Comm comm = fresh(c);
-    for (int i = 0; i < 2; i++) make_call(c, &mistakes[0], comm); /* so that only the mistake is new */
+    /* So that only the mistake is new. */
+    for (int i = 0; i < 2; i++) make_call(c, &mistakes[0], comm);
     MPI_Comm_set_errhandler(comm, own);
     handled = 0;
     int class = class_of(make_call(c, m, comm));
@@ -304,7 +345,8 @@ static int visit_all(void (*visit)(int row, const struct collective *c, const st
     int row = 0;
     for (size_t c = 0; c < sizeof collectives / sizeof *collectives; c++)
         for (size_t m = 0; m < sizeof mistakes / sizeof *mistakes; m++)
-            if ((collectives[c].has & mistakes[m].needs) == mistakes[m].needs && !(collectives[c].has & mistakes[m].never))
+            if ((collectives[c].has & mistakes[m].needs) == mistakes[m].needs &&
+                !(collectives[c].has & mistakes[m].never))
                 visit(++row, &collectives[c], &mistakes[m]);
     return row;
 }
@@ -343,7 +385,9 @@ int main(int argc, char **argv) {
     MPI_Type_contiguous(2, MPI_INT, &pair);
     MPI_Type_commit(&pair);
     int rows = visit_all(run);
-    if (me == 0) printf("%d ranks, %d rows, class %d for a block that is too long\n", p, rows, MPI_ERR_TRUNCATE);
+    if (me == 0)
+        printf("%d ranks, %d rows, class %d for a block that is too long\n", p, rows,
+               MPI_ERR_TRUNCATE);
     MPI_Op_free(&user);
     MPI_Type_free(&uncommitted);
     MPI_Type_free(&spread);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* device - rank 0 exchanges from "device memory", the others from the heap: all must leave the call to the host MPI. The driver is
- * loaded privately and after the first exchange, as frameworks do it. argv[1]: the stand-in driver's path. */
+/* device - rank 0 exchanges from "device memory", the others from the heap: all must leave the call
+ * to the host MPI. The driver is loaded privately and after the first exchange, as frameworks do
+ * it. argv[1]: the stand-in driver's path. */
 #include <mpi.h>
 
 #include <dlfcn.h>
@@ -26,14 +27,16 @@ int main(int count, char **words) {
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     size_t bytes = (size_t)p * block;
-    char *heap = malloc(2 * bytes), *far = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *heap = malloc(2 * bytes),
+         *far = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     wrong += exchange(me == 0 ? far : heap, heap + bytes, p, me);
     void *driver = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
     if (!driver) {
         fprintf(stderr, "%s\n", dlerror());
         return 2;
     }
-    void (*pretend)(const void *, size_t) = (void (*)(const void *, size_t))dlsym(driver, "pretend_device_memory");
+    void (*pretend)(const void *, size_t) =
+        (void (*)(const void *, size_t))dlsym(driver, "pretend_device_memory");
     pretend(far, bytes);
     for (int i = 0; i < 10; i++) wrong += exchange(me == 0 ? far : heap, heap + bytes, p, me);
     MPI_Finalize();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* errors - prints the error classes of wrong calls, the same ones on all ranks; with mortar they have to be the host's. */
+/* errors - prints the error classes of wrong calls, the same ones on all ranks; with mortar they
+ * have to be the host's. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -19,8 +20,8 @@ static void say(const char *what, int error) {
     handled = 0;
 }
 
-static void both(const char *what, const void *send, int sent, MPI_Datatype from, void *recv, int received, MPI_Datatype to,
-                 MPI_Comm comm) {
+static void both(const char *what, const void *send, int sent, MPI_Datatype from, void *recv,
+                 int received, MPI_Datatype to, MPI_Comm comm) {
     char text[64];
     snprintf(text, sizeof text, "alltoall, %s", what);
     say(text, MPI_Alltoall(send, sent, from, recv, received, to, comm));
@@ -39,7 +40,8 @@ static void all(MPI_Comm comm) {
     both("no receive type", send, 1, MPI_INT, recv, 1, MPI_DATATYPE_NULL, comm);
     both("uncommitted types", send, 1, gaps, recv, 1, gaps, comm);
     /* not with an allgather: Open MPI 4 crashes */
-    say("alltoall, no communicator", MPI_Alltoall(send, 1, MPI_INT, recv, 1, MPI_INT, MPI_COMM_NULL));
+    say("alltoall, no communicator",
+        MPI_Alltoall(send, 1, MPI_INT, recv, 1, MPI_INT, MPI_COMM_NULL));
 #ifdef MPICH_NAME /* Open MPI does not look */
     both("no receive buffer", send, 1, MPI_INT, NULL, 1, MPI_INT, comm);
 #endif
@@ -53,7 +55,8 @@ int main(int argc, char **argv) {
     MPI_Comm comm;
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* for what belongs to no communicator */
+    /* For what belongs to no communicator. */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     all(comm);
     MPI_Errhandler own;

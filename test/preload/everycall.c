@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* everycall - makes each call that mortar takes as often as its place in this file says, with checked results of a few.
- * With an argument it begins with MPI_Init_thread. */
+/* everycall - makes each call that mortar takes as often as its place in this file says, with
+ * checked results of a few. With an argument it begins with MPI_Init_thread. */
 #include <mpi.h>
 
 #include <stdio.h>

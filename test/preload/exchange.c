@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* exchange - an ordinary MPI program, which knows nothing of mortar: three alltoalls and two allgathers with checked results.
- * With an argument it takes its buffers from MPI_Alloc_mem. */
+/* exchange - an ordinary MPI program, which knows nothing of mortar: three alltoalls and two
+ * allgathers with checked results. With an argument it takes its buffers from MPI_Alloc_mem. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -36,7 +36,8 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     int *send = take(alloc_mem, p * n), *recv = take(alloc_mem, p * n);
     for (int k = 0; k < 3; k++) {
-        for (int j = 0; j < p * n; j++) send[j] = value(me, j / n, j % n), recv[j] = k == 2 ? send[j] : -1;
+        for (int j = 0; j < p * n; j++)
+            send[j] = value(me, j / n, j % n), recv[j] = k == 2 ? send[j] : -1;
         MPI_Alltoall(k == 2 ? MPI_IN_PLACE : send, n, MPI_INT, recv, n, MPI_INT, MPI_COMM_WORLD);
         errors += wrong(recv, p, me);
     }

@@ -4,7 +4,8 @@
 
 int MPI_Init(int *argc, char ***argv);
 int MPI_Finalize(void);
-int MPI_Alltoall(const void *send, int send_count, int send_type, void *recv, int recv_count, int recv_type, int comm);
+int MPI_Alltoall(const void *send, int send_count, int send_type, void *recv, int recv_count,
+                 int recv_type, int comm);
 
 int main(int argc, char **argv) {
     int send = 17, recv = 0;

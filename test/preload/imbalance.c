@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* imbalance - 21 alltoalls, or bcasts, on a communicator whose ranks are numbered otherwise than the world's. Rank 2 of the world,
- * which is the root, comes late to 20 of them: it sleeps 20 ms after it has heard that all others are about to enter. Then an
- * allgather, on time.
+/* imbalance - 21 alltoalls, or bcasts, on a communicator whose ranks are numbered otherwise than
+ * the world's. Rank 2 of the world, which is the root, comes late to 20 of them: it sleeps 20 ms
+ * after it has heard that all others are about to enter. Then an allgather, on time.
  * imbalance [alltoall|bcast [keep]]   keep: the communicator lives until the report is written */
 #include <mpi.h>
 
@@ -17,7 +17,8 @@ static void be_late(int p, int me, int late) {
         MPI_Send(&me, 1, MPI_INT, late, 0, MPI_COMM_WORLD);
         return;
     }
-    for (int i = 1; i < p; i++) MPI_Recv(&ready, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 1; i < p; i++)
+        MPI_Recv(&ready, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
 }
 

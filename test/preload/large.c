@@ -8,9 +8,12 @@
 #pragma weak MPI_Alltoall_c
 #pragma weak MPI_Allgather_c
 #pragma weak MPI_Gatherv_c
-int MPI_Alltoall_c(const void *, MPI_Count, MPI_Datatype, void *, MPI_Count, MPI_Datatype, MPI_Comm);
-int MPI_Allgather_c(const void *, MPI_Count, MPI_Datatype, void *, MPI_Count, MPI_Datatype, MPI_Comm);
-int MPI_Gatherv_c(const void *, MPI_Count, MPI_Datatype, void *, const MPI_Count *, const MPI_Aint *, MPI_Datatype, int, MPI_Comm);
+int MPI_Alltoall_c(const void *, MPI_Count, MPI_Datatype, void *, MPI_Count, MPI_Datatype,
+                   MPI_Comm);
+int MPI_Allgather_c(const void *, MPI_Count, MPI_Datatype, void *, MPI_Count, MPI_Datatype,
+                    MPI_Comm);
+int MPI_Gatherv_c(const void *, MPI_Count, MPI_Datatype, void *, const MPI_Count *,
+                  const MPI_Aint *, MPI_Datatype, int, MPI_Comm);
 #endif
 
 int main(int argc, char **argv) {
@@ -25,10 +28,13 @@ int main(int argc, char **argv) {
     for (int i = 0; i < p; i++) errors += recv[i] != 100 * i + me;
     MPI_Allgather_c(send, (MPI_Count)1, MPI_DOUBLE, recv, (MPI_Count)1, MPI_DOUBLE, MPI_COMM_WORLD);
     for (int i = 0; i < p; i++) errors += recv[i] != 100 * i;
-    MPI_Count counts[most], count = me % 3; /* blocks of several lengths, from the last to the first */
+    /* Blocks of several lengths, from the last to the first. */
+    MPI_Count counts[most], count = me % 3;
     MPI_Aint displs[most];
-    for (int i = 0; i < p; i++) counts[i] = i % 3, displs[i] = 2 * (p - 1 - i), recv[2 * i] = recv[2 * i + 1] = -1;
-    MPI_Gatherv_c(send, count, MPI_DOUBLE, recv, me == 0 ? counts : NULL, me == 0 ? displs : NULL, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < p; i++)
+        counts[i] = i % 3, displs[i] = 2 * (p - 1 - i), recv[2 * i] = recv[2 * i + 1] = -1;
+    MPI_Gatherv_c(send, count, MPI_DOUBLE, recv, me == 0 ? counts : NULL, me == 0 ? displs : NULL,
+                  MPI_DOUBLE, 0, MPI_COMM_WORLD);
     for (int i = 0; me == 0 && i < p; i++)
         for (int k = 0; k < 2; k++) errors += recv[displs[i] + k] != (k < i % 3 ? 100 * i + k : -1);
 #if MPI_VERSION < 4 /* more than the library can do: mortar does it, or gives the error */
@@ -36,8 +42,8 @@ int main(int argc, char **argv) {
     MPI_Type_contiguous(0, MPI_DOUBLE, &nothing);
     MPI_Type_commit(&nothing);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    int class = MPI_SUCCESS,
-        error = MPI_Allgather_c(send, (MPI_Count)1 << 32, nothing, recv, (MPI_Count)1 << 32, nothing, MPI_COMM_SELF);
+    int class = MPI_SUCCESS, error = MPI_Allgather_c(send, (MPI_Count)1 << 32, nothing, recv,
+                                                     (MPI_Count)1 << 32, nothing, MPI_COMM_SELF);
     if (error != MPI_SUCCESS) MPI_Error_class(error, &class);
     errors += class != MPI_SUCCESS && class != MPI_ERR_COUNT;
     MPI_Type_free(&nothing);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* late - a program that is not linked to MPI. It loads the MPI library privately, then a plugin that uses it, as interpreters do.
- * usage: late MPI-LIBRARY PLUGIN */
+/* late - a program that is not linked to MPI. It loads the MPI library privately, then a plugin
+ * that uses it, as interpreters do. usage: late MPI-LIBRARY PLUGIN */
 #include <dlfcn.h>
 #include <stdio.h>
 

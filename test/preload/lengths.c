@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lengths - MPI_Alltoallv, Gatherv, Scatterv and Neighbor_alltoallv (on a ring), each many times with short blocks, then many times
- * with long ones; no two ranks' blocks are equally long, and no rank knows the others'.
+/* lengths - MPI_Alltoallv, Gatherv, Scatterv and Neighbor_alltoallv (on a ring), each many times
+ * with short blocks, then many times with long ones; no two ranks' blocks are equally long, and no
+ * rank knows the others'.
  * lengths CALLS SHORT LONG */
 #include <mpi.h>
 
@@ -15,7 +16,9 @@ static int counts[2][most_ranks], displs[2][most_ranks]; /* of what is sent and 
 static char *buffers[2];
 
 static int length(int usual, int source, int dest) { return usual + (3 * source + dest) % 5 - 2; }
-static char value(int call, int source, int dest) { return (char)(call * 7 + source * 31 + dest * 17 + 1); }
+static char value(int call, int source, int dest) {
+    return (char)(call * 7 + source * 31 + dest * 17 + 1);
+}
 
 /* Blocks sent to or received from these ranks, one after the other. */
 static void lay(int usual, int side, const int *peers, int peer_count) {
@@ -25,11 +28,13 @@ static void lay(int usual, int side, const int *peers, int peer_count) {
     }
 }
 static void fill(int call, const int *peers, int peer_count) {
-    for (int i = 0; i < peer_count; i++) memset(buffers[0] + displs[0][i], value(call, me, peers[i]), (size_t)counts[0][i]);
+    for (int i = 0; i < peer_count; i++)
+        memset(buffers[0] + displs[0][i], value(call, me, peers[i]), (size_t)counts[0][i]);
 }
 static void check(int call, const int *peers, int peer_count) {
     for (int i = 0; i < peer_count; i++)
-        for (int b = 0; b < counts[1][i]; b++) errors += buffers[1][displs[1][i] + b] != value(call, peers[i], me);
+        for (int b = 0; b < counts[1][i]; b++)
+            errors += buffers[1][displs[1][i] + b] != value(call, peers[i], me);
 }
 
 static void many(MPI_Comm ring, int calls, int usual) {
@@ -38,20 +43,25 @@ static void many(MPI_Comm ring, int calls, int usual) {
     for (int call = 0; call < calls; call++) {
         int *sent = counts[0], *received = counts[1];
         lay(usual, 0, all, p), lay(usual, 1, all, p), fill(call, all, p);
-        MPI_Alltoallv(buffers[0], sent, displs[0], MPI_CHAR, buffers[1], received, displs[1], MPI_CHAR, MPI_COMM_WORLD);
+        MPI_Alltoallv(buffers[0], sent, displs[0], MPI_CHAR, buffers[1], received, displs[1],
+                      MPI_CHAR, MPI_COMM_WORLD);
         check(call, all, p);
 
         lay(usual, 0, &root, 1), fill(call, &root, 1);
-        MPI_Gatherv(buffers[0], sent[0], MPI_CHAR, buffers[1], received, displs[1], MPI_CHAR, root, MPI_COMM_WORLD);
+        MPI_Gatherv(buffers[0], sent[0], MPI_CHAR, buffers[1], received, displs[1], MPI_CHAR, root,
+                    MPI_COMM_WORLD);
         if (me == root) check(call, all, p);
 
         lay(usual, 0, all, p), lay(usual, 1, &root, 1), fill(call, all, me == root ? p : 0);
-        MPI_Scatterv(buffers[0], sent, displs[0], MPI_CHAR, buffers[1], received[0], MPI_CHAR, root, MPI_COMM_WORLD);
+        MPI_Scatterv(buffers[0], sent, displs[0], MPI_CHAR, buffers[1], received[0], MPI_CHAR, root,
+                     MPI_COMM_WORLD);
         check(call, &root, 1);
 
         lay(usual, 0, beside, 2), lay(usual, 1, beside, 2), fill(call, beside, 2);
-        MPI_Neighbor_alltoallv(buffers[0], sent, displs[0], MPI_CHAR, buffers[1], received, displs[1], MPI_CHAR, ring);
-        if (p > 2) check(call, beside, 2); /* else which block is whose is a matter of their order */
+        MPI_Neighbor_alltoallv(buffers[0], sent, displs[0], MPI_CHAR, buffers[1], received,
+                               displs[1], MPI_CHAR, ring);
+        /* Else which block is whose is a matter of their order. */
+        if (p > 2) check(call, beside, 2);
     }
 }
 

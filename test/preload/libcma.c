@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libcma - preloaded: process_vm_readv as it may be on another machine or another day. Only mortar's calls are meant, not the MPI
- * library's own. TEST_CMA_MOST: moves at most so many bytes a call (Linux: 0x7ffff000). TEST_CMA_CALLS on rank TEST_CMA_RANK:
- * permission is lost after so many calls. TEST_CMA_FOREIGN on that rank: the numbers of its peers mean other processes.
- * Says in the end how many there were. */
+/* libcma - preloaded: process_vm_readv as it may be on another machine or another day. Only
+ * mortar's calls are meant, not the MPI library's own. TEST_CMA_MOST: moves at most so many bytes a
+ * call (Linux: 0x7ffff000). TEST_CMA_CALLS on rank TEST_CMA_RANK: permission is lost after so many
+ * calls. TEST_CMA_FOREIGN on that rank: the numbers of its peers mean other processes. Says in the
+ * end how many there were. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,8 +29,8 @@ static int by_mortar(const void *caller) {
     return dladdr(caller, &where) && where.dli_fname && strstr(where.dli_fname, "libmortar-");
 }
 
-ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long to_count, const struct iovec *from,
-                         unsigned long from_count, unsigned long flags) {
+ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long to_count,
+                         const struct iovec *from, unsigned long from_count, unsigned long flags) {
     struct iovec cut[1024];
     if (by_mortar(__builtin_return_address(0)) && to_count <= 1024) {
         long most = number("TEST_CMA_MOST", 0x7ffff000), fine = number("TEST_CMA_CALLS", -1);

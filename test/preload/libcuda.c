@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libcuda - a stand-in for the CUDA driver: one function, and one range of addresses that it calls a device's memory. */
+/* libcuda - a stand-in for the CUDA driver: one function, and one range of addresses that it calls
+ * a device's memory. */
 #include <stdint.h>
 
 int cuPointerGetAttribute(void *value, int attribute, uintptr_t address);
@@ -12,7 +13,8 @@ void pretend_device_memory(const void *start, uintptr_t bytes) {
     length = bytes;
 }
 
-/* Attribute 2 is the memory type; 2 is a device's, 1 the host's. Driver calls fail (here: 1) for memory they do not know. */
+/* Attribute 2 is the memory type; 2 is a device's, 1 the host's. Driver calls fail (here: 1) for
+ * memory they do not know. */
 int cuPointerGetAttribute(void *value, int attribute, uintptr_t address) {
     if (attribute != 2 || address - first >= length) return 1;
     *(unsigned *)value = 2;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libxpmem - a stand-in for XPMEM's library without its kernel module: an attachment shows another process's memory as far as
- * that lies in shared files (memfd) that it has open: mortar's heap, and what a test puts there. The rest is a hole, and
- * attaching nothing but holes fails. In the same process (threads as ranks) an attachment is the memory itself.
- * TEST_XPMEM_ATTACHES on rank TEST_XPMEM_RANK: attaching fails after so many. TEST_XPMEM_FOREIGN there: it shows something else.
- * Says in the end what was made, got and attached, and
+/* libxpmem - a stand-in for XPMEM's library without its kernel module: an attachment shows another
+ * process's memory as far as that lies in shared files (memfd) that it has open: mortar's heap, and
+ * what a test puts there. The rest is a hole, and attaching nothing but holes fails. In the same
+ * process (threads as ranks) an attachment is the memory itself. TEST_XPMEM_ATTACHES on rank
+ * TEST_XPMEM_RANK: attaching fails after so many. TEST_XPMEM_FOREIGN there: it shows something
+ * else. Says in the end what was made, got and attached, and
  * whether all was given back. */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -67,7 +68,8 @@ static int open_inode(long pid, unsigned long inode) {
     int fd = -1;
     for (struct dirent *entry; folder && fd < 0 && (entry = readdir(folder));) {
         snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-        if (stat(name, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_ino == inode) fd = open(name, O_RDWR | O_CLOEXEC);
+        if (stat(name, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_ino == inode)
+            fd = open(name, O_RDWR | O_CLOEXEC);
     }
     if (folder) closedir(folder);
     return fd;
@@ -80,13 +82,15 @@ static int show(long pid, uint64_t start, uint64_t end, char *here) {
     snprintf(path, sizeof path, "/proc/%ld/maps", pid);
     FILE *maps = fopen(path, "r");
     while (maps && fgets(line, sizeof line, maps)) {
-        if (sscanf(line, "%lx-%lx %7s %lx %*s %lu", &from, &to, mode, &offset, &inode) != 5) continue;
+        if (sscanf(line, "%lx-%lx %7s %lx %*s %lu", &from, &to, mode, &offset, &inode) != 5)
+            continue;
         if (to <= start || from >= end || mode[3] != 's' || inode == 0) continue;
         int fd = open_inode(pid, inode);
         if (fd < 0) continue;
         if (from < start) offset += start - from, from = start;
         if (to > end) to = end;
-        void *map = mmap(here + (from - start), to - from, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
+        void *map = mmap(here + (from - start), to - from, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
         pieces += map != MAP_FAILED;
         close(fd);
     }
@@ -100,11 +104,14 @@ void *xpmem_attach(struct xpmem_addr place, size_t bytes, void *where) {
     int slot = attaches;
     if (where || start % 4096 || bytes % 4096 || slot == most) wrong++, exit(9);
     errno = EINVAL;
-    if (fine >= 0 && attaches >= fine && rank_of_this() == number("TEST_XPMEM_RANK", 0)) return (void *)-1;
-    char *here = pid == getpid() ? (char *)start : mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (fine >= 0 && attaches >= fine && rank_of_this() == number("TEST_XPMEM_RANK", 0))
+        return (void *)-1;
+    char *here = pid == getpid() ? (char *)start
+                                 : mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (number("TEST_XPMEM_FOREIGN", 0) && rank_of_this() == number("TEST_XPMEM_RANK", 0))
         mprotect(here, bytes, PROT_READ | PROT_WRITE); /* zeros */
-    else if (pid != getpid() && (here == MAP_FAILED || show(pid, start, start + bytes, here) == 0)) {
+    else if (pid != getpid() &&
+             (here == MAP_FAILED || show(pid, start, start + bytes, here) == 0)) {
         if (here != MAP_FAILED) munmap(here, bytes);
         return (void *)-1;
     }
@@ -132,5 +139,7 @@ void xpmem_counts(int counts[7]) {
 __attribute__((destructor)) static void say(void) {
     if (made == 0) return;
     printf("rank %ld: %d attached, all %s, %d mistakes\n", rank_of_this(), attaches,
-           made == removed && got == released && attaches == detaches ? "given back" : "NOT given back", wrong);
+           made == removed && got == released && attaches == detaches ? "given back"
+                                                                      : "NOT given back",
+           wrong);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* outside - exchanges between buffers of all kinds, most of them outside the shared heap: static, on the stack, from mmap. Which
- * kind it is differs between ranks and calls.
+/* outside - exchanges between buffers of all kinds, most of them outside the shared heap: static,
+ * on the stack, from mmap. Which kind it is differs between ranks and calls.
  * usage: outside BYTES CALLS [same|mixed|heap [shared]]. shared: instead of stack and static data
  * three places in one shared file, which the stand-in for XPMEM can show to other processes. */
 #define _GNU_SOURCE
@@ -21,10 +21,15 @@ static char *shared; /* NULL: none */
 static char *pick(int kind, int receives, char *stack, char *mapped, char *heap) {
     size_t at = receives ? most : 0;
     if (shared && kind < 3) return shared + (size_t)kind * 2 * most + at;
-    return kind == 0 ? stack + at : kind == 1 ? statics[receives] : kind == 2 ? mapped + at : heap + at;
+    return kind == 0   ? stack + at
+           : kind == 1 ? statics[receives]
+           : kind == 2 ? mapped + at
+                       : heap + at;
 }
 
-static char value(int call, int from, int to, int at) { return (char)(call * 37 + from * 11 + to * 3 + at % 251); }
+static char value(int call, int from, int to, int at) {
+    return (char)(call * 37 + from * 11 + to * 3 + at % 251);
+}
 
 static int alltoall(char *send, char *recv, int bytes, int p, int me, int call) {
     int wrong = 0;
@@ -73,8 +78,10 @@ int main(int count, char **words) {
             random = random * 1103515245 + 12345;
             sends = (int)(random >> 16) % 4, receives = (int)(random >> 20) % 4;
         }
-        char *send = pick(sends, 0, stack, mapped, heap), *recv = pick(receives, 1, stack, mapped, heap);
-        if (call % in_place_every == in_place_every - 1) wrong += allgather_in_place(recv, bytes, p, me, call);
+        char *send = pick(sends, 0, stack, mapped, heap),
+             *recv = pick(receives, 1, stack, mapped, heap);
+        if (call % in_place_every == in_place_every - 1)
+            wrong += allgather_in_place(recv, bytes, p, me, call);
         else wrong += alltoall(send, recv, bytes, p, me, call);
         if (wrong) fprintf(stderr, "rank %d call %d: %d bytes are wrong\n", me, call, wrong);
     }

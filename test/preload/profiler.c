@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* profiler - another tool that sits on MPI's profiling interface: counts alltoalls, gathers them in MPI_Finalize and says
- * so. All else it leaves alone. */
+/* profiler - another tool that sits on MPI's profiling interface: counts alltoalls, gathers them in
+ * MPI_Finalize and says so. All else it leaves alone. */
 #include <mpi.h>
 
 #include <stdio.h>
 
 static int calls;
 
-int MPI_Alltoall(const void *send, int send_count, MPI_Datatype send_type, void *recv, int recv_count, MPI_Datatype recv_type,
-                 MPI_Comm comm) {
+int MPI_Alltoall(const void *send, int send_count, MPI_Datatype send_type, void *recv,
+                 int recv_count, MPI_Datatype recv_type, MPI_Comm comm) {
     calls++;
     return PMPI_Alltoall(send, send_count, send_type, recv, recv_count, recv_type, comm);
 }

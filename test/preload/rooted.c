@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rooted - MPI_Bcast, Gather, Scatter and MPI_Neighbor_alltoall in a random sequence on several communicators, with other
- * collectives in between and communicators that are freed at once: the ranks run ahead of each other as far as they may. Buffers
- * from malloc and on the stack; a rank writes over them as soon as a call returns.
+/* rooted - MPI_Bcast, Gather, Scatter and MPI_Neighbor_alltoall in a random sequence on several
+ * communicators, with other collectives in between and communicators that are freed at once: the
+ * ranks run ahead of each other as far as they may. Buffers from malloc and on the stack; a rank
+ * writes over them as soon as a call returns.
  * rooted SEED CALLS */
 #include <mpi.h>
 #include <stdio.h>
@@ -15,7 +16,9 @@ static int errors;
 
 static unsigned draw(unsigned *seed) { return (*seed = *seed * 1664525u + 1013904223u) >> 8; }
 
-static char value(unsigned call, int source, int dest, int i) { return (char)(call * 7u + source * 31 + dest * 17 + i * 3 + 1); }
+static char value(unsigned call, int source, int dest, int i) {
+    return (char)(call * 7u + source * 31 + dest * 17 + i * 3 + 1);
+}
 static void fill(char *at, int n, unsigned call, int source, int dest) {
     for (int i = 0; i < n; i++) at[i] = value(call, source, dest, i);
 }
@@ -83,7 +86,8 @@ int main(int count, char **words) {
     int world, p, sum;
     MPI_Comm_rank(MPI_COMM_WORLD, &world);
     MPI_Comm_size(MPI_COMM_WORLD, &p);
-    unsigned common = count > 1 ? (unsigned)atoi(words[1]) : 1, own = common + 77u * (unsigned)world;
+    unsigned common = count > 1 ? (unsigned)atoi(words[1]) : 1,
+             own = common + 77u * (unsigned)world;
     unsigned calls = count > 2 ? (unsigned)atoi(words[2]) : 100;
     char *heap = malloc((size_t)p * most), *one = malloc(most);
     MPI_Comm comms[3] = {MPI_COMM_WORLD}, ring = ring_of(MPI_COMM_WORLD);
@@ -91,7 +95,8 @@ int main(int count, char **words) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[2]);
     for (unsigned call = 0; call < calls; call++) {
         unsigned what = draw(&common) % 8, where = draw(&common) % 3;
-        int n = 1 + (int)(draw(&common) % (draw(&common) % 16 ? 300 : most / 4)), size, root = (int)(draw(&common) % most);
+        int n = 1 + (int)(draw(&common) % (draw(&common) % 16 ? 300 : most / 4)), size,
+            root = (int)(draw(&common) % most);
         char *many = draw(&own) % 4 ? heap : all, *mine = draw(&own) % 4 ? one : stack;
         MPI_Comm comm = comms[where];
         MPI_Comm_size(comm, &size);
@@ -103,7 +108,8 @@ int main(int count, char **words) {
         else if (what == 4) neighbours(ring, call, many, n / 2 + 1);
         else if (what == 5) MPI_Barrier(comm);
         else if (what == 6) MPI_Alltoall(MPI_IN_PLACE, 0, MPI_CHAR, many, 1, MPI_CHAR, comm);
-        for (int k = 0; what == 7 && k < in_row; k++) bcast(comm, call + (unsigned)k, root, mine, 8);
+        for (int k = 0; what == 7 && k < in_row; k++)
+            bcast(comm, call + (unsigned)k, root, mine, 8);
         if (what == 7 && where == 2) { /* the root may be far ahead */
             MPI_Comm_free(&comms[2]);
             MPI_Comm_dup(MPI_COMM_WORLD, &comms[2]);

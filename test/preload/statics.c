@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* statics - an ordinary MPI program, which knows nothing of mortar, with its buffers in static arrays: three alltoalls of large
- * blocks and two allgathers, one from initialised data. */
+/* statics - an ordinary MPI program, which knows nothing of mortar, with its buffers in static
+ * arrays: three alltoalls of large blocks and two allgathers, one from initialised data. */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -26,8 +26,8 @@ int main(int argc, char **argv) {
         constant[1] = me + k;
         MPI_Allgather(constant, n, MPI_INT, received, n, MPI_INT, MPI_COMM_WORLD);
         for (int j = 0; j < p; j++)
-            errors +=
-                received[j * n] != 1 || received[j * n + 1] != j + k || received[j * n + n - 1] != 2 || received[j * n + 2] != 0;
+            errors += received[j * n] != 1 || received[j * n + 1] != j + k ||
+                      received[j * n + n - 1] != 2 || received[j * n + 2] != 0;
     }
     MPI_Allreduce(MPI_IN_PLACE, &errors, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (me == 0) printf("%d ranks, %d errors\n", p, errors);

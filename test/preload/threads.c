@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* threads - MPI_THREAD_MULTIPLE: two threads, each with communicators of its own, which also come and go meanwhile. */
+/* threads - MPI_THREAD_MULTIPLE: two threads, each with communicators of its own, which also come
+ * and go meanwhile. */
 #include <mpi.h>
 
 #include <pthread.h>
@@ -16,17 +17,20 @@ static void *work(void *word) {
     long errors = 0;
     MPI_Comm_size(comms[which], &p);
     MPI_Comm_rank(comms[which], &me);
-    int *send = malloc((size_t)(p * n) * sizeof(int)), *recv = malloc((size_t)(p * n) * sizeof(int));
+    int *send = malloc((size_t)(p * n) * sizeof(int)),
+        *recv = malloc((size_t)(p * n) * sizeof(int));
     for (int round = 0; round < rounds; round++) {
         MPI_Comm comm;
         MPI_Comm_dup(comms[which], &comm);
         for (int call = 0; call < calls; call++) {
-            for (int j = 0; j < p * n; j++) send[j] = (me * 1000 + j / n) * 1000 + which * 500 + call;
+            for (int j = 0; j < p * n; j++)
+                send[j] = (me * 1000 + j / n) * 1000 + which * 500 + call;
             memset(recv, 0, (size_t)(p * n) * sizeof(int));
             int used = call % 2 ? n : 1; /* both plans that mortar chooses */
             MPI_Alltoall(send, used, MPI_INT, recv, used, MPI_INT, call % 3 ? comm : comms[which]);
             for (int j = 0; j < p * used; j++)
-                errors += recv[j] != ((j / used) * 1000 + (me * used + j % used) / n) * 1000 + which * 500 + call;
+                errors += recv[j] != ((j / used) * 1000 + (me * used + j % used) / n) * 1000 +
+                                         which * 500 + call;
         }
         MPI_Comm_free(&comm);
     }

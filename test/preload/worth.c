@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* worth NODES COLLECTIVE... - mortar_plans: of each collective, for short, long and unknown blocks, does it name plans that
- * mortar_plan takes, each once, native among them, over several nodes with plans in plans, the same ones on all ranks, and as many
- * whole ones as fit? Does it refuse what is no question? Says how many ranks and errors there were. */
+/* worth NODES COLLECTIVE... - mortar_plans: of each collective, for short, long and unknown blocks,
+ * does it name plans that mortar_plan takes, each once, native among them, over several nodes with
+ * plans in plans, the same ones on all ranks, and as many whole ones as fit? Does it refuse what is
+ * no question? Says how many ranks and errors there were. */
 #include <mpi.h>
 
 #include <dlfcn.h>
@@ -25,7 +26,8 @@ static int each_plan(char *text, const char *collective, size_t bytes, int *nati
     int count = 0;
     for (char *line = strtok(text, "\n"); line && count < 512; line = strtok(NULL, "\n")) {
         expect(plan(line) == 0, line, collective, bytes);
-        for (int i = 0; i < count; i++) expect(strcmp(lines[i], line) != 0, "a plan comes twice", collective, bytes);
+        for (int i = 0; i < count; i++)
+            expect(strcmp(lines[i], line) != 0, "a plan comes twice", collective, bytes);
         *natives += strcmp(line, "native") == 0;
         const char *inner = strchr(line, '(');
         *nested += inner && (strchr(inner + 1, '(') || strncmp(line, "universal", 9) == 0);
@@ -44,10 +46,13 @@ static void ask(const char *collective, size_t bytes, int outside, int nodes) {
     expect(strcmp(first, text) == 0, "ranks get different plans", collective, bytes);
     int fit = plans(collective, bytes, outside, some, little);
     size_t length = strlen(some);
-    expect(fit > 0 && length > 0 && some[length - 1] == '\n' && strncmp(some, text, length) == 0, "a part", collective, bytes);
-    expect(fit == given || strcspn(text + length, "\n") + 1 >= little - length, "more would fit", collective, bytes);
+    expect(fit > 0 && length > 0 && some[length - 1] == '\n' && strncmp(some, text, length) == 0,
+           "a part", collective, bytes);
+    expect(fit == given || strcspn(text + length, "\n") + 1 >= little - length, "more would fit",
+           collective, bytes);
     int count = each_plan(text, collective, bytes, &natives, &nested);
-    expect(count == given && count > 1 && natives == 1, "the number of plans, or of native", collective, bytes);
+    expect(count == given && count > 1 && natives == 1, "the number of plans, or of native",
+           collective, bytes);
     expect((nested > 0) == (nodes > 1) || nodes == 1, "no plans in plans", collective, bytes);
 }
 
@@ -66,10 +71,13 @@ int main(int argc, char **argv) {
         ask(argv[i], 100000, 1, atoi(argv[1]));
         ask(argv[i], 0, 0, atoi(argv[1]));
     }
-    expect(plans("alltoal", 8, 0, text, sizeof text) == -EINVAL, "it knows such a collective", "alltoal", 8);
-    expect(plans(NULL, 8, 0, text, sizeof text) == -EINVAL && plans("alltoall", 8, 0, NULL, 9) == -EINVAL, "nothing", "alltoall",
-           8);
-    expect(plans("alltoall", 8, 0, text, 0) == -EINVAL && strcmp(text, "kept") == 0, "no room", "alltoall", 8);
+    expect(plans("alltoal", 8, 0, text, sizeof text) == -EINVAL, "it knows such a collective",
+           "alltoal", 8);
+    expect(plans(NULL, 8, 0, text, sizeof text) == -EINVAL &&
+               plans("alltoall", 8, 0, NULL, 9) == -EINVAL,
+           "nothing", "alltoall", 8);
+    expect(plans("alltoall", 8, 0, text, 0) == -EINVAL && strcmp(text, "kept") == 0, "no room",
+           "alltoall", 8);
     expect(plans("alltoall", 8, 0, text, 3) == 0 && !*text, "little room", "alltoall", 8);
     MPI_Allreduce(&errors, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (me == 0) printf("%d ranks, %d errors\n", p, total);

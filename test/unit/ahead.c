@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ahead - tape and chain, the calls in which ranks run ahead on rings, with threads as ranks: random roots, lengths from nothing to
- * the longest, late ranks, one that cannot take part, an operation that does not commute, in place or not, both kinds of calls
- * mixed or alone, counters that wrap; and a rank returns from as many calls as a ring holds before another one has begun.
+/* ahead - tape and chain, the calls in which ranks run ahead on rings, with threads as ranks:
+ * random roots, lengths from nothing to the longest, late ranks, one that cannot take part, an
+ * operation that does not commute, in place or not, both kinds of calls mixed or alone, counters
+ * that wrap; and a rank returns from as many calls as a ring holds before another one has begun.
  * ahead [SEED [CALLS]] */
 #include "crew.h"
 
@@ -47,22 +48,26 @@ static void scan(struct rank *rank, bool exclusive, uint64_t key, size_t count, 
     for (size_t i = 0; i < count; i++) mine[i] = map_of(key, team->me, i);
     if (in_place) memcpy(result, mine, count * sizeof *mine);
     struct reduction reduction = {.combine = combine, .bytes = sizeof *mine, .count = count};
-    struct call call = {.shape = {.collective = exclusive ? COLL_exscan : COLL_scan, .bytes = count * sizeof *mine},
-                        .send = (const char *)(in_place ? result : mine),
-                        .recv = (char *)result,
-                        .in_place = in_place,
-                        .reduction = &reduction};
-    enum outcome outcome = algorithms[ALGORITHM_chain].code->run(team, &call, &(struct arguments){.chunk = 0});
+    struct call call = {
+        .shape = {.collective = exclusive ? COLL_exscan : COLL_scan, .bytes = count * sizeof *mine},
+        .send = (const char *)(in_place ? result : mine),
+        .recv = (char *)result,
+        .in_place = in_place,
+        .reduction = &reduction};
+    enum outcome outcome =
+        algorithms[ALGORITHM_chain].code->run(team, &call, &(struct arguments){.chunk = 0});
     expect(outcome == DONE, "chain: outcome %d", (int)outcome);
     bool nothing = exclusive && team->me == 0;
     for (size_t i = 0; i < count && !nothing; i++) {
         struct map all = map_of(key, 0, i);
         for (int r = 1; r <= team->me - exclusive; r++) all = after(all, map_of(key, r, i));
-        expect(memcmp(&all, &result[i], sizeof all) == 0, "p=%d rank %d: element %zu of %zu of %s%s is wrong", team->p, team->me, i,
-               count, exclusive ? "exscan" : "scan", in_place ? " in place" : "");
+        expect(memcmp(&all, &result[i], sizeof all) == 0,
+               "p=%d rank %d: element %zu of %zu of %s%s is wrong", team->p, team->me, i, count,
+               exclusive ? "exscan" : "scan", in_place ? " in place" : "");
     }
     for (size_t i = 0; i < sizeof *result; i++)
-        expect(((char *)&result[count])[i] == 0x77, "p=%d rank %d: written behind %zu elements", team->p, team->me, count);
+        expect(((char *)&result[count])[i] == 0x77, "p=%d rank %d: written behind %zu elements",
+               team->p, team->me, count);
 }
 
 static void bcast(struct rank *rank, uint64_t key, size_t bytes, int root, int absent) {
@@ -70,19 +75,22 @@ static void bcast(struct rank *rank, uint64_t key, size_t bytes, int root, int a
     char block[longest_block + guard];
     memset(block, 0x77, sizeof block);
     for (size_t i = 0; i < bytes && team->me == root; i++) block[i] = (char)(key >> i % 57);
-    struct blocks one = {.base = block, .count = 1, .layout = &layout_bytes, .each = bytes}, none = {.layout = &layout_bytes};
+    struct blocks one = {.base = block, .count = 1, .layout = &layout_bytes, .each = bytes},
+                  none = {.layout = &layout_bytes};
     struct call call = {.shape = {.collective = COLL_bcast, .bytes = bytes},
                         .root = root,
                         .sends = team->me == root ? &one : &none,
                         .recvs = team->me == root ? &none : &one,
                         .trouble = team->me == absent ? NO_MEMORY : 0};
-    enum outcome outcome = algorithms[ALGORITHM_tape].code->run(team, &call, &(struct arguments){.chunk = 0});
+    enum outcome outcome =
+        algorithms[ALGORITHM_tape].code->run(team, &call, &(struct arguments){.chunk = 0});
     expect(outcome == DONE, "tape: outcome %d", (int)outcome);
     bool got = team->me == root || (absent != team->me && absent != root);
     for (size_t i = 0; i < sizeof block; i++) {
         char wanted = (char)(i < bytes && got ? key >> i % 57 : 0x77);
-        expect(block[i] == wanted, "p=%d rank %d: byte %zu of %zu from root %d is %02x instead of %02x", team->p, team->me, i,
-               bytes, root, (uint8_t)block[i], (uint8_t)wanted);
+        expect(block[i] == wanted,
+               "p=%d rank %d: byte %zu of %zu from root %d is %02x instead of %02x", team->p,
+               team->me, i, bytes, root, (uint8_t)block[i], (uint8_t)wanted);
     }
 }
 
@@ -92,8 +100,10 @@ static void bcast(struct rank *rank, uint64_t key, size_t bytes, int root, int a
 static void begin_at(struct team *team, uint32_t number) {
     enum { line = 64 / sizeof(uint32_t) };
     struct shared chain = shared_wanted(ALGORITHM_chain), tape = shared_wanted(ALGORITHM_tape);
-    uint32_t *ring = (uint32_t *)(void *)(team->shared[ALGORITHM_chain] + (size_t)team->me * chain.each);
-    uint32_t *reader = (uint32_t *)(void *)(team->shared[ALGORITHM_tape] + tape.all + (size_t)team->me * tape.each);
+    uint32_t *ring =
+        (uint32_t *)(void *)(team->shared[ALGORITHM_chain] + (size_t)team->me * chain.each);
+    uint32_t *reader = (uint32_t *)(void *)(team->shared[ALGORITHM_tape] + tape.all +
+                                            (size_t)team->me * tape.each);
     ring[0] = ring[line] = reader[0] = number; /* flags; then what only the rank itself counts */
     for (int i = 0; i < 6; i++) ring[2 * line + i] = number;
     for (int i = 0; i < 3; i++) reader[line + i] = number;
@@ -102,22 +112,28 @@ static void begin_at(struct team *team, uint32_t number) {
 
 static void body(struct rank *rank) {
     uint64_t *common = &rank->common;
-    begin_at(&rank->team, draw_below(common, 2) ? 0 : UINT32_MAX - 100 - draw_below(common, (uint32_t)calls / 2));
+    begin_at(&rank->team, draw_below(common, 2)
+                              ? 0
+                              : UINT32_MAX - 100 - draw_below(common, (uint32_t)calls / 2));
     for (int number = 0; number < calls; number++) {
         uint64_t key = draw(common);
         uint32_t what = draw_below(common, 3), small = draw_below(common, 2);
-        if (number / 150 % 2) what = (uint32_t)(number / 300 % 2); /* one kind alone: the other would hold the ranks together */
+        /* One kind alone: the other would hold the ranks together. */
+        if (number / 150 % 2) what = (uint32_t)(number / 300 % 2);
         bool in_place = draw_below(common, 2);
-        size_t count = draw_below(common, small ? 4 : longest_vector), bytes = draw_below(common, small ? 17 : longest_block + 1);
-        int root = draw_below(common, number / 150 % 2 ? 80u : 4u) ? 0 : (int)draw_below(common, (uint32_t)rank->team.p);
+        size_t count = draw_below(common, small ? 4 : longest_vector),
+               bytes = draw_below(common, small ? 17 : longest_block + 1);
+        int root = draw_below(common, number / 150 % 2 ? 80u : 4u)
+                       ? 0
+                       : (int)draw_below(common, (uint32_t)rank->team.p);
         int absent = draw_below(common, 16) ? -1 : (int)draw_below(common, (uint32_t)rank->team.p);
         if (draw_below(&rank->own, 8) == 0) dawdle(&rank->own);
         struct waits *waits = &rank->team.waits;
         if (number % 100 > 50) waits_begin(&rank->team, clock_seconds());
         if (what == 0) bcast(rank, key, bytes, root, absent);
         else scan(rank, what == 1, key, count, in_place);
-        expect(!waits->on || waits->late_seconds <= waits->seconds + 1e-9, "waited %g s for late ranks, of %g", waits->late_seconds,
-               waits->seconds);
+        expect(!waits->on || waits->late_seconds <= waits->seconds + 1e-9,
+               "waited %g s for late ranks, of %g", waits->late_seconds, waits->seconds);
         waits_end(&rank->team);
         if (number % 300 == 299 && !crew_goes_on(rank)) return;
     }

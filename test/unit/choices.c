@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* choices - what the cost model begins with over several nodes: few cases, on either side of where one way begins to win. They
- * guard the terms of the costs; a change that moves one of them has to be meant. */
+/* choices - what the cost model begins with over several nodes: few cases, on either side of where
+ * one way begins to win. They guard the terms of the costs; a change that moves one of them has to
+ * be meant. */
 #include "unit.h"
 
 #include "plan/plan.h"
@@ -11,8 +12,9 @@
 
 enum { most_ranks = 4096 };
 
-/* network.c's figures, as if they were measured; messages that cost less or more, between nodes that do not mind how many leave;
- * nodes that lie anywhere, so that links are shared when all of them send; and a slow link. */
+/* network.c's figures, as if they were measured; messages that cost less or more, between nodes
+ * that do not mind how many leave; nodes that lie anywhere, so that links are shared when all of
+ * them send; and a slow link. */
 static const struct network usual = {1e-6, 0.25e-6, 1 / 6.8e9, 1 / 6.8e9, 0.1e-6, 0, 0, true},
                             cheap = {1e-6, 0.1e-6, 1 / 6.8e9, 1 / 6.8e9, 0, 0, 0, true},
                             dear = {1e-6, 0.5e-6, 1 / 6.8e9, 1 / 6.8e9, 0, 0, 0, true},
@@ -26,7 +28,8 @@ static const struct row {
     const struct network *network;
     const char *expected;
 } rows[] = {
-    /* Few rounds for short blocks; the longer they are, or the cheaper messages, the more messages and the fewer bytes. */
+    /* Few rounds for short blocks; the longer they are, or the cheaper messages, the more messages
+     * and the fewer bytes. */
     {COLL_alltoall, 256, 1, 8, &usual, "bruck(4)"},
     {COLL_alltoall, 256, 1, 64, &usual, "bruck(8)"},
     {COLL_alltoall, 256, 1, 64, &cheap, "mnco(rows)"},
@@ -38,7 +41,8 @@ static const struct row {
     /* Many messages at once even out which links are shared. */
     {COLL_allgather, 256, 1, 4096, &dear, "doubling"},
     {COLL_allgather, 256, 1, 4096, &shuffled, "mnco(rows)"},
-    /* Through leaders where the node's link is the limit; without copies on the way where blocks are long. */
+    /* Through leaders where the node's link is the limit; without copies on the way where blocks
+     * are long. */
     {COLL_alltoall, 64, 8, 8, &slow, "leader(1, bruck(8))"},
     {COLL_alltoall, 128, 24, 8, &usual, "leader(1, direct(32))"},
     {COLL_alltoall, 128, 24, 8, &cheap, "leader(1, direct(32))"},
@@ -80,15 +84,18 @@ static void choose(const struct row *row) {
     struct figures node = node_of(row->each, row->each > 1 ? 0.2e-6 + 30e-9 * row->each : 0);
     struct figures figures = figures_over(&places, &node);
     figures.network = *row->network;
-    struct shape shape = {.collective = row->collective, .bytes = row->bytes, .unsized = row->bytes == 0};
+    struct shape shape = {
+        .collective = row->collective, .bytes = row->bytes, .unsized = row->bytes == 0};
     const char *chosen = choice(&figures, &shape);
-    expect(strcmp(chosen, row->expected) == 0, "%s of %zu bytes on %d x %d ranks: expected %s, chosen is %s",
-           collective_names[row->collective], row->bytes, row->nodes, row->each, row->expected, chosen);
+    expect(strcmp(chosen, row->expected) == 0,
+           "%s of %zu bytes on %d x %d ranks: expected %s, chosen is %s",
+           collective_names[row->collective], row->bytes, row->nodes, row->each, row->expected,
+           chosen);
     places_free(&places);
 }
 
-/* A share of 0 changes nothing; more messages never cost less in all; many at once are never worse off than one after the other;
- * and with very many of them only `many` is left. */
+/* A share of 0 changes nothing; more messages never cost less in all; many at once are never worse
+ * off than one after the other; and with very many of them only `many` is left. */
 static void contention(void) {
     static const double shares[][2] = {{0, 0}, {1.5, 0.3}, {3, 0}, {1, 1}, {0.5, 2}};
     const double bytes = 1 << 20;
@@ -98,32 +105,43 @@ static void contention(void) {
         shared.network.one = shares[s][0];
         shared.network.many = shares[s][1];
         double least = 1 + (shares[s][0] < shares[s][1] ? shares[s][0] : shares[s][1]), before = 0;
-        double one = steps_seconds(&shared, &shape, 1, bytes), alone = steps_seconds(&plain, &shape, 1, bytes);
+        double one = steps_seconds(&shared, &shape, 1, bytes),
+               alone = steps_seconds(&plain, &shape, 1, bytes);
         same(one - alone, bytes * cheap.byte * shares[s][0], "one message");
         for (double messages = 0.5; messages < 1e6; messages *= 1.5) {
-            double all = burst_seconds(&shared, &shape, messages, bytes), free = burst_seconds(&plain, &shape, messages, bytes);
+            double all = burst_seconds(&shared, &shape, messages, bytes),
+                   free = burst_seconds(&plain, &shape, messages, bytes);
             expect(all > before, "%g messages take less than fewer of them", messages);
-            expect(all >= free && all <= free * 4, "%g messages: %g s, without contention %g s", messages, all, free);
-            expect(shares[s][1] > shares[s][0] || all <= messages * one * (1 + 1e-12) || messages < 1, "at once it takes longer");
-            expect(all >= messages * bytes * cheap.byte * least, "%g messages are faster than their links", messages);
+            expect(all >= free && all <= free * 4, "%g messages: %g s, without contention %g s",
+                   messages, all, free);
+            expect(shares[s][1] > shares[s][0] || all <= messages * one * (1 + 1e-12) ||
+                       messages < 1,
+                   "at once it takes longer");
+            expect(all >= messages * bytes * cheap.byte * least,
+                   "%g messages are faster than their links", messages);
             before = all;
         }
-        double rest = burst_seconds(&shared, &shape, 1e8, bytes) / burst_seconds(&plain, &shape, 1e8, bytes);
+        double rest =
+            burst_seconds(&shared, &shape, 1e8, bytes) / burst_seconds(&plain, &shape, 1e8, bytes);
         expect(fabs(rest - 1 - shares[s][1]) < 1e-3, "very many messages: %g", rest);
     }
 }
 
-/* Of what combines the plan sets the brackets: what a barrier took when it was measured must not be seen in it. */
+/* Of what combines the plan sets the brackets: what a barrier took when it was measured must not be
+ * seen in it. */
 static void clockless(void) {
     for (int p = 2; p <= 64; p *= 2)
         for (int c = 0; c < COLLECTIVES; c++)
-            for (size_t bytes = 8; bytes <= 8 << 20 && among((enum collective)c, REDUCTIONS); bytes *= 2) {
-                struct shape shape = {.collective = (enum collective)c, .bytes = bytes, .rounds = true};
+            for (size_t bytes = 8; bytes <= 8 << 20 && among((enum collective)c, REDUCTIONS);
+                 bytes *= 2) {
+                struct shape shape = {
+                    .collective = (enum collective)c, .bytes = bytes, .rounds = true};
                 struct figures fast = node_of(p, 1e-8), late = node_of(p, 1e-2);
                 char one[64], other[64];
                 strcpy(one, choice(&fast, &shape));
                 strcpy(other, choice(&late, &shape));
-                expect(strcmp(one, other) == 0, "%s of %zu bytes on %d ranks: %s and, when barriers were slow, %s",
+                expect(strcmp(one, other) == 0,
+                       "%s of %zu bytes on %d ranks: %s and, when barriers were slow, %s",
                        collective_names[c], bytes, p, one, other);
             }
 }

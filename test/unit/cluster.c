@@ -15,17 +15,22 @@ static struct world {
 } world;
 
 static void build_world(int p, uint64_t *random) {
-    int nodes = 2 + (int)draw_below(random, (uint32_t)(p < 6 ? p : 6) - 1), blocks = (int)draw_below(random, 2), first[most_ranks];
+    int nodes = 2 + (int)draw_below(random, (uint32_t)(p < 6 ? p : 6) - 1),
+        blocks = (int)draw_below(random, 2), first[most_ranks];
     memset(&world, 0, sizeof world);
     for (int n = 0; n < nodes; n++) first[n] = -1;
     for (int r = 0; r < p; r++) {
-        int node = blocks ? r * nodes / p : r < nodes ? r : (int)draw_below(random, (uint32_t)nodes);
+        int node = blocks      ? r * nodes / p
+                   : r < nodes ? r
+                               : (int)draw_below(random, (uint32_t)nodes);
         if (first[node] < 0) first[node] = r;
         world.lowest[r] = first[node];
         world.here[first[node]]++;
     }
     for (int r = 0; r < p; r++)
-        if (world.here[r]) expect((world.memory[r] = calloc(1, control_size(world.here[r], slot, space))) != NULL, "calloc");
+        if (world.here[r])
+            expect((world.memory[r] = calloc(1, control_size(world.here[r], slot, space))) != NULL,
+                   "calloc");
 }
 
 static void join(struct rank *rank, struct team *team, struct places *places, struct team *node) {
@@ -36,7 +41,8 @@ static void join(struct rank *rank, struct team *team, struct places *places, st
     node->names = calloc((size_t)node->p, sizeof *node->names);
     team_reserve_tables(node);
     node->progress = rank->team.progress, node->progress_state = rank->team.progress_state;
-    *team = (struct team){.p = p, .me = me, .wire = rank->team.wire, .places = places, .node = node};
+    *team =
+        (struct team){.p = p, .me = me, .wire = rank->team.wire, .places = places, .node = node};
     team->fullest = figures_of_node(places->most);
     team->fullest.slot = node->figures.slot;
     team->fullest.space_bytes = node->figures.space_bytes;
@@ -56,13 +62,15 @@ static void body_on_nodes(struct rank *rank) {
     team_release(node);
 }
 
-void clusters_run(uint64_t *random, void (*prepare)(int p, uint64_t *random), void (*body)(struct rank *rank, struct team *team)) {
+void clusters_run(uint64_t *random, void (*prepare)(int p, uint64_t *random),
+                  void (*body)(struct rank *rank, struct team *team)) {
     for (int p = 2; p <= most_ranks; p += p < 6 ? 1 : 3) {
         static struct crew crew;
         build_world(p, random);
         world.body = body;
         if (prepare) prepare(p, random);
-        crew = (struct crew){.p = p, .slot = 64 * most_ranks, .room = 1 << 20, .seed = draw(random), .wired = true};
+        crew = (struct crew){
+            .p = p, .slot = 64 * most_ranks, .room = 1 << 20, .seed = draw(random), .wired = true};
         crew.body = body_on_nodes;
         crew_run(&crew);
         for (int r = 0; r < p; r++) free(world.memory[r]);

@@ -26,13 +26,15 @@ static unsigned patience_of(const struct crew *crew, uint64_t *random) {
     return modes[draw_below(random, crew->spinning ? 5 : 4)];
 }
 
-/* Where the region of a rank that has none seems to begin: who computes with it all the same, hits nothing. */
+/* Where the region of a rank that has none seems to begin: who computes with it all the same, hits
+ * nothing. */
 static char *const nowhere = (char *)((uintptr_t)1 << 45);
 
 static void give_block(struct crew *crew, struct rank *rank, struct segment_name *name) {
     size_t region = crew->room / 2;
     expect(region % 4096 == 0, "the region is a number of pages");
-    rank->block = mmap(NULL, crew->room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    rank->block =
+        mmap(NULL, crew->room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     expect(rank->block != MAP_FAILED, "mmap");
     rank->team.region = rank->has_region ? rank->block : nowhere;
     rank->team.region_bytes = rank->has_region ? region : 0;
@@ -52,14 +54,17 @@ static void know_peers(struct crew *crew, struct team *team, const struct segmen
     for (int writable = 0; writable < 2; writable++) {
         team->peers[writable] = calloc((size_t)crew->p, sizeof(uintptr_t));
         expect(team->peers[writable] != NULL, "calloc");
-        for (int r = 0; r < crew->p; r++) team->peers[writable][r] = (uintptr_t)crew->ranks[r].team.region;
+        for (int r = 0; r < crew->p; r++)
+            team->peers[writable][r] = (uintptr_t)crew->ranks[r].team.region;
     }
 }
 
-/* One domain or several, of any ranks or of consecutive ones, numbered in the order of their first ranks: the same map on all. */
+/* One domain or several, of any ranks or of consecutive ones, numbered in the order of their first
+ * ranks: the same map on all. */
 static void give_domains(const struct crew *crew, struct team *team) {
     uint64_t random = crew->seed;
-    uint32_t p = (uint32_t)crew->p, domains = 1 + draw_below(&random, 4), consecutive = draw_below(&random, 2), number[4];
+    uint32_t p = (uint32_t)crew->p, domains = 1 + draw_below(&random, 4),
+             consecutive = draw_below(&random, 2), number[4];
     team->figures.domains = 1;
     if (domains == 1 || crew->one_domain) return;
     expect((team->domain_of = malloc(p * sizeof *team->domain_of)) != NULL, "malloc");
@@ -76,7 +81,8 @@ static void build(struct crew *crew, struct segment_name *names) {
     uint64_t random = crew->seed;
     size_t bytes = control_size(crew->p, crew->slot, 0);
     crew->office = crew->wired ? office_open() : NULL;
-    crew->memory = mmap(NULL, bytes + behind, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    crew->memory = mmap(NULL, bytes + behind, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     expect(crew->memory != MAP_FAILED, "mmap"); /* most of it is never touched */
     memset((char *)crew->memory + bytes, 0x5a, behind);
     for (int r = 0; r < crew->p; r++) {
@@ -87,7 +93,8 @@ static void build(struct crew *crew, struct segment_name *names) {
         rank->own = draw(&random);
         rank->team.p = crew->p;
         rank->team.me = r;
-        rank->has_region = crew->reach != REACH_NOTHING && (crew->all_have_regions || draw_below(&random, 8) != 0);
+        rank->has_region =
+            crew->reach != REACH_NOTHING && (crew->all_have_regions || draw_below(&random, 8) != 0);
         team_attach(&rank->team, crew->memory, crew->slot, 0);
         give_domains(crew, &rank->team);
         rank->team.patience.mode = patience_of(crew, &random);
@@ -106,7 +113,8 @@ static void build(struct crew *crew, struct segment_name *names) {
 
 static void tear_down(struct crew *crew, struct segment_name *names) {
     const char *end = (char *)crew->memory + control_size(crew->p, crew->slot, 0);
-    for (int i = 0; i < behind; i++) expect(end[i] == 0x5a, "p=%d: byte %d behind the shared memory was written", crew->p, i);
+    for (int i = 0; i < behind; i++)
+        expect(end[i] == 0x5a, "p=%d: byte %d behind the shared memory was written", crew->p, i);
     for (int r = 0; r < crew->p; r++) {
         struct rank *rank = &crew->ranks[r];
         if (rank->team.plans_free) rank->team.plans_free(&rank->team);
@@ -119,7 +127,8 @@ static void tear_down(struct crew *crew, struct segment_name *names) {
         if (names[r].bytes) close(names[r].fd);
     }
     if (crew->wired) office_close(crew->office);
-    expect(mappings_named("unit-region") == 0, "p=%d: peers' regions are still mapped after team_release", crew->p);
+    expect(mappings_named("unit-region") == 0,
+           "p=%d: peers' regions are still mapped after team_release", crew->p);
     munmap(crew->memory, control_size(crew->p, crew->slot, 0) + behind);
 }
 
@@ -128,12 +137,14 @@ void crew_run(struct crew *crew) {
     build(crew, names);
     crew->start = clock_seconds();
     for (int r = 0; r < crew->p; r++)
-        expect(pthread_create(&crew->ranks[r].thread, NULL, begin, &crew->ranks[r]) == 0, "pthread_create");
+        expect(pthread_create(&crew->ranks[r].thread, NULL, begin, &crew->ranks[r]) == 0,
+               "pthread_create");
     for (int r = 0; r < crew->p; r++) pthread_join(crew->ranks[r].thread, NULL);
     tear_down(crew, names);
 }
 
-int crews_run(const int *sizes, size_t count, int calls, uint64_t *random, void (*prepare)(struct crew *crew, uint64_t *random)) {
+int crews_run(const int *sizes, size_t count, int calls, uint64_t *random,
+              void (*prepare)(struct crew *crew, uint64_t *random)) {
     static struct crew crew;
     int runs = 0;
     for (size_t i = 0; i < count; i++)
@@ -141,7 +152,8 @@ int crews_run(const int *sizes, size_t count, int calls, uint64_t *random, void 
             crew = (struct crew){.p = sizes[i], .reach = reach, .seed = draw(random)};
             crew.spinning = sizes[i] <= processors_here() && sizes[i] <= 4;
             prepare(&crew, random);
-            crew.epoch = draw_below(random, 2) ? UINT32_MAX - draw_below(random, (uint32_t)calls) : 0;
+            crew.epoch =
+                draw_below(random, 2) ? UINT32_MAX - draw_below(random, (uint32_t)calls) : 0;
             crew.all_have_regions = reach != REACH_NOTHING && draw_below(random, 3) != 0;
             crew_run(&crew);
             runs++;
@@ -169,7 +181,8 @@ void dawdle(uint64_t *random) {
     else if (what < 12)
         for (uint32_t i = draw_below(random, 20); i > 0; i--) sched_yield();
     else if (what < 24)
-        for (uint32_t i = draw_below(random, 3000); i > 0; i--) atomic_signal_fence(memory_order_seq_cst);
+        for (uint32_t i = draw_below(random, 3000); i > 0; i--)
+            atomic_signal_fence(memory_order_seq_cst);
 }
 
 bool mapping_of(uintptr_t address, char *line, size_t size) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* domains - which memory domain each rank of a team sits in: on machines that are pretended, the same map on all ranks; and from
- * the processors that real ranks may use, by the functions inside, which are included here. */
+/* domains - which memory domain each rank of a team sits in: on machines that are pretended, the
+ * same map on all ranks; and from the processors that real ranks may use, by the functions inside,
+ * which are included here. */
 #include "crew.h"
 
 void divide_inside(struct team *team, const struct seat *seats);
@@ -17,8 +18,9 @@ void divide_inside(struct team *team, const struct seat *seats);
 struct machine {
     const char *topology, *kind;
     int p;
-    bool reversed, unknown; /* the job's ranks from the last to the first; nobody knows where they are */
-    const char *map;        /* what is expected */
+    /* The job's ranks from the last to the first; nobody knows where they are. */
+    bool reversed, unknown;
+    const char *map; /* what is expected */
 };
 static const struct machine machines[] = {
     {"numa:2 core:3 pu:1", "auto", 6, false, false, "000111"},
@@ -47,19 +49,27 @@ static void divided(struct rank *rank) {
     team->domain_of = NULL;
     team_divide(team, team->me == 0 && !machine->unknown ? seats : NULL);
     for (int r = 0; r < team->p; r++) {
-        uint32_t wanted = (uint32_t)(machine->map[r] - '0'), got = team->domain_of ? team->domain_of[r] : 0;
+        uint32_t wanted = (uint32_t)(machine->map[r] - '0'),
+                 got = team->domain_of ? team->domain_of[r] : 0;
         if (wanted >= domains) domains = wanted + 1;
-        expect(got == wanted, "%s by %s, p=%d: rank %d thinks that rank %d sits in domain %u, not %u", machine->topology,
-               machine->kind, team->p, team->me, r, got, wanted);
+        expect(got == wanted,
+               "%s by %s, p=%d: rank %d thinks that rank %d sits in domain %u, not %u",
+               machine->topology, machine->kind, team->p, team->me, r, got, wanted);
     }
     expect(team->figures.domains == domains && (team->domain_of != NULL) == (domains > 1),
-           "%s: rank %d counts %u domains instead of %u", machine->topology, team->me, team->figures.domains, domains);
+           "%s: rank %d counts %u domains instead of %u", machine->topology, team->me,
+           team->figures.domains, domains);
 }
 
 /* A process asks about its machine once, so each machine needs a process. */
 static void pretend(void *argument) {
     const struct machine *machine = argument;
-    struct crew crew = {.p = machine->p, .slot = 64 * most_ranks, .room = 1 << 16, .body = divided, .argument = machine, .seed = 7};
+    struct crew crew = {.p = machine->p,
+                        .slot = 64 * most_ranks,
+                        .room = 1 << 16,
+                        .body = divided,
+                        .argument = machine,
+                        .seed = 7};
     setenv("MORTAR_TOPOLOGY", machine->topology, 1);
     setenv("MORTAR_DOMAINS", machine->kind, 1);
     if (machine_facts()->processors == 0) _exit(77); /* hwloc is not there */
@@ -82,14 +92,16 @@ static void bound_ranks(void) {
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         struct processors set = set_of(sets[i].first, sets[i].count);
         uint32_t got = domain_of_set(&set, domains, 100);
-        expect(got == sets[i].domain, "processors %u + %u: domain %u", sets[i].first, sets[i].count, got);
+        expect(got == sets[i].domain, "processors %u + %u: domain %u", sets[i].first, sets[i].count,
+               got);
     }
     struct seat seats[3] = {{set_of(0, 70), 0}, {set_of(0, 5), 1}, {set_of(65, 5), 2}};
     expect(roams(seats, 3), "rank 0 may run wherever the others may");
     seats[0].processors = set_of(0, 66);
     expect(!roams(seats, 3), "nobody may run everywhere");
     uint32_t map[6] = {7, 3, 7, 9, 3, 3}, numbers[6], wanted[6] = {0, 1, 0, 2, 1, 1};
-    expect(renumber(6, map, numbers) == 3 && memcmp(numbers, wanted, sizeof wanted) == 0, "domains are numbered as they come");
+    expect(renumber(6, map, numbers) == 3 && memcmp(numbers, wanted, sizeof wanted) == 0,
+           "domains are numbered as they come");
 }
 
 int main(void) {

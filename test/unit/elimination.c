@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* elimination - how `mortar tune` judges, with times that the test makes up: the fastest one wins and the clearly slower ones
- * leave, also when the whole machine is disturbed in between; what is alike is settled for the first one; what cannot be told apart
- * yet stays open; the interval holds the true ratio about as often as it says.
+/* elimination - how `mortar tune` judges, with times that the test makes up: the fastest one wins
+ * and the clearly slower ones leave, also when the whole machine is disturbed in between; what is
+ * alike is settled for the first one; what cannot be told apart yet stays open; the interval holds
+ * the true ratio about as often as it says.
  * elimination [SEED] */
 #include "bench/common/elimination.h"
 #include "unit.h"
@@ -11,7 +12,9 @@
 enum { most = 6 };
 static double times[most][most_rounds];
 
-static double uniform(uint64_t *random) { return (double)draw_below(random, 1u << 30) / (1u << 30); }
+static double uniform(uint64_t *random) {
+    return (double)draw_below(random, 1u << 30) / (1u << 30);
+}
 
 /* Around 1, with a few that are far too long, as on a real machine. */
 static double noise(uint64_t *random, double width) {
@@ -24,8 +27,10 @@ struct outcome {
     bool settled;
 };
 
-/* Runs until it is settled, as settle.c does; `shaken`: each round has a factor of its own, up to 10. */
-static struct outcome race(const double *truth, int count, double width, bool shaken, int rounds, uint64_t *random) {
+/* Runs until it is settled, as settle.c does; `shaken`: each round has a factor of its own, up to
+ * 10. */
+static struct outcome race(const double *truth, int count, double width, bool shaken, int rounds,
+                           uint64_t *random) {
     struct runner runners[most];
     struct outcome outcome = {0};
     for (int r = 0; r < count; r++) runners[r] = (struct runner){.seconds = times[r]};
@@ -51,11 +56,13 @@ static void clear_winner(bool shaken, uint64_t *random) {
     int won = 0, rounds = 0;
     for (int i = 0; i < 200; i++) {
         struct outcome outcome = race(truth, most, 0.2, shaken, most_rounds, random);
-        expect(outcome.settled && outcome.in == 1, "not settled after %d rounds, %d left", outcome.rounds, outcome.in);
+        expect(outcome.settled && outcome.in == 1, "not settled after %d rounds, %d left",
+               outcome.rounds, outcome.in);
         won += outcome.best == 2;
         rounds += outcome.rounds;
     }
-    expect(won >= 190, "the fastest one won %d of 200%s", won, shaken ? ", on a shaken machine" : "");
+    expect(won >= 190, "the fastest one won %d of 200%s", won,
+           shaken ? ", on a shaken machine" : "");
     expect(rounds < 200 * 60, "%d rounds on average to see 20 %%", rounds / 200);
 }
 
@@ -86,11 +93,15 @@ static void no_noise(void) {
         runners[r] = (struct runner){times[r], 6, false};
     }
     runners[2].out = true; /* whoever is out does not come back, were it the fastest */
-    expect(eliminate(runners, 3, &best) && best == 1 && runners[0].out && !runners[1].out, "best %d", best);
+    expect(eliminate(runners, 3, &best) && best == 1 && runners[0].out && !runners[1].out,
+           "best %d", best);
     struct estimate ratio = estimate_ratio(times[0], times[1], 6);
-    expect(ratio.low == 1.5 && ratio.median == 1.5 && ratio.high == 1.5, "%g (%g-%g)", ratio.median, ratio.low, ratio.high);
+    expect(ratio.low == 1.5 && ratio.median == 1.5 && ratio.high == 1.5, "%g (%g-%g)", ratio.median,
+           ratio.low, ratio.high);
     times[0][0] = 7;
-    expect(estimate_ratio(times[0], NULL, 1).median == 7 && estimate_ratio(times[0], NULL, 2).median == 5, "medians");
+    expect(estimate_ratio(times[0], NULL, 1).median == 7 &&
+               estimate_ratio(times[0], NULL, 2).median == 5,
+           "medians");
 }
 
 static void interval(uint64_t *random) {
@@ -103,11 +114,13 @@ static void interval(uint64_t *random) {
             a[k] = 1.3 * shake * (1 + 0.2 * (uniform(random) - 0.5));
         }
         struct estimate ratio = estimate_ratio(a, b, 30);
-        expect(ratio.low <= ratio.median && ratio.median <= ratio.high, "%g (%g-%g)", ratio.median, ratio.low, ratio.high);
+        expect(ratio.low <= ratio.median && ratio.median <= ratio.high, "%g (%g-%g)", ratio.median,
+               ratio.low, ratio.high);
         held += ratio.low <= 1.3 && 1.3 <= ratio.high;
         narrow += ratio.high - ratio.low < 0.15;
     }
-    expect(held >= 345 && narrow > 380, "it held the true ratio %d times out of 400, and was narrow %d times", held, narrow);
+    expect(held >= 345 && narrow > 380,
+           "it held the true ratio %d times out of 400, and was narrow %d times", held, narrow);
 }
 
 int main(int count, char **words) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* file - what a user named is read and written whatever it is, and nobody waits for ever or dies: files, full devices, pipes
- * without a reader or writer, with one that comes late, is slow, leaves or does nothing, and the limit on file size. */
+/* file - what a user named is read and written whatever it is, and nobody waits for ever or dies:
+ * files, full devices, pipes without a reader or writer, with one that comes late, is slow, leaves
+ * or does nothing, and the limit on file size. */
 #define _GNU_SOURCE
 #include "base/base.h"
 
@@ -24,7 +25,8 @@ static void expect_text(const char *where, size_t bytes) {
     size_t count;
     int error = file_read(where, length + 1, &found, &count);
     expect(error == 0, "file_read: %s", file_why(error));
-    expect(count == bytes && memcmp(found, text, bytes) == 0, "%zu bytes instead of %zu, or others", count, bytes);
+    expect(count == bytes && memcmp(found, text, bytes) == 0, "%zu bytes instead of %zu, or others",
+           count, bytes);
     free(found);
 }
 
@@ -33,13 +35,16 @@ static void files(void) {
     size_t count;
     expect(file_write(path, text, length) == 0 && file_write(path, text, 1000) == 0, "a file");
     expect_text(path, 1000);
-    expect(file_read(path, 10, &found, &count) == 0 && count == 10, "%zu bytes instead of 10", count);
+    expect(file_read(path, 10, &found, &count) == 0 && count == 10, "%zu bytes instead of 10",
+           count);
     free(found);
     expect(file_read("/nonexistent", 10, &found, &count) == -ENOENT, "no file");
     expect(file_write("/nonexistent/file", text, 1) == -ENOENT, "no folder");
-    expect(file_read("/", 10, &found, &count) == -EISDIR && file_write("/", text, 1) == -EISDIR, "a folder");
+    expect(file_read("/", 10, &found, &count) == -EISDIR && file_write("/", text, 1) == -EISDIR,
+           "a folder");
     expect(file_write("/dev/null", text, length) == 0, "/dev/null");
-    if (access("/dev/full", W_OK) == 0) expect(file_write("/dev/full", text, 10) == -ENOSPC, "/dev/full");
+    if (access("/dev/full", W_OK) == 0)
+        expect(file_write("/dev/full", text, 10) == -ENOSPC, "/dev/full");
 }
 
 static int blocked(int number) {
@@ -57,7 +62,8 @@ static void limited(void) {
     setrlimit(RLIMIT_FSIZE, &small);
     int error = file_write(path, text, length);
     setrlimit(RLIMIT_FSIZE, &limit);
-    expect(error == -EFBIG && blocked(SIGXFSZ) == 0, "over the limit on file size: %s, %d", file_why(error), blocked(SIGXFSZ));
+    expect(error == -EFBIG && blocked(SIGXFSZ) == 0, "over the limit on file size: %s, %d",
+           file_why(error), blocked(SIGXFSZ));
 }
 
 static void *read_slowly(void *nothing) {
@@ -100,7 +106,8 @@ static void pipes(void) {
     int error;
     while ((error = file_write(fifo, text, length)) == -ENXIO) usleep(1000);
     pthread_join(thread, &count);
-    expect(error == 0 && (uintptr_t)count == length, "a slow reader: %s, %zu bytes", file_why(error), (size_t)(uintptr_t)count);
+    expect(error == 0 && (uintptr_t)count == length, "a slow reader: %s, %zu bytes",
+           file_why(error), (size_t)(uintptr_t)count);
 
     pthread_create(&thread, NULL, write_late, NULL);
     expect_text(fifo, length);
@@ -117,7 +124,8 @@ static void pipes(void) {
     pthread_join(thread, NULL);
     close(ends[0]);
     error = file_put(ends[1], text, 10);
-    expect(error == -EPIPE && blocked(SIGPIPE) == 0, "a reader that has gone: %s, %d", file_why(error), blocked(SIGPIPE));
+    expect(error == -EPIPE && blocked(SIGPIPE) == 0, "a reader that has gone: %s, %d",
+           file_why(error), blocked(SIGPIPE));
     close(ends[1]);
 }
 
@@ -135,7 +143,9 @@ int main(void) {
     pipes();
     unlink(path);
     unlink(fifo);
-    expect(file_print(print, "text", &printed, &bytes) == 0 && bytes == 8 && strcmp(printed, "text 1.5") == 0, "file_print");
+    expect(file_print(print, "text", &printed, &bytes) == 0 && bytes == 8 &&
+               strcmp(printed, "text 1.5") == 0,
+           "file_print");
     free(printed);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hilbert - the generalised curve: the classical one at powers of two, neighbouring cells everywhere else; and its parts: the tile
- * bounds of ramesh2024 Algorithm 1, written down here once more as the paper has them, its figure 5, and the segments. */
+/* hilbert - the generalised curve: the classical one at powers of two, neighbouring cells
+ * everywhere else; and its parts: the tile bounds of ramesh2024 Algorithm 1, written down here once
+ * more as the paper has them, its figure 5, and the segments. */
 #include "order/order.h"
 
 #include "unit.h"
@@ -18,11 +19,16 @@
 static struct cell *curve_of(uint32_t rows, uint32_t columns) {
     struct cell *cells = malloc((size_t)rows * columns * sizeof *cells);
     expect(cells != NULL, "malloc");
-    struct part all = {.bottom = (int32_t)rows, .right = (int32_t)columns, .end = (uint64_t)rows * columns, .next = cells};
+    struct part all = {.bottom = (int32_t)rows,
+                       .right = (int32_t)columns,
+                       .end = (uint64_t)rows * columns,
+                       .next = cells};
     struct vector corner = {0, 0}, right = {1, 0}, down = {0, 1};
-    if (rows > columns) visit((struct piece){corner, down, right, (int32_t)rows, (int32_t)columns}, &all);
+    if (rows > columns)
+        visit((struct piece){corner, down, right, (int32_t)rows, (int32_t)columns}, &all);
     else visit((struct piece){corner, right, down, (int32_t)columns, (int32_t)rows}, &all);
-    expect(all.next == cells + (size_t)rows * columns, "the curve of %u x %u has another number of cells", rows, columns);
+    expect(all.next == cells + (size_t)rows * columns,
+           "the curve of %u x %u has another number of cells", rows, columns);
     return cells;
 }
 
@@ -69,8 +75,8 @@ static void check_classical(int level) {
     draw_curve(&turtle, level, 1);
     for (uint32_t n = 0; n < p * p; n++)
         expect(curve[n].source == reference[n].source && curve[n].dest == reference[n].dest,
-               "p=%u, cell %u of the curve: (%u, %u), classically (%u, %u)", p, n, curve[n].source, curve[n].dest,
-               reference[n].source, reference[n].dest);
+               "p=%u, cell %u of the curve: (%u, %u), classically (%u, %u)", p, n, curve[n].source,
+               curve[n].dest, reference[n].source, reference[n].dest);
     free(curve);
     free(reference);
 }
@@ -79,17 +85,21 @@ static void check_classical(int level) {
 
 static uint32_t distance(uint32_t a, uint32_t b) { return a > b ? a - b : b - a; }
 
-/* A path of unit steps from corner to corner exists unless the longer side is odd and the other even (colour the cells like a
- * chessboard); then one step may be diagonal. */
+/* A path of unit steps from corner to corner exists unless the longer side is odd and the other
+ * even (colour the cells like a chessboard); then one step may be diagonal. */
 static void check_neighbours(uint32_t rows, uint32_t columns) {
     struct cell *curve = curve_of(rows, columns);
-    uint32_t longer = rows > columns ? rows : columns, shorter = rows > columns ? columns : rows, diagonal = 0;
+    uint32_t longer = rows > columns ? rows : columns, shorter = rows > columns ? columns : rows,
+             diagonal = 0;
     for (uint64_t n = 1; n < (uint64_t)rows * columns; n++) {
-        uint32_t x = distance(curve[n].source, curve[n - 1].source), y = distance(curve[n].dest, curve[n - 1].dest);
-        expect(x <= 1 && y <= 1, "%u x %u: a jump of (%u, %u) behind cell %llu", rows, columns, x, y, (unsigned long long)n - 1);
+        uint32_t x = distance(curve[n].source, curve[n - 1].source),
+                 y = distance(curve[n].dest, curve[n - 1].dest);
+        expect(x <= 1 && y <= 1, "%u x %u: a jump of (%u, %u) behind cell %llu", rows, columns, x,
+               y, (unsigned long long)n - 1);
         diagonal += x + y == 2;
     }
-    expect(diagonal <= (longer % 2 == 1 && shorter % 2 == 0), "%u x %u: %u diagonal steps", rows, columns, diagonal);
+    expect(diagonal <= (longer % 2 == 1 && shorter % 2 == 0), "%u x %u: %u diagonal steps", rows,
+           columns, diagonal);
     free(curve);
 }
 
@@ -125,20 +135,24 @@ static struct bounds bounds_of(uint32_t rank, uint32_t n, uint32_t rows) {
     return (struct bounds){top, top + rows, left, left + columns};
 }
 
-/* Every part is what the curve has within its bounds, in the order of the curve; rows 0: the segments. */
+/* Every part is what the curve has within its bounds, in the order of the curve; rows 0: the
+ * segments. */
 static void check_parts(uint32_t p, uint32_t rows, bool paper) {
     struct cell *curve = curve_of(p, p), *cells = malloc(p * sizeof *cells);
     expect(cells != NULL, "malloc");
     for (uint32_t worker = 0; worker < p; worker++) {
-        struct bounds b = paper ? bounds_of_paper(worker, p) : rows ? bounds_of(worker, p, rows) : (struct bounds){0, p, 0, p};
+        struct bounds b = paper  ? bounds_of_paper(worker, p)
+                          : rows ? bounds_of(worker, p, rows)
+                                 : (struct bounds){0, p, 0, p};
         uint32_t k = 0;
         orders[ORDER_hilbert].fill(&(struct matrix){.p = p}, worker, cells);
         for (uint32_t n = rows ? 0 : p * worker; n < p * p && k < p; n++) {
-            if (curve[n].dest < b.top || curve[n].dest >= b.bottom || curve[n].source < b.left || curve[n].source >= b.right)
+            if (curve[n].dest < b.top || curve[n].dest >= b.bottom || curve[n].source < b.left ||
+                curve[n].source >= b.right)
                 continue;
             expect(cells[k].source == curve[n].source && cells[k].dest == curve[n].dest,
-                   "p=%u worker=%u k=%u: (%u, %u), expected (%u, %u)", p, worker, k, cells[k].source, cells[k].dest,
-                   curve[n].source, curve[n].dest);
+                   "p=%u worker=%u k=%u: (%u, %u), expected (%u, %u)", p, worker, k,
+                   cells[k].source, cells[k].dest, curve[n].source, curve[n].dest);
             k++;
         }
         expect(k == p, "p=%u worker=%u: the bounds hold %u cells", p, worker, k);
@@ -147,18 +161,22 @@ static void check_parts(uint32_t p, uint32_t rows, bool paper) {
     free(cells);
 }
 
-/* ramesh2024 figure 5 (a), the numbers of the grid; its caption's ranks 0 to 3 hold the quarters. */
+/* ramesh2024 figure 5 (a), the numbers of the grid; its caption's ranks 0 to 3 hold the
+ * quarters. */
 static void check_figure(void) {
-    static const uint32_t numbers[4][4] = {{1, 2, 15, 16}, {4, 3, 14, 13}, {5, 8, 9, 12}, {6, 7, 10, 11}};
+    static const uint32_t numbers[4][4] = {
+        {1, 2, 15, 16}, {4, 3, 14, 13}, {5, 8, 9, 12}, {6, 7, 10, 11}};
     struct cell *curve = curve_of(4, 4), cells[4];
     for (uint32_t n = 0; n < 16; n++)
-        expect(numbers[curve[n].dest][curve[n].source] == n + 1, "figure 5: cell %u lies at (%u, %u)", n + 1, curve[n].dest,
-               curve[n].source);
-    static const uint32_t lists[4][4] = {{1, 2, 3, 4}, {13, 14, 15, 16}, {5, 6, 7, 8}, {9, 10, 11, 12}};
+        expect(numbers[curve[n].dest][curve[n].source] == n + 1,
+               "figure 5: cell %u lies at (%u, %u)", n + 1, curve[n].dest, curve[n].source);
+    static const uint32_t lists[4][4] = {
+        {1, 2, 3, 4}, {13, 14, 15, 16}, {5, 6, 7, 8}, {9, 10, 11, 12}};
     for (uint32_t worker = 0; worker < 4; worker++) {
         orders[ORDER_hilbert].fill(&(struct matrix){.p = 4}, worker, cells);
         for (uint32_t k = 0; k < 4; k++)
-            expect(numbers[cells[k].dest][cells[k].source] == lists[worker][k], "figure 5: rank %u, step %u", worker, k);
+            expect(numbers[cells[k].dest][cells[k].source] == lists[worker][k],
+                   "figure 5: rank %u, step %u", worker, k);
     }
     free(curve);
 }
@@ -174,8 +192,10 @@ int main(void) {
         for (uint32_t columns = 1; columns <= 40; columns++) check_neighbours(rows, columns);
     check_figure();
     for (uint32_t p = 1; p <= 256; p *= 2) check_parts(p, 1, true);
-    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) check_parts(tiles[i].p, tiles[i].rows, false);
-    printf("the classical curve to p = 256, neighbours to 200 x 200, the paper's tiles to p = 256, %zu others\n",
-           sizeof tiles / sizeof *tiles);
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++)
+        check_parts(tiles[i].p, tiles[i].rows, false);
+    printf(
+        "the classical curve to p = 256, neighbours to 200 x 200, the paper's tiles to p = 256, %zu others\n",
+        sizeof tiles / sizeof *tiles);
     return 0;
 }

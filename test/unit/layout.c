@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* layout - drafts and copies against lists that have the place of every single byte: random types made by the same steps, copied
- * whole and in part from any to any other, in memory that ends where the data end; transpositions of sizes that are no multiple of
- * a tile; and the simplest form of types that every program has. */
+/* layout - drafts and copies against lists that have the place of every single byte: random types
+ * made by the same steps, copied whole and in part from any to any other, in memory that ends where
+ * the data end; transpositions of sizes that are no multiple of a tile; and the simplest form of
+ * types that every program has. */
 #include "copy/grid.h"
 
 #include "unit.h"
@@ -24,17 +25,21 @@ static uint64_t random_state;
 
 static size_t below(size_t bound) { return draw_below(&random_state, (uint32_t)bound); }
 
-static struct type nothing(void) { return (struct type){.place = malloc(most_bytes * sizeof(ptrdiff_t))}; }
+static struct type nothing(void) {
+    return (struct type){.place = malloc(most_bytes * sizeof(ptrdiff_t))};
+}
 
 static void add_run(struct type *type, ptrdiff_t at, size_t bytes) {
     draft_run(&type->draft, at, bytes);
     for (size_t i = 0; i < bytes; i++) type->place[type->size++] = at + (ptrdiff_t)i;
 }
 
-static void add_copies(struct type *type, const struct type *part, ptrdiff_t at, size_t count, ptrdiff_t step) {
+static void add_copies(struct type *type, const struct type *part, ptrdiff_t at, size_t count,
+                       ptrdiff_t step) {
     draft_repeat(&type->draft, &part->draft, at, count, step);
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < part->size; k++) type->place[type->size++] = at + (ptrdiff_t)i * step + part->place[k];
+        for (size_t k = 0; k < part->size; k++)
+            type->place[type->size++] = at + (ptrdiff_t)i * step + part->place[k];
 }
 
 static void drop(struct type *type) {
@@ -69,8 +74,10 @@ static void finish(struct type *type) {
     ptrdiff_t low, high;
     span(type, 1, &low, &high);
     struct layout *layout = type->layout;
-    expect(layout->size == type->size && layout->extent == type->extent, "size %zu, not %zu", layout->size, type->size);
-    expect(layout->low == low && layout->high == high, "bounds %td %td, not %td %td", layout->low, layout->high, low, high);
+    expect(layout->size == type->size && layout->extent == type->extent, "size %zu, not %zu",
+           layout->size, type->size);
+    expect(layout->low == low && layout->high == high, "bounds %td %td, not %td %td", layout->low,
+           layout->high, low, high);
     bool run = (ptrdiff_t)type->size == type->extent;
     for (size_t i = 0; i < type->size; i++) run = run && type->place[i] == (ptrdiff_t)i;
     expect(layout->run == run, "%zu bytes: run is %d", type->size, layout->run);
@@ -80,7 +87,8 @@ static struct type random_type(int depth) {
     static const size_t lengths[] = {1, 2, 3, 4, 4, 8, 8, 8, 12, 16, 16, 24, 40, 48, 64, 100, 300};
     struct type type = nothing();
     if (depth == 0) {
-        add_run(&type, below(4) ? 0 : (ptrdiff_t)below(20) - 10, lengths[below(sizeof lengths / sizeof *lengths)]);
+        add_run(&type, below(4) ? 0 : (ptrdiff_t)below(20) - 10,
+                lengths[below(sizeof lengths / sizeof *lengths)]);
         type.extent = (ptrdiff_t)(type.size + (below(2) ? 0 : below(9)));
         return type;
     }
@@ -106,7 +114,9 @@ static struct type random_type(int depth) {
     drop(&part);
     ptrdiff_t low, high;
     span(&type, 1, &low, &high);
-    type.extent = below(3) ? high - low : below(2) ? high : (ptrdiff_t)type.size + (ptrdiff_t)below(20) - 5;
+    type.extent = below(3)   ? high - low
+                  : below(2) ? high
+                             : (ptrdiff_t)type.size + (ptrdiff_t)below(20) - 5;
     return type;
 }
 
@@ -137,14 +147,17 @@ static void fill(char *memory, size_t bytes) {
 
 static void same(const char *found, const char *wanted, size_t bytes, const char *what) {
     for (size_t i = 0; i < bytes; i++)
-        expect(found[i] == wanted[i], "%s: byte %zu of %zu is %02x, not %02x", what, i, bytes, found[i] & 0xff, wanted[i] & 0xff);
+        expect(found[i] == wanted[i], "%s: byte %zu of %zu is %02x, not %02x", what, i, bytes,
+               found[i] & 0xff, wanted[i] & 0xff);
 }
 
 static int in_pieces; /* copies that took more than one */
 static struct copier random_copier(void) {
-    return (struct copier){.kernel = below(2) ? KERNEL_nt : KERNEL_plain, .plain = below(2) ? 0 : below(5000)};
+    return (struct copier){.kernel = below(2) ? KERNEL_nt : KERNEL_plain,
+                           .plain = below(2) ? 0 : below(5000)};
 }
-static void check_copy(const struct type *to, size_t to_count, const struct type *from, size_t from_count) {
+static void check_copy(const struct type *to, size_t to_count, const struct type *from,
+                       size_t from_count) {
     char *target, *source, *to_base, *from_base;
     size_t to_bytes, from_bytes, bytes = to->size * to_count;
     if (from->size * from_count < bytes) bytes = from->size * from_count;
@@ -154,11 +167,14 @@ static void check_copy(const struct type *to, size_t to_count, const struct type
     fill(source, from_bytes);
     memset(target, 0xa5, to_bytes);
     memset(wanted, 0xa5, to_bytes);
-    for (size_t i = 0; i < bytes; i++) wanted[to_base - target + place_of(to, i)] = from_base[place_of(from, i)];
+    for (size_t i = 0; i < bytes; i++)
+        wanted[to_base - target + place_of(to, i)] = from_base[place_of(from, i)];
     struct copier copier = random_copier();
     size_t piece = below(2) ? SIZE_MAX : 0; /* whole, or in pieces */
-    if (piece) layout_copy(to_base, to->layout, to_count, from_base, from->layout, from_count, &copier);
-    while (layout_copy_piece(to_base, to->layout, to_count, from_base, from->layout, from_count, &copier, piece))
+    if (piece)
+        layout_copy(to_base, to->layout, to_count, from_base, from->layout, from_count, &copier);
+    while (layout_copy_piece(to_base, to->layout, to_count, from_base, from->layout, from_count,
+                             &copier, piece))
         piece++, in_pieces++;
     same(target, wanted, to_bytes, "copy");
     free(wanted);
@@ -196,7 +212,8 @@ static void check_packing(const struct type *type, size_t count, bool unpack) {
 }
 
 static void check_random(void) {
-    struct type to = random_type((int)below(5)), from = below(4) ? random_type((int)below(5)) : nothing();
+    struct type to = random_type((int)below(5)),
+                from = below(4) ? random_type((int)below(5)) : nothing();
     if (from.size == 0) { /* the target's bytes in other places, as in programs: shapes that fit */
         add_copies(&from, &to, (ptrdiff_t)below(50), 1, 0);
         from.extent = to.extent + (ptrdiff_t)below(100);
@@ -215,10 +232,12 @@ static void check_random(void) {
     drop(&from);
 }
 
-/* An array of up to four dimensions with some of its elements, its axes in any order on both sides, any two of them swapped. */
+/* An array of up to four dimensions with some of its elements, its axes in any order on both sides,
+ * any two of them swapped. */
 static struct type array(const size_t *counts, const size_t *order, size_t dims, size_t bytes) {
     ptrdiff_t steps[4], step = (ptrdiff_t)bytes;
-    for (size_t k = dims; k-- > 0;) { /* order[k]: the axis that is k-th from the outside in memory */
+    /* order[k]: the axis that is k-th from the outside in memory. */
+    for (size_t k = dims; k-- > 0;) {
         steps[order[k]] = step;
         step *= (ptrdiff_t)(counts[order[k]] + (below(2) ? 0 : below(5)));
     }
@@ -226,7 +245,8 @@ static struct type array(const size_t *counts, const size_t *order, size_t dims,
     add_run(&type, 0, bytes);
     for (size_t k = dims; k-- > 0;) { /* the signature goes by the axes' numbers */
         struct type more = nothing();
-        add_copies(&more, &type, (ptrdiff_t)below(3) * steps[k], counts[k], below(9) ? steps[k] : -steps[k]);
+        add_copies(&more, &type, (ptrdiff_t)below(3) * steps[k], counts[k],
+                   below(9) ? steps[k] : -steps[k]);
         drop(&type);
         type = more;
     }
@@ -246,7 +266,8 @@ static void shuffled(size_t *order, size_t dims) {
 
 static void check_array(void) {
     static const size_t lengths[] = {1, 2, 4, 8, 8, 12, 16, 16, 20, 24, 32, 48, 64, 72, 1024, 2000};
-    size_t bytes = lengths[below(sizeof lengths / sizeof *lengths)], dims = 1 + below(4), most = most_bytes / bytes;
+    size_t bytes = lengths[below(sizeof lengths / sizeof *lengths)], dims = 1 + below(4),
+           most = most_bytes / bytes;
     size_t counts[4], order[4];
     for (size_t k = 0; k < dims; k++) {
         counts[k] = 1 + below(most < 70 ? most : 70);
@@ -256,7 +277,8 @@ static void check_array(void) {
     struct type to = array(counts, order, dims, bytes);
     if (below(2)) shuffled(order, dims);
     struct type from = array(counts, order, dims, bytes);
-    expect(to.layout->nests == 1 && from.layout->nests == 1, "an array of %u nests", to.layout->nests);
+    expect(to.layout->nests == 1 && from.layout->nests == 1, "an array of %u nests",
+           to.layout->nests);
     check_copy(&to, 1, &from, 1);
     check_packing(&to, 1, true);
     check_packing(&from, 1, false);
@@ -272,9 +294,11 @@ static void simplest(struct type *type, ptrdiff_t extent, const char *text) {
     finish(type);
     for (uint32_t k = 0; k < type->layout->nests && at < 200; k++) {
         const struct nest *nest = &type->layout->nest[k];
-        at += snprintf(found + at, sizeof found - (size_t)at, "%s%td:%zu", k ? " " : "", nest->at, nest->bytes);
+        at += snprintf(found + at, sizeof found - (size_t)at, "%s%td:%zu", k ? " " : "", nest->at,
+                       nest->bytes);
         for (uint32_t l = 0; l < nest->levels; l++)
-            at += snprintf(found + at, sizeof found - (size_t)at, ",%zu*%td", nest->loop[l].count, nest->loop[l].step);
+            at += snprintf(found + at, sizeof found - (size_t)at, ",%zu*%td", nest->loop[l].count,
+                           nest->loop[l].step);
     }
     expect(strcmp(found, text) == 0, "[%s] should be [%s]", found, text);
     drop(type);
@@ -339,11 +363,14 @@ static void check_simplest(void) {
 
 static void check_limits(void) {
     struct draft draft = {0}, part = {0};
-    for (int i = 0; i <= DRAFT_NESTS; i++) draft_run(&draft, (ptrdiff_t)i * i * 8, 1 + (size_t)i % 2);
-    expect(draft.failed && draft_finish(&draft, 1) == NULL, "%u nests are too many", DRAFT_NESTS + 1);
+    for (int i = 0; i <= DRAFT_NESTS; i++)
+        draft_run(&draft, (ptrdiff_t)i * i * 8, 1 + (size_t)i % 2);
+    expect(draft.failed && draft_finish(&draft, 1) == NULL, "%u nests are too many",
+           DRAFT_NESTS + 1);
     draft_run(&part, 0, 8);
     draft_run(&part, 12, 4);
-    draft_repeat(&draft, &part, 0, SIZE_MAX / 32, 16); /* never more than a few nests, but that many turns take for ever */
+    /* Never more than a few nests, but that many turns take for ever. */
+    draft_repeat(&draft, &part, 0, SIZE_MAX / 32, 16);
     expect(draft.failed && draft_finish(&draft, 1) == NULL, "so many turns are too many");
     draft_drop(&part);
     draft_repeat(&draft, &part, 0, SIZE_MAX / 32, 16);
@@ -354,7 +381,8 @@ static void check_limits(void) {
     free(empty);
 }
 
-/* Data onto itself are not even written: peers may be reading them. The layouts are equal, not the same. */
+/* Data onto itself are not even written: peers may be reading them. The layouts are equal, not the
+ * same. */
 static void check_in_place(void) {
     struct type type = run_of(8), copy;
     repeat(&type, 0, 70, 15);
@@ -379,10 +407,11 @@ static void check_hybrid(void) {
     } cases[] = {{2000, 10000, 4000}, {2000, 6000, 0}, {2000, 3000, 0}, {1999, 5997, 0},
                  {500, 1700, 200},    {500, 1200, 0},  {2000, 0, 0}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct box target = {to, cases[k].bytes, 1, {{3, 3000}}}, source = {from, cases[k].bytes, 1, {{3, 2500}}};
+        struct box target = {to, cases[k].bytes, 1, {{3, 3000}}},
+                   source = {from, cases[k].bytes, 1, {{3, 2500}}};
         struct copier copier = {.kernel = KERNEL_nt, .plain = cases[k].plain};
-        expect(box_copy(&target, &source, &copier) && copier.plain == cases[k].left, "%zu bytes of %zu are left, not %zu",
-               copier.plain, cases[k].plain, cases[k].left);
+        expect(box_copy(&target, &source, &copier) && copier.plain == cases[k].left,
+               "%zu bytes of %zu are left, not %zu", copier.plain, cases[k].plain, cases[k].left);
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* learn - the planner that measures, with threads as ranks and times that the test makes up: all ranks run the same plan in every
- * call, the fastest one wins in the end, also when the times change; the regret stays in its budget; the paper's scheme tries each
- * order three times.
+/* learn - the planner that measures, with threads as ranks and times that the test makes up: all
+ * ranks run the same plan in every call, the fastest one wins in the end, also when the times
+ * change; the regret stays in its budget; the paper's scheme tries each order three times.
  * learn [SEED] */
 #include "plan/learn.h"
 #include "plan/plan.h"
@@ -24,32 +24,50 @@ struct world {
     int calls;
     double latest_native; /* from the middle on */
     bool detours;         /* some calls meet buffers out of reach */
-    bool loose;           /* a reduction, in which ranks need not wait for each other, not an alltoall */
-    double second;        /* how many times longer seems what is timed second of two; 0: no longer */
-    const char *beside; /* results depend on brackets: the model's choice delivers every call, and this one is found to be better */
+    /* A reduction, in which ranks need not wait for each other, not an alltoall. */
+    bool loose;
+    /* How many times longer seems what is timed second of two; 0: no longer. */
+    double second;
+    /* Results depend on brackets: the model's choice delivers every call, and this one is found to
+     * be better. */
+    const char *beside;
 };
 
 static const struct world worlds[] = {
-    {"watch", "the model is right", 10e-3, 1e-3, 0, NULL, 0, 0.05, "", 8000, 0, false, false, 0, NULL},
-    {"watch", "native is faster", 1e-3, 2e-3, 0, NULL, 0, 0.05, "native", 1000, 0, false, false, 0, NULL},
-    {"watch", "and soon, where calls are short", 1e-6, 2e-6, 0, NULL, 0, 0.05, "native", 300, 0, false, false, 0, NULL},
-    {"watch", "all the same", 10e-6, 10e-6, 10e-6, NULL, 0, 0.3, NULL, 4000, 0, false, false, 0, NULL},
-    {"watch", "native becomes slower", 1e-3, 2e-3, 0, NULL, 0, 0.05, "", 9000, 40e-3, false, false, 0, NULL},
-    {"watch", "native becomes faster", 10e-3, 2e-3, 0, NULL, 0, 0.05, "native", 12000, 0.4e-3, false, false, 0, NULL},
+    {"watch", "the model is right", 10e-3, 1e-3, 0, NULL, 0, 0.05, "", 8000, 0, false, false, 0,
+     NULL},
+    {"watch", "native is faster", 1e-3, 2e-3, 0, NULL, 0, 0.05, "native", 1000, 0, false, false, 0,
+     NULL},
+    {"watch", "and soon, where calls are short", 1e-6, 2e-6, 0, NULL, 0, 0.05, "native", 300, 0,
+     false, false, 0, NULL},
+    {"watch", "all the same", 10e-6, 10e-6, 10e-6, NULL, 0, 0.3, NULL, 4000, 0, false, false, 0,
+     NULL},
+    {"watch", "native becomes slower", 1e-3, 2e-3, 0, NULL, 0, 0.05, "", 9000, 40e-3, false, false,
+     0, NULL},
+    {"watch", "native becomes faster", 10e-3, 2e-3, 0, NULL, 0, 0.05, "native", 12000, 0.4e-3,
+     false, false, 0, NULL},
     {"watch", "long calls", 0.2, 0.1, 0, NULL, 0, 0.05, "", 1200, 0, false, false, 0, NULL},
-    {"watch", "buffers out of reach", 10e-6, 20e-6, 20e-6, NULL, 0, 0.05, NULL, 4000, 0, true, false, 0, NULL},
-    {"watch", "the second one pays", 1e-3, 1.15e-3, 0, NULL, 0, 0.02, "native", 3000, 0, false, false, 1.4, NULL},
-    {"watch", "ranks come late", 5e-3, 4e-3, 4e-3, "arrival", 1e-3, 0.2, "arrival", 300, 0, false, true, 0, NULL},
-    {"watch", "ranks come in time", 10e-3, 4e-3, 4e-3, "arrival", 5e-3, 0.2, "", 3000, 0, false, true, 0, NULL},
-    {"watch", "sums, native is faster", 1e-3, 2e-3, 0, NULL, 0, 0.05, "", 8000, 0, false, false, 0, "native"},
+    {"watch", "buffers out of reach", 10e-6, 20e-6, 20e-6, NULL, 0, 0.05, NULL, 4000, 0, true,
+     false, 0, NULL},
+    {"watch", "the second one pays", 1e-3, 1.15e-3, 0, NULL, 0, 0.02, "native", 3000, 0, false,
+     false, 1.4, NULL},
+    {"watch", "ranks come late", 5e-3, 4e-3, 4e-3, "arrival", 1e-3, 0.2, "arrival", 300, 0, false,
+     true, 0, NULL},
+    {"watch", "ranks come in time", 10e-3, 4e-3, 4e-3, "arrival", 5e-3, 0.2, "", 3000, 0, false,
+     true, 0, NULL},
+    {"watch", "sums, native is faster", 1e-3, 2e-3, 0, NULL, 0, 0.05, "", 8000, 0, false, false, 0,
+     "native"},
     {"watch", "sums, it is not", 3e-3, 2e-3, 0, NULL, 0, 0.05, "", 8000, 0, false, false, 0, ""},
-    {"watch", "sums, ranks come late", 5e-3, 4e-3, 4e-3, "arrival", 1e-3, 0.2, "", 8000, 0, false, true, 0, "arrival"},
-    {"online", "sums, when asked for", 1e-3, 2e-3, 2.5e-3, NULL, 0, 0.05, "native", 3000, 0, false, false, 0, NULL},
-    {"online", "one order is best", 2e-3, 2e-3, 2.5e-3, "pull(morton, plain)", 1e-3, 0.05, "pull(morton, plain)", 9000, 0, false,
+    {"watch", "sums, ranks come late", 5e-3, 4e-3, 4e-3, "arrival", 1e-3, 0.2, "", 8000, 0, false,
+     true, 0, "arrival"},
+    {"online", "sums, when asked for", 1e-3, 2e-3, 2.5e-3, NULL, 0, 0.05, "native", 3000, 0, false,
      false, 0, NULL},
-    {"online", "native is best", 0.5e-3, 2e-3, 2.5e-3, NULL, 0, 0.05, "native", 3000, 0, false, false, 0, NULL},
-    {"paper", "each order thrice", 1, 20e-6, 25e-6, "pull(columns, plain)", 10e-6, 0.01, "pull(columns, plain)", 100, 0, false,
+    {"online", "one order is best", 2e-3, 2e-3, 2.5e-3, "pull(morton, plain)", 1e-3, 0.05,
+     "pull(morton, plain)", 9000, 0, false, false, 0, NULL},
+    {"online", "native is best", 0.5e-3, 2e-3, 2.5e-3, NULL, 0, 0.05, "native", 3000, 0, false,
      false, 0, NULL},
+    {"paper", "each order thrice", 1, 20e-6, 25e-6, "pull(columns, plain)", 10e-6, 0.01,
+     "pull(columns, plain)", 100, 0, false, false, 0, NULL},
 };
 
 static void add(const struct reduction *reduction, const char *in, char *inout, size_t count) {
@@ -61,34 +79,42 @@ static char first_choice[64];
 
 static double seconds_of(const struct world *world, const struct plan *plan, int number) {
     if (!plan->algorithm->code->run)
-        return world->latest_native > 0 && number > world->calls / 3 ? world->latest_native : world->native;
+        return world->latest_native > 0 && number > world->calls / 3 ? world->latest_native
+                                                                     : world->native;
     if (world->best && strcmp(plan->text, world->best) == 0) return world->best_seconds;
     return strcmp(plan->text, first_choice) == 0 ? world->choice : world->others;
 }
 
-static void one_call(struct rank *rank, const struct world *world, struct plan *plan, const struct shape *shape, bool reach) {
+static void one_call(struct rank *rank, const struct world *world, struct plan *plan,
+                     const struct shape *shape, bool reach) {
     if (!plan->algorithm->code->run) return;
-    struct call call = {.shape = *shape, .send = rank->block, .recv = rank->block + rank->crew->room / 4};
-    struct reduction reduction = {.combine = add, .bytes = 8, .count = 8}; /* times are made up, so are lengths */
+    struct call call = {
+        .shape = *shape, .send = rank->block, .recv = rank->block + rank->crew->room / 4};
+    /* Times are made up, so are lengths. */
+    struct reduction reduction = {.combine = add, .bytes = 8, .count = 8};
     if (among(shape->collective, REDUCTIONS)) call.reduction = &reduction;
     size_t region = rank->team.region_bytes;
     if (!reach) rank->team.region_bytes = 0;
     enum outcome outcome = plan->algorithm->code->run(&rank->team, &call, &plan->arguments);
     rank->team.region_bytes = region;
-    expect(outcome == DONE || outcome == STAGED, "%s: %s: outcome %d", world->name, plan->text, (int)outcome);
+    expect(outcome == DONE || outcome == STAGED, "%s: %s: outcome %d", world->name, plan->text,
+           (int)outcome);
     if (outcome != DONE) plan_detour(&rank->team, shape);
 }
 
 static const char *found_better;
-static void look_for_better(const struct team *team, const struct plan *plan, const struct evidence *evidence) {
+static void look_for_better(const struct team *team, const struct plan *plan,
+                            const struct evidence *evidence) {
     (void)team, (void)plan;
-    if (evidence && *evidence->better) found_better = evidence->better[0] == 'n' ? "native" : "arrival";
+    if (evidence && *evidence->better)
+        found_better = evidence->better[0] == 'n' ? "native" : "arrival";
 }
 
 static void play(struct rank *rank) {
     const struct world *world = rank->crew->argument;
     struct team *team = &rank->team;
-    struct shape shape = {.collective = COLL_alltoall, .bytes = bytes}, other = {.collective = COLL_allgather, .bytes = 3 * bytes};
+    struct shape shape = {.collective = COLL_alltoall, .bytes = bytes},
+                 other = {.collective = COLL_allgather, .bytes = 3 * bytes};
     if (world->loose) shape = (struct shape){.collective = COLL_reduce, .bytes = 512 << 10};
     shape.rounds = world->beside || strncmp(world->name, "sums", 4) == 0;
     if (shape.rounds && !world->loose) shape.collective = COLL_allreduce;
@@ -98,20 +124,21 @@ static void play(struct rank *rank) {
     int usual_calls = 0, stretches = 0;
     for (int number = 0; number < world->calls; number++) {
         bool reach = !world->detours || number / 1000 % 2;
-        if (world->detours && number % 3 == 0) one_call(rank, world, plan_for(team, &other), &other, true);
+        if (world->detours && number % 3 == 0)
+            one_call(rank, world, plan_for(team, &other), &other, true);
         struct plan *plan = plan_for(team, &shape);
         if (number == 0 && team->me == 0) memcpy(first_choice, plan->text, sizeof first_choice);
         heard[team->me] = plan->text;
         if (number < 500 || number % 32 == 0) {
             sync_all(team, 0);
             for (int r = 0; r < team->p; r++)
-                expect(strcmp(heard[r], plan->text) == 0, "%s, call %d: rank %d has %s, rank %d %s", world->name, number, r,
-                       heard[r], team->me, plan->text);
+                expect(strcmp(heard[r], plan->text) == 0, "%s, call %d: rank %d has %s, rank %d %s",
+                       world->name, number, r, heard[r], team->me, plan->text);
             sync_all(team, 0);
         }
         plan->tally.calls++;
-        expect(!world->beside || strcmp(plan->text, first_choice) == 0, "%s, call %d: %s delivers", world->name, number,
-               plan->text);
+        expect(!world->beside || strcmp(plan->text, first_choice) == 0, "%s, call %d: %s delivers",
+               world->name, number, plan->text);
         if (plan->beside) {
             double took = seconds_of(world, plan->beside, number);
             plan->beside->timed_seconds = took;
@@ -120,10 +147,12 @@ static void play(struct rank *rank) {
             plan->beside = NULL;
         }
         one_call(rank, world, plan, &shape, reach);
-        double noise = 1 + world->noise * ((double)draw_below(&rank->own, 2001) / 1000 - 1), took = seconds_of(world, plan, number);
+        double noise = 1 + world->noise * ((double)draw_below(&rank->own, 2001) / 1000 - 1),
+               took = seconds_of(world, plan, number);
         if (plan->timed) {
             stretches += strcmp(timed, plan->text) != 0;
-            plan->timed_seconds = took * noise * (world->second > 0 && stretches % 2 == 0 ? world->second : 1);
+            plan->timed_seconds =
+                took * noise * (world->second > 0 && stretches % 2 == 0 ? world->second : 1);
         }
         timed = plan->timed ? plan->text : "";
         double least = world->choice < world->native ? world->choice : world->native;
@@ -137,23 +166,32 @@ static void play(struct rank *rank) {
     }
     if (team->me != 0) return;
     const char *winner = world->winner && !*world->winner ? first_choice : world->winner;
-    if (winner) expect(strcmp(usual, winner) == 0, "%s: in the end %s runs, not %s", world->name, usual, winner);
-    bool steady = strcmp(world->mode, "watch") == 0 && world->latest_native <= 0 && winner && strcmp(winner, "native") != 0;
+    if (winner)
+        expect(strcmp(usual, winner) == 0, "%s: in the end %s runs, not %s", world->name, usual,
+               winner);
+    bool steady = strcmp(world->mode, "watch") == 0 && world->latest_native <= 0 && winner &&
+                  strcmp(winner, "native") != 0;
     found_better = "";
     plan_visit(team, look_for_better);
-    expect(!world->beside || strcmp(found_better, world->beside) == 0, "%s: found \"%s\" to be better", world->name, found_better);
+    expect(!world->beside || strcmp(found_better, world->beside) == 0,
+           "%s: found \"%s\" to be better", world->name, found_better);
     expect(!steady || native_calls >= 1, "%s: native was never tried", world->name);
-    double budget = 0.011 * total + 2e-3 + world->native; /* the learner knows its costs as far as noise allows */
+    /* The learner knows its costs as far as noise allows. */
+    double budget = 0.011 * total + 2e-3 + world->native;
     expect(!steady || regret <= budget, "%s: trials cost %g s of %g s", world->name, regret, total);
-    printf("%-24s %6d calls, %4.0f native, regret %5.2f %%, in the end %s\n", world->name, world->calls, native_calls,
-           100 * regret / total, usual);
+    printf("%-24s %6d calls, %4.0f native, regret %5.2f %%, in the end %s\n", world->name,
+           world->calls, native_calls, 100 * regret / total, usual);
 }
 
 static void in_world(uint64_t *random, const struct world *world) {
     static struct crew crew;
     setenv("MORTAR_TUNE", world->mode, 1);
-    crew = (struct crew){.p = 2 + (int)draw_below(random, 3), .reach = REACH_MAPPED, .slot = 64 * 16, .seed = draw(random)};
-    crew.body = play, crew.argument = world, crew.all_have_regions = crew.one_domain = true, crew.room = 1 << 16;
+    crew = (struct crew){.p = 2 + (int)draw_below(random, 3),
+                         .reach = REACH_MAPPED,
+                         .slot = 64 * 16,
+                         .seed = draw(random)};
+    crew.body = play, crew.argument = world, crew.all_have_regions = crew.one_domain = true,
+    crew.room = 1 << 16;
     crew_run(&crew);
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mailbox - rooted and neighbourhood collectives without a barrier, with threads as ranks: random graphs with neighbours that are
- * named twice, ranks that are their own or that have none; layouts with gaps, tables and buffers in reach or not, offers of all
- * kinds, many parts in tiny boxes, late ranks and such that cannot take part, numbers beyond 32 bits, barriers in between. The
- * whole memory around each receive buffer is compared; after a call a rank writes over its buffers at once.
+/* mailbox - rooted and neighbourhood collectives without a barrier, with threads as ranks: random
+ * graphs with neighbours that are named twice, ranks that are their own or that have none; layouts
+ * with gaps, tables and buffers in reach or not, offers of all kinds, many parts in tiny boxes,
+ * late ranks and such that cannot take part, numbers beyond 32 bits, barriers in between. The whole
+ * memory around each receive buffer is compared; after a call a rank writes over its buffers at
+ * once.
  * mailbox [SEED [CALLS]]: calls per team, at most. */
 #define _GNU_SOURCE
 #include "sides.h"
@@ -28,22 +30,29 @@ struct known {
     int outs[most_ranks], ins[most_ranks];
 };
 
-static bool is_neighbor(enum collective c) { return c >= COLL_neighbor_alltoall && c <= COLL_neighbor_allgatherv; }
+static bool is_neighbor(enum collective c) {
+    return c >= COLL_neighbor_alltoall && c <= COLL_neighbor_allgatherv;
+}
 static bool is_gather(enum collective c) { return c == COLL_gather || c == COLL_gatherv; }
 static bool is_scatter(enum collective c) { return c == COLL_scatter || c == COLL_scatterv; }
-static bool gathers_all(enum collective c) { return c == COLL_neighbor_allgather || c == COLL_neighbor_allgatherv; }
+static bool gathers_all(enum collective c) {
+    return c == COLL_neighbor_allgather || c == COLL_neighbor_allgatherv;
+}
 
-static void add_edge(struct known *call, uint32_t source, uint32_t dest, uint32_t out, uint32_t in) {
+static void add_edge(struct known *call, uint32_t source, uint32_t dest, uint32_t out,
+                     uint32_t in) {
     call->edge[call->edges++] = (struct edge){source, dest, out, in};
 }
 
 static void draw_graph(struct rank *rank, struct known *call) {
     uint64_t *common = &rank->common;
-    uint32_t p = (uint32_t)rank->team.p, edges = draw_below(common, draw_below(common, 8) == 0 ? most_edges : 4 * p);
+    uint32_t p = (uint32_t)rank->team.p,
+             edges = draw_below(common, draw_below(common, 8) == 0 ? most_edges : 4 * p);
     if (edges > most_edges) edges = most_edges;
     for (uint32_t e = 0; e < edges; e++) {
         uint32_t source = draw_below(common, p), dest = draw_below(common, p);
-        if (draw_below(common, 8) == 0) call->outs[source] += !gathers_all(call->collective); /* blocks of nobody */
+        /* Blocks of nobody. */
+        if (draw_below(common, 8) == 0) call->outs[source] += !gathers_all(call->collective);
         if (draw_below(common, 8) == 0) call->ins[dest]++;
         uint32_t out = gathers_all(call->collective) ? 0 : (uint32_t)call->outs[source]++;
         add_edge(call, source, dest, out, (uint32_t)call->ins[dest]++);
@@ -52,18 +61,23 @@ static void draw_graph(struct rank *rank, struct known *call) {
 
 /* Every block from one rank to another: its bytes and contents. */
 static void draw_blocks(struct rank *rank, struct known *call) {
-    uint64_t *common = &rank->common, source_bytes[most_ranks], source_key[most_ranks], number = draw(common);
+    uint64_t *common = &rank->common, source_bytes[most_ranks], source_key[most_ranks],
+             number = draw(common);
     enum collective c = call->collective;
-    bool equal =
-        c == COLL_bcast || c == COLL_gather || c == COLL_scatter || c == COLL_neighbor_alltoall || c == COLL_neighbor_allgather;
-    size_t all = draw_bytes(common, draw_below(common, 32) == 0 ? rank->crew->room / 16 : rank->crew->room / 128);
+    bool equal = c == COLL_bcast || c == COLL_gather || c == COLL_scatter ||
+                 c == COLL_neighbor_alltoall || c == COLL_neighbor_allgather;
+    size_t all = draw_bytes(common, draw_below(common, 32) == 0 ? rank->crew->room / 16
+                                                                : rank->crew->room / 128);
     size_t each = call->edges > 0 ? all / (c == COLL_bcast ? 1 : (size_t)call->edges) / piece : 0;
-    for (int r = 0; r < most_ranks; r++) source_bytes[r] = equal ? each : draw_below(common, (uint32_t)each + 1);
+    for (int r = 0; r < most_ranks; r++)
+        source_bytes[r] = equal ? each : draw_below(common, (uint32_t)each + 1);
     for (int r = 0; r < most_ranks; r++) source_key[r] = draw(&number) | 1;
     for (int e = 0; e < call->edges; e++) {
         bool same = equal || gathers_all(c);
-        call->bytes[e] = piece * (same ? source_bytes[call->edge[e].source] : draw_below(common, (uint32_t)each + 1));
-        call->key[e] = c == COLL_bcast || gathers_all(c) ? source_key[call->edge[e].source] : draw(&number) | 1;
+        call->bytes[e] = piece * (same ? source_bytes[call->edge[e].source]
+                                       : draw_below(common, (uint32_t)each + 1));
+        call->key[e] = c == COLL_bcast || gathers_all(c) ? source_key[call->edge[e].source]
+                                                         : draw(&number) | 1;
     }
 }
 
@@ -80,7 +94,8 @@ static struct known draw_call(struct rank *rank) {
                                            COLL_neighbor_allgatherv};
     uint64_t *common = &rank->common;
     uint32_t p = (uint32_t)rank->team.p;
-    struct known call = {.collective = some[draw_below(common, sizeof some / sizeof *some)], .absent = -1};
+    struct known call = {.collective = some[draw_below(common, sizeof some / sizeof *some)],
+                         .absent = -1};
     call.root = (int)draw_below(common, p);
     call.in_place = draw_below(common, 3) == 0;
     if (draw_below(common, 16) == 0) call.absent = (int)draw_below(common, p);
@@ -108,11 +123,14 @@ struct mine {
 static void collect(const struct rank *rank, const struct known *call, struct mine *mine) {
     uint32_t me = (uint32_t)rank->team.me;
     struct neighbours *n = &mine->neighbours;
-    *n = (struct neighbours){.outs = call->outs[me], .ins = call->ins[me], .to = mine->to, .from = mine->from};
+    *n = (struct neighbours){
+        .outs = call->outs[me], .ins = call->ins[me], .to = mine->to, .from = mine->from};
     memset(&mine->send, 0, sizeof mine->send);
     memset(&mine->recv, 0, sizeof mine->recv);
-    bool equal = call->collective == COLL_neighbor_alltoall || call->collective == COLL_neighbor_allgather;
-    for (int b = 0; b < most_blocks && equal && call->edges > 0; b++) mine->send.bytes[b] = mine->recv.bytes[b] = call->bytes[0];
+    bool equal =
+        call->collective == COLL_neighbor_alltoall || call->collective == COLL_neighbor_allgather;
+    for (int b = 0; b < most_blocks && equal && call->edges > 0; b++)
+        mine->send.bytes[b] = mine->recv.bytes[b] = call->bytes[0];
     for (int e = 0; e < call->edges; e++) {
         const struct edge *edge = &call->edge[e];
         if (edge->source == me) {
@@ -123,7 +141,8 @@ static void collect(const struct rank *rank, const struct known *call, struct mi
         if (edge->dest == me) {
             mine->from[n->from_count++] = *edge;
             mine->recv.bytes[edge->in] = call->bytes[e];
-            mine->recv.key[edge->in] = (int)edge->source == call->absent && call->absent != (int)me ? 0 : call->key[e];
+            mine->recv.key[edge->in] =
+                (int)edge->source == call->absent && call->absent != (int)me ? 0 : call->key[e];
         }
     }
 }
@@ -132,7 +151,8 @@ static void place(struct rank *rank, const struct known *call, struct mine *mine
     enum collective c = call->collective;
     int p = rank->team.p, me = rank->team.me, sends = 1, recvs = 1;
     enum side_kind send = EQUAL, recv = EQUAL;
-    bool root = me == call->root, varies = c != COLL_neighbor_alltoall && c != COLL_neighbor_allgather;
+    bool root = me == call->root,
+         varies = c != COLL_neighbor_alltoall && c != COLL_neighbor_allgather;
     enum side_kind kind = c == COLL_neighbor_alltoallw ? TYPES : VARIES;
     if (is_neighbor(c)) {
         recvs = mine->neighbours.ins;
@@ -187,15 +207,19 @@ static void one_call(struct rank *rank, uint32_t number, struct mine *mine) {
     const struct waits *waits = &rank->team.waits;
     if (draw_below(&rank->own, 2)) waits_begin(&rank->team, clock_seconds());
     enum outcome outcome = algorithm->code->run(&rank->team, &call, &arguments);
-    expect(!waits->on || waits->late_seconds <= waits->seconds + 1e-9, "rank %d waited %g s for late ranks, of %g", rank->team.me,
-           waits->late_seconds, waits->seconds);
+    expect(!waits->on || waits->late_seconds <= waits->seconds + 1e-9,
+           "rank %d waited %g s for late ranks, of %g", rank->team.me, waits->late_seconds,
+           waits->seconds);
     waits_end(&rank->team);
-    expect(outcome == DONE, "p=%d rank %d call %u: outcome %d", rank->team.p, rank->team.me, number, (int)outcome);
+    expect(outcome == DONE, "p=%d rank %d call %u: outcome %d", rank->team.p, rank->team.me, number,
+           (int)outcome);
     for (size_t i = 0; i < mine->recv.span; i++)
-        expect(mine->recv.memory[i] == mine->image[i],
-               "p=%d rank %d call %u: %s%s, root %d, absent %d: byte %zu of %zu is %02x instead of %02x", rank->team.p,
-               rank->team.me, number, collective_names[known.collective], known.in_place ? " in place" : "", known.root,
-               known.absent, i, mine->recv.span, (uint8_t)mine->recv.memory[i], (uint8_t)mine->image[i]);
+        expect(
+            mine->recv.memory[i] == mine->image[i],
+            "p=%d rank %d call %u: %s%s, root %d, absent %d: byte %zu of %zu is %02x instead of %02x",
+            rank->team.p, rank->team.me, number, collective_names[known.collective],
+            known.in_place ? " in place" : "", known.root, known.absent, i, mine->recv.span,
+            (uint8_t)mine->recv.memory[i], (uint8_t)mine->image[i]);
     memset(mine->send.memory, 0x44, mine->send.span);
     memset(mine->recv.memory, 0x33, mine->recv.span);
 }
@@ -205,7 +229,8 @@ static void body(struct rank *rank) {
     struct mine *mine = malloc(sizeof *mine);
     expect(mine != NULL, "malloc");
     rank->team.figures.sync_seconds = waits[draw_below(&rank->common, 3)];
-    rank->team.ops = draw_below(&rank->common, 2) ? UINT32_MAX - draw_below(&rank->common, (uint32_t)calls) : 0;
+    rank->team.ops =
+        draw_below(&rank->common, 2) ? UINT32_MAX - draw_below(&rank->common, (uint32_t)calls) : 0;
     expect(algorithms[ALGORITHM_mailbox].code->prepare(&rank->team, NULL) == 0, "prepare");
     for (uint32_t number = 0; number < (uint32_t)calls; number++) {
         one_call(rank, number, mine);
@@ -217,7 +242,8 @@ static void body(struct rank *rank) {
 
 /* ---- how far a rank may be ahead ---- */
 
-/* The sender of BOXES short calls returns from all of them before a receiver has begun; else this never ends. */
+/* The sender of BOXES short calls returns from all of them before a receiver has begun; else this
+ * never ends. */
 static void run_ahead(struct rank *rank) {
     struct team *team = &rank->team;
     const struct algorithm_code *code = algorithms[ALGORITHM_mailbox].code;
@@ -230,16 +256,21 @@ static void run_ahead(struct rank *rank) {
             if (!sender) sync_all(team, 0);
             for (uint64_t k = 0; k < BOXES; k++) {
                 value = sender ? k * 100 + (uint64_t)team->me : 0;
-                struct blocks one = {.base = (char *)&value, .count = 1, .layout = &layout_bytes, .each = sizeof value};
+                struct blocks one = {.base = (char *)&value,
+                                     .count = 1,
+                                     .layout = &layout_bytes,
+                                     .each = sizeof value};
                 struct blocks none = {.layout = &layout_bytes}, many = one;
                 many.base = (char *)all;
                 many.count = team->p;
-                struct call call = {.shape = {.collective = gather ? COLL_gather : COLL_bcast, .bytes = sizeof value}};
+                struct call call = {.shape = {.collective = gather ? COLL_gather : COLL_bcast,
+                                              .bytes = sizeof value}};
                 call.sends = sender || gather ? &one : &none;
                 call.recvs = gather ? team->me == 0 ? &many : &none : sender ? &none : &one;
                 if (gather && !sender) value = k * 100;
                 code->run(team, &call, &arguments);
-                for (int r = 0; gather && !sender && r < team->p; r++) expect(all[r] == k * 100 + (uint64_t)r, "gather ahead");
+                for (int r = 0; gather && !sender && r < team->p; r++)
+                    expect(all[r] == k * 100 + (uint64_t)r, "gather ahead");
                 expect(gather || value == k * 100, "bcast ahead");
                 value = 99;
             }
@@ -250,7 +281,8 @@ static void run_ahead(struct rank *rank) {
 
 /* ---- a late source must not hold up the others ---- */
 
-/* Ranks 0 and 2 send to rank 1, rank 2 straight; rank 0 not before rank 2 has returned: else this never ends. */
+/* Ranks 0 and 2 send to rank 1, rank 2 straight; rank 0 not before rank 2 has returned: else this
+ * never ends. */
 static void late_source(struct rank *rank) {
     static _Atomic int returned;
     static const size_t bytes = 64 << 10;
@@ -262,10 +294,16 @@ static void late_source(struct rank *rank) {
     for (int round = 1; round <= 4; round++) {
         uint32_t first = round % 2 ? 0 : 2, me = (uint32_t)team->me;
         struct edge to = {.source = me, .dest = 1, .in = me == first ? 0 : 1};
-        struct edge from[] = {{.source = first, .dest = 1}, {.source = 2 - first, .dest = 1, .in = 1}};
-        struct neighbours neighbours = {.outs = me != 1, .to_count = me != 1, .to = &to, .from = from};
+        struct edge from[] = {{.source = first, .dest = 1},
+                              {.source = 2 - first, .dest = 1, .in = 1}};
+        struct neighbours neighbours = {
+            .outs = me != 1, .to_count = me != 1, .to = &to, .from = from};
         if (me == 1) neighbours.ins = neighbours.from_count = 2;
-        struct blocks sends = {.base = rank->block, .count = me != 1, .layout = &layout_bytes, .each = bytes}, recvs = sends;
+        struct blocks sends = {.base = rank->block,
+                               .count = me != 1,
+                               .layout = &layout_bytes,
+                               .each = bytes},
+                      recvs = sends;
         recvs.count = neighbours.ins;
         struct call call = {.shape = {.collective = COLL_neighbor_alltoall, .bytes = bytes},
                             .sends = &sends,
@@ -277,8 +315,8 @@ static void late_source(struct rank *rank) {
         code->run(team, &call, &arguments);
         if (me == 2) atomic_store(&returned, round);
         for (size_t i = 0; me == 1 && i < 2 * bytes; i++)
-            expect(rank->block[i] == (int)(i < bytes ? first : 2 - first) + round, "round %d: byte %zu is %d", round, i,
-                   rank->block[i]);
+            expect(rank->block[i] == (int)(i < bytes ? first : 2 - first) + round,
+                   "round %d: byte %zu is %d", round, i, rank->block[i]);
     }
 }
 
@@ -297,7 +335,8 @@ int main(int count, char **words) {
                                  .all_have_regions = draw_below(&random, 2),
                                  .room = sizes[i] <= 4 ? 4 << 20 : 1 << 20,
                                  .body = body};
-            crew.slot = 64 * (size_t)sizes[i] * (draw_below(&random, 2) ? 1 : 1 + draw_below(&random, 4000));
+            crew.slot = 64 * (size_t)sizes[i] *
+                        (draw_below(&random, 2) ? 1 : 1 + draw_below(&random, 4000));
             crew_run(&crew);
             crew.body = run_ahead;
             if (sizes[i] > 1) crew_run(&crew);

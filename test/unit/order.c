@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order - every row of orders[]: the parts of all workers visit each cell exactly once and keep what the row promises, in all kinds
- * of domains; numa's steps; the Morton order against two references of its own (li2018 sections 2.1-2.2), and its two ways to
- * extract bits against each other. Hilbert's curve is in hilbert.c. */
+/* order - every row of orders[]: the parts of all workers visit each cell exactly once and keep
+ * what the row promises, in all kinds of domains; numa's steps; the Morton order against two
+ * references of its own (li2018 sections 2.1-2.2), and its two ways to extract bits against each
+ * other. Hilbert's curve is in hilbert.c. */
 #include "order/order.h"
 
 #include "unit.h"
@@ -30,7 +31,8 @@ struct trial {
     const char *map;
 };
 
-static void check_part(const struct trial *t, uint32_t worker, const struct cell *cells, char *visited) {
+static void check_part(const struct trial *t, uint32_t worker, const struct cell *cells,
+                       char *visited) {
     const struct order *order = t->order;
     const uint32_t *domain_of = t->matrix.domain_of;
     uint32_t p = t->matrix.p, rows = rows_of(&t->matrix);
@@ -42,13 +44,16 @@ static void check_part(const struct trial *t, uint32_t worker, const struct cell
         if (!there) wrong = "does not exist";
         else if (*place) wrong = "for the second time";
         else if (order->own_dest && cell.dest != worker) wrong = "is not in its own receive buffer";
-        else if (order->nests && domain_of && domain_of[cell.dest] != domain_of[worker]) wrong = "is in another domain";
-        expect(!wrong, "%s(%s) p=%u rows=%u domains %s, worker=%u k=%u: cell (%u, %u) %s", order->name,
-               t->matrix.inner ? t->matrix.inner->name : "", p, rows, t->map, worker, k, cell.source, cell.dest, wrong);
+        else if (order->nests && domain_of && domain_of[cell.dest] != domain_of[worker])
+            wrong = "is in another domain";
+        expect(!wrong, "%s(%s) p=%u rows=%u domains %s, worker=%u k=%u: cell (%u, %u) %s",
+               order->name, t->matrix.inner ? t->matrix.inner->name : "", p, rows, t->map, worker,
+               k, cell.source, cell.dest, wrong);
         *place = 1; /* rows * p different cells: each exactly once */
     }
     for (uint32_t k = p; k < p + guard; k++)
-        expect(cells[k].source == 0xeeeeeeee && cells[k].dest == 0xeeeeeeee, "%s p=%u: more than p cells", order->name, p);
+        expect(cells[k].source == 0xeeeeeeee && cells[k].dest == 0xeeeeeeee,
+               "%s p=%u: more than p cells", order->name, p);
 }
 
 static void check_order(struct trial t) {
@@ -67,7 +72,8 @@ static void check_order(struct trial t) {
 
 /* ---- who sits in which domain ---- */
 
-static const char *const maps[] = {"one",     "three alike", "growing", "interleaved", "drawn", "a rank alone, and one left out",
+static const char *const maps[] = {"one",         "three alike", "growing",
+                                   "interleaved", "drawn",       "a rank alone, and one left out",
                                    "one each"};
 enum { map_count = sizeof maps / sizeof *maps };
 
@@ -86,7 +92,8 @@ static void draw_map(int map, uint32_t p, uint64_t *random, uint32_t *domain_of)
     }
 }
 
-/* Orders that nest, with every inner order in every kind of domains; far from all of that for a large p. */
+/* Orders that nest, with every inner order in every kind of domains; far from all of that for a
+ * large p. */
 static void check_nesting(const struct order *order, uint32_t p, uint64_t *random) {
     uint32_t *domain_of = malloc(p * sizeof *domain_of);
     expect(domain_of != NULL, "malloc");
@@ -95,7 +102,8 @@ static void check_nesting(const struct order *order, uint32_t p, uint64_t *rando
         draw_map(map, p, random, domain_of);
         for (int inner = 0; inner < ORDERS; inner++)
             if (!orders[inner].nests && (p <= 40 || draw_below(random, p / 8) == 0))
-                check_order((struct trial){order, {.p = p, .domain_of = domain_of, .inner = &orders[inner]}, maps[map]});
+                check_order((struct trial){
+                    order, {.p = p, .domain_of = domain_of, .inner = &orders[inner]}, maps[map]});
     }
     free(domain_of);
 }
@@ -105,17 +113,23 @@ static void check_bunches(uint64_t *random) {
     for (int o = 0; o < ORDERS; o++) {
         if (orders[o].nests) continue;
         for (uint32_t rows = 1; rows <= 20; rows++)
-            for (uint32_t p = 1; p <= 20; p++) check_order((struct trial){&orders[o], {.p = p, .rows = rows}, "-"});
+            for (uint32_t p = 1; p <= 20; p++)
+                check_order((struct trial){&orders[o], {.p = p, .rows = rows}, "-"});
         for (int i = 0; i < 20; i++)
-            check_order((struct trial){&orders[o], {.p = 1 + draw_below(random, 200), .rows = 1 + draw_below(random, 200)}, "-"});
+            check_order((struct trial){
+                &orders[o],
+                {.p = 1 + draw_below(random, 200), .rows = 1 + draw_below(random, 200)},
+                "-"});
     }
 }
 
 /* ---- numa: li2018 section 2.4, figure 5 ---- */
 
-/* In step i a rank reads from domain own + i only, as many cells as that has ranks, in the inner order of the two. */
+/* In step i a rank reads from domain own + i only, as many cells as that has ranks, in the inner
+ * order of the two. */
 static void check_steps(uint32_t p, uint64_t *random) {
-    uint32_t *domain_of = malloc(p * sizeof *domain_of), *ranks = malloc(2 * (size_t)p * sizeof *ranks), *local = ranks + p;
+    uint32_t *domain_of = malloc(p * sizeof *domain_of),
+             *ranks = malloc(2 * (size_t)p * sizeof *ranks), *local = ranks + p;
     struct cell *cells = cells_for(p), *inside = cells_for(p);
     expect(domain_of && ranks, "malloc");
     uint32_t domains = 1 + draw_below(random, p < 6 ? p : 6), start[8] = {0};
@@ -129,16 +143,19 @@ static void check_steps(uint32_t p, uint64_t *random) {
         uint32_t worker = draw_below(random, p), own = domain_of[worker], at = 0;
         const struct order *inner = &orders[draw_below(random, ORDERS)];
         if (inner->nests) continue;
-        orders[ORDER_numa].fill(&(struct matrix){.p = p, .domain_of = domain_of, .inner = inner}, worker, cells);
+        orders[ORDER_numa].fill(&(struct matrix){.p = p, .domain_of = domain_of, .inner = inner},
+                                worker, cells);
         for (uint32_t step = 0; step < domains; step++) {
             const uint32_t *senders, *receivers = ranks + start[own];
             uint32_t from = (own + step) % domains, there = start[from + 1] - start[from];
             senders = ranks + start[from];
-            inner->fill(&(struct matrix){.p = there, .rows = start[own + 1] - start[own]}, local[worker], inside);
+            inner->fill(&(struct matrix){.p = there, .rows = start[own + 1] - start[own]},
+                        local[worker], inside);
             for (uint32_t k = 0; k < there; k++, at++)
-                expect(cells[at].source == senders[inside[k].source] && cells[at].dest == receivers[inside[k].dest],
-                       "numa(%s) p=%u domains=%u worker=%u step=%u k=%u: (%u, %u)", inner->name, p, domains, worker, step, k,
-                       cells[at].source, cells[at].dest);
+                expect(cells[at].source == senders[inside[k].source] &&
+                           cells[at].dest == receivers[inside[k].dest],
+                       "numa(%s) p=%u domains=%u worker=%u step=%u k=%u: (%u, %u)", inner->name, p,
+                       domains, worker, step, k, cells[at].source, cells[at].dest);
         }
     }
     free(domain_of);
@@ -147,17 +164,19 @@ static void check_steps(uint32_t p, uint64_t *random) {
     free(inside);
 }
 
-/* "Starting behind itself": in no step do two workers read the same sender (rows), or write to the same receiver (columns). */
+/* "Starting behind itself": in no step do two workers read the same sender (rows), or write to the
+ * same receiver (columns). */
 static void check_staggered(uint32_t p) {
     struct cell *rows = cells_for(p), *columns = cells_for(p);
     for (uint32_t worker = 0; worker < p; worker++) {
         orders[ORDER_rows].fill(&(struct matrix){.p = p}, worker, rows);
         orders[ORDER_columns].fill(&(struct matrix){.p = p}, worker, columns);
         for (uint32_t k = 0; k < p; k++) {
-            expect((rows[k].source + p - worker) % p == (k + 1) % p, "rows p=%u: worker %u reads %u in step %u", p, worker,
-                   rows[k].source, k);
+            expect((rows[k].source + p - worker) % p == (k + 1) % p,
+                   "rows p=%u: worker %u reads %u in step %u", p, worker, rows[k].source, k);
             expect((columns[k].dest + p - worker) % p == (k + 1) % p && columns[k].source == worker,
-                   "columns p=%u: worker %u writes to %u in step %u", p, worker, columns[k].dest, k);
+                   "columns p=%u: worker %u writes to %u in step %u", p, worker, columns[k].dest,
+                   k);
         }
     }
     free(rows);
@@ -175,22 +194,26 @@ static struct cell interleaved(uint64_t code) {
     return cell;
 }
 
-static void same_cell(struct cell got, struct cell wanted, const char *what, uint32_t p, uint64_t number) {
+static void same_cell(struct cell got, struct cell wanted, const char *what, uint32_t p,
+                      uint64_t number) {
     expect(got.source == wanted.source && got.dest == wanted.dest,
-           "morton (%s) p=%u, cell %llu of the curve: (%u, %u), not (%u, %u)", what, p, (unsigned long long)number, got.source,
-           got.dest, wanted.source, wanted.dest);
+           "morton (%s) p=%u, cell %llu of the curve: (%u, %u), not (%u, %u)", what, p,
+           (unsigned long long)number, got.source, got.dest, wanted.source, wanted.dest);
 }
 
 static void check_bits(uint32_t p, uint32_t worker) {
     struct cell *cells = cells_for(p);
     uint64_t first = (uint64_t)p * worker;
     orders[ORDER_morton].fill(&(struct matrix){.p = p}, worker, cells);
-    for (uint32_t k = 0; k < p; k++) same_cell(cells[k], interleaved(first + k), "as chosen", p, first + k);
+    for (uint32_t k = 0; k < p; k++)
+        same_cell(cells[k], interleaved(first + k), "as chosen", p, first + k);
     by_bits(p, first, cells);
-    for (uint32_t k = 0; k < p; k++) same_cell(cells[k], interleaved(first + k), "portable", p, first + k);
+    for (uint32_t k = 0; k < p; k++)
+        same_cell(cells[k], interleaved(first + k), "portable", p, first + k);
     if (have_pext()) {
         by_pext(p, first, cells);
-        for (uint32_t k = 0; k < p; k++) same_cell(cells[k], interleaved(first + k), "pext", p, first + k);
+        for (uint32_t k = 0; k < p; k++)
+            same_cell(cells[k], interleaved(first + k), "pext", p, first + k);
     }
     free(cells);
 }
@@ -209,8 +232,10 @@ static void check_wide_codes(uint64_t *random) {
     }
 }
 
-/* The balanced curve by its definition: halve the longer side, the smaller half first, depth first. */
-static struct cell *depth_first(struct cell *at, uint32_t row, uint32_t rows, uint32_t column, uint32_t columns) {
+/* The balanced curve by its definition: halve the longer side, the smaller half first, depth
+ * first. */
+static struct cell *depth_first(struct cell *at, uint32_t row, uint32_t rows, uint32_t column,
+                                uint32_t columns) {
     if (rows == 1 && columns == 1) {
         *at = (struct cell){.source = column, .dest = row};
         return at + 1;
@@ -225,18 +250,22 @@ static struct cell *depth_first(struct cell *at, uint32_t row, uint32_t rows, ui
 
 static void check_balanced(uint32_t p) {
     struct cell *curve = malloc((size_t)p * p * sizeof *curve), *cells = cells_for(p);
-    expect(curve && depth_first(curve, 0, p, 0, p) == curve + (size_t)p * p, "the reference has p * p cells");
+    expect(curve && depth_first(curve, 0, p, 0, p) == curve + (size_t)p * p,
+           "the reference has p * p cells");
     for (uint32_t worker = 0; worker < p; worker++) {
         uint64_t first = (uint64_t)p * worker;
         orders[ORDER_morton].fill(&(struct matrix){.p = p}, worker, cells);
-        for (uint32_t k = 0; k < p; k++) same_cell(cells[k], curve[first + k], "balanced", p, first + k);
-        for (uint32_t k = 0; k < p; k++) same_cell(balanced(p, p, first + k), curve[first + k], "recursion", p, first + k);
+        for (uint32_t k = 0; k < p; k++)
+            same_cell(cells[k], curve[first + k], "balanced", p, first + k);
+        for (uint32_t k = 0; k < p; k++)
+            same_cell(balanced(p, p, first + k), curve[first + k], "recursion", p, first + k);
     }
     free(curve);
     free(cells);
 }
 
-/* What the order is for: a part touches about 2 sqrt(p) different buffers, not p + 1. Four times the square is never reached. */
+/* What the order is for: a part touches about 2 sqrt(p) different buffers, not p + 1. Four times
+ * the square is never reached. */
 static void check_compact(uint32_t p) {
     struct cell *cells = cells_for(p);
     char *touched = malloc(2 * (size_t)p);
@@ -249,7 +278,8 @@ static void check_compact(uint32_t p) {
             buffers += !touched[cells[k].source]++;
             buffers += !touched[p + cells[k].dest]++;
         }
-        expect((uint64_t)buffers * buffers <= 36 * (uint64_t)p, "morton p=%u worker=%u touches %u buffers", p, worker, buffers);
+        expect((uint64_t)buffers * buffers <= 36 * (uint64_t)p,
+               "morton p=%u worker=%u touches %u buffers", p, worker, buffers);
     }
     free(touched);
     free(cells);
@@ -260,7 +290,8 @@ static void check_compact(uint32_t p) {
 static uint64_t code_of(const struct edge *edge) {
     uint64_t code = 0;
     for (int bit = 0; bit < 32; bit++)
-        code |= (uint64_t)(edge->source >> bit & 1) << 2 * bit | (uint64_t)(edge->dest >> bit & 1) << (2 * bit + 1);
+        code |= (uint64_t)(edge->source >> bit & 1) << 2 * bit | (uint64_t)(edge->dest >> bit & 1)
+                                                                     << (2 * bit + 1);
     return code;
 }
 
@@ -271,7 +302,8 @@ static void compact_edges(uint64_t *random) {
         struct edge *edges = malloc(count * sizeof *edges);
         struct cell cells[40];
         expect(edges != NULL, "malloc");
-        for (size_t e = 0; e < count; e++) edges[e] = (struct edge){.source = (uint32_t)(e / p), .dest = (uint32_t)(e % p)};
+        for (size_t e = 0; e < count; e++)
+            edges[e] = (struct edge){.source = (uint32_t)(e / p), .dest = (uint32_t)(e % p)};
         for (size_t e = count; e-- > 1;) { /* shuffled */
             size_t other = draw_below(random, (uint32_t)e + 1);
             struct edge edge = edges[e];
@@ -283,15 +315,18 @@ static void compact_edges(uint64_t *random) {
             orders[ORDER_compact].fill(&(struct matrix){.p = p}, worker, cells);
             for (uint32_t k = 0; k < p; k++) {
                 struct edge *edge = &edges[(size_t)worker * p + k];
-                expect(edge->source == cells[k].source && edge->dest == cells[k].dest, "p=%u: cell %u of worker %u", p, k, worker);
-                expect((worker == 0 && k == 0) || code_of(edge - 1) < code_of(edge), "p=%u: not along the curve", p);
+                expect(edge->source == cells[k].source && edge->dest == cells[k].dest,
+                       "p=%u: cell %u of worker %u", p, k, worker);
+                expect((worker == 0 && k == 0) || code_of(edge - 1) < code_of(edge),
+                       "p=%u: not along the curve", p);
             }
         }
         free(edges);
     }
     struct edge twins[] = {{1, 2, 7, 0}, {1, 2, 3, 4}, {0, 0, 1, 1}, {1, 2, 3, 2}};
     sort_compact(twins, 4);
-    expect(twins[0].source == 0 && twins[1].in == 2 && twins[2].in == 4 && twins[3].out == 7, "twins are not sorted by blocks");
+    expect(twins[0].source == 0 && twins[1].in == 2 && twins[2].in == 4 && twins[3].out == 7,
+           "twins are not sorted by blocks");
 }
 
 int main(int count, char **words) {
@@ -312,7 +347,8 @@ int main(int count, char **words) {
     compact_edges(&random);
     check_steps(2500, &random); /* more ranks in a domain than fit into one piece of its table */
     for (uint32_t p = 1; p <= 1 << 20; p *= 2)
-        for (uint32_t i = 0; i < 4; i++) check_bits(p, i == 0 ? 0 : i == 1 ? p - 1 : draw_below(&random, p));
+        for (uint32_t i = 0; i < 4; i++)
+            check_bits(p, i == 0 ? 0 : i == 1 ? p - 1 : draw_below(&random, p));
     check_wide_codes(&random);
     printf("%d orders, p = 1..130 and 3 up to 1024; Morton up to 2^20\n", ORDERS);
     return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peers - other processes' regions in this one: mapped once however many teams ask, gone with the last, read-only and writable
- * apart; regions of real child processes, many of them, and many threads at once. */
+/* peers - other processes' regions in this one: mapped once however many teams ask, gone with the
+ * last, read-only and writable apart; regions of real child processes, many of them, and many
+ * threads at once. */
 #define _GNU_SOURCE
 #include "crew.h"
 
@@ -30,7 +31,8 @@ static void live(int number, int names, int letters) {
     memset(region, 'a' + number, bytes);
     if (write(names, &name, sizeof name) != sizeof name) _exit(3);
     while (read(letters, &letter, 1) == 1)
-        if (region[1] != letter || region[0] != 'a' + number) _exit(4); /* the parent has written there before it sent the letter */
+        /* The parent has written there before it sent the letter. */
+        if (region[1] != letter || region[0] != 'a' + number) _exit(4);
     _exit(0);
 }
 
@@ -46,7 +48,8 @@ static struct child start(int number) {
     }
     close(letters[0]);
     close(names[1]);
-    expect(read(names[0], &child.name, sizeof child.name) == sizeof child.name, "child %d does not say its name", number);
+    expect(read(names[0], &child.name, sizeof child.name) == sizeof child.name,
+           "child %d does not say its name", number);
     close(names[0]);
     child.letters = letters[1];
     return child;
@@ -74,29 +77,38 @@ static void real_children(void) {
         reader[c] = mapped(&child[c].name, -1, false);
         writer[c] = mapped(&child[c].name, -1, true);
         expect(reader[c] != writer[c], "one mapping for reading and for writing");
-        expect(mapped(&child[c].name, -1, false) == reader[c] && mapped(&child[c].name, -1, true) == writer[c], "mapped twice");
+        expect(mapped(&child[c].name, -1, false) == reader[c] &&
+                   mapped(&child[c].name, -1, true) == writer[c],
+               "mapped twice");
         is_mapped(reader[c], " r--s ");
         is_mapped(writer[c], " rw-s ");
         const char *seen = (const char *)reader[c];
         expect(seen[0] == 'a' + c && seen[bytes - 1] == 'a' + c, "not the memory of child %d", c);
         ((char *)writer[c])[1] = (char)('A' + c);
-        expect(seen[1] == 'A' + c && write(child[c].letters, seen + 1, 1) == 1, "a letter to child %d", c);
+        expect(seen[1] == 'A' + c && write(child[c].letters, seen + 1, 1) == 1,
+               "a letter to child %d", c);
     }
-    expect(mappings_named("unit-region") == 2 * children, "%d mappings", mappings_named("unit-region"));
+    expect(mappings_named("unit-region") == 2 * children, "%d mappings",
+           mappings_named("unit-region"));
     for (int c = 0; c < children; c++) close(child[c].letters);
     for (int c = 0; c < children; c++) {
         int status;
-        expect(waitpid(child[c].pid, &status, 0) == child[c].pid && status == 0, "child %d: status %x", c, (unsigned)status);
+        expect(waitpid(child[c].pid, &status, 0) == child[c].pid && status == 0,
+               "child %d: status %x", c, (unsigned)status);
         /* The region outlives its process; known names go on, unknown ones cannot be opened. */
-        expect(((const char *)reader[c])[1] == 'A' + c && mapped(&child[c].name, -1, false) == reader[c], "a dead child's region");
+        expect(((const char *)reader[c])[1] == 'A' + c &&
+                   mapped(&child[c].name, -1, false) == reader[c],
+               "a dead child's region");
         peer_unmap(&child[c].name, true);
         is_mapped(writer[c], " rw-s ");
         peer_unmap(&child[c].name, true);
         is_mapped(writer[c], NULL);
-        for (int i = 0; i < 3; i++) is_mapped(reader[c], " r--s "), peer_unmap(&child[c].name, false);
+        for (int i = 0; i < 3; i++)
+            is_mapped(reader[c], " r--s "), peer_unmap(&child[c].name, false);
         is_mapped(reader[c], NULL);
         uintptr_t base = 77;
-        expect(peer_map(&child[c].name, -1, false, &base) == -ENOENT && base == 77, "a dead child's region was opened again");
+        expect(peer_map(&child[c].name, -1, false, &base) == -ENOENT && base == 77,
+               "a dead child's region was opened again");
     }
     expect(mappings_named("unit-region") == 0, "mappings stay behind");
 }
@@ -139,7 +151,8 @@ static void crowd(uint64_t *random) {
     } regions[many];
     for (int i = 0; i < many; i++) {
         regions[i].fd = segment_create("unit-region", 4096);
-        expect(regions[i].fd >= 0 && segment_name(regions[i].fd, &regions[i].name) == 0, "segment %d", i);
+        expect(regions[i].fd >= 0 && segment_name(regions[i].fd, &regions[i].name) == 0,
+               "segment %d", i);
         expect(pwrite(regions[i].fd, &i, sizeof i, 0) == sizeof i, "pwrite");
     }
     for (int step = 0; step < 20 * many; step++) {
@@ -157,9 +170,11 @@ static void crowd(uint64_t *random) {
     }
     int used = 0;
     for (int i = 0; i < many; i++) {
-        if (regions[i].users > 0) used++, expect(*(const int *)regions[i].base == i, "region %d has gone", i);
+        if (regions[i].users > 0)
+            used++, expect(*(const int *)regions[i].base == i, "region %d has gone", i);
     }
-    expect(mappings_named("unit-region") == used, "%d mappings for %d regions", mappings_named("unit-region"), used);
+    expect(mappings_named("unit-region") == used, "%d mappings for %d regions",
+           mappings_named("unit-region"), used);
     for (int i = 0; i < many; i++) {
         for (; regions[i].users > 0; regions[i].users--) peer_unmap(&regions[i].name, false);
         close(regions[i].fd);
@@ -184,7 +199,9 @@ static void at_once(uint64_t *random) {
     uint64_t seeds[4];
     for (int i = 0; i < 4; i++) {
         int fd = segment_create("unit-region", bytes);
-        expect(fd >= 0 && segment_name(fd, &shared_names[i]) == 0 && pwrite(fd, &fd, sizeof fd, 0) == sizeof fd, "segment");
+        expect(fd >= 0 && segment_name(fd, &shared_names[i]) == 0 &&
+                   pwrite(fd, &fd, sizeof fd, 0) == sizeof fd,
+               "segment");
     }
     for (int i = 0; i < 4; i++) {
         seeds[i] = draw(random);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plans - what a team runs: all ranks get the same plan, a forced plan is followed and may change between calls, and what cannot
- * be done is left to the host MPI with the right reason. Threads are the ranks.
+/* plans - what a team runs: all ranks get the same plan, a forced plan is followed and may change
+ * between calls, and what cannot be done is left to the host MPI with the right reason. Threads are
+ * the ranks.
  * plans [SEED [CALLS]] */
 #include "plan/plan.h"
 
@@ -21,7 +22,8 @@ static void same_everywhere(struct rank *rank, const struct plan *plan) {
     heard[rank->team.me] = plan->text;
     sync_all(&rank->team, 0);
     for (int r = 0; r < rank->team.p; r++)
-        expect(strcmp(heard[r], plan->text) == 0, "rank %d has \"%s\", rank %d has \"%s\"", r, heard[r], rank->team.me, plan->text);
+        expect(strcmp(heard[r], plan->text) == 0, "rank %d has \"%s\", rank %d has \"%s\"", r,
+               heard[r], rank->team.me, plan->text);
     sync_all(&rank->team, 0);
 }
 
@@ -36,7 +38,8 @@ static void run_plan(struct rank *rank, struct plan *plan, const struct shape *s
     if (outcome == STAGED) plan_detour(&rank->team, shape);
     int mine = shape->collective == COLL_alltoall ? 3 * rank->team.me : 0;
     for (size_t i = 0; i < n * p; i++)
-        expect(recv[i] == (char)(number + (int)(i / n) + mine), "%s: %s of %zu bytes on %zu ranks: byte %zu", plan->text,
+        expect(recv[i] == (char)(number + (int)(i / n) + mine),
+               "%s: %s of %zu bytes on %zu ranks: byte %zu", plan->text,
                collective_names[shape->collective], n, p, i);
 }
 
@@ -72,8 +75,11 @@ static void follow(struct rank *rank) {
         struct plan *plan = plan_for(&rank->team, &shape);
         same_everywhere(rank, plan);
         expect(plan_for(&rank->team, &shape) == plan, "a plan is made once");
-        if (*text) expect(strcmp(plan->text, text) == 0, "forced is \"%s\", \"%s\" is run", text, plan->text);
-        if (*text && strcmp(text, "native") != 0) expect(!plan->reason, "%s for the reason: %s", text, plan->reason);
+        if (*text)
+            expect(strcmp(plan->text, text) == 0, "forced is \"%s\", \"%s\" is run", text,
+                   plan->text);
+        if (*text && strcmp(text, "native") != 0)
+            expect(!plan->reason, "%s for the reason: %s", text, plan->reason);
         if (plan->algorithm->code->run) run_plan(rank, plan, &shape, number);
         else expect(plan->reason != NULL, "native without a reason");
     }
@@ -81,13 +87,16 @@ static void follow(struct rank *rank) {
 
 static void every_plan(uint64_t *random) {
     for (int a = 0; a < ALGORITHMS; a++)
-        for (int o = 0; algorithms[a].code->where == ON_NODE && algorithms[a].collectives >> COLL_alltoall & 1 &&
+        for (int o = 0; algorithms[a].code->where == ON_NODE &&
+                        algorithms[a].collectives >> COLL_alltoall & 1 &&
                         o < (strstr(algorithms[a].takes, "order") ? (int)ORDERS : 1);
              o++) {
             char text[64], why[192];
             struct plan plan;
-            snprintf(text, sizeof text, strstr(algorithms[a].takes, "order") ? "%s(%s)" : "%s", algorithms[a].name, orders[o].name);
-            expect(plan_parse(text, &plan, why, sizeof why) == 0 && plan_force(text) == 0, "%s", text);
+            snprintf(text, sizeof text, strstr(algorithms[a].takes, "order") ? "%s(%s)" : "%s",
+                     algorithms[a].name, orders[o].name);
+            expect(plan_parse(text, &plan, why, sizeof why) == 0 && plan_force(text) == 0, "%s",
+                   text);
             with_crew(random, follow, plan.text);
         }
     expect(plan_force(NULL) == 0, "plan_force(NULL)");
@@ -95,39 +104,47 @@ static void every_plan(uint64_t *random) {
 }
 
 static void change(struct rank *rank) {
-    static const char *const texts[] = {"cico", "pull(morton)", "nonsense", "", "pull(rows)", "pull(rows", "native", "cico(64)"};
-    static const char *const full[] = {"cico", "pull(morton, plain)", NULL, "", "pull(rows, plain)", NULL, "native", "cico(64)"};
+    static const char *const texts[] = {"cico",       "pull(morton)", "nonsense", "",
+                                        "pull(rows)", "pull(rows",    "native",   "cico(64)"};
+    static const char *const full[] = {
+        "cico", "pull(morton, plain)", NULL, "", "pull(rows, plain)", NULL, "native", "cico(64)"};
     const char *now = "";
     for (int number = 0; number < calls; number++) {
         if (number % 8 == 7 && !crew_goes_on(rank)) return;
         size_t i = draw_below(&rank->common, 8);
         sync_all(&rank->team, 0);
-        if (rank->team.me == 0) expect(plan_force(texts[i]) == (full[i] ? 0 : -EINVAL), "plan_force(\"%s\")", texts[i]);
+        if (rank->team.me == 0)
+            expect(plan_force(texts[i]) == (full[i] ? 0 : -EINVAL), "plan_force(\"%s\")", texts[i]);
         sync_all(&rank->team, 0);
         if (full[i]) now = full[i];
         struct shape shape = draw_shape(rank);
         struct plan *plan = plan_for(&rank->team, &shape);
-        expect(!*now || strcmp(plan->text, now) == 0, "forced is \"%s\", \"%s\" is run", now, plan->text);
+        expect(!*now || strcmp(plan->text, now) == 0, "forced is \"%s\", \"%s\" is run", now,
+               plan->text);
         same_everywhere(rank, plan);
         if (plan->algorithm->code->run) run_plan(rank, plan, &shape, number);
     }
 }
 
-/* Ranks that name different bytes of one size class, which is a mistake of the program, run one plan all the same. */
+/* Ranks that name different bytes of one size class, which is a mistake of the program, run one
+ * plan all the same. */
 static void stretch(struct rank *rank) {
     size_t me = (size_t)rank->team.me, p = (size_t)rank->team.p;
     for (enum collective c = 0; c < COLLECTIVES; c++) {
         if (!crew_goes_on(rank)) return;
         for (int bit = 1; bit < 27; bit++) {
             size_t least = (size_t)1 << bit;
-            struct shape shape = {.collective = c, .bytes = least + (least - 1) * me / (p - 1), .unsized = among(c, UNSIZED)};
+            struct shape shape = {.collective = c,
+                                  .bytes = least + (least - 1) * me / (p - 1),
+                                  .unsized = among(c, UNSIZED)};
             same_everywhere(rank, plan_for(&rank->team, &shape));
         }
     }
 }
 
-/* Buffers out of reach: after a call that was staged all ranks take the same detour, look again from time to time, and come back
- * when buffers are in reach again. Long blocks go to the host MPI. A forced plan stays. */
+/* Buffers out of reach: after a call that was staged all ranks take the same detour, look again
+ * from time to time, and come back when buffers are in reach again. Long blocks go to the host MPI.
+ * A forced plan stays. */
 static void detour(struct rank *rank) {
     const char *forced = rank->crew->argument;
     struct shape shape = {.collective = COLL_alltoall, .bytes = 200};
@@ -142,8 +159,8 @@ static void detour(struct rank *rank) {
         run_plan(rank, plan, &shape, number);
         rank->team.region_bytes = rank->crew->room / 2;
     }
-    expect(*forced ? straight == 600 : straight > 1 && straight < 60, "%d of 600 calls looked whether buffers are in reach",
-           straight);
+    expect(*forced ? straight == 600 : straight > 1 && straight < 60,
+           "%d of 600 calls looked whether buffers are in reach", straight);
     straight = 0;
     for (int number = 0; number < 600; number++) {
         struct plan *plan = plan_for(&rank->team, &shape);
@@ -159,33 +176,41 @@ static void detour(struct rank *rank) {
     struct plan *plan = plan_for(&rank->team, &shape);
     same_everywhere(rank, plan);
     if (team_has_path(&rank->team, PATH_cma)) {
-        expect(strcmp(plan->text, "pull(rows, plain, cma)") == 0, "long blocks out of reach, with a path: %s", plan->text);
+        expect(strcmp(plan->text, "pull(rows, plain, cma)") == 0,
+               "long blocks out of reach, with a path: %s", plan->text);
         team_loses_path(&rank->team, PATH_cma);
         plan = plan_detour(&rank->team, &shape);
         same_everywhere(rank, plan);
         expect(plan_for(&rank->team, &shape) == plan, "the new detour is taken");
     }
-    expect(!plan->algorithm->code->run && strstr(plan->reason, "heap"), "long blocks out of reach: %s", plan->text);
+    expect(!plan->algorithm->code->run && strstr(plan->reason, "heap"),
+           "long blocks out of reach: %s", plan->text);
 }
 
 /* ---- native, and why ---- */
 
 static void reasons(struct rank *rank) {
     struct team *team = &rank->team;
-    struct shape nothing = {.collective = COLL_allgather, .bytes = 0}, some = {.collective = COLL_alltoall, .bytes = 100},
+    struct shape nothing = {.collective = COLL_allgather, .bytes = 0},
+                 some = {.collective = COLL_alltoall, .bytes = 100},
                  gather = {.collective = COLL_allgather, .bytes = 100};
     struct plan *plan = plan_for(team, &nothing);
-    expect(!plan->algorithm->code->run && strcmp(plan->reason, "no bytes") == 0, "zero bytes: %s", plan->text);
+    expect(!plan->algorithm->code->run && strcmp(plan->reason, "no bytes") == 0, "zero bytes: %s",
+           plan->text);
     plan = plan_for(team, &some);
-    expect(!plan->algorithm->code->run && strstr(plan->reason, "MORTAR_OFF"), "switched off: %s", plan->text);
+    expect(!plan->algorithm->code->run && strstr(plan->reason, "MORTAR_OFF"), "switched off: %s",
+           plan->text);
     plan = plan_for(team, &gather);
     expect(plan->algorithm->code->run && !plan->reason, "not switched off: %s", plan->text);
     plan = plan_left(team, &gather);
-    expect(!plan->algorithm->code->run && strstr(plan->reason, "memory") && plan_left(team, &gather) == plan, "left");
+    expect(!plan->algorithm->code->run && strstr(plan->reason, "memory") &&
+               plan_left(team, &gather) == plan,
+           "left");
 
     struct team strange = {.p = 3, .why_native = "a strange communicator"};
     plan = plan_for(&strange, &gather);
-    expect(!plan->algorithm->code->run && plan->reason == strange.why_native, "a native team: %s", plan->reason);
+    expect(!plan->algorithm->code->run && plan->reason == strange.why_native, "a native team: %s",
+           plan->reason);
     strange.plans_free(&strange);
 }
 
@@ -196,7 +221,8 @@ static void unmappable(struct rank *rank) {
     struct plan *plan = plan_for(&rank->team, &shape);
     same_everywhere(rank, plan);
     expect(strncmp(plan->text, "pull", 4) != 0, "rank %d runs %s", rank->team.me, plan->text);
-    expect(!plan->algorithm->code->run == (plan->reason != NULL), "%s without a reason", plan->text);
+    expect(!plan->algorithm->code->run == (plan->reason != NULL), "%s without a reason",
+           plan->text);
     if (plan->algorithm->code->run) run_plan(rank, plan, &shape, 0);
 }
 
@@ -213,7 +239,9 @@ static void too_many(struct rank *rank) {
         struct plan *plan = plan_for(&rank->team, &shape);
         same_everywhere(rank, plan);
         if (plan->algorithm->code->run) ran++;
-        else left++, expect(strcmp(plan->reason, "too many plans") == 0, "%s: %s", text, plan->reason);
+        else
+            left++,
+                expect(strcmp(plan->reason, "too many plans") == 0, "%s: %s", text, plan->reason);
         plan->tally.calls++;
     }
     expect(ran > 1000 && left > 0, "%d plans ran, %d were too many", ran, left);
@@ -221,8 +249,11 @@ static void too_many(struct rank *rank) {
 
 static int visited;
 
-static void visit(const struct team *team, const struct plan *plan, const struct evidence *evidence) {
-    uint64_t wanted = plan->collective == COLL_allgather ? 9 : plan->size_class == class_of(8) ? 3 : 4;
+static void visit(const struct team *team, const struct plan *plan,
+                  const struct evidence *evidence) {
+    uint64_t wanted = plan->collective == COLL_allgather ? 9
+                      : plan->size_class == class_of(8)  ? 3
+                                                         : 4;
     expect(plan->tally.calls == wanted && team->p == 1 && !evidence, "%s: %llu calls", plan->text,
            (unsigned long long)plan->tally.calls);
     visited++;
@@ -230,7 +261,8 @@ static void visit(const struct team *team, const struct plan *plan, const struct
 
 static void tallies(void) {
     struct team team = {.p = 1, .why_native = "alone"};
-    struct shape alltoall = {.collective = COLL_alltoall, .bytes = 8}, allgather = {.collective = COLL_allgather, .bytes = 8};
+    struct shape alltoall = {.collective = COLL_alltoall, .bytes = 8},
+                 allgather = {.collective = COLL_allgather, .bytes = 8};
     plan_visit(&team, visit);
     plan_for(&team, &alltoall)->tally.calls += 3;
     plan_visit(&(struct team){.p = 1}, visit);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* queues - a carrier of messages between threads, which are the ranks of a crew. Messages between two ranks with one tag arrive in
- * order, others in any; one of a few bytes is copied when it is sent, a short one may be, any other waits, with its bytes where
- * they lie, for who receives it, as a rendezvous does. What nobody receives, and who waits for ever, are failures. */
+/* queues - a carrier of messages between threads, which are the ranks of a crew. Messages between
+ * two ranks with one tag arrive in order, others in any; one of a few bytes is copied when it is
+ * sent, a short one may be, any other waits, with its bytes where they lie, for who receives it, as
+ * a rendezvous does. What nobody receives, and who waits for ever, are failures. */
 #define _GNU_SOURCE
 #include "crew.h"
 
@@ -36,14 +37,17 @@ struct desk {
 
 struct office *office_open(void) {
     struct office *office = calloc(1, sizeof *office);
-    expect(office && pthread_mutex_init(&office->lock, NULL) == 0 && pthread_cond_init(&office->news, NULL) == 0, "office");
+    expect(office && pthread_mutex_init(&office->lock, NULL) == 0 &&
+               pthread_cond_init(&office->news, NULL) == 0,
+           "office");
     return office;
 }
 
 void office_close(struct office *office) {
     const struct item *left = office->letters ? office->letters : office->wants;
-    expect(!left, "a message of %zu bytes from %d to %d with tag %d was %s", left ? left->bytes : 0, left ? left->from : 0,
-           left ? left->to : 0, left ? left->tag : 0, office->letters ? "not received" : "not sent");
+    expect(!left, "a message of %zu bytes from %d to %d with tag %d was %s", left ? left->bytes : 0,
+           left ? left->from : 0, left ? left->to : 0, left ? left->tag : 0,
+           office->letters ? "not received" : "not sent");
     pthread_cond_destroy(&office->news);
     pthread_mutex_destroy(&office->lock);
     free(office);
@@ -82,12 +86,14 @@ static void append(struct item **list, struct item *item) {
     *list = item;
 }
 
-static int start(void *state, bool sends, int peer, void *data, size_t bytes, int tag, int request) {
+static int start(void *state, bool sends, int peer, void *data, size_t bytes, int tag,
+                 int request) {
     struct desk *desk = state;
     struct office *office = desk->office;
     long scarce = scarce_pause();
     struct item *item = malloc(sizeof *item);
-    bool copied = sends && bytes <= eager_bytes && (bytes <= always_eager_bytes || draw_below(&desk->random, 2));
+    bool copied = sends && bytes <= eager_bytes &&
+                  (bytes <= always_eager_bytes || draw_below(&desk->random, 2));
     *item = (struct item){.from = sends ? desk->me : peer,
                           .to = sends ? peer : desk->me,
                           .tag = tag,
@@ -98,7 +104,8 @@ static int start(void *state, bool sends, int peer, void *data, size_t bytes, in
     if (copied) item->data = item->copy = memcpy(malloc(bytes + 1), data, bytes);
     pthread_mutex_lock(&office->lock);
     for (; desk->room <= request; desk->room += 64) {
-        desk->requests = realloc(desk->requests, (size_t)(desk->room + 64) * sizeof *desk->requests);
+        desk->requests =
+            realloc(desk->requests, (size_t)(desk->room + 64) * sizeof *desk->requests);
         desk->mishaps = realloc(desk->mishaps, (size_t)(desk->room + 64) * sizeof *desk->mishaps);
     }
     desk->requests[request] = copied ? FINISHED : UNDER_WAY;
@@ -116,7 +123,8 @@ static void wait_news(struct desk *desk) {
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += patience_seconds;
     int error = pthread_cond_timedwait(&desk->office->news, &desk->office->lock, &end);
-    expect(error != ETIMEDOUT, "rank %d has waited for messages for %d s", desk->me, patience_seconds);
+    expect(error != ETIMEDOUT, "rank %d has waited for messages for %d s", desk->me,
+           patience_seconds);
 }
 
 static int some(void *state, struct team *team, int first, int count, int *done) {
@@ -127,7 +135,9 @@ static int some(void *state, struct team *team, int first, int count, int *done)
         int left = 0, finished = 0;
         for (int r = first; r < first + count; r++) {
             left += desk->requests[r] != TOLD;
-            if (desk->requests[r] == FINISHED && draw_below(&desk->random, (uint32_t)++finished) == 0) *done = r;
+            if (desk->requests[r] == FINISHED &&
+                draw_below(&desk->random, (uint32_t)++finished) == 0)
+                *done = r;
         }
         if (left == 0 || *done >= 0) break;
         wait_news(desk);
@@ -150,7 +160,8 @@ static int look(void *state, int tag) {
     uint32_t found = 0; /* any of them: messages of two ranks may overtake each other */
     pthread_mutex_lock(&desk->office->lock);
     for (const struct item *item = desk->office->letters; item; item = item->next)
-        if (item->to == desk->me && item->tag == tag && draw_below(&desk->random, ++found) == 0) from = item->from;
+        if (item->to == desk->me && item->tag == tag && draw_below(&desk->random, ++found) == 0)
+            from = item->from;
     pthread_mutex_unlock(&desk->office->lock);
     return from;
 }
@@ -167,8 +178,11 @@ void office_join(struct office *office, struct team *team, uint64_t seed) {
     } *all = calloc(1, sizeof *all);
     expect(all != NULL, "calloc");
     all->desk = (struct desk){.office = office, .me = team->me, .random = seed};
-    all->wire = (struct wire){
-        .carrier = &queues, .state = &all->desk, .under_way = &all->under_way, .traffic = &all->traffic, .fate = &all->fate};
+    all->wire = (struct wire){.carrier = &queues,
+                              .state = &all->desk,
+                              .under_way = &all->under_way,
+                              .traffic = &all->traffic,
+                              .fate = &all->fate};
     team->wire = &all->wire;
     team->figures.where = BY_MESSAGES;
     team->figures.most = 1;
@@ -176,7 +190,8 @@ void office_join(struct office *office, struct team *team, uint64_t seed) {
 
 void office_leave(struct team *team) {
     struct desk *desk = team->wire->state;
-    expect(*team->wire->under_way == 0, "rank %d has left %d messages unfinished", team->me, *team->wire->under_way);
+    expect(*team->wire->under_way == 0, "rank %d has left %d messages unfinished", team->me,
+           *team->wire->under_way);
     free(desk->requests);
     free(desk->mishaps);
     free(team->wire);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scarce - memory that one rank does not get; see crew.h. The linker sends what allocates here (--wrap). */
+/* scarce - memory that one rank does not get; see crew.h. The linker sends what allocates here
+ * (--wrap). */
 #include "crew.h"
 
 #include <stdlib.h>
@@ -24,14 +25,21 @@ static bool gets_it(void) {
 }
 
 void *__wrap_malloc(size_t bytes) { return gets_it() ? __real_malloc(bytes) : NULL; }
-void *__wrap_calloc(size_t count, size_t bytes) { return gets_it() ? __real_calloc(count, bytes) : NULL; }
-void *__wrap_realloc(void *memory, size_t bytes) { return gets_it() ? __real_realloc(memory, bytes) : NULL; }
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes) { return gets_it() ? __real_aligned_alloc(alignment, bytes) : NULL; }
+void *__wrap_calloc(size_t count, size_t bytes) {
+    return gets_it() ? __real_calloc(count, bytes) : NULL;
+}
+void *__wrap_realloc(void *memory, size_t bytes) {
+    return gets_it() ? __real_realloc(memory, bytes) : NULL;
+}
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes) {
+    return gets_it() ? __real_aligned_alloc(alignment, bytes) : NULL;
+}
 
 uint32_t scarce_begin(struct rank *rank, bool may_lack_data) {
     enum { most = 6 };
     bool lacks_data = draw_below(&rank->common, 3) == 0 && may_lack_data;
-    uint32_t victim = draw_below(&rank->common, (uint32_t)rank->team.p), after = draw_below(&rank->common, most);
+    uint32_t victim = draw_below(&rank->common, (uint32_t)rank->team.p),
+             after = draw_below(&rank->common, most);
     sync_all(&rank->team, 0);
     atomic_store(&hits, 0);
     atomic_store(&leavers, 0);
@@ -47,8 +55,10 @@ bool scarce_end(struct rank *rank, enum outcome outcome) {
     if (outcome == LEFT) atomic_fetch_add(&leavers, 1);
     sync_all(&rank->team, 0);
     int without = atomic_load(&hits), gone = atomic_load(&leavers);
-    expect(gone == 0 || gone == rank->team.p, "%d of %d ranks leave a call to the host MPI", gone, rank->team.p);
-    expect(outcome == DONE || without > 0, "outcome %d, though all ranks got their memory", (int)outcome);
+    expect(gone == 0 || gone == rank->team.p, "%d of %d ranks leave a call to the host MPI", gone,
+           rank->team.p);
+    expect(outcome == DONE || without > 0, "outcome %d, though all ranks got their memory",
+           (int)outcome);
     return outcome == DONE;
 }
 

@@ -6,21 +6,24 @@
 
 enum { before_send = 0x55, before_recv = 0x77 };
 
-static const unsigned equal_blocks =
-    BIT(alltoall) | BIT(allgather) | BIT(bcast) | BIT(gather) | BIT(scatter) | BIT(neighbor_alltoall) | BIT(neighbor_allgather);
+static const unsigned equal_blocks = BIT(alltoall) | BIT(allgather) | BIT(bcast) | BIT(gather) |
+                                     BIT(scatter) | BIT(neighbor_alltoall) |
+                                     BIT(neighbor_allgather);
 
 /* ---- graphs ---- */
 
 /* A ring through all ranks, or not, and edges between any two; first blocks that are nobody's. */
 void graph_draw(struct graph *graph, int p, uint64_t *random) {
-    uint32_t ranks = (uint32_t)p, ring = draw_below(random, 2), more = draw_below(random, 2 * ranks), dest[4 * most_ranks];
+    uint32_t ranks = (uint32_t)p, ring = draw_below(random, 2),
+             more = draw_below(random, 2 * ranks), dest[4 * most_ranks];
     *graph = (struct graph){.p = p, .connected = ring};
     graph->outs[draw_below(random, ranks)] = graph->ins[draw_below(random, ranks)] = 1;
     for (uint32_t source = 0; source < ranks; source++) {
         uint32_t mine = ring + more / ranks + (source < more % ranks);
         for (uint32_t e = 0; e < mine; e++) {
             dest[graph->count] = e == 0 && ring ? (source + 1) % ranks : draw_below(random, ranks);
-            graph->edge[graph->count++] = (struct edge){.source = source, .out = (uint32_t)graph->outs[source]++};
+            graph->edge[graph->count++] =
+                (struct edge){.source = source, .out = (uint32_t)graph->outs[source]++};
         }
     }
     for (int e = graph->count - 1; e >= 0; e--) {
@@ -33,7 +36,8 @@ void graph_draw(struct graph *graph, int p, uint64_t *random) {
 
 static const struct edge *edge_to(const struct graph *graph, int dest, int in) {
     for (int e = 0; e < graph->count; e++)
-        if ((int)graph->edge[e].dest == dest && (int)graph->edge[e].in == in) return &graph->edge[e];
+        if ((int)graph->edge[e].dest == dest && (int)graph->edge[e].in == in)
+            return &graph->edge[e];
     return NULL;
 }
 
@@ -51,7 +55,8 @@ static struct origin origin_of(const struct scene *scene, int me, int b, bool re
     if (among(c, SCATTERS)) return (struct origin){scene->root, me};
     if (!among(c, NEIGHBORS)) return (struct origin){b, personal ? me : 0};
     const struct edge *edge = edge_to(scene->graph, me, b);
-    return edge ? (struct origin){(int)edge->source, personal ? (int)edge->out : 0} : (struct origin){-1, b};
+    return edge ? (struct origin){(int)edge->source, personal ? (int)edge->out : 0}
+                : (struct origin){-1, b};
 }
 
 static int blocks_of(const struct scene *scene, int me, bool receives) {
@@ -66,7 +71,8 @@ static int blocks_of(const struct scene *scene, int me, bool receives) {
 }
 
 static uint64_t key_of(const struct scene *scene, struct origin origin) {
-    uint64_t key = scene->seed + (uint64_t)(origin.source + 2) * 1000003 + (uint64_t)origin.number * 7919;
+    uint64_t key =
+        scene->seed + (uint64_t)(origin.source + 2) * 1000003 + (uint64_t)origin.number * 7919;
     return draw(&key) | 1;
 }
 
@@ -82,9 +88,11 @@ static size_t bytes_of(const struct scene *scene, struct origin origin) {
 
 /* ---- the call ---- */
 
-struct scene scene_draw(struct rank *rank, enum collective collective, const struct graph *graph, size_t most) {
+struct scene scene_draw(struct rank *rank, enum collective collective, const struct graph *graph,
+                        size_t most) {
     uint64_t *common = &rank->common;
-    struct scene scene = {.collective = collective, .graph = graph, .p = rank->team.p, .seed = draw(common)};
+    struct scene scene = {
+        .collective = collective, .graph = graph, .p = rank->team.p, .seed = draw(common)};
     scene.root = (int)draw_below(common, (uint32_t)scene.p);
     scene.each = draw_bytes(common, draw_below(common, 4) ? most / 16 + 1 : most);
     scene.style = (int)draw_below(common, 4);
@@ -94,7 +102,8 @@ struct scene scene_draw(struct rank *rank, enum collective collective, const str
     scene.commutes = draw_below(common, 2);
     scene.any_order = collective == COLL_reduce && scene.commutes && draw_below(common, 2);
     if (!scene.runs) scene.each = (scene.each + piece - 1) / piece * piece;
-    for (int r = 0; r < scene.p; r++) scene.counts[r] = (int)draw_below(common, (uint32_t)(scene.each / 8 / (size_t)scene.p) + 2);
+    for (int r = 0; r < scene.p; r++)
+        scene.counts[r] = (int)draw_below(common, (uint32_t)(scene.each / 8 / (size_t)scene.p) + 2);
     return scene;
 }
 
@@ -116,7 +125,8 @@ struct shape scene_shape(const struct scene *scene, const struct team *team) {
     }
     if (!among(c, REDUCTIONS)) return shape;
     bool parts = among(c, BIT(reduce_scatter) | BIT(reduce_scatter_block));
-    shape.bytes = (elements_of(scene) * 8 + (parts ? (size_t)scene->p - 1 : 0)) / (parts ? (size_t)scene->p : 1);
+    shape.bytes = (elements_of(scene) * 8 + (parts ? (size_t)scene->p - 1 : 0)) /
+                  (parts ? (size_t)scene->p : 1);
     shape.ordered = !scene->commutes && team->places && !team->places->in_order;
     return shape;
 }
@@ -154,7 +164,8 @@ static void find_neighbours(const struct scene *scene, uint32_t me, struct actor
 static enum side_kind kind_of(enum collective c, bool receives) {
     if (among(c, equal_blocks)) return EQUAL;
     if (among(c, BIT(alltoallw) | BIT(neighbor_alltoallw))) return TYPES;
-    if (among(c, GATHERS) || (!is_personal(c) && !among(c, SCATTERS))) return receives ? VARIES : EQUAL;
+    if (among(c, GATHERS) || (!is_personal(c) && !among(c, SCATTERS)))
+        return receives ? VARIES : EQUAL;
     return among(c, SCATTERS) && receives ? EQUAL : VARIES;
 }
 
@@ -173,7 +184,8 @@ static void be_in_place(const struct scene *scene, int me, struct actor *actor) 
     } else {
         struct block own = block_of(&recv->blocks, me);
         side_write_block(recv, me, recv->memory);
-        actor->send.blocks = (struct blocks){.base = own.at, .count = 1, .layout = own.layout, .each = own.elements};
+        actor->send.blocks =
+            (struct blocks){.base = own.at, .count = 1, .layout = own.layout, .each = own.elements};
         if (among(scene->collective, GATHERS)) actor->send.blocks.count = 0;
     }
 }
@@ -203,7 +215,8 @@ static void enter_blocks(struct rank *rank, const struct scene *scene, struct ac
         find_neighbours(scene, (uint32_t)me, actor);
         actor->call.neighbours = &actor->neighbours;
     }
-    bool root = me == scene->root, may = among(c, GATHERS | SCATTERS) ? root : among(c, BIT(alltoall) | ALLGATHERS);
+    bool root = me == scene->root,
+         may = among(c, GATHERS | SCATTERS) ? root : among(c, BIT(alltoall) | ALLGATHERS);
     if (scene->in_place && may) be_in_place(scene, me, actor);
     describe_equal(scene, actor);
 }
@@ -220,7 +233,8 @@ static void compose(const struct reduction *reduction, const char *in, char *ino
     const struct map *f = (const void *)in;
     struct map *g = (void *)inout;
     for (size_t i = 0; i < count; i++)
-        g[i] = *commutes ? (struct map){f[i].a + g[i].a, f[i].b + g[i].b} : (struct map){f[i].a * g[i].a, f[i].a * g[i].b + f[i].b};
+        g[i] = *commutes ? (struct map){f[i].a + g[i].a, f[i].b + g[i].b}
+                         : (struct map){f[i].a * g[i].a, f[i].a * g[i].b + f[i].b};
 }
 
 static struct map element(const struct scene *scene, int rank, size_t i) {
@@ -245,7 +259,8 @@ static struct part result_of(const struct scene *scene, int me, int *ranks) {
     struct part all = {.count = elements_of(scene)};
     *ranks = c == COLL_scan ? me + 1 : c == COLL_exscan ? me : scene->p;
     if ((c == COLL_reduce && me != scene->root) || *ranks == 0) return (struct part){0};
-    if (c == COLL_reduce_scatter_block) all.count /= (size_t)scene->p, all.first = all.count * (size_t)me;
+    if (c == COLL_reduce_scatter_block)
+        all.count /= (size_t)scene->p, all.first = all.count * (size_t)me;
     if (c != COLL_reduce_scatter) return all;
     for (int r = 0; r < me; r++) all.first += (size_t)scene->counts[r];
     return (struct part){all.first, (size_t)scene->counts[me]};
@@ -257,7 +272,8 @@ static void enter_vectors(struct rank *rank, const struct scene *scene, struct a
     int me = rank->team.me;
     for (int receives = 0; receives < 2; receives++) {
         struct side *side = receives ? &actor->recv : &actor->send;
-        side->memory = side_memory(rank, !scene->reached && draw_below(&rank->own, 3) == 0, receives);
+        side->memory =
+            side_memory(rank, !scene->reached && draw_below(&rank->own, 3) == 0, receives);
         side->span = count * sizeof(struct map) + 2 * guard;
         expect(side->span <= side_room(rank), "the test's memory is too small");
         memset(side->memory, receives ? before_recv : before_send, side->span);
@@ -280,7 +296,8 @@ static void enter_vectors(struct rank *rank, const struct scene *scene, struct a
 
 /* ---- before and after ---- */
 
-void actor_enter(struct rank *rank, const struct team *team, const struct scene *scene, struct actor *actor) {
+void actor_enter(struct rank *rank, const struct team *team, const struct scene *scene,
+                 struct actor *actor) {
     actor->call = (struct call){.shape = scene_shape(scene, team), .root = scene->root};
     actor->send.runs = actor->recv.runs = scene->runs;
     actor->send.reached = actor->recv.reached = scene->reached;
@@ -289,13 +306,15 @@ void actor_enter(struct rank *rank, const struct team *team, const struct scene 
     else if (scene->collective != COLL_barrier) enter_blocks(rank, scene, actor);
 }
 
-static void compare(const struct rank *rank, const struct scene *scene, const struct side *side, const char *image, size_t bytes,
-                    const char *what, const char *plan) {
+static void compare(const struct rank *rank, const struct scene *scene, const struct side *side,
+                    const char *image, size_t bytes, const char *what, const char *plan) {
     for (size_t i = 0; i < bytes; i++)
-        expect(side->memory[i] == image[i],
-               "p=%d rank %d: %s by %s, root %d, each %zu, style %d%s: %s: byte %zu of %zu is %02x, not %02x", scene->p,
-               rank->team.me, collective_names[scene->collective], plan, scene->root, scene->each, scene->style,
-               scene->in_place ? ", in place" : "", what, i, bytes, (uint8_t)side->memory[i], (uint8_t)image[i]);
+        expect(
+            side->memory[i] == image[i],
+            "p=%d rank %d: %s by %s, root %d, each %zu, style %d%s: %s: byte %zu of %zu is %02x, not %02x",
+            scene->p, rank->team.me, collective_names[scene->collective], plan, scene->root,
+            scene->each, scene->style, scene->in_place ? ", in place" : "", what, i, bytes,
+            (uint8_t)side->memory[i], (uint8_t)image[i]);
 }
 
 static void draw_vectors(const struct scene *scene, int me, char *image, bool receives, bool left) {
@@ -303,23 +322,27 @@ static void draw_vectors(const struct scene *scene, int me, char *image, bool re
     struct part part = result_of(scene, me, &ranks);
     struct map *at = (void *)(image + guard);
     if (receives)
-        for (size_t i = 0; i < part.count && !left; i++) at[i] = combined(scene, ranks, part.first + i);
+        for (size_t i = 0; i < part.count && !left; i++)
+            at[i] = combined(scene, ranks, part.first + i);
     else
         for (size_t i = 0; i < elements_of(scene); i++) at[i] = element(scene, me, i);
 }
 
-void actor_leave(const struct rank *rank, const struct scene *scene, struct actor *actor, bool left, const char *plan) {
+void actor_leave(const struct rank *rank, const struct scene *scene, struct actor *actor, bool left,
+                 const char *plan) {
     int me = rank->team.me, ranks;
     bool vectors = among(scene->collective, REDUCTIONS), in_place = actor->call.in_place;
     for (int receives = 0; receives < 2; receives++) {
         struct side *side = receives ? &actor->recv : &actor->send;
         size_t bytes = side->span;
-        bool same = in_place && !(among(scene->collective, SCATTERS) && !receives); /* the other side is this one */
+        /* The other side is this one. */
+        bool same = in_place && !(among(scene->collective, SCATTERS) && !receives);
         if (bytes == 0 || (same && (!receives || left))) continue;
         memset(actor->image, receives ? before_recv : before_send, bytes);
         /* In place, what lies behind a result may be anything. */
         size_t result = guard + result_of(scene, me, &ranks).count * sizeof(struct map);
-        if (vectors && same) memcpy(actor->image + result, side->memory + result, bytes - guard - result);
+        if (vectors && same)
+            memcpy(actor->image + result, side->memory + result, bytes - guard - result);
         if (vectors) draw_vectors(scene, me, actor->image, receives, left);
         else if (!(receives && left)) side_write(side, actor->image);
         compare(rank, scene, side, actor->image, bytes, receives ? "received" : "sent", plan);

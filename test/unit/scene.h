@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scene.h - a call of any collective on threads as ranks, and what it has to leave in their memory: from the definitions in MPI's
- * standard alone, for every row of collectives.h. */
+/* scene.h - a call of any collective on threads as ranks, and what it has to leave in their memory:
+ * from the definitions in MPI's standard alone, for every row of collectives.h. */
 #ifndef MORTAR_SCENE_H
 #define MORTAR_SCENE_H
 
@@ -8,7 +8,8 @@
 
 /* A graph of processes, the same for all calls of a team. */
 struct graph {
-    int p, count, outs[most_ranks], ins[most_ranks]; /* edges; blocks of each rank, some of which are nobody's */
+    /* edges; blocks of each rank, some of which are nobody's. */
+    int p, count, outs[most_ranks], ins[most_ranks];
     bool connected;
     struct edge edge[4 * most_ranks]; /* by source and `out` */
 };
@@ -20,7 +21,9 @@ struct scene {
     const struct graph *graph;
     int p, root;
     uint64_t seed;
-    size_t each;   /* bytes of equal blocks, the most of others; of combined vectors, in elements of 8 bytes, likewise */
+    /* Bytes of equal blocks, the most of others; of combined vectors, in elements of 8 bytes,
+     * likewise. */
+    size_t each;
     int style;     /* how the sizes of others are drawn */
     bool in_place; /* where the collective has that */
     bool runs;     /* no layout has gaps */
@@ -29,7 +32,8 @@ struct scene {
     int counts[most_ranks]; /* of reduce_scatter: elements */
 };
 /* most: bytes of a block, or of a vector. */
-struct scene scene_draw(struct rank *rank, enum collective collective, const struct graph *graph, size_t most);
+struct scene scene_draw(struct rank *rank, enum collective collective, const struct graph *graph,
+                        size_t most);
 struct shape scene_shape(const struct scene *scene, const struct team *team);
 
 /* A rank's part: its buffers, and the call that describes them. */
@@ -42,8 +46,11 @@ struct actor {
     char *image; /* side_room bytes */
 };
 /* Draws places, writes what is sent. */
-void actor_enter(struct rank *rank, const struct team *team, const struct scene *scene, struct actor *actor);
-/* Compares every byte of both buffers, and those beside them; then writes over them. left: nothing may have been received. */
-void actor_leave(const struct rank *rank, const struct scene *scene, struct actor *actor, bool left, const char *plan);
+void actor_enter(struct rank *rank, const struct team *team, const struct scene *scene,
+                 struct actor *actor);
+/* Compares every byte of both buffers, and those beside them; then writes over them. left: nothing
+ * may have been received. */
+void actor_leave(const struct rank *rank, const struct scene *scene, struct actor *actor, bool left,
+                 const char *plan);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* segment - shared memory without names: opened by another process, sealed, not inherited by fork or exec, and a name that no
- * longer means the same memory is refused. */
+/* segment - shared memory without names: opened by another process, sealed, not inherited by fork
+ * or exec, and a name that no longer means the same memory is refused. */
 #define _GNU_SOURCE
 #include "base/base.h"
 
@@ -45,14 +45,16 @@ static void visit(void *argument) {
     const struct segment_name *name = argument;
     int reader = segment_open(name, false), writer = segment_open(name, true);
     expect(reader >= 0 && writer >= 0, "segment_open: %d, %d", reader, writer);
-    expect(!open_across_exec(reader) && !open_across_exec(writer), "an opened segment would survive exec");
+    expect(!open_across_exec(reader) && !open_across_exec(writer),
+           "an opened segment would survive exec");
     const char *seen = mapped(reader, name->bytes, false);
     char *written = mapped(writer, name->bytes, true);
     expect(seen[0] == 'p' && seen[name->bytes - 1] == 'q', "the parent's bytes are not seen");
     written[1] = 'c';
     expect(seen[1] == 'c', "two mappings show different bytes");
     int error = 0;
-    expect(segment_map(reader, name->bytes, true, &error) == NULL && error == -EACCES, "a reader's descriptor was mapped writable");
+    expect(segment_map(reader, name->bytes, true, &error) == NULL && error == -EACCES,
+           "a reader's descriptor was mapped writable");
     faults_kill();
     *(volatile char *)(uintptr_t)seen = 'x';
 }
@@ -73,7 +75,8 @@ static void shared_and_sealed(void) {
     memory[bytes - 1] = 'q';
     in_child(visit, &name, &heard);
     expect(WIFSIGNALED(heard.status) && WTERMSIG(heard.status) == SIGSEGV && heard.writes == 0,
-           "the visitor must die at its write through the read-only mapping, not: %s", heard.text[0]);
+           "the visitor must die at its write through the read-only mapping, not: %s",
+           heard.text[0]);
     expect(memory[1] == 'c' && memory[0] == 'p', "the visitor's byte is not seen");
 
     expect(!open_across_exec(fd), "a segment would survive exec");
@@ -82,7 +85,8 @@ static void shared_and_sealed(void) {
     expect(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE) < 0, "a peer could add seals");
 
     in_child(touch_inherited, memory, &heard);
-    expect(WIFSIGNALED(heard.status) && WTERMSIG(heard.status) == SIGSEGV, "a forked child has the mapping");
+    expect(WIFSIGNALED(heard.status) && WTERMSIG(heard.status) == SIGSEGV,
+           "a forked child has the mapping");
     munmap(memory, bytes);
     close(fd);
 }
@@ -145,14 +149,17 @@ static void hiding(void) {
     int fd = created(bytes), high = segment_hide(fd);
     struct rlimit limit;
     expect(getrlimit(RLIMIT_NOFILE, &limit) == 0, "getrlimit");
-    expect(limit.rlim_cur <= 700 ? high == fd : high >= 700 && fcntl(fd, F_GETFD) < 0, "hidden: %d is now %d", fd, high);
+    expect(limit.rlim_cur <= 700 ? high == fd : high >= 700 && fcntl(fd, F_GETFD) < 0,
+           "hidden: %d is now %d", fd, high);
     expect(!open_across_exec(high), "a hidden segment would survive exec");
     expect(named(high).bytes == bytes, "the hidden segment is another");
     close(high);
-    struct rlimit small = {.rlim_cur = limit.rlim_cur < 256 ? limit.rlim_cur : 256, .rlim_max = limit.rlim_max};
+    struct rlimit small = {.rlim_cur = limit.rlim_cur < 256 ? limit.rlim_cur : 256,
+                           .rlim_max = limit.rlim_max};
     expect(setrlimit(RLIMIT_NOFILE, &small) == 0, "setrlimit");
     fd = created(bytes);
-    expect(segment_hide(fd) == fd && named(fd).bytes == bytes, "with few descriptors the number stays");
+    expect(segment_hide(fd) == fd && named(fd).bytes == bytes,
+           "with few descriptors the number stays");
     close(fd);
     setrlimit(RLIMIT_NOFILE, &limit);
 }
@@ -164,7 +171,8 @@ static void limited(void) {
     small = limit;
     small.rlim_cur = bytes;
     expect(setrlimit(RLIMIT_FSIZE, &small) == 0, "setrlimit");
-    int fits = segment_create("unit-segment", bytes), over = segment_create("unit-segment", bytes + 1);
+    int fits = segment_create("unit-segment", bytes),
+        over = segment_create("unit-segment", bytes + 1);
     setrlimit(RLIMIT_FSIZE, &limit);
     expect(fits >= 0 && over == -EFBIG, "at and over the limit on file size: %d, %d", fits, over);
     close(fits);
@@ -173,7 +181,8 @@ static void limited(void) {
 static void failures(void) {
     int error = 0;
     expect(segment_create("unit-segment", SIZE_MAX / 2 + 2) == -EINVAL, "a negative size");
-    expect(segment_map(-1, bytes, true, &error) == NULL && error == -EBADF, "no descriptor: %d", error);
+    expect(segment_map(-1, bytes, true, &error) == NULL && error == -EBADF, "no descriptor: %d",
+           error);
     struct segment_name name;
     expect(segment_name(-1, &name) == -EBADF, "the name of no descriptor");
     struct rlimit limit, none;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* team - the barrier, agreement, waiting and the memory of a team, with threads as ranks, and the futex between processes.
- * team [SEED [ROUNDS]] */
+/* team - the barrier, agreement, waiting and the memory of a team, with threads as ranks, and the
+ * futex between processes. team [SEED [ROUNDS]] */
 #define _GNU_SOURCE
 #include "crew.h"
 
@@ -24,7 +24,8 @@ static int rounds = 400;
 
 static atomic_int entered, last_ones;
 
-/* Nobody leaves before all have entered; one rank is the last; everybody hears everybody's trouble, and none of another barrier. */
+/* Nobody leaves before all have entered; one rank is the last; everybody hears everybody's trouble,
+ * and none of another barrier. */
 static void many_barriers(struct rank *rank) {
     struct team *team = &rank->team;
     for (int round = 0; round < rounds; round++) {
@@ -42,19 +43,20 @@ static void many_barriers(struct rank *rank) {
             heard = sync_all(team, mine);
         } else if (sync_arrive(team, mine)) {
             atomic_fetch_add(&last_ones, 1);
-            expect(sync_trouble(team) == all, "p=%d round %d: the last one hears %u, not %u", team->p, round, sync_trouble(team),
-                   all);
-            expect(atomic_load(&team->control->epoch.word) == epoch, "p=%d round %d: released before the last one said so", team->p,
-                   round);
+            expect(sync_trouble(team) == all, "p=%d round %d: the last one hears %u, not %u",
+                   team->p, round, sync_trouble(team), all);
+            expect(atomic_load(&team->control->epoch.word) == epoch,
+                   "p=%d round %d: released before the last one said so", team->p, round);
             dawdle(&rank->own);
             heard = sync_release(team);
         } else {
             atomic_fetch_add(&last_ones, 0x10000);
             heard = sync_wait(team);
         }
-        expect(atomic_load(&entered) >= (round + 1) * team->p, "p=%d round %d: rank %d left before all entered", team->p, round,
-               team->me);
-        expect(heard == all, "p=%d round %d: rank %d heard trouble %u, not %u", team->p, round, team->me, heard, all);
+        expect(atomic_load(&entered) >= (round + 1) * team->p,
+               "p=%d round %d: rank %d left before all entered", team->p, round, team->me);
+        expect(heard == all, "p=%d round %d: rank %d heard trouble %u, not %u", team->p, round,
+               team->me, heard, all);
         expect(team->epoch == epoch + 1, "p=%d: epoch %u follows %u", team->p, team->epoch, epoch);
     }
 }
@@ -63,12 +65,16 @@ static void many_votes(struct rank *rank) {
     for (int round = 0; round < rounds; round++) {
         if (round % 32 == 31 && !crew_goes_on(rank)) return;
         bool mine = true, all = true;
-        int against = draw_below(&rank->common, 2) ? (int)draw_below(&rank->common, (uint32_t)rank->team.p) : -1;
+        int against = draw_below(&rank->common, 2)
+                          ? (int)draw_below(&rank->common, (uint32_t)rank->team.p)
+                          : -1;
         bool several = draw_below(&rank->common, 4) == 0;
-        if (against >= 0) all = false, mine = rank->team.me != against && !(several && rank->team.me > against);
+        if (against >= 0)
+            all = false, mine = rank->team.me != against && !(several && rank->team.me > against);
         dawdle(&rank->own);
         bool agreed = team_agree(&rank->team, mine);
-        expect(agreed == all, "p=%d round %d: rank %d was told %d", rank->team.p, round, rank->team.me, agreed);
+        expect(agreed == all, "p=%d round %d: rank %d was told %d", rank->team.p, round,
+               rank->team.me, agreed);
     }
 }
 
@@ -78,8 +84,11 @@ static void barriers(uint64_t *random) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int wrap = 0; wrap < 2; wrap++) {
             int p = sizes[i];
-            crew =
-                (struct crew){.p = p, .slot = 64, .room = 8192, .seed = draw(random), .spinning = p <= 4 && p <= processors_here()};
+            crew = (struct crew){.p = p,
+                                 .slot = 64,
+                                 .room = 8192,
+                                 .seed = draw(random),
+                                 .spinning = p <= 4 && p <= processors_here()};
             if (wrap) crew.epoch = UINT32_MAX - (uint32_t)rounds / 2;
             atomic_store(&entered, 0);
             atomic_store(&last_ones, 0);
@@ -101,7 +110,8 @@ static void poll_once(struct team *team) {
     atomic_fetch_add(&polled, 1);
 }
 
-/* What MPI needs: rank 0 comes only when the MPI library of every waiting rank has been driven again and again. */
+/* What MPI needs: rank 0 comes only when the MPI library of every waiting rank has been driven
+ * again and again. */
 static void late_rank(struct rank *rank) {
     struct team *team = &rank->team;
     team->patience.mode = *(const unsigned *)rank->crew->argument;
@@ -109,7 +119,8 @@ static void late_rank(struct rank *rank) {
     for (int round = 1; round <= 3; round++) {
         struct timespec pause = {.tv_nsec = 1000000};
         for (int i = 0; team->me == 0 && atomic_load(&polled) < round * 20 * (team->p - 1); i++) {
-            expect(i < 20000, "waiting mode %u: the MPI library was driven %d times", team->patience.mode, atomic_load(&polled));
+            expect(i < 20000, "waiting mode %u: the MPI library was driven %d times",
+                   team->patience.mode, atomic_load(&polled));
             nanosleep(&pause, NULL);
         }
         sync_all(team, 0);
@@ -119,12 +130,19 @@ static void late_rank(struct rank *rank) {
 static void progress(uint64_t *random) {
     static struct crew crew;
     for (unsigned mode = WAIT_AUTO; mode <= WAIT_FUTEX; mode++) {
-        crew = (struct crew){.p = 3, .slot = 64, .room = 8192, .seed = draw(random), .body = late_rank, .argument = &mode};
+        crew = (struct crew){.p = 3,
+                             .slot = 64,
+                             .room = 8192,
+                             .seed = draw(random),
+                             .body = late_rank,
+                             .argument = &mode};
         atomic_store(&polled, 0);
         crew_run(&crew);
         struct patience *patience = &crew.ranks[1].team.patience;
-        expect(mode == WAIT_FUTEX || mode == WAIT_AUTO || patience->sleeps == 0, "waiting mode %u slept", mode);
-        expect(mode == WAIT_YIELD || mode == WAIT_AUTO || patience->yields == 0, "waiting mode %u yielded", mode);
+        expect(mode == WAIT_FUTEX || mode == WAIT_AUTO || patience->sleeps == 0,
+               "waiting mode %u slept", mode);
+        expect(mode == WAIT_YIELD || mode == WAIT_AUTO || patience->yields == 0,
+               "waiting mode %u yielded", mode);
         expect(mode != WAIT_FUTEX || patience->sleeps > 0, "waiting on the futex never slept");
         expect(mode != WAIT_YIELD || patience->yields > 0, "waiting by yielding never yielded");
     }
@@ -135,9 +153,11 @@ struct bell {
     struct team team;
 };
 
-/* The futex works between processes: a sleeper hears flag_wake, and a raw wake reaches who sleeps in flag_wait. */
+/* The futex works between processes: a sleeper hears flag_wake, and a raw wake reaches who sleeps
+ * in flag_wait. */
 static void futex(void) {
-    struct bell *bell = mmap(NULL, sizeof *bell, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct bell *bell =
+        mmap(NULL, sizeof *bell, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     expect(bell != MAP_FAILED, "mmap");
     pid_t child = fork();
     if (child == 0) {
@@ -151,7 +171,8 @@ static void futex(void) {
     atomic_store(&bell->flag.word, 1);
     flag_wake(&bell->flag);
     int status;
-    expect(waitpid(child, &status, 0) == child && status == 0, "flag_wake does not wake another process");
+    expect(waitpid(child, &status, 0) == child && status == 0,
+           "flag_wake does not wake another process");
 
     atomic_store(&bell->flag.sleepers, 0);
     child = fork();
@@ -167,7 +188,8 @@ static void futex(void) {
     }
     atomic_store(&bell->flag.word, 2);
     flag_wake(&bell->flag);
-    expect(waitpid(child, &status, 0) == child && status == 0, "flag_wait returned early, or left itself among the sleepers");
+    expect(waitpid(child, &status, 0) == child && status == 0,
+           "flag_wait returned early, or left itself among the sleepers");
     expect(woken == 1, "a rank that sleeps cannot be woken by another process");
     munmap(bell, sizeof *bell);
 }
@@ -180,38 +202,47 @@ static void bounds(void) {
     static const struct {
         size_t at, bytes;
         bool inside;
-    } cases[] = {{64, 1, true},       {64, 128, true}, {64, 129, false}, {63, 1, false},         {63, 200, false},
-                 {191, 1, true},      {191, 2, false}, {192, 0, false},  {192, 1, false},        {100, 92, true},
-                 {100, 93, false},    {0, 64, false},  {64, 0, true},    {100, SIZE_MAX, false}, {100, SIZE_MAX - 90, false},
+    } cases[] = {{64, 1, true},       {64, 128, true},        {64, 129, false},
+                 {63, 1, false},      {63, 200, false},       {191, 1, true},
+                 {191, 2, false},     {192, 0, false},        {192, 1, false},
+                 {100, 92, true},     {100, 93, false},       {0, 64, false},
+                 {64, 0, true},       {100, SIZE_MAX, false}, {100, SIZE_MAX - 90, false},
                  {0, SIZE_MAX, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t offset;
         bool inside = team_reaches(&team, memory + cases[i].at, cases[i].bytes, &offset);
         expect(inside == cases[i].inside && (!inside || offset == cases[i].at - 64),
-               "%zu bytes at %zu of [64, 192): %d, offset %llu", cases[i].bytes, cases[i].at, inside, (unsigned long long)offset);
+               "%zu bytes at %zu of [64, 192): %d, offset %llu", cases[i].bytes, cases[i].at,
+               inside, (unsigned long long)offset);
     }
-    /* Two adopted ranges, before and behind the region, which touch nothing; offsets are their own. */
-    const struct heap_range adopted[] = {{.start = memory + 8, .bytes = 24, .offset = 96}, {memory + 200, 40, 1 << 20}};
+    /* Two adopted ranges, before and behind the region, which touch nothing; offsets are their
+     * own. */
+    const struct heap_range adopted[] = {{.start = memory + 8, .bytes = 24, .offset = 96},
+                                         {memory + 200, 40, 1 << 20}};
     team.adopted = adopted, team.adopted_count = 2;
     const struct {
         size_t at, bytes;
         bool inside;
         uint64_t offset;
-    } more[] = {{8, 24, true, 96},  {8, 25, false, 0},       {7, 1, false, 0},        {31, 1, true, 119},
-                {32, 1, false, 0},  {200, 1, true, 1 << 20}, {239, 1, true, 1048615}, {239, 2, false, 0},
-                {240, 1, false, 0}, {64, 128, true, 0},      {20, 100, false, 0},     {10, SIZE_MAX, false, 0}};
+    } more[] = {{8, 24, true, 96},       {8, 25, false, 0},   {7, 1, false, 0},
+                {31, 1, true, 119},      {32, 1, false, 0},   {200, 1, true, 1 << 20},
+                {239, 1, true, 1048615}, {239, 2, false, 0},  {240, 1, false, 0},
+                {64, 128, true, 0},      {20, 100, false, 0}, {10, SIZE_MAX, false, 0}};
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         uint64_t offset;
         bool inside = team_reaches(&team, memory + more[i].at, more[i].bytes, &offset);
         expect(inside == more[i].inside && offset == (inside ? more[i].offset : more[i].at - 64),
-               "adopted: %zu bytes at %zu: %d, offset %llu", more[i].bytes, more[i].at, inside, (unsigned long long)offset);
+               "adopted: %zu bytes at %zu: %d, offset %llu", more[i].bytes, more[i].at, inside,
+               (unsigned long long)offset);
     }
     team = (struct team){.region = NULL, .region_bytes = 0};
     uint64_t offset;
-    expect(!team_reaches(&team, memory, 1, &offset) && !team_reaches(&team, NULL, 0, &offset), "a rank without a region reaches");
+    expect(!team_reaches(&team, memory, 1, &offset) && !team_reaches(&team, NULL, 0, &offset),
+           "a rank without a region reaches");
 }
 
-/* Posts and slots of all ranks and both halves lie apart, within the size that was asked for, in cache lines of their own. */
+/* Posts and slots of all ranks and both halves lie apart, within the size that was asked for, in
+ * cache lines of their own. */
 static void layout(void) {
     for (int p = 1; p <= 70; p += 23)
         for (size_t slot = 64; slot <= 64 * 1024; slot *= 8) {
@@ -220,21 +251,26 @@ static void layout(void) {
             expect(memory != NULL, "aligned_alloc");
             struct team team = {.p = p};
             team_attach(&team, memory, slot, 0);
-            expect(team.control_bytes == bytes && team.figures.slot == slot && (char *)team.control == memory, "team_attach");
+            expect(team.control_bytes == bytes && team.figures.slot == slot &&
+                       (char *)team.control == memory,
+                   "team_attach");
             end = (char *)team.control->posts;
             for (uint32_t half = 0; half < 2; half++)
                 for (int r = 0; r < p; r++) {
                     char *post = (char *)post_of(&team, half, r);
-                    expect(post >= end && (uintptr_t)post % 64 == 0, "p=%d: post %u of rank %d", p, half, r);
+                    expect(post >= end && (uintptr_t)post % 64 == 0, "p=%d: post %u of rank %d", p,
+                           half, r);
                     end = post + sizeof(struct post);
                 }
             for (uint32_t half = 0; half < 2; half++)
                 for (int r = 0; r < p; r++) {
                     char *stage = stage_of(&team, half, r, team.figures.slot);
-                    expect(stage >= end && (uintptr_t)stage % 64 == 0, "p=%d slot %zu: stage %u of rank %d", p, slot, half, r);
+                    expect(stage >= end && (uintptr_t)stage % 64 == 0,
+                           "p=%d slot %zu: stage %u of rank %d", p, slot, half, r);
                     end = stage + slot;
                 }
-            expect(end <= memory + bytes, "p=%d slot %zu: %zu bytes are not enough", p, slot, bytes);
+            expect(end <= memory + bytes, "p=%d slot %zu: %zu bytes are not enough", p, slot,
+                   bytes);
             free(memory);
         }
     uint64_t line = offsetof(struct control, epoch) - offsetof(struct control, arrived);
@@ -249,9 +285,11 @@ static void refused_mapping(struct rank *rank) {
         expect(team_map(team, false) == -EACCES, "rank %d maps what rank 1 cannot", team->me);
         expect(team_map(team, true) == -EACCES, "rank %d maps what rank 1 cannot", team->me);
     }
-    expect(!team->peers[0] && !team->peers[1], "rank %d keeps mappings that nobody may use", team->me);
+    expect(!team->peers[0] && !team->peers[1], "rank %d keeps mappings that nobody may use",
+           team->me);
     sync_all(team, 0);
-    expect(mappings_named("unit-region") == team->p, "mappings of peers stay behind: %d", mappings_named("unit-region"));
+    expect(mappings_named("unit-region") == team->p, "mappings of peers stay behind: %d",
+           mappings_named("unit-region"));
     sync_all(team, 0);
 }
 
@@ -261,8 +299,8 @@ static void measured(struct rank *rank) {
     sync_measure(&rank->team);
     seconds[rank->team.me] = rank->team.figures.sync_seconds;
     sync_all(&rank->team, 0);
-    expect(seconds[0] > 0 && seconds[0] <= 1 && seconds[rank->team.me] == seconds[0], "rank %d measured %g s, rank 0 %g s",
-           rank->team.me, seconds[rank->team.me], seconds[0]);
+    expect(seconds[0] > 0 && seconds[0] <= 1 && seconds[rank->team.me] == seconds[0],
+           "rank %d measured %g s, rank 0 %g s", rank->team.me, seconds[rank->team.me], seconds[0]);
 }
 
 static void orders_of_team(struct rank *rank) {
@@ -273,15 +311,20 @@ static void orders_of_team(struct rank *rank) {
         if (orders[o].nests) walk.inner = ORDER_hilbert, matrix.inner = &orders[ORDER_hilbert];
         orders[o].fill(&matrix, (uint32_t)rank->team.me, wanted);
         const struct cell *cells = team_cells(&rank->team, walk);
-        expect(cells && memcmp(cells, wanted, (size_t)rank->team.p * sizeof *cells) == 0, "rank %d: %s", rank->team.me,
-               orders[o].name);
+        expect(cells && memcmp(cells, wanted, (size_t)rank->team.p * sizeof *cells) == 0,
+               "rank %d: %s", rank->team.me, orders[o].name);
         expect(team_cells(&rank->team, walk) == cells, "%s is filled again", orders[o].name);
     }
 }
 
 static void memory(uint64_t *random) {
     static struct crew crew;
-    crew = (struct crew){.p = 5, .reach = REACH_MAPPED, .slot = 64, .room = 8192, .seed = draw(random), .all_have_regions = true};
+    crew = (struct crew){.p = 5,
+                         .reach = REACH_MAPPED,
+                         .slot = 64,
+                         .room = 8192,
+                         .seed = draw(random),
+                         .all_have_regions = true};
     crew.body = refused_mapping;
     crew_run(&crew);
     crew.body = orders_of_team;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text - plans as text: every plan that can be written reads back as itself, with its arguments in any order and with any of them
- * left out; what is no plan is refused with a sentence that quotes it; random texts never do harm. */
+/* text - plans as text: every plan that can be written reads back as itself, with its arguments in
+ * any order and with any of them left out; what is no plan is refused with a sentence that quotes
+ * it; random texts never do harm. */
 #include "plan/plan.h"
 
 #include "unit.h"
@@ -19,26 +20,33 @@ static struct plan parsed(const char *text) {
 
 static bool same(const struct plan *a, const struct plan *b) {
     return a->algorithm == b->algorithm && a->arguments.walk.order == b->arguments.walk.order &&
-           a->arguments.walk.inner == b->arguments.walk.inner && a->arguments.copier.kernel == b->arguments.copier.kernel &&
-           a->arguments.copier.plain == b->arguments.copier.plain && a->arguments.chunk == b->arguments.chunk &&
-           a->arguments.path == b->arguments.path && strcmp(a->text, b->text) == 0;
+           a->arguments.walk.inner == b->arguments.walk.inner &&
+           a->arguments.copier.kernel == b->arguments.copier.kernel &&
+           a->arguments.copier.plain == b->arguments.copier.plain &&
+           a->arguments.chunk == b->arguments.chunk && a->arguments.path == b->arguments.path &&
+           strcmp(a->text, b->text) == 0;
 }
 
-/* The text is the plan that it was written for, and the plan's own text reads back as the same plan. */
-static void check_plan(const char *text, const struct algorithm *algorithm, const struct arguments *arguments) {
+/* The text is the plan that it was written for, and the plan's own text reads back as the same
+ * plan. */
+static void check_plan(const char *text, const struct algorithm *algorithm,
+                       const struct arguments *arguments) {
     struct plan plan = parsed(text), again = parsed(plan.text);
     struct arguments got = plan.arguments;
-    expect(plan.algorithm == algorithm && got.walk.order == arguments->walk.order && got.walk.inner == arguments->walk.inner &&
-               got.copier.kernel == arguments->copier.kernel && got.chunk == arguments->chunk && got.path == arguments->path &&
-               !plan.reason,
-           "\"%s\" was read as %s, order %d(%d), kernel %d, chunk %zu, path %d", text, plan.algorithm->name, (int)got.walk.order,
-           (int)got.walk.inner, (int)got.copier.kernel, got.chunk, (int)got.path);
-    expect(same(&plan, &again), "\"%s\" is printed as \"%s\" and then as \"%s\"", text, plan.text, again.text);
+    expect(plan.algorithm == algorithm && got.walk.order == arguments->walk.order &&
+               got.walk.inner == arguments->walk.inner &&
+               got.copier.kernel == arguments->copier.kernel && got.chunk == arguments->chunk &&
+               got.path == arguments->path && !plan.reason,
+           "\"%s\" was read as %s, order %d(%d), kernel %d, chunk %zu, path %d", text,
+           plan.algorithm->name, (int)got.walk.order, (int)got.walk.inner, (int)got.copier.kernel,
+           got.chunk, (int)got.path);
+    expect(same(&plan, &again), "\"%s\" is printed as \"%s\" and then as \"%s\"", text, plan.text,
+           again.text);
 }
 
 /* Writes the words in all ways: the k-th of count! orders, with or without blanks. */
-static void in_every_order(const char *name, const char **words, int count, const struct algorithm *algorithm,
-                           const struct arguments *arguments) {
+static void in_every_order(const char *name, const char **words, int count,
+                           const struct algorithm *algorithm, const struct arguments *arguments) {
     static const char *const style[][4] = {{"", "(", ",", ")"}, {" ", " ( ", " , ", " )\t"}};
     int ways = 1;
     for (int i = 2; i <= count; i++) ways *= i;
@@ -46,12 +54,14 @@ static void in_every_order(const char *name, const char **words, int count, cons
         const char *left[4];
         for (int s = 0; s < 2; s++) {
             char text[128];
-            int at = snprintf(text, sizeof text, "%s%s%s", style[s][0], name, style[s][1]), rest = way;
+            int at = snprintf(text, sizeof text, "%s%s%s", style[s][0], name, style[s][1]),
+                rest = way;
             memcpy(left, words, (size_t)count * sizeof *words);
             for (int i = count; i > 0; i--) {
                 int pick = rest % i;
                 rest /= i;
-                at += snprintf(text + at, sizeof text - (size_t)at, "%s%s", i < count ? style[s][2] : "", left[pick]);
+                at += snprintf(text + at, sizeof text - (size_t)at, "%s%s",
+                               i < count ? style[s][2] : "", left[pick]);
                 left[pick] = left[i - 1];
             }
             snprintf(text + at, sizeof text - (size_t)at, "%s", style[s][3]);
@@ -60,9 +70,12 @@ static void in_every_order(const char *name, const char **words, int count, cons
     }
 }
 
-static bool takes(const struct algorithm *algorithm, const char *what) { return strstr(algorithm->takes, what) != NULL; }
+static bool takes(const struct algorithm *algorithm, const char *what) {
+    return strstr(algorithm->takes, what) != NULL;
+}
 
-/* The walks: every order, and those that nest with every order inside, or none, which means morton. False at the end. */
+/* The walks: every order, and those that nest with every order inside, or none, which means morton.
+ * False at the end. */
 static bool next_walk(int number, struct walk *walk, char text[64]) {
     static const char *const spaces[] = {"%s(%s)", "%s ( %s )"};
     for (int o = 0; o < ORDERS; o++) {
@@ -85,12 +98,17 @@ static int values_of_third(const struct algorithm *algorithm) {
     return takes(algorithm, "chunk") ? 5 : takes(algorithm, "path") ? (int)PATHS : 0;
 }
 
-/* Every algorithm with every value of each argument that it takes, and with each of them left out. */
+/* Every algorithm with every value of each argument that it takes, and with each of them left
+ * out. */
 static int every_plan(void) {
     static const struct {
         const char *text;
         size_t bytes;
-    } chunks[] = {{"1", 1}, {"192", 192}, {"4K", 4096}, {"1M", 1 << 20}, {"1152921504606846975", 1152921504606846975}};
+    } chunks[] = {{"1", 1},
+                  {"192", 192},
+                  {"4K", 4096},
+                  {"1M", 1 << 20},
+                  {"1152921504606846975", 1152921504606846975}};
     int plans = 0;
     char order[64];
     struct walk walk = {0};
@@ -103,11 +121,16 @@ static int every_plan(void) {
                     struct arguments arguments = {0};
                     const char *words[4];
                     int count = 0, chunk = takes(&algorithms[a], "chunk");
-                    if (c > 0 && !chunk && !paths[c].code->open) continue; /* plans do not name it */
+                    /* Plans do not name it. */
+                    if (c > 0 && !chunk && !paths[c].code->open) continue;
                     if (o >= 0) words[count++] = order, arguments.walk = walk;
-                    if (k >= 0) words[count++] = kernels[k].name, arguments.copier.kernel = (enum kernel_id)k;
-                    if (c >= 0 && chunk) words[count++] = chunks[c].text, arguments.chunk = chunks[c].bytes;
-                    if (c >= 0 && !chunk) words[count++] = paths[c].name, arguments.path = (enum path_id)c;
+                    if (k >= 0)
+                        words[count++] = kernels[k].name,
+                        arguments.copier.kernel = (enum kernel_id)k;
+                    if (c >= 0 && chunk)
+                        words[count++] = chunks[c].text, arguments.chunk = chunks[c].bytes;
+                    if (c >= 0 && !chunk)
+                        words[count++] = paths[c].name, arguments.path = (enum path_id)c;
                     plans++;
                     if (count == 0) check_plan(algorithms[a].name, &algorithms[a], &arguments);
                     in_every_order(algorithms[a].name, words, count, &algorithms[a], &arguments);
@@ -137,25 +160,30 @@ static void spelling(void) {
                  {"pull(hybrid(4K), plain)", "pull(rows, plain)"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct plan plan = parsed(cases[i].text);
-        expect(strcmp(plan.text, cases[i].full) == 0, "\"%s\" is printed as \"%s\", not \"%s\"", cases[i].text, plan.text,
-               cases[i].full);
+        expect(strcmp(plan.text, cases[i].full) == 0, "\"%s\" is printed as \"%s\", not \"%s\"",
+               cases[i].text, plan.text, cases[i].full);
     }
 }
 
-/* A plain `hybrid` takes its bytes from the team, in the text as well; bytes that were said stay. */
+/* A plain `hybrid` takes its bytes from the team, in the text as well; bytes that were said
+ * stay. */
 static void settled(void) {
     struct figures figures = {.p = 3, .l2_bytes = 3 << 16};
     struct plan plan = parsed("pull(morton, hybrid)");
     plan_settle(&figures, &plan);
-    expect(plan.arguments.copier.plain == 65536 && strcmp(plan.text, "pull(morton, hybrid(65536))") == 0, "%s", plan.text);
+    expect(plan.arguments.copier.plain == 65536 &&
+               strcmp(plan.text, "pull(morton, hybrid(65536))") == 0,
+           "%s", plan.text);
     figures.l2_bytes = 0; /* unknown */
-    expect(hybrid_bytes(&figures) > 1024 && hybrid_bytes(&figures) < 1 << 20, "%zu", hybrid_bytes(&figures));
+    expect(hybrid_bytes(&figures) > 1024 && hybrid_bytes(&figures) < 1 << 20, "%zu",
+           hybrid_bytes(&figures));
     plan_settle(&figures, &plan);
     expect(plan.arguments.copier.plain == 65536, "%s", plan.text);
 }
 
-/* Rivals are native, the first order where another one is usual, and of blocks longer than the threshold the usual order with it,
- * halved, with nt and with plain; not where buffers are out of reach. */
+/* Rivals are native, the first order where another one is usual, and of blocks longer than the
+ * threshold the usual order with it, halved, with nt and with plain; not where buffers are out of
+ * reach. */
 static void copiers_among_the_rivals(void) {
     struct figures figures = figures_of_node(32);
     struct shape shape = {.collective = COLL_alltoall, .bytes = 65536};
@@ -167,13 +195,16 @@ static void copiers_among_the_rivals(void) {
                               "pull(morton, hybrid(32768))", "pull(morton, hybrid(16384))",
                               "pull(morton, hybrid(8192))",  "pull(morton, nt)"};
     char texts[24][64];
-    expect(plan_rivals(&figures, &shape, true, expected[0], RIVALS_likely, texts, 24) == 3, "short blocks have other rivals");
+    expect(plan_rivals(&figures, &shape, true, expected[0], RIVALS_likely, texts, 24) == 3,
+           "short blocks have other rivals");
     shape.bytes++;
-    expect(plan_rivals(&figures, &shape, false, "cico", RIVALS_likely, texts, 24) >= 2 && !strstr(texts[2], "hybrid"),
+    expect(plan_rivals(&figures, &shape, false, "cico", RIVALS_likely, texts, 24) >= 2 &&
+               !strstr(texts[2], "hybrid"),
            "out of reach: %s", texts[2]);
     int count = plan_rivals(&figures, &shape, true, expected[0], RIVALS_likely, texts, 24);
     expect(count == 8, "%d rivals", count);
-    for (int i = 0; i < count; i++) expect(strcmp(texts[i], expected[i]) == 0, "rival %d is %s", i, texts[i]);
+    for (int i = 0; i < count; i++)
+        expect(strcmp(texts[i], expected[i]) == 0, "rival %d is %s", i, texts[i]);
 }
 
 static void no_plans(void) {
@@ -191,15 +222,17 @@ static void no_plans(void) {
         int error = plan_parse(text, &plan, why, sizeof why);
         snprintf(quoted, sizeof quoted, "\"%s\"", text);
         expect(error == -EINVAL, "plan_parse(\"%s\") = %d", text, error);
-        expect(strstr(why, quoted) && strlen(why) > strlen(quoted) + 10, "\"%s\" is refused with: %s", text, why);
+        expect(strstr(why, quoted) && strlen(why) > strlen(quoted) + 10,
+               "\"%s\" is refused with: %s", text, why);
     }
 }
 
 /* ---- random texts ---- */
 
 static size_t random_text(uint64_t *random, char *text, size_t size) {
-    static const char *const pieces[] = {"(",  ")",  ",",  " ", "\t",   "64",   "4K",   "0",    "order",
-                                         "\"", "%s", "%n", "-", "pull", "cico", "rows", "plain"};
+    static const char *const pieces[] = {"(",  ")",    ",",     " ",    "\t",   "64",
+                                         "4K", "0",    "order", "\"",   "%s",   "%n",
+                                         "-",  "pull", "cico",  "rows", "plain"};
     enum { count = sizeof pieces / sizeof *pieces };
     size_t length = 0;
     for (uint32_t i = draw_below(random, 24); i > 0; i--) {
@@ -228,15 +261,17 @@ static int random_texts(uint64_t *random, int rounds) {
         memset(why, '#', sizeof why);
         int error = plan_parse(text, &plan, why, size);
         for (size_t c = size; c < sizeof why; c++)
-            expect(why[c] == '#', "seed %llu: the reason is longer than its %zu bytes", (unsigned long long)seed, size);
+            expect(why[c] == '#', "seed %llu: the reason is longer than its %zu bytes",
+                   (unsigned long long)seed, size);
         if (error) {
-            expect(error == -EINVAL && memchr(why, 0, size) && (size < 2 || *why == '"'), "\"%s\" gives %d: %.190s", text, error,
-                   why);
+            expect(error == -EINVAL && memchr(why, 0, size) && (size < 2 || *why == '"'),
+                   "\"%s\" gives %d: %.190s", text, error, why);
             continue;
         }
         plans++;
         again = parsed(plan.text);
-        expect(same(&plan, &again), "\"%s\" is printed as \"%s\", and then \"%s\"", text, plan.text, again.text);
+        expect(same(&plan, &again), "\"%s\" is printed as \"%s\", and then \"%s\"", text, plan.text,
+               again.text);
     }
     return plans;
 }

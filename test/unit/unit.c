@@ -43,7 +43,9 @@ uint64_t draw(uint64_t *random) {
     return x ^ x >> 31;
 }
 
-uint32_t draw_below(uint64_t *random, uint32_t bound) { return (uint32_t)((draw(random) >> 32) * bound >> 32); }
+uint32_t draw_below(uint64_t *random, uint32_t bound) {
+    return (uint32_t)((draw(random) >> 32) * bound >> 32);
+}
 
 size_t draw_bytes(uint64_t *random, size_t most) {
     size_t bytes;

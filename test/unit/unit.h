@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* unit.h - what the tests without MPI share: expectations, random numbers from a printed seed, memory between guard pages, and
- * running a piece of a test in a child process. */
+/* unit.h - what the tests without MPI share: expectations, random numbers from a printed seed,
+ * memory between guard pages, and running a piece of a test in a child process. */
 #ifndef MORTAR_UNIT_H
 #define MORTAR_UNIT_H
 
@@ -11,7 +11,8 @@
 /* Ends the test with exit code 1 and the message, unless it is fine. */
 void expect(bool fine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The test's seed: its first argument, or the clock where that is missing or 0. Prints it, so that a failure can be repeated. */
+/* The test's seed: its first argument, or the clock where that is missing or 0. Prints it, so that
+ * a failure can be repeated. */
 uint64_t seed_from(int count, char **words);
 
 /* A generator is one number; equal numbers draw equal sequences. */
@@ -24,10 +25,12 @@ size_t draw_bytes(uint64_t *random, size_t most);
 /* Takes the next text of a list that is written with | between; false at its end. */
 bool next_text(const char **list, char text[128]);
 
-/* Readable and writable bytes, a multiple of the page size, between two pages that may not be touched. Never freed. */
+/* Readable and writable bytes, a multiple of the page size, between two pages that may not be
+ * touched. Never freed. */
 char *guarded(size_t bytes);
 
-/* Runs body(argument) in a child process and hears what it writes to standard error, each write by itself. */
+/* Runs body(argument) in a child process and hears what it writes to standard error, each write by
+ * itself. */
 struct heard {
     int status; /* as waitpid gives it */
     int writes;

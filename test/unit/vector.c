@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vector - exchanges of blocks of any kind, with threads as ranks: random counts (none, few, long among short), displacements in
- * any order and with gaps, sources that overlap, layouts with gaps, one for all blocks or one each, typed alltoall and allgather
- * where only some ranks are typed, neighbourhoods with duplicate edges, self loops and blocks of nobody; buffers and tables in
- * reach of peers or not; a tiny stage (so many rounds), counters that wrap, ranks that cannot take part. The whole receive buffer
- * is compared with what the senders' buffers hold, gaps included. After a call a rank writes over what it sent and described.
- * vector [SEED [CALLS]]: calls per team, at most. */
+/* vector - exchanges of blocks of any kind, with threads as ranks: random counts (none, few, long
+ * among short), displacements in any order and with gaps, sources that overlap, layouts with gaps,
+ * one for all blocks or one each, typed alltoall and allgather where only some ranks are typed,
+ * neighbourhoods with duplicate edges, self loops and blocks of nobody; buffers and tables in reach
+ * of peers or not; a tiny stage (so many rounds), counters that wrap, ranks that cannot take part.
+ * The whole receive buffer is compared with what the senders' buffers hold, gaps included. After a
+ * call a rank writes over what it sent and described. vector [SEED [CALLS]]: calls per team, at
+ * most. */
 #include "crew.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { quarter = 256 << 10, most_blocks = 4 * most_ranks, kinds = 4, guard = 64, layout_room = 512 };
+enum {
+    quarter = 256 << 10,
+    most_blocks = 4 * most_ranks,
+    kinds = 4,
+    guard = 64,
+    layout_room = 512
+};
 
 static int calls = 100;
 
@@ -20,7 +28,8 @@ static const struct kind {
     size_t bytes, pieces;
     ptrdiff_t step, extent;
     bool run;
-} kind[kinds] = {{1, 1, 1, 1, true}, {8, 1, 8, 8, true}, {4, 2, 12, 24, false}, {1, 8, 2, 16, false}};
+} kind[kinds] = {
+    {1, 1, 1, 1, true}, {8, 1, 8, 8, true}, {4, 2, 12, 24, false}, {1, 8, 2, 16, false}};
 
 static size_t write_layout(char *at, const struct kind *k) {
     struct layout *layout = (struct layout *)(void *)at;
@@ -37,7 +46,8 @@ static size_t size_of(const struct kind *k) { return k->bytes * k->pieces; }
 /* Where byte `at` of the packed data lies. */
 static ptrdiff_t place_of(const struct kind *k, size_t at) {
     size_t element = at / size_of(k), rest = at % size_of(k);
-    return (ptrdiff_t)element * k->extent + (ptrdiff_t)(rest / k->bytes) * k->step + (ptrdiff_t)(rest % k->bytes);
+    return (ptrdiff_t)element * k->extent + (ptrdiff_t)(rest / k->bytes) * k->step +
+           (ptrdiff_t)(rest % k->bytes);
 }
 
 /* ---- a call, as every rank can compute it for every rank ---- */
@@ -72,9 +82,12 @@ struct plan {
 };
 
 static bool is_neighbor(enum collective c) { return c >= COLL_neighbor_alltoall; }
-static bool has_types(enum collective c) { return c == COLL_alltoallw || c == COLL_neighbor_alltoallw; }
+static bool has_types(enum collective c) {
+    return c == COLL_alltoallw || c == COLL_neighbor_alltoallw;
+}
 static bool is_equal(enum collective c) {
-    return c == COLL_alltoall || c == COLL_allgather || c == COLL_neighbor_alltoall || c == COLL_neighbor_allgather;
+    return c == COLL_alltoall || c == COLL_allgather || c == COLL_neighbor_alltoall ||
+           c == COLL_neighbor_allgather;
 }
 
 static uint64_t mix(uint64_t seed, uint64_t a, uint64_t b) {
@@ -84,14 +97,17 @@ static uint64_t mix(uint64_t seed, uint64_t a, uint64_t b) {
 }
 
 /* Bytes that go from source to dest; of an allgather dest does not matter. */
-static size_t bytes_of(const struct plan *plan, int p, uint32_t source, uint32_t dest, uint32_t number) {
+static size_t bytes_of(const struct plan *plan, int p, uint32_t source, uint32_t dest,
+                       uint32_t number) {
     if (is_equal(plan->collective)) return plan->each;
     if (!is_personal(plan->collective)) dest = number = 0;
     uint64_t random = mix(plan->seed, source * 977 + dest, number);
-    uint32_t lengthy = (uint32_t)(plan->seed % (uint64_t)p), to = (uint32_t)(plan->seed / 64 % (uint64_t)p);
+    uint32_t lengthy = (uint32_t)(plan->seed % (uint64_t)p),
+             to = (uint32_t)(plan->seed / 64 % (uint64_t)p);
     if (plan->style == 0) return 0;
     if (plan->style == 1) return 8;
-    if (plan->style == 3 && source == lengthy && (dest == to || !is_personal(plan->collective))) return 12000;
+    if (plan->style == 3 && source == lengthy && (dest == to || !is_personal(plan->collective)))
+        return 12000;
     return 8 * (size_t)draw_below(&random, plan->style == 2 ? 4 : 64);
 }
 
@@ -110,10 +126,12 @@ static void spread(const struct plan *plan, struct side *side, uint64_t random, 
         ptrdiff_t extent = kind[spot->kind].extent;
         size_t span = spot->bytes / size_of(&kind[spot->kind]) * (size_t)extent;
         if (!equal) at += (size_t)extent * draw_below(&random, 3);
-        if (!equal) at += (24 * 16 - at % (size_t)extent) % (size_t)extent; /* displacements count elements */
+        /* Displacements count elements. */
+        if (!equal) at += (24 * 16 - at % (size_t)extent) % (size_t)extent;
         at = (at + (size_t)extent - 1) / (size_t)extent * (size_t)extent;
         spot->at = at;
-        if (sends && plan->overlapping && !equal) spot->at = (size_t)extent * draw_below(&random, 5);
+        if (sends && plan->overlapping && !equal)
+            spot->at = (size_t)extent * draw_below(&random, 5);
         at += span;
         if (spot->at + span > most) most = spot->at + span;
     }
@@ -126,7 +144,9 @@ static void describe(const struct plan *plan, int p, int r, bool sends, struct s
     bool personal = is_personal(plan->collective), neighbor = is_neighbor(plan->collective);
     uint64_t random = mix(plan->seed, (uint64_t)r, sends ? 77 : 78);
     int all = (int)draw_below(&random, kinds);
-    if ((plan->collective == COLL_alltoall || plan->collective == COLL_allgather) && !(plan->typed >> r & 1)) all = 0;
+    if ((plan->collective == COLL_alltoall || plan->collective == COLL_allgather) &&
+        !(plan->typed >> r & 1))
+        all = 0;
     side->count = sends && !personal ? 1 : !neighbor ? p : sends ? graph->outs[r] : graph->ins[r];
     for (int b = 0; b < side->count; b++) {
         uint32_t i = (uint32_t)(sends ? r : b), j = (uint32_t)(sends ? b : r), number = 0;
@@ -138,9 +158,10 @@ static void describe(const struct plan *plan, int p, int r, bool sends, struct s
             i = edge.source, j = edge.dest, number = edge.out;
         }
         bool nobody = neighbor && personal && side->edges[b] < 0;
-        side->spot[b] = (struct spot){.bytes = nobody ? (is_equal(plan->collective) ? plan->each : 16)
-                                                      : bytes_of(plan, p, i, j, neighbor ? number : 0),
-                                      .kind = has_types(plan->collective) ? (int)draw_below(&random, kinds) : all};
+        side->spot[b] = (struct spot){
+            .bytes = nobody ? (is_equal(plan->collective) ? plan->each : 16)
+                            : bytes_of(plan, p, i, j, neighbor ? number : 0),
+            .kind = has_types(plan->collective) ? (int)draw_below(&random, kinds) : all};
         if (neighbor && !personal && !sends && side->edges[b] < 0)
             side->spot[b].bytes = is_equal(plan->collective) ? plan->each : 16;
     }
@@ -169,7 +190,8 @@ static void expected(const struct plan *plan, int p, int r, char *image, bool wi
         if (without && !(plan->in_place && b == r)) continue;
         struct side theirs;
         describe(plan, p, source, !plan->in_place, &theirs);
-        const struct spot *to = &mine.spot[b], *from = &theirs.spot[plan->in_place ? source : block];
+        const struct spot *to = &mine.spot[b],
+                          *from = &theirs.spot[plan->in_place ? source : block];
         expect(to->bytes == from->bytes, "the test itself: %zu bytes, %zu", to->bytes, from->bytes);
         for (size_t k = 0; k < to->bytes; k++)
             image[to->at + (size_t)place_of(&kind[to->kind], k)] =
@@ -184,7 +206,8 @@ static void make_graph(const struct crew *crew, struct graph *graph) {
     uint32_t p = (uint32_t)crew->p;
     memset(graph, 0, sizeof *graph);
     graph->count = (int)draw_below(&random, 3 * p + 1);
-    int nobody_to = (int)draw_below(&random, p), nobody_from = (int)draw_below(&random, p); /* their first block */
+    /* Their first block. */
+    int nobody_to = (int)draw_below(&random, p), nobody_from = (int)draw_below(&random, p);
     graph->outs[nobody_to] = graph->ins[nobody_from] = 1;
     struct edge drawn[most_blocks];
     for (int e = 0; e < graph->count; e++)
@@ -197,12 +220,14 @@ static void make_graph(const struct crew *crew, struct graph *graph) {
             graph->edge[at++] = drawn[e];
             graph->to[s][graph->to_count[s]++] = drawn[e];
         }
-    for (int e = 0; e < graph->count; e++) graph->from[drawn[e].dest][graph->from_count[drawn[e].dest]++] = drawn[e];
+    for (int e = 0; e < graph->count; e++)
+        graph->from[drawn[e].dest][graph->from_count[drawn[e].dest]++] = drawn[e];
 }
 
 /* ---- one rank's call ---- */
 
-/* Where a rank puts its things: a quarter of its block for each, two of the quarters in its region. */
+/* Where a rank puts its things: a quarter of its block for each, two of the quarters in its
+ * region. */
 struct buffers {
     char *send, *recv, *tables[2];
 };
@@ -210,11 +235,13 @@ struct buffers {
 static struct buffers draw_places(struct rank *rank, const struct plan *plan) {
     uint32_t quarters = plan->reachable ? 2 : 4, send = draw_below(&rank->own, quarters);
     uint32_t recv = (send + 1 + draw_below(&rank->own, quarters - 1)) % quarters;
-    struct buffers places = {.send = rank->block + send * quarter + guard, .recv = rank->block + recv * quarter + guard};
+    struct buffers places = {.send = rank->block + send * quarter + guard,
+                             .recv = rank->block + recv * quarter + guard};
     size_t end = quarter - 32 * 1024;
     for (int t = 0; t < 2; t++) {
         uint32_t in = draw_below(&rank->own, quarters);
-        if (!plan->reachable && in < 2 && draw_below(&rank->own, 2)) in = draw_below(&rank->own, 2); /* often in reach */
+        /* Often in reach. */
+        if (!plan->reachable && in < 2 && draw_below(&rank->own, 2)) in = draw_below(&rank->own, 2);
         places.tables[t] = rank->block + in * quarter + end + (size_t)t * 16 * 1024;
     }
     return places;
@@ -226,10 +253,14 @@ static void put(char *at, int width, int index, int64_t value) {
 }
 
 /* Writes counts, displacements and layouts at `tables`, and the blocks that they describe. */
-static struct blocks write_blocks(struct rank *rank, const struct plan *plan, const struct side *side, char *base, char *tables) {
+static struct blocks write_blocks(struct rank *rank, const struct plan *plan,
+                                  const struct side *side, char *base, char *tables) {
     bool typed = has_types(plan->collective), equal = is_equal(plan->collective);
     int width = draw_below(&rank->own, 2) ? 8 : 4, all = side->count > 0 ? side->spot[0].kind : 0;
-    struct blocks blocks = {.base = base, .count = side->count, .count_width = (uint8_t)width, .displ_width = (uint8_t)width};
+    struct blocks blocks = {.base = base,
+                            .count = side->count,
+                            .count_width = (uint8_t)width,
+                            .displ_width = (uint8_t)width};
     char *layouts = tables + 4096;
     for (int k = 0; k < kinds; k++) write_layout(layouts + k * layout_room, &kind[k]);
     blocks.layout = (const struct layout *)(const void *)(layouts + all * layout_room);
@@ -237,7 +268,8 @@ static struct blocks write_blocks(struct rank *rank, const struct plan *plan, co
     blocks.unit = typed ? 1 : kind[all].extent;
     if (side->count > 0) blocks.each = side->spot[0].bytes / size_of(&kind[all]);
     if (equal) return blocks;
-    if (side->count != 1 || is_personal(plan->collective)) blocks.counts = tables, blocks.displs = tables + 1024;
+    if (side->count != 1 || is_personal(plan->collective))
+        blocks.counts = tables, blocks.displs = tables + 1024;
     else blocks.base += side->spot[0].at;
     const struct layout **list = (const struct layout **)(void *)(tables + 2048);
     if (typed) blocks.layouts = list, blocks.layout = NULL;
@@ -268,25 +300,30 @@ static struct plan draw_plan(struct rank *rank, const struct graph *graph) {
     plan.reachable = draw_below(common, 2);
     plan.overlapping = draw_below(common, 4) == 0;
     plan.arguments.walk.order = draw_below(common, ORDERS);
-    if (strstr(plan.algorithm->takes, "chunk") && draw_below(common, 3) == 0) plan.arguments.chunk = 1 + draw_below(common, 100);
+    if (strstr(plan.algorithm->takes, "chunk") && draw_below(common, 3) == 0)
+        plan.arguments.chunk = 1 + draw_below(common, 100);
     if (draw_below(common, 16) == 0) plan.absent = (int)draw_below(common, (uint32_t)rank->team.p);
     if (strcmp(name, "pull") != 0) plan.arguments.walk = (struct walk){0};
     return plan;
 }
 
-static void check_result(const struct rank *rank, const struct plan *plan, const char *recv, size_t bytes, uint32_t number) {
+static void check_result(const struct rank *rank, const struct plan *plan, const char *recv,
+                         size_t bytes, uint32_t number) {
     static _Thread_local char image[quarter];
     expected(plan, rank->team.p, rank->team.me, image, plan->absent >= 0);
     for (size_t at = 0; at < bytes + 2 * guard; at++)
-        expect(image[at] == recv[(ptrdiff_t)at - guard],
-               "p=%d rank %d call %u: %s by %s(%s), style %d, each %zu%s: byte %zu of %zu is %02x, not %02x", rank->team.p,
-               rank->team.me, number, collective_names[plan->collective], plan->algorithm->name,
-               orders[plan->arguments.walk.order].name, plan->style, plan->each, plan->in_place ? ", in place" : "", at - guard,
-               bytes, (unsigned char)recv[(ptrdiff_t)at - guard], (unsigned char)image[at]);
+        expect(
+            image[at] == recv[(ptrdiff_t)at - guard],
+            "p=%d rank %d call %u: %s by %s(%s), style %d, each %zu%s: byte %zu of %zu is %02x, not %02x",
+            rank->team.p, rank->team.me, number, collective_names[plan->collective],
+            plan->algorithm->name, orders[plan->arguments.walk.order].name, plan->style, plan->each,
+            plan->in_place ? ", in place" : "", at - guard, bytes,
+            (unsigned char)recv[(ptrdiff_t)at - guard], (unsigned char)image[at]);
 }
 
 static bool lies_typed(const struct plan *plan, const struct side *side) {
-    return side->count > 0 && !kind[side->spot[0].kind].run && is_equal(plan->collective) && !is_neighbor(plan->collective);
+    return side->count > 0 && !kind[side->spot[0].kind].run && is_equal(plan->collective) &&
+           !is_neighbor(plan->collective);
 }
 
 static void one_call(struct rank *rank, const struct graph *graph, uint32_t number) {
@@ -294,7 +331,8 @@ static void one_call(struct rank *rank, const struct graph *graph, uint32_t numb
     const struct algorithm_code *code = plan.algorithm->code;
     struct team *team = &rank->team;
     dawdle(&rank->own);
-    if (code->prepare) expect(code->prepare(team, &plan.arguments) == 0, "prepare of %s", plan.algorithm->name);
+    if (code->prepare)
+        expect(code->prepare(team, &plan.arguments) == 0, "prepare of %s", plan.algorithm->name);
     struct side sends, recvs;
     describe(&plan, team->p, team->me, true, &sends);
     describe(&plan, team->p, team->me, false, &recvs);
@@ -305,7 +343,8 @@ static void one_call(struct rank *rank, const struct graph *graph, uint32_t numb
     struct blocks recv = write_blocks(rank, &plan, &recvs, places.recv, places.tables[1]);
     if (plan.in_place) {
         struct block own = block_of(&recv, team->me);
-        send = (struct blocks){.base = own.at, .count = 1, .layout = own.layout, .each = own.elements};
+        send =
+            (struct blocks){.base = own.at, .count = 1, .layout = own.layout, .each = own.elements};
     }
     struct neighbours neighbours = {.outs = graph->outs[team->me],
                                     .ins = graph->ins[team->me],
@@ -315,7 +354,9 @@ static void one_call(struct rank *rank, const struct graph *graph, uint32_t numb
                                     .from = (struct edge *)(uintptr_t)graph->from[team->me],
                                     .edges = (struct edge *)(uintptr_t)graph->edge,
                                     .edge_count = (size_t)graph->count};
-    struct call call = {.shape = {.collective = plan.collective, .bytes = plan.each, .unsized = !is_equal(plan.collective)},
+    struct call call = {.shape = {.collective = plan.collective,
+                                  .bytes = plan.each,
+                                  .unsized = !is_equal(plan.collective)},
                         .send = places.send,
                         .recv = places.recv,
                         .in_place = plan.in_place,
@@ -327,12 +368,15 @@ static void one_call(struct rank *rank, const struct graph *graph, uint32_t numb
         if (!lies_typed(&plan, &recvs)) call.recvs = NULL;
         call.trouble = call.sends || call.recvs ? TYPED : 0;
     }
-    if (plan.absent == team->me) call = (struct call){.shape = call.shape, .trouble = NO_MEMORY, .sends = &send, .recvs = &recv};
+    if (plan.absent == team->me)
+        call = (struct call){
+            .shape = call.shape, .trouble = NO_MEMORY, .sends = &send, .recvs = &recv};
     if (plan.absent == team->me && is_neighbor(plan.collective)) call.neighbours = &neighbours;
     dawdle(&rank->own);
     enum outcome outcome = code->run(team, &call, &plan.arguments);
-    expect((outcome == LEFT) == (plan.absent >= 0), "p=%d rank %d call %u: %s of %s returned %d, rank %d absent", team->p, team->me,
-           number, plan.algorithm->name, collective_names[plan.collective], (int)outcome, plan.absent);
+    expect((outcome == LEFT) == (plan.absent >= 0),
+           "p=%d rank %d call %u: %s of %s returned %d, rank %d absent", team->p, team->me, number,
+           plan.algorithm->name, collective_names[plan.collective], (int)outcome, plan.absent);
     if (plan.in_place) check_result(rank, &plan, places.recv, recvs.bytes, number);
     memset(places.send, 0x44, sends.bytes);
     memset(places.tables[0], 0x55, 8192);
@@ -343,7 +387,8 @@ static void one_call(struct rank *rank, const struct graph *graph, uint32_t numb
 
 static void body(struct rank *rank) {
     static const double barriers[] = {0, 1e-8, 1e-6, 1};
-    rank->team.figures.sync_seconds = barriers[draw_below(&rank->common, 4)]; /* what counts as short */
+    /* What counts as short. */
+    rank->team.figures.sync_seconds = barriers[draw_below(&rank->common, 4)];
     for (uint32_t number = 0; number < (uint32_t)calls; number++) {
         one_call(rank, rank->crew->argument, number);
         if (number % 8 == 7 && !crew_goes_on(rank)) break;
@@ -355,7 +400,8 @@ static void prepare(struct crew *crew, uint64_t *random) {
     crew->body = body, crew->argument = &graph;
     crew->room = 4 * quarter;
     make_graph(crew, &graph);
-    crew->slot = 64 * (size_t)crew->p * (1 + draw_below(random, 8)) + (draw_below(random, 2) ? 512 : 1 << 16);
+    crew->slot = 64 * (size_t)crew->p * (1 + draw_below(random, 8)) +
+                 (draw_below(random, 2) ? 512 : 1 << 16);
 }
 
 int main(int count, char **words) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* waits - waiting for late ranks told apart from the rest, with threads as ranks that say when they entered.
- * waits [SEED [ROUNDS]] */
+/* waits - waiting for late ranks told apart from the rest, with threads as ranks that say when they
+ * entered. waits [SEED [ROUNDS]] */
 #include "crew.h"
 
 #include "plan/plan.h"
@@ -13,24 +13,30 @@ static int rounds = 200;
 /* When did the late rank enter? */
 enum when { LONG_AGO, NOW, IN_FUTURE, KINDS };
 
-static double entered_at(enum when when) { return when == LONG_AGO ? 1 : clock_seconds() + (when == IN_FUTURE ? 1000 : 0); }
+static double entered_at(enum when when) {
+    return when == LONG_AGO ? 1 : clock_seconds() + (when == IN_FUTURE ? 1000 : 0);
+}
 
-/* Checks the waits of one call of this rank, in which `late` entered last, at a time that all know. */
-static void check_call(const struct team *team, enum when when, int late, double entered, bool last, double began, double length) {
+/* Checks the waits of one call of this rank, in which `late` entered last, at a time that all
+ * know. */
+static void check_call(const struct team *team, enum when when, int late, double entered, bool last,
+                       double began, double length) {
     const struct waits *waits = &team->waits;
     double before = entered - began < length ? entered - began : length;
     if (last || before <= 0) {
-        expect(waits->late_count == 0 && waits->late_seconds == 0, "p=%d when %d: rank %d waited %g s for rank %d", team->p, when,
-               team->me, waits->late_seconds, waits->late_count ? waits->late[0].rank : -1);
+        expect(waits->late_count == 0 && waits->late_seconds == 0,
+               "p=%d when %d: rank %d waited %g s for rank %d", team->p, when, team->me,
+               waits->late_seconds, waits->late_count ? waits->late[0].rank : -1);
         return;
     }
     expect(when != LONG_AGO, "p=%d: rank %d waited for who had entered before", team->p, team->me);
-    expect(when != IN_FUTURE || before == length, "p=%d: a wait ended before its reason did", team->p);
+    expect(when != IN_FUTURE || before == length, "p=%d: a wait ended before its reason did",
+           team->p);
     expect(waits->late_count == 1 && waits->late[0].rank == late,
-           "p=%d when %d: rank %d waited for %d ranks, among them %d, not %d", team->p, when, team->me, waits->late_count,
-           waits->late[0].rank, late);
-    expect(waits->late_seconds == before && waits->late[0].seconds == before, "p=%d when %d: %g s instead of %g", team->p, when,
-           waits->late_seconds, before);
+           "p=%d when %d: rank %d waited for %d ranks, among them %d, not %d", team->p, when,
+           team->me, waits->late_count, waits->late[0].rank, late);
+    expect(waits->late_seconds == before && waits->late[0].seconds == before,
+           "p=%d when %d: %g s instead of %g", team->p, when, waits->late_seconds, before);
 }
 
 static void many_calls(struct rank *rank) {
@@ -45,7 +51,8 @@ static void many_calls(struct rank *rank) {
         int late = (int)draw_below(&rank->common, (uint32_t)team->p);
         bool second = draw_below(&rank->common, 2);
         dawdle(&rank->own);
-        double mine = team->me == late ? entered_at(when) : 0.5; /* no rank's clock begins that late */
+        /* No rank's clock begins that late. */
+        double mine = team->me == late ? entered_at(when) : 0.5;
         if (team->me == late) entered = mine;
         waits_begin(team, mine);
         expect(team->waits.on && team->waits.open, "not begun");
@@ -55,12 +62,13 @@ static void many_calls(struct rank *rank) {
         expect(!team->waits.open, "rank %d: the first barrier was not noticed", team->me);
         check_call(team, when, late, entered, last, team->waits.began, team->waits.length);
         double seconds = team->waits.seconds;
-        expect(last ? seconds == 0 : seconds == team->waits.length, "rank %d waited %g s, not %g", team->me, seconds,
-               team->waits.length);
+        expect(last ? seconds == 0 : seconds == team->waits.length, "rank %d waited %g s, not %g",
+               team->me, seconds, team->waits.length);
         if (second) { /* another barrier of the same call: the algorithm's own waiting */
             double before = team->waits.late_seconds;
             sync_all(team, 0);
-            expect(team->waits.late_seconds == before && team->waits.seconds >= seconds, "rank %d: late inside the call", team->me);
+            expect(team->waits.late_seconds == before && team->waits.seconds >= seconds,
+                   "rank %d: late inside the call", team->me);
         }
         late_seconds += team->waits.late_seconds, late_times += (uint64_t)team->waits.late_count;
         inside_seconds += team->waits.seconds - team->waits.late_seconds;
@@ -68,11 +76,14 @@ static void many_calls(struct rank *rank) {
         waits_end(team);
         seconds = team->waits.seconds;
         sync_all(team, 0); /* `entered` is written again */
-        expect(team->waits.seconds == seconds && !team->waits.on, "rank %d: a wait outside a call is counted", team->me);
+        expect(team->waits.seconds == seconds && !team->waits.on,
+               "rank %d: a wait outside a call is counted", team->me);
     }
-    for (int r = 0; tally.late && r < team->p; r++) booked += tally.late[r].seconds, booked_times += tally.late[r].times;
+    for (int r = 0; tally.late && r < team->p; r++)
+        booked += tally.late[r].seconds, booked_times += tally.late[r].times;
     double wrong = booked - late_seconds;
-    expect(wrong < 1e-9 && wrong > -1e-9 && booked_times == late_times && tally.late_seconds == late_seconds,
+    expect(wrong < 1e-9 && wrong > -1e-9 && booked_times == late_times &&
+               tally.late_seconds == late_seconds,
            "rank %d: %g s in the tally instead of %g", team->me, booked, late_seconds);
     expect(tally.inside_seconds == inside_seconds, "rank %d: inside", team->me);
     free(tally.late);
@@ -87,13 +98,16 @@ static void one_silent(struct rank *rank) {
         if (team->me > 0) waits_begin(team, clock_seconds());
         sync_all(team, 0);
         const struct waits *waits = &team->waits;
-        expect(waits->late_count == 0 || waits->late[0].rank > 0, "rank %d blames the silent one", team->me);
-        expect(waits->late_seconds >= 0 && waits->late_seconds <= waits->seconds, "rank %d: more than all", team->me);
+        expect(waits->late_count == 0 || waits->late[0].rank > 0, "rank %d blames the silent one",
+               team->me);
+        expect(waits->late_seconds >= 0 && waits->late_seconds <= waits->seconds,
+               "rank %d: more than all", team->me);
         waits_end(team);
     }
 }
 
-/* Who waits for one peer after the other: what lies before their entries, and the time is not counted twice. */
+/* Who waits for one peer after the other: what lies before their entries, and the time is not
+ * counted twice. */
 static void peers(void) {
     struct team team = {.p = 4};
     waits_begin(&team, 100);
@@ -104,7 +118,8 @@ static void peers(void) {
     waits_for(&team, 3, 106);
     waits_for(&team, 3, 109);
     const struct waits *waits = &team.waits;
-    expect(waits->late_count == 2 && waits->late[0].rank == 2 && waits->late[0].seconds == 3, "rank 2 was 3 s late");
+    expect(waits->late_count == 2 && waits->late[0].rank == 2 && waits->late[0].seconds == 3,
+           "rank 2 was 3 s late");
     expect(waits->late[1].rank == 3 && waits->late[1].seconds == 1, "no more than was waited");
     expect(waits->late_seconds == 4, "%g s in all", waits->late_seconds);
     struct team native = {.p = 2, .why_native = "a test"};
@@ -120,7 +135,8 @@ int main(int count, char **words) {
     if (count > 2) rounds = atoi(words[2]);
     peers();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        crew = (struct crew){.p = sizes[i], .slot = 64, .room = 8192, .seed = draw(&random), .body = many_calls};
+        crew = (struct crew){
+            .p = sizes[i], .slot = 64, .room = 8192, .seed = draw(&random), .body = many_calls};
         crew.spinning = sizes[i] <= processors_here();
         crew_run(&crew);
         crew.body = one_silent;

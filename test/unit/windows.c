@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* windows - attachments through a stand-in for XPMEM: what is attached once is found again, those in use stay, of too many the
- * oldest goes, everything is given back; and which memory is sound enough to be shown. */
+/* windows - attachments through a stand-in for XPMEM: what is attached once is found again, those
+ * in use stay, of too many the oldest goes, everything is given back; and which memory is sound
+ * enough to be shown. */
 #define _GNU_SOURCE
 #include "reach/windows.h"
 
@@ -20,15 +21,17 @@ static void counted(const char *when, int which, int expected) {
     if (!ask) ask = (void (*)(int *))dlsym(dlopen(XPMEM_STAND_IN, RTLD_NOW), "xpmem_counts");
     int counts[COUNTS];
     ask(counts);
-    expect(counts[which] == expected && counts[MISTAKES] == 0, "%s: %d of kind %d instead of %d, %d mistakes", when, counts[which],
-           which, expected, counts[MISTAKES]);
+    expect(counts[which] == expected && counts[MISTAKES] == 0,
+           "%s: %d of kind %d instead of %d, %d mistakes", when, counts[which], which, expected,
+           counts[MISTAKES]);
 }
 
 /* The stand-in attaches this process's memory where it lies. */
 static struct window *hold(struct source *source, uint64_t address, size_t bytes) {
     struct window *held;
     char *at = window_hold(source, address, bytes, &held);
-    expect((uint64_t)(uintptr_t)at == address, "%llx lies at %p", (unsigned long long)address, (void *)at);
+    expect((uint64_t)(uintptr_t)at == address, "%llx lies at %p", (unsigned long long)address,
+           (void *)at);
     return held;
 }
 
@@ -62,16 +65,20 @@ static void too_many(struct source *source) {
 static void soundness(void) {
     enum { page = 4096, pages = 6000 };
     bool (*sound)(const void *, size_t) = paths[PATH_xpmem].code->sound;
-    char *memory = mmap(NULL, (size_t)pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *memory = mmap(NULL, (size_t)pages * page, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     expect(memory != MAP_FAILED, "mmap");
-    expect(sound(memory, (size_t)pages * page) && sound(memory + 5, 1) && sound(&memory, sizeof memory), "sound");
+    expect(sound(memory, (size_t)pages * page) && sound(memory + 5, 1) &&
+               sound(&memory, sizeof memory),
+           "sound");
     static const size_t holes[] = {0, 1, 2047, 2048, 4097, pages - 1};
     for (size_t i = 0; i < sizeof holes / sizeof *holes; i++) {
         char *hole = memory + holes[i] * page;
         munmap(hole, page);
         expect(!sound(memory + 7, (size_t)pages * page - 9), "page %zu is not there", holes[i]);
         if (holes[i] > 0) expect(sound(memory, holes[i] * page), "before the hole");
-        void *again = mmap(hole, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        void *again = mmap(hole, page, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
         expect(again == hole, "mmap");
     }
     munmap(memory, (size_t)pages * page);
@@ -84,9 +91,12 @@ int main(void) {
     expect(windows_show(&segment) != 0 && segment == 0, "there is no such library");
     windows_hide();
     setenv("MORTAR_XPMEM", XPMEM_STAND_IN, 1);
-    expect(windows_show(&segment) == 0 && windows_show(&again) == 0 && segment == again, "windows_show");
+    expect(windows_show(&segment) == 0 && windows_show(&again) == 0 && segment == again,
+           "windows_show");
     counted("one segment", MADE, 1);
-    expect(source_enter(segment, &source) == 0 && source_enter(segment, &same) == 0 && source == same, "source_enter");
+    expect(source_enter(segment, &source) == 0 && source_enter(segment, &same) == 0 &&
+               source == same,
+           "source_enter");
     counted("one source", GOT, 1);
     found_again(source);
     too_many(source);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_binomial - broadcast along a binomial tree: who has the block hands it to the rank half the remaining distance away.
+/* algorithm_binomial - broadcast along a binomial tree: who has the block hands it to the rank half
+ * the remaining distance away.
  * Cost    ceil(log2 p) (L + 2 o + n beta);  scratch none.
  * Wins    short blocks. */
 #include "coll/coll.h"
@@ -8,14 +9,16 @@ extern const struct algorithm_code algorithm_binomial;
 
 enum { TAG };
 
-static double binomial_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double binomial_cost(const struct figures *f, const struct shape *shape,
+                            const struct arguments *arguments) {
     (void)arguments;
     int steps = 0;
     while (1 << steps < f->p) steps++;
     return steps_seconds(f, shape, steps, (double)shape->bytes);
 }
 
-static enum outcome binomial_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome binomial_run(struct team *team, const struct call *call,
+                                 const struct arguments *arguments) {
     (void)arguments;
     int p = team->p, me = (team->me + p - call->root) % p, bit = 1, mark = messages_mark(team);
     struct run run = run_of(me == 0 ? call->sends : call->recvs, 0);
@@ -29,4 +32,5 @@ static enum outcome binomial_run(struct team *team, const struct call *call, con
     return far_end(team);
 }
 
-const struct algorithm_code algorithm_binomial = {.where = BY_MESSAGES, .loose = true, .cost = binomial_cost, .run = binomial_run};
+const struct algorithm_code algorithm_binomial = {
+    .where = BY_MESSAGES, .loose = true, .cost = binomial_cost, .run = binomial_run};

@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_bruck - blocks travel in log_k p rounds, many in a message: the index algorithm with radix k (Bruck et al. 1997, as in
- * kumar2008 section 2.4). Position i of a rank holds a block that has to go i ranks further; in the round of a digit it goes as far
- * as that digit of i says. bruck(k): the k - 1 messages of a round are under way together. Sizes that the ranks do not all know
- * travel with the blocks (parcels.h).
+/* algorithm_bruck - blocks travel in log_k p rounds, many in a message: the index algorithm with
+ * radix k (Bruck et al. 1997, as in kumar2008 section 2.4). Position i of a rank holds a block that
+ * has to go i ranks further; in the round of a digit it goes as far as that digit of i says.
+ * bruck(k): the k - 1 messages of a round are under way together. Sizes that the ranks do not all
+ * know travel with the blocks (parcels.h).
  *
- * What comes is not unpacked: a position is a pointer into the message that it came with, and moves on from there. Messages hold
- * positions in falling order, so that what comes by the same message and goes by the same one is copied as one run, and so is what
- * arrives in the receive buffer. A block is thus copied once per message, in about 2 p pieces in all, and once in the end, unless
- * that can be where its last message is received. What stays in a round and goes in the next, or has arrived, is copied while the
- * round's messages are under way. Of an alltoall's shortest blocks the first round sends the whole buffer as it lies: that takes
- * less time than to pick them out. Allgathers: gathers.c.
- * Cost    log_k p (L + (k - 1) 2 o) + (k - 1) / k p log_k p n beta, copies of as much but for what the waiting hides (k small);
- *         scratch p (1 + (k - 1) / k log_k p) n.
+ * What comes is not unpacked: a position is a pointer into the message that it came with, and moves
+ * on from there. Messages hold positions in falling order, so that what comes by the same message
+ * and goes by the same one is copied as one run, and so is what arrives in the receive buffer. A
+ * block is thus copied once per message, in about 2 p pieces in all, and once in the end, unless
+ * that can be where its last message is received. What stays in a round and goes in the next, or
+ * has arrived, is copied while the round's messages are under way. Of an alltoall's shortest blocks
+ * the first round sends the whole buffer as it lies: that takes less time than to pick them out.
+ * Allgathers: gathers.c.
+ * Cost    log_k p (L + (k - 1) 2 o) + (k - 1) / k p log_k p n beta, copies of as much but for what
+ *         the waiting hides (k small); scratch p (1 + (k - 1) / k log_k p) n.
  * Wins    short blocks. */
 #include "coll/flat/gathers.h"
 #include "coll/flat/rounds.h"
 
 extern const struct algorithm_code algorithm_bruck;
 
-static int radix_of(const struct arguments *arguments) { return arguments->number ? (int)arguments->number : 2; }
+static int radix_of(const struct arguments *arguments) {
+    return arguments->number ? (int)arguments->number : 2;
+}
 
 static void deliver(struct rounds *r, int positions) {
     struct joint joint = {0};
@@ -31,7 +36,8 @@ static void deliver(struct rounds *r, int positions) {
     r->delivered = positions;
 }
 
-/* Known sizes let the next round begin while this one's messages are under way: what does not move is packed. */
+/* Known sizes let the next round begin while this one's messages are under way: what does not move
+ * is packed. */
 static void move_on(struct rounds *r, const struct round *now, struct round *next) {
     round_settle(r, now);
     if (is_last(&now->digit)) return;
@@ -65,10 +71,12 @@ static bool is_whole(const struct figures *f, const struct shape *shape, int rad
     enum { unasked = 8 << 10 };
     struct digit digit = {f->p, 1, radix};
     size_t n = shape->bytes, all = (size_t)f->p * n;
-    if (shape->collective != COLL_alltoall || f->p <= radix || n == 0 || all > unasked) return false;
+    if (shape->collective != COLL_alltoall || f->p <= radix || n == 0 || all > unasked)
+        return false;
     double messages = last_value(&digit), blocks = count_moving(&digit);
     return burst_seconds(f, shape, messages, (double)all) <
-           burst_seconds(f, shape, messages, blocks * (double)n / messages) + copy_seconds(f, blocks, n);
+           burst_seconds(f, shape, messages, blocks * (double)n / messages) +
+               copy_seconds(f, blocks, n);
 }
 
 /* What the call needs in any case. False: a rank has no memory for it. */
@@ -84,7 +92,8 @@ static bool furnish(struct rounds *r, int radix) {
     return true;
 }
 
-static enum outcome bruck_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome bruck_run(struct team *team, const struct call *call,
+                              const struct arguments *arguments) {
     if (!is_personal(call->shape.collective)) return gather_bruck(team, call);
     struct rounds r = {.team = team, .call = call, .p = team->p, .me = team->me};
     struct round now, next, *turns[] = {&now, &next};
@@ -98,12 +107,14 @@ static enum outcome bruck_run(struct team *team, const struct call *call, const 
     now.digit = (struct digit){r.p, 1, radix}, now.early = 0;
     now.whole = is_whole(&team->figures, &call->shape, radix) ? r.sends.base : NULL;
     round_open(&r, &now);
-    for (int width = 1, k = 0; width < r.p; width *= radix, k++) turn(&r, turns[k % 2], turns[1 - k % 2]);
+    for (int width = 1, k = 0; width < r.p; width *= radix, k++)
+        turn(&r, turns[k % 2], turns[1 - k % 2]);
     deliver(&r, r.p);
     return far_end(team);
 }
 
-static bool bruck_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool bruck_can(const struct figures *f, const struct calls *calls,
+                      const struct arguments *arguments) {
     (void)f;
     if (!is_personal(calls->largest.collective)) return arguments->number == 0;
     return arguments->number != 1 && arguments->number <= most_radix;
@@ -113,15 +124,19 @@ static double pieces_seconds(const struct figures *f, double pieces, double byte
     return pieces > 0 ? copy_seconds(f, pieces, (size_t)(bytes / pieces)) : 0;
 }
 
-/* Of what a round sends, and in the end of all blocks, what moved in the round before is copied when it has come, in runs of that
- * round's width, though for all messages but the first while the link is still busy with the one before; the rest is copied while
- * messages are under way, as long as the rank has nothing else to do. */
-static double bruck_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+/* Of what a round sends, and in the end of all blocks, what moved in the round before is copied
+ * when it has come, in runs of that round's width, though for all messages but the first while the
+ * link is still busy with the one before; the rest is copied while messages are under way, as long
+ * as the rank has nothing else to do. */
+static double bruck_cost(const struct figures *f, const struct shape *shape,
+                         const struct arguments *arguments) {
     if (!is_personal(shape->collective)) return gather_bruck_cost(f, shape);
     int p = f->p, radix = radix_of(arguments);
-    double seconds = 0, n = (double)shape->bytes, idle = 0, each = 1; /* pieces of a block that stayed */
+    /* Pieces of a block that stayed. */
+    double seconds = 0, n = (double)shape->bytes, idle = 0, each = 1;
     for (struct digit digit = {p, 1, radix};; digit.width *= radix) {
-        bool first = digit.width == 1, end = digit.width >= p, whole = first && is_whole(f, shape, radix);
+        bool first = digit.width == 1, end = digit.width >= p,
+             whole = first && is_whole(f, shape, radix);
         double messages = last_value(&digit), blocks = end ? p : count_moving(&digit);
         double stayed = first ? blocks : blocks / radix, moved = blocks - stayed;
         double early = whole ? 0 : pieces_seconds(f, stayed * each, stayed * n);

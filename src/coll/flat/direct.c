@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_direct - every block straight to where it belongs, all messages at once or so many at a time: Irecv-Isend
- * (kumar2008 section 2.4; li2018 section 2.5). direct(window): a rank has at most so many messages of either kind under way.
+/* algorithm_direct - every block straight to where it belongs, all messages at once or so many at a
+ * time: Irecv-Isend (kumar2008 section 2.4; li2018 section 2.5). direct(window): a rank has at most
+ * so many messages of either kind under way.
  * Cost    L + (p - 1) 2 o + (p - 1) n beta;  scratch none.
  * Wins    blocks for which messages are cheap, and few ranks. */
 #include "coll/coll.h"
@@ -9,15 +10,19 @@ extern const struct algorithm_code algorithm_direct;
 
 enum { TAG };
 
-static double direct_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
-    double all = f->p - 1, window = arguments->number && arguments->number < all ? arguments->number : all;
+static double direct_cost(const struct figures *f, const struct shape *shape,
+                          const struct arguments *arguments) {
+    double all = f->p - 1,
+           window = arguments->number && arguments->number < all ? arguments->number : all;
     return all / window * burst_seconds(f, shape, window, (double)shape->bytes);
 }
 
 static const struct copier plain = {.kernel = KERNEL_plain};
 
-/* Where all know how long blocks are, messages are under way also when the root has no room at all, or nothing to send. */
-static struct run root_run(struct team *team, const struct call *call, const struct blocks *blocks, int rank) {
+/* Where all know how long blocks are, messages are under way also when the root has no room at all,
+ * or nothing to send. */
+static struct run root_run(struct team *team, const struct call *call, const struct blocks *blocks,
+                           int rank) {
     struct run run = run_of(blocks, rank);
     if (run.bytes > 0 || call->shape.unsized || call->shape.bytes == 0) return run;
     if (among(call->shape.collective, GATHERS)) blocks_cut = true;
@@ -26,8 +31,10 @@ static struct run root_run(struct team *team, const struct call *call, const str
 }
 
 /* Gathers and scatters: the root's blocks to or from everybody, and everybody's one. */
-static enum outcome rooted(struct team *team, const struct call *call, const struct arguments *arguments, bool gathers) {
-    const struct blocks *many = gathers ? call->recvs : call->sends, *one = gathers ? call->sends : call->recvs;
+static enum outcome rooted(struct team *team, const struct call *call,
+                           const struct arguments *arguments, bool gathers) {
+    const struct blocks *many = gathers ? call->recvs : call->sends,
+                        *one = gathers ? call->sends : call->recvs;
     int mark = messages_mark(team), p = team->p, root = call->root;
     struct run mine = one->count > 0 ? run_of(one, 0) : (struct run){0};
     if (team->me != root && gathers) message_send(team, root, mine.at, mine.bytes, TAG);
@@ -48,14 +55,16 @@ static enum outcome rooted(struct team *team, const struct call *call, const str
     return far_end(team);
 }
 
-static void direct_copy_own(struct team *team, const struct blocks *sends, const struct blocks *recvs, bool personal) {
+static void direct_copy_own(struct team *team, const struct blocks *sends,
+                            const struct blocks *recvs, bool personal) {
     if (messages_lost(team)) return;
     struct block from = block_of(sends, personal ? team->me : 0), to = block_of(recvs, team->me);
     fit_block(&to, block_bytes(&from));
     relay_block(&to, &from, &plain);
 }
 
-static enum outcome direct_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome direct_run(struct team *team, const struct call *call,
+                               const struct arguments *arguments) {
     far_begin(team, call, true);
     if (among(call->shape.collective, GATHERS | SCATTERS))
         return rooted(team, call, arguments, among(call->shape.collective, GATHERS));
@@ -81,8 +90,12 @@ static enum outcome direct_run(struct team *team, const struct call *call, const
     return far_end(team);
 }
 
-/* No more than 32 under way costs next to nothing, and a rank of thousands posts no thousands of receives (so does MPICH). */
+/* No more than 32 under way costs next to nothing, and a rank of thousands posts no thousands of
+ * receives (so does MPICH). */
 static const char *const variants[] = {"direct(32)", "direct(8)", NULL};
 
-const struct algorithm_code algorithm_direct = {
-    .where = BY_MESSAGES, .loose = true, .variants = variants, .cost = direct_cost, .run = direct_run};
+const struct algorithm_code algorithm_direct = {.where = BY_MESSAGES,
+                                                .loose = true,
+                                                .variants = variants,
+                                                .cost = direct_cost,
+                                                .run = direct_run};

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_dissemination - a barrier: in step k each rank tells the one 2^k after it, and hears the one 2^k before it.
+/* algorithm_dissemination - a barrier: in step k each rank tells the one 2^k after it, and hears
+ * the one 2^k before it.
  * Cost    ceil(log2 p) (L + 2 o). */
 #include "coll/coll.h"
 
 extern const struct algorithm_code algorithm_dissemination;
 
-static double dissemination_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double dissemination_cost(const struct figures *f, const struct shape *shape,
+                                 const struct arguments *arguments) {
     (void)arguments;
     int steps = 0;
     while (1 << steps < f->p) steps++;
     return steps_seconds(f, shape, steps, 1);
 }
 
-static enum outcome dissemination_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome dissemination_run(struct team *team, const struct call *call,
+                                      const struct arguments *arguments) {
     (void)arguments;
     int p = team->p, me = team->me;
     char told = 1, heard;
@@ -26,4 +29,5 @@ static enum outcome dissemination_run(struct team *team, const struct call *call
     return far_end(team);
 }
 
-const struct algorithm_code algorithm_dissemination = {.where = BY_MESSAGES, .cost = dissemination_cost, .run = dissemination_run};
+const struct algorithm_code algorithm_dissemination = {
+    .where = BY_MESSAGES, .cost = dissemination_cost, .run = dissemination_run};

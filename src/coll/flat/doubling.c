@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_doubling - recursive doubling (li2018 section 4.1.3, its rival [22]): in step h ranks that differ in bit h exchange all
- * that they have. Where p is no power of two, the ranks beyond the largest one in p give their blocks to a partner first and get
- * everything from it in the end.
+/* algorithm_doubling - recursive doubling (li2018 section 4.1.3, its rival [22]): in step h ranks
+ * that differ in bit h exchange all that they have. Where p is no power of two, the ranks beyond
+ * the largest one in p give their blocks to a partner first and get everything from it in the end.
  * Cost    ceil(log2 p) (L + 2 o) + (p - 1) n beta, and for other p another (L + 2 o) + p n beta.
  * Wins    short blocks on powers of two. */
 #include "coll/flat/gathers.h"
@@ -16,16 +16,19 @@ static int power_in(int p) {
     return power;
 }
 
-static double doubling_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double doubling_cost(const struct figures *f, const struct shape *shape,
+                            const struct arguments *arguments) {
     (void)arguments;
     int power = power_in(f->p);
     double n = (double)shape->bytes, seconds = 0;
     for (int h = 1; h < power; h *= 2) seconds += steps_seconds(f, shape, 1, h * n * f->p / power);
-    if (power < f->p) seconds += steps_seconds(f, shape, 1, n) + steps_seconds(f, shape, 1, f->p * n);
+    if (power < f->p)
+        seconds += steps_seconds(f, shape, 1, n) + steps_seconds(f, shape, 1, f->p * n);
     return seconds;
 }
 
-/* What a group of h ranks has: its own blocks, and those of the partners beyond the power of two. */
+/* What a group of h ranks has: its own blocks, and those of the partners beyond the power of
+ * two. */
 struct range {
     int first, count;
 };
@@ -35,7 +38,8 @@ static struct range partners_of(const struct gathering *g, int base, int h, int 
 }
 
 static void step(struct gathering *g, int h, int power) {
-    int me = g->team->me, peer = me ^ h, mine = me & ~(h - 1), theirs = peer & ~(h - 1), mark = messages_mark(g->team);
+    int me = g->team->me, peer = me ^ h, mine = me & ~(h - 1), theirs = peer & ~(h - 1),
+        mark = messages_mark(g->team);
     struct range more = partners_of(g, theirs, h, power), given = partners_of(g, mine, h, power);
     gathering_recv(g, peer, theirs, h, TAG_STEP);
     gathering_recv(g, peer, more.first, more.count, TAG_STEP);
@@ -54,10 +58,12 @@ static void be_served(struct gathering *g, int power) {
     gathering_came(g, me + 1, p - 1);
 }
 
-static enum outcome doubling_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome doubling_run(struct team *team, const struct call *call,
+                                 const struct arguments *arguments) {
     (void)arguments;
     struct gathering g;
-    int p = team->p, me = team->me, power = power_in(p), partner = me + power, mark = messages_mark(team);
+    int p = team->p, me = team->me, power = power_in(p), partner = me + power,
+        mark = messages_mark(team);
     if (!gathering_begin(&g, team, call)) return LEFT;
     if (me >= power) {
         be_served(&g, power);
@@ -74,5 +80,8 @@ static enum outcome doubling_run(struct team *team, const struct call *call, con
     return gathering_end(&g);
 }
 
-const struct algorithm_code algorithm_doubling = {
-    .where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = doubling_cost, .run = doubling_run};
+const struct algorithm_code algorithm_doubling = {.where = BY_MESSAGES,
+                                                  .loose = true,
+                                                  .copies_in = true,
+                                                  .cost = doubling_cost,
+                                                  .run = doubling_run};

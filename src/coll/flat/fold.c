@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_fold - reduce along a binomial tree: each rank combines its vector with those of the ranks after it, 1, 2, 4 .. of
- * them, and gives the result to the one that waits for it. Operands stay in the order of the ranks; rank 0 hands the result on.
- * Cost    ceil(log2 p) (L + 2 o + n beta + n gamma), one message more where the root is not rank 0;  scratch two pieces.
+/* algorithm_fold - reduce along a binomial tree: each rank combines its vector with those of the
+ * ranks after it, 1, 2, 4 .. of them, and gives the result to the one that waits for it. Operands
+ * stay in the order of the ranks; rank 0 hands the result on.
+ * Cost    ceil(log2 p) (L + 2 o + n beta + n gamma), one message more where the root is not rank 0;
+ *         scratch two pieces.
  * Wins    short vectors. */
 #include "coll/flat/pieces.h"
 
@@ -9,9 +11,11 @@ extern const struct algorithm_code algorithm_fold;
 
 enum { TAG, TAG_RESULT };
 
-static double fold_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double fold_cost(const struct figures *f, const struct shape *shape,
+                        const struct arguments *arguments) {
     (void)arguments;
-    return combining_steps(f, shape, steps_to(f->p), shape->bytes) + steps_seconds(f, shape, 1, (double)shape->bytes);
+    return combining_steps(f, shape, steps_to(f->p), shape->bytes) +
+           steps_seconds(f, shape, 1, (double)shape->bytes);
 }
 
 static void fold_await(struct team *team, int from, char *data, size_t bytes, int tag) {
@@ -27,7 +31,8 @@ static void give(struct team *team, int to, const char *data, size_t bytes, int 
 }
 
 /* One piece. *mine: what the rank has combined; it changes places with what came. */
-static void fold_climb(struct team *team, const struct reduction *reduction, char **mine, char **theirs, size_t count) {
+static void fold_climb(struct team *team, const struct reduction *reduction, char **mine,
+                       char **theirs, size_t count) {
     size_t bytes = count * reduction->bytes;
     for (int bit = 1; bit < team->p; bit *= 2) {
         if (team->me & bit) {
@@ -43,7 +48,8 @@ static void fold_climb(struct team *team, const struct reduction *reduction, cha
     }
 }
 
-static enum outcome fold_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome fold_run(struct team *team, const struct call *call,
+                             const struct arguments *arguments) {
     (void)arguments;
     const struct reduction *reduction = call->reduction;
     struct pieces pieces;

@@ -23,7 +23,9 @@ static bool lie_close(const struct blocks *recvs) {
     return true;
 }
 
-static char *gathers_place_of(const struct gathering *g, int block) { return g->area + start_of(g, block); }
+static char *gathers_place_of(const struct gathering *g, int block) {
+    return g->area + start_of(g, block);
+}
 
 /* False: no memory for that on some rank. */
 static bool gathers_describe(struct gathering *g) {
@@ -58,7 +60,8 @@ bool gathering_begin(struct gathering *g, struct team *team, const struct call *
     return true;
 }
 
-static void gathers_start(struct gathering *g, bool sends, int rank, int first, int count, int tag) {
+static void gathers_start(struct gathering *g, bool sends, int rank, int first, int count,
+                          int tag) {
     int p = g->team->p, end = (first %= p) + count;
     for (int part = 0; part < 2; part++) {
         int from = part ? 0 : first, upto = part ? end - p : end < p ? end : p;
@@ -69,7 +72,9 @@ static void gathers_start(struct gathering *g, bool sends, int rank, int first, 
     }
 }
 
-void gathering_send(struct gathering *g, int to, int first, int count, int tag) { gathers_start(g, true, to, first, count, tag); }
+void gathering_send(struct gathering *g, int to, int first, int count, int tag) {
+    gathers_start(g, true, to, first, count, tag);
+}
 void gathering_recv(struct gathering *g, int from, int first, int count, int tag) {
     gathers_start(g, false, from, first, count, tag);
 }
@@ -88,8 +93,8 @@ void gathering_came(struct gathering *g, int first, int count) {
 
 enum outcome gathering_end(const struct gathering *g) { return far_end(g->team); }
 
-/* ---- bruck: in step h each rank has h blocks from its own on, and gets the next h; nothing is turned at the end, because ranges
- * may wrap. ceil(log2 p) steps, each a message or two.
+/* ---- bruck: in step h each rank has h blocks from its own on, and gets the next h; nothing is
+ * turned at the end, because ranges may wrap. ceil(log2 p) steps, each a message or two.
  * Cost    ceil(log2 p) (L + 2 o) + (p - 1) n beta ---- */
 
 enum outcome gather_bruck(struct team *team, const struct call *call) {
@@ -109,12 +114,14 @@ enum outcome gather_bruck(struct team *team, const struct call *call) {
 double gather_bruck_cost(const struct figures *f, const struct shape *shape) {
     double seconds = 0;
     for (int h = 1; h < f->p; h *= 2)
-        seconds += steps_seconds(f, shape, 1, (double)(h < f->p - h ? h : f->p - h) * (double)shape->bytes);
+        seconds += steps_seconds(f, shape, 1,
+                                 (double)(h < f->p - h ? h : f->p - h) * (double)shape->bytes);
     return seconds;
 }
 
-/* ---- grid: MN-CO for allgather (li2018 section 2.5), for any p. The ranks stand in about sqrt(p) rows. First each sends its block
- * to its row; then each sends what its row has to one rank of each other row. All messages of a phase are under way at once.
+/* ---- grid: MN-CO for allgather (li2018 section 2.5), for any p. The ranks stand in about sqrt(p)
+ * rows. First each sends its block to its row; then each sends what its row has to one rank of each
+ * other row. All messages of a phase are under way at once.
  * Cost    2 L + 2 sqrt(p) 2 o + (p - 1) n beta ---- */
 
 struct grid {
@@ -127,7 +134,9 @@ static struct grid grid_of(int p) {
     return grid;
 }
 /* Row r holds the ranks first_in(r) .. first_in(r + 1) - 1. */
-static int first_in(const struct grid *grid, int r) { return (int)((long)grid->p * r / grid->rows); }
+static int first_in(const struct grid *grid, int r) {
+    return (int)((long)grid->p * r / grid->rows);
+}
 static int row_of(const struct grid *grid, int rank) {
     int r = (int)((long)rank * grid->rows / grid->p);
     while (first_in(grid, r + 1) <= rank) r++;
@@ -137,8 +146,10 @@ static int row_of(const struct grid *grid, int rank) {
 static void across_row(struct gathering *g, int first, int width) {
     struct team *team = g->team;
     int mark = messages_mark(team), column = team->me - first;
-    for (int k = 1; k < width; k++) gathering_recv(g, first + (column + k) % width, first + (column + k) % width, 1, 0);
-    for (int k = 1; k < width; k++) gathering_send(g, first + (column + width - k) % width, team->me, 1, 0);
+    for (int k = 1; k < width; k++)
+        gathering_recv(g, first + (column + k) % width, first + (column + k) % width, 1, 0);
+    for (int k = 1; k < width; k++)
+        gathering_send(g, first + (column + width - k) % width, team->me, 1, 0);
     gathering_finish(g, mark);
     for (int k = 1; k < width; k++) gathering_came(g, first + (column + k) % width, 1);
 }
@@ -146,14 +157,17 @@ static void across_row(struct gathering *g, int first, int width) {
 /* A row is wider than another by one at most: its last rank is served by the other's first. */
 static void across_rows(struct gathering *g, const struct grid *grid, int mine) {
     struct team *team = g->team;
-    int first = first_in(grid, mine), width = first_in(grid, mine + 1) - first, column = team->me - first;
+    int first = first_in(grid, mine), width = first_in(grid, mine + 1) - first,
+        column = team->me - first;
     int mark = messages_mark(team);
     for (int k = 1; k < grid->rows; k++) {
-        int r = (mine + k) % grid->rows, from = first_in(grid, r), wide = first_in(grid, r + 1) - from;
+        int r = (mine + k) % grid->rows, from = first_in(grid, r),
+            wide = first_in(grid, r + 1) - from;
         gathering_recv(g, from + column % wide, from, wide, 1);
     }
     for (int k = 1; k < grid->rows; k++) {
-        int r = (mine + grid->rows - k) % grid->rows, to = first_in(grid, r), wide = first_in(grid, r + 1) - to;
+        int r = (mine + grid->rows - k) % grid->rows, to = first_in(grid, r),
+            wide = first_in(grid, r + 1) - to;
         for (int c = column; c < wide; c += width) gathering_send(g, to + c, first, width, 1);
     }
     gathering_finish(g, mark);
@@ -176,5 +190,6 @@ enum outcome gather_grid(struct team *team, const struct call *call) {
 double gather_grid_cost(const struct figures *f, const struct shape *shape) {
     struct grid grid = grid_of(f->p);
     double width = (double)f->p / grid.rows, n = (double)shape->bytes;
-    return burst_seconds(f, shape, width - 1, n) + burst_seconds(f, shape, grid.rows - 1, width * n);
+    return burst_seconds(f, shape, width - 1, n) +
+           burst_seconds(f, shape, grid.rows - 1, width * n);
 }

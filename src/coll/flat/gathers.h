@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gathers.h - private to coll/: allgather and allgatherv by messages. All ranks know all blocks' bytes, so ranges of consecutive
- * blocks travel as one message: the blocks lie back to back in the receive buffer, or, where the program wants them elsewhere, in
- * scratch memory from which each is copied as it comes. */
+/* gathers.h - private to coll/: allgather and allgatherv by messages. All ranks know all blocks'
+ * bytes, so ranges of consecutive blocks travel as one message: the blocks lie back to back in the
+ * receive buffer, or, where the program wants them elsewhere, in scratch memory from which each is
+ * copied as it comes. */
 #ifndef MORTAR_GATHERS_H
 #define MORTAR_GATHERS_H
 
@@ -16,7 +17,8 @@ struct gathering {
     bool apart;     /* the area is scratch memory */
 };
 
-/* My own block is in its place afterwards. Collective at the first call; false on all ranks: one has no memory for the starts. */
+/* My own block is in its place afterwards. Collective at the first call; false on all ranks: one
+ * has no memory for the starts. */
 bool gathering_begin(struct gathering *g, struct team *team, const struct call *call);
 /* The range first .. first + count - 1, modulo p: a message, or two where it wraps. */
 void gathering_send(struct gathering *g, int to, int first, int count, int tag);

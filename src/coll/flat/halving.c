@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_halving - reduce_scatter by vector halving and distance doubling, for any number of ranks (Thakur, Rabenseifner and
- * Gropp 2005, section 4.3, with the parts in bit-reversed order, so that groups that combine follow each other and operands stay in
- * the order of the ranks). Of the ranks beyond a power of two each gives its vector to a neighbour and gets its part from it.
- * Cost    ceil(log2 p) (L + 2 o) + n beta + n gamma of the whole vector, about twice that where p is no power of two;
- *         scratch two vectors.
+/* algorithm_halving - reduce_scatter by vector halving and distance doubling, for any number of
+ * ranks (Thakur, Rabenseifner and Gropp 2005, section 4.3, with the parts in bit-reversed order, so
+ * that groups that combine follow each other and operands stay in the order of the ranks). Of the
+ * ranks beyond a power of two each gives its vector to a neighbour and gets its part from it.
+ * Cost    ceil(log2 p) (L + 2 o) + n beta + n gamma of the whole vector, about twice that where p
+ *         is no power of two; scratch two vectors.
  * Wins    long vectors. */
 #include "coll/flat/pieces.h"
 
@@ -11,11 +12,14 @@ extern const struct algorithm_code algorithm_halving;
 
 enum { TAG, TAG_EXTRA };
 
-static double halving_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double halving_cost(const struct figures *f, const struct shape *shape,
+                           const struct arguments *arguments) {
     (void)arguments;
     size_t bytes = vector_bytes(f, shape);
     bool power = (f->p & (f->p - 1)) == 0;
-    double seconds = power ? 0 : combining_steps(f, shape, 1, bytes) + steps_seconds(f, shape, 1, (double)shape->bytes);
+    double seconds = power ? 0
+                           : combining_steps(f, shape, 1, bytes) +
+                                 steps_seconds(f, shape, 1, (double)shape->bytes);
     for (int left = f->p; left > 1; left /= 2) seconds += combining_steps(f, shape, 1, bytes /= 2);
     return seconds;
 }
@@ -27,11 +31,14 @@ struct task {
     const struct call *call;
     const struct reduction *reduction;
     int power, extra, place; /* of those that take part; of pairs the second does */
-    size_t *starts;          /* [power + 1] elements: where the parts of each place begin, places in bit-reversed order */
+    /* [power + 1] elements: where the parts of each place begin, places in bit-reversed order. */
+    size_t *starts;
     char *mine, *theirs;
 };
 
-static int rank_of(const struct task *t, int place) { return place < t->extra ? 2 * place + 1 : place + t->extra; }
+static int rank_of(const struct task *t, int place) {
+    return place < t->extra ? 2 * place + 1 : place + t->extra;
+}
 
 static int reversed(const struct task *t, int place) {
     int result = 0;
@@ -39,7 +46,8 @@ static int reversed(const struct task *t, int place) {
     return result;
 }
 
-static void halving_trade(struct task *t, int rank, const char *send, size_t sent, char *recv, size_t received, int tag) {
+static void halving_trade(struct task *t, int rank, const char *send, size_t sent, char *recv,
+                          size_t received, int tag) {
     int mark = messages_mark(t->team);
     message_recv(t->team, rank, recv, received * t->reduction->bytes, tag);
     message_send(t->team, rank, send, sent * t->reduction->bytes, tag);
@@ -61,18 +69,22 @@ static void halving_lay_out(struct task *t) {
     t->starts[0] = 0;
     for (int k = 0; k < t->power; k++) {
         struct part part = part_at(t, reversed(t, k));
-        if (!messages_lost(t->team)) memcpy(t->mine + t->starts[k] * bytes, t->call->send + part.first * bytes, part.count * bytes);
+        if (!messages_lost(t->team))
+            memcpy(t->mine + t->starts[k] * bytes, t->call->send + part.first * bytes,
+                   part.count * bytes);
         t->starts[k + 1] = t->starts[k] + part.count;
     }
 }
 
-/* The first of a pair hands its vector to the second: not yet laid out, so neither is that one's. */
+/* The first of a pair hands its vector to the second: not yet laid out, so neither is that
+ * one's. */
 static void join_pairs(struct task *t) {
     size_t bytes = t->reduction->bytes;
     halving_trade(t, t->team->me - 1, NULL, 0, t->theirs, t->reduction->count, TAG_EXTRA);
     for (int k = 0; k < t->power && !messages_lost(t->team); k++) {
         struct part part = part_at(t, reversed(t, k));
-        t->reduction->combine(t->reduction, t->theirs + part.first * bytes, t->mine + t->starts[k] * bytes, part.count);
+        t->reduction->combine(t->reduction, t->theirs + part.first * bytes,
+                              t->mine + t->starts[k] * bytes, part.count);
     }
 }
 
@@ -111,18 +123,22 @@ static void halving_work(struct task *t) {
     halve(t);
     size_t others = paired ? part_received(t->team, t->call, me - 1).count : 0;
     const char *result = t->mine + t->starts[reversed(t, t->place)] * t->reduction->bytes;
-    if (!messages_lost(t->team)) memcpy(t->call->recv, result + others * t->reduction->bytes, part.count * t->reduction->bytes);
+    if (!messages_lost(t->team))
+        memcpy(t->call->recv, result + others * t->reduction->bytes,
+               part.count * t->reduction->bytes);
     if (paired) halving_trade(t, me - 1, result, others, NULL, 0, TAG_EXTRA);
 }
 
-static enum outcome halving_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome halving_run(struct team *team, const struct call *call,
+                                const struct arguments *arguments) {
     (void)arguments;
     struct task t = {.team = team, .call = call, .reduction = call->reduction, .power = 1};
     size_t bytes = call->reduction->count * call->reduction->bytes;
     while (2 * t.power <= team->p) t.power *= 2;
     t.extra = team->p - t.power;
     t.place = team->me < 2 * t.extra ? team->me / 2 : team->me - t.extra;
-    t.starts = team_keeps_agreed(team, &algorithm_halving, 0, ((size_t)t.power + 1) * sizeof *t.starts, true);
+    t.starts = team_keeps_agreed(team, &algorithm_halving, 0,
+                                 ((size_t)t.power + 1) * sizeof *t.starts, true);
     if (!t.starts) return LEFT;
     far_begin(team, call, false);
     size_t apart = (bytes + 63) / 64 * 64;
@@ -133,5 +149,8 @@ static enum outcome halving_run(struct team *team, const struct call *call, cons
     return far_end(team);
 }
 
-const struct algorithm_code algorithm_halving = {
-    .where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = halving_cost, .run = halving_run};
+const struct algorithm_code algorithm_halving = {.where = BY_MESSAGES,
+                                                 .loose = true,
+                                                 .copies_in = true,
+                                                 .cost = halving_cost,
+                                                 .run = halving_run};

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_mnco - the cache-oblivious alltoall among nodes (li2018 section 2.5: MN-CO), for any number of ranks. The matrix of
- * senders and receivers is cut into tiles, each with an owner (owners.c). A rank (1) sends each owner in its row of tiles what it
- * has for the receivers there, in one message; as an owner (2) transposes what came, in Morton order, and (3) sends each receiver
- * what all senders of the tile have for it. mnco(rows), mnco(morton): which tile belongs to whom.
+/* algorithm_mnco - the cache-oblivious alltoall among nodes (li2018 section 2.5: MN-CO), for any
+ * number of ranks. The matrix of senders and receivers is cut into tiles, each with an owner
+ * (owners.c). A rank (1) sends each owner in its row of tiles what it has for the receivers there,
+ * in one message; as an owner (2) transposes what came, in Morton order, and (3) sends each
+ * receiver what all senders of the tile have for it. mnco(rows), mnco(morton): which tile belongs
+ * to whom.
  *
  * An allgather among nodes: gathers.c.
  *
- * A receiver knows what owners send it. An owner that does not know what senders send it is told with the blocks (parcels.h).
+ * A receiver knows what owners send it. An owner that does not know what senders send it is told
+ * with the blocks (parcels.h).
  * Cost    2 (L + sqrt p 2 o + p n beta), copies of p n; about 2 sqrt p messages; scratch 2 p n.
  * Wins    short blocks on many ranks, where the network carries many messages at once. */
 #include "coll/flat/gathers.h"
@@ -14,7 +17,8 @@
 
 extern const struct algorithm_code algorithm_mnco;
 
-static enum outcome mnco_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome mnco_run(struct team *team, const struct call *call,
+                             const struct arguments *arguments) {
     if (!is_personal(call->shape.collective)) return gather_grid(team, call);
     struct trade t = {.team = team, .call = call, .p = team->p, .me = team->me};
     if (!trade_open(&t, arguments->owners)) return LEFT;
@@ -32,18 +36,21 @@ static enum outcome mnco_run(struct team *team, const struct call *call, const s
 }
 
 /* An allgather has nothing to transpose. */
-static bool mnco_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool mnco_can(const struct figures *f, const struct calls *calls,
+                     const struct arguments *arguments) {
     (void)f;
     return is_personal(calls->largest.collective) || arguments->owners == OWNERS_rows;
 }
 
-static double mnco_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double mnco_cost(const struct figures *f, const struct shape *shape,
+                        const struct arguments *arguments) {
     (void)arguments;
     if (!is_personal(shape->collective)) return gather_grid_cost(f, shape);
     int rows, columns;
     tiling_sides(f->p, &rows, &columns);
     double p = f->p, senders = p / rows, receivers = p / columns, n = (double)shape->bytes;
-    double first = senders > columns ? senders : columns, second = receivers > rows ? receivers : rows;
+    double first = senders > columns ? senders : columns,
+           second = receivers > rows ? receivers : rows;
     return burst_seconds(f, shape, first, p * n / first) + copy_seconds(f, p, shape->bytes) +
            burst_seconds(f, shape, second, p * n / second);
 }

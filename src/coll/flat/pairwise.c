@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_pairwise - in step k two ranks exchange their blocks: me ^ k where the ranks are a power of two, else each sends to
- * me + k and receives from me - k (kumar2008 section 2.4). pairwise(window): so many steps at once.
+/* algorithm_pairwise - in step k two ranks exchange their blocks: me ^ k where the ranks are a
+ * power of two, else each sends to me + k and receives from me - k (kumar2008 section 2.4).
+ * pairwise(window): so many steps at once.
  * Cost    (p - 1) / window (L + window (2 o + n beta)); scratch none.
  * Wins    long blocks: every link carries one message at a time. */
 #include "coll/coll.h"
@@ -9,13 +10,15 @@ extern const struct algorithm_code algorithm_pairwise;
 
 enum { TAG = 1 };
 
-static double pairwise_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double pairwise_cost(const struct figures *f, const struct shape *shape,
+                            const struct arguments *arguments) {
     double steps = f->p - 1, window = arguments->number ? arguments->number : 1;
     if (window > steps) window = steps;
     return steps / window * burst_seconds(f, shape, window, (double)shape->bytes);
 }
 
-static enum outcome pairwise_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome pairwise_run(struct team *team, const struct call *call,
+                                 const struct arguments *arguments) {
     static const struct copier plain = {.kernel = KERNEL_plain};
     struct blocks sends, recvs;
     far_begin(team, call, true);
@@ -39,5 +42,8 @@ static enum outcome pairwise_run(struct team *team, const struct call *call, con
 
 static const char *const variants[] = {"pairwise", "pairwise(4)", NULL};
 
-const struct algorithm_code algorithm_pairwise = {
-    .where = BY_MESSAGES, .loose = true, .variants = variants, .cost = pairwise_cost, .run = pairwise_run};
+const struct algorithm_code algorithm_pairwise = {.where = BY_MESSAGES,
+                                                  .loose = true,
+                                                  .variants = variants,
+                                                  .cost = pairwise_cost,
+                                                  .run = pairwise_run};

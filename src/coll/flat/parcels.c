@@ -10,7 +10,8 @@ void parcel_send(struct team *team, struct parcel *parcel, int tag) {
         return;
     }
     size_t *memory = parcel->memory, count = (size_t)parcel->count;
-    bool same = memory[0] > 0 && memcmp(memory + 1, parcel->sizes, count * sizeof *memory) == 0, lost = messages_lost(team);
+    bool same = memory[0] > 0 && memcmp(memory + 1, parcel->sizes, count * sizeof *memory) == 0,
+         lost = messages_lost(team);
     size_t head = same ? 8 : 8 * (1 + count);
     char *start = lost ? parcel->room : parcel->at - head;
     if (!same) memory[0]++, memcpy(memory + 1, parcel->sizes, count * sizeof *memory);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pieces - memory for those that combine by messages; see pieces.h. A rank cannot combine without, and the others would wait for
- * it; so all have it, or none begins. */
+/* pieces - memory for those that combine by messages; see pieces.h. A rank cannot combine without,
+ * and the others would wait for it; so all have it, or none begins. */
 #include "coll/flat/pieces.h"
 
 enum { least_bytes = 64 };
 
-bool pieces_get(struct pieces *pieces, struct team *team, const struct reduction *reduction, size_t bytes) {
+bool pieces_get(struct pieces *pieces, struct team *team, const struct reduction *reduction,
+                size_t bytes) {
     static const char whose;
     pieces->most = reduction->bytes < bytes ? bytes / reduction->bytes : 1;
     if (pieces->most > reduction->count) pieces->most = reduction->count;
     unsigned which = 0;
-    /* There is room, too, for what comes when another rank's vector is longer, but of the same size class. */
+    /* There is room, too, for what comes when another rank's vector is longer, but of the same size
+     * class. */
     while ((size_t)least_bytes << which <= pieces->most * reduction->bytes) which++;
     size_t room = (size_t)least_bytes << which;
     char *memory = team_keeps_agreed(team, &whose, which, 2 * room, true);

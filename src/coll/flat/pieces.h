@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pieces.h - private to coll/: what those have in common that combine by messages. Long vectors go piece by piece: memory for two
- * pieces is enough, and one is on its way while others are combined elsewhere. */
+/* pieces.h - private to coll/: what those have in common that combine by messages. Long vectors go
+ * piece by piece: memory for two pieces is enough, and one is on its way while others are combined
+ * elsewhere. */
 #ifndef MORTAR_PIECES_H
 #define MORTAR_PIECES_H
 
@@ -13,12 +14,15 @@ struct pieces {
     char *spare[2]; /* each has room for a piece; the team keeps them */
 };
 
-/* For pieces of up to so many bytes, the same on all ranks. Collective at the first call of a size; false on all ranks when one has
- * no memory. */
-bool pieces_get(struct pieces *pieces, struct team *team, const struct reduction *reduction, size_t bytes);
+/* For pieces of up to so many bytes, the same on all ranks. Collective at the first call of a size;
+ * false on all ranks when one has no memory. */
+bool pieces_get(struct pieces *pieces, struct team *team, const struct reduction *reduction,
+                size_t bytes);
 
-/* Seconds for so many steps, one after the other, in each of which a vector comes and is combined. */
-static inline double combining_steps(const struct figures *f, const struct shape *shape, int steps, size_t bytes) {
+/* Seconds for so many steps, one after the other, in each of which a vector comes and is
+ * combined. */
+static inline double combining_steps(const struct figures *f, const struct shape *shape, int steps,
+                                     size_t bytes) {
     return steps_seconds(f, shape, steps, (double)bytes) + steps * combine_seconds(bytes);
 }
 static inline int steps_to(int p) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_prefix - scan and exscan in log p steps (Hillis and Steele 1986): each rank holds the combination of the w ranks up to
- * itself, gives it to the rank w after it, and puts what comes from the rank w before in front; w doubles.
+/* algorithm_prefix - scan and exscan in log p steps (Hillis and Steele 1986): each rank holds the
+ * combination of the w ranks up to itself, gives it to the rank w after it, and puts what comes
+ * from the rank w before in front; w doubles.
  * Cost    ceil(log2 p) (L + 2 o + n beta + 2 n gamma);  scratch two pieces.
  * Wins    wherever ranks are many. */
 #include "coll/flat/pieces.h"
@@ -9,7 +10,8 @@ extern const struct algorithm_code algorithm_prefix;
 
 enum { TAG };
 
-static double prefix_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double prefix_cost(const struct figures *f, const struct shape *shape,
+                          const struct arguments *arguments) {
     (void)arguments;
     int steps = steps_to(f->p);
     return combining_steps(f, shape, steps, shape->bytes) + steps * combine_seconds(shape->bytes);
@@ -23,7 +25,8 @@ static void shift(struct team *team, int w, const char *mine, char *theirs, size
     messages_finish(team, mark);
 }
 
-static enum outcome prefix_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome prefix_run(struct team *team, const struct call *call,
+                               const struct arguments *arguments) {
     (void)arguments;
     const struct reduction *reduction = call->reduction;
     bool exclusive = call->shape.collective == COLL_exscan;
@@ -33,7 +36,8 @@ static enum outcome prefix_run(struct team *team, const struct call *call, const
     for (size_t at = 0, now; at < reduction->count; at += now) {
         now = reduction->count - at < pieces.most ? reduction->count - at : pieces.most;
         size_t bytes = now * reduction->bytes;
-        char *mine = pieces.spare[0], *theirs = pieces.spare[1], *result = call->recv + at * reduction->bytes;
+        char *mine = pieces.spare[0], *theirs = pieces.spare[1],
+             *result = call->recv + at * reduction->bytes;
         if (!messages_lost(team)) memcpy(mine, call->send + at * reduction->bytes, bytes);
         for (int w = 1; w < team->p; w *= 2) {
             shift(team, w, mine, theirs, bytes);

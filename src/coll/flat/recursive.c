@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_recursive - allreduce by recursive doubling (Thakur, Rabenseifner and Gropp 2005, section 4.4), for any number of
- * ranks: of the ranks beyond a power of two each gives its vector to a neighbour and gets the result from it. Groups that combine
- * follow each other, so operands stay in the order of the ranks, and all ranks set the same brackets.
- * Cost    ceil(log2 p) (L + 2 o + n beta + n gamma), one or two more where p is no power of two;  scratch two pieces.
+/* algorithm_recursive - allreduce by recursive doubling (Thakur, Rabenseifner and Gropp 2005,
+ * section 4.4), for any number of ranks: of the ranks beyond a power of two each gives its vector
+ * to a neighbour and gets the result from it. Groups that combine follow each other, so operands
+ * stay in the order of the ranks, and all ranks set the same brackets.
+ * Cost    ceil(log2 p) (L + 2 o + n beta + n gamma), one or two more where p is no power of two;
+ *         scratch two pieces.
  * Wins    short vectors. */
 #include "coll/flat/pieces.h"
 
@@ -10,7 +12,8 @@ extern const struct algorithm_code algorithm_recursive;
 
 enum { TAG };
 
-static double recursive_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double recursive_cost(const struct figures *f, const struct shape *shape,
+                             const struct arguments *arguments) {
     (void)arguments;
     bool power = (f->p & (f->p - 1)) == 0;
     return combining_steps(f, shape, steps_to(f->p) + !power, shape->bytes);
@@ -47,7 +50,8 @@ static void recursive_join(struct walk_of_piece *w, bool right) {
 static void recursive_walk(struct walk_of_piece *w) {
     int p = w->team->p, me = w->team->me, power = 1;
     while (2 * power <= p) power *= 2;
-    int extra = p - power, place = me < 2 * extra ? me / 2 : me - extra; /* of pairs only the second takes part */
+    /* Of pairs only the second takes part. */
+    int extra = p - power, place = me < 2 * extra ? me / 2 : me - extra;
     if (me < 2 * extra && me % 2 == 0) {
         recursive_trade(w, me + 1, w->mine, NULL);
         recursive_trade(w, me + 1, NULL, w->mine);
@@ -62,7 +66,8 @@ static void recursive_walk(struct walk_of_piece *w) {
     if (me < 2 * extra) recursive_trade(w, me - 1, w->mine, NULL);
 }
 
-static enum outcome recursive_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome recursive_run(struct team *team, const struct call *call,
+                                  const struct arguments *arguments) {
     (void)arguments;
     const struct reduction *reduction = call->reduction;
     struct walk_of_piece w = {.team = team, .reduction = reduction};
@@ -80,5 +85,8 @@ static enum outcome recursive_run(struct team *team, const struct call *call, co
     return far_end(team);
 }
 
-const struct algorithm_code algorithm_recursive = {
-    .where = BY_MESSAGES, .loose = true, .copies_in = true, .cost = recursive_cost, .run = recursive_run};
+const struct algorithm_code algorithm_recursive = {.where = BY_MESSAGES,
+                                                   .loose = true,
+                                                   .copies_in = true,
+                                                   .cost = recursive_cost,
+                                                   .run = recursive_run};

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_ring - each rank hands on to the next what it got from the one before (li2018 section 4.1.3, its rival [31]).
+/* algorithm_ring - each rank hands on to the next what it got from the one before (li2018 section
+ * 4.1.3, its rival [31]).
  * Cost    (p - 1) (L + 2 o) + (p - 1) n beta;  scratch none, unless blocks lie apart.
  * Wins    long blocks: every byte crosses each link once. */
 #include "coll/flat/gathers.h"
 
 extern const struct algorithm_code algorithm_ring;
 
-static double ring_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double ring_cost(const struct figures *f, const struct shape *shape,
+                        const struct arguments *arguments) {
     (void)arguments;
     return steps_seconds(f, shape, f->p - 1, (double)shape->bytes);
 }
 
-static enum outcome ring_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome ring_run(struct team *team, const struct call *call,
+                             const struct arguments *arguments) {
     (void)arguments;
     struct gathering g;
     int p = team->p, me = team->me;

@@ -6,18 +6,21 @@ size_t rounds_need(int p, int radix, bool known) {
     size_t bytes = 0;
     for (struct digit digit = {p, 1, radix}; digit.width < p; digit.width *= radix)
         for (int v = 1; v <= last_value(&digit); v++)
-            bytes += parcel_needs(count_positions(&digit, v), known, true) + parcel_needs(count_positions(&digit, v), known, false);
+            bytes += parcel_needs(count_positions(&digit, v), known, true) +
+                     parcel_needs(count_positions(&digit, v), known, false);
     return bytes;
 }
 
-static void parcel_of(struct rounds *r, const struct digit *digit, int value, int peer, bool comes, struct parcel *parcel) {
+static void parcel_of(struct rounds *r, const struct digit *digit, int value, int peer, bool comes,
+                      struct parcel *parcel) {
     int count = count_positions(digit, value);
     *parcel = (struct parcel){.peer = peer, .count = count, .known = r->known, .memory = r->next};
     if (r->next) r->next += 1 + count;
     parcel_furnish(parcel, &r->larder, comes);
 }
 
-static void rounds_measure(struct rounds *r, const struct digit *digit, int value, struct parcel *out) {
+static void rounds_measure(struct rounds *r, const struct digit *digit, int value,
+                           struct parcel *out) {
     int b = 0;
     parcel_of(r, digit, value, (r->me + value * digit->width) % r->p, false, out);
     for (int i = last_position(digit, value); i >= 0; i = position_before(digit, i))
@@ -29,8 +32,10 @@ static void rounds_pack(const struct rounds *r, const struct round *round, int v
     struct joint joint = {0};
     char *to = out->at;
     if (messages_lost(r->team)) return;
-    for (int i = last_position(&round->digit, value), b = 0; i >= 0; i = position_before(&round->digit, i)) {
-        if ((i % round->digit.width < round->early) == early) joint_add(&joint, to, r->slot[i].at, out->sizes[b]);
+    for (int i = last_position(&round->digit, value), b = 0; i >= 0;
+         i = position_before(&round->digit, i)) {
+        if ((i % round->digit.width < round->early) == early)
+            joint_add(&joint, to, r->slot[i].at, out->sizes[b]);
         to += out->sizes[b++];
     }
     joint_end(&joint);
@@ -56,7 +61,8 @@ void round_open(struct rounds *r, struct round *round) {
     }
 }
 
-/* What a message of the last round brings is received where it belongs, if its places follow each other. */
+/* What a message of the last round brings is received where it belongs, if its places follow each
+ * other. */
 static void rounds_await(struct rounds *r, struct round *round, int value, int mark) {
     const struct digit *digit = &round->digit;
     struct parcel *in = &round->in[value - 1];
@@ -64,7 +70,8 @@ static void rounds_await(struct rounds *r, struct round *round, int value, int m
     parcel_of(r, digit, value, (r->me + r->p - value * digit->width) % r->p, true, in);
     bool straight = is_last(digit) && !r->call->in_place;
     char *first = NULL;
-    for (int i = last_position(digit, value); i >= 0 && r->known; i = position_before(digit, i), b++) {
+    for (int i = last_position(digit, value); i >= 0 && r->known;
+         i = position_before(digit, i), b++) {
         int source = (r->me + r->p - i % (digit->width * digit->radix)) % r->p;
         in->sizes[b] = block_between(r->team, r->call, source, (source + i) % r->p);
         if (straight) {
@@ -95,7 +102,8 @@ void round_settle(struct rounds *r, const struct round *round) {
     for (int v = 1; v <= last_value(&round->digit); v++) {
         const struct parcel *in = &round->in[v - 1];
         char *at = in->at;
-        for (int i = last_position(&round->digit, v), b = 0; i >= 0; i = position_before(&round->digit, i), b++) {
+        for (int i = last_position(&round->digit, v), b = 0; i >= 0;
+             i = position_before(&round->digit, i), b++) {
             if (round->whole) at = in->at + (size_t)((in->peer + i) % r->p) * in->sizes[b];
             r->slot[i] = (struct run){at, in->sizes[b]};
             at += in->sizes[b];

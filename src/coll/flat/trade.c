@@ -36,7 +36,8 @@ static void expect_senders(struct trade *t, int mark) {
     for (int s = 0; s < t->senders.count; s++) {
         struct parcel *in = &t->in[s];
         int source = t->senders.first + s;
-        *in = (struct parcel){.peer = source, .count = t->receivers.count, .known = t->known, .number = -1};
+        *in = (struct parcel){
+            .peer = source, .count = t->receivers.count, .known = t->known, .number = -1};
         in->memory = trade_remember(t, in->count);
         parcel_furnish(in, &t->larder, true);
         for (int b = 0; b < in->count && (t->known || source == t->me); b++) {
@@ -49,7 +50,10 @@ static void expect_senders(struct trade *t, int mark) {
 
 /* Without a copy where it can go as it lies. */
 static void send_to(struct trade *t, int owner, struct group group) {
-    struct parcel out = {.peer = owner, .count = group.count, .known = t->known, .memory = trade_remember(t, group.count)};
+    struct parcel out = {.peer = owner,
+                         .count = group.count,
+                         .known = t->known,
+                         .memory = trade_remember(t, group.count)};
     parcel_furnish(&out, &t->larder, false);
     out.at = in_one_piece(&t->sends, group, &out.bytes);
     bool mine = owner == t->me, kept = t->call->in_place && mine;
@@ -78,7 +82,8 @@ void trade_gather(struct trade *t) {
     if (t->owner) expect_senders(t, mark);
     for (int k = 0; k < tiling->columns; k++) { /* not all to the same owner first */
         int column = (k + t->me) % tiling->columns;
-        send_to(t, tiling->owner[row * tiling->columns + column], group_at(t->p, tiling->columns, column));
+        send_to(t, tiling->owner[row * tiling->columns + column],
+                group_at(t->p, tiling->columns, column));
     }
     if (t->known) messages_finish(t->team, mark);
     else parcels_finish(t->team, t->in, t->senders.count, TO_OWNER, mark);
@@ -97,7 +102,8 @@ static void trade_lay_out(struct trade *t) {
         for (int s = 0; s < senders; s++) {
             bool mine = t->receivers.first + b == t->me;
             size_t bytes = t->in[s].sizes[b];
-            t->to[b * senders + s] = (struct run){mine ? run_of(&t->recvs, t->senders.first + s).at : at, bytes};
+            t->to[b * senders + s] =
+                (struct run){mine ? run_of(&t->recvs, t->senders.first + s).at : at, bytes};
             at += mine ? 0 : bytes;
         }
 }
@@ -108,7 +114,8 @@ void trade_transpose(struct trade *t) {
     trade_lay_out(t);
     if (messages_lost(t->team)) return;
     int senders = t->senders.count, cells = senders * t->receivers.count;
-    /* In Morton order the cells of a sender come with rising receivers, so its parcel is read from front to back. */
+    /* In Morton order the cells of a sender come with rising receivers, so its parcel is read from
+     * front to back. */
     for (int k = 0; k < cells; k++) {
         struct parcel *in = &t->in[t->cells[k].source];
         const struct run *to = &t->to[(int)t->cells[k].dest * senders + (int)t->cells[k].source];
@@ -134,8 +141,9 @@ void trade_expect(struct trade *t) {
     }
 }
 
-/* The owners that have something for a receiver are those of a column of tiles: they begin with different ones. So do those of a
- * row, who are neighbours, and whose messages would else leave their switch the same way where the network goes by receivers. */
+/* The owners that have something for a receiver are those of a column of tiles: they begin with
+ * different ones. So do those of a row, who are neighbours, and whose messages would else leave
+ * their switch the same way where the network goes by receivers. */
 void trade_send(struct trade *t) {
     int senders = t->senders.count, tile = t->tiling->tile_of[t->me];
     int begin = tile / t->tiling->columns + tile % t->tiling->columns;
@@ -143,7 +151,8 @@ void trade_send(struct trade *t) {
         int b = (k + begin) % t->receivers.count, receiver = t->receivers.first + b;
         size_t bytes = 0;
         for (int s = 0; s < senders; s++) bytes += t->to[b * senders + s].bytes;
-        if (receiver != t->me) message_send(t->team, receiver, t->to[b * senders].at, bytes, TO_RECEIVER);
+        if (receiver != t->me)
+            message_send(t->team, receiver, t->to[b * senders].at, bytes, TO_RECEIVER);
     }
 }
 
@@ -168,9 +177,11 @@ static const struct cell *trade_cells_of(struct trade *t, enum owners owners) {
     static const char whose[2];
     uint32_t columns = (uint32_t)t->senders.count, rows = (uint32_t)t->receivers.count;
     bool fresh;
-    struct cell *cells = team_keeps(t->team, &whose[owners], 0, (size_t)columns * rows * sizeof *cells, &fresh);
+    struct cell *cells =
+        team_keeps(t->team, &whose[owners], 0, (size_t)columns * rows * sizeof *cells, &fresh);
     for (uint32_t worker = 0; cells && fresh && worker < rows; worker++)
-        orders[ORDER_morton].fill(&(struct matrix){.p = columns, .rows = rows}, worker, cells + (size_t)worker * columns);
+        orders[ORDER_morton].fill(&(struct matrix){.p = columns, .rows = rows}, worker,
+                                  cells + (size_t)worker * columns);
     return cells;
 }
 
@@ -187,8 +198,10 @@ static size_t needs(const struct trade *t) {
     int columns = t->tiling->columns, cells = t->senders.count * t->receivers.count;
     size_t bytes = 256 + (size_t)t->tiling->rows * sizeof *t->last + (size_t)cells * sizeof *t->to;
     bytes += (size_t)(t->senders.count + cells + columns + t->p) * sizeof *t->memory;
-    for (int s = 0; s < t->senders.count; s++) bytes += sizeof *t->in + parcel_needs(t->receivers.count, t->known, true);
-    for (int c = 0; c < columns; c++) bytes += parcel_needs(group_at(t->p, columns, c).count, t->known, false);
+    for (int s = 0; s < t->senders.count; s++)
+        bytes += sizeof *t->in + parcel_needs(t->receivers.count, t->known, true);
+    for (int c = 0; c < columns; c++)
+        bytes += parcel_needs(group_at(t->p, columns, c).count, t->known, false);
     return bytes;
 }
 
@@ -200,11 +213,14 @@ bool trade_open(struct trade *t, enum owners owners) {
     if (t->tiling) find_tile(t);
     if (t->owner) t->cells = trade_cells_of(t, owners);
     bool fine = t->tiling && (t->cells || !t->owner);
-    void *memory = team_keeps_agreed(t->team, &whose, 2 * owners + t->known, fine ? needs(t) : 0, fine);
+    void *memory =
+        team_keeps_agreed(t->team, &whose, 2 * owners + t->known, fine ? needs(t) : 0, fine);
     if (!memory) return false;
     t->larder.at = memory;
-    size_t cells = (size_t)(t->senders.count * t->receivers.count), senders = (size_t)t->senders.count;
-    t->memory = larder_take(&t->larder, (senders + cells + (size_t)(t->tiling->columns + t->p)) * sizeof *t->memory);
+    size_t cells = (size_t)(t->senders.count * t->receivers.count),
+           senders = (size_t)t->senders.count;
+    t->memory = larder_take(&t->larder, (senders + cells + (size_t)(t->tiling->columns + t->p)) *
+                                            sizeof *t->memory);
     if (t->known) t->memory = NULL;
     t->last = larder_take(&t->larder, (size_t)t->tiling->rows * sizeof *t->last);
     t->in = larder_take(&t->larder, senders * sizeof *t->in);

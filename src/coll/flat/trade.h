@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trade.h - the phases of mnco's alltoall: private to coll/. The messages are finished by the caller, but for those of
- * trade_gather. */
+/* trade.h - the phases of mnco's alltoall: private to coll/. The messages are finished by the
+ * caller, but for those of trade_gather. */
 #ifndef MORTAR_TRADE_H
 #define MORTAR_TRADE_H
 
@@ -29,9 +29,11 @@ struct trade {
     struct run *last;         /* [rows] what comes for me, by rows of tiles */
 };
 
-/* team, call, p and me are set; the rest is filled. Collective at the first call; false on all ranks when one has no memory. */
+/* team, call, p and me are set; the rest is filled. Collective at the first call; false on all
+ * ranks when one has no memory. */
 bool trade_open(struct trade *t, enum owners owners);
-/* 1: what this rank has goes to the owners in its row of tiles; an owner gets what the senders of its tile have. */
+/* 1: what this rank has goes to the owners in its row of tiles; an owner gets what the senders of
+ * its tile have. */
 void trade_gather(struct trade *t);
 /* 2: an owner transposes its tile; what is for itself goes to where it belongs. */
 void trade_transpose(struct trade *t);

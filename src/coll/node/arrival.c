@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_arrival - a rank leaves its vector in shared memory and goes; nobody waits but the root (parsons2015 section III, the
- * part within a node). At each inner node of a binary tree over the ranks the first of the two to arrive deposits what it carries
- * and leaves, the second combines both and climbs; who gets to the top hands the result to the root. So work after the last
- * arrival is log p combinations, and who combines depends on arrival, but order and brackets do not.
+/* algorithm_arrival - a rank leaves its vector in shared memory and goes; nobody waits but the root
+ * (parsons2015 section III, the part within a node). At each inner node of a binary tree over the
+ * ranks the first of the two to arrive deposits what it carries and leaves, the second combines
+ * both and climbs; who gets to the top hands the result to the root. So work after the last arrival
+ * is log p combinations, and who combines depends on arrival, but order and brackets do not.
  *
- * The word of a node's entry (arrival.h) says which side has deposited: 0, or 1 (left), 2 (right). Each side has memory of its own,
- * so nobody waits for a peer between claiming and filling. Whoever arrives from side s finds
+ * The word of a node's entry (arrival.h) says which side has deposited: 0, or 1 (left), 2 (right).
+ * Each side has memory of its own, so nobody waits for a peer between claiming and filling. Whoever
+ * arrives from side s finds
  *   0      its partner has not come: it deposits, and sets s, unless meanwhile the partner has;
  *   s      its own side's vector of call k - depth, which the partner has yet to fetch: it waits;
- *   else   the partner's vector of this call: all ranks of side s have left call k - depth, so what was there of it is consumed.
- * What is combined stays in the memory of the entry where that was done, which is not released before it has been moved on: who
- * waits for that is calls ahead. Long vectors are so copied once, by those that deposit them.
- * A root has one box per class, whose word is 1 + the rank that filled it: when all others' vectors and its own are combined, it is
- * in this call and has emptied it.
+ *   else   the partner's vector of this call: all ranks of side s have left call k - depth, so
+ *          what was there of it is consumed.
+ * What is combined stays in the memory of the entry where that was done, which is not released
+ * before it has been moved on: who waits for that is calls ahead. Long vectors are so copied once,
+ * by those that deposit them.
+ * A root has one box per class, whose word is 1 + the rank that filled it: when all others' vectors
+ * and its own are combined, it is in this call and has emptied it.
  *
  * Cost    no barrier; per rank about one copy and one combination. Pieces beyond the largest class.
  * Wins    where ranks come at different times, or run ahead of each other. */
@@ -21,15 +25,18 @@
 extern const struct algorithm_code algorithm_arrival;
 
 /* False: the partner's vector is there, so mine is not needed. */
-HOT static bool deposit(struct team *team, struct entry *entry, uint32_t side, const struct load *load) {
+HOT static bool deposit(struct team *team, struct entry *entry, uint32_t side,
+                        const struct load *load) {
     uint32_t seen = flag_look(&entry->flag);
     while (seen == side) seen = flag_wait(team, &entry->flag, side);
     if (seen != 0) return false;
     memcpy(entry->vectors + (side - 1) * classes[load->class].bytes, load->at, load->bytes);
-    return atomic_compare_exchange_strong_explicit(&entry->flag.word, &seen, side, memory_order_acq_rel, memory_order_acquire);
+    return atomic_compare_exchange_strong_explicit(&entry->flag.word, &seen, side,
+                                                   memory_order_acq_rel, memory_order_acquire);
 }
 
-/* My vector and the partner's, which is there. My side's memory is free: what was there of an earlier call is consumed. */
+/* My vector and the partner's, which is there. My side's memory is free: what was there of an
+ * earlier call is consumed. */
 HOT static void arrival_merge(struct load *load, struct entry *entry, uint32_t side) {
     const struct reduction *reduction = load->reduction;
     size_t room = classes[load->class].bytes;
@@ -51,8 +58,10 @@ HOT static bool arrival_climb(struct team *team, struct load *load, uint32_t num
     uint32_t p = (uint32_t)team->p, slot = number % classes[load->class].depth;
     for (uint32_t level = 0; (1u << level) < p; level++) {
         uint32_t block = (uint32_t)team->me >> level, right = (block | 1)
-                                                              << level; /* where the right half begins: names the node */
-        if (right >= p) continue;                                       /* there is no right half */
+                                                              /* Where the right half begins: names
+                                                               * the node. */
+                                                              << level;
+        if (right >= p) continue; /* there is no right half */
         struct entry *entry = entry_at(team, load->class, (int)right, slot);
         uint32_t side = 1 + (block & 1);
         if (deposit(team, entry, side, load)) return load_drop(load), false;
@@ -68,25 +77,31 @@ HOT static void await_box(struct team *team, struct entry *box) {
     if (team->waits.on && waited) waits_for(team, brought_by, box->entered);
 }
 
-HOT struct load load_of(const struct team *team, const struct reduction *reduction, const char *at, size_t count) {
-    struct load load = {.reduction = reduction, .count = count, .bytes = count * reduction->bytes, .at = at};
+HOT struct load load_of(const struct team *team, const struct reduction *reduction, const char *at,
+                        size_t count) {
+    struct load load = {
+        .reduction = reduction, .count = count, .bytes = count * reduction->bytes, .at = at};
     while (classes[load.class].bytes < load.bytes) load.class ++;
     if (reduction->any_order && team->p < UINT16_MAX) load.class += tree_classes;
     return load;
 }
 
-/* ---- the pool: the other way to combine, where the order does not matter (option REDUCE=arrival) ----
+/* ---- the pool: the other way to combine, where the order does not matter (option REDUCE=arrival)
+ * ----
  *
- * At most one vector per call waits in the pool. A rank that finds one combines it with its own and looks again; a rank that finds
- * none leaves what it has, and goes, unless that is everybody's. So the last to arrive combines once or twice, not log p times
- * (parsons2015 section III).
+ * At most one vector per call waits in the pool. A rank that finds one combines it with its own and
+ * looks again; a rank that finds none leaves what it has, and goes, unless that is everybody's. So
+ * the last to arrive combines once or twice, not log p times (parsons2015 section III).
  *
- * The hub of a call is the word of node 0's entry: in its upper half the round, call / depth, in its lower half 1 + the rank whose
- * vector waits, or 0. Who holds everything begins the next round; until then ranks that are `depth` calls ahead wait, so a vector
- * is not written again before it was read. */
+ * The hub of a call is the word of node 0's entry: in its upper half the round, call / depth, in
+ * its lower half 1 + the rank whose vector waits, or 0. Who holds everything begins the next round;
+ * until then ranks that are `depth` calls ahead wait, so a vector is not written again before it
+ * was read. */
 HOT static bool arrival_pool(struct team *team, struct load *load, uint32_t number) {
-    uint32_t depth = classes[load->class].depth, slot = number % depth, round = number / depth << 16;
-    struct entry *hub = entry_at(team, load->class, 0, slot), *mine = entry_at(team, load->class, team->me, slot);
+    uint32_t depth = classes[load->class].depth, slot = number % depth,
+             round = number / depth << 16;
+    struct entry *hub = entry_at(team, load->class, 0, slot),
+                 *mine = entry_at(team, load->class, team->me, slot);
     uint32_t seen = flag_look(&hub->flag);
     while ((seen ^ round) >> 16 != 0) seen = flag_wait(team, &hub->flag, seen);
     uint64_t held = 1;
@@ -96,7 +111,8 @@ HOT static bool arrival_pool(struct team *team, struct load *load, uint32_t numb
             if (load->at != mine->vectors) memcpy(mine->vectors, load->at, load->bytes);
             mine->held = held;
         }
-        if (!atomic_compare_exchange_strong_explicit(&hub->flag.word, &seen, wanted, memory_order_acq_rel, memory_order_acquire))
+        if (!atomic_compare_exchange_strong_explicit(&hub->flag.word, &seen, wanted,
+                                                     memory_order_acq_rel, memory_order_acquire))
             continue;
         if (!waits) return false;
         struct entry *theirs = entry_at(team, load->class, (int)waits - 1, slot);
@@ -105,7 +121,8 @@ HOT static bool arrival_pool(struct team *team, struct load *load, uint32_t numb
         held += theirs->held;
         seen = flag_look(&hub->flag);
     }
-    load_hold(load, hub, load->at, round + (1u << 16)); /* nobody writes there before the next round */
+    /* Nobody writes there before the next round. */
+    load_hold(load, hub, load->at, round + (1u << 16));
     return true;
 }
 
@@ -113,7 +130,8 @@ HOT static bool arrival_pool(struct team *team, struct load *load, uint32_t numb
 
 HOT bool arrival_combine(struct team *team, struct load *load) {
     uint32_t number = counted_by(team, team->me)->calls[load->class]++;
-    return load->class < tree_classes ? arrival_climb(team, load, number) : arrival_pool(team, load, number);
+    return load->class < tree_classes ? arrival_climb(team, load, number)
+                                      : arrival_pool(team, load, number);
 }
 
 HOT void arrival_reduce(struct team *team, int root, struct load *load, char *result) {
@@ -134,7 +152,8 @@ HOT void arrival_reduce(struct team *team, int root, struct load *load, char *re
     if (!top) atomic_store_explicit(&box->flag.word, 0, memory_order_release);
 }
 
-HOT static enum outcome arrival_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome arrival_run(struct team *team, const struct call *call,
+                                    const struct arguments *arguments) {
     (void)arguments;
     const struct reduction *reduction = call->reduction;
     size_t bytes = reduction->bytes, most = bytes3 / bytes;
@@ -147,16 +166,22 @@ HOT static enum outcome arrival_run(struct team *team, const struct call *call, 
     return DONE;
 }
 
-/* Per rank one copy and one combination, and others' cache lines; ranks that run ahead wait when a ring is full. */
-static double arrival_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+/* Per rank one copy and one combination, and others' cache lines; ranks that run ahead wait when a
+ * ring is full. */
+static double arrival_cost(const struct figures *f, const struct shape *shape,
+                           const struct arguments *arguments) {
     (void)arguments;
     static const double visit_seconds = 100e-9;
     double pieces = (double)(shape->bytes / bytes3 + 1);
     int class = 0;
     while (class < tree_classes - 1 && classes[class].bytes < shape->bytes) class ++;
     uint32_t depth = classes[class].depth;
-    return crowding(f) * (pieces * visit_seconds + 2 * combine_seconds(shape->bytes)) + pieces / depth * f->usual_sync_seconds;
+    return crowding(f) * (pieces * visit_seconds + 2 * combine_seconds(shape->bytes)) +
+           pieces / depth * f->usual_sync_seconds;
 }
 
-const struct algorithm_code algorithm_arrival = {
-    .loose = true, .copies_in = true, .shared = {0, arrival_room}, .cost = arrival_cost, .run = arrival_run};
+const struct algorithm_code algorithm_arrival = {.loose = true,
+                                                 .copies_in = true,
+                                                 .shared = {0, arrival_room},
+                                                 .cost = arrival_cost,
+                                                 .run = arrival_run};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* arrival.h - private to coll/: the shared memory in which ranks leave vectors to each other, for arrival.c and
- * coll/nodes/tardy.c.
+/* arrival.h - private to coll/: the shared memory in which ranks leave vectors to each other, for
+ * arrival.c and coll/nodes/tardy.c.
  *
- * Vectors lie in rings, one of `depth` entries per node (a place in the tree, or a rank) and class, so that ranks can run so many
- * calls ahead. All ranks number the calls of a class alike; call k uses entry k % depth of each node. */
+ * Vectors lie in rings, one of `depth` entries per node (a place in the tree, or a rank) and class,
+ * so that ranks can run so many calls ahead. All ranks number the calls of a class alike; call k
+ * uses entry k % depth of each node. */
 #ifndef MORTAR_ARRIVAL_H
 #define MORTAR_ARRIVAL_H
 
@@ -23,14 +24,15 @@ enum {
     arrival_classes = 2 * tree_classes
 };
 
-/* The tree has the first four, and each node two vectors; the pool has the others, and each rank one. */
+/* The tree has the first four, and each node two vectors; the pool has the others, and each rank
+ * one. */
 struct class {
     size_t bytes;
     uint32_t depth, vectors;
 };
-static const struct class classes[arrival_classes] = {{bytes0, depth0, 2}, {bytes1, depth1, 2}, {bytes2, depth2, 2},
-                                                      {bytes3, depth3, 2}, {bytes0, depth0, 1}, {bytes1, depth1, 1},
-                                                      {bytes2, depth2, 1}, {bytes3, depth3, 1}};
+static const struct class classes[arrival_classes] = {
+    {bytes0, depth0, 2}, {bytes1, depth1, 2}, {bytes2, depth2, 2}, {bytes3, depth3, 2},
+    {bytes0, depth0, 1}, {bytes1, depth1, 1}, {bytes2, depth2, 1}, {bytes3, depth3, 1}};
 struct entry {
     struct flag flag;
     union {
@@ -40,31 +42,39 @@ struct entry {
     char vectors[];
 };
 
-#define ENTRY_ROOM(bytes, vectors) ((sizeof(struct entry) + (vectors) * (bytes) + deposit_line - 1) / deposit_line * deposit_line)
-static inline size_t entry_bytes(const struct class *class) { return ENTRY_ROOM(class->bytes, class->vectors); }
+#define ENTRY_ROOM(bytes, vectors)                                                                 \
+    ((sizeof(struct entry) + (vectors) * (bytes) + deposit_line - 1) / deposit_line * deposit_line)
+static inline size_t entry_bytes(const struct class *class) {
+    return ENTRY_ROOM(class->bytes, class->vectors);
+}
 
 /* Shared memory: what each rank counts, then the entries of each class, node by node. */
 struct counted {
-    _Alignas(deposit_line) uint32_t calls[arrival_classes]; /* that the rank has been part of; wraps */
+    /* That the rank has been part of; wraps. */
+    _Alignas(deposit_line) uint32_t calls[arrival_classes];
 };
 #define ENTRIES_ROOM(bytes, depth) (((depth) + 1) * (ENTRY_ROOM(bytes, 2) + ENTRY_ROOM(bytes, 1)))
 enum {
-    arrival_room = sizeof(struct counted) + ENTRIES_ROOM(bytes0, depth0) + ENTRIES_ROOM(bytes1, depth1) +
-                   ENTRIES_ROOM(bytes2, depth2) + ENTRIES_ROOM(bytes3, depth3)
+    arrival_room = sizeof(struct counted) + ENTRIES_ROOM(bytes0, depth0) +
+                   ENTRIES_ROOM(bytes1, depth1) + ENTRIES_ROOM(bytes2, depth2) +
+                   ENTRIES_ROOM(bytes3, depth3)
 };
 static inline struct counted *counted_by(const struct team *team, int rank) {
     return (struct counted *)(void *)team->shared[ALGORITHM_arrival] + rank;
 }
 
-/* Entry `slot` of a node. Slot `depth` of node r is the box in which rank r finds results as a root. */
+/* Entry `slot` of a node. Slot `depth` of node r is the box in which rank r finds results as a
+ * root. */
 static inline struct entry *entry_at(const struct team *team, int class, int node, uint32_t slot) {
     char *at = (char *)counted_by(team, team->p);
-    for (int c = 0; c < class; c++) at += (size_t)team->p * (classes[c].depth + 1) * entry_bytes(&classes[c]);
+    for (int c = 0; c < class; c++)
+        at += (size_t)team->p * (classes[c].depth + 1) * entry_bytes(&classes[c]);
     size_t index = (size_t)node * (classes[class].depth + 1) + slot;
     return (struct entry *)(void *)(at + index * entry_bytes(&classes[class]));
 }
 
-/* What a rank carries: its own vector, or what it has combined, which lies in an entry: that is held until it lies elsewhere. */
+/* What a rank carries: its own vector, or what it has combined, which lies in an entry: that is
+ * held until it lies elsewhere. */
 struct load {
     const struct reduction *reduction;
     size_t count, bytes; /* of the piece */
@@ -74,7 +84,8 @@ struct load {
     uint32_t release;   /* the held entry's next word */
 };
 
-static inline void load_hold(struct load *load, struct entry *entry, const char *at, uint32_t release) {
+static inline void load_hold(struct load *load, struct entry *entry, const char *at,
+                             uint32_t release) {
     struct entry *before = load->held;
     uint32_t word = load->release;
     load->held = entry;
@@ -91,9 +102,10 @@ static inline void load_drop(struct load *load) {
 
 /* ---- arrival.c ---- */
 /* So many elements, at most bytes3 bytes, of this rank's vector. */
-struct load load_of(const struct team *team, const struct reduction *reduction, const char *at, size_t count);
-/* Combines the loads of all ranks of a node. True for one rank, the last or nearly so: it carries all, until load_drop. The others
- * carry nothing, and go. */
+struct load load_of(const struct team *team, const struct reduction *reduction, const char *at,
+                    size_t count);
+/* Combines the loads of all ranks of a node. True for one rank, the last or nearly so: it carries
+ * all, until load_drop. The others carry nothing, and go. */
 bool arrival_combine(struct team *team, struct load *load);
 /* The same, but what all have gets to the root, who waits for it. */
 void arrival_reduce(struct team *team, int root, struct load *load, char *result);

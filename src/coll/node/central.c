@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algorithm_central - a barrier: the team's own, one counter and one epoch (reach/sync.c).
- * Cost    one barrier.   Wins    where ranks share processors: one context switch per rank, whatever the barrier's shape. */
+ * Cost    one barrier.   Wins    where ranks share processors: one context switch per rank,
+ *         whatever the barrier's shape. */
 #include "coll/coll.h"
 
 extern const struct algorithm_code algorithm_central;
 
-static double central_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double central_cost(const struct figures *f, const struct shape *shape,
+                           const struct arguments *arguments) {
     (void)arguments;
     (void)shape;
     return f->sync_seconds;
 }
 
-HOT static enum outcome central_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome central_run(struct team *team, const struct call *call,
+                                    const struct arguments *arguments) {
     (void)call, (void)arguments;
     sync_all(team, 0);
     return DONE;

@@ -1,25 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_cico - copy in, copy out: every byte is copied twice, but a block that fits needs one barrier and no peer's memory.
- * The scheme of MPI libraries' shared-memory collectives; here with two halves, so that no second barrier is needed.
+/* algorithm_cico - copy in, copy out: every byte is copied twice, but a block that fits needs one
+ * barrier and no peer's memory. The scheme of MPI libraries' shared-memory collectives; here with
+ * two halves, so that no second barrier is needed.
  * Cost    one barrier per round, 2 p n beta;  stage  2 p chunk per rank.
- * Wins    short blocks, where the barrier is the cost; the only way for buffers outside the shared heap. */
+ * Wins    short blocks, where the barrier is the cost; the only way for buffers outside the shared
+ *         heap. */
 #include "coll/coll.h"
 
 extern const struct algorithm_code algorithm_cico;
 
-static double cico_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double cico_cost(const struct figures *f, const struct shape *shape,
+                        const struct arguments *arguments) {
     (void)arguments;
     size_t blocks = is_personal(shape->collective) ? (size_t)typical_blocks(f, shape) : 1;
-    size_t chunk = f->slot / blocks / 64 * 64, rounds = chunk > 0 ? (shape->bytes + chunk - 1) / chunk : 1;
+    size_t chunk = f->slot / blocks / 64 * 64,
+           rounds = chunk > 0 ? (shape->bytes + chunk - 1) / chunk : 1;
     if (rounds == 0) rounds = 1; /* nothing is known of the size */
-    /* Where ranks share a processor, short staged blocks cost twice: nothing prefetches them (measured as the rest, cost.c). */
+    /* Where ranks share a processor, short staged blocks cost twice: nothing prefetches them
+     * (measured as the rest, cost.c). */
     double dear = crowding(f) > 1 && shape->bytes < 16 << 10 ? 2 : 1;
-    return (double)rounds * f->sync_seconds + 2 * dear * crowding(f) * copy_seconds(f, typical_blocks(f, shape), shape->bytes);
+    return (double)rounds * f->sync_seconds +
+           2 * dear * crowding(f) * copy_seconds(f, typical_blocks(f, shape), shape->bytes);
 }
 
-HOT static enum outcome cico_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome cico_run(struct team *team, const struct call *call,
+                                 const struct arguments *arguments) {
     if (is_vector(call->shape.collective)) return vector_exchange(team, call, arguments, SIZE_MAX);
     return staged_exchange(team, call, arguments->chunk, -1);
 }
 
-const struct algorithm_code algorithm_cico = {.copies_in = true, .cost = cico_cost, .run = cico_run};
+const struct algorithm_code algorithm_cico = {
+    .copies_in = true, .cost = cico_cost, .run = cico_run};

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_combine - every rank stages its vector and arrives at one barrier; the last to arrive combines all of them, in rank
- * order, and releases the others, who copy their results out.
- * Cost    one barrier; p (o + n beta) on one processor, where o is what calling the operation takes; 2 n beta per rank.
+/* algorithm_combine - every rank stages its vector and arrives at one barrier; the last to arrive
+ * combines all of them, in rank order, and releases the others, who copy their results out.
+ * Cost    one barrier; p (o + n beta) on one processor, where o is what calling the operation
+ *         takes; 2 n beta per rank.
  * Wins    short vectors, where the barrier is the cost. */
 #include "coll/coll.h"
 
 extern const struct algorithm_code algorithm_combine;
 
-static double combine_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double combine_cost(const struct figures *f, const struct shape *shape,
+                           const struct arguments *arguments) {
     (void)arguments;
     size_t bytes = vector_bytes(f, shape), rounds = bytes / f->slot + 1;
-    return (double)rounds * f->usual_sync_seconds + f->p * combine_seconds(bytes) + crowding(f) * copy_seconds(f, 2, bytes);
+    return (double)rounds * f->usual_sync_seconds + f->p * combine_seconds(bytes) +
+           crowding(f) * copy_seconds(f, 2, bytes);
 }
 
-HOT static enum outcome combine_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome combine_run(struct team *team, const struct call *call,
+                                    const struct arguments *arguments) {
     (void)arguments;
     return staged_reduction(team, call, true);
 }
 
-const struct algorithm_code algorithm_combine = {.copies_in = true, .cost = combine_cost, .run = combine_run};
+const struct algorithm_code algorithm_combine = {
+    .copies_in = true, .cost = combine_cost, .run = combine_run};

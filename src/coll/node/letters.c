@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* letters - see letters.h. A letter lies in its box and short contents behind it; longer ones lie in the box's room. Blocks that do
- * not fit, and cannot be read straight, go on in the next part, which is the next box: so the sender may be BOXES parts ahead. */
+/* letters - see letters.h. A letter lies in its box and short contents behind it; longer ones lie
+ * in the box's room. Blocks that do not fit, and cannot be read straight, go on in the next part,
+ * which is the next box: so the sender may be BOXES parts ahead. */
 #include "coll/node/letters.h"
 
 enum { inside = BOX_INSIDE - sizeof(struct letter) };
 
-static bool goes_on(const struct offer *offer) { return offer->how == OFFER_PART && offer->at + offer->window < offer->bytes; }
+static bool goes_on(const struct offer *offer) {
+    return offer->how == OFFER_PART && offer->at + offer->window < offer->bytes;
+}
 
 static struct blocks group_of(const struct blocks *blocks, int first, int most) {
     struct blocks group = *blocks;
@@ -19,7 +22,8 @@ static struct blocks group_of(const struct blocks *blocks, int first, int most) 
 }
 
 /* Where my letter's staged bytes are to lie. */
-static char *own_area(struct team *team, const struct sending *s, struct box *box, struct letter *letter) {
+static char *own_area(struct team *team, const struct sending *s, struct box *box,
+                      struct letter *letter) {
     if (letter->room < 0) return (char *)(letter + 1);
     letter->room = (int16_t)((s->op + s->part) % s->rooms);
     return box_wait_room(team, box, (uint32_t)letter->room);
@@ -29,17 +33,21 @@ static size_t room_of(const struct team *team, const struct letter *letter) {
     return letter->room < 0 ? inside : team->figures.box_room;
 }
 
-static void begin_group(struct team *team, struct sending *s, struct box *box, struct letter *letter) {
-    s->group = group_of(s->blocks, s->first, (int)(team->figures.box_room / 2 / sizeof(uint64_t)) - 1);
+static void begin_group(struct team *team, struct sending *s, struct box *box,
+                        struct letter *letter) {
+    s->group =
+        group_of(s->blocks, s->first, (int)(team->figures.box_room / 2 / sizeof(uint64_t)) - 1);
     letter->first = s->first;
     letter->count = s->group.count;
     s->first += s->group.count;
     letter->room = starts_bytes(s->group.count) + blocks_bytes(&s->group) > inside ? 0 : -1;
-    offer_make(team, &letter->offer, own_area(team, s, box, letter), room_of(team, letter), s->most, &s->group);
+    offer_make(team, &letter->offer, own_area(team, s, box, letter), room_of(team, letter), s->most,
+               &s->group);
     s->straight = s->straight || letter->offer.how == OFFER_STRAIGHT;
 }
 
-static void continue_group(struct team *team, struct sending *s, struct box *box, struct letter *letter) {
+static void continue_group(struct team *team, struct sending *s, struct box *box,
+                           struct letter *letter) {
     *letter = *s->begun;
     offer_next(&letter->offer, own_area(team, s, box, letter), room_of(team, letter), &s->group);
 }
@@ -60,16 +68,18 @@ void letters_wait(struct team *team, const struct sending *s) {
 }
 
 static const char *letters_area_of(const struct team *team, int rank, const struct letter *letter) {
-    return letter->room < 0 ? (const char *)(letter + 1) : box_room_of(team, rank, (uint32_t)letter->room);
+    return letter->room < 0 ? (const char *)(letter + 1)
+                            : box_room_of(team, rank, (uint32_t)letter->room);
 }
 
-HOT bool letter_take(const struct team *team, int source, uint64_t op, uint32_t part, uint32_t out, const struct block *mine,
-                     const struct copier *copier) {
+HOT bool letter_take(const struct team *team, int source, uint64_t op, uint32_t part, uint32_t out,
+                     const struct block *mine, const struct copier *copier) {
     struct box *box = box_of(team, source, op, part);
     const struct letter *letter = (const struct letter *)(const void *)box->inside;
     int index = (int)out - letter->first;
     if (mine && index >= 0 && index < letter->count)
-        offer_take(team, source, &letter->offer, letters_area_of(team, source, letter), index, mine, copier);
+        offer_take(team, source, &letter->offer, letters_area_of(team, source, letter), index, mine,
+                   copier);
     bool more = letter->more;
     box_ack(team, box);
     return more;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* levels - reducing by domain of memory first (NUMA node, socket): what slices does where ranks sit in several. The ranks of a
- * domain share the vector among themselves, each combines its share of the domain's own vectors, and after a barrier the
- * domains' partial results, one vector each, are what is combined. So an input is read once and nearby, and what crosses from
- * domain to domain are domains - 1 vectors instead of nearly all p (parsons2015 section II: each level reduces before the next).
- * Brackets depend on the domains only, not on who comes first. Operands keep their order where domains are consecutive ranks;
- * elsewhere this is for operations that commute.
- * Cost    one more barrier; partial results are written and read once.   Scratch  n / (ranks of the domain) per rank. */
+/* levels - reducing by domain of memory first (NUMA node, socket): what slices does where ranks sit
+ * in several. The ranks of a domain share the vector among themselves, each combines its share of
+ * the domain's own vectors, and after a barrier the domains' partial results, one vector each, are
+ * what is combined. So an input is read once and nearby, and what crosses from domain to domain are
+ * domains - 1 vectors instead of nearly all p (parsons2015 section II: each level reduces before
+ * the next). Brackets depend on the domains only, not on who comes first. Operands keep their order
+ * where domains are consecutive ranks; elsewhere this is for operations that commute.
+ * Cost    one more barrier; partial results are written and read once.   Scratch  n / (ranks of the
+ *         domain) per rank. */
 #include "coll/coll.h"
 
 #include <stdlib.h>
 
 static const uint64_t in_stage = UINT64_MAX; /* as an offset */
-enum { strip_bytes = 8 << 10 };              /* the partial result stays in the first level cache while it is combined */
+/* The partial result stays in the first level cache while it is combined. */
+enum { strip_bytes = 8 << 10 };
 
 static uint32_t ranks_in(const struct team *team, uint32_t domain) {
     uint32_t ranks = 0;
@@ -32,24 +35,29 @@ static size_t levels_index_of(const struct team *team, int rank) {
 }
 
 static struct part my_share(const struct team *team, const struct reduction *reduction) {
-    return part_shared(reduction, reduction->count, ranks_in(team, team->domain_of[team->me]), levels_index_of(team, team->me));
+    return part_shared(reduction, reduction->count, ranks_in(team, team->domain_of[team->me]),
+                       levels_index_of(team, team->me));
 }
 
-/* Pays when what need not cross between domains takes longer than a barrier. Byte cost: an estimate, that of cost.c's copies from
- * processor to processor less that of those within one; no machine with several domains has measured it. */
+/* Pays when what need not cross between domains takes longer than a barrier. Byte cost: an
+ * estimate, that of cost.c's copies from processor to processor less that of those within one; no
+ * machine with several domains has measured it. */
 bool levels_pay(const struct team *team, const struct call *call) {
     static const double crossing_seconds = 1 / 20e9;
     const struct reduction *reduction = call->reduction;
-    if (team->figures.domains < 2 || team->figures.domains >= (uint32_t)team->p || !team->domain_of) return false;
+    if (team->figures.domains < 2 || team->figures.domains >= (uint32_t)team->p || !team->domain_of)
+        return false;
     if (call->shape.collective == COLL_scan || call->shape.collective == COLL_exscan) return false;
     for (int r = 1; r < team->p && !reduction->commutes; r++)
         if (team->domain_of[r] < team->domain_of[r - 1]) return false;
     double p = team->p, domains = team->figures.domains, spared = p - p / domains - (domains - 1);
     double slice = (double)(reduction->count * reduction->bytes) / p;
-    return spared > 0 && crowding(&team->figures) * slice * spared * crossing_seconds >= team->figures.usual_sync_seconds;
+    return spared > 0 && crowding(&team->figures) * slice * spared * crossing_seconds >=
+                             team->figures.usual_sync_seconds;
 }
 
-uint32_t levels_post(const struct team *team, const struct reduction *reduction, uint32_t half, char **memory) {
+uint32_t levels_post(const struct team *team, const struct reduction *reduction, uint32_t half,
+                     char **memory) {
     size_t bytes = my_share(team, reduction).count * reduction->bytes;
     uint64_t *offset = card_at(team, half, team->me);
     *memory = NULL;
@@ -85,12 +93,14 @@ void levels_combine(const struct team *team, const struct reduction *reduction, 
     }
 }
 
-size_t levels_at(const struct team *team, const struct reduction *reduction, uint32_t half, uint32_t domain, size_t element,
-                 const char **at) {
-    size_t ranks = ranks_in(team, domain), index = (size_t)((double)element / (double)reduction->count * (double)ranks);
+size_t levels_at(const struct team *team, const struct reduction *reduction, uint32_t half,
+                 uint32_t domain, size_t element, const char **at) {
+    size_t ranks = ranks_in(team, domain),
+           index = (size_t)((double)element / (double)reduction->count * (double)ranks);
     struct part share = part_shared(reduction, reduction->count, ranks, index);
     while (share.first > element) share = part_shared(reduction, reduction->count, ranks, --index);
-    while (share.first + share.count <= element) share = part_shared(reduction, reduction->count, ranks, ++index);
+    while (share.first + share.count <= element)
+        share = part_shared(reduction, reduction->count, ranks, ++index);
     int owner = levels_member(team, domain, index);
     *at = share_of(team, half, owner) + (element - share.first) * reduction->bytes;
     return share.first + share.count - element;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_mailbox - rooted and neighbourhood collectives: each sender puts an offer into a box of its ring and each of its
- * receivers takes a block out of it; nobody else takes part, and who has sent what fits into boxes goes on.
- * Source  eager and rendezvous messages, as every MPI library has them, with one copy for all receivers; li2018 section 3 for what
- *         neighbours exchange. The order of the paper's compact curve is not needed where a rank copies only its own blocks.
- * Cost    staged: one switch of processor in BOXES calls, and blocks are copied twice. Straight, when the sender's blocks are in
- *         reach and longer than what waiting for the receivers costs: one copy, and one such wait (about a barrier).
+/* algorithm_mailbox - rooted and neighbourhood collectives: each sender puts an offer into a box of
+ * its ring and each of its receivers takes a block out of it; nobody else takes part, and who has
+ * sent what fits into boxes goes on.
+ * Source  eager and rendezvous messages, as every MPI library has them, with one copy for all
+ *         receivers; li2018 section 3 for what neighbours exchange. The order of the paper's
+ *         compact curve is not needed where a rank copies only its own blocks.
+ * Cost    staged: one switch of processor in BOXES calls, and blocks are copied twice. Straight,
+ *         when the sender's blocks are in reach and longer than what waiting for the receivers
+ *         costs: one copy, and one such wait (about a barrier).
  * Wins    over a barrier, where calls follow each other and where a rank has few neighbours. */
 #include "coll/node/letters.h"
 
@@ -24,7 +27,8 @@ struct receiving {
     uint32_t *turns; /* [2][count]: which these are. NULL: no memory */
 };
 
-/* The edge that is visited as number k: first that behind me, so that not all go to the same sender first. */
+/* The edge that is visited as number k: first that behind me, so that not all go to the same sender
+ * first. */
 static struct edge edge_at(const struct team *team, const struct receiving *r, uint32_t k) {
     const struct call *call = r->call;
     uint32_t me = (uint32_t)team->me;
@@ -36,24 +40,30 @@ static struct edge edge_at(const struct team *team, const struct receiving *r, u
     }
     uint32_t other = (me + 1 + k) % (uint32_t)team->p, root = (uint32_t)call->root;
     if (me == root) return (struct edge){.source = other, .dest = me, .in = other};
-    return (struct edge){.source = root, .dest = me, .out = call->shape.collective == COLL_bcast ? 0 : me};
+    return (struct edge){
+        .source = root, .dest = me, .out = call->shape.collective == COLL_bcast ? 0 : me};
 }
 
 /* Takes what the part of the edge's source holds for it. Does more follow? */
-HOT static bool mailbox_take_part(const struct team *team, const struct receiving *r, const struct edge *edge, uint32_t part) {
+HOT static bool mailbox_take_part(const struct team *team, const struct receiving *r,
+                                  const struct edge *edge, uint32_t part) {
     struct block mine = {0};
     bool absent = r->call->trouble != 0;
     if (!absent) mine = block_of(r->call->recvs, (int)edge->in);
-    return letter_take(team, (int)edge->source, r->op, part, edge->out, absent ? NULL : &mine, r->copier);
+    return letter_take(team, (int)edge->source, r->op, part, edge->out, absent ? NULL : &mine,
+                       r->copier);
 }
 
-/* Takes this part of those of the pending edges that have it. Returns how many do not; they come first in `turns` then. */
-HOT static uint32_t take_ready(struct team *team, struct receiving *r, uint32_t part, uint32_t pending) {
+/* Takes this part of those of the pending edges that have it. Returns how many do not; they come
+ * first in `turns` then. */
+HOT static uint32_t take_ready(struct team *team, struct receiving *r, uint32_t part,
+                               uint32_t pending) {
     uint32_t late = 0;
     for (uint32_t i = 0; i < pending; i++) {
         struct edge edge = edge_at(team, r, r->turns[i]);
         if (!box_ready(team, (int)edge.source, r->op, part)) r->turns[late++] = r->turns[i];
-        else if (mailbox_take_part(team, r, &edge, part)) r->turns[r->count + r->more++] = r->turns[i];
+        else if (mailbox_take_part(team, r, &edge, part))
+            r->turns[r->count + r->more++] = r->turns[i];
     }
     return late;
 }
@@ -64,7 +74,8 @@ HOT static void take_parts(struct team *team, struct receiving *r, uint32_t part
     for (uint32_t late, pending = r->left; pending > 0; pending = late) {
         late = take_ready(team, r, part, pending);
         if (late < pending) continue;
-        /* Where ranks share processors, those behind me run first: when the last has come all have, after one switch. */
+        /* Where ranks share processors, those behind me run first: when the last has come all have,
+         * after one switch. */
         int source = (int)edge_at(team, r, r->turns[team->patience.crowded ? late - 1 : 0]).source;
         if (r->count == 1) {
             box_wait_for(team, source, r->op, part);
@@ -101,25 +112,31 @@ static uint32_t readers_of(const struct team *team, const struct call *call) {
 
 static uint32_t sources_of(const struct team *team, const struct call *call) {
     if (call->neighbours) return (uint32_t)call->neighbours->from_count;
-    if (among(call->shape.collective, GATHERS)) return team->me == call->root ? (uint32_t)team->p - 1 : 0;
+    if (among(call->shape.collective, GATHERS))
+        return team->me == call->root ? (uint32_t)team->p - 1 : 0;
     return team->me != call->root;
 }
 
 /* The root's block that goes to itself, unless it is there already. */
-static void mailbox_copy_own(const struct team *team, const struct call *call, const struct copier *copier) {
+static void mailbox_copy_own(const struct team *team, const struct call *call,
+                             const struct copier *copier) {
     bool gather = among(call->shape.collective, GATHERS);
-    if (call->neighbours || team->me != call->root || call->shape.collective == COLL_bcast || call->trouble) return;
+    if (call->neighbours || team->me != call->root || call->shape.collective == COLL_bcast ||
+        call->trouble)
+        return;
     if (call->sends->count == 0 || call->recvs->count == 0) return; /* in place */
-    struct block from = block_of(call->sends, gather ? 0 : team->me), to = block_of(call->recvs, gather ? team->me : 0);
+    struct block from = block_of(call->sends, gather ? 0 : team->me),
+                 to = block_of(call->recvs, gather ? team->me : 0);
     fit_block(&to, block_bytes(&from));
     layout_copy(to.at, to.layout, to.elements, from.at, from.layout, from.elements, copier);
 }
 
 static bool one_sends(enum collective c) { return among(c, BIT(bcast) | SCATTERS); }
 
-/* Bytes that a sender had better copy into its box than wait until all its receivers have come, which takes about a barrier. Where
- * one rank sends it has a processor to itself. Where neighbours share processors, each of them waits for others in turn: EPYC
- * virtual machine with 2 cores, 2026-11, `mortar bench neighbor_alltoall`, 64 ranks, 2D grid, 4 KiB: 170 us staged, 315 us
+/* Bytes that a sender had better copy into its box than wait until all its receivers have come,
+ * which takes about a barrier. Where one rank sends it has a processor to itself. Where neighbours
+ * share processors, each of them waits for others in turn: EPYC virtual machine with 2 cores,
+ * 2026-11, `mortar bench neighbor_alltoall`, 64 ranks, 2D grid, 4 KiB: 170 us staged, 315 us
  * straight, 70 us a barrier. */
 static size_t most_staged(const struct figures *f, enum collective c) {
     enum { least = 1 << 10, turns = 4, block = 256 };
@@ -128,22 +145,26 @@ static size_t most_staged(const struct figures *f, enum collective c) {
     return bytes > least ? bytes : least;
 }
 
-/* Sends my next part. Receivers that I shall have to wait for must not wait for others meanwhile. */
+/* Sends my next part. Receivers that I shall have to wait for must not wait for others
+ * meanwhile. */
 HOT static void send_part(struct team *team, const struct call *call, struct sending *s) {
     letter_send(team, s);
     if (!s->straight && !s->more) return;
-    for (int e = 0; call->neighbours && e < call->neighbours->to_count; e++) box_ring(team, (int)call->neighbours->to[e].dest);
+    for (int e = 0; call->neighbours && e < call->neighbours->to_count; e++)
+        box_ring(team, (int)call->neighbours->to[e].dest);
     if (!call->neighbours && team->me != call->root) box_ring(team, call->root);
 }
 
-HOT static enum outcome mailbox_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome mailbox_run(struct team *team, const struct call *call,
+                                    const struct arguments *arguments) {
     uint32_t one[2] = {0};
     struct sending s = {.blocks = call->trouble ? NULL : call->sends,
                         .op = box_next_op(team),
                         .most = most_staged(&team->figures, call->shape.collective),
                         .rooms = one_sends(call->shape.collective) ? BOXES : 2,
                         .readers = readers_of(team, call)};
-    struct receiving r = {.call = call, .copier = &arguments->copier, .op = s.op, .count = sources_of(team, call)};
+    struct receiving r = {
+        .call = call, .copier = &arguments->copier, .op = s.op, .count = sources_of(team, call)};
     r.left = r.count;
     r.turns = r.count > 1 ? team_turns(team, 2 * r.count) : one;
     for (uint32_t k = 0; r.turns && k < r.count; k++) r.turns[k] = k;
@@ -165,17 +186,21 @@ static int mailbox_prepare(struct team *team, const struct arguments *arguments)
     return team_agree(team, team_turns(team, 2 * (uint32_t)team->p) != NULL) ? 0 : -ENOMEM;
 }
 
-/* Neighbours wait for each other's data, if not for everybody's: said to be three quarters of a barrier. */
-static double mailbox_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+/* Neighbours wait for each other's data, if not for everybody's: said to be three quarters of a
+ * barrier. */
+static double mailbox_cost(const struct figures *f, const struct shape *shape,
+                           const struct arguments *arguments) {
     (void)arguments;
     static const double neighbourly = 0.75;
     enum collective c = shape->collective;
     bool scatter = among(c, SCATTERS), neighbours = among(c, NEIGHBORS);
     size_t offered = scatter ? shape->bytes * (size_t)f->p : shape->bytes;
     bool staged = offered <= most_staged(f, c) && offered <= f->box_room;
-    double copies = staged && c != COLL_bcast ? 2 : 1, wait = (staged ? 1.0 / BOXES : 1) * f->sync_seconds;
+    double copies = staged && c != COLL_bcast ? 2 : 1,
+           wait = (staged ? 1.0 / BOXES : 1) * f->sync_seconds;
     if (c == COLL_bcast) return wait + crowding(f) * copy_seconds(f, 1, shape->bytes);
-    if (!neighbours) return wait + copies * copy_seconds(f, f->p, shape->bytes); /* all by the root */
+    /* All by the root. */
+    if (!neighbours) return wait + copies * copy_seconds(f, f->p, shape->bytes);
     wait = (staged ? 1 : 2) * neighbourly * f->sync_seconds;
     return wait + copies * crowding(f) * copy_seconds(f, typical_blocks(f, shape), shape->bytes);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* offers - see offers.h. The area begins with a table where each block starts in the packed stream, unless all are equally long. */
+/* offers - see offers.h. The area begins with a table where each block starts in the packed stream,
+ * unless all are equally long. */
 #include "coll/node/offers.h"
 
 static const struct copier plain = {.kernel = KERNEL_plain};
@@ -7,7 +8,8 @@ static const struct copier plain = {.kernel = KERNEL_plain};
 _Thread_local bool blocks_cut;
 
 size_t blocks_bytes(const struct blocks *blocks) {
-    if (!blocks->counts && !blocks->layouts) return (size_t)blocks->count * blocks->each * blocks->layout->size;
+    if (!blocks->counts && !blocks->layouts)
+        return (size_t)blocks->count * blocks->each * blocks->layout->size;
     size_t bytes = 0;
     for (int b = 0; b < blocks->count; b++) {
         struct block block = block_of(blocks, b);
@@ -16,8 +18,9 @@ size_t blocks_bytes(const struct blocks *blocks) {
     return bytes;
 }
 
-/* Where peers find this memory: as an address in my region. NULL: they cannot. Static data that were made part of the region lie
- * elsewhere in it, so this need not be the memory's own address. */
+/* Where peers find this memory: as an address in my region. NULL: they cannot. Static data that
+ * were made part of the region lie elsewhere in it, so this need not be the memory's own
+ * address. */
 static const void *alias_of(const struct team *team, const void *memory, size_t bytes) {
     uint64_t offset;
     return team_reaches(team, memory, bytes, &offset) ? team->region + offset : NULL;
@@ -55,7 +58,9 @@ bool blocks_shown(const struct team *team, const struct blocks *blocks, struct b
     }
     if (blocks->counts && !alias(team, &shown->counts, count * blocks->count_width)) return false;
     if (blocks->displs && !alias(team, &shown->displs, count * blocks->displ_width)) return false;
-    if (!blocks->layouts) return blocks->layout->run || alias_of(team, blocks->layout, layout_footprint(blocks->layout));
+    if (!blocks->layouts)
+        return blocks->layout->run ||
+               alias_of(team, blocks->layout, layout_footprint(blocks->layout));
     for (size_t b = 0; b < count; b++)
         if (!alias_of(team, blocks->layouts[b], layout_footprint(blocks->layouts[b]))) return false;
     return alias_of(team, blocks->layouts, count * sizeof *blocks->layouts);
@@ -80,7 +85,9 @@ HOT static void offers_measure(struct offer *offer, const struct blocks *blocks)
     }
 }
 
-static inline size_t table_bytes(const struct offer *offer) { return offer->even ? 0 : starts_bytes(offer->count); }
+static inline size_t table_bytes(const struct offer *offer) {
+    return offer->even ? 0 : starts_bytes(offer->count);
+}
 
 /* ---- packing ---- */
 
@@ -96,7 +103,8 @@ HOT static void pack_part(char *to, const struct blocks *blocks, size_t at, size
         struct block block = block_of(blocks, b);
         size_t length = block_bytes(&block), end = start + length;
         if (end > at) {
-            size_t from = start < at ? at - start : 0, upto = end < at + bytes ? length : at + bytes - start;
+            size_t from = start < at ? at - start : 0,
+                   upto = end < at + bytes ? length : at + bytes - start;
             if (from == 0 && upto == length) pack_block(to, &block, length);
             else layout_pack_part(to, block.at, block.layout, block.elements, from, upto - from);
             to += upto - from;
@@ -116,7 +124,8 @@ static void write_starts(char *area, const struct blocks *blocks) {
 }
 
 /* Fills the area with what is at offer->at. */
-HOT static void offers_fill(struct offer *offer, char *area, size_t room, const struct blocks *blocks) {
+HOT static void offers_fill(struct offer *offer, char *area, size_t room,
+                            const struct blocks *blocks) {
     size_t head = table_bytes(offer), left = offer->bytes - offer->at;
     offer->window = left < room - head ? left : room - head;
     if (head) write_starts(area, blocks);
@@ -147,8 +156,8 @@ bool offer_shown(const struct team *team, struct offer *offer, const struct bloc
     return offers_show(team, offer, blocks);
 }
 
-HOT void offer_make(const struct team *team, struct offer *offer, char *area, size_t room, size_t most,
-                    const struct blocks *blocks) {
+HOT void offer_make(const struct team *team, struct offer *offer, char *area, size_t room,
+                    size_t most, const struct blocks *blocks) {
     offers_measure(offer, blocks);
     bool fits = table_bytes(offer) + offer->bytes <= room && offer->bytes <= most;
     if (fits || !offers_show(team, offer, blocks)) copy_first(offer, area, room, blocks);
@@ -164,9 +173,12 @@ bool offer_next(struct offer *offer, char *area, size_t room, const struct block
 /* ---- taking ---- */
 
 /* The owner's address in my address space. */
-static inline const void *here(uintptr_t delta, const void *there) { return (const void *)((uintptr_t)there + delta); }
+static inline const void *here(uintptr_t delta, const void *there) {
+    return (const void *)((uintptr_t)there + delta);
+}
 
-HOT struct block offer_block(const struct team *team, int owner, const struct offer *offer, int index, bool writable) {
+HOT struct block offer_block(const struct team *team, int owner, const struct offer *offer,
+                             int index, bool writable) {
     uintptr_t delta = team->peers[writable][owner] - (uintptr_t)offer->region;
     struct blocks theirs = offer->blocks;
     if (theirs.layouts) {
@@ -180,19 +192,24 @@ HOT struct block offer_block(const struct team *team, int owner, const struct of
     if (theirs.counts) theirs.counts = here(delta, theirs.counts);
     if (theirs.displs) theirs.displs = here(delta, theirs.displs);
     struct block block = block_of(&theirs, index);
-    if (block.layout->run) block.elements *= block.layout->size, block.layout = &layout_bytes; /* the offer's has no nests */
+    /* The offer's has no nests. */
+    if (block.layout->run) block.elements *= block.layout->size, block.layout = &layout_bytes;
     return block;
 }
 
-HOT void relay_block(const struct block *to, const struct block *from, const struct copier *copier) {
+HOT void relay_block(const struct block *to, const struct block *from,
+                     const struct copier *copier) {
     layout_copy(to->at, to->layout, to->elements, from->at, from->layout, from->elements, copier);
 }
 
-HOT bool relay_piece(const struct block *to, const struct block *from, const struct copier *copier, size_t piece) {
-    return layout_copy_piece(to->at, to->layout, to->elements, from->at, from->layout, from->elements, copier, piece);
+HOT bool relay_piece(const struct block *to, const struct block *from, const struct copier *copier,
+                     size_t piece) {
+    return layout_copy_piece(to->at, to->layout, to->elements, from->at, from->layout,
+                             from->elements, copier, piece);
 }
 
-size_t offer_bytes(const struct team *team, int owner, const struct offer *offer, const char *area, int index) {
+size_t offer_bytes(const struct team *team, int owner, const struct offer *offer, const char *area,
+                   int index) {
     if (offer->how == OFFER_OVER) return 0;
     if (offer->how != OFFER_STRAIGHT) {
         const uint64_t *starts = (const uint64_t *)(const void *)area;
@@ -202,8 +219,8 @@ size_t offer_bytes(const struct team *team, int owner, const struct offer *offer
     return block_bytes(&theirs);
 }
 
-HOT bool offer_take(const struct team *team, int owner, const struct offer *offer, const char *area, int index,
-                    const struct block *mine, const struct copier *copier) {
+HOT bool offer_take(const struct team *team, int owner, const struct offer *offer, const char *area,
+                    int index, const struct block *mine, const struct copier *copier) {
     if (offer->how == OFFER_OVER) return true;
     if (offer->how == OFFER_STRAIGHT) {
         struct block theirs = offer_block(team, owner, offer, index, false);
@@ -214,13 +231,16 @@ HOT bool offer_take(const struct team *team, int owner, const struct offer *offe
     const uint64_t *starts = (const uint64_t *)(const void *)area;
     const char *data = area + table_bytes(offer);
     uint64_t begin = offer->even ? (uint64_t)index * offer->each : starts[index];
-    uint64_t end = offer->even ? begin + offer->each : starts[index + 1], upto = offer->at + offer->window;
+    uint64_t end = offer->even ? begin + offer->each : starts[index + 1],
+             upto = offer->at + offer->window;
     fit_block(mine, end - begin);
     uint64_t from = begin > offer->at ? begin : offer->at, to = end < upto ? end : upto;
     if (from >= to) return end <= upto;
     data += from - offer->at;
-    if (from != begin || to != end) layout_unpack_part(mine->at, mine->layout, mine->elements, data, from - begin, to - from);
-    else if (mine->layout->run && to - from <= block_bytes(mine)) copy_block(&plain, mine->at, data, to - from);
+    if (from != begin || to != end)
+        layout_unpack_part(mine->at, mine->layout, mine->elements, data, from - begin, to - from);
+    else if (mine->layout->run && to - from <= block_bytes(mine))
+        copy_block(&plain, mine->at, data, to - from);
     else layout_unpack(mine->at, mine->layout, mine->elements, data, to - from);
     return end <= upto;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* outside - pull, where some rank's buffer lies outside its shared heap and a data path leads there: ramesh2024 section V-C
- * (XPMEM), and cross memory attach. Ranks mix freely: each block is loaded and stored where that is possible and goes by the path
- * elsewhere. A path that only reads (CMA) cannot write into a peer's buffer: if any receive buffer is outside, which the trouble
+/* outside - pull, where some rank's buffer lies outside its shared heap and a data path leads
+ * there: ramesh2024 section V-C (XPMEM), and cross memory attach. Ranks mix freely: each block is
+ * loaded and stored where that is possible and goes by the path elsewhere. A path that only reads
+ * (CMA) cannot write into a peer's buffer: if any receive buffer is outside, which the trouble
  * tells to all alike, every rank fills its own, in order `rows`. */
 #include "coll/coll.h"
 
@@ -18,12 +19,14 @@ int outside_prepare(struct team *team, const struct arguments *arguments) {
     return team_agree(team, team_cells(team, own_rows) != NULL) ? 0 : -ENOMEM;
 }
 
-HOT uint32_t outside_trouble(const struct team *team, const struct call *call, const struct arguments *arguments,
-                             uint32_t trouble) {
+HOT uint32_t outside_trouble(const struct team *team, const struct call *call,
+                             const struct arguments *arguments, uint32_t trouble) {
     bool (*sound)(const void *, size_t) = paths[arguments->path].code->sound;
     if (!sound || trouble & (LEAVE | MUST_STAGE)) return trouble;
-    if (trouble & SEND_UNREACHABLE && !sound(call->send, send_bytes(&call->shape, team->p))) trouble |= MUST_STAGE;
-    if (trouble & RECV_UNREACHABLE && !sound(call->recv, call->shape.bytes * (size_t)team->p)) trouble |= MUST_STAGE;
+    if (trouble & SEND_UNREACHABLE && !sound(call->send, send_bytes(&call->shape, team->p)))
+        trouble |= MUST_STAGE;
+    if (trouble & RECV_UNREACHABLE && !sound(call->recv, call->shape.bytes * (size_t)team->p))
+        trouble |= MUST_STAGE;
     return trouble;
 }
 
@@ -44,7 +47,8 @@ struct tour {
 HOT static bool read_waiting(struct tour *tour) {
     size_t count = tour->count;
     tour->count = 0;
-    return count == 0 || tour->path->read(tour->state, tour->source, tour->to, tour->from, count) == 0;
+    return count == 0 ||
+           tour->path->read(tour->state, tour->source, tour->to, tour->from, count) == 0;
 }
 
 HOT static bool read_later(struct tour *tour, struct cell cell, char *to, uint64_t from) {
@@ -62,7 +66,8 @@ HOT static char *buffer_of(struct tour *tour, int rank, bool receives) {
     const struct team *team = tour->team;
     const struct shape *shape = &tour->call->shape;
     const struct post *post = post_of(team, tour->half, rank);
-    if (rank == team->me && !tour->writable) return receives ? tour->call->recv : (char *)(uintptr_t)tour->call->send;
+    if (rank == team->me && !tour->writable)
+        return receives ? tour->call->recv : (char *)(uintptr_t)tour->call->send;
     if (receives ? post->recv_reachable : post->send_reachable)
         return (char *)(team->peers[tour->writable][rank] + (receives ? post->recv : post->send));
     if (rank == team->me) return receives ? tour->call->recv : (char *)(uintptr_t)tour->call->send;
@@ -82,17 +87,20 @@ HOT static bool is_there(const struct tour *tour, struct cell cell) {
 HOT static bool one_cell(struct tour *tour, struct cell cell, const struct copier *copier) {
     const struct shape *shape = &tour->call->shape;
     if (is_there(tour, cell)) return true;
-    char *to = buffer_of(tour, (int)cell.dest, true), *from = buffer_of(tour, (int)cell.source, false);
+    char *to = buffer_of(tour, (int)cell.dest, true),
+         *from = buffer_of(tour, (int)cell.source, false);
     if (!to || (!from && !tour->path->read)) return false;
     to += cell.source * shape->bytes;
     size_t at = cell.dest * send_step(shape);
-    if (!from) return read_later(tour, cell, to, post_of(tour->team, tour->half, (int)cell.source)->send + at);
+    if (!from)
+        return read_later(tour, cell, to,
+                          post_of(tour->team, tour->half, (int)cell.source)->send + at);
     copy_block(copier, to, from + at, shape->bytes);
     return true;
 }
 
-HOT bool outside_walk(struct team *team, const struct call *call, uint32_t half, const struct arguments *arguments,
-                      uint32_t trouble) {
+HOT bool outside_walk(struct team *team, const struct call *call, uint32_t half,
+                      const struct arguments *arguments, uint32_t trouble) {
     const struct path_code *path = paths[arguments->path].code;
     struct walk walk = !path->hold && trouble & RECV_UNREACHABLE ? own_rows : arguments->walk;
     struct tour tour;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_pull - one copy from the sender's buffer to the receiver's, between two barriers; the order says which rank copies
- * which block and when. Buffers outside the shared heap: decided per call from what the ranks posted, alike on all ranks; with a
- * data path they are copied by it (outside.c), else staged or left.
- * Blocks of any counts, places and types: vector.c, in the same orders; the edges of a neighbourhood in rows or, whatever the other
- * order, on the compact curve.
- * li2018 section 2.1 (rows: SH-Naive, morton: SH-CO), 2.2 (irregular), 3 (compact); ramesh2024 section V-A (columns).
- * Cost    two barriers, p n beta per rank;  scratch  8 p bytes per rank and order, shared by the collectives.
+/* algorithm_pull - one copy from the sender's buffer to the receiver's, between two barriers; the
+ * order says which rank copies which block and when. Buffers outside the shared heap: decided per
+ * call from what the ranks posted, alike on all ranks; with a data path they are copied by it
+ * (outside.c), else staged or left.
+ * Blocks of any counts, places and types: vector.c, in the same orders; the edges of a
+ * neighbourhood in rows or, whatever the other order, on the compact curve.
+ * li2018 section 2.1 (rows: SH-Naive, morton: SH-CO), 2.2 (irregular), 3 (compact); ramesh2024
+ * section V-A (columns).
+ * Cost    two barriers, p n beta per rank;  scratch  8 p bytes per rank and order, shared by the
+ *         collectives.
  * Wins    from about 1 KiB blocks up. */
 #include "coll/coll.h"
 
@@ -13,8 +16,11 @@
 
 extern const struct algorithm_code algorithm_pull;
 
-/* An order that writes only the own receive buffer never needs it reachable, nor the peers' memory writable. */
-static bool others_write(const struct arguments *arguments) { return !orders[arguments->walk.order].own_dest; }
+/* An order that writes only the own receive buffer never needs it reachable, nor the peers' memory
+ * writable. */
+static bool others_write(const struct arguments *arguments) {
+    return !orders[arguments->walk.order].own_dest;
+}
 
 static int pull_prepare(struct team *team, const struct arguments *arguments) {
     int error = team_map(team, false);
@@ -25,26 +31,34 @@ static int pull_prepare(struct team *team, const struct arguments *arguments) {
 }
 
 /* Any blocks that are short are staged: two copies, but one barrier. */
-static double pull_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
-    double (*path_seconds)(size_t bytes, bool through_memory) = paths[arguments->path].code->block_seconds;
+static double pull_cost(const struct figures *f, const struct shape *shape,
+                        const struct arguments *arguments) {
+    double (*path_seconds)(size_t bytes, bool through_memory) =
+        paths[arguments->path].code->block_seconds;
     if (path_seconds) {
         double read = (f->p - 1) * path_seconds(shape->bytes, streams(f, shape->bytes));
         return 2 * f->sync_seconds + crowding(f) * (read + copy_seconds(f, 1, shape->bytes));
     }
     double blocks = typical_blocks(f, shape);
     size_t sent = (size_t)(is_personal(shape->collective) ? blocks : 1) * shape->bytes;
-    bool staged = is_vector(shape->collective) && sent <= short_bytes(f, usual_block) && sent <= f->slot / 2;
-    return (staged ? 1 : 2) * f->sync_seconds + (staged ? 2 : 1) * crowding(f) * copy_seconds(f, blocks, shape->bytes);
+    bool staged =
+        is_vector(shape->collective) && sent <= short_bytes(f, usual_block) && sent <= f->slot / 2;
+    return (staged ? 1 : 2) * f->sync_seconds +
+           (staged ? 2 : 1) * crowding(f) * copy_seconds(f, blocks, shape->bytes);
 }
 
-HOT static void pull_walk(const struct team *team, const struct call *call, uint32_t half, const struct arguments *arguments) {
+HOT static void pull_walk(const struct team *team, const struct call *call, uint32_t half,
+                          const struct arguments *arguments) {
     const struct cell *cells = team->cells[arguments->walk.order][arguments->walk.inner];
     bool writable = others_write(arguments);
-    for (int k = 0; k < team->p; k++) copy_cell(team, &call->shape, half, cells[k], writable, &arguments->copier);
+    for (int k = 0; k < team->p; k++)
+        copy_cell(team, &call->shape, half, cells[k], writable, &arguments->copier);
 }
 
-HOT static enum outcome pull_run(struct team *team, const struct call *call, const struct arguments *arguments) {
-    if (is_vector(call->shape.collective)) return vector_exchange(team, call, arguments, short_bytes(&team->figures, usual_block));
+HOT static enum outcome pull_run(struct team *team, const struct call *call,
+                                 const struct arguments *arguments) {
+    if (is_vector(call->shape.collective))
+        return vector_exchange(team, call, arguments, short_bytes(&team->figures, usual_block));
     uint32_t half = team->epoch & 1, mine = publish(team, call, others_write(arguments));
     bool path = arguments->path && team_has_path(team, arguments->path);
     if (mine && path) mine = outside_trouble(team, call, arguments, mine);
@@ -52,14 +66,17 @@ HOT static enum outcome pull_run(struct team *team, const struct call *call, con
     if (trouble && path && !(trouble & (LEAVE | TYPED | MUST_STAGE))) {
         bool fine = outside_walk(team, call, half, arguments, trouble);
         if (!(sync_all(team, fine ? 0 : PATH_LOST) & PATH_LOST)) return DONE;
-        /* Send buffers are as they were, so all begin again; whoever was told that its buffer was read copies it in. */
+        /* Send buffers are as they were, so all begin again; whoever was told that its buffer was
+         * read copies it in. */
         team_loses_path(team, arguments->path);
         return staged_exchange(team, call, 0, (int)half), STAGED;
     }
     if (trouble) return turn_away(team, call, arguments, half, trouble);
     pull_walk(team, call, half, arguments);
-    sync_all(team, 0); /* nobody leaves while its send buffer is read or its receive buffer written */
+    /* Nobody leaves while its send buffer is read or its receive buffer written. */
+    sync_all(team, 0);
     return DONE;
 }
 
-const struct algorithm_code algorithm_pull = {.prepare = pull_prepare, .cost = pull_cost, .run = pull_run};
+const struct algorithm_code algorithm_pull = {
+    .prepare = pull_prepare, .cost = pull_cost, .run = pull_run};

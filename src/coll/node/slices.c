@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_slices - between two barriers each rank combines one slice of all vectors, straight from the send buffers, and writes
- * the result straight into the receive buffers; each byte is read once. Buffers that peers cannot reach are copied to memory that
- * they can; where a rank has none, all go through the stage instead.
- * Brackets are set from the right, a(0) op (a(1) op ...), which needs no copy of any input but the last; scans from the left.
- * Results that fit into no cache are written past it (ramesh2024 section V-E).
+/* algorithm_slices - between two barriers each rank combines one slice of all vectors, straight
+ * from the send buffers, and writes the result straight into the receive buffers; each byte is read
+ * once. Buffers that peers cannot reach are copied to memory that they can; where a rank has none,
+ * all go through the stage instead.
+ * Brackets are set from the right, a(0) op (a(1) op ...), which needs no copy of any input but the
+ * last; scans from the left. Results that fit into no cache are written past it (ramesh2024 section
+ * V-E).
  * Ranks in several domains of memory first reduce within each (levels.c).
  * Cost    two barriers; p o + 2 n beta per rank, where o is what calling the operation takes.
  * Wins    long vectors. */
@@ -13,7 +15,8 @@
 
 extern const struct algorithm_code algorithm_slices;
 
-enum { strip_bytes = 8 << 10 }; /* of each vector in turn: what is being combined stays in the first level cache */
+/* Of each vector in turn: what is being combined stays in the first level cache. */
+enum { strip_bytes = 8 << 10 };
 
 static int slices_prepare(struct team *team, const struct arguments *arguments) {
     (void)arguments;
@@ -21,14 +24,16 @@ static int slices_prepare(struct team *team, const struct arguments *arguments) 
     return error ? error : team_map(team, false);
 }
 
-static double slices_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double slices_cost(const struct figures *f, const struct shape *shape,
+                          const struct arguments *arguments) {
     (void)arguments;
     size_t bytes = vector_bytes(f, shape), slice = bytes / (size_t)f->p + 1;
     double results = shape->collective == COLL_reduce || shape->collective == COLL_reduce_scatter ||
                              shape->collective == COLL_reduce_scatter_block
                          ? 1
                          : f->p;
-    return 2 * f->usual_sync_seconds + crowding(f) * (f->p * combine_seconds(slice) + copy_seconds(f, results, slice));
+    return 2 * f->usual_sync_seconds +
+           crowding(f) * (f->p * combine_seconds(slice) + copy_seconds(f, results, slice));
 }
 
 /* ---- where the vectors lie ---- */
@@ -42,10 +47,13 @@ struct view {
     struct part mine; /* what I receive */
 };
 
-static bool slices_is_scattered(enum collective c) { return c == COLL_reduce_scatter || c == COLL_reduce_scatter_block; }
+static bool slices_is_scattered(enum collective c) {
+    return c == COLL_reduce_scatter || c == COLL_reduce_scatter_block;
+}
 
 /* Is this memory in reach, or a copy that is? False: neither. */
-static bool slices_show(const struct team *team, const void *memory, size_t bytes, uint64_t *offset, char **copy) {
+static bool slices_show(const struct team *team, const void *memory, size_t bytes, uint64_t *offset,
+                        char **copy) {
     *copy = NULL;
     if (bytes == 0 || team_reaches(team, memory, bytes, offset)) return true;
     if (team->region_bytes > 0) *copy = malloc(bytes);
@@ -56,16 +64,20 @@ static bool slices_show(const struct team *team, const void *memory, size_t byte
 static uint32_t post_view(struct team *team, const struct call *call, struct view *view) {
     const struct reduction *reduction = call->reduction;
     struct post *post = post_of(team, team->epoch & 1, team->me);
-    *view = (struct view){.send = call->send, .recv = call->recv, .mine = part_received(team, call, team->me)};
+    *view = (struct view){
+        .send = call->send, .recv = call->recv, .mine = part_received(team, call, team->me)};
     if (call->trouble & LEAVE) return call->trouble;
-    size_t all = reduction->count * reduction->bytes, received = view->mine.count * reduction->bytes;
+    size_t all = reduction->count * reduction->bytes,
+           received = view->mine.count * reduction->bytes;
     size_t strip = strip_bytes > reduction->bytes ? strip_bytes : reduction->bytes;
     view->strips = malloc(2 * strip);
     uint32_t trouble = view->strips ? 0 : NO_MEMORY;
-    if (!slices_show(team, view->send, all, &post->send, &view->send_copy)) trouble |= SEND_UNREACHABLE;
+    if (!slices_show(team, view->send, all, &post->send, &view->send_copy))
+        trouble |= SEND_UNREACHABLE;
     if (slices_is_scattered(call->shape.collective)) {
         /* Nobody else writes there. In place it lies where others read my vector. */
-        if (call->in_place && received > 0 && !(view->recv_copy = malloc(received))) trouble |= NO_MEMORY;
+        if (call->in_place && received > 0 && !(view->recv_copy = malloc(received)))
+            trouble |= NO_MEMORY;
     } else if (!slices_show(team, view->recv, received, &post->recv, &view->recv_copy)) {
         trouble |= RECV_UNREACHABLE;
     }
@@ -98,9 +110,11 @@ static const char *vector_at(const struct task *task, int rank, size_t element) 
     return posted_vector(task->team, task->half, rank) + element * task->reduction->bytes;
 }
 
-static void slices_put(const struct task *task, int rank, size_t element, const char *from, size_t count) {
+static void slices_put(const struct task *task, int rank, size_t element, const char *from,
+                       size_t count) {
     size_t bytes = task->reduction->bytes;
-    uintptr_t to = task->team->peers[1][rank] + post_of(task->team, task->half, rank)->recv + element * bytes;
+    uintptr_t to =
+        task->team->peers[1][rank] + post_of(task->team, task->half, rank)->recv + element * bytes;
     copy_block(&task->copier, (void *)to, from, count * bytes);
 }
 
@@ -145,7 +159,9 @@ static void scan_strip(const struct task *task, size_t at, size_t count, bool ex
 static void slices_work(const struct task *task, const struct call *call, const struct view *view) {
     const struct reduction *reduction = task->reduction;
     enum collective c = call->shape.collective;
-    struct part part = slices_is_scattered(c) ? view->mine : part_worked(task->team, reduction, reduction->count, task->team->me);
+    struct part part = slices_is_scattered(c)
+                           ? view->mine
+                           : part_worked(task->team, reduction, reduction->count, task->team->me);
     size_t strip = strip_bytes > reduction->bytes ? strip_bytes / reduction->bytes : 1;
     for (size_t done = 0, now; done < part.count; done += now) {
         size_t at = part.first + done;
@@ -154,8 +170,11 @@ static void slices_work(const struct task *task, const struct call *call, const 
             scan_strip(task, at, now, c == COLL_exscan);
             continue;
         }
-        const char *result = task->levels ? combine_partials(task, at, now) : combine_strip(task, at, now);
-        if (slices_is_scattered(c)) copy_block(&task->copier, view->recv + done * reduction->bytes, result, now * reduction->bytes);
+        const char *result =
+            task->levels ? combine_partials(task, at, now) : combine_strip(task, at, now);
+        if (slices_is_scattered(c))
+            copy_block(&task->copier, view->recv + done * reduction->bytes, result,
+                       now * reduction->bytes);
         else if (c == COLL_reduce) slices_put(task, call->root, at, result, now);
         for (int k = 0; c == COLL_allreduce && k < task->team->p; k++)
             slices_put(task, (task->team->me + k) % task->team->p, at, result, now);
@@ -165,12 +184,14 @@ static void slices_work(const struct task *task, const struct call *call, const 
 /* Vectors that do not stay in the node's caches between a call and what reads its results. */
 static struct copier copier_for(const struct team *team, const struct reduction *reduction) {
     size_t vectors = 2 * (size_t)team->p;
-    bool past = team->figures.l3_bytes > 0 && reduction->count * reduction->bytes > team->figures.l3_bytes / vectors &&
+    bool past = team->figures.l3_bytes > 0 &&
+                reduction->count * reduction->bytes > team->figures.l3_bytes / vectors &&
                 kernels[KERNEL_nt].usable();
     return (struct copier){.kernel = past ? KERNEL_nt : KERNEL_plain};
 }
 
-static enum outcome slices_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome slices_run(struct team *team, const struct call *call,
+                               const struct arguments *arguments) {
     (void)arguments;
     const struct reduction *reduction = call->reduction;
     struct view view;
@@ -187,10 +208,15 @@ static enum outcome slices_run(struct team *team, const struct call *call, const
             levels_combine(team, reduction, half);
             sync_all(team, 0);
         }
-        slices_work(
-            &(struct task){team, reduction, half, view.levels, copier_for(team, reduction), {view.strips, view.strips + strip}},
-            call, &view);
-        sync_all(team, 0); /* nobody leaves while its send buffer is read or its receive buffer written */
+        slices_work(&(struct task){team,
+                                   reduction,
+                                   half,
+                                   view.levels,
+                                   copier_for(team, reduction),
+                                   {view.strips, view.strips + strip}},
+                    call, &view);
+        /* Nobody leaves while its send buffer is read or its receive buffer written. */
+        sync_all(team, 0);
         if (view.recv_copy) memcpy(call->recv, view.recv_copy, view.mine.count * reduction->bytes);
     }
     free_view(&view);

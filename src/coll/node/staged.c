@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* staged - an exchange through the team's shared stage, in rounds: each rank copies a chunk of each of its blocks in, all
- * synchronise once, each copies its chunks out. The stage has two halves, so that the next round may be copied in while slow ranks
- * still copy out: one barrier a round (reach.h states the rule). In place is no special case: a chunk is overwritten only after
- * the same chunk was staged.
- * Cost per round: one barrier; two copies of p chunks per rank, of which the staged one stays in cache when chunks are small. */
+/* staged - an exchange through the team's shared stage, in rounds: each rank copies a chunk of each
+ * of its blocks in, all synchronise once, each copies its chunks out. The stage has two halves, so
+ * that the next round may be copied in while slow ranks still copy out: one barrier a round
+ * (reach.h states the rule). In place is no special case: a chunk is overwritten only after the
+ * same chunk was staged.
+ * Cost per round: one barrier; two copies of p chunks per rank, of which the staged one stays in
+ * cache when chunks are small. */
 #include "coll/coll.h"
 
 HOT static size_t chunk_that_fits(const struct team *team, const struct shape *shape, size_t wish) {
     size_t blocks = shape->collective == COLL_alltoall ? (size_t)team->p : 1;
-    size_t most = team->figures.slot / blocks / 64 * 64; /* at least 64: see MORTAR_SLOT in birth.c */
+    /* At least 64: see MORTAR_SLOT in birth.c. */
+    size_t most = team->figures.slot / blocks / 64 * 64;
     size_t chunk = wish > 0 && wish < most ? wish : most;
     return chunk < shape->bytes ? chunk : shape->bytes;
 }
 
 /* Bytes at..at+length of each block, packed with the distance `length` between blocks. */
-HOT static void copy_in(const struct team *team, const struct call *call, size_t at, size_t length) {
+HOT static void copy_in(const struct team *team, const struct call *call, size_t at,
+                        size_t length) {
     size_t n = call->shape.bytes;
     int blocks = call->shape.collective == COLL_alltoall ? team->p : 1;
     char *slot = stage_of(team, team->epoch & 1, team->me, length * (size_t)blocks);
@@ -23,25 +27,29 @@ HOT static void copy_in(const struct team *team, const struct call *call, size_t
         memcpy(slot, call->send, n * (size_t)blocks);
         return;
     }
-    for (int j = 0; j < blocks; j++) memcpy(slot + (size_t)j * length, call->send + (size_t)j * n + at, length);
+    for (int j = 0; j < blocks; j++)
+        memcpy(slot + (size_t)j * length, call->send + (size_t)j * n + at, length);
 }
 
-HOT static void copy_out(const struct team *team, const struct call *call, uint32_t half, size_t at, size_t length, int posts) {
+HOT static void copy_out(const struct team *team, const struct call *call, uint32_t half, size_t at,
+                         size_t length, int posts) {
     static const struct copier plain = {.kernel = KERNEL_plain};
     bool alltoall = call->shape.collective == COLL_alltoall;
-    size_t n = call->shape.bytes, step = alltoall ? length : 0, staged = alltoall ? length * (size_t)team->p : length;
+    size_t n = call->shape.bytes, step = alltoall ? length : 0,
+           staged = alltoall ? length * (size_t)team->p : length;
     for (int k = 1; k <= team->p; k++) {
         int i = (team->me + k) % team->p;
         const struct post *post = posts < 0 ? NULL : post_of(team, (uint32_t)posts, i);
         const char *from = stage_of(team, half, i, staged) + (size_t)team->me * step;
         if (post && post->send_reachable)
-            from = (const char *)(team->peers[0][i] + post->send) + (size_t)team->me * send_step(&call->shape) + at;
+            from = (const char *)(team->peers[0][i] + post->send) +
+                   (size_t)team->me * send_step(&call->shape) + at;
         copy_block(&plain, call->recv + (size_t)i * n + at, from, length);
     }
 }
 
-enum outcome turn_away(struct team *team, const struct call *call, const struct arguments *arguments, uint32_t half,
-                       uint32_t trouble) {
+enum outcome turn_away(struct team *team, const struct call *call,
+                       const struct arguments *arguments, uint32_t half, uint32_t trouble) {
     if (trouble & LEAVE) return LEFT;
     if (trouble & TYPED && !(trouble & SEND_UNREACHABLE && call->straight))
         return typed_exchange(team, call, arguments, short_bytes(&team->figures, usual_block));
@@ -49,17 +57,20 @@ enum outcome turn_away(struct team *team, const struct call *call, const struct 
     return staged_exchange(team, call, 0, (int)half), STAGED;
 }
 
-HOT enum outcome staged_exchange(struct team *team, const struct call *call, size_t chunk, int posts) {
+HOT enum outcome staged_exchange(struct team *team, const struct call *call, size_t chunk,
+                                 int posts) {
     size_t n = call->shape.bytes;
     chunk = chunk_that_fits(team, &call->shape, chunk);
     bool straight = posts >= 0 && post_of(team, (uint32_t)posts, team->me)->send_reachable;
     for (size_t at = 0; at < n; at += chunk) {
         size_t length = n - at < chunk ? n - at : chunk;
         uint32_t half = team->epoch & 1;
-        if (!straight && !call->trouble) copy_in(team, call, at, length); /* with trouble the buffer may not be readable */
+        /* With trouble the buffer may not be readable. */
+        if (!straight && !call->trouble) copy_in(team, call, at, length);
         uint32_t trouble = sync_all(team, at == 0 ? call->trouble : 0);
         if (trouble & LEAVE) return LEFT;
-        if (trouble & TYPED) return typed_exchange(team, call, &(struct arguments){.chunk = chunk}, SIZE_MAX);
+        if (trouble & TYPED)
+            return typed_exchange(team, call, &(struct arguments){.chunk = chunk}, SIZE_MAX);
         copy_out(team, call, half, at, length, posts);
     }
     if (posts >= 0) sync_all(team, 0); /* nobody leaves while its send buffer is read */

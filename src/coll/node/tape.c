@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_tape - bcast of short blocks: one tape for the team, which goes round. All ranks number these calls alike; the root of
- * call k writes its block on slot k % slots, and all others read it there. Nobody waits for anybody else: a root runs ahead until a
- * slot comes that some rank may still have to read. To know that it need not hear of every reading: each rank tells in quarters
+/* algorithm_tape - bcast of short blocks: one tape for the team, which goes round. All ranks number
+ * these calls alike; the root of call k writes its block on slot k % slots, and all others read it
+ * there. Nobody waits for anybody else: a root runs ahead until a slot comes that some rank may
+ * still have to read. To know that it need not hear of every reading: each rank tells in quarters
  * how far it is, and before it waits.
- * Source  eager messages, as every MPI library has them, but written once; `mailbox` with what it needs for long blocks left out.
- * Cost    per rank a visit; for the root a look at all ranks in a quarter of the tape, and a switch of processor in a whole one.
+ * Source  eager messages, as every MPI library has them, but written once; `mailbox` with what it
+ *         needs for long blocks left out.
+ * Cost    per rank a visit; for the root a look at all ranks in a quarter of the tape, and a switch
+ *         of processor in a whole one.
  * Wins    where broadcasts of a few bytes follow each other. */
 #include "coll/coll.h"
 
@@ -12,22 +15,25 @@
 
 extern const struct algorithm_code algorithm_tape;
 
-/* So many that a switch of processor counts for little, but no more: ranks that share a processor take turns, and one that is away
- * for longer than wait.c thinks that other programs run goes to sleep. */
+/* So many that a switch of processor counts for little, but no more: ranks that share a processor
+ * take turns, and one that is away for longer than wait.c thinks that other programs run goes to
+ * sleep. */
 enum { slots = 64, line = 64, slot_bytes = 3 * line };
 
 struct slot {
     _Alignas(line) struct flag number; /* of the call whose block it holds */
     double entered;                    /* the root, that call */
     uint32_t bytes;                    /* 0: the root has no memory to pack its block */
-    char block[slot_bytes - 20];       /* the third line is touched by blocks of more than 108 bytes only */
+    /* The third line is touched by blocks of more than 108 bytes only. */
+    char block[slot_bytes - 20];
 };
 struct reader {
     _Alignas(line) struct flag told; /* the last call that this rank said it is through with */
-    _Atomic double entered;          /* that call or, if it goes on meanwhile, a later one; see waits.c */
-    _Alignas(line) uint32_t calls;   /* the rank's own: so far */
-    uint32_t said;                   /* as `told` */
-    uint32_t up;                     /* how far all are, as it last saw */
+    /* That call or, if it goes on meanwhile, a later one; see waits.c. */
+    _Atomic double entered;
+    _Alignas(line) uint32_t calls; /* the rank's own: so far */
+    uint32_t said;                 /* as `told` */
+    uint32_t up;                   /* how far all are, as it last saw */
 };
 _Static_assert(sizeof(struct slot) == slot_bytes, "no gaps");
 
@@ -35,19 +41,22 @@ static inline struct slot *slot_of(const struct team *team, uint32_t number) {
     return (struct slot *)(void *)team->shared[ALGORITHM_tape] + number % slots;
 }
 static inline struct reader *reader_of(const struct team *team, int rank) {
-    return (struct reader *)(void *)(team->shared[ALGORITHM_tape] + slots * sizeof(struct slot)) + rank;
+    return (struct reader *)(void *)(team->shared[ALGORITHM_tape] + slots * sizeof(struct slot)) +
+           rank;
 }
 
 enum { most_bytes = sizeof((struct slot *)0)->block };
 
-static bool tape_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool tape_can(const struct figures *f, const struct calls *calls,
+                     const struct arguments *arguments) {
     (void)f, (void)arguments;
     return calls->largest.bytes <= most_bytes;
 }
 
 HOT static void tape_tell(struct team *team, struct reader *mine, uint32_t number) {
     if (mine->said == number) return;
-    if (team->waits.on) atomic_store_explicit(&mine->entered, team->waits.entered, memory_order_relaxed);
+    if (team->waits.on)
+        atomic_store_explicit(&mine->entered, team->waits.entered, memory_order_relaxed);
     mine->said = number;
     flag_set(&mine->told, number);
 }
@@ -65,7 +74,8 @@ static uint32_t wait_reader(struct team *team, int rank, uint32_t least) {
         flag_wait(team, &reader->told, number);
         waited = true;
     }
-    if (team->waits.on && waited) waits_for(team, rank, atomic_load_explicit(&reader->entered, memory_order_relaxed));
+    if (team->waits.on && waited)
+        waits_for(team, rank, atomic_load_explicit(&reader->entered, memory_order_relaxed));
     return number;
 }
 
@@ -117,12 +127,14 @@ HOT static void get(struct team *team, const struct call *call, struct reader *m
 
 /* ---- the call ---- */
 
-static double tape_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double tape_cost(const struct figures *f, const struct shape *shape,
+                        const struct arguments *arguments) {
     (void)arguments;
     return f->sync_seconds / slots + crowding(f) * copy_seconds(f, 1, shape->bytes);
 }
 
-HOT static enum outcome tape_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+HOT static enum outcome tape_run(struct team *team, const struct call *call,
+                                 const struct arguments *arguments) {
     (void)arguments;
     if (call->shape.bytes > most_bytes) return LEFT;
     struct reader *mine = reader_of(team, team->me);
@@ -133,8 +145,9 @@ HOT static enum outcome tape_run(struct team *team, const struct call *call, con
     return DONE;
 }
 
-const struct algorithm_code algorithm_tape = {.loose = true,
-                                              .shared = {slots * sizeof(struct slot), sizeof(struct reader)},
-                                              .can = tape_can,
-                                              .cost = tape_cost,
-                                              .run = tape_run};
+const struct algorithm_code algorithm_tape = {
+    .loose = true,
+    .shared = {slots * sizeof(struct slot), sizeof(struct reader)},
+    .can = tape_can,
+    .cost = tape_cost,
+    .run = tape_run};

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vector - exchanges of blocks of any counts, places and types: what pull and cico do for alltoallv, alltoallw, allgatherv, for
- * typed alltoall and allgather, and along the edges of a neighbourhood. Each rank writes a card: how peers get at its blocks
- * (offers.h). One barrier shows the cards; then all take. Only if some rank's blocks are read where they lie, a second one ends the
- * call; only if some blocks fit into no stage and are out of reach, rounds follow, a barrier each.
- * Staged blocks lie as dense as the last call lets hope, because with many ranks on a processor pages are what a short call costs;
- * who needs more than that has another round.
- * li2018 section 2.2 (irregular exchanges in the same order), section 3 (neighbourhoods); the offers are mortar's own. */
+/* vector - exchanges of blocks of any counts, places and types: what pull and cico do for
+ * alltoallv, alltoallw, allgatherv, for typed alltoall and allgather, and along the edges of a
+ * neighbourhood. Each rank writes a card: how peers get at its blocks (offers.h). One barrier shows
+ * the cards; then all take. Only if some rank's blocks are read where they lie, a second one ends
+ * the call; only if some blocks fit into no stage and are out of reach, rounds follow, a barrier
+ * each.
+ * Staged blocks lie as dense as the last call lets hope, because with many ranks on a processor
+ * pages are what a short call costs; who needs more than that has another round.
+ * li2018 section 2.2 (irregular exchanges in the same order), section 3 (neighbourhoods); the
+ * offers are mortar's own. */
 #include "coll/node/offers.h"
 
 #include <stdlib.h>
@@ -14,8 +17,10 @@ struct card {
     _Alignas(64) struct offer sends;
     struct offer recvs; /* shown, where others may write my receive buffer */
 };
-_Static_assert(sizeof(struct card) <= CARD_BYTES && CARD_BYTES % 64 == 0, "a card has its place in the control block");
-_Static_assert(COLLECTIVES <= sizeof((struct team *)0)->last_calls / sizeof(struct last_call), "every collective has a last call");
+_Static_assert(sizeof(struct card) <= CARD_BYTES && CARD_BYTES % 64 == 0,
+               "a card has its place in the control block");
+_Static_assert(COLLECTIVES <= sizeof((struct team *)0)->last_calls / sizeof(struct last_call),
+               "every collective has a last call");
 
 /* One call on one rank. */
 struct exchange {
@@ -26,10 +31,16 @@ struct exchange {
     size_t room;   /* staging bytes of each rank */
 };
 
-static struct card *card_of(const struct exchange *x, int rank) { return card_at(x->team, x->half, rank); }
-static char *vector_area_of(const struct exchange *x, int rank) { return stage_of(x->team, x->half, rank, x->room); }
+static struct card *card_of(const struct exchange *x, int rank) {
+    return card_at(x->team, x->half, rank);
+}
+static char *vector_area_of(const struct exchange *x, int rank) {
+    return stage_of(x->team, x->half, rank, x->room);
+}
 
-bool is_vector(enum collective c) { return among(c, BIT(alltoallv) | BIT(alltoallw) | BIT(allgatherv) | NEIGHBORS); }
+bool is_vector(enum collective c) {
+    return among(c, BIT(alltoallv) | BIT(alltoallw) | BIT(allgatherv) | NEIGHBORS);
+}
 bool is_personal(enum collective c) { return among(c, PERSONAL); }
 
 size_t short_bytes(const struct figures *f, size_t block) {
@@ -38,8 +49,9 @@ size_t short_bytes(const struct figures *f, size_t block) {
 
 /* ---- before the barrier ---- */
 
-/* Room of each rank in the first round: what the last call needed, as a power of two. Everything where it had nothing to stage: who
- * stages then is out of reach. Of a neighbourhood's ranks nothing is known. */
+/* Room of each rank in the first round: what the last call needed, as a power of two. Everything
+ * where it had nothing to stage: who stages then is out of reach. Of a neighbourhood's ranks
+ * nothing is known. */
 HOT static size_t first_room(const struct exchange *x, const struct last_call *last, size_t most) {
     const struct call *call = x->call;
     size_t slot = x->team->figures.slot, chunk = x->arguments->chunk, room = 64;
@@ -60,11 +72,18 @@ HOT static uint32_t offer(const struct exchange *x, size_t most, bool shows_recv
     const struct call *call = x->call;
     struct card *card = card_of(x, x->team->me);
     if (call->trouble & LEAVE) return call->trouble;
-    if (starts_bytes(call->sends->count) + sizeof(uint64_t) > x->room) return NO_MEMORY; /* very many neighbours */
-    if (most == SIZE_MAX) offer_copied(&card->sends, vector_area_of(x, x->team->me), x->room, call->sends);
-    else offer_make(x->team, &card->sends, vector_area_of(x, x->team->me), x->room, most, call->sends);
-    uint32_t trouble = card->sends.how == OFFER_STRAIGHT ? SHOWN : card->sends.how == OFFER_PART ? MORE : 0;
-    if (!shows_recvs || !offer_shown(x->team, &card->recvs, call->recvs)) trouble |= RECV_UNREACHABLE;
+    /* Very many neighbours. */
+    if (starts_bytes(call->sends->count) + sizeof(uint64_t) > x->room) return NO_MEMORY;
+    if (most == SIZE_MAX)
+        offer_copied(&card->sends, vector_area_of(x, x->team->me), x->room, call->sends);
+    else
+        offer_make(x->team, &card->sends, vector_area_of(x, x->team->me), x->room, most,
+                   call->sends);
+    uint32_t trouble = card->sends.how == OFFER_STRAIGHT ? SHOWN
+                       : card->sends.how == OFFER_PART   ? MORE
+                                                         : 0;
+    if (!shows_recvs || !offer_shown(x->team, &card->recvs, call->recvs))
+        trouble |= RECV_UNREACHABLE;
     return trouble;
 }
 
@@ -79,14 +98,16 @@ static bool have_segment(struct team *team, const struct neighbours *neighbours,
     sort_compact(all, count);
     team->segment[which] = malloc((end - first + 1) * sizeof *all);
     team->segment_count[which] = end - first;
-    if (team->segment[which]) memcpy(team->segment[which], all + first, (end - first) * sizeof *all);
+    if (team->segment[which])
+        memcpy(team->segment[which], all + first, (end - first) * sizeof *all);
     free(all);
     return team->segment[which] != NULL;
 }
 
 /* ---- after the barrier ---- */
 
-/* What the next call expects. Every rank reads all cards and comes to the same answer; it will need them anyway. */
+/* What the next call expects. Every rank reads all cards and comes to the same answer; it will need
+ * them anyway. */
 HOT static void vector_remember(const struct exchange *x, struct last_call *last) {
     *last = (struct last_call){.left = sure_calls};
     for (int r = 0; r < x->team->p; r++) {
@@ -96,19 +117,24 @@ HOT static void vector_remember(const struct exchange *x, struct last_call *last
     }
 }
 
-/* Copies one block; cells: in a walk where ranks write each other's receive buffers, by the mapping that may be written. */
+/* Copies one block; cells: in a walk where ranks write each other's receive buffers, by the mapping
+ * that may be written. */
 HOT static void copy_edge(const struct exchange *x, struct edge e, bool cells) {
     const struct call *call = x->call;
-    int me = x->team->me, source = (int)e.source, dest = (int)e.dest, out = is_personal(call->shape.collective) ? (int)e.out : 0;
+    int me = x->team->me, source = (int)e.source, dest = (int)e.dest,
+        out = is_personal(call->shape.collective) ? (int)e.out : 0;
     const struct card *from = card_of(x, source);
-    struct block to =
-        dest == me ? block_of(call->recvs, (int)e.in) : offer_block(x->team, dest, &card_of(x, dest)->recvs, (int)e.in, true);
+    struct block to = dest == me
+                          ? block_of(call->recvs, (int)e.in)
+                          : offer_block(x->team, dest, &card_of(x, dest)->recvs, (int)e.in, true);
     if (source == me || (cells && from->sends.how == OFFER_STRAIGHT)) {
-        struct block block = source == me ? block_of(call->sends, out) : offer_block(x->team, source, &from->sends, out, true);
+        struct block block = source == me ? block_of(call->sends, out)
+                                          : offer_block(x->team, source, &from->sends, out, true);
         if (source == me && dest == me) fit_block(&to, block_bytes(&block));
         relay_block(&to, &block, &x->arguments->copier);
     } else {
-        offer_take(x->team, source, &from->sends, vector_area_of(x, source), out, &to, &x->arguments->copier);
+        offer_take(x->team, source, &from->sends, vector_area_of(x, source), out, &to,
+                   &x->arguments->copier);
     }
 }
 
@@ -135,8 +161,10 @@ HOT static bool copy_piece(const struct exchange *x, struct cell c, size_t piece
         return false;
     }
     int out = is_personal(call->shape.collective) ? dest : 0;
-    struct block target = dest == me ? block_of(call->recvs, source) : offer_block(x->team, dest, &to->recvs, source, true);
-    struct block block = source == me ? block_of(call->sends, out) : offer_block(x->team, source, &from->sends, out, true);
+    struct block target = dest == me ? block_of(call->recvs, source)
+                                     : offer_block(x->team, dest, &to->recvs, source, true);
+    struct block block = source == me ? block_of(call->sends, out)
+                                      : offer_block(x->team, source, &from->sends, out, true);
     return relay_piece(&target, &block, &x->arguments->copier, piece);
 }
 
@@ -145,7 +173,8 @@ static void take_cells(const struct exchange *x) {
     const struct team *team = x->team;
     if (x->call->neighbours) {
         int which = neighbourhood_of(x->call->shape.collective);
-        for (size_t e = 0; e < team->segment_count[which]; e++) copy_edge(x, team->segment[which][e], true);
+        for (size_t e = 0; e < team->segment_count[which]; e++)
+            copy_edge(x, team->segment[which][e], true);
         return;
     }
     const struct cell *cells = team->cells[x->arguments->walk.order][x->arguments->walk.inner];
@@ -167,7 +196,8 @@ static void fit_rows(const struct exchange *x) {
         if (call->neighbours) e = call->neighbours->from[k];
         struct block mine = block_of(call->recvs, (int)e.in);
         const struct offer *sends = &card_of(x, (int)e.source)->sends;
-        fit_block(&mine, offer_bytes(x->team, (int)e.source, sends, vector_area_of(x, (int)e.source), personal ? (int)e.out : 0));
+        fit_block(&mine, offer_bytes(x->team, (int)e.source, sends,
+                                     vector_area_of(x, (int)e.source), personal ? (int)e.out : 0));
     }
 }
 
@@ -180,36 +210,47 @@ static void take_more(struct exchange *x, uint32_t trouble) {
         x->half = team->epoch & 1;
         struct offer *offer = &card_of(x, team->me)->sends;
         *offer = *before;
-        if (!offer_next(offer, vector_area_of(x, team->me), x->room, x->call->sends)) offer->how = OFFER_OVER;
+        if (!offer_next(offer, vector_area_of(x, team->me), x->room, x->call->sends))
+            offer->how = OFFER_OVER;
         bool more = offer->how == OFFER_PART && offer->at + offer->window < offer->bytes;
         trouble = sync_all(team, more ? MORE : 0);
         take_rows(x, true);
     }
 }
 
-HOT enum outcome vector_exchange(struct team *team, const struct call *call, const struct arguments *arguments, size_t most) {
-    struct exchange x = {.team = team, .call = call, .arguments = arguments, .half = team->epoch & 1};
+HOT enum outcome vector_exchange(struct team *team, const struct call *call,
+                                 const struct arguments *arguments, size_t most) {
+    struct exchange x = {
+        .team = team, .call = call, .arguments = arguments, .half = team->epoch & 1};
     struct last_call *last = &team->last_calls[call->shape.collective];
-    /* Short blocks are staged, and each rank takes its own: showing the receive side would cost more than it brings. */
-    bool cells = !orders[arguments->walk.order].own_dest && (call->neighbours || last->bytes > most);
+    /* Short blocks are staged, and each rank takes its own: showing the receive side would cost
+     * more than it brings. */
+    bool cells =
+        !orders[arguments->walk.order].own_dest && (call->neighbours || last->bytes > most);
     x.room = first_room(&x, last, most);
-    uint32_t mine = cells && call->neighbours && !have_segment(team, call->neighbours, neighbourhood_of(call->shape.collective))
-                        ? NO_MEMORY
-                        : offer(&x, most, cells);
+    uint32_t mine =
+        cells && call->neighbours &&
+                !have_segment(team, call->neighbours, neighbourhood_of(call->shape.collective))
+            ? NO_MEMORY
+            : offer(&x, most, cells);
     uint32_t trouble = sync_all(team, mine);
     if (trouble & LEAVE) return LEFT;
     if (!call->neighbours) vector_remember(&x, last);
-    if (cells && (trouble & (SHOWN | MORE | RECV_UNREACHABLE)) == SHOWN) take_cells(&x), fit_rows(&x);
+    if (cells && (trouble & (SHOWN | MORE | RECV_UNREACHABLE)) == SHOWN)
+        take_cells(&x), fit_rows(&x);
     else take_rows(&x, false);
     if (trouble & MORE) take_more(&x, trouble); /* who arrives there has read all that was shown */
     else if (trouble & SHOWN) sync_all(team, 0);
     return DONE;
 }
 
-enum outcome typed_exchange(struct team *team, const struct call *call, const struct arguments *arguments, size_t most) {
+enum outcome typed_exchange(struct team *team, const struct call *call,
+                            const struct arguments *arguments, size_t most) {
     struct call typed = *call;
     bool personal = is_personal(call->shape.collective);
-    struct blocks sends = {.base = (char *)(uintptr_t)call->send, .count = personal ? team->p : 1, .layout = &layout_bytes};
+    struct blocks sends = {.base = (char *)(uintptr_t)call->send,
+                           .count = personal ? team->p : 1,
+                           .layout = &layout_bytes};
     struct blocks recvs = {.base = call->recv, .count = team->p, .layout = &layout_bytes};
     sends.each = recvs.each = call->shape.bytes;
     if (!call->sends) typed.sends = &sends;

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_aggregate - send-side aggregation: what a node's ranks have for one rank of another node goes to that rank in one
- * message. Lane j carries what goes to local rank j of every node; all pack for all lanes, and who receives finds only what is for
- * it, straight in its buffer where the blocks of a node's ranks follow each other there. aggregate(INNER).
+/* algorithm_aggregate - send-side aggregation: what a node's ranks have for one rank of another
+ * node goes to that rank in one message. Lane j carries what goes to local rank j of every node;
+ * all pack for all lanes, and who receives finds only what is for it, straight in its buffer where
+ * the blocks of a node's ranks follow each other there. aggregate(INNER).
  * Source: kumar2008 section 5.
- * Cost    2 barriers + a copy of what a rank sends + INNER among the nodes on every lane, n q bytes from node to node.
- * Wins    blocks too long for one leader, or a network that wants all processors to send; q (nodes - 1) messages leave a node. */
+ * Cost    2 barriers + a copy of what a rank sends + INNER among the nodes on every lane, n q bytes
+ *         from node to node.
+ * Wins    blocks too long for one leader, or a network that wants all processors to send; q (nodes
+ *         - 1) messages leave a node. */
 #include "coll/nodes/lanes.h"
 
 extern const struct algorithm_code algorithm_aggregate;
 
-static bool aggregate_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool aggregate_can(const struct figures *f, const struct calls *calls,
+                          const struct arguments *arguments) {
     return lanes_can(f, calls, arguments, f->most);
 }
 
@@ -17,13 +21,15 @@ static int aggregate_prepare(struct team *team, const struct arguments *argument
     return lanes_prepare(team, arguments, team->places->most);
 }
 
-static double aggregate_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double aggregate_cost(const struct figures *f, const struct shape *shape,
+                             const struct arguments *arguments) {
     double inner = lanes_seconds(f, shape, arguments, f->most), blocks = typical_blocks(f, shape);
     if (inner < 0) return -1;
     return inner + lanes_copy(f, shape, blocks) + (f->in_order ? 0 : lanes_copy(f, shape, blocks));
 }
 
-static enum outcome aggregate_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome aggregate_run(struct team *team, const struct call *call,
+                                  const struct arguments *arguments) {
     return lanes_run(team, call, arguments, (struct scheme){BY_DEST, team->places->most});
 }
 

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_distribute - receive-side distribution: what one rank has for all ranks of another node goes there in one message, from
- * its buffer where those blocks follow each other. Lane i carries what comes from local rank i of every node; what has come lies in
- * the node's space, where all take what is for them. distribute(INNER).
+/* algorithm_distribute - receive-side distribution: what one rank has for all ranks of another node
+ * goes there in one message, from its buffer where those blocks follow each other. Lane i carries
+ * what comes from local rank i of every node; what has come lies in the node's space, where all
+ * take what is for them. distribute(INNER).
  * Source: kumar2008 section 5.
- * Cost    2 barriers + a copy of what a rank receives + INNER among the nodes on every lane, n q bytes from node to node.
- * Wins    where aggregate does and packing is dear; q (nodes - 1) messages leave a node. An allgather sends every block to each
- *         other node once, on all lanes together. */
+ * Cost    2 barriers + a copy of what a rank receives + INNER among the nodes on every lane, n q
+ *         bytes from node to node.
+ * Wins    where aggregate does and packing is dear; q (nodes - 1) messages leave a node. An
+ *         allgather sends every block to each other node once, on all lanes together. */
 #include "coll/nodes/lanes.h"
 
 extern const struct algorithm_code algorithm_distribute;
 
-static bool distribute_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool distribute_can(const struct figures *f, const struct calls *calls,
+                           const struct arguments *arguments) {
     return lanes_can(f, calls, arguments, f->most);
 }
 
@@ -18,14 +21,19 @@ static int distribute_prepare(struct team *team, const struct arguments *argumen
     return lanes_prepare(team, arguments, team->places->most);
 }
 
-static double distribute_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double distribute_cost(const struct figures *f, const struct shape *shape,
+                              const struct arguments *arguments) {
     double inner = lanes_seconds(f, shape, arguments, f->most), blocks = typical_blocks(f, shape);
     bool packs = is_personal(shape->collective) && !f->in_order;
-    if (inner >= 0 && among(shape->collective, ALLGATHERS)) return inner + lanes_spread_copy(f, shape);
-    return inner < 0 ? -1 : inner + lanes_copy(f, shape, blocks) + (packs ? lanes_copy(f, shape, blocks) : 0);
+    if (inner >= 0 && among(shape->collective, ALLGATHERS))
+        return inner + lanes_spread_copy(f, shape);
+    return inner < 0
+               ? -1
+               : inner + lanes_copy(f, shape, blocks) + (packs ? lanes_copy(f, shape, blocks) : 0);
 }
 
-static enum outcome distribute_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome distribute_run(struct team *team, const struct call *call,
+                                   const struct arguments *arguments) {
     return lanes_run(team, call, arguments, (struct scheme){BY_SOURCE, team->places->most});
 }
 

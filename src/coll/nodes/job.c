@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job - what all collectives of `universal` do: what the leaders run, and the barriers around it. */
+/* job - what all collectives of `universal` do: what the leaders run, and the barriers around
+ * it. */
 #include "coll/nodes/job.h"
 
 enum collective job_asks(enum collective collective) {
@@ -13,8 +14,12 @@ enum collective job_asks(enum collective collective) {
 }
 
 struct shape job_shape(const struct figures *f, const struct shape *shape) {
-    struct shape inner = {.collective = job_asks(shape->collective), .bytes = shape->bytes, .unsized = shape->unsized, .beside = 1};
-    if (among(shape->collective, GATHERS | SCATTERS | BIT(reduce_scatter) | BIT(reduce_scatter_block)))
+    struct shape inner = {.collective = job_asks(shape->collective),
+                          .bytes = shape->bytes,
+                          .unsized = shape->unsized,
+                          .beside = 1};
+    if (among(shape->collective,
+              GATHERS | SCATTERS | BIT(reduce_scatter) | BIT(reduce_scatter_block)))
         inner.bytes *= ((size_t)f->p + (size_t)f->nodes - 1) / (size_t)f->nodes;
     return inner;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* job.h - private to coll/: one call of `universal` on one rank.
  *
- * `in` is written before the first barrier of a call, by all ranks, and read until the last one; `out` is written between the two,
- * by the leader, and read after the last, while others may already be in their next call, which has the other half of the space. */
+ * `in` is written before the first barrier of a call, by all ranks, and read until the last one;
+ * `out` is written between the two, by the leader, and read after the last, while others may
+ * already be in their next call, which has the other half of the space. */
 #ifndef MORTAR_JOB_H
 #define MORTAR_JOB_H
 
@@ -23,11 +24,14 @@ struct job {
 };
 
 /* Bytes of `in`, and of `out`. */
-static inline size_t job_room(const struct figures *f) { return f->node->space_bytes / 4 / 64 * 64; }
+static inline size_t job_room(const struct figures *f) {
+    return f->node->space_bytes / 4 / 64 * 64;
+}
 /* What the leaders run: the collective, and it with the bytes of a block. */
 enum collective job_asks(enum collective collective);
 struct shape job_shape(const struct figures *f, const struct shape *shape);
-/* The first barrier of a call, or the second. missing: what I should have put into the node's memory. */
+/* The first barrier of a call, or the second. missing: what I should have put into the node's
+ * memory. */
 void job_meet(struct job *job, bool missing);
 /* The leader runs the inner routine. Returns the trouble to arrive with. */
 uint32_t job_among_nodes(const struct job *job, const struct call *call);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lanes - exchanges among nodes over lanes; see lanes.h. A call:
- *   1. each rank packs its blocks into the node's space, cell after cell, but for what it will send itself from where it lies;
+ *   1. each rank packs its blocks into the node's space, cell after cell, except what it will send
+ *      itself from where it lies;
  *   2. barrier;
  *   3. the ranks of each lane run the inner routine; all take what comes from their own node;
  *   4. barrier;
- *   5. each rank takes what has come for it from other nodes, but for what came straight into its buffer.
- * Where only two ranks know the size of a cell, each tells its node the sizes of all its blocks, sent and received, through tables
- * in the node's memory, one barrier before step 1; no size crosses the network. In most programs a call is like the one before it:
- * who finds its sizes unchanged packs at once, and if all say so in the barrier of step 2, that was it.
- * Source: kumar2008 section 5; li2018 section 2.5 (all ranks pack and unpack); parsons2015 section II (sizes known locally). */
+ *   5. each rank takes what has come for it from other nodes, except what came straight into its
+ *      buffer.
+ * Where only two ranks know the size of a cell, each tells its node the sizes of all its blocks,
+ * sent and received, through tables in the node's memory, one barrier before step 1; no size
+ * crosses the network. In most programs a call is like the one before it: who finds its sizes
+ * unchanged packs at once, and if all say so in the barrier of step 2, that was it.
+ * Source: kumar2008 section 5; li2018 section 2.5 (all ranks pack and unpack); parsons2015 section
+ * II (sizes known locally). */
 #include "coll/nodes/lanes.h"
 
 #include <errno.h>
@@ -54,10 +58,13 @@ void unpack_block(struct joint *joint, const struct block *block, const char *fr
     else layout_unpack(block->at, block->layout, block->elements, from, bytes);
 }
 
-/* Finds what needs no packing: a message that is nothing but blocks of mine, in a row. All else is marked as not straight. */
-static void find_straight(const struct passage *p, struct half *half, const struct blocks *blocks, bool allowed) {
+/* Finds what needs no packing: a message that is nothing but blocks of mine, in a row. All else is
+ * marked as not straight. */
+static void find_straight(const struct passage *p, struct half *half, const struct blocks *blocks,
+                          bool allowed) {
     const struct routes *routes = p->routes;
-    int nodes = p->team->places->nodes, lanes = routes->scheme.lanes, home = p->team->places->node_of[p->team->me];
+    int nodes = p->team->places->nodes, lanes = routes->scheme.lanes,
+        home = p->team->places->node_of[p->team->me];
     memset(half->straight, 0, half->count * sizeof *half->straight);
     for (int m = 0; allowed && m < routes->mine; m++)
         for (int n = 0; n < nodes; n++) {
@@ -67,10 +74,12 @@ static void find_straight(const struct passage *p, struct half *half, const stru
             for (char *next = NULL; in_a_row < count; in_a_row++) {
                 struct block block = block_of(blocks, half->stops[first + in_a_row].block);
                 if (!block.layout->run || (next && block.at != next)) break;
-                if (!half->at && block_bytes(&block) != p->each) break; /* a mistake of the program */
+                /* A mistake of the program. */
+                if (!half->at && block_bytes(&block) != p->each) break;
                 next = block.at + block_bytes(&block);
             }
-            if (in_a_row == count) memset(half->straight + first, true, (size_t)count * sizeof *half->straight);
+            if (in_a_row == count)
+                memset(half->straight + first, true, (size_t)count * sizeof *half->straight);
         }
 }
 
@@ -85,7 +94,8 @@ static void lanes_pack(const struct passage *p) {
     joint_end(&joint);
 }
 
-/* Takes what comes from my own node, which lies among what it sends; or what has come from others. */
+/* Takes what comes from my own node, which lies among what it sends; or what has come from
+ * others. */
 static void lanes_unpack(const struct passage *p, bool near) {
     const struct half *in = &p->routes->in, *out = &p->routes->out;
     int home = p->team->places->node_of[p->team->me], lanes = p->routes->scheme.lanes;
@@ -149,11 +159,15 @@ static size_t lanes_bytes_between(const struct call *call, int source, int dest)
     const struct question *q = call->asker;
     if (source == dest) return 0;
     size_t rows = (size_t)ranks_on(q->places, source), columns = (size_t)ranks_on(q->places, dest);
-    return (pairs_cut(&q->scheme, rows, columns, q->lane + 1) - pairs_cut(&q->scheme, rows, columns, q->lane)) * q->each;
+    return (pairs_cut(&q->scheme, rows, columns, q->lane + 1) -
+            pairs_cut(&q->scheme, rows, columns, q->lane)) *
+           q->each;
 }
 
-/* One side of the call on my m-th lane. What does not fit into the space has no place; it goes wrong, but nobody waits for it. */
-static struct blocks lane_side(struct passage *p, struct half *half, int m, const struct blocks *blocks, char *area) {
+/* One side of the call on my m-th lane. What does not fit into the space has no place; it goes
+ * wrong, but nobody waits for it. */
+static struct blocks lane_side(struct passage *p, struct half *half, int m,
+                               const struct blocks *blocks, char *area) {
     const struct places *places = p->team->places;
     const struct routes *routes = p->routes;
     for (int n = 0; n < places->nodes; n++) {
@@ -170,7 +184,8 @@ static struct blocks lane_side(struct passage *p, struct half *half, int m, cons
 }
 
 static struct shape lane_shape(const struct figures *f, const struct shape *shape, int lanes) {
-    double share = (double)f->p / f->nodes; /* ranks on a node, or those of them that a rank sends to */
+    /* Ranks on a node, or those of them that a rank sends to. */
+    double share = (double)f->p / f->nodes;
     double to = among(shape->collective, NEIGHBORS) ? typical_blocks(f, shape) / f->nodes : share;
     enum collective asked = lanes_ask(shape->collective);
     if (asked == COLL_allgatherv) to = 1;
@@ -182,16 +197,19 @@ static struct shape lane_shape(const struct figures *f, const struct shape *shap
 
 static void run_lanes(struct passage *p) {
     for (int m = 0; m < p->routes->mine; m++) {
-        struct question question = {p->team->places, p->routes->scheme, p->routes->lane[m], p->each};
+        struct question question = {p->team->places, p->routes->scheme, p->routes->lane[m],
+                                    p->each};
         struct team *lane = team_lane(p->team, question.lane);
         struct blocks sends = lane_side(p, &p->routes->out, m, &p->sends, p->out);
         struct blocks recvs = lane_side(p, &p->routes->in, m, &p->recvs, p->in);
-        struct call call = {.shape = lane_shape(&p->team->figures, &p->call->shape, p->routes->scheme.lanes),
-                            .sends = &sends,
-                            .recvs = &recvs,
-                            .trouble = p->spoiled || p->failed ? NO_MEMORY : 0,
-                            .bytes_between = p->call->shape.collective == COLL_alltoall ? lanes_bytes_between : NULL,
-                            .asker = &question};
+        struct call call = {
+            .shape = lane_shape(&p->team->figures, &p->call->shape, p->routes->scheme.lanes),
+            .sends = &sends,
+            .recvs = &recvs,
+            .trouble = p->spoiled || p->failed ? NO_MEMORY : 0,
+            .bytes_between =
+                p->call->shape.collective == COLL_alltoall ? lanes_bytes_between : NULL,
+            .asker = &question};
         if (routine_run(p->arguments->inner, lane, &call) != DONE) p->failed = true;
     }
 }
@@ -202,8 +220,8 @@ enum outcome lanes_end(struct team *node, bool failed, bool cut) {
     return trouble & (PATH_LOST | CUT) ? FAILED : DONE;
 }
 
-static enum outcome lanes_exchange(struct team *team, const struct call *call, const struct arguments *arguments,
-                                   struct scheme scheme) {
+static enum outcome lanes_exchange(struct team *team, const struct call *call,
+                                   const struct arguments *arguments, struct scheme scheme) {
     const unsigned same_bytes = BIT(alltoall) | BIT(neighbor_alltoall) | BIT(neighbor_allgather);
     bool equal = among(call->shape.collective, same_bytes) && !call->shape.unsized;
     if (scheme.lanes > team->places->most) scheme.lanes = team->places->most;
@@ -218,8 +236,9 @@ static enum outcome lanes_exchange(struct team *team, const struct call *call, c
     p.room /= 2;
     p.in = p.out + p.room;
     sides_of(team, call, &p.sends, &p.recvs);
-    /* In place, what is sent from where it lies could be overwritten by what comes from the own node. The host MPI, which may count
-     * in ints, finds a buffer and the space too far from each other. */
+    /* In place, what is sent from where it lies could be overwritten by what comes from the own
+     * node. The host MPI, which may count in ints, finds a buffer and the space too far from each
+     * other. */
     bool straight = !p.absent && arguments->inner->algorithm->code->run;
     find_straight(&p, &p.routes->out, &p.sends, straight && !call->in_place);
     find_straight(&p, &p.routes->in, &p.recvs, straight);
@@ -239,13 +258,18 @@ static enum outcome lanes_exchange(struct team *team, const struct call *call, c
 
 /* ---- what the algorithms have in common ---- */
 
-enum outcome lanes_run(struct team *team, const struct call *call, const struct arguments *arguments, struct scheme scheme) {
-    return (among(call->shape.collective, ALLGATHERS) ? lanes_spread : lanes_exchange)(team, call, arguments, scheme);
+enum outcome lanes_run(struct team *team, const struct call *call,
+                       const struct arguments *arguments, struct scheme scheme) {
+    return (among(call->shape.collective, ALLGATHERS) ? lanes_spread : lanes_exchange)(
+        team, call, arguments, scheme);
 }
 
-enum collective lanes_ask(enum collective collective) { return among(collective, ALLGATHERS) ? COLL_allgatherv : COLL_alltoallv; }
+enum collective lanes_ask(enum collective collective) {
+    return among(collective, ALLGATHERS) ? COLL_allgatherv : COLL_alltoallv;
+}
 
-bool lanes_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments, int lanes) {
+bool lanes_can(const struct figures *f, const struct calls *calls,
+               const struct arguments *arguments, int lanes) {
     const struct shape *shape = &calls->largest;
     struct figures lane = figures_of_lane(f);
     struct calls asked = {.largest = lane_shape(f, shape, lanes)};
@@ -254,7 +278,8 @@ bool lanes_can(const struct figures *f, const struct calls *calls, const struct 
     return arguments->inner && lanes <= f->most && routine_fits(arguments->inner, &lane, &asked);
 }
 
-double lanes_seconds(const struct figures *f, const struct shape *shape, const struct arguments *arguments, int lanes) {
+double lanes_seconds(const struct figures *f, const struct shape *shape,
+                     const struct arguments *arguments, int lanes) {
     struct figures lane = figures_of_lane(f);
     struct shape asked = lane_shape(f, shape, lanes);
     double each = routine_cost(arguments->inner, &lane, &asked);

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_leader - all ranks of a node pack what leaves it, leaders exchange it among the nodes, all unpack. leader(k, INNER): k
- * leaders, each with as many blocks; INNER is what they run: any routine that sends messages, or the host MPI's own.
- * Source: kumar2008 section 5 (leaders); li2018 sections 2.5 and 4.1.3 (topology-aware: everybody packs and unpacks).
- * Cost    2 barriers + 2 copies of what a rank sends and receives + INNER among the nodes, k times q / k of n p / nodes bytes.
+/* algorithm_leader - all ranks of a node pack what leaves it, leaders exchange it among the nodes,
+ * all unpack. leader(k, INNER): k leaders, each with as many blocks; INNER is what they run: any
+ * routine that sends messages, or the host MPI's own. Source: kumar2008 section 5 (leaders); li2018
+ * sections 2.5 and 4.1.3 (topology-aware: everybody packs and unpacks).
+ * Cost    2 barriers + 2 copies of what a rank sends and receives + INNER among the nodes, k times
+ *         q / k of n p / nodes bytes.
  * Wins    short blocks, many ranks on a node: nodes - 1 messages leave a node for each leader. */
 #include "coll/nodes/lanes.h"
 
 extern const struct algorithm_code algorithm_leader;
 
-static int leaders(const struct arguments *arguments) { return arguments->number ? (int)arguments->number : 1; }
+static int leaders(const struct arguments *arguments) {
+    return arguments->number ? (int)arguments->number : 1;
+}
 
-static bool leader_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool leader_can(const struct figures *f, const struct calls *calls,
+                       const struct arguments *arguments) {
     return lanes_can(f, calls, arguments, leaders(arguments));
 }
 
@@ -18,14 +23,18 @@ static int leader_prepare(struct team *team, const struct arguments *arguments) 
     return lanes_prepare(team, arguments, leaders(arguments));
 }
 
-static double leader_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
-    double inner = lanes_seconds(f, shape, arguments, leaders(arguments)), blocks = typical_blocks(f, shape);
+static double leader_cost(const struct figures *f, const struct shape *shape,
+                          const struct arguments *arguments) {
+    double inner = lanes_seconds(f, shape, arguments, leaders(arguments)),
+           blocks = typical_blocks(f, shape);
     double packed = is_personal(shape->collective) ? blocks < f->nodes ? blocks : f->nodes : 1;
-    if (inner >= 0 && among(shape->collective, ALLGATHERS)) return inner + lanes_spread_copy(f, shape);
+    if (inner >= 0 && among(shape->collective, ALLGATHERS))
+        return inner + lanes_spread_copy(f, shape);
     return inner < 0 ? -1 : inner + lanes_copy(f, shape, packed) + lanes_copy(f, shape, blocks);
 }
 
-static enum outcome leader_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome leader_run(struct team *team, const struct call *call,
+                               const struct arguments *arguments) {
     return lanes_run(team, call, arguments, (struct scheme){EVENLY, leaders(arguments)});
 }
 

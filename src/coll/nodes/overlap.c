@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_overlap - allgather with one leader a node, which runs the inner routine among the nodes; as soon as a node's blocks
- * have come, the other ranks copy them out of the node's shared memory while the leader goes on: with ring or doubling inside these
- * are "ring with overlap" and "recursive doubling with overlap" (li2018 section 4.1.3, its rivals [31] and [22]).
+/* algorithm_overlap - allgather with one leader a node, which runs the inner routine among the
+ * nodes; as soon as a node's blocks have come, the other ranks copy them out of the node's shared
+ * memory while the leader goes on: with ring or doubling inside these are "ring with overlap" and
+ * "recursive doubling with overlap" (li2018 section 4.1.3, its rivals [31] and [22]).
  * Every rank packs its block to its place, one barrier, and no other: the space is used in turns.
- * Cost    a barrier; inner(nodes, q n), then unpacking p n, for the leader has no time before; scratch p n bytes a node. */
+ * Cost    a barrier; inner(nodes, q n), then unpacking p n, for the leader has no time before;
+ *         scratch p n bytes a node. */
 #include "coll/coll.h"
 
 extern const struct algorithm_code algorithm_overlap;
@@ -27,24 +29,35 @@ struct overlap {
     struct block mine; /* what I send */
 };
 
-static enum collective overlap_asks(enum collective collective) { return (void)collective, COLL_allgatherv; }
-
-static size_t head_bytes(int nodes) { return (sizeof(struct progress) + (size_t)nodes * sizeof(int32_t) + 63) / 64 * 64; }
-
-static struct shape overlap_inner_shape(const struct figures *f, const struct shape *shape) {
-    return (struct shape){.collective = COLL_allgatherv, .bytes = shape->bytes * (size_t)f->p / (size_t)f->nodes, .beside = 1};
+static enum collective overlap_asks(enum collective collective) {
+    return (void)collective, COLL_allgatherv;
 }
 
-static bool overlap_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static size_t head_bytes(int nodes) {
+    return (sizeof(struct progress) + (size_t)nodes * sizeof(int32_t) + 63) / 64 * 64;
+}
+
+static struct shape overlap_inner_shape(const struct figures *f, const struct shape *shape) {
+    return (struct shape){.collective = COLL_allgatherv,
+                          .bytes = shape->bytes * (size_t)f->p / (size_t)f->nodes,
+                          .beside = 1};
+}
+
+static bool overlap_can(const struct figures *f, const struct calls *calls,
+                        const struct arguments *arguments) {
     struct figures lane = figures_of_lane(f);
     struct calls inner = {.largest = overlap_inner_shape(f, &calls->largest)};
     size_t half = f->node->space_bytes / 2, head = head_bytes(f->nodes);
-    return calls->largest.bytes < (half - head) / (size_t)f->p && routine_fits(arguments->inner, &lane, &inner);
+    return calls->largest.bytes < (half - head) / (size_t)f->p &&
+           routine_fits(arguments->inner, &lane, &inner);
 }
 
-static int overlap_prepare(struct team *team, const struct arguments *arguments) { return lanes_prepare(team, arguments, 1); }
+static int overlap_prepare(struct team *team, const struct arguments *arguments) {
+    return lanes_prepare(team, arguments, 1);
+}
 
-static double overlap_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double overlap_cost(const struct figures *f, const struct shape *shape,
+                           const struct arguments *arguments) {
     struct figures lane = figures_of_lane(f);
     struct shape inner = overlap_inner_shape(f, shape);
     double across = routine_cost(arguments->inner, &lane, &inner);
@@ -58,7 +71,8 @@ static double overlap_cost(const struct figures *f, const struct shape *shape, c
 static bool overlap_describe(struct overlap *o) {
     const struct places *places = o->team->places;
     size_t p = (size_t)o->team->p, nodes = (size_t)places->nodes;
-    o->starts = team_keeps_agreed(o->team, &algorithm_overlap, 0, (p + 1 + 2 * nodes) * sizeof(int64_t), true);
+    o->starts = team_keeps_agreed(o->team, &algorithm_overlap, 0,
+                                  (p + 1 + 2 * nodes) * sizeof(int64_t), true);
     if (!o->starts) return false;
     o->tables = (int64_t *)(o->starts + p + 1);
     o->starts[0] = 0;
@@ -90,7 +104,8 @@ static void unpack_node(const struct overlap *o, int node) {
     for (int i = places->first[node]; i < places->first[node + 1]; i++) {
         struct block block = block_of(&o->recvs, places->ranks[i]);
         if (places->ranks[i] == o->team->me && is_same_place(&block, &o->mine)) continue;
-        layout_unpack(block.at, block.layout, block.elements, o->area + o->starts[i], block_bytes(&block));
+        layout_unpack(block.at, block.layout, block.elements, o->area + o->starts[i],
+                      block_bytes(&block));
     }
 }
 
@@ -102,13 +117,17 @@ static void overlap_tell(struct progress *progress, int node) {
     flag_set(&progress->come, come + 1);
 }
 
-static void arrived(const struct call *call, int node) { overlap_tell(((const struct overlap *)call->asker)->progress, node); }
+static void arrived(const struct call *call, int node) {
+    overlap_tell(((const struct overlap *)call->asker)->progress, node);
+}
 
-static enum outcome ask_inner(const struct overlap *o, const struct routine *inner, uint32_t trouble) {
+static enum outcome ask_inner(const struct overlap *o, const struct routine *inner,
+                              uint32_t trouble) {
     struct team *lane = team_lane(o->team, 0);
     struct blocks recvs = byte_runs(o->area, lane->p, o->tables, o->tables + lane->p);
     struct block mine = block_of(&recvs, lane->me);
-    struct blocks sends = {.base = mine.at, .count = 1, .layout = &layout_bytes, .each = mine.elements};
+    struct blocks sends = {
+        .base = mine.at, .count = 1, .layout = &layout_bytes, .each = mine.elements};
     struct call call = {.shape = overlap_inner_shape(&o->team->figures, &o->call->shape),
                         .in_place = true,
                         .sends = &sends,
@@ -142,7 +161,8 @@ static uint32_t follow(const struct overlap *o) {
     return atomic_load(&progress->trouble);
 }
 
-static enum outcome overlap_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome overlap_run(struct team *team, const struct call *call,
+                                const struct arguments *arguments) {
     struct overlap o = {.team = team, .call = call};
     struct blocks sends;
     size_t bytes;

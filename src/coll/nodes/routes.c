@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* routes - which block of a call travels by which lane, in which place; see lanes.h. Made once for calls that are alike. */
+/* routes - which block of a call travels by which lane, in which place; see lanes.h. Made once for
+ * calls that are alike. */
 #include "coll/nodes/lanes.h"
 
 #include <stdlib.h>
@@ -26,18 +27,23 @@ size_t pairs_cut(const struct scheme *scheme, size_t rows, size_t columns, int l
 
 /* ---- all pairs of ranks ---- */
 
-static void list_pairs(const struct team *team, const struct scheme *scheme, struct half *half, bool sends) {
+static void list_pairs(const struct team *team, const struct scheme *scheme, struct half *half,
+                       bool sends) {
     const struct places *places = team->places;
-    int home = places->node_of[team->me], me = places->local_of[team->me], here = ranks_on(places, home);
+    int home = places->node_of[team->me], me = places->local_of[team->me],
+        here = ranks_on(places, home);
     struct stop *stop = half->stops;
     size_t first = 0;
     for (int n = 0; n < places->nodes; n++) {
-        int there = ranks_on(places, n), rows = sends ? here : there, columns = sends ? there : here;
+        int there = ranks_on(places, n), rows = sends ? here : there,
+            columns = sends ? there : here;
         for (int l = 0; l <= scheme->lanes; l++)
-            half->cut[n * (scheme->lanes + 1) + l] = first + pairs_cut(scheme, (size_t)rows, (size_t)columns, l);
+            half->cut[n * (scheme->lanes + 1) + l] =
+                first + pairs_cut(scheme, (size_t)rows, (size_t)columns, l);
         for (int other = 0; other < there; other++) {
             int i = sends ? me : other, j = sends ? other : me;
-            size_t inside = scheme->cut == BY_DEST ? (size_t)j * (size_t)rows + (size_t)i : (size_t)i * (size_t)columns + (size_t)j;
+            size_t inside = scheme->cut == BY_DEST ? (size_t)j * (size_t)rows + (size_t)i
+                                                   : (size_t)i * (size_t)columns + (size_t)j;
             *stop++ = (struct stop){first + inside, rank_at(places, n, other), n};
         }
         first += (size_t)rows * (size_t)columns;
@@ -60,8 +66,8 @@ static int by_way(const void *a, const void *b) {
 }
 
 /* Those that leave my node, or come to it. NULL: no memory. */
-static struct way *ways_of(const struct team *team, const struct scheme *scheme, const struct neighbours *n, bool sends,
-                           size_t *count) {
+static struct way *ways_of(const struct team *team, const struct scheme *scheme,
+                           const struct neighbours *n, bool sends, size_t *count) {
     const struct places *places = team->places;
     int home = places->node_of[team->me];
     struct way *ways = malloc((n->edge_count + 1) * sizeof *ways);
@@ -72,14 +78,15 @@ static struct way *ways_of(const struct team *team, const struct scheme *scheme,
         if ((sends ? from : to) != home) continue;
         int source = places->local_of[edge->source], dest = places->local_of[edge->dest];
         bool by_dest = scheme->cut == BY_DEST;
-        ways[(*count)++] = (struct way){sends ? to : from, by_dest ? dest : source, by_dest ? source : dest, *edge};
+        ways[(*count)++] = (struct way){sends ? to : from, by_dest ? dest : source,
+                                        by_dest ? source : dest, *edge};
     }
     if (ways) qsort(ways, *count, sizeof *ways, by_way);
     return ways;
 }
 
-static void list_edges(const struct team *team, const struct scheme *scheme, struct half *half, bool sends, const struct way *ways,
-                       bool personal) {
+static void list_edges(const struct team *team, const struct scheme *scheme, struct half *half,
+                       bool sends, const struct way *ways, bool personal) {
     struct stop *stop = half->stops;
     size_t first = 0, lanes = (size_t)scheme->lanes;
     for (int n = 0; n < team->places->nodes; n++) {
@@ -92,7 +99,9 @@ static void list_edges(const struct team *team, const struct scheme *scheme, str
         for (; first < last; first++) {
             const struct edge *edge = &ways[first].edge;
             if ((int)(sends ? edge->source : edge->dest) != team->me) continue;
-            *stop++ = (struct stop){first, !sends ? (int)edge->in : personal ? (int)edge->out : 0, n};
+            int block = (int)edge->in;
+            if (sends) block = personal ? (int)edge->out : 0;
+            *stop++ = (struct stop){first, block, n};
         }
     }
 }
@@ -106,7 +115,8 @@ static void *routes_take(char **memory, size_t *used, size_t bytes) {
     return taken;
 }
 
-static void place_half(struct half *half, char **memory, size_t *used, size_t nodes, size_t lanes, size_t mine, bool equal) {
+static void place_half(struct half *half, char **memory, size_t *used, size_t nodes, size_t lanes,
+                       size_t mine, bool equal) {
     half->cut = routes_take(memory, used, nodes * (lanes + 1) * sizeof *half->cut);
     half->stops = routes_take(memory, used, half->count * sizeof *half->stops);
     half->whole = routes_take(memory, used, mine * nodes * sizeof *half->whole);
@@ -118,14 +128,17 @@ static void place_half(struct half *half, char **memory, size_t *used, size_t no
     half->at = routes_take(memory, used, (half->cells + 1) * sizeof *half->at);
 }
 
-/* What the team keeps for one kind of calls under `which`: this, and under the number after it all the rest. */
+/* What the team keeps for one kind of calls under `which`: this, and under the number after it all
+ * the rest. */
 struct holder {
     struct routes *routes; /* NULL: some rank had no memory for them */
 };
 
-static struct routes *routes_room_for(struct team *team, struct routes like, bool equal, unsigned which) {
+static struct routes *routes_room_for(struct team *team, struct routes like, bool equal,
+                                      unsigned which) {
     char *memory = NULL;
-    size_t nodes = (size_t)team->places->nodes, mine = (size_t)like.mine, lanes = (size_t)like.scheme.lanes;
+    size_t nodes = (size_t)team->places->nodes, mine = (size_t)like.mine,
+           lanes = (size_t)like.scheme.lanes;
     for (int round = 0;; round++) {
         size_t used = 0;
         struct routes *routes = routes_take(&memory, &used, sizeof *routes);
@@ -146,18 +159,21 @@ static void find_whole(const struct routes *routes, struct half *half, int nodes
     for (int m = 0; m < routes->mine; m++) {
         size_t k = 0;
         for (int n = 0; n < nodes; n++) {
-            size_t begin = half->cut[n * (lanes + 1) + routes->lane[m]], end = half->cut[n * (lanes + 1) + routes->lane[m] + 1];
+            size_t begin = half->cut[n * (lanes + 1) + routes->lane[m]],
+                   end = half->cut[n * (lanes + 1) + routes->lane[m] + 1];
             while (k < half->count && half->stops[k].cell < begin) k++;
-            /* Cells ascend: if the first and the last of so many are the first and the last of the part, all are. */
+            /* Cells ascend: if the first and the last of so many are the first and the last of the
+             * part, all are. */
             size_t last = k + (end - begin) - 1;
-            bool whole = end > begin && last < half->count && half->stops[k].cell == begin && half->stops[last].cell == end - 1;
+            bool whole = end > begin && last < half->count && half->stops[k].cell == begin &&
+                         half->stops[last].cell == end - 1;
             half->whole[m * nodes + n] = whole ? (int)k : -1;
         }
     }
 }
 
-static struct routes *routes_make(struct team *team, const struct call *call, const struct scheme *scheme, bool equal,
-                                  unsigned which) {
+static struct routes *routes_make(struct team *team, const struct call *call,
+                                  const struct scheme *scheme, bool equal, unsigned which) {
     const struct places *places = team->places;
     const struct neighbours *n = call->neighbours;
     int here = team->node->p;
@@ -168,11 +184,13 @@ static struct routes *routes_make(struct team *team, const struct call *call, co
     struct way *out = NULL, *in = NULL;
     bool edges = among(call->shape.collective, NEIGHBORS);
     if (edges) {
-        out = ways_of(team, scheme, n, true, &like.out.cells), in = ways_of(team, scheme, n, false, &like.in.cells);
+        out = ways_of(team, scheme, n, true, &like.out.cells),
+        in = ways_of(team, scheme, n, false, &like.in.cells);
         like.out.count = (size_t)n->to_count, like.in.count = (size_t)n->from_count;
     }
     bool fine =
-        (!edges || (out && in)) && (equal || (like.out.cells + like.in.cells) * sizeof(uint64_t) <= team->node->tables.bytes);
+        (!edges || (out && in)) &&
+        (equal || (like.out.cells + like.in.cells) * sizeof(uint64_t) <= team->node->tables.bytes);
     struct routes *routes = fine ? routes_room_for(team, like, equal, which) : NULL;
     int m = 0;
     for (int l = 0; routes && l < scheme->lanes; l++)
@@ -194,9 +212,11 @@ static struct routes *routes_make(struct team *team, const struct call *call, co
     return routes;
 }
 
-struct routes *routes_of(struct team *team, const struct call *call, const struct scheme *scheme, bool equal) {
+struct routes *routes_of(struct team *team, const struct call *call, const struct scheme *scheme,
+                         bool equal) {
     unsigned which =
-        (routes_kind_of(call, equal) * CUTS + scheme->cut) * ((unsigned)team->places->most + 1) + (unsigned)scheme->lanes;
+        (routes_kind_of(call, equal) * CUTS + scheme->cut) * ((unsigned)team->places->most + 1) +
+        (unsigned)scheme->lanes;
     bool fresh;
     struct holder *holder = team_keeps(team, &ours, 2 * which, sizeof *holder, &fresh);
     if (holder && holder->routes) return holder->routes;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* spread - allgather and allgatherv over lanes; see lanes.h. Each rank puts its block into the node's space; after a barrier lane l
- * brings part l of every node's blocks to every node; after another one all take everything from the space.
+/* spread - allgather and allgatherv over lanes; see lanes.h. Each rank puts its block into the
+ * node's space; after a barrier lane l brings part l of every node's blocks to every node; after
+ * another one all take everything from the space.
  * A block that is all that a lane takes from this node goes from where it lies.
  * Source: li2018 section 4.1.3 (the topology-aware rivals); parsons2015 section II. */
 #include "coll/nodes/lanes.h"
 
 /* ranks are numbered node by node here: seats. */
 struct spreading {
-    char *out, *in;           /* of the space: what the node's ranks have put there, and what all have */
+    /* Of the space: what the node's ranks have put there, and what all have. */
+    char *out, *in;
     uint64_t *at;             /* [p + 1] where each seat's block begins */
     int64_t *counts, *displs; /* [nodes] of the call on a lane */
 };
@@ -16,7 +18,8 @@ static const char ours;
 /* NULL on all ranks when one has no memory. */
 static struct spreading *spreading_of(struct team *team) {
     size_t words = (size_t)team->p + 1 + 2 * (size_t)team->places->nodes;
-    struct spreading *s = team_keeps_agreed(team, &ours, 0, sizeof *s + words * sizeof *s->at, true);
+    struct spreading *s =
+        team_keeps_agreed(team, &ours, 0, sizeof *s + words * sizeof *s->at, true);
     if (!s) return NULL;
     s->at = (uint64_t *)(s + 1);
     s->counts = (int64_t *)(s->at + team->p + 1);
@@ -25,12 +28,14 @@ static struct spreading *spreading_of(struct team *team) {
 }
 
 /* The first seat of a node's part for a lane. */
-static int spread_part(const struct places *places, const struct scheme *scheme, int node, int lane) {
+static int spread_part(const struct places *places, const struct scheme *scheme, int node,
+                       int lane) {
     return places->first[node] + (int)pairs_cut(scheme, (size_t)ranks_on(places, node), 1, lane);
 }
 
-static enum outcome run_lane(struct team *team, const struct call *outer, const struct arguments *arguments,
-                             const struct scheme *scheme, const struct spreading *s, int l) {
+static enum outcome run_lane(struct team *team, const struct call *outer,
+                             const struct arguments *arguments, const struct scheme *scheme,
+                             const struct spreading *s, int l) {
     const struct places *places = team->places;
     struct team *lane = team_lane(team, l);
     size_t longest = 0;
@@ -39,21 +44,25 @@ static enum outcome run_lane(struct team *team, const struct call *outer, const 
         s->counts[n] = (int64_t)s->at[spread_part(places, scheme, n, l + 1)] - s->displs[n];
         if ((size_t)s->counts[n] > longest) longest = (size_t)s->counts[n];
     }
-    int first = spread_part(places, scheme, lane->me, l), count = spread_part(places, scheme, lane->me, l + 1) - first;
+    int first = spread_part(places, scheme, lane->me, l),
+        count = spread_part(places, scheme, lane->me, l + 1) - first;
     struct block own = block_of(outer->sends, 0);
-    bool straight =
-        count == 1 && places->ranks[first] == team->me && own.layout->run && block_bytes(&own) == (size_t)s->counts[lane->me];
+    bool straight = count == 1 && places->ranks[first] == team->me && own.layout->run &&
+                    block_bytes(&own) == (size_t)s->counts[lane->me];
     char *from = straight ? own.at : s->out + s->displs[lane->me];
-    struct blocks sends = {.base = from, .count = 1, .layout = &layout_bytes, .each = (size_t)s->counts[lane->me]};
+    struct blocks sends = {
+        .base = from, .count = 1, .layout = &layout_bytes, .each = (size_t)s->counts[lane->me]};
     struct blocks recvs = byte_runs(s->in, places->nodes, s->counts, s->displs);
-    struct call call = {.shape = {.collective = COLL_allgatherv, .bytes = longest, .beside = scheme->lanes},
-                        .sends = &sends,
-                        .recvs = &recvs,
-                        .trouble = outer->trouble};
+    struct call call = {
+        .shape = {.collective = COLL_allgatherv, .bytes = longest, .beside = scheme->lanes},
+        .sends = &sends,
+        .recvs = &recvs,
+        .trouble = outer->trouble};
     return longest ? routine_run(arguments->inner, lane, &call) : DONE;
 }
 
-enum outcome lanes_spread(struct team *team, const struct call *given, const struct arguments *arguments, struct scheme scheme) {
+enum outcome lanes_spread(struct team *team, const struct call *given,
+                          const struct arguments *arguments, struct scheme scheme) {
     const struct places *places = team->places;
     struct spreading *s = spreading_of(team);
     if (!s) return LEFT;
@@ -79,7 +88,8 @@ enum outcome lanes_spread(struct team *team, const struct call *given, const str
     cut_block(&own, s->at[seat + 1] - s->at[seat]);
     if (!absent) pack_block(&joint, s->out + s->at[seat], &own);
     joint_end(&joint);
-    call.trouble = sync_all(team->node, call.trouble & LEAVE) & LEAVE; /* who is absent spoils what leaves the node */
+    /* Who is absent spoils what leaves the node. */
+    call.trouble = sync_all(team->node, call.trouble & LEAVE) & LEAVE;
     cut = blocks_cut, blocks_cut = false;
     for (int l = team->node->me; l < scheme.lanes; l += team->node->p)
         if (run_lane(team, &call, arguments, &scheme, s, l) != DONE) failed = true;

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_tardy - reduce over several nodes where ranks come at different times: a rank leaves its vector in its node's memory
- * (arrival.c) and goes; only the root, and on every other node the last rank to come, carry on, among the nodes (parsons2015
- * section III). The nodes before the root's and those after it are a binomial tree each, so operands stay in the order of the
- * nodes, and brackets do not depend on who comes when.
+/* algorithm_tardy - reduce over several nodes where ranks come at different times: a rank leaves
+ * its vector in its node's memory (arrival.c) and goes; only the root, and on every other node the
+ * last rank to come, carry on, among the nodes (parsons2015 section III). The nodes before the
+ * root's and those after it are a binomial tree each, so operands stay in the order of the nodes,
+ * and brackets do not depend on who comes when.
  *
- * Who is the last of a node nobody else knows, so words tell it (words.c): the last of a node says so to each rank of the nodes
- * below it; their last ones wait for that, say a word back, that they are it, and send their vector. To the root, which all know,
- * they do so at once; but in the first call of a window the root tells its word too, so that who only sends does not run away.
+ * Who is the last of a node nobody else knows, so words tell it (words.c): the last of a node says
+ * so to each rank of the nodes below it; their last ones wait for that, say a word back, that they
+ * are it, and send their vector. To the root, which all know, they do so at once; but in the first
+ * call of a window the root tells its word too, so that who only sends does not run away.
  *
- * Cost    inside the node as arrival; then ceil(log2 nodes) (2 L + (ranks of a node + 3) o + n beta + n gamma).
- * Wins    where ranks come at different times; where they come together the words are what it loses. */
+ * Cost    inside the node as arrival; then ceil(log2 nodes) (2 L + (ranks of a node + 3) o + n beta
+ *         + n gamma).
+ * Wins    where ranks come at different times; where they come together the words are what it
+ *         loses. */
 #include "coll/node/arrival.h"
 #include "coll/flat/pieces.h"
 #include "coll/nodes/words.h"
@@ -33,7 +37,9 @@ struct task {
 
 /* ---- the trees: node by distance from the root's ---- */
 
-static int tardy_distance(const struct task *t, int node) { return node < t->middle ? t->middle - node : node - t->middle; }
+static int tardy_distance(const struct task *t, int node) {
+    return node < t->middle ? t->middle - node : node - t->middle;
+}
 static int tardy_parent(const struct task *t, int node) {
     int from = tardy_distance(t, node), to = from & (from - 1);
     return node < t->middle ? t->middle - to : t->middle + to;
@@ -68,7 +74,9 @@ static void tardy_combine(struct task *t, int side, char *theirs) {
         load_drop(&t->load);
         return;
     }
-    if (!t->own) t->at = t->own = memcpy(theirs == t->spare[0] ? t->spare[1] : t->spare[0], t->at, t->load.bytes);
+    if (!t->own)
+        t->at = t->own =
+            memcpy(theirs == t->spare[0] ? t->spare[1] : t->spare[0], t->at, t->load.bytes);
     reduction->combine(reduction, theirs, t->own, t->load.count);
 }
 
@@ -118,7 +126,8 @@ static void reduce_piece(struct task *t, char *result) {
     load_drop(&t->load);
 }
 
-static enum outcome tardy_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome tardy_run(struct team *team, const struct call *call,
+                              const struct arguments *arguments) {
     (void)arguments;
     const struct reduction *reduction = call->reduction;
     size_t bytes = reduction->bytes, most = bytes3 / bytes;
@@ -147,12 +156,14 @@ static int tardy_prepare(struct team *team, const struct arguments *arguments) {
     return team_agree(team, words_ready(team)) ? 0 : -ENOMEM;
 }
 
-static bool tardy_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool tardy_can(const struct figures *f, const struct calls *calls,
+                      const struct arguments *arguments) {
     (void)arguments;
     return !calls->largest.ordered || f->in_order;
 }
 
-static double tardy_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double tardy_cost(const struct figures *f, const struct shape *shape,
+                         const struct arguments *arguments) {
     struct shape alone = *shape;
     alone.beside = 1; /* one rank of each node sends */
     int steps = steps_to(f->nodes);

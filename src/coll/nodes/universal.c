@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_universal - any collective over several nodes: all ranks of a node copy what they have into its shared memory, one of
- * them, the leader, runs any routine that knows nothing of nodes among the leaders, and all copy out what they receive (parsons2015
- * section II). Counts that only some ranks know are told through shared memory, and only there.
- * Bytes that the root has, or gets, pass the leader's memory only where they leave the node or come to it.
- * Cost    two barriers of a node (three where ranks combine together, or counts are told), two copies, and the inner routine.
+/* algorithm_universal - any collective over several nodes: all ranks of a node copy what they have
+ * into its shared memory, one of them, the leader, runs any routine that knows nothing of nodes
+ * among the leaders, and all copy out what they receive (parsons2015 section II). Counts that only
+ * some ranks know are told through shared memory, and only there.
+ * Bytes that the root has, or gets, pass the leader's memory only where they leave the node or come
+ * to it.
+ * Cost    two barriers of a node (three where ranks combine together, or counts are told), two
+ *         copies, and the inner routine.
  * Wins    where a node has many ranks and messages between nodes are dear. */
 #include "coll/nodes/universal.h"
 
@@ -16,7 +19,8 @@ static double staged_bytes(const struct figures *f, const struct shape *shape) {
     return ((double)vector_bytes(f, shape) + 64) * f->most;
 }
 
-static bool universal_can(const struct figures *f, const struct calls *calls, const struct arguments *arguments) {
+static bool universal_can(const struct figures *f, const struct calls *calls,
+                          const struct arguments *arguments) {
     const struct shape *shape = &calls->largest;
     bool prefixes = shape->collective == COLL_scan || shape->collective == COLL_exscan;
     if ((shape->ordered || prefixes) && !f->in_order) return false;
@@ -26,14 +30,17 @@ static bool universal_can(const struct figures *f, const struct calls *calls, co
     return routine_fits(arguments->inner, &lane, &inner);
 }
 
-static int universal_prepare(struct team *team, const struct arguments *arguments) { return lanes_prepare(team, arguments, 1); }
+static int universal_prepare(struct team *team, const struct arguments *arguments) {
+    return lanes_prepare(team, arguments, 1);
+}
 
 static enum outcome barrier(struct job *job) {
     job_meet(job, false);
     return job_end(job, job_among_nodes(job, job->call));
 }
 
-static enum outcome universal_run(struct team *team, const struct call *call, const struct arguments *arguments) {
+static enum outcome universal_run(struct team *team, const struct call *call,
+                                  const struct arguments *arguments) {
     const struct places *places = team->places;
     struct job job = {.team = team,
                       .node = team->node,
@@ -60,7 +67,8 @@ static enum outcome universal_run(struct team *team, const struct call *call, co
     }
 }
 
-static double universal_cost(const struct figures *f, const struct shape *shape, const struct arguments *arguments) {
+static double universal_cost(const struct figures *f, const struct shape *shape,
+                             const struct arguments *arguments) {
     struct figures lane = figures_of_lane(f);
     struct shape inner = job_shape(f, shape);
     double among_nodes = routine_cost(arguments->inner, &lane, &inner);
@@ -72,7 +80,8 @@ static double universal_cost(const struct figures *f, const struct shape *shape,
     if (shape->collective == COLL_barrier) return seconds;
     if (shape->collective == COLL_gatherv) seconds += node->sync_seconds;
     double blocks = among(shape->collective, GATHERS | SCATTERS) ? f->p : 1; /* the root's */
-    return seconds + copy_seconds(node, blocks, shape->bytes) + crowding(node) * copy_seconds(node, 1, shape->bytes);
+    return seconds + copy_seconds(node, blocks, shape->bytes) +
+           crowding(node) * copy_seconds(node, 1, shape->bytes);
 }
 
 static const char *const variants[] = {"universal(%s)", NULL};

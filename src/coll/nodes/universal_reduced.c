@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduced - the collectives that combine, for universal.c. All ranks of a node stage their vectors; each combines its share of
- * them, or, where that is short, the leader all; the leaders combine what the nodes have. Brackets are set from the left, inside
- * the node and then among the nodes, so results do not depend on who comes first; operands change sides only where ranks of a node
- * do not follow each other, and there only operations that commute get here.
+/* reduced - the collectives that combine, for universal.c. All ranks of a node stage their vectors;
+ * each combines its share of them, or, where that is short, the leader all; the leaders combine
+ * what the nodes have. Brackets are set from the left, inside the node and then among the nodes, so
+ * results do not depend on who comes first; operands change sides only where ranks of a node do not
+ * follow each other, and there only operations that commute get here.
  *
- * The staged vectors a(0) .. a(q-1) become their prefixes, a(i) = a(i-1) op a(i); the last is the node's. A scan adds to them what
- * the nodes before have (an exscan among leaders). A reduce_scatter stages its parts node by node. */
+ * The staged vectors a(0) .. a(q-1) become their prefixes, a(i) = a(i-1) op a(i); the last is the
+ * node's. A scan adds to them what the nodes before have (an exscan among leaders). A
+ * reduce_scatter stages its parts node by node. */
 #include "coll/nodes/universal.h"
 
-enum { strip_bytes = 8 << 10, line = 64 }; /* of each vector in turn, so that what was just combined is still in the first cache */
+/* Of each vector in turn, so that what was just combined is still in the first cache. */
+enum { strip_bytes = 8 << 10, line = 64 };
 
 /* Where things lie in `in`. */
 struct staged {
@@ -21,23 +24,29 @@ struct staged {
 static bool universal_is_scattered(const struct job *job) {
     return among(job->call->shape.collective, BIT(reduce_scatter) | BIT(reduce_scatter_block));
 }
-static bool is_prefix(const struct job *job) { return among(job->call->shape.collective, BIT(scan) | BIT(exscan)); }
+static bool is_prefix(const struct job *job) {
+    return among(job->call->shape.collective, BIT(scan) | BIT(exscan));
+}
 
 static struct staged staged_of(const struct job *job) {
     const struct reduction *reduction = job->call->reduction;
-    size_t nodes = (size_t)job->places->nodes, tables = universal_is_scattered(job) ? (1 + (size_t)job->here) * nodes : 0;
+    size_t nodes = (size_t)job->places->nodes,
+           tables = universal_is_scattered(job) ? (1 + (size_t)job->here) * nodes : 0;
     struct staged staged = {.counts = (int64_t *)(void *)job->in};
     staged.cursor = staged.counts + (1 + (size_t)job->local) * nodes;
     staged.vectors = job->in + (tables * sizeof(int64_t) + line - 1) / line * line;
     staged.step = (reduction->count * reduction->bytes + line - 1) / line * line;
     return staged;
 }
-static char *vector_of(const struct staged *staged, int local) { return staged->vectors + (size_t)local * staged->step; }
+static char *vector_of(const struct staged *staged, int local) {
+    return staged->vectors + (size_t)local * staged->step;
+}
 
 /* Elements of a rank's part of a reduce_scatter. */
 static size_t part_count(const struct job *job, int rank) {
     const struct reduction *reduction = job->call->reduction;
-    if (job->call->shape.collective == COLL_reduce_scatter_block) return reduction->count / (size_t)job->team->p;
+    if (job->call->shape.collective == COLL_reduce_scatter_block)
+        return reduction->count / (size_t)job->team->p;
     return (size_t)entry_of(reduction->counts, reduction->count_width, rank);
 }
 
@@ -45,7 +54,8 @@ static size_t part_count(const struct job *job, int rank) {
 
 static void count_parts(const struct job *job, int64_t *counts) {
     for (int n = 0; n < job->places->nodes; n++) counts[n] = 0;
-    for (int r = 0; r < job->team->p; r++) counts[job->places->node_of[r]] += (int64_t)part_count(job, r);
+    for (int r = 0; r < job->team->p; r++)
+        counts[job->places->node_of[r]] += (int64_t)part_count(job, r);
 }
 
 static void stage_parts(const struct job *job, const struct staged *staged) {
@@ -73,7 +83,8 @@ static void stage(const struct job *job, const struct staged *staged) {
     if (job->leads && universal_is_scattered(job)) count_parts(job, staged->counts);
     if (job->absent || reduction->count == 0) return;
     if (universal_is_scattered(job) && !job->places->in_order) stage_parts(job, staged);
-    else memcpy(vector_of(staged, job->local), job->call->send, reduction->count * reduction->bytes);
+    else
+        memcpy(vector_of(staged, job->local), job->call->send, reduction->count * reduction->bytes);
 }
 
 /* ---- inside the node ---- */
@@ -83,15 +94,18 @@ static void combine_part(const struct job *job, const struct staged *staged, str
     if (job->spoiled) return;
     size_t strip = strip_bytes > reduction->bytes ? strip_bytes / reduction->bytes : 1;
     for (size_t done = 0; done < part.count; done += strip) {
-        size_t now = part.count - done < strip ? part.count - done : strip, at = (part.first + done) * reduction->bytes;
+        size_t now = part.count - done < strip ? part.count - done : strip,
+               at = (part.first + done) * reduction->bytes;
         for (int i = 1; i < job->here; i++)
-            reduction->combine(reduction, vector_of(staged, i - 1) + at, vector_of(staged, i) + at, now);
+            reduction->combine(reduction, vector_of(staged, i - 1) + at, vector_of(staged, i) + at,
+                               now);
     }
 }
 
 /* Is it faster when one rank combines everything, and the others need not meet once more? */
 static bool is_short(const struct figures *node, size_t bytes, int ranks) {
-    return ranks * combine_seconds(bytes) < node->usual_sync_seconds + ranks * combine_seconds(bytes / (size_t)ranks);
+    return ranks * combine_seconds(bytes) <
+           node->usual_sync_seconds + ranks * combine_seconds(bytes / (size_t)ranks);
 }
 
 static void combine_node(const struct job *job, const struct staged *staged) {
@@ -99,7 +113,8 @@ static void combine_node(const struct job *job, const struct staged *staged) {
     struct part all = {0, reduction->count};
     if (job->here == 1) return;
     /* The prefixes must be there before the leader goes on: all ranks want theirs. */
-    if (!is_prefix(job) && is_short(&job->node->figures, reduction->count * reduction->bytes, job->here)) {
+    if (!is_prefix(job) &&
+        is_short(&job->node->figures, reduction->count * reduction->bytes, job->here)) {
         if (job->leads) combine_part(job, staged, all);
         return;
     }
@@ -113,7 +128,8 @@ static uint32_t combine_nodes(const struct job *job, const struct staged *staged
     const struct call *call = job->call;
     struct reduction reduction = *call->reduction;
     if (universal_is_scattered(job)) reduction.counts = staged->counts, reduction.count_width = 8;
-    struct call inner = {.send = vector_of(staged, job->here - 1), .recv = job->out, .reduction = &reduction};
+    struct call inner = {
+        .send = vector_of(staged, job->here - 1), .recv = job->out, .reduction = &reduction};
     if (call->shape.collective == COLL_reduce) inner.root = job->places->node_of[call->root];
     return job_among_nodes(job, &inner);
 }
@@ -122,7 +138,8 @@ static uint32_t combine_nodes(const struct job *job, const struct staged *staged
 
 static void universal_take_part(const struct job *job) {
     size_t before = 0, bytes = job->call->reduction->bytes;
-    for (int l = 0; l < job->local; l++) before += part_count(job, rank_at(job->places, job->home, l));
+    for (int l = 0; l < job->local; l++)
+        before += part_count(job, rank_at(job->places, job->home, l));
     memcpy(job->call->recv, job->out + before * bytes, part_count(job, job->team->me) * bytes);
 }
 
@@ -130,7 +147,8 @@ static void universal_take_part(const struct job *job) {
 static void take_prefix(const struct job *job, const struct staged *staged) {
     const struct reduction *reduction = job->call->reduction;
     int local = job->local - (job->call->shape.collective == COLL_exscan);
-    if (local >= 0) memcpy(job->call->recv, vector_of(staged, local), reduction->count * reduction->bytes);
+    if (local >= 0)
+        memcpy(job->call->recv, vector_of(staged, local), reduction->count * reduction->bytes);
 }
 
 /* And after it, what the nodes before mine have. */
@@ -147,7 +165,8 @@ enum outcome universal_reduction(struct job *job) {
     size_t bytes = call->reduction->count * call->reduction->bytes;
     struct staged staged = staged_of(job);
     /* Elements with long gaps; asked of the fullest node, so that all leave. */
-    if ((double)staged.step * job->places->most > (double)(job_room(&job->team->figures) / 2)) return LEFT;
+    if ((double)staged.step * job->places->most > (double)(job_room(&job->team->figures) / 2))
+        return LEFT;
     stage(job, &staged);
     job_meet(job, job->absent);
     combine_node(job, &staged);
@@ -156,7 +175,8 @@ enum outcome universal_reduction(struct job *job) {
     if (outcome != DONE || bytes == 0) return outcome;
     if (is_prefix(job)) add_nodes(job);
     else if (universal_is_scattered(job)) universal_take_part(job);
-    else if (call->shape.collective == COLL_allreduce || job->team->me == call->root) memcpy(call->recv, job->out, bytes);
+    else if (call->shape.collective == COLL_allreduce || job->team->me == call->root)
+        memcpy(call->recv, job->out, bytes);
     return outcome;
 }
 
@@ -165,6 +185,7 @@ double universal_combine_seconds(const struct figures *f, const struct shape *sh
     int ranks = f->most;
     size_t bytes = vector_bytes(f, shape);
     bool alone = is_short(node, bytes, ranks);
-    double combine = ranks * combine_seconds(alone ? bytes : bytes / (size_t)ranks) + (alone ? 0 : node->usual_sync_seconds);
+    double combine = ranks * combine_seconds(alone ? bytes : bytes / (size_t)ranks) +
+                     (alone ? 0 : node->usual_sync_seconds);
     return combine + crowding(node) * copy_seconds(node, 2, bytes);
 }

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rooted - broadcast, gather and scatter for universal.c. The root takes part by its node's shared memory. What it has for ranks of
- * its own node, and they for it, passes no leader; its own block, no shared memory. */
+/* rooted - broadcast, gather and scatter for universal.c. The root takes part by its node's shared
+ * memory. What it has for ranks of its own node, and they for it, passes no leader; its own block,
+ * no shared memory. */
 #include "coll/nodes/universal.h"
 
-/* At the beginning of `in`: bytes of my node's ranks' blocks; of those for, or from, each node, and where they begin. */
+/* At the beginning of `in`: bytes of my node's ranks' blocks; of those for, or from, each node, and
+ * where they begin. */
 struct table {
-    uint64_t *sizes;          /* [places->most] by each rank; only where the ranks do not know all */
-    uint64_t *given;          /* [places->most] of a scatter, by the root, on its node: the place of each of its ranks' blocks */
+    /* [places->most] by each rank; only where the ranks do not know all. */
+    uint64_t *sizes;
+    /* [places->most] of a scatter, by the root, on its node: the place of each of its ranks'
+     * blocks. */
+    uint64_t *given;
     int64_t *totals, *starts; /* [nodes] by the root, on its node */
     char *data;
 };
@@ -21,7 +26,9 @@ static struct table table_of(const struct job *job) {
     return table;
 }
 
-static int rank_here(const struct job *job, int local) { return rank_at(job->places, job->home, local); }
+static int rank_here(const struct job *job, int local) {
+    return rank_at(job->places, job->home, local);
+}
 
 /* Bytes of the first so many of my node's ranks' blocks. The root's own is not among them. */
 static size_t bytes_before(const struct job *job, const struct table *table, int local) {
@@ -35,7 +42,9 @@ static size_t bytes_before(const struct job *job, const struct table *table, int
 }
 
 static size_t my_bytes(const struct job *job, const struct blocks *blocks) {
-    if (job->team->me == job->call->root || blocks->count == 0 || !(blocks->layout || blocks->layouts)) return 0;
+    if (job->team->me == job->call->root || blocks->count == 0 ||
+        !(blocks->layout || blocks->layouts))
+        return 0;
     struct block block = block_of(blocks, 0);
     return block_bytes(&block);
 }
@@ -47,11 +56,13 @@ static void universal_pack(const struct job *job, const struct blocks *blocks, i
 }
 
 /* What has been put there are so many bytes; SIZE_MAX: as many as the block has. */
-static void universal_unpack(const struct job *job, const struct blocks *blocks, int b, const char *from, size_t bytes) {
+static void universal_unpack(const struct job *job, const struct blocks *blocks, int b,
+                             const char *from, size_t bytes) {
     if (job->absent || job->spoiled || b >= blocks->count) return;
     struct block block = block_of(blocks, b);
     if (bytes < SIZE_MAX) fit_block(&block, bytes);
-    layout_unpack(block.at, block.layout, block.elements, from, bytes < block_bytes(&block) ? bytes : block_bytes(&block));
+    layout_unpack(block.at, block.layout, block.elements, from,
+                  bytes < block_bytes(&block) ? bytes : block_bytes(&block));
 }
 
 /* The root's block for itself. */
@@ -60,7 +71,8 @@ static void relay_own(const struct job *job) {
     const struct blocks *sends = job->call->sends, *recvs = job->call->recvs;
     bool gathers = among(job->call->shape.collective, GATHERS);
     if (job->absent || sends->count == 0 || recvs->count == 0) return; /* in place */
-    struct block from = block_of(sends, gathers ? 0 : job->team->me), to = block_of(recvs, gathers ? job->team->me : 0);
+    struct block from = block_of(sends, gathers ? 0 : job->team->me),
+                 to = block_of(recvs, gathers ? job->team->me : 0);
     fit_block(&to, block_bytes(&from));
     relay_block(&to, &from, &plain);
 }
@@ -90,9 +102,11 @@ enum outcome universal_bcast(struct job *job) {
     }
     job_meet(job, root && job->absent);
     if (!near && job->leads) *length = call->shape.bytes;
-    struct blocks run = run_at(there, near ? (size_t)*length : call->shape.bytes), none = {.layout = &layout_bytes};
-    uint32_t trouble =
-        job_among_nodes(job, &(struct call){.sends = near ? &run : &none, .recvs = near ? &none : &run, .root = source});
+    struct blocks run = run_at(there, near ? (size_t)*length : call->shape.bytes),
+                  none = {.layout = &layout_bytes};
+    uint32_t trouble = job_among_nodes(
+        job,
+        &(struct call){.sends = near ? &run : &none, .recvs = near ? &none : &run, .root = source});
     if (near && !root) universal_unpack(job, call->recvs, 0, there, (size_t)*length);
     enum outcome outcome = job_end(job, trouble);
     if (!near && outcome == DONE) universal_unpack(job, call->recvs, 0, there, (size_t)*length);
@@ -106,17 +120,20 @@ static size_t node_bytes(const struct call *inner, int source, int dest) {
     return node == root ? 0 : (size_t)ranks_on(job->places, node) * job->call->shape.bytes;
 }
 
-static uint32_t move_among_nodes(const struct job *job, const struct blocks *sends, const struct blocks *recvs) {
-    struct call inner = {
-        .sends = sends, .recvs = recvs, .root = job->places->node_of[job->call->root], .asker = (void *)(uintptr_t)job};
+static uint32_t move_among_nodes(const struct job *job, const struct blocks *sends,
+                                 const struct blocks *recvs) {
+    struct call inner = {.sends = sends,
+                         .recvs = recvs,
+                         .root = job->places->node_of[job->call->root],
+                         .asker = (void *)(uintptr_t)job};
     if (!job->call->shape.unsized) inner.bytes_between = node_bytes;
     return job_among_nodes(job, &inner);
 }
 
 static size_t universal_longer(size_t a, size_t b) { return a > b ? a : b; }
 
-/* Bytes of the root's place for a rank's block. Of a gather all know what the ranks send, whatever the root has room for; of a
- * scatter, what they wait for, however little the root has for them. */
+/* Bytes of the root's place for a rank's block. Of a gather all know what the ranks send, whatever
+ * the root has room for; of a scatter, what they wait for, however little the root has for them. */
 static size_t universal_bytes(const struct job *job, const struct blocks *blocks, int rank) {
     const struct shape *shape = &job->call->shape;
     if (shape->collective == COLL_gather) return shape->bytes;
@@ -124,8 +141,10 @@ static size_t universal_bytes(const struct job *job, const struct blocks *blocks
     return universal_longer(block_bytes(&block), shape->unsized ? 0 : shape->bytes);
 }
 
-/* The root: how many bytes its blocks for, or from, the other nodes' ranks have, and where they begin, node by node. */
-static void fill_table(const struct job *job, const struct table *table, const struct blocks *blocks) {
+/* The root: how many bytes its blocks for, or from, the other nodes' ranks have, and where they
+ * begin, node by node. */
+static void fill_table(const struct job *job, const struct table *table,
+                       const struct blocks *blocks) {
     const struct places *places = job->places;
     int64_t at = 0;
     for (int n = 0; n < places->nodes; n++) {
@@ -140,14 +159,16 @@ static void fill_table(const struct job *job, const struct table *table, const s
     }
 }
 
-/* The root: the blocks of a node's ranks, one behind the other, to or from there. Returns where they end. On its own node each rank
- * has said, or all know, how long what it has put there is. */
-static char *move_node(const struct job *job, const struct blocks *blocks, int n, char *at, const struct table *said, bool in) {
+/* The root: the blocks of a node's ranks, one behind the other, to or from there. Returns where
+ * they end. On its own node each rank has said, or all know, how long what it has put there is. */
+static char *move_node(const struct job *job, const struct blocks *blocks, int n, char *at,
+                       const struct table *said, bool in) {
     const struct places *places = job->places;
     for (int i = places->first[n]; i < places->first[n + 1] && !job->absent; i++) {
         int r = places->ranks[i];
         if (r == job->team->me) continue;
-        size_t bytes = said ? (size_t)said->sizes[i - places->first[n]] : universal_bytes(job, blocks, r);
+        size_t bytes =
+            said ? (size_t)said->sizes[i - places->first[n]] : universal_bytes(job, blocks, r);
         if (in) universal_pack(job, blocks, r, at);
         else universal_unpack(job, blocks, r, at, bytes);
         at += bytes;
@@ -164,14 +185,20 @@ enum outcome universal_gather(struct job *job) {
         table.sizes[job->local] = my_bytes(job, call->sends);
         sync_all(job->node, 0);
     }
-    if (!root) universal_pack(job, call->sends, 0, table.data + bytes_before(job, &table, job->local));
+    if (!root)
+        universal_pack(job, call->sends, 0, table.data + bytes_before(job, &table, job->local));
     job_meet(job, !root && job->absent);
-    if (root) move_node(job, call->recvs, job->home, table.data, call->shape.unsized ? &table : NULL, false), relay_own(job);
-    struct blocks none = {.layout = &layout_bytes}, sent = run_at(table.data, near ? 0 : bytes_before(job, &table, job->here));
+    if (root)
+        move_node(job, call->recvs, job->home, table.data, call->shape.unsized ? &table : NULL,
+                  false),
+            relay_own(job);
+    struct blocks none = {.layout = &layout_bytes},
+                  sent = run_at(table.data, near ? 0 : bytes_before(job, &table, job->here));
     struct blocks come = near ? runs_at(job->out, job->places->nodes, &table) : none;
     uint32_t trouble = move_among_nodes(job, &sent, &come);
     enum outcome outcome = job_end(job, trouble);
-    if (blocks_cut && !root) return blocks_cut = false, job->absent ? FAILED : DONE; /* the root has less room than was sent */
+    /* The root has less room than was sent. */
+    if (blocks_cut && !root) return blocks_cut = false, job->absent ? FAILED : DONE;
     for (int n = 0; n < job->places->nodes && root && outcome == DONE; n++)
         if (n != job->home) move_node(job, call->recvs, n, job->out + table.starts[n], NULL, false);
     return outcome;
@@ -186,17 +213,20 @@ enum outcome universal_scatter(struct job *job) {
         table.given[job->local] = 0;
         fill_table(job, &table, call->sends);
         char *at = table.data;
-        for (int n = 0; n < job->places->nodes; n++) at = move_node(job, call->sends, n, at, NULL, true);
+        for (int n = 0; n < job->places->nodes; n++)
+            at = move_node(job, call->sends, n, at, NULL, true);
     }
     job_meet(job, root && job->absent);
     size_t mine = 0;
     for (int l = 0; near && l < job->local; l++) mine += (size_t)table.given[l];
     if (!near) mine = bytes_before(job, &table, job->local);
-    struct blocks none = {.layout = &layout_bytes}, come = run_at(job->out, near ? 0 : bytes_before(job, &table, job->here));
+    struct blocks none = {.layout = &layout_bytes},
+                  come = run_at(job->out, near ? 0 : bytes_before(job, &table, job->here));
     struct blocks sent = near ? runs_at(table.data, job->places->nodes, &table) : none;
     if (root) relay_own(job);
     else if (near)
-        universal_unpack(job, call->recvs, 0, table.data + table.starts[job->home] + mine, (size_t)table.given[job->local]);
+        universal_unpack(job, call->recvs, 0, table.data + table.starts[job->home] + mine,
+                         (size_t)table.given[job->local]);
     enum outcome outcome = job_end(job, move_among_nodes(job, &sent, &come));
     if (!near && outcome == DONE) universal_unpack(job, call->recvs, 0, job->out + mine, SIZE_MAX);
     return outcome;

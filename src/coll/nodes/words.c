@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* words - the control messages by which leaders that nobody knew before find each other (parsons2015 section III): see words.h. */
+/* words - the control messages by which leaders that nobody knew before find each other
+ * (parsons2015 section III): see words.h. */
 #include "coll/nodes/words.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 /* Is it about a call that is over? Numbers wrap. */
-static bool is_old(const struct words *words, uint32_t number) { return (int32_t)(number - words->number) < 0; }
+static bool is_old(const struct words *words, uint32_t number) {
+    return (int32_t)(number - words->number) < 0;
+}
 
 static int words_keep(struct words *words, struct known known) {
     if (words->count == words->room) {
@@ -43,7 +46,8 @@ int words_wait(struct team *team, struct words *words, int node, int *rank) {
     for (int looked = 0;;) {
         for (; looked < words->count; looked++) {
             const struct known *known = &words->known[looked];
-            if (known->number != words->number || team->places->node_of[known->rank] != node) continue;
+            if (known->number != words->number || team->places->node_of[known->rank] != node)
+                continue;
             *rank = known->rank;
             return 0;
         }
@@ -58,7 +62,8 @@ void words_catch_up(struct team *team, struct words *words, int owed) {
     for (int i = 0; i < words->count; i++)
         if (!is_old(words, words->known[i].number)) words->known[kept++] = words->known[i];
     words->count = kept;
-    for (int from; !error && (from = messages_look(team, TAG_WORD)) >= 0;) error = words_hear(team, words, from);
+    for (int from; !error && (from = messages_look(team, TAG_WORD)) >= 0;)
+        error = words_hear(team, words, from);
     while (begins && !error && words->heard < words->mark) error = hear_next(team, words);
     if (begins) words->mark = words->owed;
     words->owed += (uint64_t)owed;
@@ -74,8 +79,8 @@ static void words_settle(struct team *team) {
     words->count = words->room = 0;
 }
 
-/* A rank hears in a call from the one above it and from its children in two binomial trees, and others are ahead of it by less than
- * four windows. */
+/* A rank hears in a call from the one above it and from its children in two binomial trees, and
+ * others are ahead of it by less than four windows. */
 static int most_known(const struct team *team) {
     int steps = 1;
     while (1 << steps < team->places->nodes) steps++;
@@ -84,7 +89,8 @@ static int most_known(const struct team *team) {
 
 bool words_ready(struct team *team) {
     struct words *words = words_of(team);
-    if (words && words->room == 0 && (words->known = malloc((size_t)most_known(team) * sizeof *words->known)))
+    if (words && words->room == 0 &&
+        (words->known = malloc((size_t)most_known(team) * sizeof *words->known)))
         words->room = most_known(team);
     return words && words->room > 0;
 }
