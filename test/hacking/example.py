@@ -16,7 +16,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.abspath(os.environ.get("MORTAR_BUILD", os.path.join(ROOT, "build", "release")))
 BLOCK = re.compile(r"^<!-- (file|row of) ([\w./]+)(?:, below (.*?))? -->\n\n((?:    .*\n|\n)+)", re.MULTILINE)
-UNITS = ("order", "text", "choices", "plans", "threads")
+UNITS = ("order", "text", "choices", "plans", "threads", "rows")
 # What is broken: file, a part of it, what it becomes, and the unit test that has to notice.
 MUTANTS = (
     ("src/order/diagonals.c", "(k + worker) % rows", "(k + worker / 2) % rows", "order"),
