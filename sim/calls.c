@@ -8,77 +8,70 @@
 #include <stdint.h>
 #include <string.h>
 
-enum amount { NONE, ONE, ALL };
-enum contents { NOTHING, MOVED, SUM, UP_TO, BELOW };
-
-/* Where only the root has a buffer the other side says so. */
+/* The rows of `mortar bench` say what is sent and received; not all of them are simulated. */
 static const struct row {
     const char *name;
-    enum amount send, recv;
-    bool root_sends, root_receives;
-    enum contents contents;
+    enum {
+        NOBODY,
+        ONE,
+        ALL,
+        NEIGHBOURS,
+        ONE_ROOT,
+        ALL_ROOT,
+        ONE_OTHERS,
+        ONE_LATER,
+        SLAB
+    } sends,
+        receives;
+    enum { BYTES, SUM, UP_TO, BELOW } contents;
 } rows[] = {
-    {"barrier", NONE, NONE, false, false, NOTHING},
-    {"bcast", NONE, ONE, true, false, MOVED},
-    {"gather", ONE, ALL, false, true, MOVED},
-    {"gatherv", ONE, ALL, false, true, MOVED},
-    {"scatter", ALL, ONE, true, false, MOVED},
-    {"scatterv", ALL, ONE, true, false, MOVED},
-    {"allgather", ONE, ALL, false, false, MOVED},
-    {"allgatherv", ONE, ALL, false, false, MOVED},
-    {"alltoall", ALL, ALL, false, false, MOVED},
-    {"alltoallv", ALL, ALL, false, false, MOVED},
-    {"reduce", ONE, ONE, false, true, SUM},
-    {"allreduce", ONE, ONE, false, false, SUM},
-    {"reduce_scatter_block", ALL, ONE, false, false, SUM},
-    {"scan", ONE, ONE, false, false, UP_TO},
-    {"exscan", ONE, ONE, false, false, BELOW},
+#define KIND(name, Name, sends, receives, contents, vector) {#name, sends, receives, contents},
+#include "bench/common/list.h"
+#undef KIND
 };
 enum {
-    BARRIER,
-    BCAST,
-    GATHER,
-    GATHERV,
-    SCATTER,
-    SCATTERV,
-    ALLGATHER,
-    ALLGATHERV,
-    ALLTOALL,
-    ALLTOALLV,
-    REDUCE,
-    ALLREDUCE,
-    REDUCE_SCATTER_BLOCK,
-    SCAN,
-    EXSCAN,
+#define KIND(name, ...) CALL_##name,
+#include "bench/common/list.h"
+#undef KIND
     CALLS
 };
-_Static_assert(sizeof rows / sizeof *rows == CALLS, "a row for each collective, in the same order");
+
+static bool is_simulated(int c) {
+    bool near = rows[c].sends == NEIGHBOURS || rows[c].receives == NEIGHBOURS;
+    return !near && c != CALL_alltoallw && c != CALL_reduce_scatter && c != CALL_redistribution;
+}
 
 int call_find(const char *name) {
     for (int c = 0; c < CALLS; c++)
-        if (strcmp(rows[c].name, name) == 0) return c;
+        if (is_simulated(c) && strcmp(rows[c].name, name) == 0) return c;
     return -1;
 }
 
 const char *call_names(void) {
     static char names[512];
-    size_t length = 0;
-    for (int c = 0; c < CALLS && length == 0; c++) names[0] = 0;
-    for (int c = 0; c < CALLS; c++) {
-        strncat(names, c ? " " : "", sizeof names - strlen(names) - 1);
-        strncat(names, rows[c].name, sizeof names - strlen(names) - 1);
+    for (int c = 0; c < CALLS && strlen(names) + 32 < sizeof names; c++) {
+        if (!is_simulated(c) || strstr(names, rows[c].name)) continue;
+        if (*names) strcat(names, " ");
+        strcat(names, rows[c].name);
     }
     return names;
 }
 
-static size_t bytes_of(enum amount amount, size_t block, int ranks) {
-    return amount == ALL ? block * (size_t)ranks : amount == ONE ? block : 0;
+static size_t bytes_of(int amount, size_t block, int ranks, int me) {
+    switch (amount) {
+    case ONE_ROOT: return me == 0 ? block : 0;
+    case ALL_ROOT: return me == 0 ? block * (size_t)ranks : 0;
+    case ALL: return block * (size_t)ranks;
+    case NOBODY: return 0;
+    default: return block;
+    }
 }
 size_t call_send_bytes(int c, size_t block, int ranks, int me) {
-    return rows[c].root_sends && me != 0 ? 0 : bytes_of(rows[c].send, block, ranks);
+    if (c == CALL_bcast) return 0; /* the one buffer is that which receives */
+    return bytes_of(rows[c].sends, block, ranks, me);
 }
 size_t call_recv_bytes(int c, size_t block, int ranks, int me) {
-    return rows[c].root_receives && me != 0 ? 0 : bytes_of(rows[c].recv, block, ranks);
+    return bytes_of(rows[c].receives, block, ranks, me);
 }
 
 /* Byte k of what rank i sends to rank j; where all get the same, j is 0. */
@@ -86,7 +79,7 @@ static char byte_of(int i, int j, size_t k) {
     return (char)(i * 31 + j * 7 + (int)(k % 251) * 13 + (i >> 8) + (j >> 8) * 3);
 }
 static bool is_personal(int c) {
-    return c == SCATTER || c == SCATTERV || c == ALLTOALL || c == ALLTOALLV;
+    return c == CALL_scatter || c == CALL_scatterv || c == CALL_alltoall || c == CALL_alltoallv;
 }
 /* Number k of the vector that rank i contributes. */
 static int32_t number_of(int i, size_t k) { return i * 3 + (int32_t)(k % 1009); }
@@ -96,12 +89,12 @@ void call_fill(int c, const struct buffers *buffers, size_t block, int ranks, in
     memset(buffers->recv, 0x55, call_recv_bytes(c, block, ranks, me));
     for (int r = 0; r < ranks; r++)
         buffers->counts[r] = (int)block, buffers->displs[r] = (int)(block * (size_t)r);
-    if (rows[c].contents != MOVED) {
+    if (rows[c].contents != BYTES) {
         int32_t *numbers = (int32_t *)(void *)buffers->send;
         for (size_t k = 0; k < sent / sizeof *numbers; k++) numbers[k] = number_of(me, k);
         return;
     }
-    if (c == BCAST && me == 0)
+    if (c == CALL_bcast && me == 0)
         for (size_t k = 0; k < block; k++) buffers->recv[k] = byte_of(0, 0, k);
     for (size_t k = 0; k < sent; k++)
         buffers->send[k] = byte_of(me, is_personal(c) ? (int)(k / block) : 0, k % block);
@@ -119,11 +112,11 @@ static bool sums_right(int c, const struct buffers *buffers, size_t received, si
 
 bool call_check(int c, const struct buffers *buffers, size_t block, int ranks, int me) {
     size_t received = call_recv_bytes(c, block, ranks, me);
-    if (rows[c].contents != MOVED) {
-        size_t first = c == REDUCE_SCATTER_BLOCK ? (size_t)me * (block / sizeof(int32_t)) : 0;
+    if (rows[c].contents != BYTES) {
+        size_t first = c == CALL_reduce_scatter_block ? (size_t)me * (block / sizeof(int32_t)) : 0;
         return sums_right(c, buffers, received, first, ranks, me);
     }
-    bool from_root = c == BCAST || c == SCATTER || c == SCATTERV;
+    bool from_root = c == CALL_bcast || c == CALL_scatter || c == CALL_scatterv;
     for (size_t k = 0; k < received; k++)
         if (buffers->recv[k] !=
             byte_of(from_root ? 0 : (int)(k / block), is_personal(c) ? me : 0, k % block))
@@ -137,27 +130,27 @@ int call_make(int c, const struct buffers *b, size_t block, int ranks) {
     const MPI_Datatype byte = MPI_BYTE, number = MPI_INT32_T;
     int n = (int)block, numbers = (int)(block / sizeof(int32_t));
     switch (c) {
-    case BARRIER: return MPI_Barrier(world);
-    case BCAST: return MPI_Bcast(b->recv, n, byte, 0, world);
-    case GATHER: return MPI_Gather(b->send, n, byte, b->recv, n, byte, 0, world);
-    case GATHERV:
+    case CALL_barrier: return MPI_Barrier(world);
+    case CALL_bcast: return MPI_Bcast(b->recv, n, byte, 0, world);
+    case CALL_gather: return MPI_Gather(b->send, n, byte, b->recv, n, byte, 0, world);
+    case CALL_gatherv:
         return MPI_Gatherv(b->send, n, byte, b->recv, b->counts, b->displs, byte, 0, world);
-    case SCATTER: return MPI_Scatter(b->send, n, byte, b->recv, n, byte, 0, world);
-    case SCATTERV:
+    case CALL_scatter: return MPI_Scatter(b->send, n, byte, b->recv, n, byte, 0, world);
+    case CALL_scatterv:
         return MPI_Scatterv(b->send, b->counts, b->displs, byte, b->recv, n, byte, 0, world);
-    case ALLGATHER: return MPI_Allgather(b->send, n, byte, b->recv, n, byte, world);
-    case ALLGATHERV:
+    case CALL_allgather: return MPI_Allgather(b->send, n, byte, b->recv, n, byte, world);
+    case CALL_allgatherv:
         return MPI_Allgatherv(b->send, n, byte, b->recv, b->counts, b->displs, byte, world);
-    case ALLTOALL: return MPI_Alltoall(b->send, n, byte, b->recv, n, byte, world);
-    case ALLTOALLV:
+    case CALL_alltoall: return MPI_Alltoall(b->send, n, byte, b->recv, n, byte, world);
+    case CALL_alltoallv:
         return MPI_Alltoallv(b->send, b->counts, b->displs, byte, b->recv, b->counts, b->displs,
                              byte, world);
-    case REDUCE: return MPI_Reduce(b->send, b->recv, numbers, number, MPI_SUM, 0, world);
-    case ALLREDUCE: return MPI_Allreduce(b->send, b->recv, numbers, number, MPI_SUM, world);
-    case REDUCE_SCATTER_BLOCK:
+    case CALL_reduce: return MPI_Reduce(b->send, b->recv, numbers, number, MPI_SUM, 0, world);
+    case CALL_allreduce: return MPI_Allreduce(b->send, b->recv, numbers, number, MPI_SUM, world);
+    case CALL_reduce_scatter_block:
         return MPI_Reduce_scatter_block(b->send, b->recv, numbers, number, MPI_SUM, world);
-    case SCAN: return MPI_Scan(b->send, b->recv, numbers, number, MPI_SUM, world);
-    case EXSCAN: return MPI_Exscan(b->send, b->recv, numbers, number, MPI_SUM, world);
+    case CALL_scan: return MPI_Scan(b->send, b->recv, numbers, number, MPI_SUM, world);
+    case CALL_exscan: return MPI_Exscan(b->send, b->recv, numbers, number, MPI_SUM, world);
     default: return MPI_ERR_ARG;
     }
 }
