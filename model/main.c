@@ -7,8 +7,6 @@
 #include "base/base.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,53 +30,6 @@ static void fail(const char *format, const char *word) {
     fprintf(stderr, format, word);
     fputc('\n', stderr);
     exit(2);
-}
-
-bool parse_walk(const char *text, struct job *job) {
-    size_t length = strcspn(text, "(");
-    job->exchange.order = job->exchange.inner = NULL;
-    for (int i = 0; i < ORDERS; i++) {
-        if (strlen(orders[i].name) == length && strncmp(text, orders[i].name, length) == 0)
-            job->exchange.order = &orders[i];
-        size_t inner = strlen(orders[i].name);
-        if (text[length] == '(' && strncmp(text + length + 1, orders[i].name, inner) == 0 &&
-            strcmp(text + length + 1 + inner, ")") == 0)
-            job->exchange.inner = &orders[i];
-    }
-    snprintf(job->walk, sizeof job->walk, "%s", text);
-    return job->exchange.order && job->exchange.order->nests == (job->exchange.inner != NULL) &&
-           job->exchange.order->nests == (text[length] == '(');
-}
-
-/* ---- running the simulations, as many at once as there are processors ---- */
-
-struct pool {
-    const struct machine *machine;
-    struct job *jobs;
-    size_t count;
-    atomic_size_t next;
-    atomic_int error;
-};
-
-static void *work(void *argument) {
-    struct pool *pool = argument;
-    for (size_t i; (i = atomic_fetch_add(&pool->next, 1)) < pool->count;) {
-        int error = simulate(pool->machine, &pool->jobs[i].exchange, &pool->jobs[i].result);
-        if (error) atomic_store(&pool->error, error);
-    }
-    return NULL;
-}
-
-void run_jobs(const struct machine *machine, struct job *jobs, size_t count) {
-    struct pool pool = {.machine = machine, .jobs = jobs, .count = count};
-    pthread_t helpers[16];
-    struct processors mine = machine_processors();
-    int more = processors_count(&mine) - 1, started = 0;
-    for (; started < more && started < 16; started++)
-        if (pthread_create(&helpers[started], NULL, work, &pool) != 0) break;
-    work(&pool);
-    for (int i = 0; i < started; i++) pthread_join(helpers[i], NULL);
-    if (pool.error) fail("a simulation failed: %s", strerror(-pool.error));
 }
 
 /* ---- the command line ---- */
@@ -175,7 +126,7 @@ int main(int count, char **words) {
     if (!s.collective || strcmp(s.collective, "allgather") == 0) add_sizes(&jobs, &s, false);
     if (!s.collective || strcmp(s.collective, "alltoall") == 0) add_sizes(&jobs, &s, true);
     if (jobs.count == 0) fail("%s", "nothing to simulate: expected allgather or alltoall");
-    run_jobs(&s.machine, jobs.all, jobs.count);
+    if (!run_jobs(&s.machine, jobs.all, jobs.count)) return 2;
     print_jobs(&s, &jobs);
     return 0;
 }

@@ -29,8 +29,8 @@ struct settings {
 
 /* Fills walk, order and inner from a text like morton or numa(morton); false: there is none. */
 bool parse_walk(const char *text, struct job *job);
-/* Fills the results; ends the program when one fails. */
-void run_jobs(const struct machine *machine, struct job *jobs, size_t count);
+/* Fills the results. False: one could not be had; it said why. */
+bool run_jobs(const struct machine *machine, struct job *jobs, size_t count);
 void print_jobs(const struct settings *settings, const struct jobs *jobs);
 int print_table(const struct settings *settings);
 

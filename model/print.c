@@ -86,7 +86,7 @@ int print_table(const struct settings *s) {
                                                    .sample = sample}};
             if (!parse_walk(paper_walks[k], &jobs[i][k])) return 2;
         }
-    run_jobs(&s->machine, jobs[0], (size_t)sizes * paper_orders);
+    if (!run_jobs(&s->machine, jobs[0], (size_t)sizes * paper_orders)) return 2;
     puts(s->csv ? "table,bytes,level,order,simulated,counted"
                 : "| level | block |  | SH-Naive |  |  | SH-CO |  |  | SH-NUMA-CO |  |\n"
                   "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|");

@@ -87,12 +87,7 @@ int settings_read(int count, char **words, struct settings *settings);
 extern const char *settings_command; /* "bench" or "tune" */
 int settings_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool settings_sizes(const char *text, struct settings *settings);
-bool settings_edges(const char *text, struct settings *settings);
 bool settings_number(const char *text, double least, double most, double *number);
-bool settings_imbalances(const char *text, struct settings *settings);
-/* settings_options.c: reads words[*i] and what belongs to it, and moves *i behind. As
- * settings_read. */
-int settings_option(int count, char **words, int *i, struct settings *settings);
 
 /* ---- nodes.c: who shares a node ---- */
 /* The ranks of comm that share my node, in its order. pretend: as MORTAR_NODES divides them, like
