@@ -17,12 +17,15 @@ typedef intptr_t word;
 #define PARAMETERS_3 (word a, word b, word c)
 #define PARAMETERS_4 (word a, word b, word c, word d)
 #define PARAMETERS_5 (word a, word b, word c, word d, word e)
+#define PARAMETERS_9                                                                               \
+    (word a, word b, word c, word d, word e, word f, word g, word h, word i)
 #define ARGUMENTS_0 ()
 #define ARGUMENTS_1 (a)
 #define ARGUMENTS_2 (a, b)
 #define ARGUMENTS_3 (a, b, c)
 #define ARGUMENTS_4 (a, b, c, d)
 #define ARGUMENTS_5 (a, b, c, d, e)
+#define ARGUMENTS_9 (a, b, c, d, e, f, g, h, i)
 
 #define TAKES(sent, received, more) (TAKES_##sent(s) TAKES_##received(r) TAKES_##more word comm)
 #define TAKES_NO(x)

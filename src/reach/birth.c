@@ -238,14 +238,15 @@ static _Atomic bool strangers_possible;
 
 void strangers_may_come(void) { atomic_store(&strangers_possible, true); }
 
-static bool has_strangers(MPI_Comm comm, int p) {
+bool has_strangers(MPI_Comm comm) {
     enum { some = 256 };
-    int ranks[some], theirs[some];
+    int ranks[some], theirs[some], p = 0;
     bool found = false;
     MPI_Group group, world;
     /* Open MPI looks for each rank from the start of the world: with 16384 ranks in both that is
      * 0.1 to 0.3 s. */
     if (!atomic_load(&strangers_possible)) return false;
+    PMPI_Comm_size(comm, &p);
     PMPI_Comm_group(comm, &group);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
     for (int first = 0; first < p && !found; first += some) {
@@ -267,7 +268,7 @@ void team_build(struct team *team, MPI_Comm comm) {
     team->figures = figures_of_node(team->p);
     if (inter) team->why_native = "an intercommunicator";
     else if (team->p == 1) team->why_native = "one rank";
-    else if (has_strangers(comm, team->p)) team->why_native = "processes of another job";
+    else if (has_strangers(comm)) team->why_native = "processes of another job";
     if (team->why_native) return;
     double start = clock_seconds();
     MPI_Comm node = MPI_COMM_NULL;

@@ -41,6 +41,9 @@ void teams_finish(void);
 int team_buries(MPI_Comm *comm, int (*end)(MPI_Comm *comm));
 /* From now on this process may be in a communicator with processes of other jobs. Local. */
 void strangers_may_come(void);
+/* Is a process of this intracommunicator of another job? Then mortar may not run there. Local; the
+ * same on all ranks. */
+bool has_strangers(MPI_Comm comm);
 /* Calls visit for every team that lives. Local. */
 void teams_visit(void (*visit)(struct team *team));
 /* The shared heap of this process, if it is loaded and shared: 0, or -errno. Local; see

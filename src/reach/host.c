@@ -21,7 +21,8 @@ bool host_open(void *library) {
                  host_find(library, "PMPI_Free_mem", &host.free_mem) &&
                  host_find(library, "PMPI_Comm_free", &host.comm_free) &&
                  host_find(library, "PMPI_Comm_disconnect", &host.comm_disconnect) &&
-                 host_find(library, "PMPI_Intercomm_merge", &host.intercomm_merge);
+                 host_find(library, "PMPI_Intercomm_merge", &host.intercomm_merge) &&
+                 host_find(library, "PMPI_Dist_graph_create", &host.dist_graph_create);
     host_find(library, "PMPI_Comm_create_from_group", &host.comm_create_from_group);
     host_find(library, "PMPIX_Comm_is_revoked", &host.comm_is_revoked);
     host.large = true;

@@ -26,6 +26,8 @@ struct host {
     int (*comm_free)(MPI_Comm *);
     int (*comm_disconnect)(MPI_Comm *);
     int (*intercomm_merge)(MPI_Comm, int, MPI_Comm *);
+    int (*dist_graph_create)(MPI_Comm, int, const int[], const int[], const int[], const int[],
+                             MPI_Info, int, MPI_Comm *);
     /* NULL: not there. Only in MPI 4. */
     int (*comm_create_from_group)(MPI_Group, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
     /* Only where the library goes on after a rank's death. */

@@ -16,8 +16,8 @@ import run  # noqa: E402
 def play(flavour, ranks, seconds, words, settings, native=False):
     program = [run.target("field-" + flavour), *words]
     values = {"MORTAR_TUNE": "watch"}  # as users have it
-    if flavour == "ompi4":
-        values["OMPI_MCA_topo"] = "basic"  # else it hangs now and then where it makes a graph (docs/design.md)
+    if flavour == "ompi4" and native:
+        values["OMPI_MCA_topo"] = "basic"  # else it hangs now and then where it makes a graph; mortar cures that (docs/design.md)
     values.update(("MORTAR_" + name, value) for name, value in settings)
     # no report: it would turn mortar's shortcuts off
     return run.run(run.command(flavour, ranks, program, None if native else ()), seconds, values)
