@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* birth - what the ranks of a communicator do together to become a team: they meet, share memory,
- * and learn from each other. They meet on a communicator of their own, which is freed again once
- * the shared memory stands: a team on one node holds no context id. Source: li2018 section 2 (the
- * node's ranks share memory); the hand-over is mortar's own. */
+/* birth - builds the team of a communicator: the ranks meet, share memory and exchange facts. They
+ * meet on a private communicator, which is freed once the shared memory is set up, so a team on one
+ * node holds no context id. Source: li2018 section 2 (the node's ranks share memory); the hand-over
+ * of descriptors is mortar's own. */
 #define _GNU_SOURCE
 #include "reach/host.h"
 
@@ -19,14 +19,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What every rank tells all others when they meet. */
+/* What each rank sends to all others when they meet. */
 struct card {
     struct segment_name control, region;
     struct seat seat;
     int32_t refused; /* rank 0 could not make the control block: -errno */
 };
 
-/* The least of all ranks' numbers, which are not negative. */
+/* The minimum over all ranks of a number >= 0; 0 if the MPI library reports an error. */
 static int least_of(MPI_Comm node, int mine) {
     int all = 0;
     return host.allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS ? all : 0;
@@ -40,7 +40,7 @@ int heap_of_this_process(struct heap_region *region) {
     return ask ? ask(region) : -ENOSYS;
 }
 
-/* Before it meets the others, a rank looks at what it can offer. */
+/* Fills in my card: my heap, my processors and, on rank 0, a new control block. */
 static void birth_introduce(struct team *team, struct card *card, size_t control_bytes,
                             int *control_fd) {
     *card = (struct card){.seat.processors = machine_processors()};
@@ -77,16 +77,21 @@ static void birth_divide(struct team *team, const struct card *cards) {
     free(seats);
 }
 
-/* Maps rank 0's control block: by its name in /proc, or, when that fails on any rank, through
- * sockets, which then also bring the regions. All ranks get the same answer. */
+/* Where rank 0's control block can be opened by its name in /proc: a descriptor, or -1. */
+static int control_by_name(const struct team *team, const struct card *cards, int own_fd,
+                           size_t bytes) {
+    if (team->me == 0) return own_fd;
+    return cards[0].control.bytes == bytes ? segment_open(&cards[0].control, true) : -1;
+}
+
+/* Maps rank 0's control block: by its name in /proc, or, if that fails on any rank, by a descriptor
+ * sent over sockets; then the regions are mapped in the same way. NULL on all ranks or on none. */
 static void *open_control(struct team *team, MPI_Comm node, const struct card *cards, int own_fd,
                           size_t bytes) {
     int how = option_choice(OPTION_HANDOVER, "auto|proc|socket"), error = -ENOSYS;
     void *memory = NULL;
     if (how != 2) {
-        int fd = team->me == 0                     ? own_fd
-                 : cards[0].control.bytes == bytes ? segment_open(&cards[0].control, true)
-                                                   : -1;
+        int fd = control_by_name(team, cards, own_fd, bytes);
         if (fd >= 0) memory = segment_map(fd, bytes, true, &error);
         if (fd >= 0 && team->me != 0) close(fd);
         if (all_agree(node, memory != NULL)) return memory;
@@ -95,7 +100,8 @@ static void *open_control(struct team *team, MPI_Comm node, const struct card *c
     }
     int fd = own_fd;
     error = handover_by_socket(team, node, &fd);
-    if (cards[0].control.bytes != bytes) error = -EPROTO; /* never a byte behind the end of it */
+    if (cards[0].control.bytes != bytes)
+        error = -EPROTO; /* too short: touching its end would kill us */
     memory = error ? NULL : segment_map(fd, bytes, true, &error);
     if (fd >= 0 && fd != own_fd) close(fd);
     if (all_agree(node, memory != NULL)) return memory;
@@ -103,13 +109,24 @@ static void *open_control(struct team *team, MPI_Comm node, const struct card *c
     return NULL;
 }
 
-/* The ranks of one node meet on a private communicator. Returns NULL or why the team must stay
- * native, alike on all ranks. */
+/* What keeps a rank from sharing memory, the worst first. */
+enum obstacle { NO_ROOM, FILE_LIMIT, NO_MEMFD, NO_OBSTACLE };
+
+static enum obstacle obstacle_of(bool room, int refused) {
+    if (!room) return NO_ROOM;
+    if (refused == -EFBIG) return FILE_LIMIT;
+    return refused ? NO_MEMFD : NO_OBSTACLE;
+}
+
+/* Builds the team of the ranks of one node, which meet on a private communicator. Returns NULL, or
+ * why the team must stay native; the same on all ranks. */
 static const char *birth_meet(struct team *team, MPI_Comm node, size_t space) {
-    static const char *const troubles[] = {
-        "out of memory",
-        "no shared memory: the limit on file size (ulimit -f) is below what the ranks need (MORTAR_SLOT each)",
-        "no shared memory: memfd_create was refused", NULL};
+    static const char *const obstacles[] = {
+        [NO_ROOM] = "out of memory",
+        [FILE_LIMIT] =
+            "no shared memory: the limit on file size (ulimit -f) is below what the ranks need (MORTAR_SLOT each)",
+        [NO_MEMFD] = "no shared memory: memfd_create was refused",
+        [NO_OBSTACLE] = NULL};
     size_t slot = option_number(OPTION_SLOT) / 2 / 64 * 64, least = 64 * (size_t)team->p;
     if (slot < least) slot = least;
     size_t bytes = control_size(team->p, slot, space);
@@ -118,11 +135,8 @@ static const char *birth_meet(struct team *team, MPI_Comm node, size_t space) {
     team->world = calloc((size_t)team->p, sizeof *team->world);
     int fd;
     birth_introduce(team, &card, bytes, &fd);
-    int trouble = !cards || !team->names || !team->world ? 0
-                  : card.refused == -EFBIG               ? 1
-                  : card.refused                         ? 2
-                                                         : 3;
-    const char *why = troubles[least_of(node, trouble)];
+    enum obstacle mine = obstacle_of(cards && team->names && team->world, card.refused);
+    const char *why = obstacles[least_of(node, (int)mine)];
     if (why) goto done;
     host.allgather(&card, (int)sizeof card, MPI_BYTE, cards, (int)sizeof card, MPI_BYTE, node);
     for (int r = 0; r < team->p; r++)
@@ -138,7 +152,7 @@ static const char *birth_meet(struct team *team, MPI_Comm node, size_t space) {
     count_processors(team, cards);
     why = all_agree(node, progress_start(team) == 0)
               ? NULL
-              : "no generalized request to drive the MPI library with";
+              : "no generalized request to drive the MPI library";
     if (!why) birth_divide(team, cards);
     if (!why) sync_measure(team);
 done:
@@ -147,7 +161,8 @@ done:
     return why;
 }
 
-/* The ranks of my node. Nodes that are pretended are so for all communicators. */
+/* *node: a communicator of the ranks of my node, real or pretended (option NODES; pretended nodes
+ * are the same for all communicators). Returns NULL or why not. */
 static const char *find_node(MPI_Comm comm, int me, MPI_Comm *node) {
     static const char *const why = "the MPI library cannot split the communicator by node";
     int ranks = 1, world = 0;
@@ -158,8 +173,7 @@ static const char *find_node(MPI_Comm comm, int me, MPI_Comm *node) {
         static _Atomic bool told;
         if (world == 0 && !atomic_exchange(&told, true))
             warn(
-                "MORTAR_NODES=%s: expected a number of nodes, so many ranks each as 5,3,1, or cyclic:3; all calls go to the MPI "
-                "library",
+                "MORTAR_NODES=%s: expected 3 (nodes), 5,3,1 (ranks on each node) or cyclic:3; all calls go to the MPI library",
                 option_text(OPTION_NODES));
         return "MORTAR_NODES is not a number of nodes, nor like 5,3,1 or cyclic:3";
     }
@@ -171,11 +185,12 @@ static const char *find_node(MPI_Comm comm, int me, MPI_Comm *node) {
     return NULL;
 }
 
-/* Sparse: twice as much as all that the ranks of a node can have to send, and to receive. */
+/* Two halves (team_space), each with room for all that the ranks of a node can send and receive.
+ * Sparse: only touched pages take memory. */
 static size_t space_bytes(void) { return 4 * machine_memory(); }
 
-/* What rank 0 knows of its node counts for all: choices must not depend on what is measured or
- * found on one node. */
+/* All ranks take rank 0's figures of its node, because choices must not depend on facts that differ
+ * between nodes. */
 static int agree_on_figures(struct team *team) {
     struct figures figures = team->node->figures;
     int error = messages_tell(team, &figures, sizeof figures);
@@ -191,8 +206,8 @@ static int agree_on_figures(struct team *team) {
     return error;
 }
 
-/* The team of a communicator over several nodes: places, wire, and the team of my node. Returns why
- * it stays native, alike on all ranks. */
+/* Builds the team of a communicator over several nodes: places, wire, and the team of my node.
+ * Returns NULL or why it stays native; the reason may differ between nodes, not whether. */
 static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
     int lowest = team->me, *all = malloc((size_t)team->p * sizeof *all);
     team->places = malloc(sizeof *team->places);
@@ -214,7 +229,7 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
     free(all);
     const char *why = NULL;
     if (!all_agree(comm, fine))
-        return "out of memory, or of communicators, or a message of this set-up went astray";
+        return "out of memory or communicators, or a message of the set-up was lost";
     PMPI_Comm_size(node, &team->node->p);
     PMPI_Comm_rank(node, &team->node->me);
     size_t space = space_bytes();
@@ -229,10 +244,9 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
                                                         : "messages between the nodes are lost";
 }
 
-/* ---- strangers: processes outside this one's MPI_COMM_WORLD, which MPI_Comm_spawn or
- * MPI_Comm_connect brought. The launcher does not know mortar, so they may run without it. Each
- * side sees the other as strangers, and so all ranks come to the same answer without asking anybody
- * ---- */
+/* ---- strangers: processes outside this one's MPI_COMM_WORLD, which come by MPI_Comm_spawn or
+ * MPI_Comm_connect. They may run without mortar. Each side sees the other as strangers, so all
+ * ranks get the same answer without communication ---- */
 
 static _Atomic bool strangers_possible;
 
@@ -243,8 +257,8 @@ bool has_strangers(MPI_Comm comm) {
     int ranks[some], theirs[some], p = 0;
     bool found = false;
     MPI_Group group, world;
-    /* Open MPI looks for each rank from the start of the world: with 16384 ranks in both that is
-     * 0.1 to 0.3 s. */
+    /* Open MPI searches the world from its start for each rank: 0.1 to 0.3 s with 16384 ranks in
+     * both groups. */
     if (!atomic_load(&strangers_possible)) return false;
     PMPI_Comm_size(comm, &p);
     PMPI_Comm_group(comm, &group);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* box - a ring of boxes per rank in the team's shared memory, for calls that need no barrier;
+/* box - a ring of boxes per rank in the team's shared memory, for calls that need no barrier.
  * reach.h says how they are used.
  *
- * The boxes that all ranks fill in one call lie side by side, so that short calls touch few pages;
- * a box has an odd number of lines, so that they lie in different sets of the caches. What is too
- * long for a box lies in its room. `holds` counts on and on in 64 bits, of which the part needs
- * few: a reader that waits for a part has acknowledged the one BOXES before, so it finds that one
- * or the one that it wants. Nothing is reset.
- * Who waits for several sources sleeps at the box of one; its desk says which. A sender that cannot
- * go on before that reader has come rings there: one late source does not hold up the others. */
+ * The boxes that all ranks fill in one call are adjacent, so that short calls touch few pages. A
+ * box has an odd number of cache lines, so that boxes fall into different cache sets. Data too long
+ * for a box are in one of its owner's rooms. `holds` is never reset: its 64 bits hold op and the
+ * low bits of the part. These are enough, because a reader that waits for a part has acknowledged
+ * the part BOXES before, so the box holds either that part or the wanted one. A reader that waits
+ * for several sources sleeps at the box of one, whose number it writes on its desk. A sender that
+ * needs the reader rings there. So one late source does not delay the others. */
 #include "reach/reach.h"
 
 #include <stdlib.h>
@@ -17,11 +17,11 @@ enum { line = 64, part_bits = 8 };
 _Static_assert((1 << part_bits) > BOXES && ((1 << part_bits) % BOXES) == 0,
                "parts that share a box differ");
 
-/* All rooms of a rank are as large as a stage slot's two halves; an odd number of lines, so that
- * they lie in different sets. */
+/* All rooms of a rank together are as large as its stage, both halves. A room has an odd number of
+ * cache lines, so that rooms fall into different cache sets. */
 static size_t room_bytes(int p, size_t slot) {
-    /* A table of p blocks and some more. */
-    size_t bytes = 2 * slot / BOXES, least = 16 * (size_t)p + 512;
+    size_t bytes = 2 * slot / BOXES;
+    size_t least = 16 * (size_t)p + 512; /* a table of p blocks and some more */
     return ((bytes > least ? bytes : least) / line | 1) * line;
 }
 
@@ -51,13 +51,13 @@ HOT char *box_room_of(const struct team *team, int rank, uint32_t room) {
     return rooms + ((size_t)rank * BOXES + room) * team->figures.box_room;
 }
 
-/* Where the rank waits, as the number of a box in the team, from 1; 0: nowhere. It may have gone
- * on: then a ring wakes in vain. */
+/* The number, from 1, of the box that the rank waits at; 0: none. The rank may have stopped waiting
+ * meanwhile; a ring is then harmless. */
 static inline _Atomic uint32_t *desk_of(const struct team *team, int rank) {
     return (_Atomic uint32_t *)(void *)(team->boxes + boxes_bytes(team->p) + (size_t)rank * line);
 }
 
-/* Until nobody reads what my box holds. */
+/* Waits until all readers have acknowledged my box. */
 HOT static void wait_emptied(struct team *team, struct box *box) {
     uint32_t emptied;
     bool waited = false;
@@ -87,7 +87,7 @@ HOT void box_publish(struct box *box, uint64_t op, uint32_t part, uint32_t reade
     box->readers = readers;
     box->filling++;
     if (readers > 1) atomic_store_explicit(&box->taken, 0, memory_order_relaxed);
-    /* seq_cst: before box_ring looks at the readers' desks. */
+    /* seq_cst: must be visible before box_ring reads the readers' desks. */
     atomic_store_explicit(&box->holds, held(op, part), memory_order_seq_cst);
     flag_add(&box->rings);
 }
@@ -111,7 +111,7 @@ HOT void box_wait_for(struct team *team, int source, uint64_t op, uint32_t part)
 
 uint32_t box_settle(struct team *team, int source, uint64_t op, uint32_t part) {
     uint32_t number = (uint32_t)source * BOXES + place(op, part) + 1;
-    /* Before I look again at all sources. */
+    /* seq_cst: must be visible before I look at all sources again. */
     atomic_store_explicit(desk_of(team, team->me), number, memory_order_seq_cst);
     return flag_look(&box_of(team, source, op, part)->rings);
 }
@@ -125,8 +125,8 @@ void box_wait_settled(struct team *team, int source, uint64_t op, uint32_t part,
 
 void box_ring(const struct team *team, int reader) {
     uint32_t number = atomic_load_explicit(desk_of(team, reader), memory_order_seq_cst);
-    if (number > 0)
-        flag_add(&box_of(team, (int)((number - 1) / BOXES), (number - 1) % BOXES, 0)->rings);
+    if (number == 0) return;
+    flag_add(&box_of(team, (int)((number - 1) / BOXES), (number - 1) % BOXES, 0)->rings);
 }
 
 HOT void box_ack(const struct team *team, struct box *box) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* path_cma - the kernel copies out of a peer's memory (cross memory attach, process_vm_readv): any
- * address, no set-up, one system call for up to IOV_MAX pieces. May be refused between any two
- * processes (user, PID namespace, Yama, seccomp) and at any time (PR_SET_DUMPABLE), so it is tried
- * for real between all pairs, and a read may fail.
- * Cost    0.45 us a call, 0.15 us a piece, 4/5 of memcpy's speed. Set-up: two barriers and p - 1
+ * address, no set-up, one system call for up to IOV_MAX pieces. The kernel may refuse it between
+ * any two processes (user, PID namespace, Yama, seccomp) and at any time (PR_SET_DUMPABLE). So
+ * opening tries it between all pairs, and a later read may still fail. Cost    0.45 us a call, 0.15
+ * us a piece, 4/5 of memcpy's speed. Set-up: two barriers and p - 1
  *         reads of 8 bytes. */
 #define _GNU_SOURCE
 #include "reach/reach.h"
@@ -20,7 +20,7 @@ struct cma {
     pid_t pids[1]; /* [p] */
 };
 
-/* Reads on where the kernel stopped: it moves at most 0x7ffff000 bytes a call, and stops at a page
+/* Continues where the kernel stopped: it moves at most 0x7ffff000 bytes a call, and stops at a page
  * that it cannot read. */
 HOT static int read_all(pid_t pid, struct iovec *to, struct iovec *from, size_t count) {
     size_t first = 0;
@@ -32,7 +32,7 @@ HOT static int read_all(pid_t pid, struct iovec *to, struct iovec *from, size_t 
         size_t left = (size_t)got;
         while (first < count && left >= to[first].iov_len) left -= to[first++].iov_len;
         if (left == 0) continue;
-        if (first == count) return -EIO; /* more than was asked for: no kernel does that */
+        if (first == count) return -EIO; /* more than was asked for; a kernel never does that */
         to[first].iov_base = (char *)to[first].iov_base + left, to[first].iov_len -= left;
         from[first].iov_base = (char *)from[first].iov_base + left, from[first].iov_len -= left;
     }
@@ -49,8 +49,9 @@ static int read_cookie(const struct post *post) {
     uint64_t found = 0;
     struct iovec to = {&found, sizeof found}, from = {(void *)(uintptr_t)post->send, sizeof found};
     int error = read_all((pid_t)post->owner, &to, &from, 1);
-    /* That number is another process in my PID namespace. */
-    return error ? error : found == post->recv ? 0 : -ESRCH;
+    if (error) return error;
+    /* The peer may be in another PID namespace, and its number another process in mine. */
+    return found == post->recv ? 0 : -ESRCH;
 }
 
 static int open_cma(struct team *team, void **state) {
@@ -68,7 +69,7 @@ static int open_cma(struct team *team, void **state) {
         cma->pids[r] = (pid_t)post->owner;
         if (r != team->me) error = read_cookie(post);
     }
-    /* also: the cookies have been read. */
+    /* This also waits until all have read my cookie. */
     if (fine && !team_agree(team, error == 0) && error == 0) error = -EPERM;
     *state = cma;
     return error;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* domains - which ranks share a domain of memory (a NUMA node, a socket, an L3 cache). Only rank 0
- * asks hwloc, which takes milliseconds, and only when the ranks may not all run everywhere; its
- * answer is everybody's. MPI-free. */
+/* domains - which ranks share a memory domain (a NUMA node, a socket, an L3 cache). Only rank 0
+ * asks hwloc, which takes milliseconds, and only if the ranks are bound. All ranks use its answer.
+ * No MPI. */
 #include "reach/reach.h"
 
 #include <stdlib.h>
@@ -15,8 +15,8 @@ static bool within(const struct processors *part, const struct processors *whole
     return true;
 }
 
-/* May some rank run wherever any of the others may? Then all are in one domain, or it is
- * unbound. */
+/* True: one rank may run on every processor that any rank may use. Then that rank is unbound, or
+ * all ranks are in one domain. */
 static bool roams(const struct seat *seats, int p) {
     struct processors all = {{0}};
     for (int r = 0; r < p; r++)
@@ -27,7 +27,7 @@ static bool roams(const struct seat *seats, int p) {
     return false;
 }
 
-/* The one domain that all processors of a set belong to. */
+/* The domain that all processors of a set belong to; unbound: there are several. */
 static uint32_t domain_of_set(const struct processors *set, const uint32_t *domains,
                               uint32_t processors) {
     uint32_t found = unbound;
@@ -39,7 +39,7 @@ static uint32_t domain_of_set(const struct processors *set, const uint32_t *doma
     return found;
 }
 
-/* Fills domain_of, or says that all ranks sit in one domain, or that this cannot be told. */
+/* Fills domain_of. False: all ranks are in one domain, or the domains are not known. */
 static bool ask(const struct seat *seats, uint32_t p, uint32_t *domain_of) {
     bool pretended = *option_text(OPTION_TOPOLOGY) != 0;
     if (!seats || (!pretended && roams(seats, (int)p))) return false;
@@ -55,8 +55,8 @@ static bool ask(const struct seat *seats, uint32_t p, uint32_t *domain_of) {
     return true;
 }
 
-/* Numbers the domains from 0 in the order of their first ranks; returns how many there are.
- * numbers: [p], may not overlap. */
+/* Numbers the domains from 0 in the order of their first ranks, and returns their count. numbers:
+ * [p], must not overlap domain_of. */
 static uint32_t renumber(uint32_t p, const uint32_t *domain_of, uint32_t *numbers) {
     uint32_t count = 0;
     for (uint32_t r = 0; r < p; r++) {
@@ -70,9 +70,10 @@ static uint32_t renumber(uint32_t p, const uint32_t *domain_of, uint32_t *number
 void team_divide(struct team *team, const struct seat *seats) {
     uint32_t p = (uint32_t)team->p;
     size_t bytes = p * sizeof(uint32_t);
-    /* Rank 0's place in the stage: the count, the map, and room to make it. A slot has 64 bytes for
-     * each rank, and p > 1. */
-    uint32_t *count = (uint32_t *)(void *)stage_of(team, team->epoch & 1, 0, 0), *map = count + 1;
+    /* In rank 0's slot of the stage: the count, the map, and scratch for it. A slot has at least 64
+     * bytes for each rank, and p > 1. */
+    uint32_t *count = (uint32_t *)(void *)stage_of(team, team->epoch & 1, 0, 0);
+    uint32_t *map = count + 1;
     if (team->me == 0) *count = ask(seats, p, map + p) ? renumber(p, map + p, map) : 1;
     sync_all(team, 0);
     team->figures.domains = *count;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* figures - the figures of the three kinds of teams; see figures.h. */
 #include "reach/figures.h"
 
 #include "base/base.h"
@@ -7,8 +8,8 @@
 static double figures_longer(double ratio) { return ratio > 1 ? ratio - 1 : 0; }
 
 struct network network_of(const struct network_facts *facts) {
-    double overhead = (facts->send_seconds + facts->receive_seconds) / 2,
-           latency = facts->latency_seconds - 2 * overhead;
+    double overhead = (facts->send_seconds + facts->receive_seconds) / 2;
+    double latency = facts->latency_seconds - 2 * overhead;
     return (struct network){.latency = latency > 0 ? latency : 0,
                             .overhead = overhead,
                             .byte = facts->byte_seconds,
@@ -19,8 +20,8 @@ struct network network_of(const struct network_facts *facts) {
                             .measured = facts->pairs > 0};
 }
 
-/* A processor for each rank: what barriers took on such machines. Else a switch of processor for
- * each rank that shares one: 70 us for 64 ranks on 2 cores of an EPYC virtual machine, 2026-11,
+/* With a processor for each rank: as measured on such machines. Oversubscribed: one context switch
+ * for each rank of a processor; 70 us for 64 ranks on 2 cores of an EPYC virtual machine, 2026-11,
  * `mortar bench barrier`. */
 double sync_usual(int p, int processors) {
     static const double base_seconds = 0.5e-6, rank_seconds = 50e-9, switch_seconds = 2.2e-6;

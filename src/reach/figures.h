@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* figures.h - what every rank of a team knows, and knows alike. Ranks that choose a plan must all
- * choose the same one, and ask nobody. So whatever decides (an algorithm's `can` and `cost`, the
- * planner) is given these figures and not the team: it cannot look at what only one rank knows. */
+/* figures.h - facts about a team that are the same on every rank. All ranks must choose the same
+ * plan without communication. So code that decides (the planner, an algorithm's `can` and `cost`)
+ * gets these figures and not the team: it cannot use what only one rank knows. */
 #ifndef MORTAR_FIGURES_H
 #define MORTAR_FIGURES_H
 
@@ -12,58 +12,60 @@
 struct network_facts;
 struct places;
 
-/* Where a team's ranks are, and where an algorithm runs. */
+/* The kind of a team, and of the teams that an algorithm runs on. */
 enum where {
     ON_NODE,     /* on one node, in shared memory */
-    BY_MESSAGES, /* one rank on each node: a lane. Its algorithms run on teams OVER_NODES, too */
+    BY_MESSAGES, /* one rank of each node: a lane. Its algorithms also run on teams OVER_NODES */
     OVER_NODES,  /* several nodes, with several ranks on some of them */
 };
 
-/* What messages between nodes cost, in seconds: network_usual, or what a tuning file says
+/* What messages between nodes cost, in seconds: network_usual, or a tuning file's figures
  * (plan_network). */
 struct network {
-    /* Of a short message: on its way; of the rank that sends, and of the one that receives. */
-    double latency, overhead;
-    double byte, node_byte; /* each byte: of one rank's messages, of all ranks' of a node */
-    double gap;             /* from one short message to the next, of all ranks of a node */
-    /* What bytes take longer, as a share, when all nodes send: each to one other, to very many at
-     * once. */
+    double latency;   /* of a short message, without overhead */
+    double overhead;  /* of a short message: on the sender, and again on the receiver */
+    double byte;      /* per byte of one rank's messages */
+    double node_byte; /* per byte of the messages of all ranks of a node */
+    double gap;       /* from one short message of a node to its next */
+    /* Slowdown per byte when all nodes send, 0: none, 1: twice as slow. one: each node sends to one
+     * other; many: to very many at once. */
     double one, many;
-    bool measured;
+    bool measured; /* from a tuning file */
 };
 
 struct figures {
     enum where where;
-    int p;            /* ranks */
-    int nodes;        /* that they sit on */
-    int most, fewest; /* ranks on the fullest node, and on the emptiest */
-    bool in_order;    /* the ranks of each node follow each other */
-    uint32_t domains; /* of memory, that the ranks sit in; over several nodes 1 */
-    int processors;   /* of a node, for its ranks; 0: not known */
-    /* One barrier of a node, in seconds: as rank 0 measured it; and what it usually takes among so
-     * many ranks. What combines is chosen by the latter: a plan sets the brackets, and the last
-     * digits of a sum must not depend on the clock. */
-    double sync_seconds, usual_sync_seconds;
-    size_t l2_bytes, l3_bytes; /* of one L2 and of all L3 of rank 0's node; 0: not known */
-    bool shares;               /* every rank has a region that its peers may map; ON_NODE */
-    size_t slot;               /* bytes that a rank can stage, ON_NODE */
-    size_t box_room;           /* bytes of a room, see box.c; ON_NODE */
-    /* Memory that the ranks of a node share, where it is one of several; sparse. */
-    size_t space_bytes;
+    int p;               /* ranks */
+    int nodes;           /* nodes that the ranks run on */
+    int most, fewest;    /* ranks on the fullest node, and on the emptiest */
+    bool in_order;       /* the ranks of each node are consecutive */
+    uint32_t domains;    /* memory domains that the ranks run in; over several nodes 1 */
+    int processors;      /* that the ranks of a node may use; 0: not known */
+    double sync_seconds; /* one barrier of a node, as rank 0 measured it */
+    /* One barrier among this number of ranks on usual machines. Plans that combine elements are
+     * chosen by it, not by sync_seconds: a plan sets the association, and the last digits of a sum
+     * must not depend on a clock. */
+    double usual_sync_seconds;
+    size_t l2_bytes, l3_bytes;  /* of one L2 and of all L3 of rank 0's node; 0: not known */
+    bool shares;                /* ON_NODE: every rank has a region that its peers may map */
+    size_t slot;                /* ON_NODE: bytes that a rank can stage */
+    size_t box_room;            /* ON_NODE: bytes of a room; see box.c */
+    size_t space_bytes;         /* over several nodes: sparse memory that a node's ranks share */
     size_t edge_count;          /* of the neighbourhood; 0: no topology, or not asked for yet */
     struct network network;     /* not ON_NODE */
-    const struct figures *node; /* OVER_NODES: of the fullest node; it lives as long as the team */
+    const struct figures *node; /* OVER_NODES: of the fullest node; lives as long as the team */
 };
 
 /* ---- figures.c: all local ---- */
 struct network network_of(const struct network_facts *facts);
-/* Seconds that a barrier usually takes among p ranks on so many processors (0: not known). */
+/* Seconds that a barrier usually takes among p ranks on `processors` (0: not known). */
 double sync_usual(int p, int processors);
-/* Of p ranks on one node, of which nothing else is known. */
+/* p ranks on one node; the rest is not known. */
 struct figures figures_of_node(int p);
-/* Of ranks on several nodes; of the fullest one more is known. The network is the usual one. */
+/* Ranks on several nodes; fullest: of the node with most ranks; must outlive the result. The
+ * network is network_usual. */
 struct figures figures_over(const struct places *places, const struct figures *fullest);
-/* Of one rank of each node. */
+/* A lane of a team over several nodes. */
 struct figures figures_of_lane(const struct figures *figures);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* flag.h - a part of reach.h: a word in shared memory that ranks wait on. Whoever sets it wakes
- * those who sleep. */
+/* flag.h - a part of reach.h: a word in shared memory that ranks wait on. A rank that sets it wakes
+ * the sleepers. */
 #ifndef MORTAR_FLAG_H
 #define MORTAR_FLAG_H
 
@@ -19,15 +19,15 @@ static inline uint32_t flag_look(const struct flag *flag) {
 }
 
 /* ---- wait.c: the one wait loop ---- */
-/* Returns when the word is not old any more (acquire); the word as it is then. Sleeps in the kernel
- * if that takes long. */
+/* Waits until the word differs from `old` and returns it (acquire). Sleeps in the kernel if the
+ * wait is long. */
 uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old);
-/* Wakes those who sleep: for a word that was changed otherwise than below, by an operation that is
- * sequentially consistent. */
+/* Wakes the sleepers, if the word was changed otherwise than by flag_set or flag_add. That change
+ * must be sequentially consistent. */
 void flag_wake(struct flag *flag);
 
-/* The store must be seen before the sleepers are counted, or a rank falling asleep is missed: hence
- * sequentially consistent. */
+/* Sequentially consistent, because the store must be visible before `sleepers` is read: otherwise a
+ * rank that is about to sleep is missed. */
 static inline void flag_set(struct flag *flag, uint32_t value) {
     atomic_store_explicit(&flag->word, value, memory_order_seq_cst);
     flag_wake(flag);

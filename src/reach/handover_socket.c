@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* handover_socket - ranks send each other descriptors (SCM_RIGHTS over datagram sockets without a
- * file name), for processes that may not open each other's /proc/PID/fd: another PID namespace, or
- * not dumpable. Cost: p - 1 messages per rank, once. */
+/* handover_socket - ranks send each other descriptors (SCM_RIGHTS over abstract datagram sockets),
+ * for processes that may not open each other's /proc/PID/fd: other PID namespaces, or not dumpable.
+ * Cost: p - 1 messages per rank, once. */
 #define _GNU_SOURCE
 #include "reach/host.h"
 
@@ -21,18 +21,17 @@ static const double patience_seconds = 20;
 struct address {
     struct sockaddr_un name;
     socklen_t length;
-    /* Proves that a datagram comes from this rank: anybody on the machine can send to the
-     * socket. */
+    /* Identifies this rank's letters, because any process on the machine can send to a socket. */
     uint64_t token;
 };
 
-struct letter {
+struct handover_letter {
     uint64_t token;
     int32_t from;
 };
 
-/* One descriptor or none, and who sends it; rank 0 appends the control block. */
-static int send_letter(int socket, const struct letter *letter, const int *fds, int count,
+/* Sends a letter with up to two descriptors. 0 or -errno. */
+static int send_letter(int socket, const struct handover_letter *letter, const int *fds, int count,
                        const struct address *to) {
     union {
         struct cmsghdr head;
@@ -52,14 +51,14 @@ static int send_letter(int socket, const struct letter *letter, const int *fds, 
     return sendmsg(socket, &message, MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-/* Takes one letter, if any: -EAGAIN. A letter of a stranger is dropped with its descriptors:
- * -EAGAIN too. */
+/* Receives one letter; -EAGAIN: none is there, or it came from a process outside the team and was
+ * dropped with its descriptors. fds[i] == -1: not sent. */
 static int take_letter(int socket, const struct address *all, int p, int *from, int fds[2]) {
     union {
         struct cmsghdr head;
         char room[CMSG_SPACE(2 * sizeof(int))];
     } control;
-    struct letter letter = {0};
+    struct handover_letter letter = {0};
     struct iovec body = {.iov_base = &letter, .iov_len = sizeof letter};
     struct msghdr message = {.msg_iov = &body,
                              .msg_iovlen = 1,
@@ -80,6 +79,7 @@ static int take_letter(int socket, const struct address *all, int p, int *from, 
     return -EAGAIN;
 }
 
+/* Takes over the descriptors that rank `from` has sent. */
 static int handover_socket_keep(struct team *team, int from, int fds[2], int *control_fd) {
     int region = 0, error = 0;
     if (from == 0) *control_fd = fds[region++]; /* rank 0 sends the control block first */
@@ -98,7 +98,7 @@ static int handover_socket_exchange(struct team *team, int socket, const struct 
     int fds[2], count = 0, error = 0, sent = 1, kept = 1;
     if (team->me == 0) fds[count++] = *control_fd;
     if (team->names[team->me].bytes) fds[count++] = team->names[team->me].fd;
-    struct letter letter = {.token = all[team->me].token, .from = team->me};
+    struct handover_letter letter = {.token = all[team->me].token, .from = team->me};
     double until = clock_seconds() + patience_seconds;
     while ((sent < team->p || kept < team->p) && error == 0) {
         int in[2], from = 0, got, put = -EAGAIN;
@@ -107,8 +107,10 @@ static int handover_socket_exchange(struct team *team, int socket, const struct 
         if (put == 0) sent++;
         else if (put != -EAGAIN && put != -ENOBUFS) error = put;
         got = take_letter(socket, all, team->p, &from, in);
-        if (got == 0) error = handover_socket_keep(team, from, in, control_fd), kept++;
-        else if (got != -EAGAIN) error = got;
+        if (got == 0) {
+            error = handover_socket_keep(team, from, in, control_fd);
+            kept++;
+        } else if (got != -EAGAIN) error = got;
         struct pollfd wait = {.fd = socket, .events = POLLIN};
         if (put != 0 && got != 0) poll(&wait, 1, 1);
         if (clock_seconds() > until) error = -ETIMEDOUT;
@@ -134,7 +136,7 @@ int handover_by_socket(struct team *team, MPI_Comm node, int *control_fd) {
         team->peers[0][team->me] = team->peers[1][team->me] = (uintptr_t)team->region;
         error = handover_socket_exchange(team, fd, all, control_fd);
     }
-    host.barrier(node); /* the socket must live until everybody has sent */
+    host.barrier(node); /* the sockets must stay open until all ranks have received */
     if (fd >= 0) close(fd);
     free(all);
     return error;

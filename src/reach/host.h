@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* host.h - the MPI library underneath. The calls that mortar takes are caught under their PMPI_
- * names too (that is how Fortran arrives), so the engine reaches the originals through these
- * pointers; every other PMPI_ name is called directly. */
+/* host.h - the program's MPI library, under mortar. Calls that mortar takes are caught under their
+ * PMPI_ names too, because Fortran bindings call these. So the engine calls the originals through
+ * these pointers. It calls every other PMPI_ function directly. */
 #ifndef MORTAR_HOST_H
 #define MORTAR_HOST_H
 
@@ -17,7 +17,7 @@ struct host {
     COUNTED(received, int (*name##_c)(FORM(sent, received, more, MPI_Count, MPI_Aint));)
 #include "coll/collectives.h"
 #undef COLLECTIVE
-    bool large; /* are the _c forms there? Only in MPI 4 */
+    bool large; /* the _c functions exist (MPI 4) */
     int (*init)(int *, char ***);
     int (*init_thread)(int *, char ***, int, int *);
     int (*finalize)(void);
@@ -28,15 +28,15 @@ struct host {
     int (*intercomm_merge)(MPI_Comm, int, MPI_Comm *);
     int (*dist_graph_create)(MPI_Comm, int, const int[], const int[], const int[], const int[],
                              MPI_Info, int, MPI_Comm *);
-    /* NULL: not there. Only in MPI 4. */
+    /* NULL: the library has none. Only in MPI 4. */
     int (*comm_create_from_group)(MPI_Group, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
-    /* Only where the library goes on after a rank's death. */
+    /* NULL: the library has none. Only in libraries that continue after a rank's death (ULFM). */
     int (*comm_is_revoked)(MPI_Comm, int *);
 };
 extern struct host host;
 
-/* The forms with large counts that an older mpi.h does not declare: the engine has them all the
- * same. */
+/* The functions with large counts, which an mpi.h before MPI 4 does not declare. The engine defines
+ * them anyway. */
 #if MPI_VERSION < 4
 #define COLLECTIVE(name, symbol, sent, received, more, family, about)                              \
     COUNTED(received, int MPI_##symbol##_c(FORM(sent, received, more, MPI_Count, MPI_Aint));)
@@ -44,7 +44,8 @@ extern struct host host;
 #undef COLLECTIVE
 #endif
 
-/* Finds the originals in the MPI library with this dlopen handle. False: one is missing. */
+/* Finds the originals in the MPI library with this dlopen handle. False: a required one is
+ * missing. */
 bool host_open(void *library);
 
 #endif

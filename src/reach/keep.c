@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* keep - memory that a team keeps from call to call, so that a call allocates nothing once it has
- * been seen: scratch for the time of one call, and what an algorithm remembers. */
+/* keep - memory that a team keeps between calls, so that repeated calls allocate nothing: scratch
+ * for the time of one call, and what an algorithm remembers. */
 #include "reach/reach.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What is longer is given back after each call. */
-enum { most_scratch = 4 << 20, least_chunk = 4096, grain = 64 };
+enum {
+    most_scratch = 4 << 20, /* more scratch than this is freed after each call */
+    least_chunk = 4096,
+    grain = 64, /* alignment, and granularity of sizes */
+};
 
 struct chunk {
     struct chunk *next;
@@ -45,9 +48,8 @@ void scratch_drop(struct team *team) {
     for (struct chunk *chunk = team->scratch; chunk; chunk = chunk->next) used += chunk->used;
     bool keep = !team->scratch->next && team->scratch->room <= most_scratch;
     if (keep) team->scratch->used = 0;
-    else
-        free_chunks(
-            team); /* the next call gets one chunk that is long enough for what this one took */
+    else free_chunks(team);
+    /* The next call gets one chunk that has room for all that this call took. */
     team->scratch_wish = used <= most_scratch ? used : 0;
 }
 
@@ -55,7 +57,7 @@ struct kept {
     struct kept *next;
     const void *whose;
     unsigned which;
-    bool agreed; /* see team_keeps_agreed */
+    bool agreed; /* all ranks have it; see team_keeps_agreed */
     _Alignas(64) char memory[];
 };
 
@@ -86,7 +88,7 @@ void *team_keeps_agreed(struct team *team, const void *whose, unsigned which, si
     struct kept *kept = keep_find(team, whose, which);
     if (kept && kept->agreed) return kept->memory;
     bool fresh;
-    /* Who is not fine does not know yet how much it will be. */
+    /* A rank that is not fine may not know `bytes` yet. */
     void *memory = fine ? team_keeps(team, whose, which, bytes, &fresh) : NULL;
     if (!messages_agree(team, memory && fine)) return NULL;
     keep_find(team, whose, which)->agreed = true;

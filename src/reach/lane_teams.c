@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lane_teams - teams of one rank of each node, on the wire of the team that they are part of. A
- * rank of a small node may be in several; it runs them one after the other, in the order of their
- * numbers, so nobody waits in a circle. */
+/* lane_teams - lanes: teams of one rank of each node, on the wire of the whole team. A rank of a
+ * small node may be in several lanes; it runs them one after the other in the order of their
+ * numbers, which avoids deadlock. */
 #include "reach/reach.h"
 
 #include <stdlib.h>

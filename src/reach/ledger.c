@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ledger - by which a rank that waits long finds out whether it waits in vain. Every rank of a node
- * writes down its latest calls: which collective, how large, from which root, by which plan. The
- * MPI standard wants these the same on all ranks, and mortar relies on it: ranks with different
- * plans wait for what never comes. So a rank that has waited for a second compares. It also looks
- * whether the others are still there.
+/* ledger - how a rank that waits long finds out whether it waits in vain. Every rank of a node
+ * writes down its latest calls: collective, size class, root and plan. The MPI standard requires
+ * the arguments to match on all ranks, and mortar relies on it: ranks that run different plans wait
+ * for ever. So a rank that has waited for a second compares the ledgers, and checks that the other
+ * processes are alive.
  *
- * A call is one store to a line of this rank's own. Ranks whose plans are equal understand each
- * other even where sizes differ; that is the algorithm's business, and no verdict. */
+ * Writing a call costs one store to a cache line of this rank's own. If the plans are equal, a
+ * difference in sizes alone is no mismatch: the algorithm handles it. */
 #define _GNU_SOURCE
 #include "reach/reach.h"
 
@@ -29,7 +29,7 @@ static struct ledger_entry ledger_at(const struct ledger *ledger, uint32_t numbe
     return entry;
 }
 
-/* A number means the same process to all who share its name space; 0: not known. */
+/* Identifies my PID namespace, in which process ids are comparable; 0: not known. */
 static uint64_t name_space(void) {
     struct stat facts;
     return stat("/proc/self/ns/pid", &facts) == 0 ? (uint64_t)facts.st_ino : 0;
@@ -48,10 +48,11 @@ bool ledger_give_up(const struct team *node) {
 
 static bool differ(struct ledger_entry a, struct ledger_entry b) {
     if (a.collective != b.collective || a.root != b.root) return true;
-    return a.plan && b.plan ? a.plan != b.plan : a.size_class != b.size_class;
+    if (a.plan && b.plan) return a.plan != b.plan;
+    return a.size_class != b.size_class;
 }
 
-/* A process that is dead but whose parent has not asked after it still has its number. */
+/* A dead process keeps its process id until its parent has waited for it. */
 static bool is_zombie(pid_t pid) {
     char path[32], line[512];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);

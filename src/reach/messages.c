@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* messages - between the ranks of a team with a wire: numbered, counted, cut where they are long;
- * and what set-up needs of them. */
+/* messages - messages between the ranks of a team with a wire: numbers requests, counts traffic,
+ * splits long messages, tracks lost parts. Also the small collectives that set-up needs. */
 #include "reach/reach.h"
 
 #include <errno.h>
@@ -15,13 +15,14 @@ static int peer_of(const struct wire *wire, int rank) {
     return wire->ranks ? wire->ranks[rank] : rank;
 }
 
-/* Is the rank on my node? The other ranks of a lane never are. */
+/* True: the rank is on my node. The other ranks of a lane never are. */
 static bool is_near(const struct team *team, int rank) {
-    return team->places ? team->places->node_of[rank] == team->places->node_of[team->me]
-                        : rank == team->me;
+    const struct places *places = team->places;
+    if (!places) return rank == team->me;
+    return places->node_of[rank] == places->node_of[team->me];
 }
 
-/* What a lost part sends instead of data. */
+/* The address of an empty message: a lost part sends it instead of data. */
 static char nothing[8];
 
 static void messages_start(struct team *team, bool sends, int rank, char *data, size_t bytes,
@@ -31,7 +32,8 @@ static void messages_start(struct team *team, bool sends, int rank, char *data, 
     for (size_t done = 0, now; done < bytes; done += now) {
         now = bytes - done < message_most ? bytes - done : message_most;
         size_t moved = empty && sends ? 0 : now;
-        char *at = !empty ? data + done : sends ? nothing : NULL;
+        char *at = data + done;
+        if (empty) at = sends ? nothing : NULL;
         if (wire->carrier->start(wire->state, sends, peer_of(wire, rank), at, moved,
                                  wire->tag + tag, *wire->under_way) != 0) {
             wire->fate->lost = true;
@@ -61,7 +63,7 @@ void word_recv(struct team *team, int from, void *data, size_t bytes, int tag) {
     messages_start(team, false, from, data, bytes, tag, true);
 }
 
-/* ---- what becomes of a call ---- */
+/* ---- the state of this rank's part in a call ---- */
 
 void messages_begin(struct team *team, bool lost, bool ends_here) {
     *team->wire->fate = (struct fate){.lost = lost, .ends_here = ends_here};
@@ -101,14 +103,16 @@ int messages_look(struct team *team, int tag) {
     return rank < team->p ? rank : -1;
 }
 
-/* ---- what set-up needs: a binomial tree with rank 0 as its root ---- */
+/* ---- collectives for set-up: a binomial tree with rank 0 as its root ---- */
 
+/* Restores the fate of the call that was interrupted. 0, or -EIO if a message was lost or cut. */
 static int messages_settle(struct team *team, struct fate before) {
     bool fine = !team->wire->fate->lost && !team->wire->fate->cut;
     *team->wire->fate = before;
     return fine ? 0 : -EIO;
 }
 
+/* Broadcasts from rank 0. */
 static void messages_relay(struct team *team, void *data, size_t bytes) {
     int mark = messages_mark(team), bit = 1;
     while (bit < team->p && !(team->me & bit)) bit *= 2;

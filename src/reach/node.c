@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* node - the memory of a team: control block, stage, peers' regions, parts of orders. MPI-free:
- * ranks may be threads. */
+/* node - the memory of a team: control block, stage, peers' regions, parts of orders. No MPI: in
+ * tests ranks are threads. */
 #define _GNU_SOURCE
 #include "reach/reach.h"
 
@@ -60,7 +60,8 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
     team->ledgers = (void *)at;
     team->ledger = &team->ledgers[team->me];
     boxes_attach(team, (char *)memory + ledgers_end(team->p, slot), slot);
-    team->map_error[0] = team->map_error[1] = 1; /* not tried */
+    team->map_error[0] = 1; /* not tried */
+    team->map_error[1] = 1;
     team->patience =
         (struct patience){.mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"),
                           .crowded = true,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* paths - the table of data paths, and which of them a team can use: opened when a plan first asks
- * for one, at a point that all ranks reach together, so a program whose buffers lie in the heap
- * never pays for it. */
+/* paths - the table of data paths, and which of them a team can use. A path is opened when a plan
+ * first needs it, at a point that all ranks reach together. So programs whose buffers lie in the
+ * heap never pay for it. */
 #include "reach/reach.h"
 
 #include <errno.h>

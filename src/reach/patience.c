@@ -1,48 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* patience - what a rank that waits does next: watch, give the processor away, or sleep, and drive
- * the host MPI. No clock is read and nothing is waited for here, so that a test can live through
- * hours of waiting.
+/* patience - decides what a waiting rank does next: watch, yield or sleep, and whether to drive the
+ * host MPI. It reads no clock and waits for nothing itself, so that a test can simulate hours of
+ * waiting.
  *
- * A peer may be inside MPI_Ssend of a message that needs this rank's MPI library (MPI 4.1 section
- * 2.9). The library's own wait would serve it as soon as this rank has a processor. So does this
- * one: a rank goes on yielding, and drives the library each time, as long as its yields come back
- * promptly, for then nobody would gain by its sleep. A yield that comes back late has run somebody
- * who computes; where such yields are most of a window of time it sleeps instead, about as long as
- * that one's time slice would have lasted, now and then looking whether yields are prompt again.
- * When the library had something to do, more is likely to come.
+ * Long waits. A peer may be inside MPI_Ssend of a message that needs this rank's MPI library (MPI
+ * 4.1 section 2.9). The library's own wait would serve it as soon as this rank has a processor, and
+ * so must this one. While yields return promptly, sleeping would help nobody: the rank keeps
+ * yielding and drives the library each time. A yield that returns late has let a computing process
+ * run. If such yields fill most of a window of time, the rank sleeps instead, about as long as that
+ * process's time slice, and now and then tries whether yields are prompt again. If the library had
+ * something to do, the rank yields again, because more messages are likely.
  *
- * Short waits are another matter. Yielding on a crowded node costs one context switch per rank and
- * barrier, as long as only waiting ranks are ready to run. With a stranger on the processor each
- * yield may cost the stranger's time slice, where a sleeper is scheduled at once when it is woken.
- * So a yield that comes back very late sends the next waits to sleep early; how many grows while
- * the stranger stays. */
+ * Short waits. On an oversubscribed node yielding costs one context switch per rank and barrier, if
+ * only waiting ranks are ready to run. With another process on the processor each yield may cost
+ * that process's time slice, whereas a sleeper is scheduled as soon as it is woken. So after a
+ * yield that returns very late the next waits go to sleep early; their number grows while the other
+ * process stays. */
 #include "reach/patience.h"
 
 enum {
-    short_yields = 10, /* before sleep when yielding does not pay */
-    /* With a processor per rank: some MPI libraries serve a call in many steps. */
+    short_yields = 10, /* of a sleepy wait, before it sleeps */
+    /* With a processor per rank; many, because some MPI libraries serve a call in many steps. */
     drives_per_yield = 64,
-    /* In short waits: the MPI library may yield itself when it is driven. */
+    /* In short waits, oversubscribed; few drives, because the MPI library itself may yield. */
     crowded_yields_per_drive = 16,
-    first_sleepy = 64,
+    first_sleepy = 64, /* waits that go to sleep early */
     most_sleepy = 4096,
-    first_naps = 2, /* before yields are tried again */
+    first_naps = 2, /* naps before yields are tried again */
     most_naps = 256,
 };
 /* With a processor per rank: longer than any short exchange. */
 static const double spin_seconds = 50e-6;
 static const double yield_seconds = 2e-3; /* a longer wait is imbalance, not synchronisation */
-/* So long a message waits at most while yields are prompt. */
+/* The longest time between two drives while yields are prompt: how long a message may wait. */
 static const double drive_seconds = 50e-6;
-/* A yield this long ran a stranger: 64 ranks come round in 60 us. */
+/* A yield this long has run another process: 64 waiting ranks take their turns in 60 us. */
 static const double stolen_seconds = 400e-6;
 static const double window_seconds = 1e-3;
-/* A yield that is prompt: this, and so much for each waiting rank that takes its turn; less than a
- * slice of 100 us among 2 ranks per processor and among 32. */
+/* A prompt yield takes at most prompt_seconds, and turn_seconds for each waiting rank per
+ * processor. That is less than a slice of 100 us with 2 ranks per processor, and with 32. */
 static const double prompt_seconds = 20e-6, turn_seconds = 3e-6;
 static const double first_nap = 50e-6;
-/* A slice of the kernel's own is 0.7 to 3 ms. To wake costs some 5 us of processor time: at most a
- * twentieth of it for all. */
+/* The kernel's default time slice is 0.7 to 3 ms. A wake-up costs some 5 us of processor time. So
+ * the naps of all ranks of a processor together cost at most a twentieth of it. */
 static const double least_nap = 400e-6, most_nap = 3.2e-3, nap_per_rank = 100e-6;
 
 void patience_settle(struct patience *patience, int ranks, int processors) {
@@ -64,7 +64,7 @@ struct vigil vigil_begin(const struct patience *patience, uint64_t now) {
     return vigil;
 }
 
-/* From the short wait that it was until now to a long one, or from sleep. */
+/* Begins the stage of polling, with a new window: after a short wait, or after sleep. */
 static void poll(struct vigil *vigil, uint64_t now) {
     vigil->stage = POLLING;
     vigil->since = now;
@@ -77,8 +77,7 @@ HOT static void patience_judge(struct patience *patience, struct vigil *vigil, u
     if (patience->mode != WAIT_AUTO) return;
     if (vigil->sleepy) {
         if (vigil->yields == short_yields) vigil->stage = SLEEPING;
-    } else if (patience_longer(patience, took,
-                               stolen_seconds)) { /* also when done: that yield was late */
+    } else if (patience_longer(patience, took, stolen_seconds)) { /* even if the wait is over */
         patience->sleepy = patience->sleepy_again;
         if (patience->sleepy_again < most_sleepy) patience->sleepy_again *= 2;
         vigil->stage = SLEEPING;
@@ -103,7 +102,8 @@ static void weigh(const struct patience *patience, struct vigil *vigil, uint64_t
 
 static void after_nap(const struct patience *patience, struct vigil *vigil, uint64_t now) {
     double most = nap_per_rank * patience->per_processor;
-    most = most < least_nap ? least_nap : most > most_nap ? most_nap : most;
+    if (most < least_nap) most = least_nap;
+    if (most > most_nap) most = most_nap;
     vigil->nap = 2 * vigil->nap < most ? 2 * vigil->nap : most;
     if (++vigil->naps < vigil->most_naps || patience->mode != WAIT_AUTO) return;
     vigil->naps = 0;
@@ -120,6 +120,11 @@ void vigil_worked(struct vigil *vigil, uint64_t now) {
     vigil->most_naps = first_naps;
 }
 
+static inline int turn_in(int stage) {
+    if (stage == WATCHING) return WATCH;
+    return stage == SLEEPING ? NAP : GIVE;
+}
+
 HOT struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint64_t now,
                            bool done) {
     uint64_t took = now - vigil->turned;
@@ -133,14 +138,16 @@ HOT struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint6
         vigil->stage = YIELDING;
     if (vigil->stage == YIELDING) {
         bool first = vigil->yields++ == 0;
-        if (first && patience->mode == WAIT_AUTO && patience->sleepy > 0)
-            patience->sleepy--, vigil->sleepy = true;
+        if (first && patience->mode == WAIT_AUTO && patience->sleepy > 0) {
+            patience->sleepy--;
+            vigil->sleepy = true;
+        }
         drive = vigil->yields % crowded_yields_per_drive == 0 || !patience->crowded ||
                 patience_longer(patience, now - vigil->driven, drive_seconds);
     }
     if (drive) vigil->driven = now;
     vigil->turned = now;
-    vigil->last = vigil->stage == WATCHING ? WATCH : vigil->stage == SLEEPING ? NAP : GIVE;
+    vigil->last = turn_in(vigil->stage);
     bool often = vigil->last == GIVE && !patience->crowded;
     return (struct turn){vigil->last, often ? drives_per_yield : drive, vigil->nap};
 }

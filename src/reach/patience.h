@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* patience.h - what a rank that waits does next. Times are ticks of clock_ticks, or seconds where
- * they say so. All local. */
+/* patience.h - what a waiting rank does next. Integer times are ticks of clock_ticks, doubles are
+ * seconds. All local. */
 #ifndef MORTAR_PATIENCE_H
 #define MORTAR_PATIENCE_H
 
@@ -9,38 +9,43 @@
 /* How this rank waits; adapted at run time (patience.c). */
 struct patience {
     enum { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_FUTEX } mode;
-    bool crowded;         /* more ranks than processors */
-    double per_processor; /* so many times */
-    /* Waits to come that go to sleep early, because yielding gave the processor to strangers. */
+    bool crowded;         /* oversubscribed: more ranks than processors */
+    double per_processor; /* ranks per processor */
+    /* Number of further waits that go to sleep early, because yields let other processes run. */
     uint32_t sleepy;
-    uint32_t sleepy_again; /* how many the next such episode lasts */
-    double tick_rate;      /* of clock_ticks */
-    uint64_t sleeps, yields;
+    uint32_t sleepy_again;   /* what `sleepy` is set to next time */
+    double tick_rate;        /* clock_ticks per second */
+    uint64_t sleeps, yields; /* counts, for the report */
 };
 
-enum { WATCH, GIVE, NAP }; /* look again and again for a microsecond, yield, sleep */
+enum {
+    WATCH, /* look at the word repeatedly, for about a microsecond */
+    GIVE,  /* yield the processor */
+    NAP,   /* sleep */
+};
 struct turn {
     int what;
-    int drives;     /* of the host MPI, first */
-    double seconds; /* of a nap, which ends when somebody wakes me */
+    int drives;     /* how often to drive the host MPI first */
+    double seconds; /* of a nap, unless it is woken */
 };
 /* One wait. */
 struct vigil {
-    enum { WATCHING, YIELDING, POLLING, SLEEPING } stage; /* POLLING: a long wait, yielding too */
-    int last;                                             /* what the turn before was */
-    uint64_t began, turned, driven;                       /* the wait, the turn, the last drive */
-    /* The window of a long wait, and what of it went into late yields. */
-    uint64_t since, lost;
-    uint32_t yields, naps, most_naps; /* of this stage; naps before yields are tried again */
-    double nap;                       /* seconds of the next one */
-    bool sleepy;
+    enum { WATCHING, YIELDING, POLLING, SLEEPING } stage; /* POLLING: yields in a long wait */
+    int last;                                             /* `what` of the turn before */
+    uint64_t began, turned, driven; /* begin of the wait, of the last turn, last drive */
+    uint64_t since;                 /* begin of the window of a long wait */
+    uint64_t lost;                  /* ticks of late yields in that window */
+    uint32_t yields, naps;          /* of this stage */
+    uint32_t most_naps;             /* naps before yields are tried again */
+    double nap;                     /* seconds of the next nap */
+    bool sleepy;                    /* this wait goes to sleep early */
 };
-/* So many ranks share the processors. */
+/* Says how many ranks share the processors. */
 void patience_settle(struct patience *patience, int ranks, int processors);
 struct vigil vigil_begin(const struct patience *patience, uint64_t now);
-/* What comes next, after the turn that it said before. done: what is waited for has come. */
+/* The next turn, after the last one it returned. done: the wait is over. */
 struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint64_t now, bool done);
-/* Instead of a nap that was due: the host MPI, driven, had something to do. */
+/* Call this instead of taking a nap, if driving the host MPI before it found work. */
 void vigil_worked(struct vigil *vigil, uint64_t now);
 
 #endif

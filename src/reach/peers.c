@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peers - other processes' regions mapped into this one, counted: a job's communicators mostly hold
- * the same ranks. */
+/* peers - other processes' regions mapped into this one. Mappings are counted, because most
+ * communicators of a job have the same ranks. */
 #define _GNU_SOURCE
 #include "reach/reach.h"
 
@@ -10,45 +10,46 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-struct mapping {
+struct peer_mapping {
     struct segment_name name;
     bool writable;
     uintptr_t base;
     size_t users;
-    struct mapping *next;
+    struct peer_mapping *next;
 };
 
-static struct mapping *mappings[256]; /* by inode */
+static struct peer_mapping *mappings[256]; /* by inode */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct mapping **peers_find(const struct segment_name *name, bool writable) {
-    struct mapping **link = &mappings[name->inode % 256];
+static struct peer_mapping **peers_find(const struct segment_name *name, bool writable) {
+    struct peer_mapping **link = &mappings[name->inode % 256];
     while (*link && !((*link)->name.inode == name->inode && (*link)->name.device == name->device &&
                       (*link)->name.pid == name->pid && (*link)->writable == writable))
         link = &(*link)->next;
     return link;
 }
 
-static int map_new(struct mapping **link, const struct segment_name *name, int fd, bool writable) {
-    struct mapping *mapping = calloc(1, sizeof *mapping);
+static int map_new(struct peer_mapping **link, const struct segment_name *name, int fd,
+                   bool writable) {
+    struct peer_mapping *mapping = calloc(1, sizeof *mapping);
     if (!mapping) return -ENOMEM;
     int opened = fd >= 0 ? fd : segment_open(name, writable);
     int error = opened < 0 ? opened : 0;
     void *base = error ? NULL : segment_map(opened, name->bytes, writable, &error);
-    /* The mapping keeps the file; open descriptors are scarce. */
+    /* The mapping keeps the file alive; descriptors are scarce. */
     if (fd < 0 && opened >= 0) close(opened);
     if (!base) {
         free(mapping);
         return error;
     }
-    *mapping = (struct mapping){.name = *name, .writable = writable, .base = (uintptr_t)base};
+    *mapping = (struct peer_mapping){.name = *name, .writable = writable, .base = (uintptr_t)base};
     *link = mapping;
     return 0;
 }
 
 int peer_map(const struct segment_name *name, int fd, bool writable, uintptr_t *base) {
     pthread_mutex_lock(&lock);
-    struct mapping **link = peers_find(name, writable);
+    struct peer_mapping **link = peers_find(name, writable);
     int error = *link ? 0 : map_new(link, name, fd, writable);
     if (error == 0) {
         (*link)->users++;
@@ -60,7 +61,7 @@ int peer_map(const struct segment_name *name, int fd, bool writable, uintptr_t *
 
 void peer_unmap(const struct segment_name *name, bool writable) {
     pthread_mutex_lock(&lock);
-    struct mapping **link = peers_find(name, writable), *mapping = *link;
+    struct peer_mapping **link = peers_find(name, writable), *mapping = *link;
     if (mapping && --mapping->users == 0) {
         munmap((void *)mapping->base, mapping->name.bytes);
         *link = mapping->next;

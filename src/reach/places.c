@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* places - which rank sits on which node; see messages.h. */
+/* places - the node of each rank; see messages.h. */
 #include "reach/reach.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ int places_make(struct places *places, int p, const int *lowest) {
         }
         int node = lowest[r] == r ? places->nodes++ : places->node_of[lowest[r]];
         places->node_of[r] = node;
-        places->local_of[r] = places->first[node + 1]++; /* counts, for now */
+        places->local_of[r] = places->first[node + 1]++; /* first: counts, until below */
         if (places->first[node + 1] > places->most) places->most = places->first[node + 1];
     }
     for (int n = 0; n < places->nodes; n++) places->first[n + 1] += places->first[n];
@@ -36,7 +36,7 @@ int places_make(struct places *places, int p, const int *lowest) {
 
 void places_free(struct places *places) { free(places->node_of); }
 
-/* All ranks have to find the same mistake, wherever in the list they would stop. */
+/* Checks the whole list, because all ranks must find the same mistake. */
 static bool is_list(const char *at) {
     for (char *end; *at; at = *end ? end + 1 : end) {
         long count = strtol(at, &end, 10);
@@ -45,7 +45,7 @@ static bool is_list(const char *at) {
     return true;
 }
 
-/* "5,3,1": ranks 0-4, 5-7 and 8; then once more, on further nodes. */
+/* "5,3,1": ranks 0-4, 5-7 and 8 on a node each; then again, on further nodes. */
 static int listed(const char *text, int rank) {
     if (!is_list(text)) return -EINVAL;
     for (int node = 0, first = 0;;) {

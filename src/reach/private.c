@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* private - a communicator of mortar's own with the ranks of another. */
+/* private - makes a private communicator with the ranks of another. */
 #include "reach/host.h"
 
 #include "reach/reach.h"
@@ -14,9 +14,9 @@ int comm_private(MPI_Comm comm, MPI_Comm *own) {
     PMPI_Comm_rank(comm, &me);
     PMPI_Comm_group(comm, &group);
     PMPI_Group_size(group, &grouped);
-    /* MPICH 5.0.2 gives for a grid that is smaller than its parent (MPI_Cart_create) the parent's
-     * group: a communicator made of it has ranks that do not know of it, and what is sent to them
-     * is received on the next one of the same context. */
+    /* For a Cartesian grid smaller than its parent (MPI_Cart_create), MPICH 5.0.2 returns the
+     * parent's group. A communicator made from it would contain ranks that do not know of it, and
+     * messages to them would be received on the next communicator with the same context. */
     if (grouped == ranks) error = PMPI_Comm_create(comm, group, own);
     else error = PMPI_Comm_split(comm, 0, me, own);
     PMPI_Group_free(&group);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reach.h - teams: one communicator as mortar sees it, and touching a peer's memory. Set-up
- * functions return 0 or -errno.
+/* reach.h - teams: a team is one communicator as mortar keeps it. Also access to a peer's memory,
+ * the barrier and waiting. Set-up functions return 0 or -errno.
  *
- * Memory rule of the control block. What a rank writes (a post, staged bytes, trouble) before it
- * arrives at barrier e lies in half e & 1 and may be read by everybody from the release of barrier
- * e until the reader arrives at barrier e + 1. The half is written again only before barrier e + 2,
- * when all have arrived at e + 1: so one barrier per exchange is enough. */
+ * Memory rule of the control block. A rank writes its post, staged bytes and trouble for barrier e
+ * into half e & 1 before it arrives there. Any rank may read that half from the release of barrier
+ * e until it arrives at barrier e + 1 itself. The half is written again only for barrier e + 2,
+ * after all ranks have arrived at e + 1. So one barrier per exchange is enough. */
 #ifndef MORTAR_REACH_H
 #define MORTAR_REACH_H
 
@@ -24,79 +24,81 @@ struct iovec;
 struct kept;
 struct team;
 
-/* What a rank tells the others about one call, one cache line per writer: offsets into its
- * reachable region, or addresses of its own where that is not reachable. */
+/* What a rank tells the others about one call; one cache line per rank. */
 struct post {
+    /* The buffers: offsets into the rank's region where reachable, else addresses of its own. */
     _Alignas(64) uint64_t send;
     uint64_t recv;
     uint32_t send_reachable, recv_reachable;
-    int64_t owner;  /* who the rank is to a data path that is being opened: a process, a segment */
+    int64_t owner;  /* while a data path is opened: the rank's process id, or its XPMEM segment */
     double entered; /* clock_seconds when the rank entered the call; see waits.c */
 };
 
-/* Reasons, or-ed over the ranks by every barrier, that a call cannot take the straight path. */
+/* Status flags of a rank in a call. Every barrier returns the OR over all ranks. */
 enum trouble {
     /* A send buffer lies outside its rank's region, or is also the receive buffer. */
     SEND_UNREACHABLE = 1,
     RECV_UNREACHABLE = 2,
     NO_MEMORY = 4,                 /* a rank could not get scratch memory */
     ON_DEVICE = 16,                /* a buffer lies in a device's memory */
-    LEAVE = NO_MEMORY | ON_DEVICE, /* all leave the call to the host MPI */
-    REFUSED = 8,                   /* team_agree */
-    /* A buffer that no peer may touch: it is overwritten while it is sent, or not all there. */
+    LEAVE = NO_MEMORY | ON_DEVICE, /* if any is set, all ranks leave the call to the host MPI */
+    REFUSED = 8,                   /* a rank says false in team_agree */
+    /* No peer may touch a buffer: it is overwritten while it is sent, or not mapped in full. */
     MUST_STAGE = 32,
-    PATH_LOST = 64, /* a data path failed under way */
-    /* A rank's blocks are read where they lie: nobody returns before all have read. */
+    PATH_LOST = 64, /* a data path failed during the call */
+    /* A rank's blocks are read in place: no rank returns before all have read. */
     SHOWN = 128,
-    MORE = 256, /* a rank's staged blocks go on in another round */
-    /* A rank's equal blocks are no runs of bytes: all take the way of any blocks. */
+    MORE = 256, /* a rank's staged blocks continue in another round */
+    /* A rank's equal blocks are not contiguous: all run the call as one with irregular blocks. */
     TYPED = 512,
-    CHANGED = 1024, /* a rank's counts are not those of the call before */
-    CUT = 2048,     /* more came over the network than a rank has room for */
+    CHANGED = 1024, /* a rank's counts differ from those of the call before */
+    CUT = 2048,     /* a message was longer than a rank's room for it */
 };
 
 struct control {
     _Alignas(64) _Atomic uint32_t arrived; /* arrivals since the team began; wraps */
     _Alignas(64) struct flag epoch;        /* barriers completed; wraps */
-    _Atomic uint32_t trouble[2];
-    _Atomic uint32_t sync_nanoseconds;        /* what one barrier costs, as rank 0 measured it */
-    _Atomic uint64_t l2_bytes, l3_bytes;      /* of rank 0's processor */
-    _Alignas(64) _Atomic uint64_t sums[2][2]; /* see sums_add; each grows for ever */
-    /* The plan that rank 0 found in its tuning file, as posts by halves. */
+    _Atomic uint32_t trouble[2];           /* [half] flags of enum trouble */
+    _Atomic uint32_t sync_nanoseconds;     /* of one barrier, as rank 0 measured it */
+    _Atomic uint64_t l2_bytes, l3_bytes;   /* of rank 0's processor */
+    /* [turn][value], never reset; see sums_add. */
+    _Alignas(64) _Atomic uint64_t sums[2][2];
+    /* [half] rank 0's text in team_tell, such as the plan from its tuning file. */
     _Alignas(64) char advice[2][64];
     _Alignas(64) struct latest {
         double entered;
         int32_t rank;
-    } latest[2];         /* who entered the call last, as posts by halves; see waits.c */
-    struct post posts[]; /* [2][p], then the cards and the stage */
+    } latest[2];         /* [half] the rank that entered the call last; see waits.c */
+    struct post posts[]; /* [half][p]; the cards and the stage follow */
 };
 
-/* Bytes that a rank has beside its post, for what does not fit into one: see coll/node/vector.c. */
+/* Bytes of a rank's card, which holds what does not fit into its post: see coll/node/vector.c. */
 enum { CARD_BYTES = 384 };
 
-/* Memory that the ranks of a team on one node share for one algorithm: `all` bytes, then `each` for
- * every rank, multiples of 64. It is zero at first; what is never touched takes no memory. */
+/* Memory that the ranks of a team on one node share for one algorithm: `all` bytes, then `each`
+ * bytes for every rank; both are multiples of 64. It starts as zeros. Untouched pages take no
+ * memory. */
 struct shared {
     size_t all, each;
 };
 enum { most_shared = 48 };
-/* What algorithms ask for, by their numbers; in coll/algorithms.c. */
+/* Size of shared memory that algorithm `which` wants; in coll/algorithms.c. */
 extern const int shared_count;
 struct shared shared_wanted(int which);
 
 /* What this rank waited for in one call; see waits.c. */
 struct waits {
-    bool on;              /* in a call that is to be reported */
-    bool open;            /* and the team's barrier has not been passed yet */
+    bool on;              /* inside a call that is to be reported */
+    bool open;            /* on, and the call has not passed the team's barrier yet */
     double entered;       /* clock_seconds when I entered the call */
-    double began, length; /* my latest wait: when it began, and its seconds */
+    double began, length; /* my latest wait: clock_seconds at its begin, and its seconds */
     double seconds;       /* of all waits of this call */
-    double late_seconds;  /* of them, for ranks that had not entered the call yet */
+    double late_seconds;  /* the part of them spent on ranks that had not entered the call yet */
     int late_count;
     struct late {
         int rank;
         double seconds;
-    } *late; /* [p] those ranks; NULL until the first such call */
+    } *late; /* [p], late_count used: those ranks; NULL until the first call that is reported */
 };
 
 /* The data paths: ways to a peer's memory. */
@@ -107,27 +109,27 @@ enum path_id {
     PATHS
 };
 
-/* What a path's file defines, for buffers outside the region. One of read and hold: either it
- * copies for us, or it makes a peer's memory addressable. */
+/* What the file of a data path defines, for buffers outside the region. A path has either `read`,
+ * which copies, or `hold`, which makes a peer's memory addressable. */
 struct path_code {
-    /* Makes it work between every pair of ranks. Collective; 0 on all ranks, or -errno on all.
-     * NULL: not for plans. */
+    /* Sets the path up between every pair of ranks. Collective; 0 on all ranks, or -errno on all.
+     * NULL: nothing to set up; plans do not name the path. */
     int (*open)(struct team *team, void **state);
     void (*close)(struct team *team, void *state);
-    /* When no MPI call will come any more. NULL: nothing to do. */
+    /* Called after the last MPI call of the program. NULL: nothing to do. */
     void (*finish)(void);
-    /* Copies pieces of equal lengths from a peer's addresses to mine; spoils both lists. 0 or
-     * -errno. Local. */
+    /* Copies `count` pieces from a peer's addresses to mine; from[i] and to[i] have equal lengths.
+     * Overwrites both lists. 0 or -errno. Local. */
     int (*read)(void *state, int rank, struct iovec *to, struct iovec *from, size_t count);
-    /* Where a peer's buffer lies in my address space, until drop: NULL when it cannot be had.
-     * receives: its receive buffer, else its send buffer; always the same range until drop.
-     * Local. */
+    /* Address of a peer's buffer in my address space, valid until drop; NULL: not available.
+     * receives: its receive buffer, else its send buffer. The range of each must not change until
+     * drop. Local. */
     char *(*hold)(void *state, int rank, bool receives, uint64_t address, size_t bytes);
     void (*drop)(void *state);
-    /* Expected seconds to read a block of so many bytes, through memory or out of caches. NULL: as
+    /* Expected seconds to read a block of `bytes`, from memory or from caches. NULL: the same as
      * loads and stores. */
     double (*block_seconds)(size_t bytes, bool through_memory);
-    /* Is this memory of mine all there, so that a peer who touches it comes to no harm? Local. */
+    /* True: all of this memory of mine is mapped, so that a peer can touch it safely. Local. */
     bool (*sound)(const void *memory, size_t bytes);
 };
 struct path {
@@ -136,37 +138,37 @@ struct path {
 };
 extern const struct path paths[PATHS];
 
-/* What calls of one collective are expected to be like, the same on all ranks: in shared memory
- * like the last one that told, on the rank that sent most; over several nodes like those before in
- * the mean. It counts for so many more calls that tell nothing: at most a prime number, so that of
- * calls that come in turns all are looked at. */
+/* Estimate for the next calls of one collective, the same on all ranks. On one node it is the last
+ * call that brought news, on the rank that sent most; over several nodes the mean of earlier calls.
+ * It is kept for up to sure_calls calls that bring no news. That number is prime, so that a program
+ * that alternates between a few call sites has all of them sampled. */
 enum { sure_calls = 251 };
 struct last_call {
-    uint64_t bytes; /* that it sent; over several nodes: of a block. 0: nothing is known */
-    bool uneven;    /* some rank's blocks were not all equal */
-    /* Calls to come for which it counts, and for how many it did; sure: over several nodes. */
-    uint32_t left, sure;
-    uint64_t mine[2]; /* over several nodes: bytes and blocks that this rank has had since */
+    uint64_t bytes;   /* sent by that rank; over several nodes: per block. 0: nothing is known */
+    bool uneven;      /* some rank's blocks were not all equal */
+    uint32_t left;    /* further calls for which the estimate is kept */
+    uint32_t sure;    /* over several nodes: for how many calls it was kept when it was made */
+    uint64_t mine[2]; /* over several nodes: bytes and blocks of this rank since then */
 };
 
 struct reached {
-    bool tried;
-    int error; /* of open, the same on all ranks; or lost since */
+    bool tried; /* open has been called */
+    int error;  /* result of open, the same on all ranks, or -EPERM after team_loses_path */
     void *state;
 };
 
-enum { BOXES = 32, BOX_INSIDE = 832 }; /* see box.c, below */
+enum { BOXES = 32, BOX_INSIDE = 832 }; /* boxes per rank, and bytes in one; see box.c, below */
 
 struct team {
     int p, me;
-    /* Not NULL: the host MPI does everything; none of what follows is set. Static storage. */
+    /* Not NULL: the reason why the host MPI runs all calls; then nothing below is set. Static. */
     const char *why_native;
-    struct figures figures; /* of all ranks alike; its p is p */
-    /* May MPI_Reduce take vectors as they come? Option REDUCE, the same on all ranks. */
+    struct figures figures; /* the same on all ranks; figures.p == p */
+    /* May MPI_Reduce combine vectors in the order of arrival? Option REDUCE, as on all ranks. */
     bool by_arrival;
-    struct figures fullest; /* OVER_NODES: figures.node */
-    /* Over several nodes, see messages.h; NULL on one. What else is here is then that of `node`,
-     * but plans and figures. */
+    struct figures fullest; /* OVER_NODES: what figures.node points to */
+    /* Over several nodes, else NULL; see messages.h. Such a team has no shared memory of its own:
+     * that is in `node`, the team of the ranks of my node. */
     struct wire *wire;
     struct places *places;
     struct team *node;
@@ -174,58 +176,60 @@ struct team {
     struct chunk *scratch; /* see keep.c */
     struct kept *kept;
     size_t scratch_wish;
-    /* Before the team dies: receives what is still on its way to me. NULL: nothing is. */
+    /* Called before the team is freed: receives messages that are in flight to me. NULL: none. */
     void (*settle)(struct team *team);
-    struct control *control; /* on one node */
+    struct control *control; /* shared memory of one node; see team_attach */
     size_t control_bytes;
     char *cards;          /* [2][p][CARD_BYTES] bytes */
     char *stage;          /* [2][p][figures.slot] bytes */
     char *space;          /* figures.space_bytes */
-    uint32_t space_turns; /* calls of team_space */
+    uint32_t space_turns; /* number of calls of team_space */
     struct tables tables;
     char *boxes;                  /* see box.c */
-    uint64_t ops;                 /* calls that went through boxes, the same number on all ranks */
+    uint64_t ops;                 /* calls that went through boxes; the same on all ranks */
     uint32_t *turns, turns_count; /* see team_turns */
-    /* By the algorithm's number: see struct shared; NULL where nothing was asked for. */
+    /* By the algorithm's number: see struct shared; NULL: the algorithm wants none. */
     char *shared[most_shared];
     struct ledger *ledgers; /* [p] */
-    struct ledger *ledger;  /* mine; of a team with a wire that of its node; NULL: none */
-    uint32_t calls;         /* that I have written there; of all ranks alike; wraps */
+    struct ledger *ledger;  /* mine; with a wire that of `node`; NULL: none */
+    uint32_t calls;         /* number of calls in my ledger; the same on all ranks; wraps */
     struct doubt doubt;     /* why this team was given up */
-    uint32_t epoch;         /* barriers that I have passed */
+    uint32_t epoch;         /* barriers that I have passed; wraps */
     struct patience patience;
     struct waits waits;
     char *region; /* the part of my memory that peers can reach */
     size_t region_bytes;
-    const struct heap_range *adopted; /* static data that are part of it; see heap/heap.h */
+    const struct heap_range *adopted; /* static data that belong to the region; see heap/heap.h */
     int adopted_count;
     struct segment_name *names; /* [p] the peers' regions; bytes == 0: that rank has none */
-    /* [writable][p] where the peers' regions lie in my address space; NULL until team_map. */
+    /* [writable][p] addresses of the peers' regions in my address space; NULL until team_map. */
     uintptr_t *peers[2];
-    int map_error[2]; /* team_map's answer, once given */
+    int map_error[2]; /* result of team_map(writable); 1: not tried */
     /* My part of each neighbourhood's edges on the compact curve; NULL: not asked for yet. */
     struct edge *segment[2];
-    size_t segment_count[2]; /* of these */
+    size_t segment_count[2]; /* edges in it */
     int32_t *world;          /* [p] the ranks' numbers in MPI_COMM_WORLD */
     /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain. */
     uint32_t *domain_of;
-    uint32_t sums_count; /* of sums_add */
-    uint64_t sums_seen[2][2], *sums_wanted;
+    uint32_t sums_count;      /* number of calls of sums_add */
+    uint64_t sums_seen[2][2]; /* control->sums at the last sums_read of each turn */
+    uint64_t *sums_wanted;    /* the `sums` of a sums_add that was not read yet; NULL: none */
     /* Drives the host MPI while I wait; NULL: nothing to drive. */
     void (*progress)(struct team *team);
     void *progress_state;
-    /* See neighbourhood_of; one block of malloc each; NULL: no topology, or not asked for yet. */
+    /* See neighbourhood_of; one malloc block each; NULL: no topology, or not asked for yet. */
     struct neighbours *neighbours[2];
-    void *plans; /* plan/ keeps its cache here */
+    void *plans; /* the cache of plan/ */
     void (*plans_free)(struct team *team);
-    /* mpi/take.c keeps here what it knows of the last calls; one block of malloc. */
+    /* What mpi/take.c remembers of the last calls; one malloc block. */
     void *shortcuts;
-    /* What follows is long, or rarely looked at: a short call pays for every page. */
-    struct box *room_users[BOXES]; /* which of my boxes each of my rooms belongs to */
-    struct reached reached[PATHS]; /* the data paths that were asked for */
-    /* [order][inner] my part, filled when first asked for; inner 0 where none is taken. */
+    /* Long or rarely used members come last, because a short call pays for every page it
+     * touches. */
+    struct box *room_users[BOXES]; /* the box of mine that uses each of my rooms */
+    struct reached reached[PATHS];
+    /* [order][inner] my part of the walk, filled at first use; inner 0: the order takes none. */
     struct cell *cells[ORDERS][ORDERS];
-    /* By collective, of those where ranks do not know each other's counts. */
+    /* [collective] for those in which ranks do not know each other's counts. */
     struct last_call last_calls[32];
     double setup_seconds;
 };
@@ -234,27 +238,28 @@ struct team {
 #endif
 
 /* ---- node.c: the memory of a team; MPI-free, so that threads can be peers in tests ---- */
-/* Bytes of control block and stage for p ranks with `slot` staging bytes per rank and half, and
- * `space` bytes for all. */
+/* Bytes of the control block, stage included, for p ranks with `slot` staging bytes per rank and
+ * half, and `space` bytes that all ranks have in common. */
 size_t control_size(int p, size_t slot, size_t space);
-/* Points team->control, stage, slot and space into zeroed shared memory of control_size bytes;
- * picks the waiting policy. Local. */
+/* Places the control block, stage and all else that is shared in zeroed memory of control_size
+ * bytes. Sets the waiting policy. Local. */
 void team_attach(struct team *team, void *memory, size_t slot, size_t space);
 /* Frees what the team owns except the struct itself. Local. */
 void team_release(struct team *team);
-/* My part of a walk; NULL without memory. Local; the array belongs to the team. */
+/* My part of a walk, [p]; NULL: no memory. Local; the array belongs to the team. */
 const struct cell *team_cells(struct team *team, struct walk walk);
-/* Makes the peers' regions addressable, read-only or writable. Collective; all ranks get the same
- * answer: 0 or -errno. */
+/* Maps the peers' regions, read-only or writable. Collective; 0 or -errno, the same on all
+ * ranks. */
 int team_map(struct team *team, bool writable);
-/* Sets figures.shares, once all names are known. Local; the same on all ranks. */
+/* Sets figures.shares from `names`. Local; the same on all ranks. */
 void team_shares(struct team *team);
-/* Where does [memory, memory + bytes) lie in my region? False: outside; then *offset still leads
- * from my region to it, which only I can follow. */
+/* True: [memory, memory + bytes) lies in my region, at *offset. False: outside; *offset is still
+ * its distance from the region, but only I can use it. */
 bool team_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset);
 
-/* Where a rank stages `bytes` <= slot, the same on all ranks. As dense as cache lines allow: with
- * many ranks on a processor, pages are what a short exchange costs. */
+/* Where a rank stages `bytes` <= slot; all ranks must pass the same `bytes`. Ranks follow each
+ * other by whole cache lines only: where nodes are oversubscribed, a short exchange costs mostly
+ * the pages that it touches. */
 static inline char *stage_of(const struct team *team, uint32_t half, int rank, size_t bytes) {
     return team->stage + (size_t)half * (size_t)team->p * team->figures.slot +
            (size_t)rank * ((bytes + 63) / 64 * 64);
@@ -266,138 +271,133 @@ static inline struct post *post_of(const struct team *team, uint32_t half, int r
     return &team->control->posts[(size_t)half * (size_t)team->p + (size_t)rank];
 }
 
-/* ---- box.c: what passes between some of the ranks, without a barrier ----
+/* ---- box.c: data from one rank to some others, without a barrier ----
  *
- * Every rank owns a ring of boxes. Each call of a team that goes through boxes has a number, op;
- * its part k on rank r lies in box (op + k) % BOXES of r. The owner fills it when all readers of
- * what it held before have acknowledged it: that alone holds the ranks together, so a rank may be
- * up to BOXES parts ahead of its readers. What lies in the box may be read from box_ready or
- * box_wait_for until box_ack.
- * Nobody waits in a circle when every rank goes through the calls in the order of their numbers,
- * and in a call through the parts k in their order: fills its own, then reads all others'. */
+ * Every rank owns a ring of boxes. Each call of a team that goes through boxes has a number, op.
+ * Part k of the call on rank r is in box (op + k) % BOXES of r. The owner fills a box once all
+ * readers of its last contents have acknowledged. Nothing else synchronises the ranks, so a rank
+ * may be up to BOXES parts ahead of its readers. A reader may read a box from box_ready or
+ * box_wait_for until its box_ack. There is no deadlock if every rank makes the calls in the order
+ * of op, and in a call takes the parts k in order: fills its own box, then reads all others. */
 struct box {
     _Alignas(64) _Atomic uint64_t holds; /* op and part; 0: nothing yet */
-    /* At least one for each filling; what readers wait on; wraps. */
+    /* Readers wait on it: grows at least by one for each filling; wraps. */
     struct flag rings;
-    /* How often all its readers have acknowledged; what the owner waits on. */
+    /* The owner waits on it: the latest filling that all its readers have acknowledged. */
     struct flag emptied;
-    uint32_t readers, filling; /* of what it holds; the number of this filling */
-    /* When the owner entered the call, and who acknowledged last; see waits.c. */
-    double entered, last_entered;
-    int32_t last_reader;                 /* who that was */
-    _Alignas(64) _Atomic uint32_t taken; /* by how many of them, where there are several */
+    uint32_t readers;             /* of the contents */
+    uint32_t filling;             /* number of the contents; wraps */
+    double entered, last_entered; /* when the owner and last_reader entered the call; see waits.c */
+    int32_t last_reader;          /* the rank that acknowledged last */
+    _Alignas(64) _Atomic uint32_t taken; /* acknowledgements so far, if readers > 1 */
     _Alignas(64) char inside[BOX_INSIDE];
 };
-/* Bytes for the boxes of p ranks; points team->boxes to so many zero bytes. Local. */
+/* Bytes for the boxes of p ranks. boxes_attach points team->boxes to that many zero bytes.
+ * Local. */
 size_t boxes_size(int p, size_t slot);
 void boxes_attach(struct team *team, char *memory, size_t slot);
 /* The number of the next call. Every rank must count every such call. Local. */
 static inline uint64_t box_next_op(struct team *team) { return ++team->ops; }
 struct box *box_of(const struct team *team, int rank, uint64_t op, uint32_t part);
-/* Rooms, BOXES for each rank, are for what is too long for the inside of a box: figures.box_room
- * bytes, on pages of their own. */
+/* Rooms take what is too long for `inside`. Each rank has BOXES rooms of figures.box_room bytes. */
 char *box_room_of(const struct team *team, int rank, uint32_t room);
-/* My room, when nobody reads there any more, for what this box, which must be free, is to hold. */
+/* Waits until nobody reads in my room any more, and gives it to this free box of mine. */
 char *box_wait_room(struct team *team, struct box *box, uint32_t room);
-/* My box, when nobody reads it any more: before it is filled, or to wait for the readers of what it
- * holds. */
+/* Waits until nobody reads my box any more: before it is filled, or until its readers are done. */
 struct box *box_wait_free(struct team *team, uint64_t op, uint32_t part);
-/* Shows what was written into my free box to so many readers, at least one. */
+/* Publishes what was written into my free box to `readers` >= 1 ranks. */
 void box_publish(struct box *box, uint64_t op, uint32_t part, uint32_t readers);
-/* Is the part there? */
+/* True: the source has published the part. */
 bool box_ready(const struct team *team, int source, uint64_t op, uint32_t part);
 void box_wait_for(struct team *team, int source, uint64_t op, uint32_t part);
-/* To wait for one of several sources: settle at the box of one of them, look at all once more, and
- * if none is ready wait; rings is what settling returned. Comes back when that box was filled, or
- * somebody who cannot go on without me has rung. */
+/* To wait for any of several sources: call box_settle for the box of one of them, then box_ready
+ * for all, and if none is ready box_wait_settled with the result of box_settle. It returns when
+ * that box is filled, or when another sender calls box_ring. */
 uint32_t box_settle(struct team *team, int source, uint64_t op, uint32_t part);
 void box_wait_settled(struct team *team, int source, uint64_t op, uint32_t part, uint32_t rings);
-/* After box_publish: wakes this reader if it has settled at another's box. For senders that will
- * wait for it. */
+/* After box_publish, by a sender that will wait for this reader: wakes the reader if it has settled
+ * at another rank's box. */
 void box_ring(const struct team *team, int reader);
-/* One reader has read; it may not touch the box afterwards. */
+/* One reader is done; it may not touch the box afterwards. */
 void box_ack(const struct team *team, struct box *box);
-/* Scratch memory for so many numbers, kept by the team. NULL: no memory. Local. */
+/* Scratch memory for `count` numbers, kept by the team. NULL: no memory. Local. */
 uint32_t *team_turns(struct team *team, uint32_t count);
 
 /* ---- domains.c ---- */
-/* Where a rank runs: the processors that it may use, and its number in the job, which places it on
- * a machine that is pretended. */
+/* Where a rank runs. */
 struct seat {
-    struct processors processors;
-    int32_t rank;
+    struct processors processors; /* that it may use */
+    int32_t rank; /* in MPI_COMM_WORLD: its processor on a pretended machine (option TOPOLOGY) */
 };
-/* Finds out which memory domain each rank sits in: sets domains and domain_of. A rank that may run
- * in several: all count as one domain. Collective; same answer on all ranks. Only rank 0's seats
- * [p] are looked at; NULL: not known. */
+/* Sets figures.domains and domain_of: the memory domain of each rank. If a rank may run in several
+ * domains, all ranks count as one domain. Collective; the same on all ranks. Only rank 0's seats
+ * [p] are used; NULL: not known. */
 void team_divide(struct team *team, const struct seat *seats);
 /* ---- paths.c ---- */
-/* Can this path be used between all ranks? Tries it at the first time. Collective; same answer on
- * all ranks: 0 or -errno. */
+/* Opens a data path between all ranks at first use. Collective; 0 or -errno, the same on all
+ * ranks. */
 int team_path(struct team *team, enum path_id path);
-/* The same for a path that was tried. Local; same answer on all ranks. */
+/* True: the path was opened and works. Local; the same on all ranks. */
 bool team_has_path(const struct team *team, enum path_id path);
-/* After trouble PATH_LOST: this team never uses it again. Every rank must say so. Local. */
+/* After trouble PATH_LOST: the team never uses the path again. Every rank must call it. Local. */
 void team_loses_path(struct team *team, enum path_id path);
 void team_close_paths(struct team *team);
 /* After the host's MPI_Finalize. */
 void paths_finish(void);
 
 /* ---- peers.c: mapped regions of other processes, shared by all teams of this process ---- */
-/* fd: a descriptor of the region, or -1 to open it by its name. *base is valid until the matching
- * peer_unmap. Thread safe. */
+/* fd: a descriptor of the region, which stays the caller's, or -1 to open it by its name. *base is
+ * valid until the matching peer_unmap. 0 or -errno. Thread safe. Local. */
 int peer_map(const struct segment_name *name, int fd, bool writable, uintptr_t *base);
 void peer_unmap(const struct segment_name *name, bool writable);
 
 /* ---- sync.c ---- */
-/* Arrives at the barrier with reasons for trouble (0: none). True: I am the last; everybody waits
- * until I call sync_release. */
+/* Arrives at the barrier with flags of enum trouble. True: I am the last, and must call
+ * sync_release. False: call sync_wait. */
 bool sync_arrive(struct team *team, uint32_t trouble);
-/* What the ranks said on arrival; for the last one before it releases. */
+/* The trouble of all ranks; only for the last rank, before it releases. */
 uint32_t sync_trouble(const struct team *team);
 /* Both return the trouble of all ranks, the same on every rank. */
 uint32_t sync_release(struct team *team);
 uint32_t sync_wait(struct team *team);
-/* Arrive and release or wait: a full barrier. */
+/* A full barrier: arrives, then releases or waits. Returns the trouble of all ranks. */
 uint32_t sync_all(struct team *team, uint32_t trouble);
-/* What the cost model wants to know: measures the barrier, asks rank 0 for its caches; sets both of
- * the barrier's seconds, l2_bytes and l3_bytes of figures. Collective. */
+/* Measures the barrier and asks rank 0 for its caches: sets sync_seconds, usual_sync_seconds,
+ * l2_bytes and l3_bytes of figures. Collective. */
 void sync_measure(struct team *team);
-/* Sums over the ranks that ride on barriers. Before a call that has a barrier each rank adds its
- * two values; after it each can read the sums of all into sums[2], which must live until then.
- * Every rank adds in the same sequence; who adds again before it has read gets the earlier sums
- * written then. Local. */
+/* Adds two values to sums over all ranks; sums_read returns the sums after the next barrier. `sums`
+ * must stay valid until then. Every rank adds in the same sequence. A second sums_add before
+ * sums_read first writes the earlier sums to the earlier `sums`. Local; with a wire sums_add is
+ * collective and returns the sums at once. */
 void sums_add(struct team *team, const uint64_t values[2], uint64_t sums[2]);
 void sums_read(struct team *team, uint64_t sums[2]);
-/* True when every rank says true. Collective. */
+/* True if every rank passes true. Collective. */
 bool team_agree(struct team *team, bool fine);
-/* Rank 0's text to all: at most 63 characters. Collective. */
+/* Copies rank 0's text, at most 63 characters, to all ranks. Collective. */
 void team_tell(struct team *team, char text[64]);
 
-/* ---- waits.c: waiting for late ranks told apart from moving data; costs one branch where no
- * report is wanted ---- */
-/* Before a call that is to be reported, with the time of now; after it, team->waits holds what it
- * waited until waits_end. Local. */
+/* ---- waits.c: tells waiting for late ranks from moving data; without a report it costs one
+ * branch ---- */
+/* waits_begin: before a call that is to be reported; now: clock_seconds. After the call team->waits
+ * holds its waits, until waits_end. Local. */
 void waits_begin(struct team *team, double now);
 void waits_end(struct team *team);
-/* For the barrier, when waits.open: I am about to arrive; I am the last and about to release; I was
+/* For the barrier, if waits.open: before arriving; before releasing, on the last rank; after being
  * released. */
 void waits_arrive(struct team *team);
 void waits_tell(struct team *team);
 void waits_hear(struct team *team);
-/* For who waits for one peer, when waits.on and after flag_wait: the peer entered the call at that
- * time, which it had to tell with what was waited for. Counts what of my latest wait lies before
- * it. */
+/* After flag_wait for one peer, if waits.on: counts the part of my latest wait that lies before
+ * `entered`. That is when the peer entered the call; the peer publishes it with its data. */
 void waits_for(struct team *team, int rank, double entered);
-/* So many seconds of this call were spent waiting for a rank that had not entered it. Nothing when
- * not positive. */
+/* Counts seconds of this call spent waiting for a rank that had not entered it. Ignores seconds <=
+ * 0. */
 void waits_late(struct team *team, double seconds, int rank);
 
 /* ---- wait.c: the one wait loop; see also flag.h ---- */
-/* Called by a rank that has waited for a second, and each second after that. Need not return. Set
- * by mpi/. */
+/* Called after each second of a wait, by the rank that waits. Need not return. Set by mpi/. */
 extern void (*wait_doubt)(void);
-/* Returns when done(state), which has to drive what is waited for, says so. */
+/* Waits until done(state) returns true. `done` must itself drive what is waited for. */
 void wait_until(struct team *team, bool (*done)(void *state), void *state);
 
 #endif

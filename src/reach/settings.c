@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* settings - do the ranks go by the same settings, and is it the same mortar? Launchers do not
- * bring variables to other nodes, so ranks may differ without anybody's intent, and would then take
- * different turns. A team is built by ranks that agree.
+/* settings - makes sure that the ranks of a team have the same settings and the same version of
+ * mortar. Some launchers do not pass variables to other nodes, so ranks may differ without intent,
+ * and would then make different choices.
  *
- * Where ranks differ rank 0's settings count for all, if all ranks of the job are here: taken over
- * by the process, they hold for all communicators, and each rank comes by here between the same two
- * calls of each of them. Not so when only some are here, for another communicator of theirs has
- * ranks that know nothing of it; nor when threads make calls on several communicators at once. Such
- * a communicator stays native. */
+ * If ranks differ and the communicator has all ranks of the job, all take over rank 0's settings.
+ * These are the process's, so they change for all its communicators; that is safe, because each
+ * rank passes here between the same two calls of each of them. It is not safe if only some ranks
+ * are here, since their other communicators have ranks that know nothing of it, nor if threads make
+ * calls on several communicators at once. Such a communicator stays native. */
 #include "reach/host.h"
 
 #include "include/mortar.h"
@@ -19,15 +19,15 @@
 
 void (*settings_changed)(void);
 
-/* What all ranks tell at first, and-ed: two words that are each other's complement on every rank,
- * and come out so, were the same on all. The first exchange is the same in every version of
- * mortar. */
+/* The first exchange: a bitwise AND over the ranks. A word and its complement are still complements
+ * afterwards only if the word was the same on all ranks. This exchange must stay the same in every
+ * version of mortar. */
 enum { VERSION, NOT_VERSION, SETTINGS, NOT_SETTINGS, FLAGS, WORDS };
-enum { ONE_THREAD = 1, NO_WISH = 2 }; /* FLAGS; NO_WISH << o: option o, a wish, is not set */
+enum { ONE_THREAD = 1, NO_WISH = 2 }; /* FLAGS; NO_WISH << o: option o, a WISH, is not set */
 _Static_assert(OPTIONS < 62, "a bit of a word for each");
 
-static _Atomic uint64_t wishes = 0;
-static _Atomic bool all_known = false; /* all ranks' wishes, of the job */
+static _Atomic uint64_t wishes = 0;    /* bits NO_WISH << o: some rank has set option o */
+static _Atomic bool all_known = false; /* wishes are those of all ranks of the job */
 
 bool settings_wanted(enum option option) {
     return all_known ? wishes & (uint64_t)NO_WISH << option : *option_text(option) != 0;
@@ -48,17 +48,17 @@ static void settings_introduce(uint64_t words[WORDS]) {
     words[NOT_SETTINGS] = ~words[SETTINGS];
 }
 
-/* Am I the first of those for whom that is true? Then I speak for all. Collective. */
+/* True on the lowest rank that passes true: it prints the warning for all. Collective. */
 static bool settings_first_of(MPI_Comm comm, int me, bool mine) {
     int first = mine ? me : INT32_MAX, found = INT32_MAX;
     host.allreduce(&first, &found, 1, MPI_INT, MPI_MIN, comm);
     return mine && found == me;
 }
 
-/* What rank 0 has. */
+/* What rank 0 of the communicator sends to all. */
 struct speaker {
-    int64_t bytes; /* of its texts, each with its end */
-    int32_t rank;  /* its number in the world */
+    int64_t bytes; /* of its options' texts, with their '\0's */
+    int32_t rank;  /* in MPI_COMM_WORLD */
     char version[52];
 };
 
@@ -68,13 +68,13 @@ static const char *other_version(MPI_Comm comm, int me, int world) {
     bool differs = strncmp(zero.version, MORTAR_VERSION, sizeof zero.version) != 0;
     if (settings_first_of(comm, me, differs))
         warn(
-            "rank %d runs mortar %s and rank %d mortar %.52s: what they do together is left to the MPI library",
+            "rank %d runs mortar %s and rank %d mortar %.52s: their common communicators are left to the MPI library",
             world, MORTAR_VERSION, (int)zero.rank, zero.version);
     return "several versions of mortar";
 }
 
-/* Rank 0's texts of the options that must be alike, one behind the other; NULL on all ranks: no
- * memory. Collective. */
+/* Rank 0's texts of the options that must be alike, one after the other, and its rank in the world.
+ * The caller frees them. NULL on all ranks: no memory. Collective. */
 static char *texts_of_zero(MPI_Comm comm, int me, int world, int32_t *rank) {
     struct speaker zero = {.rank = world};
     for (int o = 0; o < OPTIONS; o++)
@@ -85,12 +85,15 @@ static char *texts_of_zero(MPI_Comm comm, int me, int world, int32_t *rank) {
     for (int o = 0; texts && me == 0 && o < OPTIONS; o++)
         if (option_rows[o].whose == ALIKE) at = stpcpy(at, option_text((enum option)o)) + 1;
     *rank = zero.rank;
-    if (!all_agree(comm, texts != NULL)) return free(texts), NULL;
+    if (!all_agree(comm, texts != NULL)) {
+        free(texts);
+        return NULL;
+    }
     host.bcast(texts, (int)zero.bytes, MPI_BYTE, 0, comm);
     return texts;
 }
 
-/* My first option that differs, and rank 0's text of it; OPTIONS: none. */
+/* The first option in which I differ from rank 0, and rank 0's text of it; OPTIONS: none. */
 static int first_difference(const char *texts, const char **text) {
     for (int o = 0; o < OPTIONS; o++) {
         if (option_rows[o].whose != ALIKE) continue;
@@ -124,10 +127,11 @@ static const char *other_settings(MPI_Comm comm, int me, int world, bool all_her
         warn("rank %d has %s='%s' and rank %d '%s'%s", world, option_rows[option].name,
              option_text((enum option)option), (int)rank, theirs,
              all_here ? ", which counts for all"
-                      : ": what they do together is left to the MPI library");
+                      : ": their common communicators are left to the MPI library");
     bool fine = !all_here || option == OPTIONS || take_over(texts);
     free(texts);
-    return !all_here ? why : all_agree(comm, fine) ? NULL : "out of memory";
+    if (!all_here) return why;
+    return all_agree(comm, fine) ? NULL : "out of memory";
 }
 
 const char *settings_agree(MPI_Comm comm, int p, int me) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* path_stage - what is left when nothing else reaches a buffer: its rank copies it into the team's
- * stage (coll/node/staged.c). Every team has a stage, so there is nothing to open. */
+/* path_stage - for a buffer that no other path reaches: its owner copies it into the team's stage
+ * (coll/node/staged.c). Every team has a stage, so there is nothing to open. */
 #include "reach/reach.h"
 
 extern const struct path_code path_stage;

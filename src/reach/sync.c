@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sync - the barrier of a team: one counter, one epoch. With more ranks than processors the cost is
- * one context switch per rank and barrier whatever the shape of the barrier, so the shape is the
- * simplest; the counter wraps and needs no reset. */
+/* sync - the barrier of a team: one counter and one epoch. With more ranks than processors a
+ * barrier of any shape costs one context switch per rank, so this is the simplest shape. The
+ * counter wraps and needs no reset. */
 #include "reach/reach.h"
 
 #include <string.h>
@@ -25,8 +25,7 @@ HOT uint32_t sync_release(struct team *team) {
     charge_barrier(team->p);
     charge_settle();
     uint32_t trouble = sync_trouble(team);
-    /* All have arrived, so all have read the trouble of the barrier before: its word is free for
-     * the next one. */
+    /* All have arrived, so all have read the trouble of the barrier before: its word is free. */
     atomic_store_explicit(&control->trouble[(team->epoch + 1) & 1], 0, memory_order_relaxed);
     if (team->waits.open) waits_tell(team);
     team->epoch++;
@@ -49,7 +48,7 @@ HOT uint32_t sync_all(struct team *team, uint32_t trouble) {
 void sync_measure(struct team *team) {
     enum { warm_ups = 2, rounds = 8 };
     double start = 0;
-    /* The first ones touch new pages and wait for latecomers. */
+    /* The warm-ups touch new pages and wait for late ranks. */
     for (int i = -warm_ups; i < rounds; i++) {
         if (i == 0) start = clock_seconds();
         sync_all(team, 0);
@@ -57,8 +56,8 @@ void sync_measure(struct team *team) {
     double took = (clock_seconds() - start) / rounds;
     _Atomic uint32_t *nanoseconds = &team->control->sync_nanoseconds;
     if (team->me == 0) {
-        atomic_store_explicit(nanoseconds, (uint32_t)((took < 1 ? took : 1) * 1e9),
-                              memory_order_relaxed);
+        if (took > 1) took = 1;
+        atomic_store_explicit(nanoseconds, (uint32_t)(took * 1e9), memory_order_relaxed);
         atomic_store_explicit(&team->control->l2_bytes, machine_facts()->l2, memory_order_relaxed);
         atomic_store_explicit(&team->control->l3_bytes,
                               machine_facts()->l3 * (size_t)machine_facts()->l3s,
@@ -72,9 +71,9 @@ void sync_measure(struct team *team) {
     figures->l3_bytes = atomic_load_explicit(&team->control->l3_bytes, memory_order_relaxed);
 }
 
-/* Two sets of words, used in turns. Who adds for the time k + 2 has passed the barrier that
- * followed everybody's k + 1, and before that everybody had read k: the words are never added to
- * while somebody still has to read them, and need no reset. */
+/* Two sets of words alternate. A rank that adds for the time k + 2 has passed the barrier after all
+ * ranks' time k + 1, and before they added then they had read the sums of time k. So no rank adds
+ * to words that another still has to read, and the words need no reset. */
 void sums_add(struct team *team, const uint64_t values[2], uint64_t sums[2]) {
     if (team->wire) {
         messages_sum(team, values, sums);
@@ -100,7 +99,8 @@ void sums_read(struct team *team, uint64_t sums[2]) {
 }
 
 bool team_agree(struct team *team, bool fine) {
-    return team->wire ? messages_agree(team, fine) : sync_all(team, fine ? 0 : REFUSED) == 0;
+    if (team->wire) return messages_agree(team, fine);
+    return sync_all(team, fine ? 0 : REFUSED) == 0;
 }
 
 void team_tell(struct team *team, char text[64]) {

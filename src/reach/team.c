@@ -14,14 +14,14 @@
 
 void (*team_farewell)(struct team *team);
 
-/* But between teams_start and teams_finish. */
+/* Valid between teams_start and teams_finish. */
 static _Atomic int keyval = MPI_KEYVAL_INVALID;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list of teams */
 struct live {
     struct team team;
     MPI_Comm comm;
-    _Atomic int holders; /* the attribute, and team_buries */
-    bool gone;           /* the team was freed; the struct waits for its holders */
+    _Atomic int holders; /* the attribute, and each running team_buries */
+    bool gone;           /* the team was freed; the struct remains until holders == 0 */
     struct live *next, **link;
 };
 static struct live *living;
@@ -29,9 +29,9 @@ static struct live *living;
 _Thread_local struct this_thread this_thread;
 _Atomic uint32_t team_changes = 1;
 
-/* ---- progress: testing a generalized request that never completes drives every MPI library tried,
- * for 20-40 ns, and puts nothing into the match queues. One request per team: two threads may wait
- * on two teams. ---- */
+/* ---- progress: testing a generalized request that never completes drives every MPI library that
+ * was tried. It takes 20-40 ns and adds nothing to the match queues. Each team has its own request,
+ * because two threads may wait on two teams. ---- */
 
 static int no_query(void *state, MPI_Status *status) {
     (void)state;
@@ -39,8 +39,15 @@ static int no_query(void *state, MPI_Status *status) {
     PMPI_Status_set_cancelled(status, 0);
     return MPI_SUCCESS;
 }
-static int no_free(void *state) { return (void)state, MPI_SUCCESS; }
-static int no_cancel(void *state, int complete) { return (void)state, (void)complete, MPI_SUCCESS; }
+static int no_free(void *state) {
+    (void)state;
+    return MPI_SUCCESS;
+}
+static int no_cancel(void *state, int complete) {
+    (void)state;
+    (void)complete;
+    return MPI_SUCCESS;
+}
 
 static void drive_mpi(struct team *team) {
     int done;
@@ -130,12 +137,12 @@ static struct live *team_hold(MPI_Comm comm) {
     return live;
 }
 
-/* While a communicator is being freed the program's attribute callbacks may still use it. Mortar's
- * own attribute may be gone by then, and on another rank not yet, for each rank sets its attributes
- * as it likes: so from here on such calls are native. A callback runs in the thread that frees.
- * The team goes now, and not when its attribute does: with messages under way MPICH deletes
- * attributes as late as in the MPI_Wait for the last of them, on each rank at another time, and
- * holds locks that the end of a team needs. */
+/* While a communicator is being freed, the program's attribute callbacks may still use it. mortar's
+ * own attribute may be deleted by then on one rank and not on another, because ranks may set their
+ * attributes in different orders. So such calls are native; callbacks run in the thread that frees.
+ * The team is freed here and not with its attribute: with messages in flight MPICH deletes the
+ * attributes as late as in the MPI_Wait for the last message, at different times on different
+ * ranks, and holding locks that freeing a team needs. */
 int team_buries(MPI_Comm *comm, int (*end)(MPI_Comm *comm)) {
     struct this_thread *thread = &this_thread;
     MPI_Comm outer = thread->dying;
@@ -154,7 +161,7 @@ int team_buries(MPI_Comm *comm, int (*end)(MPI_Comm *comm)) {
 
 static struct live *team_new(MPI_Comm comm) {
     struct live *live = calloc(1, sizeof *live);
-    /* rank-local, and before anything was agreed: the one place where memory must suffice. */
+    /* On this rank alone, before anything is agreed: the one place where malloc must not fail. */
     if (!live) return NULL;
     live->comm = comm;
     atomic_init(&live->holders, 1);
@@ -182,7 +189,9 @@ HOT struct team *team_known(MPI_Comm comm) {
     if (comm == this_thread.dying) return NULL;
     struct live *live = attached(comm, atomic_load_explicit(&keyval, memory_order_acquire));
     if (!live || live->gone) return NULL;
-    this_thread.comm = comm, this_thread.team = &live->team, this_thread.changes = now;
+    this_thread.comm = comm;
+    this_thread.team = &live->team;
+    this_thread.changes = now;
     return &live->team;
 }
 
@@ -190,7 +199,7 @@ HOT struct team *team_of(MPI_Comm comm) {
     struct team *known = team_known(comm);
     int key = atomic_load_explicit(&keyval, memory_order_acquire);
     if (known || key == MPI_KEYVAL_INVALID || comm == this_thread.dying) return known;
-    if (attached(comm, key)) return NULL; /* and gone */
+    if (attached(comm, key)) return NULL; /* its team was freed */
     struct live *live = team_new(comm);
     if (!live) return NULL;
     PMPI_Comm_set_attr(comm, key, live);

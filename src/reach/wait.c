@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wait - the one wait loop: watches the word, yields, or sleeps on a futex, as patience.c says;
- * drives the host MPI meanwhile. */
+/* wait - the one wait loop: watches the word, yields, or sleeps on a futex, as patience.c decides,
+ * and drives the host MPI meanwhile. */
 #define _GNU_SOURCE
 #include "reach/reach.h"
 
@@ -12,18 +12,19 @@
 #include <unistd.h>
 
 enum {
-    pauses = 100, /* about 2 us: another processor is about to answer */
+    pauses = 100, /* about 2 us, in which another processor may well answer */
     looks = 16,   /* between two drives of the host MPI */
 };
-/* After a nap an idle PMPI_Test takes 1 to 4 us of processor time, one that meets a message of 64
- * KiB 7 to 30, of 256 KiB 22 to 60 (Open MPI 4.1, MPICH 4.0; Xeon, 2 cores, 2026-11). */
+/* A drive that takes longer has found work. After a nap an idle PMPI_Test takes 1 to 4 us of
+ * processor time, one that meets a message of 64 KiB 7 to 30, of 256 KiB 22 to 60 (Open MPI 4.1,
+ * MPICH 4.0; Xeon, 2 cores, 2026-11). */
 static const double work_seconds = 5e-6;
 
 static const double doubt_seconds = 1;
 
 void (*wait_doubt)(void);
 
-/* Every so often a wait is questioned. */
+/* Calls wait_doubt every doubt_seconds. */
 static inline void question(const struct patience *patience, uint64_t *asked, uint64_t now) {
     if ((double)(now - *asked) < doubt_seconds * patience->tick_rate) return;
     *asked = now;
@@ -50,7 +51,8 @@ static double processor_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Had the host MPI anything to do? Not by the clock: it may yield when it is driven. */
+/* Drives the host MPI. True: it had work. Measures processor time, because it may yield
+ * meanwhile. */
 static bool drive_and_look(struct team *team) {
     double before = processor_seconds();
     drive(team);
@@ -81,7 +83,7 @@ static void nap(struct flag *flag, uint32_t old, double seconds) {
 
 HOT static void wait_patiently(struct team *team, struct flag *flag, uint32_t old) {
     struct patience *patience = &team->patience;
-    /* On a crowded node whoever we wait for may need this very processor: no pause at all. */
+    /* Oversubscribed, the peer that we wait for may need this very processor: do not watch. */
     if (watch(flag, old, patience->crowded ? 1 : pauses)) return;
     uint64_t now = clock_ticks(), asked = now;
     struct vigil vigil = vigil_begin(patience, now);
@@ -95,7 +97,10 @@ HOT static void wait_patiently(struct team *team, struct flag *flag, uint32_t ol
             bool worked = drive_and_look(team);
             done = changed(flag, old);
             if (worked && patience->mode == WAIT_AUTO) vigil_worked(&vigil, clock_ticks());
-            else if (!done) nap(flag, old, turn.seconds), patience->sleeps++;
+            else if (!done) {
+                nap(flag, old, turn.seconds);
+                patience->sleeps++;
+            }
         } else {
             for (int i = 0; i < turn.drives && !(i > 0 && changed(flag, old)); i++) drive(team);
             if (turn.what == WATCH) {
@@ -113,7 +118,10 @@ HOT uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old) {
     struct waits *waits = &team->waits;
     if (waits->on) waits->began = clock_seconds();
     wait_patiently(team, flag, old);
-    if (waits->on) waits->seconds += waits->length = clock_seconds() - waits->began;
+    if (waits->on) {
+        waits->length = clock_seconds() - waits->began;
+        waits->seconds += waits->length;
+    }
     return flag_look(flag);
 }
 
@@ -125,7 +133,7 @@ void wait_until(struct team *team, bool (*done)(void *state), void *state) {
         now = clock_ticks();
         struct turn turn = vigil_next(patience, &vigil, now, false);
         question(patience, &asked, now);
-        struct timespec nap = {.tv_nsec = 50000}; /* nobody wakes us, so naps stay short */
+        struct timespec nap = {.tv_nsec = 50000}; /* short, because nothing wakes us */
         if (turn.what == GIVE) sched_yield();
         if (turn.what == NAP) nanosleep(&nap, NULL);
     }

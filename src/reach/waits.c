@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* waits - of the time in a call, what a rank waits for ranks that have not entered it yet: the
- * program's imbalance, which no algorithm can help. The rest of its waiting, for peers to do their
- * part and for being woken, is the algorithm's own.
+/* waits - how long a rank waits in a call for ranks that have not entered it yet. That is the
+ * program's imbalance, which no algorithm can reduce. The rest of its waiting, for peers to do
+ * their part and for being woken, is due to the algorithm.
  *
- * Every rank leaves the time at which it entered where the memory rule of the control block lets
- * the others read it; the clock is the same for all processes of a node. At the first barrier of
- * the call the last to arrive finds who entered last, and tells all: from my arrival until then I
- * waited for that rank. So what a late rank costs is booked once on each rank that waited for it,
- * under its name, however many others were late too, but less so. */
+ * Every rank writes the time at which it entered the call into its post; all processes of a node
+ * have the same clock. At the first barrier of the call the last rank to arrive finds the rank that
+ * entered last, and publishes it: from my arrival until that rank entered I waited for it. So each
+ * rank books its wait once, under the latest rank, even if others were late too. */
 #include "reach/reach.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* windows - attachments of peers' memory through XPMEM, kept for later calls: an attachment costs
- * system calls and page faults, its next use nothing (ramesh2024 section V-C). A window is large
- * and aligned, so that buffers near each other share it. It stays right when its owner frees memory
- * and gets other memory at the same address, because it shows the owner's address space, not its
- * pages; only an address where nothing is mapped must not be touched (path_xpmem's `sound`). */
+/* windows - attachments of peers' memory through XPMEM, kept for later calls, because a new one
+ * costs system calls and page faults (ramesh2024 section V-C). A window is large and aligned, so
+ * that neighbouring buffers share it. It shows the owner's address space and not its pages, so it
+ * stays valid if the owner frees memory and maps other memory at the same address. Only addresses
+ * where nothing is mapped must not be touched (`sound` of path_xpmem). */
 #define _GNU_SOURCE
 #include "reach/windows.h"
 
@@ -16,8 +16,10 @@
 #include <string.h>
 #include <sys/types.h>
 
-/* So many windows of one process are kept; beyond, the one that was not used for longest goes. */
-enum { most_windows = 16, page = 4096 };
+enum {
+    most_windows = 16, /* of one process; above, the least recently used is closed */
+    page = 4096,
+};
 static const uint64_t window_bytes = (uint64_t)64 << 20;
 
 /* libxpmem's interface, as far as it is used here. */
@@ -39,7 +41,7 @@ struct window {
     uint64_t start, bytes; /* in the other process */
     char *here;
     size_t users;
-    uint64_t used; /* when, in holds */
+    uint64_t used; /* the value of `holds` at its last use */
     struct window *next;
 };
 struct source {
@@ -51,9 +53,9 @@ struct source {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct source *sources;
-static int64_t own_segment; /* 0: not made, or it cannot be */
-static bool looked;
-static uint64_t holds;
+static int64_t own_segment; /* 0: not made, or XPMEM does not work */
+static bool looked;         /* windows_show has tried to make it */
+static uint64_t holds;      /* number of calls of window_hold so far */
 
 static bool open_library(void) {
     static const char *const names[] = {"xpmem_make",    "xpmem_remove", "xpmem_get",
@@ -134,7 +136,7 @@ void source_leave(struct source *source) {
     pthread_mutex_unlock(&lock);
 }
 
-/* Makes room for one more window: those in use stay, even if there are too many of them. */
+/* Makes room for one more window. Windows in use stay, even if there are too many. */
 static void make_room(struct source *source) {
     struct window **oldest = NULL;
     int count = 0;
@@ -170,10 +172,13 @@ char *window_hold(struct source *source, uint64_t address, size_t bytes, struct 
     if (!window) {
         make_room(source);
         window = open_window(source, address, address + bytes, window_bytes);
-        /* At an end of the address space a whole window may not fit. */
+        /* A whole window may not fit at an end of the address space. */
         if (!window) window = open_window(source, address, address + bytes, page);
     }
-    if (window) window->users++, window->used = ++holds;
+    if (window) {
+        window->users++;
+        window->used = ++holds;
+    }
     *held = window;
     pthread_mutex_unlock(&lock);
     return window ? window->here + (address - window->start) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wire - the carrier of messages that the host MPI is: a private communicator with the ranks of the
+/* wire - the host MPI as the carrier of messages, on a private communicator with the ranks of the
  * team. */
 #include "reach/host.h"
 
@@ -12,22 +12,23 @@
 
 int (*wire_collective)(MPI_Comm comm, struct team *team, const struct call *call, void *tables);
 
-enum kind { SENT, RECEIVED, SETTLED };
+/* A request: a send or a receive whose mishaps were not reported yet, or none. */
+enum request_kind { SENT, RECEIVED, SETTLED };
 enum { sink_bytes = 4096 };
 
 struct state {
     MPI_Comm comm;
     MPI_Request *requests; /* [room] */
     MPI_Status *statuses;  /* [room] */
-    int *ready;            /* [room] those that PMPI_Testsome found, */
-    int found;             /* and their number, from the end of which they are handed out */
-    char *kinds;           /* [room] of enum kind */
+    int *ready;            /* [room] the requests that PMPI_Testsome found done */
+    int found;             /* how many of them were not returned yet; the last is next */
+    char *kinds;           /* [room] of enum request_kind */
     int room, under_way;
-    bool errors; /* do the statuses of those that were found tell of errors? */
-    bool alone;  /* no other thread makes MPI calls meanwhile */
+    bool errors; /* the statuses of `ready` have errors */
+    bool alone;  /* no other thread can make MPI calls meanwhile */
     struct traffic traffic;
     struct fate fate;
-    /* sink_bytes; every element lies at the same place, so any length goes into the sink. */
+    /* Type of sink_bytes with extent 0: a receive of any length fits into the sink. */
     MPI_Datatype drain;
     char sink[sink_bytes];
 };
@@ -58,15 +59,15 @@ static int wire_start(void *state, bool sends, int peer, void *data, size_t byte
     if (sends) error = PMPI_Isend(data, (int)bytes, MPI_BYTE, peer, tag, s->comm, at);
     else if (data) error = PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, s->comm, at);
     else
+        /* Not with less room than the message has: Open MPI 4 and 5 copying by CMA would write
+         * all of it. */
         error = PMPI_Irecv(s->sink, (int)((bytes + sink_bytes - 1) / sink_bytes), s->drain, peer,
                            tag, s->comm, at);
-    /* Less room than what comes would do, but Open MPI 4 and 5, when they copy by CMA, write all of
-     * it. */
     s->kinds[request] = sends ? SENT : RECEIVED;
     return error == MPI_SUCCESS ? 0 : -EIO;
 }
 
-/* ---- what came ---- */
+/* ---- completion ---- */
 
 static int class_of(int error) {
     int class = MPI_SUCCESS;
@@ -74,7 +75,7 @@ static int class_of(int error) {
     return class;
 }
 
-/* The mishaps of a request that is done; told once. */
+/* The mishaps of a request that is done; 0 if asked again. */
 static int wire_settle(struct state *s, int request, const MPI_Status *status, bool errors) {
     char kind = s->kinds[request];
     int class = errors ? class_of(status->MPI_ERROR) : MPI_SUCCESS, bytes = 0;
@@ -83,7 +84,8 @@ static int wire_settle(struct state *s, int request, const MPI_Status *status, b
     if (class == MPI_ERR_TRUNCATE) return CAME_CUT;
     if (class != MPI_SUCCESS) return NOT_CARRIED;
     if (kind == SENT) return 0;
-    return PMPI_Get_count(status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes == 0 ? CAME_EMPTY : 0;
+    if (PMPI_Get_count(status, MPI_BYTE, &bytes) != MPI_SUCCESS) return 0;
+    return bytes == 0 ? CAME_EMPTY : 0;
 }
 
 struct test {
@@ -92,8 +94,8 @@ struct test {
     bool over;
 };
 
-/* After an error MPI libraries differ in what they have finished, and in whether a request is there
- * still: they are asked again, until they have nothing left to say. */
+/* After an error MPI libraries differ in which requests they have finished, and in whether these
+ * are set to MPI_REQUEST_NULL. So they are asked again until no request is left. */
 static void settle_some(struct test *t, int error) {
     struct state *s = t->state;
     bool errors = error != MPI_SUCCESS;
@@ -114,9 +116,9 @@ static void settle_some(struct test *t, int error) {
 }
 
 #ifdef MORTAR_SIM
-/* Simulated time passes only in calls that block. SMPI's MPI_Waitall costs the square of the count;
- * many messages, whose order of arrival is about that of starting them, are waited for one by
- * one. */
+/* Simulated time passes only in blocking calls. SMPI's MPI_Waitall takes time quadratic in the
+ * count, so many messages are waited for one by one; they arrive about in the order of their
+ * starts. */
 static bool all_done(void *state) {
     enum { many = 64 };
     struct test *t = state;
@@ -136,9 +138,9 @@ static bool some_done(void *state) {
     return true;
 }
 #else
-/* What goes wrong with several requests MPICH tells the error handler of MPI_COMM_WORLD, or of
- * MPI_COMM_SELF, whatever communicator they are of. That is the program's, and ends it, maybe. So
- * these two return errors meanwhile, which costs 15 to 35 ns each. */
+/* For calls on several requests MPICH calls the error handler of MPI_COMM_WORLD or MPI_COMM_SELF,
+ * whatever the requests' communicator is. These handlers are the program's and may end it. So both
+ * are set to MPI_ERRORS_RETURN meanwhile, which costs 15 to 35 ns each. */
 #ifdef OPEN_MPI
 static void hush(const struct state *s, MPI_Errhandler users[2]) { (void)s, (void)users; }
 static void unhush(const struct state *s, MPI_Errhandler users[2]) { (void)s, (void)users; }
@@ -194,12 +196,14 @@ static int some(void *state, struct team *team, int first, int count, int *done)
             wait_until(team, some_done, &test);
             s->errors = test.error != MPI_SUCCESS;
             s->found = test.done == MPI_UNDEFINED ? 0 : test.done;
-            if (s->errors && (s->found <= 0 || class_of(test.error) != MPI_ERR_IN_STATUS))
-                return s->found = 0, NOT_CARRIED;
+            if (s->errors && (s->found <= 0 || class_of(test.error) != MPI_ERR_IN_STATUS)) {
+                s->found = 0;
+                return NOT_CARRIED;
+            }
         }
         if (s->found == 0) return 0;
         int k = --s->found, request = first + s->ready[k];
-        if (s->kinds[request] == SETTLED) continue; /* told once more, after an error */
+        if (s->kinds[request] == SETTLED) continue; /* reported again, after an error */
         *done = request;
         return wire_settle(s, request, &s->statuses[k], s->errors);
     }
@@ -240,7 +244,8 @@ static int wire_prepare(void *state, struct team *team) {
     bool fine = messages_agree(team, !error);
     if (fine) team->wire->native = native;
     else free(native);
-    return fine ? 0 : error ? error : -EIO;
+    if (fine) return 0;
+    return error ? error : -EIO;
 }
 
 static int collective(void *state, struct team *team, const struct call *call) {
@@ -278,7 +283,7 @@ int wire_open(struct team *team, MPI_Comm comm) {
     struct state *s = calloc(1, sizeof *s);
     MPI_Comm own;
     int error = comm_private(comm, &own);
-    /* More than these are under way only where they are parts of very long ones. */
+    /* More are in flight only if they are parts of very long messages. */
     if (error || !wire || !s || grow(s, 2 * team->p) != 0) {
         if (!error) host.comm_free(&own);
         if (s) free_lists(s);

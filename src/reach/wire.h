@@ -7,8 +7,8 @@
 
 struct team;
 
-/* Gives the team a wire on a private communicator. Collective over comm; 0 or -errno, on this
- * rank. */
+/* Sets team->wire, on a private communicator. Collective over comm; 0 or -errno, of this rank
+ * alone. */
 int wire_open(struct team *team, MPI_Comm comm);
 void wire_close(struct team *team);
 

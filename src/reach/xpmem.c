@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* path_xpmem - all of a peer's memory can be attached and then loaded and stored, where the XPMEM
- * kernel module is installed: ramesh2024 section V-C. Nothing is linked: libxpmem is opened when
- * the path is first asked for.
- * An address where its owner has nothing mapped would kill whoever touches it, so an owner looks
- * before it posts one (`sound`); after that its buffers stay, for it is inside the call.
- * At the end: no call is under way when a team dies, so peers' windows are detached there, and this
- * process's memory is shown until the MPI library's own MPI_Finalize is done, which peers have
- * entered then.
- * Cost    as the heap's, after the first use of a window;  set-up: two barriers and p - 1
+/* path_xpmem - attaches a peer's memory, which can then be loaded and stored, where the XPMEM
+ * kernel module is installed: ramesh2024 section V-C. Nothing is linked: libxpmem is opened when a
+ * plan first needs the path. Touching an address where the owner has nothing mapped would kill the
+ * process, so an owner checks its buffers before it posts them (`sound`). They stay mapped
+ * afterwards, because the owner is inside the call. No call runs when a team is freed, so peers'
+ * windows are detached then. This process's memory can be attached until the MPI library's own
+ * MPI_Finalize has returned; all peers have entered it by then. Cost    as the heap's, after the
+ * first use of a window;  set-up: two barriers and p - 1
  *         attachments. */
 #define _GNU_SOURCE
 #include "reach/reach.h"
@@ -20,7 +19,7 @@
 
 extern const struct path_code path_xpmem;
 
-/* One peer: its send and its receive buffer in the call that is under way. */
+/* One peer, and its [receives] buffers in the current call. */
 struct neighbour {
     struct source *source;
     struct window *windows[2]; /* NULL: not held */
@@ -28,7 +27,7 @@ struct neighbour {
 };
 struct xpmem {
     int p;
-    uint64_t cookie; /* what peers look for, in memory from malloc: the likeliest to be reachable */
+    uint64_t cookie; /* peers check it; in malloc's memory, which is most likely attachable */
     struct neighbour peers[];
 };
 
@@ -49,8 +48,8 @@ HOT static void xpmem_drop(void *state) {
         }
 }
 
-/* The kernel is asked about every page, and the ends are touched: what is wrong with them then
- * happens here. */
+/* Asks the kernel about every page, and touches both ends, so that a fault there happens in the
+ * owner. */
 HOT static bool sound(const void *memory, size_t bytes) {
     enum { page = 4096, pages = 2048 };
     unsigned char resident[pages];
@@ -64,7 +63,7 @@ HOT static bool sound(const void *memory, size_t bytes) {
     return true;
 }
 
-/* A number that only this peer has, where it says that it is. */
+/* Opens a peer, and checks that its cookie is at the address that it has posted. */
 static int xpmem_meet(struct xpmem *xpmem, int rank, const struct post *post) {
     int error = source_enter(post->owner, &xpmem->peers[rank].source);
     if (error) return error;
@@ -98,7 +97,8 @@ static int open_xpmem(struct team *team, void **state) {
     for (int r = 0; r < team->p && error == 0; r++)
         if (r != team->me) error = xpmem_meet(xpmem, r, post_of(team, half, r));
     xpmem_drop(xpmem);
-    return team_agree(team, error == 0) ? 0 : error ? error : -EPERM;
+    if (team_agree(team, error == 0)) return 0;
+    return error ? error : -EPERM;
 }
 
 const struct path_code path_xpmem = {.open = open_xpmem,
