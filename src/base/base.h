@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* base.h - what C and Linux should have given us. Knows no rank and no collective. Set-up functions
- * return 0 or -errno. */
+/* base.h - options, log, files, clock, processors and shared segments: what C and Linux lack. Knows
+ * no ranks and no collectives. Set-up functions return 0 or -errno. */
 #ifndef MORTAR_BASE_H
 #define MORTAR_BASE_H
 
@@ -11,24 +11,24 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* On functions of the path of a call after the first: the linker puts them side by side. With many
- * ranks on a processor every switch empties the TLB, and each page that a short call touches then
- * costs about as much as its copying. */
+/* For functions that every call runs after the first one: the linker places them together. With
+ * many ranks on a processor every context switch flushes the TLB, and then each page that a short
+ * call touches costs about as much as its copying. */
 #define HOT __attribute__((hot))
 
-/* ---- options.c: allocation-free, so that the heap may ask before malloc works ---- */
+/* ---- options.c: no allocation, so that the heap can read options before malloc works ---- */
 enum option {
 #define OPTION(name, whose, value, unit, meaning) OPTION_##name,
 #include "base/options.h"
 #undef OPTION
     OPTIONS
 };
-/* Whose an option is, where the ranks of a job have different ones: launchers do not bring
+/* Whose value of an option counts if the ranks of a job differ, as when a launcher does not pass
  * variables to other nodes. */
 enum whose {
-    OWN,   /* each rank goes by its own */
-    ALIKE, /* decides what all ranks must decide alike: rank 0's counts, see reach/settings.c */
-    WISH,  /* something that all do together when one of them wants it */
+    OWN,   /* each rank's own */
+    ALIKE, /* rank 0's, because all ranks must decide alike; see reach/settings.c */
+    WISH,  /* if one rank sets it, all ranks act on it together */
 };
 struct option_row {
     const char *name;
@@ -37,147 +37,144 @@ struct option_row {
 };
 extern const struct option_row option_rows[OPTIONS];
 
-/* The text that was taken over, or the one in the environment, or the default. Static storage. */
+/* The text taken over from another rank, else from the environment, else the default. Never
+ * freed. */
 const char *option_text(enum option option);
 
-/* From now on this is the option's text: another rank's. 0 or -ENOMEM. Uses malloc. */
+/* Replaces the option's text by another rank's. 0 or -ENOMEM. Uses malloc. */
 int option_take_over(enum option option, const char *text);
 
-/* Goes on with a hash (FNV-1a; begin with HASH_START) over a text and its end. */
+/* Continues a hash (FNV-1a; begin with HASH_START) over a text and its '\0'. */
 #define HASH_START 14695981039346656037u
 uint64_t hash_text(uint64_t hash, const char *text);
 
-/* The text as a number, which may end in K, M, G or T (powers of 1024). One that is wrong or out of
+/* The text as a number, which may end in K, M, G or T (powers of 1024). If it is invalid or out of
  * range: the default. */
 uint64_t option_number(enum option option);
 
-/* Is the text one of the words of `a|b|c`? Returns its index; of anything else the default's. */
+/* The index of the option's text in the words `a|b|c`; if it is none of them, the default's. */
 int option_choice(enum option option, const char *words);
 
-/* One line for each option that is wrong, and for each MORTAR_ variable that is none. For one
- * process of the job. */
+/* Warns about each option with an invalid value, and each MORTAR_ variable that is no option. Call
+ * it in one process of the job. */
 void options_check(void);
 
-/* Parses "8", "64K", "1M"; -EINVAL when text is anything else. */
+/* Parses "8", "64K", "1M"; -EINVAL: the text is anything else. */
 int parse_bytes(const char *text, uint64_t *bytes);
 
 /* ---- log.c ---- */
-/* One line on standard error, prefixed "mortar: ". Warnings stop after 8 lines; notes need
+/* One line on standard error, prefixed "mortar: ". A process prints at most 8 warnings. Notes need
  * MORTAR_VERBOSE=2. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* What is wrong for the whole job is a warning of its first process (base/launcher.c), and a note
- * of the others. */
+/* For what concerns the whole job: a warning in its first process (launcher_rank), a note in the
+ * others. */
 void warn_job(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- clock.c ---- */
 /* Monotonic time in seconds. About 25 ns. */
 double clock_seconds(void);
-/* The processor's own counter, about 10 ns and no memory touched, and how many of its ticks make a
- * second. */
+/* The processor's own counter: about 10 ns, touches no memory. And its ticks per second. */
 uint64_t clock_ticks(void);
 double clock_ticks_per_second(void);
 
 /* ---- machine.c ---- */
-/* The processors that this process may run on, as a bit set, and how many a set holds. Sets of all
- * ranks of a node are or-ed. */
+/* Set of the processors that this process may run on, a bit for each, and the size of a set. The
+ * union of several is their bitwise OR. */
 struct processors {
     uint64_t bits[32];
 };
 struct processors machine_processors(void);
 int processors_count(const struct processors *set);
 
-/* Bytes of memory that the node has. */
+/* Bytes of the node's physical memory. */
 size_t machine_memory(void);
 
-/* Asks the scheduler to run this thread in slices of so many microseconds, without changing its
- * share of the processor: a thread that was woken then need not wait for a stranger's whole slice
- * (3 ms). Needs no privilege; Linux before 6.12 ignores it. */
+/* Asks the scheduler to run this thread in slices of this length, without changing its share of the
+ * processor. A thread that is woken then need not wait for the end of another's default slice (3
+ * ms). Needs no privilege; Linux before 6.12 ignores it. 0: does nothing. */
 void machine_short_slices(uint64_t microseconds);
 
-/* ---- topology.c: the machine as hwloc sees it, or the one described by MORTAR_TOPOLOGY. The first
- * call takes milliseconds ---- */
+/* ---- topology.c: the machine as hwloc reports it, or the one of MORTAR_TOPOLOGY. The first call
+ * takes milliseconds ---- */
 struct machine_facts {
     char cpu[96];       /* the processor's model; empty: unknown */
     size_t l1d, l2, l3; /* bytes of one cache; 0: none, or unknown */
-    /* Hardware threads, those included that this process may not use; 0: unknown. */
-    int processors;
+    int processors;     /* hardware threads, also those that this process may not use; 0: unknown */
     int numa, sockets, l3s; /* how many there are; at least 1 */
 };
 enum domain_kind { DOMAIN_NUMA, DOMAIN_SOCKET, DOMAIN_L3, DOMAIN_KINDS };
 const struct machine_facts *machine_facts(void);
-/* [machine_facts()->processors] the domain, counted from 0, of each processor by the system's
- * number; NULL: unknown. */
+/* [machine_facts()->processors] the domain, from 0, of each processor, by the processor's number in
+ * the system; NULL: unknown. */
 const uint32_t *machine_domains(enum domain_kind kind);
 
-/* What counts as a domain by MORTAR_DOMAINS; DOMAIN_KINDS: nothing, or there is only one. */
+/* The kind of domain that MORTAR_DOMAINS selects; DOMAIN_KINDS: none, or there is only one. */
 enum domain_kind machine_domain_kind(void);
 
-/* ---- network.c: what the network between two nodes does. docs/network.md says how each figure is
+/* ---- network.c: figures of the network between two nodes; docs/network.md says how each is
  * measured ---- */
 struct network_facts {
-    /* Half a round trip of a short message, from call to call: with both overheads. */
+    /* Half a round trip of a short message, from call to call, both overheads included. */
     double latency_seconds;
-    /* Overhead (LogGP's o): a rank's time to post a short send and complete it. */
+    /* Overhead (LogGP's o) of a short send: a rank's time to post it and complete it. */
     double send_seconds;
-    double receive_seconds; /* and of a receive whose message is there already */
-    /* Between two short messages that leave one rank, while as many reach it. */
+    double receive_seconds; /* the same of a receive whose message has arrived before */
+    /* From one short message of one rank to its next, while it receives as many. */
     double message_seconds;
-    double node_message_seconds; /* that leave a node, all of its ranks together */
-    /* Per byte of long messages that leaves one rank, while as many reach it. */
+    double node_message_seconds; /* the same of all ranks of a node together */
+    /* Per byte of one rank's long messages, while it receives as many. */
     double byte_seconds;
-    double node_byte_seconds; /* that leaves a node, all of its ranks together */
-    /* How many times as long bytes take when all nodes send at once as when a pair of nodes does,
-     * with the network to itself: each node to one other at a time, and to so many that more would
-     * not change it. 0: not measured. */
+    double node_byte_seconds; /* the same of all ranks of a node together */
+    /* Time per byte when all nodes send at once, divided by that of one pair of nodes alone. one:
+     * each node sends to one other at a time; many: to so many that more make no difference. 0: not
+     * measured. */
     double one_partner_ratio, many_partners_ratio;
-    /* How many ranks "all" were on each side; 0: nothing was measured. */
-    int pairs;
+    int pairs; /* ranks on each side in the measurements of a node; 0: nothing was measured */
     char date[32], between[160]; /* when, and between which hosts; empty: nothing was measured */
 };
-/* What the cost model takes where nobody has measured. */
+/* What the cost model assumes for a network that was not measured. */
 extern const struct network_facts network_usual;
 
-/* ---- launcher.c: what the launcher told this process by its environment; 0 or -1 when it told
- * nothing ---- */
-int launcher_ranks(void);       /* ranks of the job */
-int launcher_local_ranks(void); /* ranks of the job on this node */
-int launcher_rank(void);        /* this one; -1: unknown */
+/* ---- launcher.c: what the launcher's environment variables say ---- */
+int launcher_ranks(void);       /* ranks of the job; 0: unknown */
+int launcher_local_ranks(void); /* ranks of the job on this node; 0: unknown */
+int launcher_rank(void);        /* this process's rank; -1: unknown */
 
-/* ---- file.c: what a user named, be it a file, a device or a pipe: nobody waits long for its other
- * end, or dies of it ---- */
-/* Reads at most so many bytes. *text is the caller's to free. 0 or -errno; -ETIMEDOUT: a pipe that
- * nobody writes to. */
+/* ---- file.c: reads and writes files, devices and pipes that the user names. A pipe's other end
+ * makes a process neither wait for long nor die ---- */
+/* Reads at most `most` bytes. The caller frees *text. 0 or -errno; -ETIMEDOUT: a pipe without a
+ * writer. */
 int file_read(const char *path, size_t most, char **text, size_t *bytes);
 
-/* Writes a text: to a file that is made or emptied first, or to a descriptor. 0 or -errno; -ENXIO:
- * a pipe that nobody reads. */
+/* Writes a text: to a file, which is created or truncated first, or to a descriptor. 0 or -errno;
+ * -ENXIO: a pipe without a reader. */
 int file_write(const char *path, const char *text, size_t bytes);
 int file_put(int fd, const char *text, size_t bytes);
 
-/* What `print` prints, with a decimal point whatever the program's locale says. *text is the
- * caller's to free, also after an error. 0 or -ENOMEM. */
+/* The text that `print` writes, with a decimal point in every locale. The caller frees *text, also
+ * after an error. 0 or -ENOMEM. */
 int file_print(void (*print)(FILE *out, const void *what), const void *what, char **text,
                size_t *bytes);
 
-/* What such an error means. As strerror: static storage. */
+/* What such an error means, in words. Static storage, as strerror's. */
 const char *file_why(int error);
 
-/* ---- segment.c: shared memory without names: nothing to clean up after kill -9 ---- */
-/* A sealed, zeroed memfd of that many bytes. Returns the descriptor (close-on-exec) or -errno;
- * -EFBIG: the limit on the size of files (ulimit -f), which counts here too, is below that. */
+/* ---- segment.c: shared memory without names, so that kill -9 leaves nothing behind ---- */
+/* Makes a sealed, zeroed memfd of `bytes`. Returns the descriptor (close-on-exec) or -errno;
+ * -EFBIG: the limit on file size (ulimit -f), which applies here too, is lower. */
 int segment_create(const char *name, size_t bytes);
 
-/* Moves a descriptor that stays open to a number where programs and shells do not look for theirs.
- * Returns the new number. Costs 15 ms in a process that has threads (the kernel grows the table),
- * nothing before. */
+/* Moves a descriptor to a high number, out of the way of programs and shells. Returns the new
+ * number. Costs 15 ms in a process with threads (the kernel grows the table), else nothing. */
 int segment_hide(int fd);
 
-/* Maps a descriptor; not inherited by fork, not in core files. NULL and *error = -errno on
- * failure. */
+/* Maps a descriptor. A forked child does not inherit the mapping, and core files do not contain it.
+ * NULL and *error = -errno on failure. */
 void *segment_map(int fd, size_t bytes, bool writable, int *error);
 
-/* What a process tells others about a descriptor, and opening it from that. */
+/* Identifies a descriptor to other processes, which open it with segment_open: a descriptor, or
+ * -errno; -ESTALE: the number means another file by now. */
 struct segment_name {
     int32_t pid, fd;
     uint64_t inode, device, bytes;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* clock - time in seconds, and in ticks of the processor's counter. */
 #include "base/base.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* file - reading and writing what a user named, which may be anything: a file, a device, a pipe
- * that nobody reads. The program must neither wait for it for ever nor die of it. */
+/* file - reads and writes what a user named: a file, a device, or a pipe that may have no other
+ * end. The program must neither wait for it for ever nor die of it. */
 #define _GNU_SOURCE
 #include "base/base.h"
 
@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double patience_seconds = 3; /* with a pipe, before anything and between two pieces */
+static const double patience_seconds = 3; /* longest wait for a pipe, before each piece */
 
-/* 0, -ETIMEDOUT or -errno. Signals that the program handles do not lengthen it. */
+/* Waits until fd is ready: 0, -ETIMEDOUT or -errno. Signals do not prolong the wait. */
 static int file_await(int fd, short events) {
     double end = clock_seconds() + patience_seconds;
     while (clock_seconds() < end) {
@@ -57,13 +57,17 @@ int file_put(int fd, const char *text, size_t bytes) {
     pthread_sigmask(SIG_BLOCK, &deadly, &before);
     while (!error && bytes > 0) {
         ssize_t put = write(fd, text, bytes);
-        if (put >= 0) text += put, bytes -= (size_t)put;
-        else if (errno == EAGAIN) error = file_await(fd, POLLOUT);
+        if (put >= 0) {
+            text += put;
+            bytes -= (size_t)put;
+        } else if (errno == EAGAIN) error = file_await(fd, POLLOUT);
         else if (errno != EINTR) error = -errno;
     }
-    /* What this has raised goes; what was waiting before stays. */
+    /* Discards the signal that this write has raised, but not one that was pending before. */
     const struct timespec now = {0};
-    int raised = error == -EPIPE ? SIGPIPE : error == -EFBIG ? SIGXFSZ : 0;
+    int raised = 0;
+    if (error == -EPIPE) raised = SIGPIPE;
+    if (error == -EFBIG) raised = SIGXFSZ;
     sigemptyset(&deadly);
     if (raised && !sigismember(&pending, raised) && sigaddset(&deadly, raised) == 0)
         while (sigtimedwait(&deadly, NULL, &now) < 0 && errno == EINTR) continue;

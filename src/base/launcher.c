@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* launcher - what mpirun, hydra and Slurm tell a process by its environment. Hints only: nothing
- * that must be right hangs on it. */
+/* launcher - what mpirun, hydra and Slurm tell a process in its environment. Hints only: nothing
+ * that must be right depends on them. */
 #include "base/base.h"
 
 #include <stdlib.h>

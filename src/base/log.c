@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* log - capped lines on standard error: a library inside a job of many ranks must not flood it. */
+/* log - a limited number of lines on standard error: a library in a job of many ranks must not
+ * flood it. */
 #include "base/base.h"
 
 #include <stdarg.h>
@@ -17,7 +18,7 @@ static void line(const char *format, va_list arguments) {
     if (length < 0) return;
     size_t end = head + ((size_t)length < room ? (size_t)length : room - 1);
     text[end++] = '\n';
-    if (write(STDERR_FILENO, text, end) < 0) return; /* nowhere left to complain */
+    if (write(STDERR_FILENO, text, end) < 0) return; /* there is no other place for messages */
 }
 
 static void warning(const char *format, va_list arguments) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine - processors. */
+/* machine - processors, memory and time slices of this node. */
 #define _GNU_SOURCE
 #include "base/base.h"
 
@@ -9,8 +9,7 @@
 
 struct processors machine_processors(void) {
     struct processors set = {{0}};
-    /* The kernel's bit set is one of longs. More processors than bits: the call fails and one
-     * processor is assumed. */
+    /* Fails if there are more processors than bits; then one processor is assumed. */
     if (sched_getaffinity(0, sizeof set, (cpu_set_t *)&set) != 0) set.bits[0] = 1;
     return set;
 }
@@ -26,13 +25,13 @@ size_t machine_memory(void) {
     return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The kernel's struct sched_attr, first version; libc has no wrapper. */
+/* The kernel's struct sched_attr, first version, for which libc has no wrapper. */
 struct scheduling {
     uint32_t size, policy;
     uint64_t flags;
     int32_t nice;
     uint32_t priority;
-    /* nanoseconds; of a SCHED_OTHER thread, runtime is the slice. */
+    /* Nanoseconds. For a SCHED_OTHER thread, runtime is the slice. */
     uint64_t runtime, deadline, period;
 };
 
@@ -42,5 +41,5 @@ void machine_short_slices(uint64_t microseconds) {
         now.policy != SCHED_OTHER)
         return;
     now.runtime = microseconds * 1000;
-    syscall(SYS_sched_setattr, 0, &now, 0); /* refused: as before */
+    syscall(SYS_sched_setattr, 0, &now, 0); /* if refused, nothing changes */
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* network - what the cost model takes for a network that nobody has measured: one InfiniBand FDR
- * link per node, which carries 6.8 GB/s in each direction. Half a round trip takes 1.5 us, of which
- * 0.25 us for a send and for a receive: public figures of osu_mbw_mr for one pair on Omni-Path, 2.9
- * to 3.3 million messages per second, give 0.3 us per message. One rank fills the link with long
- * messages, as adapters with DMA allow. A node gets rid of 10 million messages a second: a cautious
- * guess, far below what vendors state. */
+/* network - what the cost model assumes for a network that was not measured: one InfiniBand FDR
+ * link per node, which carries 6.8 GB/s in each direction. Half a round trip takes 1.5 us,
+ * including 0.25 us for the send and 0.25 us for the receive: public figures of osu_mbw_mr for one
+ * pair on Omni-Path, 2.9 to 3.3 million messages per second, give 0.3 us per message. One rank
+ * saturates the link with long messages, as adapters with DMA allow. A node sends 10 million
+ * messages a second: a cautious guess, far below what vendors state. */
 #include "base/base.h"
 
 const struct network_facts network_usual = {

@@ -15,7 +15,7 @@ const struct option_row option_rows[OPTIONS] = {
 #undef OPTION
 };
 
-/* A text that was taken over stays for ever: somebody may still hold it when there is another. */
+/* A text that was taken over is never freed: callers may still hold it after the next one. */
 struct copy {
     struct copy *before;
     char text[];
@@ -43,7 +43,7 @@ const char *option_text(enum option option) {
     return text && *text ? text : option_rows[option].value;
 }
 
-/* Reads "8", "64K", "1M". Returns what follows it; NULL: no number, or too large a one. */
+/* Reads "8", "64K", "1M". Returns the text after it; NULL: not a number, or too large. */
 static const char *options_number(const char *text, uint64_t *bytes) {
     static const char units[] = "KMGT";
     uint64_t value = 0;
@@ -77,7 +77,7 @@ static int options_index_of(const char *text, const char *words) {
     return -1;
 }
 
-/* Is the unit "least-most what"? */
+/* True: the unit is a range, "least-most what". */
 static bool has_range(const char *unit, uint64_t *least, uint64_t *most) {
     const char *end = options_number(unit, least);
     return end && *end == '-' && options_number(end + 1, most);
@@ -94,9 +94,8 @@ static bool options_fits(enum option option, const char *text) {
 uint64_t option_number(enum option option) {
     const char *text = option_text(option);
     uint64_t value;
-    return parse_bytes(options_fits(option, text) ? text : option_rows[option].value, &value) == 0
-               ? value
-               : 0;
+    if (!options_fits(option, text)) text = option_rows[option].value;
+    return parse_bytes(text, &value) == 0 ? value : 0;
 }
 
 int option_choice(enum option option, const char *words) {
@@ -104,9 +103,9 @@ int option_choice(enum option option, const char *words) {
     return index >= 0 ? index : options_index_of(option_rows[option].value, words);
 }
 
-/* ---- what is wrong ---- */
+/* ---- warnings ---- */
 
-/* The edit distance of two names: letters to put in, to leave out or to replace (Wagner and Fischer
+/* The edit distance of two names: letters to insert, delete or replace (Wagner and Fischer
  * 1974). */
 static int options_distance(const char *a, const char *b) {
     enum { most = 32 };
@@ -127,15 +126,18 @@ static int options_distance(const char *a, const char *b) {
     return row[length];
 }
 
-/* name: behind MORTAR_. Others have such variables too: mortar's own scripts, and the modules of
- * computing centres. */
+/* name: without MORTAR_. Ignores variables of mortar's own scripts, and those that the environment
+ * modules of computing centres set. */
 static void check_name(const char *name) {
     static const char others[] = "BENCH|BUILD|FLAVOURS|MPIS|SIM|SIM_PRICES|TEST_SEED|"
                                  "BASE|BIN|DIR|HOME|INC|INCLUDE|LIB|PATH|PREFIX|ROOT|VERSION";
     int nearest = 0, least = INT32_MAX;
     for (int o = 0; o < OPTIONS; o++) {
         int far = options_distance(name, option_rows[o].name + 7);
-        if (far < least) least = far, nearest = o;
+        if (far < least) {
+            least = far;
+            nearest = o;
+        }
     }
     if (strcmp(name, option_rows[nearest].name + 7) == 0 || options_index_of(name, others) >= 0)
         return;

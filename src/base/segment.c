@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 int segment_create(const char *name, size_t bytes) {
-    struct rlimit file; /* beyond it ftruncate would send SIGXFSZ, of which a process dies */
+    struct rlimit file; /* above it ftruncate would send SIGXFSZ, which ends a process */
     if (getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur < bytes) return -EFBIG;
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0) return -errno;
-    /* Sealed against resizing: a peer can never get SIGBUS from a truncation. */
+    /* Sealed against resizing, so that a truncation can never give a peer SIGBUS. */
     if (ftruncate(fd, (off_t)bytes) < 0 ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
         int error = -errno;
@@ -28,7 +28,7 @@ int segment_create(const char *name, size_t bytes) {
 
 int segment_hide(int fd) {
     int high = fcntl(fd, F_DUPFD_CLOEXEC, 700);
-    if (high < 0) return fd; /* RLIMIT_NOFILE is small: the low number works as well */
+    if (high < 0) return fd; /* RLIMIT_NOFILE is too small; the low number works, too */
     close(fd);
     return high;
 }
@@ -61,7 +61,8 @@ int segment_open(const struct segment_name *name, bool writable) {
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)name->pid, (int)name->fd);
     int fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return -errno;
-    /* The number may mean another file by now, or another process in another PID namespace. */
+    /* The descriptor may be another file by now, or the process another one, in another PID
+     * namespace. */
     struct segment_name found = {0};
     int error = segment_name(fd, &found);
     if (error == 0 &&

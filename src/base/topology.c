@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* topology - what hwloc knows about the machine. The library is opened when first asked and closed
- * again, never linked: a program without it runs as well, and its MPI library may bring a copy of
- * its own. Takes some milliseconds, once per process. */
+/* topology - what hwloc knows about the machine. The library is not linked, but opened at first use
+ * and closed again: mortar works without it, and the MPI library may have a copy of its own. Takes
+ * some milliseconds, once per process. */
 #include "base/base.h"
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 static struct machine_facts facts = {.numa = 1, .sockets = 1, .l3s = 1};
-/* [facts.processors] by the system's number of a processor. */
+/* [kind][facts.processors], by the system's number of a processor. */
 static uint32_t *domains[DOMAIN_KINDS];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -32,7 +32,9 @@ static struct {
 } h;
 
 static bool topology_find(void *library, const char *name, void *place) {
-    return (*(void **)place = dlsym(library, name)) != NULL;
+    void *symbol = dlsym(library, name);
+    *(void **)place = symbol;
+    return symbol != NULL;
 }
 
 static bool find_all(void *library) {
@@ -51,9 +53,8 @@ static bool find_all(void *library) {
 
 static int count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
     int depth = h.type_depth(topology, type);
-    return depth == HWLOC_TYPE_DEPTH_UNKNOWN || depth == HWLOC_TYPE_DEPTH_MULTIPLE
-               ? 0
-               : (int)h.count_at(topology, depth);
+    if (depth == HWLOC_TYPE_DEPTH_UNKNOWN || depth == HWLOC_TYPE_DEPTH_MULTIPLE) return 0;
+    return (int)h.count_at(topology, depth);
 }
 
 static hwloc_obj_t object(hwloc_topology_t topology, hwloc_obj_type_t type, int i) {
@@ -64,8 +65,8 @@ static size_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t type) {
     return count_of(topology, type) > 0 ? object(topology, type, 0)->attr->cache.size : 0;
 }
 
-/* Writes which object of a type each processor belongs to; returns how many there are, at least
- * one. */
+/* Fills domains[kind] with the object of a type that each processor belongs to. Returns the number
+ * of objects, at least one. */
 static int topology_divide(hwloc_topology_t topology, hwloc_obj_type_t type,
                            enum domain_kind kind) {
     int count = count_of(topology, type);
@@ -96,11 +97,11 @@ static bool topology_load(hwloc_topology_t topology) {
     const char *text = option_text(OPTION_TOPOLOGY);
     size_t length = strlen(text);
     bool file = length > 4 && strcmp(text + length - 4, ".xml") == 0;
-    /* The machine, not what a container leaves of it. */
+    /* The whole machine, not only the part that a container allows. */
     h.set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     if (*text && (file ? h.set_xml(topology, text) : h.set_synthetic(topology, text)) != 0) {
         warn_job(
-            "MORTAR_TOPOLOGY=%s: expected a machine as hwloc writes it, e.g. \"pack:2 l3:2 core:4 pu:1\", or an .xml file; ignored",
+            "MORTAR_TOPOLOGY=%s: expected a synthetic hwloc topology, e.g. \"pack:2 l3:2 core:4 pu:1\", or an .xml file; ignored",
             text);
         return false;
     }
@@ -130,7 +131,7 @@ const uint32_t *machine_domains(enum domain_kind kind) {
 enum domain_kind machine_domain_kind(void) {
     const int counts[DOMAIN_KINDS] = {machine_facts()->numa, machine_facts()->sockets,
                                       machine_facts()->l3s};
-    /* Auto is -2, none -1, then the kinds. */
+    /* -2: auto; -1: none; else a kind. */
     int wanted = option_choice(OPTION_DOMAINS, "auto|none|numa|socket|l3") - 2;
     for (int kind = 0; kind < DOMAIN_KINDS; kind++)
         if (counts[kind] > 1 && (wanted == kind || wanted == -2)) return (enum domain_kind)kind;
