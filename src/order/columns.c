@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order_columns - a worker empties its own send buffer into everybody's receive buffers, starting
- * behind itself. ramesh2024 section V-A (column order). In a bunch that is not square: column by
- * column, cut into equal segments. */
+/* order_columns - a worker copies its own send buffer into all receive buffers, starting with the
+ * next rank's. ramesh2024 section V-A (column order). A bunch that is not square is walked column
+ * by column and cut into equal segments. */
 #include "order/order.h"
 
 void order_columns(const struct matrix *matrix, uint32_t worker, struct cell *cells);

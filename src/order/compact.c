@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order_compact - the Z-shaped curve of the smallest power of two that holds the matrix (row =
- * dest, column = source), joined over the cells that are not there, and cut into equal segments. Of
- * a neighbourhood only the edges are there.
- * li2018 section 3 (the compact curve of figure 7). Time O(p log p). */
+/* order_compact - the Z-order curve of the smallest power of two that holds the matrix (row = dest,
+ * column = source). The curve skips missing cells and is cut into equal segments. In a
+ * neighbourhood collective all cells but its edges are missing. li2018 section 3 (the compact curve
+ * of figure 7). Time O(p log p). */
 #include "order/order.h"
 
 void order_compact(const struct matrix *matrix, uint32_t worker, struct cell *cells);
@@ -13,15 +13,16 @@ struct square {
     uint64_t side;
 };
 
-/* How many cells of the square are there. */
+/* Number of cells of the square that lie in the matrix. */
 static uint64_t compact_cells_of(const struct square *square, uint32_t rows, uint32_t columns) {
-    uint64_t high = square->row < rows ? rows - square->row : 0,
-             wide = square->column < columns ? columns - square->column : 0;
-    return (high < square->side ? high : square->side) *
-           (wide < square->side ? wide : square->side);
+    uint64_t high = square->row < rows ? rows - square->row : 0;
+    uint64_t wide = square->column < columns ? columns - square->column : 0;
+    if (high > square->side) high = square->side;
+    if (wide > square->side) wide = square->side;
+    return high * wide;
 }
 
-/* The cell with this number: down the quarters, past those that end before it. */
+/* The cell with this number: descends into quarters, skipping those that end before it. */
 static struct cell compact_numbered(uint32_t rows, uint32_t columns, uint64_t number) {
     struct square at = {.side = 1};
     while (at.side < rows || at.side < columns) at.side *= 2;
@@ -48,7 +49,7 @@ void order_compact(const struct matrix *matrix, uint32_t worker, struct cell *ce
 
 /* ---- edges ---- */
 
-/* Puts a zero before each bit. */
+/* Inserts a zero bit above each bit. */
 static uint64_t spread(uint64_t bits) {
     bits = (bits | bits << 16) & 0x0000ffff0000ffffu;
     bits = (bits | bits << 8) & 0x00ff00ff00ff00ffu;
@@ -58,13 +59,13 @@ static uint64_t spread(uint64_t bits) {
 }
 
 static bool before(const struct edge *a, const struct edge *b) {
-    uint64_t at = spread(a->dest) << 1 | spread(a->source),
-             bt = spread(b->dest) << 1 | spread(b->source);
+    uint64_t at = spread(a->dest) << 1 | spread(a->source);
+    uint64_t bt = spread(b->dest) << 1 | spread(b->source);
     if (at != bt) return at < bt;
     return a->out != b->out ? a->out < b->out : a->in < b->in;
 }
 
-/* Lets an edge sink in the heap of edges[0 .. end), whose last is on top. */
+/* Heapsort: sifts an edge down in the heap edges[0 .. end), whose root comes last in the order. */
 static void sink(struct edge *edges, size_t at, size_t end) {
     struct edge edge = edges[at];
     for (size_t child; (child = 2 * at + 1) < end; at = child) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order_morton - the Z-shaped curve over the receive matrix (row = dest, column = source), cut into
- * p segments of p cells. li2018 sections 2.1-2.2: bit extraction where p is a power of two; else
- * the recursion that halves the longer side, which is the same curve at powers of two when a square
- * is first cut into top and bottom, and does for bunches that are not square. Time O(p) by bits,
- * O(p log p) by recursion, once per communicator. */
+/* order_morton - the Z-order curve over the receive matrix (row = dest, column = source), cut into
+ * p segments of p cells. li2018 sections 2.1-2.2: bit extraction if p is a power of two. Otherwise
+ * the recursion that halves the longer side, and squares first into top and bottom: it gives the
+ * same curve for powers of two, and works for bunches that are not square. Time O(p) by bits, O(p
+ * log p) by recursion, once per communicator. */
 #include "order/order.h"
 
 void order_morton(const struct matrix *matrix, uint32_t worker, struct cell *cells);
 
-/* The even bits of a code, packed: what the pext instruction does with the mask 0x5555..., without
- * needing it. */
+/* The even bits of a code, packed: as the instruction pext with the mask 0x5555..., but in plain
+ * C. */
 static uint32_t even_bits(uint64_t code) {
     code &= 0x5555555555555555u;
     code = (code | code >> 1) & 0x3333333333333333u;
@@ -42,7 +42,7 @@ static void by_bits(uint32_t p, uint64_t first, struct cell *cells) {
             (struct cell){.source = even_bits(first + k), .dest = even_bits((first + k) >> 1)};
 }
 
-/* The cell with this number on the balanced curve: walk down the tree of halved rectangles. */
+/* The cell with this number on the balanced curve: descends the tree of halved rectangles. */
 static struct cell balanced(uint32_t rows, uint32_t columns, uint64_t number) {
     uint32_t row = 0, column = 0;
     while (rows > 1 || columns > 1) {

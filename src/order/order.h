@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order.h - in which order a node's ranks copy the blocks of an exchange. Pure integers: no memory
- * but the caller's, no MPI, no OS. The exchange is a p x p matrix of cells: cell (source, dest) is
- * the block that rank `source` has for rank `dest`.
- * An order cuts a walk over all cells into p parts of p cells; together the parts visit each cell
+/* order.h - the order in which a node's ranks copy the blocks of an exchange. Integers only: no
+ * memory but the caller's, no MPI, no system calls. The exchange is a p x p matrix of cells: cell
+ * (source, dest) is the block that rank `source` has for rank `dest`.
+ * An order cuts a walk over all cells into p parts of p cells. Together the parts visit each cell
  * exactly once. */
 #ifndef MORTAR_ORDER_H
 #define MORTAR_ORDER_H
@@ -15,14 +15,14 @@ struct cell {
     uint32_t source, dest;
 };
 
-/* What is walked: rows x p cells, a row for each receiver (dest) and a column for each sender
- * (source), by `rows` workers. A whole exchange is square. A bunch, what one domain of memory sends
- * to another, has its own two sides. */
+/* The matrix that `rows` workers walk: a row for each receiver (dest), a column for each sender
+ * (source). A whole exchange is a square. A bunch, which is what one memory domain sends to
+ * another, is a rectangle. */
 struct matrix {
-    uint32_t p;
-    /* [p] where each rank sits, counted from 0; NULL: all in one domain. Whole exchanges only. */
+    uint32_t p; /* columns */
+    /* [p] the memory domain of each rank, from 0; NULL: one domain. For whole exchanges only. */
     const uint32_t *domain_of;
-    const struct order *inner; /* how an order that nests walks its bunches; NULL: morton */
+    const struct order *inner; /* for an order that nests: the order of its bunches; NULL: morton */
     uint32_t rows;             /* of a bunch; 0: p */
 };
 static inline uint32_t rows_of(const struct matrix *matrix) {
@@ -31,11 +31,11 @@ static inline uint32_t rows_of(const struct matrix *matrix) {
 
 struct order {
     const char *name, *about;
-    bool own_dest; /* every part writes only its own worker's receive buffer */
-    bool nests;    /* is made of walks in another order, written name(inner) */
-    /* Writes the p cells of one worker's part, 0 <= worker < rows, to cells[0 .. p-1]: source < p
-     * and dest < rows. Local; time O(p log p), or O(p domains) with many domains; no memory but
-     * cells[]. */
+    bool own_dest; /* each worker writes only its own receive buffer */
+    bool nests;    /* takes another order as its argument, written name(inner) */
+    /* Writes the p cells of one worker's part, 0 <= worker < rows, to cells[0 .. p-1], with source
+     * < p and dest < rows. Local; allocates nothing; time O(p log p), or O(p domains) with many
+     * domains. */
     void (*fill)(const struct matrix *matrix, uint32_t worker, struct cell *cells);
 };
 
@@ -44,7 +44,7 @@ struct order {
 struct edge {
     uint32_t source, dest, out, in;
 };
-/* compact.c: sorts a neighbourhood's edges along the compact curve; two edges between the same
+/* compact.c: sorts a neighbourhood's edges along the compact curve, and edges between the same two
  * ranks by `out`, then `in`. Time O(count log count). */
 void sort_compact(struct edge *edges, size_t count);
 
@@ -56,7 +56,7 @@ enum order_id {
 };
 extern const struct order orders[ORDERS];
 
-/* Which order: `inner` counts only where the order nests. */
+/* An order and its argument; `inner` is ignored unless the order nests. */
 struct walk {
     enum order_id order, inner;
 };

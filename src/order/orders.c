@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* orders - the table of orders. */
 #include "order/order.h"
 
 #define ORDER(name, own_dest, nests, about)                                                        \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* order_rows - a worker fills its own receive buffer, block by block; workers start at different
- * sources so that they do not all read the same rank at once. li2018 section 2.1 (SH-Naive),
+/* order_rows - a worker fills its own receive buffer block by block. Workers start at different
+ * sources, so that they do not all read from the same rank at once. li2018 section 2.1 (SH-Naive),
  * section 4 (staggered). */
 #include "order/order.h"
 

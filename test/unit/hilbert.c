@@ -19,10 +19,10 @@
 static struct cell *curve_of(uint32_t rows, uint32_t columns) {
     struct cell *cells = malloc((size_t)rows * columns * sizeof *cells);
     expect(cells != NULL, "malloc");
-    struct part all = {.bottom = (int32_t)rows,
-                       .right = (int32_t)columns,
-                       .end = (uint64_t)rows * columns,
-                       .next = cells};
+    struct hilbert_part all = {.bottom = (int32_t)rows,
+                               .right = (int32_t)columns,
+                               .end = (uint64_t)rows * columns,
+                               .next = cells};
     struct vector corner = {0, 0}, right = {1, 0}, down = {0, 1};
     if (rows > columns)
         visit((struct piece){corner, down, right, (int32_t)rows, (int32_t)columns}, &all);
