@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* copy_avx512 - non-temporal stores of 64 bytes: see kernels.h. Where the compiler's target is not
- * x86-64 it is never usable. */
+/* copy_avx512 - non-temporal stores of 64 bytes: see kernels.h. Only for x86-64. */
 #include "copy/kernels.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
 bool usable_avx512(void) {
-    __builtin_cpu_init(); /* mortar may be asked before the program's constructors have run */
+    __builtin_cpu_init(); /* may be called before the program's constructors have run */
     return __builtin_cpu_supports("avx512f");
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* copy.h - moving n bytes between ranges that do not overlap. When a copy returns, its stores come
- * before whatever the caller stores afterwards, with whatever instructions they were made. */
+/* copy.h - copies n bytes between ranges that do not overlap. When a copy has returned, other
+ * threads see its stores, non-temporal ones too, before anything that the caller stores
+ * afterwards. */
 #ifndef MORTAR_COPY_H
 #define MORTAR_COPY_H
 
@@ -15,10 +16,9 @@
 
 struct kernel {
     const char *name, *about;
-    /* What it stores comes in no order with other stores before copy_fence: only copy_block and
-     * layout_copy call it. */
+    /* Its stores are unordered until copy_fence, so only copy_block and layout_copy call it. */
     void (*move)(void *to, const void *from, size_t bytes);
-    bool (*usable)(void); /* can this processor run it? */
+    bool (*usable)(void); /* true: this processor can run it */
 };
 
 enum kernel_id {
@@ -29,16 +29,16 @@ enum kernel_id {
 };
 extern const struct kernel kernels[KERNELS];
 
-/* How blocks are copied: the first `plain` bytes by memcpy, what is beyond by the kernel
- * (ramesh2024 section V-E). */
+/* How blocks are copied: the first `plain` bytes by memcpy, the rest by the kernel (ramesh2024
+ * section V-E). */
 struct copier {
     enum kernel_id kernel;
     size_t plain;
 };
 
-/* As `plain` of a copier that is written hybrid, without a number: the second level cache's bytes /
- * ranks of the node, which is put in its place before the plan runs (plan_settle). Until then
- * everything is copied plainly. */
+/* The value of `plain` for a copier written `hybrid`, without a number. Before the plan runs it is
+ * replaced by bytes of the L2 cache / ranks of the node (plan_settle). Until then memcpy copies
+ * all. */
 #define HYBRID_START SIZE_MAX
 
 static inline void copy_fence(void) {
@@ -49,11 +49,11 @@ static inline void copy_fence(void) {
 #endif
 }
 
-/* Short blocks are one or two instructions where the compiler knows the length; a call costs more
- * than the copy. */
+/* Copies one block. If the compiler knows the length, a short block takes one or two instructions;
+ * a call would cost more than the copy. */
 static inline void copy_block(const struct copier *copier, void *to, const void *from,
                               size_t bytes) {
-    if (to == from) return; /* a block that is in place already: peers may be reading it */
+    if (to == from) return; /* in place already, and peers may be reading it */
     charge_copy(1, bytes);
     switch (bytes) {
     case 4: memcpy(to, from, 4); break;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* draft - layouts in the making. Types are made of types, so a layout is made from the inside out,
- * by two operations only: append a run, append copies of a part. Everything is kept in the simplest
- * form at every step: runs that touch are one run, a loop over runs that touch is a longer run, two
- * loops of which the outer goes on where the inner ends are one, and nests that repeat what comes
- * before them with a constant step become a turn more of a loop. */
+/* draft - builds layouts. Types are made of types, so a layout is built from the inside out, by two
+ * operations: append a run, and append copies of a part. Every step keeps the simplest form.
+ * Adjacent runs become one run, and a loop over adjacent runs becomes a longer run. Two nested
+ * loops become one if each turn of the outer continues where the inner ends. A nest that repeats
+ * the one before it at a constant step becomes one more turn of a loop. */
 #include "copy/copy.h"
 
 #include <stdlib.h>
 
-/* Are the loops the same, but for the skipped outer ones? */
+/* True: the loops are the same, without the skipped outer ones. */
 static bool same_shape(const struct nest *a, uint32_t skip_a, const struct nest *b,
                        uint32_t skip_b) {
     if (a->bytes != b->bytes || a->levels < skip_a || b->levels < skip_b ||
@@ -21,7 +21,7 @@ static bool same_shape(const struct nest *a, uint32_t skip_a, const struct nest 
     return true;
 }
 
-/* Repeats a nest by a loop around it. False: it has as many loops as a nest can have. */
+/* Puts a loop around a nest. False: it has the maximum number of loops already. */
 static bool wrap(struct nest *nest, size_t count, ptrdiff_t step) {
     if (count == 1) return true;
     if (nest->levels == 0 && step == (ptrdiff_t)nest->bytes) {
@@ -36,15 +36,15 @@ static bool wrap(struct nest *nest, size_t count, ptrdiff_t step) {
     return true;
 }
 
-/* Makes one nest, a, of two that follow each other. False: they stay two. */
+/* Merges two consecutive nests into a. False: they stay two. */
 static bool draft_join(struct nest *a, const struct nest *b) {
     ptrdiff_t between = b->at - a->at;
-    if (a->levels == 0 && b->levels == 0 && between == (ptrdiff_t)a->bytes) { /* runs that touch */
+    if (a->levels == 0 && b->levels == 0 && between == (ptrdiff_t)a->bytes) { /* adjacent runs */
         a->bytes += b->bytes;
         return true;
     }
     bool follows = a->levels > 0 && between == (ptrdiff_t)a->loop[0].count * a->loop[0].step;
-    if (follows && same_shape(a, 1, b, 0)) { /* one turn more */
+    if (follows && same_shape(a, 1, b, 0)) { /* one more turn */
         a->loop[0].count++;
     } else if (follows && same_shape(a, 1, b, 1) &&
                a->loop[0].step == b->loop[0].step) { /* the turns of both */
@@ -105,7 +105,7 @@ void draft_repeat(struct draft *draft, const struct draft *part, ptrdiff_t at, s
         }
 }
 
-/* Counts a nest in: sizes and bounds. */
+/* Adds a nest to the layout's size and bounds. */
 static void draft_measure(struct layout *layout, struct nest *nest) {
     size_t total = nest->bytes;
     ptrdiff_t low = nest->at, high = nest->at + (ptrdiff_t)nest->bytes;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grid - one box onto another. Where the loops of both divide each other they become the axes of
- * one grid: each has a step in the source and one in the target, and since every byte goes to a
- * place of its own the axes may be walked in any order. The widest are the outer ones; a
- * transposition (what is side by side in the source is far apart in the target and the other way
- * round) is walked in tiles that are a cache line wide on both sides, so that each line is fetched
- * once. */
+/* grid - copies one box onto another. If the loops of both divide each other, they become the axes
+ * of one grid. Each axis has a step in the source and one in the target. Every byte has a place of
+ * its own, so the axes may be walked in any order: the widest are the outer ones. A transposition
+ * (neighbours in the source lie far apart in the target, and the other way round) is walked in
+ * tiles that are a cache line wide on both sides, so that each line is fetched once. */
 #include "base/base.h"
 #include "copy/grid.h"
 
@@ -13,12 +12,15 @@ struct axis {
     ptrdiff_t to, from; /* steps in bytes */
 };
 
-/* Every turn of fit() ends a loop of one side; a run that is longer than the other side's is one
- * more loop. */
+/* Every turn of fit() ends a loop of one side at least. The longer of the two runs is one more
+ * loop. */
 enum { most_axes = 2 * BOX_LEVELS + 1 };
-/* Bytes; elements. Lines that are a power of two apart, as in many grids, share the 8 places or so
- * of one set of the L1 cache. */
-enum { cache_line = 64, most_tile = 8 };
+enum {
+    cache_line = 64, /* bytes */
+    /* Elements. Lines a power of two apart, as in many grids, share one set of the L1 cache, which
+     * has about 8 ways. */
+    most_tile = 8,
+};
 
 struct grid {
     size_t bytes;
@@ -27,16 +29,19 @@ struct grid {
     struct axis axis[most_axes]; /* innermost first */
 };
 
-size_t box_total(const struct box *box) {
+size_t box_total(const struct grid_box *box) {
     size_t total = box->bytes;
     for (uint32_t l = 0; l < box->levels; l++) total *= box->loop[l].count;
     return total;
 }
 
-size_t box_cut(struct box *box, size_t most) {
+size_t box_cut(struct grid_box *box, size_t most) {
     size_t total = box_total(box);
     while (total > most) {
-        if (box->levels == 0) return box->bytes = most;
+        if (box->levels == 0) {
+            box->bytes = most;
+            return most;
+        }
         size_t inner = total / box->loop[0].count;
         if (inner <= most) {
             box->loop[0].count = most / inner;
@@ -49,7 +54,8 @@ size_t box_cut(struct box *box, size_t most) {
     return total;
 }
 
-/* Puts an axis around the others; into one of them where that goes on evenly in both memories. */
+/* Adds an outer axis, or merges it with the outermost one if its steps continue that one in source
+ * and target. */
 static void add_axis(struct grid *grid, size_t count, ptrdiff_t to, ptrdiff_t from) {
     if (grid->axes == 0) {
         ptrdiff_t bytes = (ptrdiff_t)grid->bytes;
@@ -64,14 +70,14 @@ static void add_axis(struct grid *grid, size_t count, ptrdiff_t to, ptrdiff_t fr
 }
 
 /* The common refinement of both sides' loops, from the inside out. False: there is none. */
-static bool fit(struct grid *grid, const struct box *to, const struct box *from) {
+static bool fit(struct grid *grid, const struct grid_box *to, const struct grid_box *from) {
     size_t bytes = to->bytes < from->bytes ? to->bytes : from->bytes;
     if (to->bytes % bytes != 0 || from->bytes % bytes != 0) return false;
     grid->bytes = bytes;
     grid->axes = 0;
     grid->tile = 0;
-    struct loop a = {to->bytes / bytes, (ptrdiff_t)bytes},
-                b = {from->bytes / bytes, (ptrdiff_t)bytes};
+    struct loop a = {to->bytes / bytes, (ptrdiff_t)bytes};
+    struct loop b = {from->bytes / bytes, (ptrdiff_t)bytes};
     uint32_t a_level = to->levels, b_level = from->levels;
     for (;;) {
         while (a.count == 1 && a_level > 0) a = to->loop[--a_level];
@@ -95,8 +101,7 @@ static void to_front(struct grid *grid, uint32_t k) {
     grid->axis[0] = axis;
 }
 
-/* Puts the axes into the order of walking: the narrowest innermost, or the two of a
- * transposition. */
+/* Sorts the axes: the narrowest innermost, or the two axes of a transposition. */
 static void arrange(struct grid *grid) {
     for (uint32_t k = 1; k < grid->axes; k++) {
         struct axis axis = grid->axis[k];
@@ -106,7 +111,7 @@ static void arrange(struct grid *grid) {
         grid->axis[place] = axis;
     }
     if (grid->axes < 2 || grid->bytes >= cache_line) return;
-    uint32_t a = 0, b = 0; /* those along which the target and the source are closest */
+    uint32_t a = 0, b = 0; /* the axes with the smallest step in the target and in the source */
     for (uint32_t k = 1; k < grid->axes; k++) {
         if (length(grid->axis[k].to) < length(grid->axis[a].to)) a = k;
         if (length(grid->axis[k].from) < length(grid->axis[b].from)) b = k;
@@ -117,14 +122,14 @@ static void arrange(struct grid *grid) {
     to_front(grid, b);
     to_front(grid, a < b ? a + 1 : a);
     size_t side = cache_line / grid->bytes;
-    grid->tile = side < 2 ? 2 : side > most_tile ? most_tile : side;
+    if (side < 2) side = 2;
+    grid->tile = side > most_tile ? most_tile : side;
 }
 
-/* Processors do not fetch ahead what is scattered over pages: fetches the run that comes so many
- * runs later. AMD EPYC (virtual, 2 cores), November 2026, 64^3 to 256^3 complex grids cut along
- * another axis: runs of 64 to 256 bytes 1.1 to 1.3
- * times as fast, less with 4 or 16 runs ahead; shorter runs, and those that lie side by side, gain
- * nothing. */
+/* Hardware does not prefetch runs that are scattered over pages, so this prefetches the run that is
+ * `ahead` runs later. AMD EPYC (virtual, 2 cores), November 2026, 64^3 to 256^3 complex grids cut
+ * along another axis: runs of 64 to 256 bytes 1.1 to 1.3 times as fast, less with 4 or 16 runs
+ * ahead; shorter runs, and adjacent ones, gain nothing. */
 enum { ahead = 8, most_fetched = 256 };
 
 __attribute__((always_inline)) static inline void fetch_ahead(const char *in, size_t bytes,
@@ -133,7 +138,7 @@ __attribute__((always_inline)) static inline void fetch_ahead(const char *in, si
         __builtin_prefetch((const void *)((uintptr_t)in + (uintptr_t)(ahead * step) + k));
 }
 
-/* Two axes, of runs whose length the compiler mostly knows. */
+/* Copies runs along two axes; mostly the compiler knows their length. */
 __attribute__((always_inline)) static inline void runs(char *to, const char *from, size_t bytes,
                                                        const struct axis *row,
                                                        const struct axis *column, bool fetch) {
@@ -147,7 +152,7 @@ __attribute__((always_inline)) static inline void runs(char *to, const char *fro
     }
 }
 
-/* The same, with the copier's kernel for what is not to be copied plainly. */
+/* The same, with the copier's kernel for bytes after its first `plain` ones. */
 HOT static void kernel_runs(char *to, const char *from, size_t bytes, const struct axis *row,
                             const struct axis *column, bool fetch, struct copier *copier) {
     for (size_t r = 0; r < row->count; r++, to += row->to, from += row->from) {
@@ -188,8 +193,8 @@ HOT static void rectangle(size_t bytes, char *to, const char *from, const struct
     }
 }
 
-/* Tile by tile, those along the target's lines first, so that what two tiles have of a line is
- * written soon after each other. */
+/* Tile by tile. Tiles along the target's lines come first, so that two tiles which share a line
+ * write it soon after each other. */
 HOT static void tiles(const struct grid *grid, char *to, const char *from, struct copier *copier) {
     const struct axis *a = &grid->axis[0], *b = &grid->axis[1];
     struct axis row = *b, column = *a;
@@ -213,12 +218,13 @@ HOT static void grid_walk(const struct grid *grid, uint32_t axes, char *to, cons
     } else if (grid->tile) {
         tiles(grid, to, from, copier);
     } else {
-        rectangle(grid->bytes, to, from, axes > 1 ? &grid->axis[1] : &once,
-                  axes > 0 ? &grid->axis[0] : &once, copier);
+        const struct axis *row = axes > 1 ? &grid->axis[1] : &once;
+        const struct axis *column = axes > 0 ? &grid->axis[0] : &once;
+        rectangle(grid->bytes, to, from, row, column, copier);
     }
 }
 
-HOT bool box_copy(const struct box *to, const struct box *from, struct copier *copier) {
+HOT bool box_copy(const struct grid_box *to, const struct grid_box *from, struct copier *copier) {
     struct grid grid;
     if (!fit(&grid, to, from)) return false;
     arrange(&grid);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* grid.h - private to copy/: boxes, which are regular pieces of a layout in memory, and copying one
- * onto another. */
+/* grid.h - private to copy/: boxes, which are regular pieces of a layout in memory, and copying
+ * from one to another. */
 #ifndef MORTAR_COPY_GRID_H
 #define MORTAR_COPY_GRID_H
 
 #include "copy/copy.h"
 
-/* A run of bytes repeated by nested loops, outermost first: a nest at an address, or a part of it,
- * or one for all elements. */
+/* A run of bytes, repeated by nested loops, outermost first: a nest at an address, a part of a
+ * nest, or a nest with a loop over all elements. */
 enum { BOX_LEVELS = LAYOUT_LEVELS + 1 };
-struct box {
+struct grid_box {
     char *at;
     size_t bytes;
     uint32_t levels;
@@ -17,22 +17,22 @@ struct box {
 };
 
 /* Bytes of all its runs. */
-size_t box_total(const struct box *box);
+size_t box_total(const struct grid_box *box);
 
-/* Cuts a box that has more than `most` bytes down to its first ones: most, or as many as make a
- * box. Returns how many. */
-size_t box_cut(struct box *box, size_t most);
+/* Cuts a box of more than `most` bytes to its first bytes: as many of `most` as form a box. Returns
+ * their number. */
+size_t box_cut(struct grid_box *box, size_t most);
 
-/* Copies the bytes of a box to the places of another, which has as many, in order. False, and
- * nothing is copied: the loops of the two do not divide each other. `copier` counts down: its plain
- * is what is left of the bytes to be copied plainly. */
-bool box_copy(const struct box *to, const struct box *from, struct copier *copier);
+/* Copies the bytes of a box, in order, to another box of as many bytes. False: the loops of the two
+ * do not divide each other, and nothing was copied. copier->plain is reduced by the bytes
+ * copied. */
+bool box_copy(const struct grid_box *to, const struct grid_box *from, struct copier *copier);
 
-/* Shorter runs (bytes) have hardly a whole line to be stored past the caches: they are copied
- * plainly. */
+/* Shorter runs (bytes) hardly contain a whole cache line for a non-temporal store: memcpy copies
+ * them. */
 enum { least_kernel = 64 };
 
-/* Copies one run; what a kernel stores is fenced by layout_copy. */
+/* Copies one run. The caller calls copy_fence after the last one. */
 static inline void move_run(struct copier *copier, char *to, const char *from, size_t bytes) {
     if (bytes < least_kernel || copier->plain >= bytes) {
         copy_block(&(struct copier){.kernel = KERNEL_plain, .plain = SIZE_MAX}, to, from, bytes);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* kernels - the table of copy kernels. */
 #include "copy/kernels.h"
 
 const struct kernel kernels[KERNELS] = {

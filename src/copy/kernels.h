@@ -3,15 +3,14 @@
  * share.
  *
  * Non-temporal stores (ramesh2024 section V-E). A cached store first reads its line and takes it
- * away from every other cache; for blocks that do not stay in a cache that is a third of all
- * traffic. Stores that are marked as not to be cached write whole lines to memory. The loads are
- * prefetched, for the stores go round the caches in which the hardware would look ahead.
- * Each kernel: memcpy to the first line of the target that is written whole, whole lines with such
- * stores, memcpy for what is left. These stores come in no order with others until copy_fence,
- * which is whoever called the kernel's duty: one is enough for a layout's many short runs. Blocks
- * with no whole line are left to memcpy.
- * Wins    where a block does not stay in cache until its receiver reads it: many ranks, long
- *         blocks. Loses below. */
+ * away from all other caches. For blocks that do not stay in a cache that is a third of all
+ * traffic. A non-temporal store writes a whole line to memory instead. The loads are prefetched,
+ * because such stores bypass the caches in which the hardware prefetcher works. Each kernel calls
+ * memcpy up to the first whole line of the target, stores whole lines, and calls memcpy for the
+ * rest. Its stores are unordered until copy_fence, which the caller must call; one fence is enough
+ * for many short runs of a layout. A block without a whole line is left to memcpy. Wins    if a
+ * block would not stay in cache until its receiver reads it: many ranks, long blocks.
+ *         Loses below. */
 #ifndef MORTAR_COPY_KERNELS_H
 #define MORTAR_COPY_KERNELS_H
 
@@ -26,7 +25,7 @@
 #include "copy/list.h"
 #undef KERNEL
 
-/* Bytes. Look ahead by several lines: memory answers after some 100 ns, in which a core copies
+/* Bytes. `ahead` is the prefetch distance: memory answers after some 100 ns, in which a core copies
  * about 1 KiB. A prefetch of an address that is not mapped does nothing. */
 enum { line = 64, ahead = 1024 };
 

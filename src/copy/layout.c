@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* layout - from one layout to another, in the order of the signatures. A cursor walks each side's
- * stream of bytes. From where they are both take the largest regular piece (a box) that the other
- * can match, and the boxes are copied as one grid (grid.c), in the order that the caches like.
- * Boxes that do not match, and types of many small pieces, are copied run by run. */
+/* layout - copies from one layout to another, in the order of the signatures. A cursor walks each
+ * side's stream of bytes. At their positions the two cursors take the largest regular pieces
+ * (boxes) that match in size. The boxes are copied as one grid (grid.c), in an order that suits the
+ * caches. Boxes that do not match, and types of many small pieces, are copied run by run. */
 #include "base/base.h"
 #include "copy/grid.h"
 
@@ -11,24 +11,24 @@ const struct layout layout_bytes = {
 
 static const struct copier plainly = {.kernel = KERNEL_plain, .plain = SIZE_MAX};
 
-/* Nests of fewer bytes than this are not worth the making of a box (some 50 ns). Not measured. */
+/* Bytes. Smaller nests are not worth making a box (some 50 ns). Not measured. */
 enum { least_box = 256 };
 
-/* Of a piece, bytes: shorter ones cost more than the pages that they share with other blocks' save.
- * Xeon (Sapphire Rapids, virtual, 4 cores), November 2026, a 256^3 complex grid: 256 bytes to 4 KiB
- * alike without what a piece costs. */
+/* Bytes of a piece. Shorter pieces cost more than they save by sharing pages with other blocks'
+ * pieces. Xeon (Sapphire Rapids, virtual, 4 cores), November 2026, a 256^3 complex grid: 256 bytes
+ * to 4 KiB make no difference apart from the cost per piece. */
 enum { least_piece = 4096 };
 
 struct cursor {
     const struct layout *layout;
-    /* The address of the one that the cursor is in; of a layout with one nest, of the first. */
+    /* Address of the current element; for a layout with one nest, of the first element. */
     char *element;
-    uint32_t nest; /* where it is */
-    /* That nest, from its beginning; of a layout with one nest, all elements. */
-    struct box box;
-    size_t index[BOX_LEVELS]; /* turns done of the box's loops */
-    char *run;                /* the address of the run */
-    size_t done;              /* bytes of it, less than all */
+    uint32_t nest; /* number of the current nest */
+    /* The whole current nest; for a layout with one nest, all elements. */
+    struct grid_box box;
+    size_t index[BOX_LEVELS]; /* completed turns of the box's loops */
+    char *run;                /* address of the current run */
+    size_t done;              /* bytes passed in it, less than box.bytes */
 };
 
 size_t layout_footprint(const struct layout *layout) {
@@ -37,7 +37,7 @@ size_t layout_footprint(const struct layout *layout) {
 
 HOT static void layout_enter(struct cursor *cursor) {
     const struct nest *nest = &cursor->layout->nest[cursor->nest];
-    struct box *box = &cursor->box;
+    struct grid_box *box = &cursor->box;
     cursor->run = box->at = cursor->element + nest->at;
     cursor->done = 0;
     box->bytes = nest->bytes;
@@ -48,13 +48,19 @@ HOT static void layout_enter(struct cursor *cursor) {
     }
 }
 
-/* So many runs on. At the end of a nest comes the next one, at the end of an element's last the
- * next element's first. */
+/* a / b without a division in the usual cases, 0 and 1. */
+static inline size_t turns_of(size_t a, size_t b) {
+    if (a < b) return 0;
+    return a < 2 * b ? 1 : a / b;
+}
+
+/* Advances by `runs` runs, which end at the latest with the nest. After a nest comes the next one;
+ * after an element's last nest, the next element's first. */
 HOT static void next_runs(struct cursor *cursor, size_t runs) {
     for (uint32_t l = cursor->box.levels; l-- > 0 && runs > 0;) {
         struct loop loop = cursor->box.loop[l];
         size_t index = cursor->index[l] + runs;
-        runs = index < loop.count ? 0 : index < 2 * loop.count ? 1 : index / loop.count;
+        runs = turns_of(index, loop.count);
         index -= runs * loop.count;
         cursor->run += ((ptrdiff_t)index - (ptrdiff_t)cursor->index[l]) * loop.step;
         cursor->index[l] = index;
@@ -67,17 +73,15 @@ HOT static void next_runs(struct cursor *cursor, size_t runs) {
     layout_enter(cursor);
 }
 
-/* Goes on by bytes that lie in this nest. */
+/* Advances by bytes that lie in this nest. */
 HOT static void pass(struct cursor *cursor, size_t bytes) {
-    size_t done = cursor->done + bytes, run = cursor->box.bytes,
-           runs = done < run       ? 0
-                  : done < 2 * run ? 1
-                                   : done / run;
+    size_t done = cursor->done + bytes, run = cursor->box.bytes;
+    size_t runs = turns_of(done, run);
     cursor->done = done - runs * run;
     if (runs > 0) next_runs(cursor, runs);
 }
 
-/* The nest that holds a byte of an element. */
+/* The nest that contains byte `at` of an element's data. */
 static uint32_t nest_of(const struct layout *layout, size_t at) {
     uint32_t first = 0, end = layout->nests;
     while (end - first > 1) {
@@ -88,7 +92,7 @@ static uint32_t nest_of(const struct layout *layout, size_t at) {
     return first;
 }
 
-/* A cursor at a byte of the stream of count elements. The stream has at least one byte more. */
+/* A cursor at byte `at` of the stream of count elements, which must have more than `at` bytes. */
 HOT static struct cursor layout_start(const struct layout *layout, char *memory, size_t count,
                                       size_t at) {
     struct cursor cursor;
@@ -105,7 +109,7 @@ HOT static struct cursor layout_start(const struct layout *layout, char *memory,
     if (layout->run) {
         cursor.box.bytes *= count;
     } else if (layout->nests == 1 && count > 1) {
-        struct box *box = &cursor.box;
+        struct grid_box *box = &cursor.box;
         memmove(box->loop + 1, box->loop, box->levels * sizeof *box->loop);
         box->loop[0] = (struct loop){count, layout->extent};
         cursor.index[box->levels++] = 0;
@@ -114,10 +118,10 @@ HOT static struct cursor layout_start(const struct layout *layout, char *memory,
     return cursor;
 }
 
-/* The largest box that begins where the cursor is. */
-HOT static struct box front(const struct cursor *cursor) {
-    const struct box *whole = &cursor->box;
-    struct box box;
+/* The largest box that begins at the cursor. */
+HOT static struct grid_box front(const struct cursor *cursor) {
+    const struct grid_box *whole = &cursor->box;
+    struct grid_box box;
     box.at = cursor->run + cursor->done;
     box.bytes = whole->bytes - cursor->done;
     box.levels = 0;
@@ -154,7 +158,7 @@ HOT static void stream(struct cursor *to, struct cursor *from, size_t bytes,
         return;
     }
     while (bytes > 0) {
-        struct box target = front(to), source = front(from);
+        struct grid_box target = front(to), source = front(from);
         size_t now = box_cut(&target, bytes), other;
         while ((other = box_cut(&source, now)) != now) now = box_cut(&target, other);
         if (box_copy(&target, &source, &copier)) {
@@ -189,7 +193,7 @@ HOT void layout_copy(char *to, const struct layout *to_layout, size_t to_count, 
     if (copier->kernel != KERNEL_plain) copy_fence(); /* one for all runs */
 }
 
-/* Bytes of a piece that begins and ends with loops of the layout, where that is possible. */
+/* Bytes of a piece: if possible a whole number of turns of the layout's loops. */
 static size_t piece_bytes(const struct layout *layout) {
     const struct nest *nest = layout->nest;
     size_t bytes = nest->bytes;
@@ -222,7 +226,7 @@ HOT bool layout_copy_piece(char *to, const struct layout *to_layout, size_t to_c
     return at + now < bytes;
 }
 
-/* How many of these bytes the stream has. */
+/* How many of the bytes [at, at + bytes) the stream has. */
 static size_t layout_part(const struct layout *layout, size_t count, size_t at, size_t bytes) {
     size_t all = layout->size * count;
     if (at >= all) return 0;

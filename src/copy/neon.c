@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* copy_neon - non-temporal stores of register pairs (STNP): see kernels.h. Where the compiler's
- * target is not 64-bit Arm it is never usable. No intrinsic promises STNP, hence the assembly. */
+/* copy_neon - non-temporal stores of register pairs (STNP): see kernels.h. Only for 64-bit Arm.
+ * Written in assembly, because no intrinsic guarantees STNP. */
 #include "copy/kernels.h"
 
 #if defined(__aarch64__)

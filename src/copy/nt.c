@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* copy_nt - hands on to the widest non-temporal kernel that this processor has, or to the one that
- * MORTAR_NT names. Which one is found out once per process; memcpy where there is none, and then no
- * plan can ask for it. */
+/* copy_nt - calls the widest non-temporal kernel that this processor has, or the one that MORTAR_NT
+ * names. It is chosen once per process. Without such a kernel it is memcpy, and not usable in
+ * plans. */
 #include "copy/kernels.h"
 
 #include <stdatomic.h>
 
 enum { unknown = -1 };
-/* Enum kernel_id; every thread that chooses comes to the same. */
+/* An enum kernel_id; all threads make the same choice. */
 static _Atomic int chosen = unknown;
 
 static int choose(void) {
@@ -19,7 +19,7 @@ static int choose(void) {
     if (kernel != KERNEL_nt && kernels[kernel].usable()) return (int)kernel;
     if (kernel != KERNEL_nt)
         warn_job(
-            "MORTAR_NT=%s: this processor cannot run that kernel; the widest that it has is used",
+            "MORTAR_NT=%s: this processor cannot run that kernel; using the widest that it can run",
             kernels[kernel].name);
     for (size_t i = 0; i < sizeof widest_first / sizeof *widest_first; i++)
         if (kernels[widest_first[i]].usable()) return (int)widest_first[i];

@@ -407,7 +407,7 @@ static void check_hybrid(void) {
     } cases[] = {{2000, 10000, 4000}, {2000, 6000, 0}, {2000, 3000, 0}, {1999, 5997, 0},
                  {500, 1700, 200},    {500, 1200, 0},  {2000, 0, 0}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct box target = {to, cases[k].bytes, 1, {{3, 3000}}},
+        struct grid_box target = {to, cases[k].bytes, 1, {{3, 3000}}},
                    source = {from, cases[k].bytes, 1, {{3, 2500}}};
         struct copier copier = {.kernel = KERNEL_nt, .plain = cases[k].plain};
         expect(box_copy(&target, &source, &copier) && copier.plain == cases[k].left,
