@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* match - does a set fit this machine, and which entry fits a call; merging. */
+/* match - whether a set fits this machine, which entry fits a call, and merging of sets. */
 #define _GNU_SOURCE
 #include "tuning/fields.h"
 
@@ -32,15 +32,15 @@ void tuning_here(struct tuning_set *here, const char *mpi) {
         strftime(here->date, sizeof here->date, "%Y-%m-%dT%H:%M:%SZ", &now);
 }
 
-/* How many facts differ; the first one is told. */
+/* The number of facts that differ; why[size]: the first one. */
 static int differences(const struct tuning_set *set, const struct tuning_set *here, char *why,
                        size_t size) {
     int count = 0;
     if (strcmp(set->mpi, here->mpi) != 0 && count++ == 0)
         snprintf(why, size, "its MPI library is \"%s\", here it is \"%s\"", set->mpi, here->mpi);
     for (const struct field *field = machine_fields; field->name; field++) {
-        const char *there = (const char *)&set->machine + field->place,
-                   *mine = (const char *)&here->machine + field->place;
+        const char *there = (const char *)&set->machine + field->place;
+        const char *mine = (const char *)&here->machine + field->place;
         bool same = field->kind == FIELD_TEXT ? strcmp(there, mine) == 0
                                               : memcmp(there, mine, field->size) == 0;
         if (same || count++ > 0) continue;
@@ -76,15 +76,15 @@ const struct tuning_set *tuning_choose(const struct tuning_file *file,
     return NULL;
 }
 
-/* Over several nodes it makes no difference where buffers lie: nobody reaches all others'. */
+/* Over several nodes it does not matter where buffers lie, because no rank reaches all of them. */
 static bool same_cell(const struct tuning_entry *a, const struct tuning_entry *b) {
     return a->ranks == b->ranks && a->nodes == b->nodes && a->domains == b->domains &&
            strcmp(a->collective, b->collective) == 0 &&
            (a->nodes > 1 ? a->fullest == b->fullest : strcmp(a->buffers, b->buffers) == 0);
 }
 
-/* Is the entry for such a call? One that does not tell how ranks are spread over its nodes is for
- * all ways. */
+/* True: the entry is for such a call. An entry without `fullest` fits any spread of the ranks over
+ * the nodes. */
 static bool meant(const struct tuning_entry *entry, const struct tuning_entry *like) {
     struct tuning_entry spread = *like;
     if (entry->fullest == 0) spread.fullest = 0;
@@ -100,7 +100,7 @@ const struct tuning_entry *tuning_find(const struct tuning_set *set,
     return NULL;
 }
 
-/* What is older gives way: it keeps what lies below or above the newer range. */
+/* Older entries keep only the sizes below or above the new entry's range. */
 int tuning_add(struct tuning_set *set, const struct tuning_entry *entry) {
     struct tuning_entry *entries = calloc((size_t)set->count * 2 + 1, sizeof *entries);
     int count = 0;
@@ -111,8 +111,14 @@ int tuning_add(struct tuning_set *set, const struct tuning_entry *entry) {
             entries[count++] = *old;
             continue;
         }
-        if (old->from < entry->from) entries[count] = *old, entries[count++].to = entry->from - 1;
-        if (old->to > entry->to) entries[count] = *old, entries[count++].from = entry->to + 1;
+        if (old->from < entry->from) {
+            entries[count] = *old;
+            entries[count++].to = entry->from - 1;
+        }
+        if (old->to > entry->to) {
+            entries[count] = *old;
+            entries[count++].from = entry->to + 1;
+        }
     }
     entries[count++] = *entry;
     free(set->entries);

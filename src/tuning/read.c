@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* read - a tuning file from JSON. jsmn cuts the text into tokens; the tables of fields.h say which
- * members there are. A member that is missing, of the wrong kind or out of range makes the whole
- * file unusable; one that is not known is skipped. */
+/* read - reads a tuning file from JSON. jsmn cuts the text into tokens; the tables of fields.h say
+ * which members there are. A member that is missing, of the wrong kind or out of range makes the
+ * whole file unusable. Unknown members are skipped. */
 #define _GNU_SOURCE
 #include "tuning/fields.h"
 
@@ -20,43 +20,51 @@
 
 enum { most_bytes = 16 << 20 };
 
-struct reader {
+struct file_reader {
     const char *text;
     const jsmntok_t *tokens;
     int count;
-    locale_t plain; /* the program's own locale may have another decimal point */
-    char *why;
+    locale_t plain; /* "C": the program's own locale may have another decimal point */
+    char *why;      /* [size] what is wrong */
     size_t size;
 };
 
-/* Says what is wrong at a place of the text. */
-static int wrong(const struct reader *reader, int place, const char *what, const char *name) {
+/* Writes into `why` what is wrong at a place of the text. Returns -EINVAL. */
+static int wrong(const struct file_reader *reader, int place, const char *what, const char *name) {
     int line = 1, column = 1;
     for (int i = 0; i < place; i++) {
         column++;
-        if (reader->text[i] == '\n') line++, column = 1;
+        if (reader->text[i] == '\n') {
+            line++;
+            column = 1;
+        }
     }
     snprintf(reader->why, reader->size, "line %d, column %d: %s%s", line, column, what, name);
     return -EINVAL;
 }
 
-/* The token behind t and everything inside it. */
-static int behind(const struct reader *reader, int t) {
+static int no_memory(const struct file_reader *reader) {
+    snprintf(reader->why, reader->size, "out of memory");
+    return -ENOMEM;
+}
+
+/* The first token after t and all that is inside it. */
+static int behind(const struct file_reader *reader, int t) {
     int end = reader->tokens[t].end;
-    do t++; /* an empty text has nothing between start and end */
+    do t++; /* at least one: an empty string has start == end */
     while (t < reader->count && reader->tokens[t].start < end);
     return t;
 }
 
-static bool is(const struct reader *reader, int t, const char *name) {
+static bool is(const struct file_reader *reader, int t, const char *name) {
     size_t length = (size_t)(reader->tokens[t].end - reader->tokens[t].start);
     return reader->tokens[t].type == JSMN_STRING && strlen(name) == length &&
            memcmp(reader->text + reader->tokens[t].start, name, length) == 0;
 }
 
-/* The value of a member of object t; 0: it has none of that name. -1: the object is not well
- * formed. */
-static int read_member(const struct reader *reader, int t, const char *name) {
+/* The token of the value of a member of object t; 0: it has no such member; -1: the object is
+ * malformed. */
+static int read_member(const struct file_reader *reader, int t, const char *name) {
     int found = 0, end = behind(reader, t);
     for (int key = t + 1; key < end;) {
         if (reader->tokens[key].type != JSMN_STRING || reader->tokens[key].size != 1 ||
@@ -68,7 +76,7 @@ static int read_member(const struct reader *reader, int t, const char *name) {
     return found;
 }
 
-static bool read_number(const struct reader *reader, int t, double *value) {
+static bool read_number(const struct file_reader *reader, int t, double *value) {
     char text[40], *end;
     const jsmntok_t *token = &reader->tokens[t];
     int length = token->end - token->start;
@@ -80,8 +88,8 @@ static bool read_number(const struct reader *reader, int t, double *value) {
     return *end == 0 && isfinite(*value) && *value >= 0;
 }
 
-/* Escapes other than \" and \\ do not occur in what mortar writes. */
-static bool plain_text(const struct reader *reader, int t, char *to, size_t size) {
+/* Copies a string. Of all escapes it accepts only \" and \\, which mortar writes. */
+static bool plain_text(const struct file_reader *reader, int t, char *to, size_t size) {
     const jsmntok_t *token = &reader->tokens[t];
     size_t used = 0;
     if (token->type != JSMN_STRING) return false;
@@ -96,7 +104,8 @@ static bool plain_text(const struct reader *reader, int t, char *to, size_t size
     return true;
 }
 
-static bool read_take(const struct reader *reader, int t, const struct field *field, char *to) {
+static bool read_take(const struct file_reader *reader, int t, const struct field *field,
+                      char *to) {
     double value;
     if (field->kind == FIELD_TEXT) return plain_text(reader, t, to, field->size);
     if (field->kind == FIELD_PAIR) {
@@ -116,7 +125,7 @@ static bool read_take(const struct reader *reader, int t, const struct field *fi
     return true;
 }
 
-static int take_all(const struct reader *reader, int t, const struct field *fields, void *to) {
+static int take_all(const struct file_reader *reader, int t, const struct field *fields, void *to) {
     if (reader->tokens[t].type != JSMN_OBJECT)
         return wrong(reader, reader->tokens[t].start, "expected an object", "");
     for (const struct field *field = fields; field->name; field++) {
@@ -138,7 +147,7 @@ static int take_all(const struct reader *reader, int t, const struct field *fiel
     return 0;
 }
 
-static int read_entry(const struct reader *reader, int t, struct tuning_entry *entry) {
+static int read_entry(const struct file_reader *reader, int t, struct tuning_entry *entry) {
     int error = take_all(reader, t, entry_fields, entry), start = reader->tokens[t].start;
     if (error) return error;
     if (strcmp(entry->buffers, "heap") != 0 && strcmp(entry->buffers, "outside") != 0)
@@ -152,8 +161,8 @@ static int read_entry(const struct reader *reader, int t, struct tuning_entry *e
     return 0;
 }
 
-/* The array that is a member of object t: its token, and how many elements it has. */
-static int array(const struct reader *reader, int t, const char *name, int *count) {
+/* The token of an array that is a member of object t, and the number of its elements. */
+static int array(const struct file_reader *reader, int t, const char *name, int *count) {
     int value = reader->tokens[t].type == JSMN_OBJECT ? read_member(reader, t, name) : -1;
     if (value <= 0 || reader->tokens[value].type != JSMN_ARRAY)
         return wrong(reader, reader->tokens[t].start, "an object without the array ", name);
@@ -161,8 +170,9 @@ static int array(const struct reader *reader, int t, const char *name, int *coun
     return value;
 }
 
-/* All is above 0: a model that divides by it, or takes it for nothing, would choose nonsense. */
-static int read_network(const struct reader *reader, int t, struct network_facts *network) {
+/* All figures must be above 0, because the cost model divides by some, and would choose nonsense
+ * where one is 0. */
+static int read_network(const struct file_reader *reader, int t, struct network_facts *network) {
     int error = take_all(reader, t, network_fields, network);
     for (const struct field *field = network_fields; field->name && error == 0; field++) {
         const char *place = (const char *)network + field->place;
@@ -175,7 +185,7 @@ static int read_network(const struct reader *reader, int t, struct network_facts
     return error;
 }
 
-static int read_set(const struct reader *reader, int t, struct tuning_set *set) {
+static int read_set(const struct file_reader *reader, int t, struct tuning_set *set) {
     int count, error = take_all(reader, t, set_fields, set);
     int machine = error ? 0 : read_member(reader, t, "machine");
     if (error) return error;
@@ -187,13 +197,13 @@ static int read_set(const struct reader *reader, int t, struct tuning_set *set) 
     int entries = array(reader, t, "entries", &count);
     if (entries < 0) return entries;
     set->entries = calloc((size_t)count + 1, sizeof *set->entries);
-    if (!set->entries) return snprintf(reader->why, reader->size, "out of memory"), -ENOMEM;
+    if (!set->entries) return no_memory(reader);
     for (int e = entries + 1; set->count < count && error == 0; e = behind(reader, e))
         error = read_entry(reader, e, &set->entries[set->count++]);
     return error;
 }
 
-static int read_root(const struct reader *reader, struct tuning_file *file) {
+static int read_root(const struct file_reader *reader, struct tuning_file *file) {
     struct {
         char format[32];
         int version;
@@ -210,20 +220,20 @@ static int read_root(const struct reader *reader, struct tuning_file *file) {
     int sets = array(reader, 0, "sets", &count);
     if (sets < 0) return sets;
     file->sets = calloc((size_t)count + 1, sizeof *file->sets);
-    if (!file->sets) return snprintf(reader->why, reader->size, "out of memory"), -ENOMEM;
+    if (!file->sets) return no_memory(reader);
     for (int s = sets + 1; file->count < count && error == 0; s = behind(reader, s))
         error = read_set(reader, s, &file->sets[file->count++]);
     return error;
 }
 
 /* Cuts the text into tokens, first only to count them. */
-static int cut(struct reader *reader, size_t length, jsmntok_t **tokens) {
+static int cut(struct file_reader *reader, size_t length, jsmntok_t **tokens) {
     jsmn_parser parser;
     jsmn_init(&parser);
     int count = jsmn_parse(&parser, reader->text, length, NULL, 0);
     if (count > 0) {
         *tokens = calloc((size_t)count, sizeof **tokens);
-        if (!*tokens) return snprintf(reader->why, reader->size, "out of memory"), -ENOMEM;
+        if (!*tokens) return no_memory(reader);
         jsmn_init(&parser);
         count = jsmn_parse(&parser, reader->text, length, *tokens, (unsigned)count);
     }
@@ -242,10 +252,13 @@ static int cut(struct reader *reader, size_t length, jsmntok_t **tokens) {
 
 int tuning_parse(const char *text, size_t length, struct tuning_file *file, char *why,
                  size_t size) {
-    struct reader reader = {.text = text, .why = why, .size = size};
+    struct file_reader reader = {.text = text, .why = why, .size = size};
     jsmntok_t *tokens = NULL;
     *file = (struct tuning_file){0};
-    if (length > most_bytes) return snprintf(why, size, "it is larger than 16 MiB"), -EFBIG;
+    if (length > most_bytes) {
+        snprintf(why, size, "it is larger than 16 MiB");
+        return -EFBIG;
+    }
     reader.plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     int error = reader.plain ? cut(&reader, length, &tokens) : -ENOMEM;
     if (error == 0) error = read_root(&reader, file);
@@ -261,7 +274,10 @@ int tuning_read(const char *path, struct tuning_file *file, char *why, size_t si
     size_t length;
     *file = (struct tuning_file){0};
     int error = file_read(path, most_bytes + 1, &text, &length);
-    if (error) return snprintf(why, size, "%s", file_why(error)), error;
+    if (error) {
+        snprintf(why, size, "%s", file_why(error));
+        return error;
+    }
     error = tuning_parse(text, length, file, why, size);
     free(text);
     return error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* write - a tuning file as JSON: into a file beside it, which then takes its name. */
+/* write - writes a tuning file as JSON, into a file next to it, which is then renamed. */
 #define _GNU_SOURCE
 #include "tuning/fields.h"
 
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Control characters, which the reader does not take, become blanks. */
+/* Writes a string. Control characters, which the reader refuses, become blanks. */
 static void text(FILE *out, const char *from) {
     fputc('"', out);
     for (; *from; from++) {
@@ -42,13 +42,13 @@ static void write_members(FILE *out, const struct field *fields, const void *fro
     }
 }
 
-struct content {
+struct file_content {
     const struct tuning_set *sets;
     int count;
 };
 
 static void write_print(FILE *out, const void *what) {
-    const struct content *content = what;
+    const struct file_content *content = what;
     const struct tuning_set *sets = content->sets;
     int count = content->count;
     fprintf(out, "{\"format\": \"%s\", \"version\": %d, \"sets\": [", tuning_format,
@@ -74,8 +74,8 @@ static void write_print(FILE *out, const void *what) {
     fputs("\n]}\n", out);
 }
 
-/* Where path leads to. What is there must be a file: taking a name away from a device or a pipe
- * would break what else uses it. */
+/* The file that a path leads to, through links. Refuses devices and pipes, because replacing one
+ * would break its other users. */
 static int find_place(const char *path, char place[PATH_MAX]) {
     struct stat there;
     if (stat(path, &there) == 0) {
@@ -89,7 +89,8 @@ static int find_place(const char *path, char place[PATH_MAX]) {
 int tuning_writable(const char *path) {
     char place[PATH_MAX];
     int error = find_place(path, place);
-    return error ? error : access(dirname(place), W_OK | X_OK) == 0 ? 0 : -errno;
+    if (error) return error;
+    return access(dirname(place), W_OK | X_OK) == 0 ? 0 : -errno;
 }
 
 static int replace(const char *place, const char *beside, const char *text, size_t bytes) {
@@ -110,7 +111,7 @@ int tuning_write(const char *path, const struct tuning_set *sets, int count) {
     if (error) return error;
     if (snprintf(beside, sizeof beside, "%s.%d.new", place, (int)getpid()) >= (int)sizeof beside)
         return -ENAMETOOLONG;
-    error = file_print(write_print, &(struct content){sets, count}, &text, &bytes);
+    error = file_print(write_print, &(struct file_content){sets, count}, &text, &bytes);
     if (!error) error = replace(place, beside, text, bytes);
     free(text);
     return error;
