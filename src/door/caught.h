@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* caught.h - every MPI call that mortar takes, from both tables: CAUGHT(name without MPI_,
- * parameters, arguments) for each, where the two are lists of forward.h in brackets. To be included
- * after CAUGHT was defined, as a table. */
+/* caught.h - a table of all MPI calls that mortar takes, made of list.h and coll/collectives.h. For
+ * each: CAUGHT(name without MPI_, parameters, arguments), where the latter two are lists in
+ * parentheses, from forward.h. Define CAUGHT before including it. */
 #define DOOR(name, words) CAUGHT(name, PARAMETERS_##words, ARGUMENTS_##words)
 #define COLLECTIVE(name, symbol, sent, received, more, family, about)                              \
     CAUGHT(symbol, TAKES(sent, received, more), PASSES(sent, received, more))                      \

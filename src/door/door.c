@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* door - libmortar.so, the one library that is preloaded. It knows no mpi.h: at the first MPI call
- * it looks which MPI library the program has loaded and opens the engine that was built for its
- * ABI. So one preload serves every MPI, programs that load MPI late (python3 with mpi4py) and
- * programs that use none.
+/* door - libmortar.so, which is preloaded. It does not use mpi.h. At the first MPI call it finds
+ * out which MPI library the program has loaded, and opens the engine that was built for its ABI. So
+ * one preload serves every MPI, programs that load MPI late (python3 with mpi4py), and programs
+ * without MPI.
  *
- * It catches MPI_X and PMPI_X. The Fortran bindings of Open MPI call PMPI_X, those of MPICH call
- * MPI_X, both with sentinels (MPI_IN_PLACE, MPI_BOTTOM) already turned into C's: Fortran needs no
- * code of its own.
+ * It catches MPI_X and PMPI_X. The Fortran bindings of Open MPI call PMPI_X, those of MPICH MPI_X.
+ * Both have already replaced Fortran's sentinels (MPI_IN_PLACE, MPI_BOTTOM) by C's, so Fortran
+ * needs no code of its own.
  *
- * Profilers come first, as without mortar. One that is preloaded before this library, or is part of
- * the program, ends in PMPI_X. One behind it, linked to the program or preloaded after it, gets
- * from here what the program calls as MPI_X, function by function, and ends in PMPI_X too: that is
- * where mortar takes the call. */
+ * Profilers see the calls first, as without mortar. A profiler that is preloaded before this
+ * library, or is part of the program, calls PMPI_X. For one after it, linked to the program or
+ * preloaded later, the door passes each MPI_X that the program calls on to it, and it calls PMPI_X,
+ * too. mortar takes the call there. */
 #define _GNU_SOURCE
 #include "base/base.h"
 
@@ -54,7 +54,7 @@ static const struct abi {
     {"libmpich.so.", NULL},
 };
 
-/* What a call is handed on to, as MPI_X and as PMPI_X. */
+/* The functions that calls are passed on to: outer for MPI_X, inner for PMPI_X. */
 static _Atomic(entry) outer[DOORS], inner[DOORS];
 static void *engine;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -64,7 +64,7 @@ struct search {
     const struct abi *abi;
 };
 
-/* NULL: this file is no MPI library. */
+/* The ABI of an MPI library, by its file name; NULL: it is none. */
 static const struct abi *abi_of(const char *path) {
     const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
     for (size_t i = 0; i < sizeof abis / sizeof *abis; i++)
@@ -82,7 +82,7 @@ static int look_at(struct dl_phdr_info *object, size_t size, void *search) {
     return 0;
 }
 
-/* Opens the engine that lies beside this library. */
+/* Opens the engine, which is in the folder of this library. NULL after a warning. */
 static void *open_engine(const char *file, void *library) {
     Dl_info self;
     char path[4096];
@@ -92,7 +92,7 @@ static void *open_engine(const char *file, void *library) {
              self.dli_fname, file);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
-        warn("no help for this MPI: %s", dlerror());
+        warn("this MPI library is not supported here: %s", dlerror());
         return NULL;
     }
     int (*start)(void *) = (int (*)(void *))dlsym(handle, "mortar_engine_open");
@@ -101,8 +101,8 @@ static void *open_engine(const char *file, void *library) {
     return NULL;
 }
 
-/* The next function of this name in the order in which the dynamic linker looks, unless it is an
- * MPI library's own: a profiler's. */
+/* A profiler's function: the next one of this name in the dynamic linker's search order, unless it
+ * belongs to an MPI library. NULL: none. */
 static entry tool_of(const char *name, void *library) {
     Dl_info owner;
     void *next = dlsym(RTLD_NEXT, name);
@@ -110,8 +110,8 @@ static entry tool_of(const char *name, void *library) {
     return dladdr(next, &owner) && abi_of(owner.dli_fname) ? NULL : (entry)next;
 }
 
-/* A profiler behind mortar may find the MPI library's MPI_Init by itself, and then the engine would
- * never hear that MPI is there. How it hears of the end it sees to itself. */
+/* A profiler after mortar may call the MPI library's own MPI_Init, which would hide from the engine
+ * that MPI is initialised. So the door tells it. The engine learns of MPI_Finalize by itself. */
 static entry tools_init, tools_init_thread;
 
 static word started(word error) {
@@ -129,7 +129,7 @@ static void open_door(void) {
     dl_iterate_phdr(look_at, &found);
     void *library = NULL;
     if (found.abi) {
-        /* Into the global scope: python loads MPI privately, and the engine must find it. */
+        /* Into the global scope, where the engine finds it: Python loads MPI privately. */
         library = dlopen(found.path, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
         if (!found.abi->engine)
             warn("no help for %s: mortar knows Open MPI (libmpi.so.40) and MPICH (libmpi.so.12)",
@@ -142,8 +142,14 @@ static void open_door(void) {
         void *taken = engine ? dlsym(engine, names[i] + 1) : NULL;
         if (!taken) taken = dlsym(library ? library : RTLD_NEXT, names[i]);
         entry tool = tool_of(names[i] + 1, library);
-        if (tool && i == DOOR_Init) tools_init = tool, tool = (entry)init;
-        if (tool && i == DOOR_Init_thread) tools_init_thread = tool, tool = (entry)init_thread;
+        if (tool && i == DOOR_Init) {
+            tools_init = tool;
+            tool = (entry)init;
+        }
+        if (tool && i == DOOR_Init_thread) {
+            tools_init_thread = tool;
+            tool = (entry)init_thread;
+        }
         inner[i] = (entry)taken;
         outer[i] = tool ? tool : (entry)taken;
     }
@@ -155,7 +161,7 @@ __attribute__((noinline, cold)) static entry find(_Atomic(entry) *place) {
     bool plain = place < inner || place >= inner + DOORS;
     fprintf(stderr, "mortar: the program calls %s, which its MPI library does not have\n",
             plain ? names[place - outer] + 1 : names[place - inner]);
-    abort(); /* what the dynamic linker would have done */
+    abort(); /* as the dynamic linker would end the program */
 }
 
 static inline entry door_enter(_Atomic(entry) *place) {

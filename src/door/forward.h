@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* forward.h - MPI functions without mpi.h: of so many machine words. On every 64-bit Linux ABI an
- * int or a pointer argument travels in one word, so that a function of words hands them on
- * unchanged, whatever MPI's handles are. PARAMETERS_n and ARGUMENTS_n are what a function of n
- * words is declared and called with, for the rows of list.h; TAKES and PASSES the same for the
- * columns of coll/collectives.h. */
+/* forward.h - MPI functions without mpi.h, as functions of machine words. On every 64-bit Linux ABI
+ * an int or a pointer is passed in one word, so a function of words passes them on unchanged,
+ * whatever MPI's handles are. PARAMETERS_n and ARGUMENTS_n: the parameter list and the argument
+ * list of a function of n words, for list.h. TAKES and PASSES: the same from the columns of
+ * coll/collectives.h. */
 #ifndef MORTAR_FORWARD_H
 #define MORTAR_FORWARD_H
 
