@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* adopt - makes the executable's .data and .bss pages of the region, so that static arrays and
- * Fortran's COMMON and SAVE can be reached by the ranks of the node as malloc'ed memory is (li2018
- * section 2, which asks for all of a process's data).
+/* adopt - makes the executable's .data and .bss part of the region, so that the node's ranks can
+ * access static arrays and Fortran's COMMON and SAVE as they do malloc'ed memory (li2018 section 2,
+ * which asks for all of a process's data).
  *
- * In a constructor, when the linker has made its relocations and closed RELRO, and before there are
- * threads: the contents are written into a piece of the region's file and that piece is mapped over
- * the pages. Addresses stay, so pointers, the lazily bound GOT and copy relocations (stdout and
- * environ live in the executable's .bss) stay right. Only what is mapped rw-p is taken: not RELRO,
- * not what somebody protected. The region keeps its own view of the piece: offsets in it are like
- * all others. Costs about 0.25 ms per MiB that holds other bytes than zeroes; blank pages stay
- * holes. fork.c gives a child its own copy. */
+ * It runs in a constructor: after the linker has relocated and has protected RELRO, and before
+ * there are threads. The contents are written into a piece of the region's file, which is then
+ * mapped over the pages. Addresses do not change, so pointers, the lazily bound GOT and copy
+ * relocations (stdout and environ are in the executable's .bss) stay valid. Only pages mapped rw-p
+ * are taken: not RELRO, nor pages that were protected. The region keeps its own mapping of the
+ * piece, where offsets are as usual. Costs about 0.25 ms per MiB that is not zero; zero pages stay
+ * holes in the file. fork.c gives a child its own copy. */
 #define _GNU_SOURCE
 #include "heap/adopt.h"
 
@@ -32,8 +32,8 @@ static const size_t huge_page = 2 << 20;
 
 enum { most_segments = 8, most_mappings = 64, most_entries = 512 };
 struct segment {
-    /* Whole pages; from file_end on they are .bss and not of the file. */
-    uintptr_t start, end, file_end;
+    uintptr_t start, end; /* whole pages */
+    uintptr_t file_end;   /* from here on the pages are .bss and not in the file */
 };
 struct executable {
     struct segment segments[most_segments];
@@ -62,34 +62,39 @@ static int collect(struct dl_phdr_info *object, size_t size, void *state) {
     return 1;
 }
 
-/* One character of /proc/self/maps: "start-end rwxp ...". */
-struct reader {
+/* State of reading /proc/self/maps character by character: "start-end rwxp ...". */
+struct maps_reader {
     enum { READ_START, READ_END, READ_MODE, READ_REST } part;
     struct mapping mapping;
 };
 
-/* True when the line's mapping is complete. */
-static bool read_character(struct reader *reader, char c) {
+static int protection_of(char c) {
+    if (c == 'r') return PROT_READ;
+    if (c == 'w') return PROT_WRITE;
+    return c == 'x' ? PROT_EXEC : 0;
+}
+
+/* Reads one character. True: the line's mapping is complete. */
+static bool read_character(struct maps_reader *reader, char c) {
     uintptr_t digit = c >= 'a' ? (uintptr_t)(c - 'a' + 10) : (uintptr_t)(c - '0');
-    if (c == '\n') *reader = (struct reader){.part = READ_START};
+    if (c == '\n') *reader = (struct maps_reader){.part = READ_START};
     else if (reader->part == READ_START && c == '-') reader->part = READ_END;
     else if (reader->part == READ_END && c == ' ') reader->part = READ_MODE;
-    else if (reader->part == READ_MODE && c == ' ') return reader->part = READ_REST, true;
-    else if (reader->part == READ_START) reader->mapping.start = reader->mapping.start << 4 | digit;
+    else if (reader->part == READ_MODE && c == ' ') {
+        reader->part = READ_REST;
+        return true;
+    } else if (reader->part == READ_START)
+        reader->mapping.start = reader->mapping.start << 4 | digit;
     else if (reader->part == READ_END) reader->mapping.end = reader->mapping.end << 4 | digit;
     else if (reader->part == READ_MODE && c == 's') reader->mapping.shared = true;
-    else if (reader->part == READ_MODE)
-        reader->mapping.protection |= c == 'r'   ? PROT_READ
-                                      : c == 'w' ? PROT_WRITE
-                                      : c == 'x' ? PROT_EXEC
-                                                 : 0;
+    else if (reader->part == READ_MODE) reader->mapping.protection |= protection_of(c);
     return false;
 }
 
 int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int most) {
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC), count = 0;
     if (fd < 0) return -errno;
-    struct reader reader = {.part = READ_START};
+    struct maps_reader reader = {.part = READ_START};
     char text[4096];
     ssize_t got;
     while ((got = read(fd, text, sizeof text)) > 0) {
@@ -111,13 +116,15 @@ static bool write_all(const char *from, size_t bytes, size_t offset) {
         long written = syscall(SYS_pwrite64, region.fd, from, bytes, offset);
         if (written < 0 && errno == EINTR) continue;
         if (written <= 0) return false;
-        from += written, bytes -= (size_t)written, offset += (size_t)written;
+        from += written;
+        bytes -= (size_t)written;
+        offset += (size_t)written;
     }
     return true;
 }
 
-/* Of each page from `start` on, whether it may hold something; untouched pages of .bss do not, and
- * are better not even read. */
+/* held[i]: page i from `start` on may be nonzero. Untouched pages of .bss are not, and should not
+ * even be read. */
 static void adopt_look_up(int pagemap, uintptr_t start, size_t page, int count, uintptr_t file_end,
                           bool *held) {
     uint64_t entries[most_entries];
@@ -128,8 +135,8 @@ static void adopt_look_up(int pagemap, uintptr_t start, size_t page, int count, 
         held[i] = !known || start + (size_t)i * page < file_end || entries[i] >> 62 != 0;
 }
 
-/* Writes the pages that are not blank into the file. No allocation, and nothing of the executable's
- * is touched but by reading. */
+/* Writes the pages that are not blank into the file. Allocates nothing, and only reads the
+ * executable's data. */
 static bool save(struct mapping piece, uintptr_t file_end, size_t offset) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     int pagemap = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -143,24 +150,25 @@ static bool save(struct mapping piece, uintptr_t file_end, size_t offset) {
             if (held[i] && !blank(memory, page))
                 fine = write_all(memory, page, offset + (size_t)i * page);
         }
-        at += (size_t)count * page, offset += (size_t)count * page;
+        at += (size_t)count * page;
+        offset += (size_t)count * page;
     }
     if (pagemap >= 0) syscall(SYS_close, pagemap);
     return fine;
 }
 
-/* NULL, or why the piece was left as it was. */
+/* NULL, or why the piece was not adopted. */
 static const char *adopt_take(struct mapping piece, uintptr_t file_end) {
     if (adopted_count == most_adopted) return "there are too many pieces";
-    /* As far behind a huge page's beginning in the file as in memory, or the system could not use
-     * huge pages. */
+    /* The system uses huge pages only if file offset and address are equal modulo their size. */
     size_t bytes = piece.end - piece.start, lead = bytes >= huge_page ? piece.start % huge_page : 0;
     char *taken = region_take_sparse(lead + bytes), *start = (char *)piece.start;
     if (!taken) return "the shared heap has no room for it (MORTAR_HEAP_BYTES)";
     size_t offset = (size_t)(taken - region.base) + lead;
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* a handler would change what has been saved */
+    /* Blocks signals, because a handler could change data that are saved already. */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     bool saved = save(piece, file_end, offset);
     long map = saved ? syscall(SYS_mmap, start, bytes, PROT_READ | PROT_WRITE,
                                MAP_SHARED | MAP_FIXED | MAP_NORESERVE, region.fd, offset)
@@ -173,7 +181,7 @@ static const char *adopt_take(struct mapping piece, uintptr_t file_end) {
     adopted[adopted_count++] =
         (struct heap_range){.start = start, .bytes = bytes, .offset = offset};
     huge_begin(start, bytes);
-    /* A core file has it once, where the debugger looks for it. */
+    /* A core file contains the data once, at the address where a debugger looks. */
     madvise(taken, lead + bytes, MADV_DONTDUMP);
     return NULL;
 }
@@ -200,7 +208,7 @@ static void take_segment(const struct segment *segment) {
     }
 }
 
-/* The folder's links are ".", ".." and one per thread. */
+/* True: the process has one thread. The links of the folder are ".", ".." and one per thread. */
 static bool alone(void) {
     struct stat facts;
     return stat("/proc/self/task", &facts) == 0 && facts.st_nlink == 3;
@@ -213,7 +221,7 @@ void adopt(void) {
         note("ADOPT: static data stay private: %s", mortar_heap_why());
     } else if (!alone()) {
         note(
-            "ADOPT: static data stay private: the program had threads before it began, or /proc is not there");
+            "ADOPT: static data stay private: the program had threads before main, or /proc is not there");
     } else {
         struct executable executable = {.count = 0};
         dl_iterate_phdr(collect, &executable);

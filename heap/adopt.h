@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* adopt.h - the executable's static data as part of the region: MORTAR_ADOPT. */
+/* adopt.h - makes the executable's static data part of the region: MORTAR_ADOPT. */
 #ifndef HEAP_ADOPT_H
 #define HEAP_ADOPT_H
 
@@ -12,9 +12,9 @@ enum { most_adopted = 8 };
 extern struct heap_range adopted[most_adopted];
 extern int adopted_count; /* 0 in a forked child, whose static data are private again */
 
-/* If MORTAR_ADOPT asks for it: from now on the writable pages of the executable's .data and .bss
- * are pages of the region, at the addresses that they have. What cannot be adopted stays as it was,
- * with a note. Once, from a constructor, before threads. */
+/* If MORTAR_ADOPT is on, makes the writable pages of the executable's .data and .bss pages of the
+ * region, at their own addresses. What cannot be adopted stays private, with a note. Call it once,
+ * from a constructor, before there are threads. */
 void adopt(void);
 
 static inline bool adopted_holds(const void *address) {
@@ -31,8 +31,8 @@ struct mapping {
     bool shared;
 };
 
-/* The mappings between start and end, cut to them, in rising order. Their number (at most `most`),
- * or -errno. */
+/* Lists the mappings between start and end, cut to them, in rising order. Returns their number (at
+ * most `most`), or -errno. */
 int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int most);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fork - shared memory is not copied on write, so a forked child gets a private copy of region and
- * adopted data, as they lie, while its parent waits. 0.3 to 1 s per resident GiB; vfork,
- * posix_spawn, system and popen run none of this.
+ * adopted data, at the same addresses, while its parent waits: 0.3 to 1 s per resident GiB. vfork,
+ * posix_spawn, system and popen do none of this.
  *
- * The handlers are registered before any other: ours is the last to prepare, when jemalloc holds
- * its locks and its metadata stands still, and the first in the child. But glibc's fork itself
- * stores to malloc'ed memory in the child before any handler runs (it resets the locks of open
- * files and clears the thread-specific data of the other threads), and the forking thread's stack
- * may be malloc'ed. Therefore the child does not inherit the region: its first touch traps, and the
- * trap makes the copy. Until that is done the child makes system calls directly: libc's wrappers
- * may be hooked, by code whose data lie in the heap.
+ * Our handlers are registered first. So ours is the last to prepare, when jemalloc holds its locks
+ * and its metadata do not change, and the first in the child. But glibc's fork itself stores to
+ * malloc'ed memory in the child before any handler runs (it resets the locks of open files and
+ * clears the thread-specific data of other threads), and the forking thread's stack may be
+ * malloc'ed. Therefore the child does not inherit the region: its first touch traps, and the trap
+ * makes the copy. Until then the child makes system calls directly, because libc's wrappers may be
+ * hooked by code whose data lie in the heap.
  *
  * _Fork, and fork or clone by a direct system call, run no handlers: such a child shares the
- * region. Were it never inherited, no child could write to its parent's heap; but most only read
- * it, for exec's arguments, and that would fail with EFAULT. */
+ * region. If children never inherited it, none could write to its parent's heap. But most children
+ * only read it, for exec's arguments, and that would fail with EFAULT. */
 #define _GNU_SOURCE
 #include "heap/adopt.h"
 #include "heap/region.h"
@@ -31,19 +31,19 @@
 
 enum { most_pieces = 64 * most_adopted };
 
-/* From prepare to the end of the parent's and of the child's handler; the region's lock guards
- * it. */
+/* State from prepare to the end of the parent's and the child's handler, under the region's
+ * lock. */
 static struct {
     bool active, copied;
-    char *alias; /* the region's used part, mapped once more: the one that the child inherits */
+    char *alias; /* second mapping of the region's used part, which the child inherits */
     size_t bytes;
     int pipe[2];
-    atomic_int *flag; /* in place of the pipe when no descriptor is left */
+    atomic_int *flag; /* instead of the pipe, if no descriptor is left */
     bool stacked;
     stack_t stack;
     struct sigaction action;
     sigset_t mask;
-    struct mapping pieces[most_pieces]; /* what is adopted, as it is mapped at the moment */
+    struct mapping pieces[most_pieces]; /* adopted data, as mapped at present */
     int piece_count;
 } passage;
 
@@ -54,14 +54,14 @@ static void die(const char *text) {
     syscall(SYS_exit_group, 127);
 }
 
-/* Maps private memory where the child lacks the shared. */
+/* Maps private memory where the child did not inherit the shared memory. */
 static void map_private(char *start, size_t bytes) {
     long map = syscall(SYS_mmap, start, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     if ((char *)map != start) die("mortar: fork: no memory to copy the shared heap\n");
 }
 
-/* Copies the file's bytes from start to end to where `base` is offset 0. Holes stay holes. */
+/* Copies the file's bytes from start to end to memory where `base` is offset 0. Skips holes. */
 static void copy(size_t start, size_t end, char *base, bool by_file) {
     while (by_file && start < end) {
         long data = syscall(SYS_lseek, region.fd, start, SEEK_DATA);
@@ -69,7 +69,7 @@ static void copy(size_t start, size_t end, char *base, bool by_file) {
         size_t hole = (size_t)syscall(SYS_lseek, region.fd, data, SEEK_HOLE);
         if (hole > end) hole = end;
         size_t bytes = hole - (size_t)data;
-        /* Where the system gives huge pages they halve the time. */
+        /* Huge pages halve the time, if the system gives them. */
         if (bytes >= 4 << 20) syscall(SYS_madvise, base + data, bytes, MADV_HUGEPAGE);
         memcpy(base + data, passage.alias + data, bytes);
         start = hole;
@@ -79,7 +79,7 @@ static void copy(size_t start, size_t end, char *base, bool by_file) {
     }
 }
 
-/* An extent without what is adopted in it: nobody in the child looks at that through the region. */
+/* Copies an extent without adopted data, which the child never accesses through the region. */
 static void copy_extent(struct extent extent, bool by_file) {
     size_t end = extent.offset + extent.bytes, start = extent.offset;
     while (start < end) {
@@ -95,7 +95,7 @@ static void copy_extent(struct extent extent, bool by_file) {
 static void copy_adopted(bool by_file) {
     for (int i = 0; i < passage.piece_count; i++) {
         const struct mapping *piece = &passage.pieces[i];
-        char *start = (char *)piece->start; /* lies in one of them */
+        char *start = (char *)piece->start; /* lies in one adopted range */
         size_t bytes = piece->end - piece->start;
         for (int k = 0; k < adopted_count; k++) {
             size_t inside = (size_t)(start - adopted[k].start), offset = adopted[k].offset + inside;
@@ -113,8 +113,8 @@ static void become_private(void) {
     bool by_file = region_fd_valid();
     struct extent extent = {0};
     while (region_used(extent.offset + extent.bytes, &extent)) {
-        /* With the page on either side, which is spare or of the rim: in the parent it can be
-         * read. */
+        /* Includes the page on either side, of a fence or the rim, which is readable in the
+         * parent. */
         map_private(region.base + extent.offset - region.page, extent.bytes + 2 * region.page);
         copy_extent(extent, by_file);
     }
@@ -126,8 +126,7 @@ static void become_private(void) {
     else syscall(SYS_write, passage.pipe[1], "", 1);
 }
 
-/* SIGSEGV while a fork is under way: the child's first touch of the region, or somebody else's
- * business. */
+/* SIGSEGV during a fork: the child's first touch of the region, or a fault of the program. */
 static void trap(int number, siginfo_t *info, void *context) {
     if (info->si_code == SEGV_MAPERR &&
         /* In the parent no part of it is unmapped. */
@@ -140,7 +139,7 @@ static void trap(int number, siginfo_t *info, void *context) {
     } else if (passage.action.sa_handler != SIG_DFL && passage.action.sa_handler != SIG_IGN) {
         passage.action.sa_handler(number);
     } else {
-        sigaction(SIGSEGV, &passage.action, NULL); /* faults again, and dies of it */
+        sigaction(SIGSEGV, &passage.action, NULL); /* the fault repeats and ends the process */
     }
 }
 
@@ -160,15 +159,16 @@ static void advise_all(int advice) {
     }
 }
 
-/* What is adopted may have been protected by the program, or mapped over: such private pages are
- * inherited as ever. Where the mappings cannot be read, or are too many, it is taken as it was. */
+/* Finds the adopted data that are still shared. The program may have mapped private pages over
+ * some, which a child inherits as usual. If the mappings cannot be read, or are too many, the whole
+ * range counts as adopted. */
 static void find_pieces(void) {
     passage.piece_count = 0;
     for (int i = 0; i < adopted_count; i++) {
         uintptr_t start = (uintptr_t)adopted[i].start, end = start + adopted[i].bytes;
         struct mapping *pieces = &passage.pieces[passage.piece_count];
-        int room = most_pieces / most_adopted, count = mappings_between(start, end, pieces, room),
-            kept = 0;
+        int room = most_pieces / most_adopted, kept = 0;
+        int count = mappings_between(start, end, pieces, room);
         if (count <= 0 || count == room) {
             pieces[0] = (struct mapping){
                 .start = start, .end = end, .protection = PROT_READ | PROT_WRITE, .shared = true};
@@ -199,11 +199,11 @@ static void fork_prepare(void) {
     long alias = syscall(SYS_mremap, region.base, 0, passage.bytes, MREMAP_MAYMOVE, 0);
     passage.alias = alias == -1 ? NULL : (char *)alias;
     syscall(SYS_mprotect, passage.alias, passage.bytes, PROT_READ);
-    /* RDMA libraries set the contrary on what they register. */
+    /* RDMA libraries may have set MADV_DONTFORK on memory that they registered. */
     syscall(SYS_madvise, passage.alias, passage.bytes, MADV_DOFORK);
     advise_all(MADV_DONTFORK);
     stack_t stack = {.ss_sp = trap_stack, .ss_size = sizeof trap_stack};
-    /* Fails when fork is called on such a stack: then that serves. */
+    /* Fails if fork is called on an alternate stack; then that one is used. */
     passage.stacked = sigaltstack(&stack, &passage.stack) == 0;
     struct sigaction action = {.sa_sigaction = trap, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigaction(SIGSEGV, &action, &passage.action);
@@ -230,13 +230,13 @@ static void fork_parent(void) {
     advise_all(MADV_DOFORK);
     syscall(SYS_munmap, passage.alias, passage.bytes);
     if (passage.flag) {
-        /* Nothing tells whether there is a child, so not for ever. */
+        /* Not for ever, because nothing tells whether there is a child. */
         const struct timespec nap = {.tv_nsec = 1000000};
         for (int naps = 0; naps < 60000 && atomic_load(passage.flag) == 0; naps++)
             nanosleep(&nap, NULL);
     } else {
         char byte;
-        close(passage.pipe[1]); /* now end of file means that there is no child, or none any more */
+        close(passage.pipe[1]); /* from now on end of file means: no child, or it died */
         passage.pipe[1] = -1;
         while (read(passage.pipe[0], &byte, 1) < 0 && errno == EINTR) continue;
     }

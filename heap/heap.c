@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heap - what libmortar-heap.so exports besides jemalloc's malloc family, and how jemalloc is
- * set. */
+/* heap - the functions of libmortar-heap.so besides jemalloc's malloc family, and jemalloc's
+ * settings. */
 #define _GNU_SOURCE
 #include "heap/heap.h"
 
@@ -12,19 +12,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* jemalloc reads this before its first allocation.
- * dss: the program break is private memory. background_thread: a thread would not survive fork.
- * decay: freed pages go back to the system within a second of further allocation; blocks from
- * oversize_threshold up, at once, as glibc does it. zero_realloc: realloc(p, 0) frees, as in glibc.
- * retain: address space is recycled per arena, so that extents stay few. thp: wanted for its side
- * effect: calloc clears reused pages in place, as glibc does it, instead of giving them back and
- * taking new ones, which costs ten times as much; wrap.c drops the advice itself. */
+/* jemalloc reads this before its first allocation. dss: off, because the program break is private
+ * memory. background_thread: off, because a thread would not survive fork. decay: freed pages go
+ * back to the system within a second of further allocation; blocks of at least oversize_threshold
+ * go back at once, as in glibc. zero_realloc: realloc(p, 0) frees, as in glibc. retain: each arena
+ * reuses its address space, so that there are few extents. thp: for its side effect only: calloc
+ * then clears reused pages in place, as in glibc; giving them back and taking new ones costs ten
+ * times as much. wrap.c drops the advice itself. */
 extern const char *malloc_conf;
 const char *malloc_conf =
     "dss:disabled,retain:true,background_thread:false,dirty_decay_ms:1000,muzzy_decay_ms:0,"
     "oversize_threshold:33554432,zero_realloc:free,thp:always";
 
-/* Arena 0 is made before jemalloc has read its settings and would purge from 8 MiB up. */
+/* Arena 0 is made before jemalloc has read its settings; its oversize threshold would be 8 MiB. */
 int mallctl(const char *name, void *old, size_t *old_bytes, void *new, size_t new_bytes);
 
 __attribute__((constructor)) static void begin(void) {
@@ -33,8 +33,8 @@ __attribute__((constructor)) static void begin(void) {
     adopt();
 }
 
-/* The one member of glibc's family that jemalloc lacks; glibc's own would give memory that our free
- * does not know. */
+/* The one function of glibc's malloc family that jemalloc lacks. Our free could not free glibc's
+ * memory. */
 void *pvalloc(size_t bytes) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (bytes > SIZE_MAX - page) {
@@ -44,11 +44,11 @@ void *pvalloc(size_t bytes) {
     return memalign(page, (bytes + page - 1) & ~(page - 1));
 }
 
-/* 0, or -errno and the reason. Whether calls of malloc arrive here is best asked of malloc: an
- * executable's own definition comes before preloaded ones, and where it takes malloc's address even
- * dlsym may answer with a stub of the executable. */
+/* 0, or -errno and the reason. Calls malloc to see whether calls arrive here: an executable's own
+ * definition precedes preloaded ones, and dlsym may return a stub of an executable that takes
+ * malloc's address. */
 static int state(const char **why) {
-    void *volatile block = malloc(1); /* decides, should nobody have called malloc yet */
+    void *volatile block = malloc(1); /* makes the region if this is the first call */
     bool here = region_holds(block);
     free(block);
     *why = region.why;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* huge - MADV_HUGEPAGE where the system heeds it for shared memory (shmem_enabled), otherwise one
- * touch per huge page and MADV_COLLAPSE (Linux 6.1), which needs no setting. The latter commits
- * memory that the program may never use: only on demand. */
+/* huge - MADV_HUGEPAGE if the system honours it for shared memory (shmem_enabled). Otherwise one
+ * touch per huge page and MADV_COLLAPSE (Linux 6.1), which needs no setting but commits memory that
+ * the program may never use: so only if MORTAR_HUGE=on. */
 #define _GNU_SOURCE
 #include "heap/huge.h"
 
@@ -20,7 +20,7 @@
 static const size_t huge_page = 2 << 20;
 static atomic_bool collapsing;
 
-/* Is this word the chosen one, as in "always [madvise] never"? */
+/* True: this word is in the file, such as "[madvise]" in "always [madvise] never". */
 static bool chosen(const char *file, const char *word) {
     char text[128];
     int fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -43,10 +43,10 @@ void huge_begin(void *base, size_t bytes) {
 }
 
 void huge_take(char *address, size_t bytes) {
-    if (!collapsing || bytes < huge_page) return; /* from there on addresses are aligned */
+    if (!collapsing || bytes < huge_page) return; /* larger blocks are aligned to huge pages */
     bytes &= ~(huge_page - 1);
-    /* An untouched page does not collapse. */
+    /* Untouched pages do not collapse. */
     for (size_t i = 0; i < bytes; i += huge_page) ((volatile char *)address)[i] = 0;
-    /* An older kernel, or none left. */
+    /* It fails on an older kernel, or if no huge page is left. */
     if (madvise(address, bytes, MADV_COLLAPSE) != 0) collapsing = false;
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* region - creates the region (li2018 section 2: the shared heap) and keeps its free extents in a
- * sorted array.
- * Free extents are left out of core files and hold no memory. They are inaccessible but for a
- * fence, their first and their last page, which can be read: libraries read a little beyond blocks,
- * in whole vectors, and where that is harmless with the C library it is here. A fence costs a page
- * of the file once it is read, and nothing before. (If all could be read, mlockall would fill the
- * region.) */
+ * sorted array. Free extents hold no memory and are not in core files. Only their fence, the first
+ * and the last page, is accessible, for reading: libraries read a little beyond blocks, in whole
+ * vectors, which is harmless with the C library's malloc and must be here. A fence costs a page of
+ * the file once it is read. (If all pages were readable, mlockall would fill the region.) */
 #define _GNU_SOURCE
 #include "heap/region.h"
 
@@ -25,7 +23,7 @@ static const size_t huge_page = 2 << 20;
 struct region region = {.fd = -1};
 
 enum { most_spares = 4096 };
-static struct extent spares[most_spares]; /* by offset; neighbours never touch */
+static struct extent spares[most_spares]; /* free extents by offset; none are adjacent */
 static size_t spare_count;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -35,14 +33,14 @@ void region_lock(void) { pthread_mutex_lock(&lock); }
 
 void region_unlock(void) { pthread_mutex_unlock(&lock); }
 
-/* Sanitizers bring their own malloc and their own idea of the address space. */
+/* Sanitizers have their own malloc and their own layout of the address space. */
 void __asan_init(void) __attribute__((weak));
 void __tsan_init(void) __attribute__((weak));
 
 extern void *__libc_stack_end;
 
-/* Maps the descriptor inside a larger reservation: a rim that can only be read keeps private
- * mappings from touching the region, so that no range ever lies half in it. */
+/* Maps the descriptor inside a larger reservation. Its read-only rim separates the region from
+ * private mappings, so that no range of memory lies half in the region. */
 static char *map_between_guards(int fd, size_t bytes) {
     char *rim = mmap(NULL, bytes + 2 * huge_page, PROT_READ,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -56,9 +54,8 @@ static char *map_between_guards(int fd, size_t bytes) {
     return NULL;
 }
 
-/* A library linked with -z initfirst may allocate before libc has set environ. The environment is
- * where the kernel put it: on the first stack, after the argument count, the arguments and a
- * NULL. */
+/* A library linked with -z initfirst may allocate before libc has set environ. The kernel puts the
+ * environment on the first stack, after the argument count, the arguments and a NULL. */
 static void find_environment(void) {
     if (environ) return;
     char **word = __libc_stack_end;
@@ -73,7 +70,7 @@ static const char *open_region(void) {
         return "the program runs under AddressSanitizer or ThreadSanitizer";
     size_t bytes = option_number(OPTION_HEAP_BYTES) & ~(huge_page - 1);
     struct rlimit space;
-    /* Leaves the program as much as it may expect. */
+    /* Leaves three quarters of the limit to the program. */
     if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur / 4 < bytes) {
         return "the limit on address space (ulimit -v) is below four times MORTAR_HEAP_BYTES";
     }
@@ -114,7 +111,7 @@ static void remove_spare(size_t i) {
     memmove(&spares[i], &spares[i + 1], (spare_count - i) * sizeof spares[0]);
 }
 
-/* Takes [offset, offset + bytes) out of spare i. False: no slot for the remainder. */
+/* Takes [offset, offset + bytes) out of spare i. False: no free entry for the remainder. */
 static bool carve(size_t i, size_t offset, size_t bytes) {
     struct extent *spare = &spares[i];
     size_t before = offset - spare->offset, after = spare->bytes - before - bytes;
@@ -132,7 +129,8 @@ static bool carve(size_t i, size_t offset, size_t bytes) {
     return true;
 }
 
-/* The lock is held. A page beside an extent stays readable all the time: other threads run on. */
+/* Makes a spare inaccessible, except its fence. The fence of other extents stays readable at all
+ * times, because other threads run on. The lock is held. */
 static void fence(struct extent spare) {
     size_t page = region.page;
     char *first = region.base + spare.offset, *last = first + spare.bytes - page;
@@ -141,26 +139,26 @@ static void fence(struct extent spare) {
     if (last > first + page) mprotect(first + page, (size_t)(last - first) - page, PROT_NONE);
 }
 
-/* The lock is held. What is spare on either side of an extent that was taken. */
+/* Fences the spares on either side of an extent that was taken. The lock is held. */
 static void fence_around(struct extent extent) {
     for (size_t i = 0; i < spare_count && spares[i].offset <= extent.offset + extent.bytes; i++)
         if (spares[i].offset + spares[i].bytes >= extent.offset) fence(spares[i]);
 }
 
-/* First fit: low addresses stay dense, which is what fork copies fastest. */
+/* First fit keeps low addresses dense, which fork copies fastest. */
 static char *region_find(size_t bytes) {
     size_t alignment = bytes >= huge_page ? huge_page : 64 << 10;
     for (size_t i = 0; i < spare_count; i++) {
-        size_t offset = (spares[i].offset + alignment - 1) & ~(alignment - 1),
-               skipped = offset - spares[i].offset;
+        size_t offset = (spares[i].offset + alignment - 1) & ~(alignment - 1);
+        size_t skipped = offset - spares[i].offset;
         if (skipped > spares[i].bytes || spares[i].bytes - skipped < bytes) continue;
         if (carve(i, offset, bytes)) return region.base + offset;
     }
     return NULL;
 }
 
-/* The lock is held. Returns the spare that the extent is part of now. NULL: a piece that finds no
- * slot stays taken. Its addresses are lost, its memory is not. */
+/* Returns the spare that now contains the extent. NULL: no free entry, so the extent stays taken;
+ * its addresses are lost, its memory is not. The lock is held. */
 static struct extent *put_back(struct extent extent) {
     size_t i = 0;
     while (i < spare_count && spares[i].offset < extent.offset) i++;
@@ -217,9 +215,8 @@ void *region_take(size_t bytes) {
 
 void region_clear(void *address, size_t bytes) {
     int saved = errno;
-    /* In shared memory MADV_DONTNEED frees nothing; fallocate would, but unseen by the registration
-     * caches of RDMA libraries, which watch madvise. Locked pages stay: then at least the contents
-     * must go. */
+    /* In shared memory MADV_DONTNEED frees nothing. fallocate would, but the registration caches of
+     * RDMA libraries watch madvise only. It fails for locked pages, which are zeroed here. */
     if (madvise(address, bytes, MADV_REMOVE) != 0) memset(address, 0, bytes);
     errno = saved;
 }

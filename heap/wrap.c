@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wrap - jemalloc's requests to the operating system, diverted to the region; what the region does
- * not hold or cannot serve goes to the system, with a page on either side that can be read, as in
- * the region (region.c). The linker gives jemalloc these names (--wrap), and nobody else. */
+/* wrap - diverts jemalloc's requests to the operating system to the region. What the region cannot
+ * serve goes to the system, with a readable page on either side, as in the region (region.c). The
+ * linker replaces the names in jemalloc only (--wrap). */
 #define _GNU_SOURCE
 #include "heap/region.h"
 
@@ -24,8 +24,8 @@ static void *map_fenced(size_t bytes, int protection, int flags) {
     return MAP_FAILED;
 }
 
-/* Leaves the first and the last page: jemalloc trims what it maps, and what it keeps ends there. It
- * unmaps nothing else. */
+/* Keeps the first and the last page readable. jemalloc only unmaps the ends of its mappings, and
+ * the part that it keeps begins or ends there. */
 static int unmap_fenced(char *address, size_t bytes) {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -36,7 +36,7 @@ static int unmap_fenced(char *address, size_t bytes) {
 
 void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset) {
     if ((flags & MAP_FIXED) && region_holds(address)) {
-        /* Where memory is not overcommitted jemalloc gives pages back, and takes them again, by
+        /* If memory is not overcommitted, jemalloc gives pages back, and takes them again, by
          * mapping over them. */
         if (protection == PROT_NONE) region_clear(address, bytes);
         return address;
@@ -62,7 +62,7 @@ int __wrap_madvise(void *address, size_t bytes, int advice) {
         region_clear(address, bytes);
         return 0;
     }
-    if (advice == MADV_FREE) { /* is for private memory; jemalloc asks once and then does without */
+    if (advice == MADV_FREE) { /* for private memory only; jemalloc tries it once */
         errno = EINVAL;
         return -1;
     }
