@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* info - `mortar info`: the tables of options, algorithms, orders and copy kernels, and what this
- * machine offers. Reads the same list.h files as the library, so it cannot say anything else.
- * --plans: plans.c; --plan: plan.c; --orders: orders.c */
+ * machine offers. It includes the same list.h files as the library, so both always agree. --plans:
+ * plans.c; --plan: plan.c; --orders: orders.c; --tuning and --merge: tuning.c */
 #define _GNU_SOURCE
 #include "info/info.h"
 
@@ -60,7 +60,7 @@ bool path_here(int path) {
     if (path == PATH_cma) return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == sizeof to;
     if (path != PATH_xpmem || strcmp(option_text(OPTION_XPMEM), "off") == 0)
         return path != PATH_xpmem;
-    /* A stand-in needs no module. */
+    /* Another library than the usual one, as in tests, needs no kernel module. */
     bool named = strcmp(option_text(OPTION_XPMEM), option_rows[OPTION_XPMEM].value) != 0;
     return named || access("/dev/xpmem", R_OK | W_OK) == 0;
 }
@@ -91,9 +91,9 @@ static void print_tables(void) {
         printf("  %-12s %s%s\n", kernels[k].name, kernels[k].about,
                kernels[k].usable() ? "" : " (not here)");
     printf(
-        "  %-12s plain for a block's first bytes, nt beyond: hybrid(64K); hybrid: as many as L2 cache / ranks\n",
+        "  %-12s plain for a block's first bytes, nt for the rest: hybrid(64K); hybrid: L2 cache / ranks bytes\n",
         "hybrid");
-    printf("Data paths (to buffers outside the shared heap, in a plan: e.g. pull(rows, cma))\n");
+    printf("Data paths (to buffers outside the shared heap; in a plan, e.g. pull(rows, cma))\n");
     for (int p = 0; p < PATHS; p++)
         printf("  %-12s %s%s\n", data_paths[p].name, data_paths[p].about,
                path_here(p) ? "" : " (not here)");
@@ -108,7 +108,7 @@ static int list_orders(int count, char **words) {
         return print_orders((uint32_t)p, (uint32_t)domains);
     fprintf(
         stderr,
-        "mortar info: --orders takes a number of ranks, at most 65536, and one of domains, at most that of ranks\n");
+        "mortar info: --orders takes a number of ranks, at most 65536, and a number of domains, at most one per rank\n");
     return 2;
 }
 

@@ -8,29 +8,30 @@
 
 struct figures;
 
-/* Prints every cell of every order for p ranks in so many domains, or, p == 0, what filling costs.
- * Returns the exit code. */
+/* Prints every cell of every order for p ranks in `domains` memory domains; p == 0: what filling
+ * costs. Returns the exit code. */
 int print_orders(uint32_t p, uint32_t domains);
 
-/* Prints the plans of a collective, one per line; nodes: those for several nodes. Returns the exit
+/* Prints the plans of a collective for one node, or for several, one per line. Returns the exit
  * code. */
 int list_plans(const char *collective, bool nodes);
 
-/* Could this data path work on this machine? Between the ranks of a job the library tries. */
+/* True: this data path may work on this machine. Between the ranks of a job the library tries
+ * it. */
 bool path_here(int path);
 
-/* Prints what this machine offers, and why something is not available. */
+/* Prints what this machine offers, and the reason for what is missing. */
 void print_machine(void);
 
-/* Tuning files; both return an exit code. */
+/* Prints a tuning file; merges several into one. Both return the exit code. */
 int explain_tuning(const char *path);
 int merge_tuning(const char *out, int count, char **paths);
 
-/* Prints what mortar would run for a call such as "alltoall 128x24 64", and why. Returns the exit
- * code. */
+/* Prints the plan that mortar would run for a call such as "alltoall 128x24 64", and why. Returns
+ * the exit code. */
 int explain_plan(const char *text);
 
-/* A node as there is none: with a processor for each rank, and otherwise as this machine. */
+/* Figures of an imagined node: one processor per rank, otherwise as this machine. */
 struct figures imagined_node(int ranks);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine - what this machine offers to mortar, each line with the reason where something is
- * missing. */
+/* machine - what this machine offers to mortar, with the reason for what is missing. */
 #define _GNU_SOURCE
 #include "info/info.h"
 
@@ -33,7 +32,8 @@ static void print_memory(void) {
     struct rlimit limit;
     bool maps = access("/proc/self/maps", R_OK) == 0 && access("/proc/self/task", R_OK) == 0;
     printf("  %-18s %s\n", "static data",
-           maps ? "MORTAR_ADOPT=on brings them into reach" : "stay private: /proc is not there");
+           maps ? "MORTAR_ADOPT=on puts them into the shared heap"
+                : "stay private: /proc is not there");
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         printf(
             "  %-18s %llu bytes (ulimit -v): the shared heap needs MORTAR_HEAP_BYTES per rank of the node\n",
@@ -44,8 +44,8 @@ static void print_cma(void) {
     char from[8] = "cookie", to[8] = "";
     struct iovec source = {from, sizeof from}, target = {to, sizeof to};
     ssize_t got = process_vm_readv(getpid(), &target, 1, &source, 1, 0);
-    printf("  %-18s %s%s\n", "CMA",
-           got == sizeof from ? "yes" : "no: ", got == sizeof from ? "" : strerror(errno));
+    if (got == sizeof from) printf("  %-18s yes\n", "CMA");
+    else printf("  %-18s no: %s\n", "CMA", strerror(errno));
     printf("  %-18s %s\n", "XPMEM",
            access("/dev/xpmem", R_OK | W_OK) == 0
                ? "yes"
@@ -68,7 +68,7 @@ void print_machine(void) {
     printf("  %-18s %d NUMA, %d sockets, %d L3\n", "domains", facts->numa, facts->sockets,
            facts->l3s);
     static const char *const kinds[] = {"NUMA node", "socket", "L3 cache",
-                                        "none: all ranks are in one"};
+                                        "none: all ranks share one"};
     printf("  %-18s %s\n", "  memory domain", kinds[machine_domain_kind()]);
     print_memory();
     print_cma();

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* orders - `mortar info --orders P [DOMAINS]`: every part of every order, as the library fills it,
  * one cell per line of CSV; for pictures and other tools. `mortar info --orders`: what filling one
- * part costs. numa(...) with ranks that sit in so many domains of neighbours, 2 unless said
- * otherwise. */
+ * part costs. For numa(...) the ranks are in DOMAINS domains of consecutive ranks, 2 by default. */
 #include "info/info.h"
 
 #include "base/base.h"
@@ -11,13 +10,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The walks: all orders, and those that nest with each order inside. name: 32 bytes. False at the
- * end. */
+/* The next walk: all orders, and those that nest with each order as the argument. name: 32 bytes.
+ * False at the end. */
 static bool next_walk(struct walk *walk, bool first, char *name) {
-    int order = first ? 0 : (int)walk->order, inner = first ? 0 : (int)walk->inner + 1;
-    if (!first && !orders[order].nests) order++, inner = 0;
+    int order = 0, inner = 0;
+    if (!first) {
+        bool nests = orders[walk->order].nests;
+        order = (int)walk->order + !nests;
+        inner = nests ? (int)walk->inner + 1 : 0;
+    }
     while (order < ORDERS && orders[order].nests && inner < ORDERS && orders[inner].nests) inner++;
-    if (order < ORDERS && inner == ORDERS) order++, inner = 0;
+    if (order < ORDERS && inner == ORDERS) {
+        order++;
+        inner = 0;
+    }
     if (order == ORDERS) return false;
     *walk = (struct walk){(enum order_id)order, (enum order_id)inner};
     snprintf(name, 32, orders[order].nests ? "%s(%s)" : "%s", orders[order].name,
@@ -49,7 +55,7 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* To fill one part, per cell: the median over 15 workers, each the best of some tries. */
+/* Time to fill one part, per cell: the median over 15 workers, each the best of 7 tries. */
 static double nanoseconds(uint32_t p, const uint32_t *domain_of, struct walk walk,
                           struct cell *cells) {
     enum { workers = 15, tries = 7 };

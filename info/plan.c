@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan - `mortar info --plan "alltoall 128x24 64"`: what mortar would run on so many nodes with so
- * many ranks each, the plans that it weighs, and what their expected time consists of: of the
- * latency of messages, of what they cost the ranks, of their bytes, and of what is done inside the
- * nodes. Each part is the time that would be spared if it cost nothing. */
+/* plan - `mortar info --plan "alltoall 128x24 64"`: what mortar would run on 128 nodes with 24
+ * ranks each, the plans that it considers, and the parts of their expected times: latency of
+ * messages, overhead of the ranks, bytes, contention, and work inside the nodes. A part is the time
+ * that would be saved if it cost nothing. */
 #include "info/info.h"
 
 #include "plan/plan.h"
@@ -22,14 +22,15 @@ struct question {
     int *lowest; /* [p] the lowest rank on each rank's node */
 };
 
-/* "128x24", or "5,3,1" ranks on each node. False: neither. */
+/* Reads "128x24", or "5,3,1" (ranks on each node). False: neither. */
 static bool read_map(const char *text, struct question *q) {
     int nodes = 0, each = 0, used = 0;
     q->lowest = calloc(most_asked_ranks, sizeof *q->lowest);
     if (!q->lowest) return false;
     if (sscanf(text, "%dx%d%n", &nodes, &each, &used) == 2 && text[used] == 0) {
         if (nodes < 1 || each < 1 || nodes > most_asked_ranks / each) return false;
-        q->nodes = nodes, q->p = nodes * each;
+        q->nodes = nodes;
+        q->p = nodes * each;
         for (int r = 0; r < q->p; r++) q->lowest[r] = r / each * each;
         return true;
     }
@@ -45,7 +46,7 @@ static bool read_map(const char *text, struct question *q) {
     return q->p > 0;
 }
 
-/* NULL, or what is wrong with it. */
+/* NULL, or what is wrong with the text. */
 static const char *read_question(const char *text, struct question *q) {
     static char why[192];
     char collective[32] = "", map[64] = "", size[32] = "0", more[32] = "";
@@ -60,11 +61,13 @@ static const char *read_question(const char *text, struct question *q) {
                  "mortar takes no collective named \"%s\" (mortar info lists them)", collective);
     else if (words < 2) snprintf(why, sizeof why, "words are missing");
     else if (!read_map(map, q))
-        snprintf(why, sizeof why, "\"%s\" are no nodes of at most %d ranks", map, most_asked_ranks);
-    else if (q->p < 2) snprintf(why, sizeof why, "one rank alone has nothing to do");
+        snprintf(why, sizeof why,
+                 "\"%s\" is not a node map such as 128x24 or 5,3,1, of at most %d ranks", map,
+                 most_asked_ranks);
+    else if (q->p < 2) snprintf(why, sizeof why, "one rank alone has nothing to exchange");
     else if (parse_bytes(size, &bytes) != 0)
-        snprintf(why, sizeof why, "\"%s\" is no number of bytes, as 64, 4K or 1M", size);
-    else if (*more) snprintf(why, sizeof why, "\"%s\" is left over", more);
+        snprintf(why, sizeof why, "\"%s\" is not a number of bytes such as 64, 4K or 1M", size);
+    else if (*more) snprintf(why, sizeof why, "\"%s\" is one word too many", more);
     else {
         q->collective = (enum collective)c;
         q->shape =
@@ -74,7 +77,7 @@ static const char *read_question(const char *text, struct question *q) {
     return why;
 }
 
-/* ---- the figures as they would be there; the processors are those of this machine ---- */
+/* ---- the figures on those nodes; caches as on this machine ---- */
 
 struct figures imagined_node(int ranks) {
     const struct machine_facts *facts = machine_facts();
@@ -89,6 +92,8 @@ struct figures imagined_node(int ranks) {
     return node;
 }
 
+/* Returns the expected seconds of a plan. part[]: latency, overhead, bytes, contention, the
+ * rest. */
 static double parts(const struct figures *f, const struct shape *asked, const struct plan *plan,
                     double part[5]) {
     const struct shape priced = shape_priced(f, asked), *shape = &priced;
@@ -102,7 +107,7 @@ static double parts(const struct figures *f, const struct shape *asked, const st
         part[i] = all - plan->algorithm->code->cost(&other, shape, &plan->arguments);
         if (i < 3) rest -= part[i];
     }
-    part[2] -= part[3]; /* what bytes take where only two nodes send */
+    part[2] -= part[3]; /* bytes without contention */
     part[4] = rest > 0 ? rest : 0;
     return all;
 }
@@ -117,7 +122,7 @@ static void print_far(const struct figures *f, const struct shape *shape) {
         1e-9 / net->node_byte);
     if (net->one > 0 || net->many > 0)
         printf(
-            "  when all nodes send at once bytes take %.2f times as long, one message of each at a time; very many %.2f\n",
+            "  when all nodes send at once bytes take %.2f times as long (one message of each at a time), %.2f times (very many)\n",
             1 + net->one, 1 + net->many);
     printf("  %-48s %10s = %9s %9s %9s %10s %9s us\n", "plan", "us", "latency", "messages", "bytes",
            "contention", "in nodes");
@@ -133,13 +138,13 @@ static void print_far(const struct figures *f, const struct shape *shape) {
                part[4] * 1e6);
     }
     printf(
-        "%d plans in all; * is the model's choice: of those within a twentieth of the cheapest the one whose nodes send\n"
-        "the fewest messages, and fewest at a time. The host MPI's own time is not known beforehand: it is measured in the\n"
-        "program (MORTAR_TUNE), and runs where it is faster%s.\n",
-        count, net->measured ? "" : ", and until then as long as nobody has measured the network");
+        "%d plans in all. * is the model's choice: among plans within 5 %% of the cheapest, the one whose nodes send the\n"
+        "fewest messages, and the fewest at a time. The MPI library's own time is not known beforehand. It is measured in the\n"
+        "program (MORTAR_TUNE), and its collective runs if it is faster%s.\n",
+        count, net->measured ? "" : ", and until then if the network was not measured");
 }
 
-/* Of each algorithm the usual variant. */
+/* For one node: the usual variant of each algorithm. */
 static void print_near(const struct figures *f, const struct shape *shape) {
     static struct candidate candidates[most_candidates];
     int count = plan_candidates(f, shape, true, candidates, most_candidates);
@@ -149,10 +154,10 @@ static void print_near(const struct figures *f, const struct shape *shape) {
             printf("%c %-32s %10.2f\n", i == 0 ? '*' : ' ', candidates[i].text,
                    candidates[i].seconds * 1e6);
     printf(
-        "* is what mortar begins with, where a processor is there for each rank and buffers are in the shared heap.\n");
+        "* is what mortar begins with, if there is a processor for each rank and buffers are in the shared heap.\n");
 }
 
-/* Of the tuning file, if it says what the network does; else the usual one. */
+/* The network of the tuning file, if it has one; else the usual one. */
 static struct network network_here(void) {
     struct tuning_file file;
     char why[320];
@@ -175,7 +180,7 @@ int explain_plan(const char *text) {
     if (why) {
         fprintf(
             stderr,
-            "mortar info: \"%s\" is no call: %s; expected a collective, nodes x ranks (or the ranks of each node), and the "
+            "mortar info: \"%s\" is not a call: %s; expected a collective, nodes x ranks (or the ranks of each node), and the "
             "bytes of a block, for instance \"alltoall 128x24 64\" or \"allreduce 5,3,1 1K\"\n",
             text, why);
         free(q.lowest);
@@ -183,7 +188,7 @@ int explain_plan(const char *text) {
     }
     char blocks[64] = "";
     if (q.shape.unsized && q.collective != COLL_barrier)
-        snprintf(blocks, sizeof blocks, ", blocks of which nobody knows the size");
+        snprintf(blocks, sizeof blocks, ", blocks of unknown size");
     else if (q.collective != COLL_barrier)
         snprintf(blocks, sizeof blocks, ", blocks of %zu bytes", q.shape.bytes);
     printf("%s on %d ranks, %d node%s%s\n", collective_names[q.collective], q.p, q.nodes,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plans - `mortar info --plans COLLECTIVE [nodes]`: one plan per line, what tests and sweeps
- * enumerate. For one node every algorithm with each of its arguments; for several what the planner
- * weighs, on a team that can run everything. */
+/* plans - `mortar info --plans COLLECTIVE [nodes]`: one plan per line, for tests and sweeps. For
+ * one node: every algorithm with each of its arguments. For several: what the planner considers on
+ * a team that can run all plans. */
 #include "info/info.h"
 
 #include "plan/plan.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first order whose workers write only their own receive buffers, or not only those. */
+/* The first order whose workers write only their own receive buffers (own), or also others. */
 static int first_order(bool own) {
     int order = 0;
     while (orders[order].own_dest != own || orders[order].nests) order++;
@@ -33,11 +33,11 @@ static void print_plans(const struct algorithm *row) {
     const char *order = strstr(row->takes, "order") ? "rows, " : "";
     if (strstr(row->takes, "kernel") && kernels[KERNEL_nt].usable())
         printf("%s(%snt)\n%s(%shybrid(1000))\n", row->name, order, row->name, order);
-    /* Rounds of an odd, short length. */
+    /* Short rounds, of a length that is no power of two. */
     if (strstr(row->takes, "chunk")) printf("%s(192)\n", row->name);
 }
 
-/* Four nodes with two ranks each, and short blocks of which all know the size. */
+/* Four nodes with two ranks each, and short blocks of known size. */
 static int print_far_plans(enum collective collective) {
     enum { p = 8, here = 2 };
     static struct candidate candidates[most_candidates];
@@ -48,7 +48,7 @@ static int print_far_plans(enum collective collective) {
     if (places_make(&places, p, lowest) != 0) return 1;
     struct figures node = imagined_node(here), figures = figures_over(&places, &node);
     int count = plan_candidates(&figures, &shape, true, candidates, most_candidates);
-    printf("native\n"); /* the tests take the first one for what happens without mortar */
+    printf("native\n"); /* first: tests compare the others with it */
     for (int i = 0; i < count; i++)
         if (strcmp(candidates[i].text, "native") != 0) printf("%s\n", candidates[i].text);
     places_free(&places);
@@ -64,8 +64,8 @@ int list_plans(const char *collective, bool nodes) {
                 print_plans(&algorithms[a]);
         return 0;
     }
-    fprintf(stderr,
-            "mortar info: \"%s\" is no collective that mortar takes; expected one of:", collective);
+    fprintf(stderr, "mortar info: \"%s\" is not a collective that mortar takes; expected one of:",
+            collective);
     for (int c = 0; c < COLLECTIVES; c++) fprintf(stderr, " %s", collective_names[c]);
     fputc('\n', stderr);
     return 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tuning - `mortar info --tuning FILE` explains a tuning file, `mortar info --merge OUT FILE...`
- * makes one of several. */
+/* tuning - `mortar info --tuning FILE` prints a tuning file; `mortar info --merge OUT FILE...`
+ * merges several into one. */
 #include "info/info.h"
 
 #include "tuning/tuning.h"
@@ -9,7 +9,8 @@
 #include <string.h>
 
 static int cannot(const char *path, const char *why) {
-    return fprintf(stderr, "mortar info: %s: %s\n", path, why), 1;
+    fprintf(stderr, "mortar info: %s: %s\n", path, why);
+    return 1;
 }
 
 static void explain_network(const struct network_facts *network) {
@@ -25,7 +26,7 @@ static void explain_network(const struct network_facts *network) {
         1e-9 / network->byte_seconds, 1e-9 / network->node_byte_seconds);
     if (network->one_partner_ratio > 0 && network->many_partners_ratio > 0)
         printf(
-            "  when all nodes send at once bytes take %.4g times as long, to one node at a time, and %.4g times, to very many\n",
+            "  when all nodes send at once bytes take %.4g times as long to one node at a time, and %.4g times to very many\n",
             network->one_partner_ratio, network->many_partners_ratio);
 }
 
@@ -40,10 +41,8 @@ int explain_tuning(const char *path) {
         bool fits = tuning_fits(set, &here, why, sizeof why);
         printf("%s, %s, %s, mortar %s, %s\n", set->machine.cpu, set->mpi, set->kernel, set->mortar,
                set->date);
-        printf("%s%s\n",
-               fits ? "fits this machine, for programs that use this MPI library"
-                    : "does not fit: ",
-               fits ? "" : why);
+        if (fits) printf("fits this machine, for programs that use this MPI library\n");
+        else printf("does not fit: %s\n", why);
         explain_network(&set->network);
         if (set->count == 0) continue;
         printf("%-12s %5s %5s %7s %-8s %10s %10s %12s %12s  %-16s %s\n", "collective", "ranks",
