@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithms - the tables of algorithms and of collectives, and whether an algorithm can run. */
 #include "coll/coll.h"
 
 #define ALGORITHM(name, collectives, takes, about)                                                 \
@@ -23,7 +24,7 @@ const char *const collective_names[COLLECTIVES] = {
 #undef COLLECTIVE
 };
 
-/* Looks at all calls that the planner has one plan for. */
+/* Asks about all calls that share one plan. */
 static bool table_fits(const struct algorithm *algorithm, const struct arguments *arguments,
                        const struct figures *f, const struct calls *calls) {
     const struct algorithm_code *code = algorithm->code;

@@ -7,7 +7,7 @@ HOT uint32_t publish(struct team *team, const struct call *call, bool others_wri
     struct post *post = post_of(team, team->epoch & 1, team->me);
     size_t sent = send_bytes(&call->shape, team->p), received = call->shape.bytes * (size_t)team->p;
     uint32_t trouble = call->trouble;
-    if (trouble) return trouble; /* nobody will look at the post */
+    if (trouble) return trouble; /* no rank will read the post */
     /* An alltoall in place would be read by peers while it is written: it has to be staged. */
     bool moving = call->in_place && call->shape.collective == COLL_alltoall;
     post->send_reachable = team_reaches(team, call->send, sent, &post->send) && !moving;
@@ -16,8 +16,8 @@ HOT uint32_t publish(struct team *team, const struct call *call, bool others_wri
         trouble |= SEND_UNREACHABLE | (moving ? MUST_STAGE : 0);
         post->send = (uintptr_t)call->send;
     }
-    /* Where only I write to it, it may lie anywhere: as an offset all the same, that may wrap
-     * around. */
+    /* If only I write to it, it may be anywhere: it is posted as an offset all the same, which may
+     * wrap around. */
     if (!post->recv_reachable && others_write) {
         trouble |= RECV_UNREACHABLE;
         post->recv = (uintptr_t)call->recv;

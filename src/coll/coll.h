@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* coll.h - the algorithms. They see layouts and bytes, not datatypes: mpi/ has compiled those, or
- * packed what does not compile. */
+/* coll.h - the algorithms. They see layouts and bytes, not datatypes: mpi/ has compiled each type
+ * to a layout, or packed the data of a type that does not compile. */
 #ifndef MORTAR_COLL_H
 #define MORTAR_COLL_H
 
@@ -16,36 +16,36 @@ enum collective {
     COLLECTIVES
 };
 extern const char *const collective_names[COLLECTIVES];
-/* Is it one of a set of collectives.h? */
+/* Is the collective in the set? Sets: collectives.h. */
 static inline bool among(enum collective collective, unsigned set) { return set >> collective & 1; }
 
-/* What is the same on every rank. */
+/* What all ranks know alike about a call. The planner looks at nothing else. */
 struct shape {
     enum collective collective;
-    /* Of one block, of the vector that is reduced, or of the mean block where all know all
+    /* Bytes of one block, of the vector that is reduced, or of the mean block if all ranks know all
      * counts. */
     size_t bytes;
-    bool unsized; /* the ranks do not all know: bytes is what they expect; 0: nothing is known */
-    int beside;   /* for a lane: how many lanes each node runs at the same time; 0: of all ranks */
-    /* The operation does not commute, and the ranks of a node do not follow each other (not said
-     * where they do). */
+    /* Only sender and receiver know a block's size: `bytes` is then an estimate, 0 if there is
+     * none. */
+    bool unsized;
+    int beside; /* on a lane: how many lanes each node runs at the same time; 0: no lane */
+    /* The operation does not commute, and nodes do not hold consecutive ranks. False if they do. */
     bool ordered;
-    /* Results depend on how the operation is bracketed, as sums of floating-point numbers do. */
+    /* Results depend on the association, as sums of floating-point numbers do. */
     bool rounds;
 };
 
 /* Blocks of 2^(class - 1) .. 2^class - 1 bytes are of one size class. */
 static inline int class_of(size_t bytes) { return bytes == 0 ? 0 : 64 - __builtin_clzll(bytes); }
 
-/* All calls of a team that one plan runs: alike but for the bytes of a block, which are of one size
- * class. What is decided once for all of them never sees the one that happens to come first:
- * whether a plan can run them is asked of the largest; what is priced is the least, a power of two
- * as most sizes are. */
+/* All calls of a team that one plan runs. They differ only in the bytes of a block, within one size
+ * class. A decision for the whole class must not depend on which call comes first: `can` is asked
+ * about the largest, and the cost is that of the least, a power of two as most sizes are. */
 struct calls {
     struct shape largest, least;
 };
 static inline struct calls calls_of(const struct shape *shape) {
-    /* No address space holds more; and products with numbers of ranks must not overflow. */
+    /* No address space holds more, and products with the number of ranks must not overflow. */
     enum { most_class = 48 };
     struct calls calls = {*shape, *shape};
     int class = class_of(shape->bytes);
@@ -54,21 +54,20 @@ static inline struct calls calls_of(const struct shape *shape) {
     return calls;
 }
 
-/* How the blocks of one side of a call lie, on the rank whose call it is; block_of(b) takes one
- * out. */
+/* The blocks of one side of a call, as its own rank sees them; block_of(b) returns one of them. */
 struct blocks {
     char *base;
     int count;                           /* of blocks */
-    const struct layout *layout;         /* of all elements, unless there are layouts */
-    const struct layout *const *layouts; /* [count]: one for each block; NULL: all alike */
+    const struct layout *layout;         /* of every element; unused with `layouts` */
+    const struct layout *const *layouts; /* [count] one per block; NULL: `layout` */
     const void *counts;                  /* [count] elements of each block; NULL: `each` */
-    /* [count] where each begins, in units from base; NULL: equal blocks, one behind the other. */
+    /* [count] where each begins, in units from base; NULL: equal blocks, back to back. */
     const void *displs;
     size_t each;
     ptrdiff_t unit;                   /* bytes */
     uint8_t count_width, displ_width; /* bytes of an entry: sizeof(int), or 8 */
 };
-/* One of them. */
+/* One block. */
 struct block {
     char *at;
     size_t elements;
@@ -90,57 +89,59 @@ static inline struct block block_of(const struct blocks *blocks, int b) {
 static inline size_t block_bytes(const struct block *block) {
     return block->elements * block->layout->size;
 }
-/* Do the data of both lie in the same place? Buffers of a call share no byte unless it is in place,
- * so the first byte tells. The address alone does not: elements may begin before or behind their
- * data. */
+/* Do both blocks have their data in the same place? Buffers of a call overlap only in place, so
+ * comparing the first data byte is enough. Comparing `at` is not: an element's data may begin
+ * before or after its address. */
 static inline bool is_same_place(const struct block *a, const struct block *b) {
     return a->at + a->layout->low == b->at + b->layout->low;
 }
 
-/* The neighbourhood of a communicator with a topology. Neighbours that are nobody (MPI_PROC_NULL)
- * have blocks but no edges; a neighbour that is named twice has two edges; a rank may be its own
- * neighbour. */
+/* The neighbourhood of a communicator with a topology. MPI_PROC_NULL neighbours have blocks but no
+ * edges. A neighbour that is named twice has two edges. A rank may be its own neighbour. */
 struct neighbours {
-    int outs, ins;            /* blocks of my send and receive buffers */
-    int to_count, from_count; /* edges that leave me, by `out`; that come to me, by `in` */
-    struct edge *to, *from;
-    size_t edge_count; /* of all ranks, by source and `out`; the same on all ranks */
+    int outs; /* blocks of my send buffer */
+    int ins;  /* blocks of my receive buffer */
+    int to_count, from_count;
+    struct edge *to;   /* [to_count] edges that leave me, sorted by `out` */
+    struct edge *from; /* [from_count] edges that come to me, sorted by `in` */
+    size_t edge_count;
+    /* [edge_count] of all ranks, sorted by source and `out`; the same on all ranks. */
     struct edge *edges;
-    /* The graph is one piece, so all ranks know the size of equal blocks. The same on all ranks. */
+    /* The graph is connected, so all ranks know the size of equal blocks. The same on all ranks. */
     bool connected;
 };
-/* A team has two: where a neighbour is named twice, MPI libraries pair blocks in one way for
- * neighbor_alltoall and in another for its ..v and ..w. */
+/* A team has two, since MPI libraries pair the blocks of a neighbour that is named twice
+ * differently in neighbor_alltoall and in its v and w forms. */
 static inline int neighbourhood_of(enum collective c) {
     return c == COLL_neighbor_alltoallv || c == COLL_neighbor_alltoallw;
 }
 
-/* One call on one rank. alltoall and allgather whose blocks are runs of bytes: the buffers hold p
- * blocks, back to back (send of an allgather: one block); in place, send is the part of recv that
- * holds this rank's contribution. Those that combine: send is the whole vector, recv what this rank
- * receives; in place, send is recv. All others: sends, recvs. */
+/* One call on one rank. alltoall and allgather of contiguous blocks: send and recv hold p blocks,
+ * back to back (send of an allgather: one block); in place, send is the part of recv that holds
+ * this rank's contribution. Reductions: send is the whole vector, recv what this rank receives; in
+ * place, send equals recv. All others: sends and recvs. */
 struct call {
     struct shape shape;
     const char *send;
     char *recv;
     bool in_place;
-    bool straight; /* rather not at all than staged */
-    /* Of LEAVE: why this rank cannot take part; all ranks have to be told. */
+    bool straight; /* if a buffer is out of reach, return OUT_OF_REACH instead of staging it */
+    /* Flags of LEAVE: why this rank cannot take part. All ranks must be told. */
     uint32_t trouble;
-    /* NULL: runs in send and recv. A side that is not significant here has no blocks. */
+    /* NULL: send and recv. A side that is not significant on this rank has no blocks. */
     const struct blocks *sends, *recvs;
     int root; /* of a rooted collective */
     const struct neighbours *neighbours;
     const struct reduction *reduction;
-    /* Given to what runs on a lane by what asked for it: the bytes of the block from one rank to
-     * another, where all ranks know all of them without asking (NULL: they do not; allgatherv:
-     * recvs tells); and what is told when the block of a rank has come. */
+    /* Set for an inner routine, by the algorithm that runs it. Bytes of the block from one rank to
+     * another, if every rank knows all of them; NULL: they do not (allgatherv: see recvs). */
     size_t (*bytes_between)(const struct call *call, int source, int dest);
+    /* Likewise; the inner routine calls it when the block of a rank has arrived. NULL: no. */
     void (*arrived)(const struct call *call, int source);
-    void *asker; /* whose these two are */
+    void *asker; /* state of these two callbacks */
 };
 
-/* How far apart the blocks for two neighbouring ranks lie in a send buffer. */
+/* Bytes from the block for rank r to the block for rank r + 1 in a send buffer. */
 static inline size_t send_step(const struct shape *shape) {
     return shape->collective == COLL_alltoall ? shape->bytes : 0;
 }
@@ -148,59 +149,63 @@ static inline size_t send_bytes(const struct shape *shape, int p) {
     return shape->collective == COLL_alltoall ? shape->bytes * (size_t)p : shape->bytes;
 }
 
-/* The arguments of a plan; each algorithm takes some of them, named in its row. */
+/* The arguments of a plan. An algorithm takes those that its row in list.h names. */
 struct arguments {
     struct walk walk;
     struct copier copier;
-    size_t chunk; /* bytes; 0: what fits */
-    /* To buffers outside the shared heap; 0: they are staged. */
+    size_t chunk; /* bytes; 0: as many as fit */
+    /* Data path to buffers outside the shared heap; 0: they are staged. */
     enum path_id path;
-    /* Leaders of a node, radix, window: the algorithm says; 0: what is usual. */
+    /* Leaders per node, radix or window, depending on the algorithm; 0: its default. */
     unsigned number;
-    /* Whose part of the matrix of nodes a rank transposes: mnco.c. */
+    /* How tiles of the matrix are assigned to ranks: mnco.c. */
     enum owners { OWNERS_rows, OWNERS_morton } owners;
-    /* What runs on the lanes; NULL where not taken. */
+    /* The routine that runs on the lanes; NULL: the algorithm takes none. */
     const struct routine *inner;
-    /* What runs inside the nodes; NULL: the algorithm's own way. */
+    /* The routine that runs inside the nodes; NULL: the algorithm's own. */
     const struct routine *local;
 };
-/* An algorithm and its arguments: a plan in a plan. Lives for ever. */
+/* An algorithm and its arguments: a plan inside a plan. Never freed. */
 struct routine {
     const struct algorithm *algorithm;
     struct arguments arguments;
     char text[64];
 };
 
-/* What run returns, the same on all ranks: done; done, but some buffer was out of reach and had to
- * be staged; or, before any byte moved, left to the host MPI because of a rank's trouble, or
- * because staging was not wanted. On this rank only: failed. */
-enum outcome { DONE, STAGED, LEFT, OUT_OF_REACH, FAILED };
+/* What run returns; all but FAILED are the same on all ranks. */
+enum outcome {
+    DONE,
+    STAGED,       /* done, but some buffer was out of reach and had to be staged */
+    LEFT,         /* nothing moved: some rank has trouble, the host MPI must run the call */
+    OUT_OF_REACH, /* nothing moved: some buffer is out of reach, and the call is `straight` */
+    FAILED        /* on this rank only */
+};
 
-/* What an algorithm's file defines. */
+/* The part of an algorithm that its own file defines. */
 struct algorithm_code {
     enum where where;
-    /* A call does not hold all ranks together (others have a barrier in each call). */
+    /* Ranks may run ahead of each other: a call has no barrier. */
     bool loose;
     /* Reads a send buffer only before it writes the receive buffer: in place needs no copy
      * first. */
     bool copies_in;
     bool any_layout; /* BY_MESSAGES, OVER_NODES: blocks need not be runs of bytes */
-    /* ON_NODE: memory that it has in each team, at team->shared[ALGORITHM_name]. */
+    /* ON_NODE: its memory in each team's control block, at team->shared[ALGORITHM_name]. */
     struct shared shared;
-    /* OVER_NODES: the collective that runs on the lanes for each of these; NULL: it takes no inner
-     * routine. */
+    /* OVER_NODES: the collective that its inner routine must do for this collective. NULL: it takes
+     * no inner routine. */
     enum collective (*asks)(enum collective collective);
-    /* Texts of its plans that the planner weighs; "%s" stands for each inner routine. NULL: its
-     * name alone. Ends with NULL. */
+    /* Plan texts that the planner prices, ending with NULL; "%s" stands for each inner routine.
+     * NULL: its name alone. */
     const char *const *variants;
-    /* Can a team with these figures run all of these calls? What can run long blocks can run
-     * shorter ones. NULL: always. */
+    /* Can a team with these figures run all of these calls? An algorithm that can run long blocks
+     * must be able to run shorter ones. NULL: always. */
     bool (*can)(const struct figures *figures, const struct calls *calls,
                 const struct arguments *arguments);
-    /* What a plan needs once: mappings, parts of orders. Collective; same answer on all ranks: 0 or
-     * -errno. NULL: nothing. */
+    /* Prepares a plan once per team, for instance maps peers. Collective; the same answer on all
+     * ranks: 0 or -errno. NULL: nothing to prepare. */
     int (*prepare)(struct team *team, const struct arguments *arguments);
-    /* Expected seconds: the alpha-beta formula of the file's head. NULL: not to be chosen by
+    /* Expected seconds, by the alpha-beta formula at the file's head. NULL: never chosen by
      * cost. */
     double (*cost)(const struct figures *figures, const struct shape *shape,
                    const struct arguments *arguments);
@@ -209,7 +214,7 @@ struct algorithm_code {
                         const struct arguments *arguments);
 };
 
-/* What its row in list.h adds. */
+/* An algorithm: its row of list.h, and its code. */
 struct algorithm {
     const char *name, *takes, *about;
     unsigned collectives; /* bit set of enum collective */
@@ -225,42 +230,41 @@ enum algorithm_id {
 extern const struct algorithm algorithms[ALGORITHMS];
 
 /* ---- algorithms.c ---- */
-/* Can this team run calls of this shape, and all others that have the same plan? Looks only at what
- * is the same on all ranks. Local. */
+/* Can this team run calls of this shape and of all others in its size class? The same answer on all
+ * ranks. Local. */
 bool can_run(const struct algorithm *algorithm, const struct arguments *arguments,
              const struct figures *f, const struct shape *shape);
 
-/* ---- far.c: what algorithms that send messages have in common ---- */
-/* A call of messages begins, lost where this rank has trouble of LEAVE (messages.h); ends_here: no
- * rank hands on what came to it. It ends, drops the scratch memory, and has failed where the part
- * is lost; blocks_cut, too, is set. */
+/* ---- far.c: shared by the algorithms that send messages ---- */
+/* far_begin starts a call of messages; with trouble of LEAVE this rank's part is lost (messages.h).
+ * ends_here: no rank forwards what it receives. far_end drops the scratch memory and sets
+ * blocks_cut if a message was truncated. FAILED: this rank's part is lost. */
 void far_begin(struct team *team, const struct call *call, bool ends_here);
 enum outcome far_end(struct team *team);
-/* Scratch memory for data; without, the part is lost. */
+/* Scratch memory for data, until far_end. NULL: there is none, and this rank's part is lost. */
 char *far_take(struct team *team, size_t bytes);
-/* can_run, for a routine inside a plan. Local. */
+/* The same as can_run, for a routine inside a plan. Local. */
 bool routine_fits(const struct routine *routine, const struct figures *f,
                   const struct calls *calls);
-/* The two sides of an exchange as blocks; what is not described by blocks yet is equal runs of
- * bytes. Local. */
+/* The two sides of an exchange as blocks; a side without a description is p equal runs of bytes, or
+ * one. Local. */
 void sides_of(const struct team *team, const struct call *call, struct blocks *sends,
               struct blocks *recvs);
-/* A routine on a team: a lane, or for local ones the team of a node. The host MPI's own runs on a
- * communicator of the lane, which prepare makes. As the members of struct algorithm_code are; cost
- * -1: it cannot be told. */
+/* Like the members of struct algorithm_code, for a routine on a team: a lane, or the team of a
+ * node. `native` runs on a communicator of the lane, which prepare makes. Cost -1: unknown. */
 int routine_prepare(const struct routine *routine, struct team *team);
 enum outcome routine_run(const struct routine *routine, struct team *team, const struct call *call);
 double routine_cost(const struct routine *routine, const struct figures *f,
                     const struct shape *shape);
-/* Makes the first so many lanes, and what the inner routine needs on each. Collective; same answer
+/* Makes the first `lanes` lanes and prepares the inner routine on each. Collective; the same answer
  * on all ranks: 0 or -errno. */
 int lanes_prepare(struct team *team, const struct arguments *arguments, int lanes);
-/* Blocks that are runs of so many bytes at so many bytes from base. */
+/* Blocks that are contiguous runs: [count] bytes of each, and its distance from base in bytes. */
 static inline struct blocks byte_runs(char *base, int count, const int64_t *counts,
                                       const int64_t *displs) {
     return (struct blocks){base, count, &layout_bytes, NULL, counts, displs, 0, 1, 8, 8};
 }
-/* A block that is a run of bytes. */
+/* A contiguous block. */
 struct run {
     char *at;
     size_t bytes;
@@ -269,99 +273,99 @@ static inline struct run run_of(const struct blocks *blocks, int b) {
     struct block block = block_of(blocks, b);
     return (struct run){block.at, block_bytes(&block)};
 }
-/* The bytes of the block from source to dest, by bytes_between, or, where it is not asked, as this
- * rank knows them: source or dest is me. SIZE_MAX: not known here. */
+/* Bytes of the block from source to dest: from bytes_between, or else from this rank's own blocks
+ * if it is source or dest. SIZE_MAX: unknown on this rank. */
 size_t block_between(const struct team *team, const struct call *call, int source, int dest);
-/* Seconds until so many messages of so many bytes each, sent at once, have come, when so many ranks
- * of each node do alike; and one message after the other. The ranks of `shape`. */
+/* Seconds until all messages of a burst, of `bytes` each, have arrived; and the same for messages
+ * one after the other. As many ranks of each node do so at the same time as `shape` says. */
 double burst_seconds(const struct figures *f, const struct shape *shape, double messages,
                      double bytes);
 double steps_seconds(const struct figures *f, const struct shape *shape, double steps,
                      double bytes);
 
 /* ---- cost.c ---- */
-/* Is what an exchange of blocks of so many bytes moves too much for the node's last caches? */
+/* Does an exchange of blocks of this size move more than the node's last-level caches hold? */
 bool streams(const struct figures *f, size_t bytes);
-/* The same of what a call of this shape moves. */
+/* The same for a call of this shape; it counts the blocks that the collective moves. */
 bool call_streams(const struct figures *f, const struct shape *shape);
-/* Seconds to copy so many blocks of so many bytes on one processor that nobody else wants. */
+/* Seconds to copy `blocks` blocks of `bytes` each on a processor that runs one rank only. */
 double copy_seconds(const struct figures *f, double blocks, size_t bytes);
-/* How many blocks a rank receives; among neighbours nobody knows, so a number that is usual. */
+/* How many blocks a rank receives; for neighbourhoods, where ranks differ, a usual number. */
 double typical_blocks(const struct figures *f, const struct shape *shape);
-/* How many ranks share a processor while all copy; at least 1. */
+/* Ranks per processor, if the node is oversubscribed; at least 1. */
 double crowding(const struct figures *f);
 
-/* ---- staged.c: what cico does, and what the others do with buffers that peers cannot reach
- * ---- */
+/* ---- staged.c: cico's exchange, also used for buffers out of reach ---- */
 /* Exchanges through the team's stage in rounds of `chunk` bytes per block (0: as much as fits), one
- * barrier a round. Ranks whose post in half `posts` says so are read straight from their buffers;
- * posts < 0: nobody. DONE, or LEFT when a rank has trouble of LEAVE. */
+ * barrier a round. Send buffers that the posts of half `posts` call reachable are read in place;
+ * posts < 0: none. DONE, or LEFT when a rank has trouble of LEAVE. */
 enum outcome staged_exchange(struct team *team, const struct call *call, size_t chunk, int posts);
-/* For a rank that has posted whole buffers (publish, in this half) and met trouble at the barrier:
- * all that is left to do. LEFT: some rank cannot take part. OUT_OF_REACH: a buffer is, and the call
- * is rather not done at all than staged. STAGED: done through the stage, as are blocks of any type
- * (typed_exchange). Every rank must ask. */
+/* Finishes a call whose ranks have posted whole buffers (publish, in this half) and met trouble at
+ * the barrier. LEFT: some rank cannot take part. OUT_OF_REACH: a buffer is out of reach, and the
+ * call is `straight`. STAGED: done through the stage. Blocks that are no runs of bytes go by
+ * typed_exchange. Every rank must call it. */
 enum outcome turn_away(struct team *team, const struct call *call,
                        const struct arguments *arguments, uint32_t half, uint32_t trouble);
 
 /* ---- blocks.c: published buffers ---- */
-/* Writes my post for the next barrier and returns the trouble to arrive with. others_write: my
- * receive buffer must be reachable. */
+/* Writes my post for the next barrier and returns the trouble flags to arrive with. others_write:
+ * my receive buffer must be reachable. */
 uint32_t publish(struct team *team, const struct call *call, bool others_write);
-/* Copies the block of one cell between two ranks' buffers. writable: use the mapping that may be
- * written. */
+/* Copies the block of one cell between two ranks' buffers. writable: through the writable
+ * mapping. */
 void copy_cell(const struct team *team, const struct shape *shape, uint32_t half, struct cell cell,
                bool writable, const struct copier *copier);
 
-/* ---- offers.c: blocks of any kind; the rest in offers.h ---- */
-/* Since this thread cleared it: more came for a block of mine than it has room for. What fits has
- * been copied. Whoever copies to my block, or another's to mine, says so by fit_block; it decides
- * nothing, but what this rank's call returns. */
+/* ---- offers.c: blocks of any kind; see also offers.h ---- */
+/* More arrived for a block of mine than it has room for; the part that fits was copied. Each rank
+ * calls fit_block for its own blocks, also for those that others copy. It changes only what this
+ * rank's call returns; the caller clears it before a call. */
 extern _Thread_local bool blocks_cut;
 static inline void fit_block(const struct block *mine, size_t bytes) {
     if (__builtin_expect(bytes > block_bytes(mine), 0)) blocks_cut = true;
 }
-/* A block that goes where so many bytes have room: the rest is cut off. */
+/* Shortens a block to `room` bytes. */
 static inline void cut_block(struct block *block, size_t room) {
     if (block_bytes(block) <= room) return;
     block->elements = room / block->layout->size;
     blocks_cut = true;
 }
-/* Copies the data of one block to another's places; nothing where they are the same. Local. */
+/* Copies the data of one block to another; does nothing if both are in the same place. Local. */
 void relay_block(const struct block *to, const struct block *from, const struct copier *copier);
-/* All bytes of the blocks, packed. Local. */
+/* Bytes of all blocks when packed. Local. */
 size_t blocks_bytes(const struct blocks *blocks);
-/* Can peers read everything that belongs to these blocks in my region? Not before they have mapped
- * it (team_map). *shown: with addresses there. Local. */
+/* Can peers read these blocks, their counts, displacements and layouts in my region? Needs team_map
+ * first. *shown: the same blocks with addresses in the region. Local. */
 bool blocks_shown(const struct team *team, const struct blocks *blocks, struct blocks *shown);
 
 /* ---- vector.c: exchanges of blocks of any counts, places and types ---- */
-/* Exchanges what call->sends and call->recvs describe, alltoall-like, allgather-like or along the
- * edges of a neighbourhood. A rank stages up to `most` bytes; what is longer peers read where it
- * lies, or, out of reach, through the stage in rounds. most SIZE_MAX: everything is staged, and no
- * peer's memory is needed. DONE, or LEFT when a rank has trouble of LEAVE. */
+/* Exchanges the blocks of call->sends and call->recvs as an alltoall, an allgather or along the
+ * edges of a neighbourhood. A rank stages up to `most` bytes in all. Longer blocks are read in
+ * place or, if out of reach, staged in rounds. most SIZE_MAX: everything is staged, and no peer's
+ * memory is needed. DONE, or LEFT when a rank has trouble of LEAVE. */
 enum outcome vector_exchange(struct team *team, const struct call *call,
                              const struct arguments *arguments, size_t most);
-/* The same for an alltoall or allgather with trouble TYPED; a rank whose blocks are runs of bytes
- * need not describe them. */
+/* The same for an alltoall or allgather with trouble TYPED. A rank with contiguous blocks may leave
+ * sends and recvs NULL. */
 enum outcome typed_exchange(struct team *team, const struct call *call,
                             const struct arguments *arguments, size_t most);
-/* Up to how many bytes, in blocks of so many, a second copy costs a rank less than the barrier that
- * it saves. */
+/* Up to this many bytes, in blocks of `block` bytes, a second copy costs a rank less than the
+ * barrier that it saves. */
 enum { usual_block = 4096 };
 size_t short_bytes(const struct figures *f, size_t block);
-/* Does the collective have blocks of any kind? Is a block sent to one rank only (else to all)? */
+/* is_vector: does the collective run by vector_exchange? is_personal: is a block sent to one rank
+ * only, not to all? */
 bool is_vector(enum collective collective);
 bool is_personal(enum collective collective);
 
 /* ---- outside.c: pull with buffers outside the shared heap ---- */
-/* What it needs once: the path, and parts of orders. Collective; same answer on all ranks: 0 or
- * -errno. */
+/* Prepares the path and the order that a walk may need. Collective; the same answer on all ranks: 0
+ * or -errno. */
 int outside_prepare(struct team *team, const struct arguments *arguments);
-/* More trouble for publish's: a buffer that the path must not show to peers. */
+/* Adds flags to the trouble of publish: for a buffer that the path must not expose to peers. */
 uint32_t outside_trouble(const struct team *team, const struct call *call,
                          const struct arguments *arguments, uint32_t trouble);
-/* Copies my cells, by load and store where it can be and by the path elsewhere. False: the path
+/* Copies my cells, by load and store if both buffers are mapped, else by the path. False: the path
  * failed. Local. */
 bool outside_walk(struct team *team, const struct call *call, uint32_t half,
                   const struct arguments *arguments, uint32_t trouble);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One row per collective that mortar takes, the one table of them:
+/* One row per collective that mortar takes over:
  * COLLECTIVE(name, name without MPI_, what is sent, what is received, what follows, family, what each rank gets)
  *
- * What is sent or received, as parameters of MPI's function; coll/forms.h makes declarations and calls of it:
- *   NO      nothing: the barrier, which has no form with large counts either
- *   SAME    what is received: one buffer serves as both
- *   BARE    a buffer; count and type are those of what is received
+ * What is sent or received, as parameters of MPI's function; coll/forms.h turns it into declarations and calls:
+ *   NO      nothing: the barrier, which also has no form with large counts
+ *   SAME    the receive buffer: one buffer serves as both
+ *   BARE    buffer; count and type are those of the receive side
  *   EQUAL   buffer, count, type
  *   COUNTS  buffer, a count for each rank, type
  *   VARY    buffer, counts, displacements, type
  *   EACH    buffer, counts, displacements, types
- *   FAR     the same with displacements that are MPI_Aint in both forms
- * What follows: NONE, ROOT, OP, OP_ROOT. Family: who describes and runs the call, src/mpi/calls.h. */
+ *   FAR     as EACH, with displacements of type MPI_Aint in both forms
+ * What follows: NONE, ROOT, OP, OP_ROOT. Family: the code that describes and runs the call, src/mpi/calls.h. */
 
-/* Sets of them, for the rows of algorithms, and for code that treats several alike. */
+/* Sets of collectives, for the rows of algorithms and for code that treats several alike. */
 #ifndef EXCHANGES
 #define BIT(collective) (1u << COLL_##collective)
 #define ALLTOALLS (BIT(alltoall) | BIT(alltoallv) | BIT(alltoallw))
@@ -23,11 +23,12 @@
     (BIT(neighbor_alltoall) | BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw) | BIT(neighbor_allgather) |                        \
      BIT(neighbor_allgatherv))
 #define PERSONAL (ALLTOALLS | BIT(neighbor_alltoall) | BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw))
-/* Nobody but sender and receiver knows how long a block is, or there is none; so it is for all neighbours who are not connected. */
+/* Only sender and receiver know how long a block is, or there are no blocks. In a neighbourhood that is not connected no call's
+ * block size is known to all. */
 #define UNSIZED                                                                                                                    \
     (BIT(barrier) | BIT(alltoallv) | BIT(alltoallw) | BIT(gatherv) | BIT(scatterv) | BIT(neighbor_alltoallv) |                     \
      BIT(neighbor_alltoallw) | BIT(neighbor_allgatherv))
-/* Buffers hold equal blocks, back to back, and are posted whole. */
+/* Buffers hold equal blocks, back to back, and are posted as a whole. */
 #define POSTED (BIT(alltoall) | BIT(allgather))
 #define GATHERS (BIT(gather) | BIT(gatherv))
 #define SCATTERS (BIT(scatter) | BIT(scatterv))
@@ -36,9 +37,9 @@
 #endif
 
 COLLECTIVE(alltoall, Alltoall, EQUAL, EQUAL, NONE, exchange,
-           "block i of rank j's result is block j of rank i")
+           "rank j receives block j of every rank")
 COLLECTIVE(allgather, Allgather, EQUAL, EQUAL, NONE, exchange,
-           "block i of every rank's result is rank i's block")
+           "every rank receives every rank's block")
 COLLECTIVE(alltoallv, Alltoallv, VARY, VARY, NONE, parts,
            "alltoall with counts and displacements")
 COLLECTIVE(alltoallw, Alltoallw, EACH, EACH, NONE, parts,
@@ -46,29 +47,29 @@ COLLECTIVE(alltoallw, Alltoallw, EACH, EACH, NONE, parts,
 COLLECTIVE(allgatherv, Allgatherv, EQUAL, VARY, NONE, parts,
            "allgather with counts and displacements")
 COLLECTIVE(barrier, Barrier, NO, NO, NONE, barrier,
-           "nothing, once all have come")
+           "no rank returns before all have entered")
 COLLECTIVE(bcast, Bcast, SAME, EQUAL, ROOT, parts,
-           "the root's block")
+           "every rank receives the root's block")
 COLLECTIVE(gather, Gather, EQUAL, EQUAL, ROOT, parts,
-           "the root: block i is rank i's")
+           "the root receives every rank's block")
 COLLECTIVE(gatherv, Gatherv, EQUAL, VARY, ROOT, parts,
            "gather with counts and displacements")
 COLLECTIVE(scatter, Scatter, EQUAL, EQUAL, ROOT, parts,
-           "rank j: block j of the root")
+           "rank j receives block j of the root")
 COLLECTIVE(scatterv, Scatterv, VARY, EQUAL, ROOT, parts,
            "scatter with counts and displacements")
 COLLECTIVE(reduce, Reduce, BARE, EQUAL, OP_ROOT, reduction,
-           "the root: all ranks' elements, combined")
+           "the root receives all ranks' elements, combined")
 COLLECTIVE(allreduce, Allreduce, BARE, EQUAL, OP, reduction,
-           "all ranks' elements, combined")
+           "every rank receives all ranks' elements, combined")
 COLLECTIVE(reduce_scatter, Reduce_scatter, BARE, COUNTS, OP, reduction,
-           "rank j: part j of all ranks' elements, combined")
+           "rank j receives part j of all ranks' elements, combined")
 COLLECTIVE(reduce_scatter_block, Reduce_scatter_block, BARE, EQUAL, OP, reduction,
            "reduce_scatter with equal parts")
 COLLECTIVE(scan, Scan, BARE, EQUAL, OP, reduction,
-           "rank j: the elements of ranks 0 to j, combined")
+           "rank j receives the elements of ranks 0 to j, combined")
 COLLECTIVE(exscan, Exscan, BARE, EQUAL, OP, reduction,
-           "rank j: the elements of ranks 0 to j - 1, combined")
+           "rank j receives the elements of ranks 0 to j - 1, combined")
 COLLECTIVE(neighbor_alltoall, Neighbor_alltoall, EQUAL, EQUAL, NONE, parts,
            "alltoall among the neighbours of a topology")
 COLLECTIVE(neighbor_alltoallv, Neighbor_alltoallv, VARY, VARY, NONE, parts,

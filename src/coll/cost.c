@@ -2,9 +2,9 @@
 /* cost - the beta of the cost model; alpha is the team's (sync_measure). */
 #include "coll/coll.h"
 
-/* EPYC virtual machine with 2 cores, 2026-11, `mortar bench`: a short block; a byte in the second
- * level cache; one that ranks of one processor hand on, one that goes from processor to processor,
- * one that goes through memory. */
+/* EPYC virtual machine with 2 cores, 2026-11, `mortar bench`: seconds for a short block, and per
+ * byte: within the second level cache, between ranks of one processor, between processors, and
+ * through memory. */
 static const double block_seconds = 6e-9, near_seconds = 1 / 25e9, own_seconds = 1 / 20e9,
                     other_seconds = 1 / 10e9, memory_seconds = 1 / 3.7e9;
 
@@ -26,7 +26,7 @@ bool call_streams(const struct figures *f, const struct shape *shape) {
 
 double copy_seconds(const struct figures *f, double blocks, size_t bytes) {
     double each = crowding(f) > 1 ? own_seconds : other_seconds;
-    /* Sent, staged, received. */
+    /* The three copies: sent, staged, received. */
     if (crowding(f) <= 1 && 3 * (size_t)f->p * bytes <= f->l2_bytes) each = near_seconds;
     if (streams(f, bytes)) each = memory_seconds;
     return blocks * (block_seconds + (double)bytes * each);

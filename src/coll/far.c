@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* far - what algorithms that send messages have in common: the sides of a call as runs of bytes,
- * routines inside a plan, costs. Costs are those of LogGP with a limit per node: o seconds of a
- * rank for each message it sends or receives, L on the way, a gap between messages of a node's
- * ranks, and seconds per byte of one rank and of a node, more of them when all nodes send at once.
- * While a message is on its way its rank makes the next one ready, so of a burst the slower counts:
- * the rank, or the link. */
+/* far - shared by the algorithms that send messages: the sides of a call as runs of bytes, routines
+ * inside a plan, costs. Costs follow LogGP with limits per node: overhead o of a rank for each
+ * message it sends or receives, latency L, a gap between the messages of a node's ranks, and
+ * seconds per byte of one rank and of a node, which grow when all nodes send at once. A rank
+ * prepares the next message while one is in flight, so the cost of a burst is that of the slower of
+ * the two, rank or link. */
 #include "coll/coll.h"
 
 #include <errno.h>
@@ -90,17 +90,17 @@ static double ranks_beside(const struct figures *f, const struct shape *shape) {
     return shape->beside ? shape->beside : f->most;
 }
 
-/* On static routes some links carry several nodes' messages while others carry none: what an
- * effective bisection bandwidth tells (Hoefler, Schneider, Lumsdaine 2008). Many messages at once
- * to different nodes even that out: of a burst one pays the one's share, and each further one only
- * the many's. Simulated, fat tree of 256 nodes in any order, against a pair of nodes alone: one
- * message at a time takes 2.5 times as long; of 2 at once each 2.0 to 2.1 times, 3 1.9, 4 1.8, 8
- * 1.6 to 1.8, 15 1.7. */
+/* With static routes some links carry messages of several nodes while others carry none; effective
+ * bisection bandwidth measures this (Hoefler, Schneider, Lumsdaine 2008). Many messages at once to
+ * different nodes even it out: one message of a burst pays the factor `one`, the others `many`.
+ * Simulated, fat tree of 256 nodes in any order, against a pair of nodes alone: one message at a
+ * time takes 2.5 times as long; of 2 at once each 2.0 to 2.1 times, 3 1.9, 4 1.8, 8 1.6 to 1.8, 15
+ * 1.7. */
 static double contention(const struct network *net, double messages) {
     return 1 + net->many + (net->one - net->many) / (messages > 1 ? messages : 1);
 }
 
-/* Each of so many messages at once. */
+/* Seconds of the link for each of `messages` messages that are in flight at once. */
 static double bytes_seconds(const struct network *net, double beside, double messages,
                             double bytes) {
     return contention(net, messages) * bytes *
@@ -113,7 +113,7 @@ double burst_seconds(const struct figures *f, const struct shape *shape, double 
     double o = net->overhead, first = o + net->latency, beside = ranks_beside(f, shape);
     double link = bytes_seconds(net, beside, messages, bytes), all = beside * net->gap;
     if (messages < 1) return net->latency + messages * (2 * o + (link > all ? link : all));
-    /* A rank receives when it has sent all, and no sooner than the first has come. */
+    /* A rank receives after it has sent all, and not before the first message has arrived. */
     double by_rank = (messages * o > first + link ? messages * o : first + link) + messages * o;
     double by_link = first + messages * (link > all ? link : all) + o;
     return by_rank > by_link ? by_rank : by_link;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* forms.h - the columns of collectives.h as C: parameters of a function, and what depends on
- * whether there are counts. N and D are the types of counts and displacements: int and int, or
+/* forms.h - the columns of collectives.h as C: the parameters of a function, and text that is only
+ * for collectives with counts. N and D are the types of counts and displacements: int and int, or
  * MPI_Count and MPI_Aint in the forms with large counts. */
 #ifndef MORTAR_FORMS_H
 #define MORTAR_FORMS_H

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce - what the algorithms that combine have in common; see reduce.h.
+/* reduce - shared by the algorithms that combine; see reduce.h.
  *
  * The staged vectors a(0) .. a(p-1) lie in rank order, and a(i) = a(i-1) op a(i) for i = 1, 2 ..
- * p-1 leaves in each slot what a scan gives that rank, in the last one the whole: no memory besides
- * the slots is needed, and brackets are always the same. */
+ * p-1 leaves in slot i rank i's result of a scan, and in the last slot the reduction of all
+ * vectors. No other memory is needed, and the association is always the same. */
 #include "coll/coll.h"
 
-/* Of each vector in turn, so that what was just combined is still in the first cache. */
+/* Vectors are combined in strips, so that the strip just combined is still in the first level
+ * cache. */
 enum { strip_bytes = 8 << 10, line = 64 };
 
 struct part part_received(const struct team *team, const struct call *call, int rank) {
@@ -41,7 +42,7 @@ struct part part_worked(const struct team *team, const struct reduction *reducti
     return part_shared(reduction, count, (size_t)team->p, (size_t)rank);
 }
 
-/* Combines a part of the vectors that are staged in this half; round: bytes of each. */
+/* Combines a part of the vectors that are staged in this half; round: bytes of each vector. */
 static void combine_staged(const struct team *team, const struct reduction *reduction,
                            uint32_t half, size_t round, struct part part) {
     size_t strip = strip_bytes > reduction->bytes ? strip_bytes / reduction->bytes : 1;
@@ -54,12 +55,12 @@ static void combine_staged(const struct team *team, const struct reduction *redu
     }
 }
 
-/* Copies what I receive of the elements first .. first + count, which were staged in this half. */
+/* Copies to my receive buffer those of the staged elements that I receive. */
 static void take_staged(const struct team *team, const struct call *call, uint32_t half,
                         struct part staged, struct part mine) {
     size_t bytes = call->reduction->bytes, end = staged.first + staged.count;
-    size_t from = mine.first > staged.first ? mine.first : staged.first,
-           upto = mine.first + mine.count < end ? mine.first + mine.count : end;
+    size_t from = mine.first > staged.first ? mine.first : staged.first;
+    size_t upto = mine.first + mine.count < end ? mine.first + mine.count : end;
     if (from >= upto) return;
     int slot = team->p - 1;
     if (call->shape.collective == COLL_scan) slot = team->me;
@@ -107,8 +108,7 @@ HOT enum outcome staged_reduction(struct team *team, const struct call *call, bo
         else trouble = combine_together(team, reduction, now, trouble);
         if (trouble & LEAVE) return LEFT;
         take_staged(team, call, half, (struct part){at, now}, mine);
-        /* The results lie among what was staged two barriers ago, and that half is the next to be
-         * written. */
+        /* The results lie in the half that was staged two barriers ago, which is written next. */
         if (!alone) sync_all(team, 0);
     }
     return DONE;
@@ -120,8 +120,8 @@ size_t vector_bytes(const struct figures *f, const struct shape *shape) {
     return parts ? shape->bytes * (size_t)f->p : shape->bytes;
 }
 
-/* Estimates: the operation is called through the MPI library, which looks at its arguments; then 8
- * GB/s of operands in caches. */
+/* Estimates: calling the operation through the MPI library, which checks its arguments, and 8 GB/s
+ * for operands in caches. */
 double combine_seconds(size_t bytes) {
     static const double call_seconds = 60e-9, byte_seconds = 1 / 8e9;
     return call_seconds + (double)bytes * byte_seconds;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce.h - a part of coll.h: what an algorithm needs to combine elements, and what those that
- * combine have in common. */
+/* reduce.h - a part of coll.h: the operation of a reduction, and what the algorithms that combine
+ * share. */
 #ifndef MORTAR_REDUCE_H
 #define MORTAR_REDUCE_H
 
@@ -9,9 +9,9 @@
 struct call;
 struct shape;
 
-/* The elements of call.send and call.recv lie back to back; mpi/ has seen to types with gaps. The
- * vector has the same length on all ranks. The operation is associative, so how it is bracketed is
- * the algorithm's choice; but that must not depend on who comes first, nor may operands change
+/* The elements of call.send and call.recv lie back to back; mpi/ has packed types with gaps. The
+ * vector has the same length on all ranks. The operation is associative, so the algorithm may
+ * choose the association. It must not depend on the order of arrival, and operands must not change
  * sides: results are the same from run to run. */
 struct reduction {
     /* inout = in op inout, element by element. The two do not overlap. Local. */
@@ -19,23 +19,23 @@ struct reduction {
     const void *state; /* combine's */
     size_t bytes;      /* of an element */
     size_t count;      /* elements of the vector */
-    /* Known to, on a team of several memory domains: operands may change sides. */
+    /* Operands may change sides. Set only on teams with several memory domains. */
     bool commutes;
-    /* The user agrees to results that depend on who comes first, and the operation commutes. */
+    /* The operation commutes, and the user allows results that depend on the order of arrival. */
     bool any_order;
     const void *counts; /* reduce_scatter: elements of each rank's part */
     uint8_t count_width;
 };
 
-/* Some elements of the vector. */
+/* A range of elements of the vector. */
 struct part {
     size_t first, count;
 };
 
-/* What a rank receives: none, where its receive buffer is not significant. */
+/* What a rank receives: count 0 if its receive buffer is not significant. */
 struct part part_received(const struct team *team, const struct call *call, int rank);
-/* A worker's share of so many elements, when all do the same work: cut between cache lines where
- * elements do not straddle them. */
+/* One worker's share of `count` elements, all shares being about equal. Shares begin at cache lines
+ * if elements do not straddle lines. */
 struct part part_shared(const struct reduction *reduction, size_t count, size_t workers,
                         size_t worker);
 /* The same, with the team's ranks as workers. */
@@ -47,31 +47,32 @@ static inline const char *posted_vector(const struct team *team, uint32_t half, 
     return (const char *)(team->peers[0][rank] + post_of(team, half, rank)->send);
 }
 
-/* ---- levels.c: domains of memory first ---- */
-/* Is that worth its barrier here? The same on all ranks. */
+/* ---- levels.c: reduction within memory domains first ---- */
+/* Does reducing within domains first save more than its extra barrier costs? The same answer on all
+ * ranks. */
 bool levels_pay(const struct team *team, const struct call *call);
-/* Before the barrier of this half: tells on my card where my share of my domain's partial result
- * will lie: in the stage of the next half or, where it is longer than a slot, in *memory, which is
- * the caller's to free. Returns the trouble to arrive with. Local. */
+/* Call before the barrier of this half. Writes to my card where my share of my domain's partial
+ * result will be: in the stage of the other half or, if it is longer than a slot, in *memory, which
+ * the caller frees. Returns the trouble flags to arrive with. Local. */
 uint32_t levels_post(const struct team *team, const struct reduction *reduction, uint32_t half,
                      char **memory);
-/* After it: combines that share of the domain's posted vectors. Another barrier must follow.
- * Local. */
+/* Call after that barrier. Combines my share of the domain's posted vectors. Another barrier must
+ * follow. Local. */
 void levels_combine(const struct team *team, const struct reduction *reduction, uint32_t half);
-/* Where a domain's partial result has this element, and how many more after it: at least 1 in
- * all. */
+/* *at: where this element of a domain's partial result is. Returns how many elements are contiguous
+ * from there, at least 1. */
 size_t levels_at(const struct team *team, const struct reduction *reduction, uint32_t half,
                  uint32_t domain, size_t element, const char **at);
 
-/* Reduces through the team's stage, in rounds of what fits there. alone: the last rank to arrive
- * combines everything, one barrier a round; else each rank its share, three. Any buffers, any
- * length; in place is no special case. DONE; LEFT on all ranks: a rank has trouble of LEAVE, or an
- * element does not fit. */
+/* Reduces through the team's stage, in rounds of as many elements as fit. alone: the last rank to
+ * arrive combines everything, one barrier a round; else each rank combines its share, three
+ * barriers a round. Any buffers, any length, also in place. DONE; LEFT on all ranks: a rank has
+ * trouble of LEAVE, or an element does not fit. */
 enum outcome staged_reduction(struct team *team, const struct call *call, bool alone);
 
 /* Bytes of a whole vector. */
 size_t vector_bytes(const struct figures *f, const struct shape *shape);
-/* Seconds to combine two vectors of so many bytes, in caches, with one call of the operation. */
+/* Seconds to combine two vectors of `bytes` each, in caches, with one call of the operation. */
 double combine_seconds(size_t bytes);
 
 #endif
