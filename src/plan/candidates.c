@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* candidates - the plans that can run a call: the one list from which the planner chooses, which
- * trials and `mortar tune` compare and which `mortar info --plan` explains. Every row of the tables
- * is in it: an algorithm in the variants that its file names, one that runs another on its lanes
- * with every variant of these, one that takes an order, a copier or a path with each of them. The
- * model's cost puts them in order; of those that cost the same, the usual arguments and few
- * messages come first. */
+/* candidates - the plans that can run a call: the one list that the planner chooses from, that
+ * trials and `mortar tune` compare, and that `mortar info --plan` prints. It contains every row of
+ * the tables: each algorithm in the variants that its file names; with every variant of an inner
+ * routine, if it takes one; with each order, copier or path, if it takes those. The list is sorted
+ * by the model's cost; at equal cost default arguments and few messages come first. */
 #include "plan/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct list {
+struct candidate_list {
     const struct figures *figures;
     const struct shape *shape;
     struct shape priced;
@@ -19,7 +18,7 @@ struct list {
     int count, most;
 };
 
-static void candidates_add(struct list *list, const char *text, enum variant variant) {
+static void candidates_add(struct candidate_list *list, const char *text, enum variant variant) {
     struct plan plan;
     char why[192];
     if (list->count == list->most || plan_parse(text, &plan, why, sizeof why) != 0) return;
@@ -41,33 +40,38 @@ static void candidates_add(struct list *list, const char *text, enum variant var
 
 /* ---- arguments of what copies on a node ---- */
 
-/* Over several memory domains the order that writes only where it is near (li2018 section 2.4). In
- * one: from many ranks on the curve (section 2.1), in which a rank touches some 2 sqrt(p) buffers
- * instead of p + 1. EPYC virtual machine with 2 cores, 2026-11, `mortar bench`, alltoall, morton
- * against rows: as fast up to 16 ranks, 4-10 % faster at 24 and 32, 1.1-1.6 times at 64. Blocks
- * that have types of their own mostly lie in grids, where blocks for several ranks share pages:
- * they are copied piece by piece in turns (vector.c), few ranks best from the own send buffer. Xeon
- * (Sapphire Rapids, virtual, 4 cores), 256^3 grid, 16 ranks: 1.2-1.4 times as fast as the curve
- * where the senders' runs are the shorter ones, 0.9 the other way. */
+/* The default order. With several memory domains: the one whose ranks write only within their own
+ * (li2018 section 2.4). With one domain and many ranks: the curve (section 2.1), along which a rank
+ * touches some 2 sqrt(p) buffers instead of p + 1. EPYC virtual machine with 2 cores, 2026-11,
+ * `mortar bench`, alltoall, morton against rows: as fast up to 16 ranks, 4-10 % faster at 24 and
+ * 32, 1.1-1.6 times at 64. Blocks with a type each mostly lie in grids, where blocks for several
+ * ranks share pages. They are copied piece by piece in turns (vector.c), with few ranks best from
+ * the rank's own send buffer. Xeon (Sapphire Rapids, virtual, 4 cores), 256^3 grid, 16 ranks:
+ * 1.2-1.4 times as fast as the curve if the senders' runs are the shorter ones, 0.9 times
+ * otherwise. */
 static const char *usual_order(const struct figures *f, enum collective collective) {
     enum { many = 24 };
     if (f->domains > 1) return "numa(morton)";
-    return f->p >= many ? "morton" : collective == COLL_alltoallw ? "columns" : orders[0].name;
+    if (f->p >= many) return "morton";
+    return collective == COLL_alltoallw ? "columns" : orders[0].name;
 }
 
-/* The hybrid copy (ramesh2024 section V-E) where what is exchanged fits into no cache: a cached
- * store would first read the line that it writes. The same machine, 32 MiB L3, 16 ranks: at 32 KiB
- * (16 MiB in all) plain copies are as fast as non-temporal ones, at 128 KiB (64 MiB) 1.4 times
- * slower. In grids the first bytes of a block are no more likely to be in a cache than others. */
+/* The default copier: the hybrid copy (ramesh2024 section V-E) if the data exchanged exceed the
+ * caches, where a cached store would first read the line that it writes. The same machine, 32 MiB
+ * L3, 16 ranks: at 32 KiB (16 MiB in all) plain copies are as fast as non-temporal ones, at 128 KiB
+ * (64 MiB) 1.4 times slower. In grids the first bytes of a block are no more likely to be in a
+ * cache than others. */
 static const char *usual_copier(const struct figures *f, const struct shape *shape) {
     bool past =
         call_streams(f, shape) && shape->bytes > hybrid_bytes(f) && kernels[KERNEL_nt].usable();
-    return !past ? kernels[0].name : shape->collective == COLL_alltoallw ? "nt" : "hybrid";
+    if (!past) return kernels[0].name;
+    return shape->collective == COLL_alltoallw ? "nt" : "hybrid";
 }
 
-/* The algorithm with those of these arguments that it takes; path NULL: none is named. */
-static void add_copying(struct list *list, const struct algorithm *algorithm, const char *order,
-                        const char *copier, const char *path, enum variant variant) {
+/* Adds the algorithm with those of these arguments that it takes. path NULL: none. */
+static void add_copying(struct candidate_list *list, const struct algorithm *algorithm,
+                        const char *order, const char *copier, const char *path,
+                        enum variant variant) {
     char text[128];
     size_t used = (size_t)snprintf(text, sizeof text, "%s", algorithm->name);
     const struct {
@@ -84,9 +88,9 @@ static void add_copying(struct list *list, const struct algorithm *algorithm, co
     candidates_add(list, text, variant);
 }
 
-/* The other orders, with the simplest copier. Those that are made of others differ from them over
- * several memory domains only. */
-static void add_orders(struct list *list, const struct algorithm *algorithm) {
+/* Adds the other orders, with the simplest copier. A nested order differs from its inner one only
+ * with several memory domains. */
+static void add_orders(struct candidate_list *list, const struct algorithm *algorithm) {
     char text[40];
     for (int o = 0; o < ORDERS; o++) {
         if (!orders[o].nests)
@@ -101,10 +105,11 @@ static void add_orders(struct list *list, const struct algorithm *algorithm) {
     }
 }
 
-/* Other copiers, for blocks that are longer than what the hybrid copy begins with: its threshold,
- * halved several times, nothing but non-temporal stores, and none of them (ramesh2024 section V-E
- * halves it while that gains). */
-static void add_copiers(struct list *list, const struct algorithm *algorithm, const char *order) {
+/* Adds other copiers, for blocks longer than the hybrid copy's threshold: the threshold halved
+ * several times, only non-temporal stores, and none (ramesh2024 section V-E halves it while that is
+ * faster). */
+static void add_copiers(struct candidate_list *list, const struct algorithm *algorithm,
+                        const char *order) {
     enum { most_halved = 3 };
     char text[40];
     size_t start = hybrid_bytes(list->figures);
@@ -113,12 +118,13 @@ static void add_copiers(struct list *list, const struct algorithm *algorithm, co
         snprintf(text, sizeof text, "hybrid(%zu)", start >> halved);
         add_copying(list, algorithm, order, text, NULL, COPIED);
     }
-    /* The narrower ones are there for comparison. */
+    /* The narrower kernels are there for comparison only. */
     add_copying(list, algorithm, order, "nt", NULL, COPIED);
     add_copying(list, algorithm, order, kernels[0].name, NULL, COPIED);
 }
 
-static void add_on_node(struct list *list, const struct algorithm *algorithm, bool by_path) {
+static void add_on_node(struct candidate_list *list, const struct algorithm *algorithm,
+                        bool by_path) {
     if (by_path && strstr(algorithm->takes, "path")) {
         for (int path = 0; path < PATHS; path++)
             if (paths[path].code->open)
@@ -140,8 +146,8 @@ static const char *const *variants_of(const struct algorithm *algorithm, const c
     return algorithm->code->variants ? algorithm->code->variants : only;
 }
 
-/* The variant with every inner routine that does what the lanes have to do. */
-static void add_inners(struct list *list, const char *variant, enum collective asked) {
+/* Adds the variant with every inner routine that can do the collective of the lanes. */
+static void add_inners(struct candidate_list *list, const char *variant, enum collective asked) {
     const char *only[2];
     char text[128];
     for (int a = 0; a < ALGORITHMS; a++) {
@@ -157,7 +163,7 @@ static void add_inners(struct list *list, const char *variant, enum collective a
     }
 }
 
-static void add_over_nodes(struct list *list, const struct algorithm *algorithm) {
+static void add_over_nodes(struct candidate_list *list, const struct algorithm *algorithm) {
     const char *only[2];
     for (const char *const *v = variants_of(algorithm, only); *v; v++) {
         if (strstr(*v, "%s")) add_inners(list, *v, algorithm->code->asks(list->shape->collective));
@@ -165,20 +171,21 @@ static void add_over_nodes(struct list *list, const struct algorithm *algorithm)
     }
 }
 
-/* ---- which is the best ---- */
+/* ---- the best candidate ---- */
 
-/* Those without a cost come last. */
+/* Candidates without a cost come last. */
 static int by_seconds(const void *a, const void *b) {
     const struct candidate *one = a, *other = b;
     double x = one->seconds, y = other->seconds;
     if ((x < 0) != (y < 0)) return (x < 0) - (y < 0);
     if (x >= 0 && x != y) return (x > y) - (x < y);
-    /* The same on all ranks, whatever qsort does with equal ones. */
+    /* Ties are broken alike on all ranks, whatever qsort does. */
     return one->place - other->place;
 }
 
-/* The plan's cost where nothing costs but what this network says, a second each. */
-static double counted(const struct list *list, const char *text, struct network network) {
+/* The plan's cost on a network in which only the given figures cost anything: counts messages or
+ * steps. */
+static double counted(const struct candidate_list *list, const char *text, struct network network) {
     struct figures counting = *list->figures;
     struct plan plan;
     char why[192];
@@ -187,17 +194,17 @@ static double counted(const struct list *list, const char *text, struct network 
     return plan.algorithm->code->cost(&counting, &list->priced, &plan.arguments);
 }
 
-/* The model errs by more than this: of plans that it holds for equal the one with the fewest
- * messages, which adapters, switches and the MPI library mind in ways that it does not know, goes
- * to the front; of those with as many the one that has the fewest under way at a time, but some, so
- * that nobody stands still for one late partner. Simulated, 64 nodes x 8 ranks, alltoall of 4 KiB:
- * aggregate(pairwise(4)) takes 2675 us, aggregate(pairwise) 2719, aggregate(direct(32)) 2710,
- * aggregate(direct(8)) 2851. */
-static void put_choice_first(const struct list *list) {
+/* Differences of a few per cent are below the model's error. Of the plans within 5 % of the
+ * cheapest the one with the fewest messages goes to the front, since adapters, switches and the MPI
+ * library make messages cost more than the model knows. Among those with as many messages it is the
+ * one with the fewest in flight at once, if that is at least four: then one late partner does not
+ * stop the others. Simulated, 64 nodes x 8 ranks, alltoall of 4 KiB: aggregate(pairwise(4)) takes
+ * 2675 us, aggregate(pairwise) 2719, aggregate(direct(32)) 2710, aggregate(direct(8)) 2851. */
+static void put_choice_first(const struct candidate_list *list) {
     static const double equal = 1.05, as_many = 1.01, some = 4;
     struct candidate *all = list->candidates, choice;
     int best = 0;
-    /* Messages that leave a node, and those of them that do so at a time. */
+    /* Messages that leave a node, and how many of them are in flight at once. */
     double fewest = 0, least = 0;
     for (int i = 0;
          i < list->count && all[i].seconds >= 0 && all[i].seconds <= equal * all[0].seconds; i++) {
@@ -216,9 +223,9 @@ static void put_choice_first(const struct list *list) {
     all[0] = choice;
 }
 
-/* What loses little with blocks of this length may lose little with others; without any bytes all
- * that needs few messages would seem to win, however often it sends every byte. Simulated, 16 nodes
- * x 8 ranks, alltoallv of 4 KiB: aggregate(bruck(4)) takes 1116 us, what is chosen now 599. */
+/* 512 bytes: a plan that loses little there loses little with other sizes. With 0 bytes a plan with
+ * few messages would always seem to win, however often it sends every byte. Simulated, 16 nodes x 8
+ * ranks, alltoallv of 4 KiB: aggregate(bruck(4)) takes 1116 us, what is chosen now 599. */
 struct shape shape_priced(const struct figures *f, const struct shape *shape) {
     enum { likely = 512 };
     struct shape priced = *shape;
@@ -228,7 +235,7 @@ struct shape shape_priced(const struct figures *f, const struct shape *shape) {
 
 int plan_candidates(const struct figures *f, const struct shape *shape, bool in_reach,
                     struct candidate *candidates, int most) {
-    struct list list = {f, shape, shape_priced(f, shape), candidates, 0, most};
+    struct candidate_list list = {f, shape, shape_priced(f, shape), candidates, 0, most};
     bool by_path = !in_reach && among(shape->collective, POSTED), near = f->where == ON_NODE;
     for (int a = 0; a < ALGORITHMS; a++) {
         const struct algorithm *algorithm = &algorithms[a];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* choose - what to run when nobody said: the first of the candidates. Buffers out of reach have to
- * be copied twice; from some size on the host MPI, which may have the kernel copy once (CMA), does
- * better. */
+/* choose - the model's choice: the first of the candidates. Buffers out of reach must be copied
+ * twice; above some size the host MPI is faster, since it may let the kernel copy once (CMA). */
 #include "plan/plan.h"
 
 #include "plan/learn.h"
@@ -20,9 +19,9 @@ static bool path_works(struct team *team) {
     return works;
 }
 
-/* With buffers that are posted and that peers cannot reach, a plan that names a path needs one that
- * works between these ranks. One that names none stages; where no path works, the MPI library may
- * yet have one. */
+/* With posted buffers out of reach a plan that names a path needs a path that works between these
+ * ranks. A plan that names none stages; above the size up to which staging pays, it serves only if
+ * some path works, for otherwise the MPI library may have a way of its own. */
 static bool serves(struct team *team, const struct shape *shape, bool in_reach,
                    const struct candidate *candidate) {
     if (in_reach || team->figures.where != ON_NODE || !among(shape->collective, POSTED))
@@ -31,16 +30,15 @@ static bool serves(struct team *team, const struct shape *shape, bool in_reach,
     return staging_pays(&team->figures, shape) || path_works(team);
 }
 
-/* The usual network may be far from this one: where trials follow, the host MPI begins and the
- * model's choice is a rival. */
+/* The default network figures may be far from the real ones: if trials follow, the host MPI starts
+ * as the incumbent and the model's choice is a rival. */
 static bool begins_native(const struct figures *f) {
     enum learn_mode mode = learn_mode();
     return f->where != ON_NODE && !f->network.measured &&
            (mode == LEARN_WATCH || mode == LEARN_ONLINE);
 }
 
-/* Blocks of any counts see to such buffers by themselves, but long ones go through the stage in
- * rounds. */
+/* vector_exchange handles buffers out of reach by itself, but stages long blocks in rounds. */
 static bool host_copies_faster(const struct figures *f, const struct shape *shape, bool in_reach) {
     bool parts = is_vector(shape->collective) && !among(shape->collective, NEIGHBORS);
     return f->where == ON_NODE && !in_reach && parts && !f->shares && !staging_pays(f, shape);

@@ -1,30 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* learn - measures plans in the running program, per team, collective and size class, against the
- * host MPI as one of them. ramesh2024 section V-C (online choice), made bounded and lasting:
+/* learn - measures plans in the running program, per team, collective and size class; the host MPI
+ * is one of them. Idea: ramesh2024 section V-C (online choice), here with a bounded cost and for as
+ * long as the program runs:
  *
- * Pairs. Two arms are tried one right after the other, a few calls each, so that what else the
- * machine does hits both. Which one comes first matters, so what counts is the ratio of their times
- * over two pairs, one of either order. The arm in use, the incumbent, is replaced by a rival that
- * was 3 % better in each of the latest four ratios; a rival that is clearly slower is tried again
- * only now and then.
- * Agreement. Ranks decide alike without a message: before a call that has a barrier anyway each
- * rank adds its times to two words of the control block (sums_add), after the call all read the
- * sums. The mean over ranks is what counts.
- * Collectives in which ranks may run ahead of each other are compared by many calls, so that what
- * is still under way at either end counts for little (lengthen); and loose plans bring no barrier
- * for the sums, so one is added.
- * Where such a rival is far better in both orders, which is so when ranks come at different times,
- * these two pairs are enough, and they come one right after the other.
- * Budget. Trying a slower arm costs (its time - the incumbent's) per call. A pair is tried only
- * when what was spent so far and what it is expected to cost stay below MORTAR_REGRET per cent of
- * the time in this class, and a constant. The first look at an unknown arm is one call, expected to
- * take twice as long as the incumbent.
- * Results. Where they depend on how an operation is bracketed (sums of floating-point numbers) the
- * clock must not choose what is delivered: in mode watch a rival runs beside the incumbent, on a
- * copy, and one that wins is told but not taken.
- * Modes: watch (default): the model's choice against native, and the hybrid copy's threshold halved
- * while that gains (ramesh2024 section V-E); online: everything that could win; paper: the model's
- * choice and each order three times, the fastest is kept. */
+ * Pairs. Two arms are tried back to back, a few calls each, so that noise hits both. Their order
+ * matters, so the score is the ratio of their total times over two pairs, one run in each order. A
+ * rival replaces the arm in use, the incumbent, if it was 3 % better in each of the latest four
+ * ratios. A rival that is clearly slower is tried again only now and then. Agreement. Ranks decide
+ * alike without a message. Before a call that has a barrier anyway each rank adds its times to two
+ * words of the control block (sums_add); after the call all ranks read the sums and compare means
+ * over the ranks. Loose collectives, in which ranks may run ahead of each other, are compared over
+ * many calls, so that the calls still in flight at either end matter little (lengthen). Loose plans
+ * have no barrier for the sums, so one is added. If a rival of a loose collective is at least 40 %
+ * faster in both orders (typical with late ranks), these two pairs decide, and they run back to
+ * back. Budget. Trying a slower arm costs (its time - the incumbent's) per call. A pair is tried
+ * only if the cost so far plus its expected cost stays below MORTAR_REGRET per cent of the time in
+ * this class plus a constant. The first look at an unknown arm is one call, expected to cost twice
+ * what the incumbent takes. Results. If they depend on the association (sums of floating-point
+ * numbers), timing must not decide which result is delivered. In mode watch a rival then runs
+ * beside the incumbent, on a copy, and a winner is reported but not taken. Modes: watch (default):
+ * the model's choice against native, and ever smaller thresholds of the hybrid copy (ramesh2024
+ * section V-E); online: all plans; paper: the model's choice and each order run three times, and
+ * the fastest is kept. */
 #include "plan/learn.h"
 
 #include <stdlib.h>
@@ -44,19 +41,21 @@ enum {
     most_loose = 96,
     most_grown = 3 /* first_loose << 2 * most_grown is more than most_loose */
 };
-/* Timed calls of an arm last about this; no warming up above this. */
+/* Timed calls of an arm take about stretch_seconds in all. Calls longer than long_call get no
+ * warm-up. */
 static const double stretch_seconds = 20e-6, long_call = 5e-3;
 static const double free_seconds = 2e-3; /* the budget's constant */
-/* Timed calls of a loose arm last about this. */
+/* The same for a loose arm. */
 static const double loose_seconds = 20e-3;
-/* The class is looked at again at least so often, in its own time. */
+/* The longest rest between two pairs, in seconds spent in the class. */
 static const double rest_seconds = 0.5;
-/* So much better that the next pair need not wait: it costs nothing. */
+/* Ratio below which a rival is so much better that the next pair need not wait: it costs
+ * nothing. */
 static const double plain = 0.8;
 static const double better = 0.97, worse = 1.05, hopeless = 4, obvious = 0.6;
 
-/* Can ranks run ahead of each other? Where everybody needs something of everybody they cannot,
- * whatever the plan. */
+/* Can ranks run ahead of each other? They cannot, whatever the plan, if every rank needs data of
+ * every other. */
 static bool is_loose(enum collective collective) {
     return among(collective, ROOTED | NEIGHBORS | BIT(reduce) | BIT(scan) | BIT(exscan));
 }
@@ -77,9 +76,9 @@ bool learn_start(struct learner *l, const struct team *team, const struct shape 
     l->better = -1;
     l->beside = l->mode == LEARN_WATCH && shape->rounds;
     l->rest = first_calls;
-    enum rivals which = l->mode == LEARN_WATCH   ? RIVALS_likely
-                        : l->mode == LEARN_PAPER ? RIVALS_orders
-                                                 : RIVALS_all;
+    enum rivals which = RIVALS_all;
+    if (l->mode == LEARN_WATCH) which = RIVALS_likely;
+    else if (l->mode == LEARN_PAPER) which = RIVALS_orders;
     l->count = plan_rivals(&team->figures, shape, in_reach, plan->text, which, texts, most_arms);
     l->loose = is_loose(shape->collective);
     for (int a = 0; a < l->count; a++) {
@@ -99,8 +98,8 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The median of the ratios, and an interval that holds the true one with 95 % (order statistics;
- * all of them below six). */
+/* The median of the ratios, and its 95 % confidence interval by order statistics. With fewer than
+ * nine ratios it is their whole range, which holds 95 % from six on. */
 static double middle(const struct arm *arm, double *low, double *high) {
     static const int cut[most_ratios + 1] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3};
     double sorted[most_ratios];
@@ -123,8 +122,8 @@ static void enthrone(struct learner *l, struct team *team, int arm) {
     if (!l->arms[arm].plan) l->arms[arm].plan = plan;
     l->incumbent = arm;
     l->settled = 0;
-    learn_spoil(l);                    /* a pair with the old one */
-    for (int a = 0; a < l->count; a++) /* they were compared with another */
+    learn_spoil(l);                    /* a pair with the old incumbent */
+    for (int a = 0; a < l->count; a++) /* their ratios are to the old incumbent */
         l->arms[a].pairs = 0, memset(l->arms[a].way, 0, sizeof l->arms[a].way);
 }
 
@@ -138,7 +137,7 @@ static void learn_judge(struct learner *l, struct team *team, int rival) {
     bool clear = l->loose && arm->way[0][0] < obvious * arm->way[0][1] &&
                  arm->way[1][0] < obvious * arm->way[1][1];
     if (arm->pairs < least_pairs && !clear) return;
-    bool wins = arm->pairs >= least_pairs; /* the latest ones count: times change */
+    bool wins = arm->pairs >= least_pairs; /* only the latest count: conditions change */
     for (int i = 1; i <= least_pairs && wins; i++)
         wins = wins && arm->ratio[(arm->pairs - i) % most_ratios] < better;
     double ratio = middle(arm, &low, &high);
@@ -150,26 +149,27 @@ static void learn_judge(struct learner *l, struct team *team, int rival) {
 
 /* ---- a pair: begin, run, tell, hear ---- */
 
-/* A slower one is looked at again only now and then. */
+/* May this arm be tried in this round? A slower one only now and then. */
 static bool eligible(const struct learner *l, int a) {
     if (a == l->incumbent || l->arms[a].broken) return false;
     return !l->arms[a].out || l->rounds % out_rounds == 0;
 }
 
-/* Few calls of a loose arm tell nothing: a rank that leaves early has not paid yet. But many calls
- * of a slow one are dear. So pairs grow as long as the rival looks no worse, and only those of full
- * length are evidence. */
+/* A few calls of a loose arm tell nothing, as a rank may leave before its data have moved. Many
+ * calls of a slow arm are dear. So pairs grow while the rival looks no worse, and only pairs of
+ * full length are evidence. */
 static void lengthen(const struct learner *l, int rival, struct pair *pair) {
     double fit = loose_seconds / l->arms[l->incumbent].seconds;
-    int full = fit > most_loose ? most_loose : fit < least_loose ? least_loose : (int)fit;
+    if (fit > most_loose) fit = most_loose;
+    else if (fit < least_loose) fit = least_loose;
+    int full = (int)fit;
     int length = first_loose << 2 * l->arms[rival].grown;
     pair->calls = length < full ? length : full;
     pair->warm = pair->calls / 3 + 1;
     pair->look = length < full;
 }
 
-/* A pair with this rival; returns for how many calls it has to wait until the budget allows it, 0:
- * not at all. */
+/* Makes a pair with this rival. Returns how many calls to wait until the budget allows it. */
 static double plan_pair(const struct learner *l, int rival, struct pair *pair) {
     double each = l->arms[l->incumbent].seconds, fit = stretch_seconds / each;
     bool look = l->arms[rival].seconds <= 0;
@@ -194,15 +194,14 @@ static bool begin_paper(struct learner *l) {
     return true;
 }
 
-/* Is there a rival that nobody has looked at yet? The budget is for it, not for one that is known
- * to be slower. */
+/* Is there a rival that was never tried? The budget goes to it before rivals known to be slower. */
 static bool has_untried(const struct learner *l) {
     for (int a = 0; a < l->count; a++)
         if (l->arms[a].seconds <= 0 && eligible(l, a)) return true;
     return false;
 }
 
-/* Chooses the next pair, in turns among the rivals. False: none, now; l->rest is set. */
+/* Chooses the next pair, round-robin among the rivals. False: none now, and l->rest is set. */
 static bool begin_pair(struct learner *l) {
     l->rounds++;
     if (l->mode == LEARN_PAPER) return begin_paper(l);
@@ -217,7 +216,7 @@ static bool begin_pair(struct learner *l) {
             continue;
         double wait = 0;
         if (!unknown) wait = plan_pair(l, a, &l->pair);
-        else /* how long does a call take at all? Only a plan with a barrier can tell the others */
+        else /* First the time of a call must be known. Only a plan with a barrier can sum it. */
             l->pair =
                 (struct pair){.arm = {l->incumbent, l->incumbent == l->native ? a : l->incumbent},
                               .calls = 1,
@@ -225,7 +224,7 @@ static bool begin_pair(struct learner *l) {
         if (wait <= 0) return true;
         if (wait < least) least = wait;
     }
-    /* Nobody but the slower ones, whose round will come. */
+    /* Only slower arms are left; they are eligible again in a later round. */
     if (least == longest_rest) least = least_rest << 3;
     l->rest = (uint64_t)least;
     return false;
@@ -241,15 +240,15 @@ static void crown_fastest(struct learner *l, struct team *team) {
     if (best != l->incumbent) enthrone(l, team, best);
 }
 
-/* Over several nodes the times are told by messages of their own; where a rival never runs alone a
- * barrier is added. */
+/* Has a call of this plan a way to sum the times? Over several nodes separate messages do it; if
+ * rivals run beside the incumbent a barrier is added. */
 static bool has_barrier(const struct learner *l, const struct team *team, const struct plan *plan) {
     return team->wire || l->beside || plan->algorithm->code->run != NULL;
 }
 
-/* What the first of two arms leaves under way the second one has to finish, in its own time: over
- * TCP that was slower by a third whichever it was. So what counts is the ratio over the latest two
- * pairs, one of either order; 0: there is only one. */
+/* The second arm of a pair pays for messages that the first left in flight: over TCP the second was
+ * slower by a third, whichever it was. So the score is the ratio over the latest two pairs, one in
+ * each order. 0: only one order has run so far. */
 static double both_ways(struct arm *rival, const struct arm *incumbent, bool first) {
     rival->way[first][0] = rival->seconds;
     rival->way[first][1] = incumbent->seconds;
@@ -276,7 +275,7 @@ static void learn_hear(struct learner *l, struct team *team) {
     }
     if (told->arm[0] == told->arm[1]) return;
     int mine = told->arm[0] == l->incumbent ? 0 : 1;
-    if (told->arm[mine] != l->incumbent) return; /* somebody else sits there by now */
+    if (told->arm[mine] != l->incumbent) return; /* the incumbent has changed meanwhile */
     struct arm *rival = &l->arms[told->arm[!mine]];
     double spared = l->beside ? 0 : l->arms[l->incumbent].seconds;
     double extra = (rival->seconds - spared) * (told->calls + told->warm);
@@ -318,7 +317,7 @@ static struct plan *plan_of(struct learner *l, struct team *team, int a) {
     return arm->plan;
 }
 
-/* The plan of the pair's next call; NULL when the pair is over, or cannot be. */
+/* The plan of the pair's next call. NULL: the pair is over, or an arm cannot run. */
 static struct plan *pair_turn(struct learner *l, struct team *team) {
     struct pair *pair = &l->pair;
     int length = pair->calls + pair->warm, before = l->turn - 1;
@@ -335,7 +334,10 @@ static struct plan *pair_turn(struct learner *l, struct team *team) {
         return NULL;
     }
     struct plan *plan = plan_of(l, team, pair->arm[l->turn / length]);
-    if (!plan) return l->turn = -1, NULL;
+    if (!plan) {
+        l->turn = -1;
+        return NULL;
+    }
     plan->timed = l->turn++ % length >= pair->warm;
     struct plan *incumbent = l->arms[l->incumbent].plan;
     if (!l->beside || plan == incumbent) return plan;
@@ -343,11 +345,11 @@ static struct plan *pair_turn(struct learner *l, struct team *team) {
     return incumbent;
 }
 
-/* Between pairs: the incumbent runs, and nobody asks until it is time for the next pair. */
+/* Between pairs the incumbent runs; *quiet calls need not ask until the next pair is due. */
 static struct plan *rest_turn(struct learner *l, struct team *team, uint32_t *quiet) {
     struct plan *incumbent = l->arms[l->incumbent].plan;
     bool telling = l->asked || (l->due && has_barrier(l, team, incumbent));
-    if (telling) return incumbent; /* the next call hears */
+    if (telling) return incumbent; /* the next call reads the sums */
     if (l->rest == 0 && begin_pair(l)) {
         l->turn = 0;
         struct plan *plan = pair_turn(l, team);
@@ -373,7 +375,7 @@ struct plan *learn_turn(struct learner *l, struct team *team, uint32_t *quiet) {
         l->due = false;
         l->asked = true;
         bool brings_one = plan->algorithm->code->run && !plan->algorithm->code->loose;
-        if (!brings_one && !team->wire) sync_all(team, 0); /* the barrier that it does not bring */
+        if (!brings_one && !team->wire) sync_all(team, 0); /* the plan has no barrier of its own */
     }
     return plan;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan - the plans of a team: per collective and power-of-two size class, made when first needed,
- * collectively. */
+/* plan - the plans of a team, one per collective and power-of-two size class. A plan is made
+ * collectively when it is first needed. */
 #include "plan/plan.h"
 
 #include "plan/learn.h"
@@ -13,28 +13,27 @@
 
 enum { classes = 65, most_plans = 1024, most_learners = 256 };
 
-/* After a call whose buffers were out of reach, so many calls of its class are expected to be like
- * it; then mortar looks again. */
+/* After a call with buffers out of reach this many calls of its class are expected to be alike;
+ * then mortar looks again. */
 enum { detour_calls = 255 };
 
-/* What runs the calls of one class, with buffers in reach of the peers or not. */
+/* The plan of one class, for buffers in reach or for buffers out of reach. */
 struct slot {
     struct plan *plan;
-    uint32_t quiet; /* calls to come that run it without asking the learner */
+    uint32_t quiet; /* further calls that run it without asking the learner */
     struct learner *learner;
 };
 
-struct class {
-    struct slot slots[2];
-    uint32_t detour; /* calls to come that take the second slot */
+struct plan_class {
+    struct slot slots[2]; /* buffers in reach; out of reach */
+    uint32_t detour;      /* further calls that take the second slot */
     struct plan *forced;
 };
 
 struct plans {
-    uint32_t generation; /* of the forced plan */
-    /* The collectives that it does; the others are chosen as ever. */
-    unsigned forced;
-    struct class table[COLLECTIVES][2][2][classes]; /* [shape.ordered][shape.rounds] */
+    uint32_t generation; /* of the forced plan, when last looked at */
+    unsigned forced;     /* bit set of enum collective that the forced plan does */
+    struct plan_class table[COLLECTIVES][2][2][classes]; /* [shape.ordered][shape.rounds] */
     int count, learners;
     struct plan entries[most_plans];
     struct learner learner[most_learners];
@@ -66,8 +65,8 @@ static struct plan forced_plan(void) {
     return plan;
 }
 
-/* The next name of a comma-separated list; false at its end. One that is too long is cut, and then
- * no collective's. */
+/* The next name of a comma-separated list; false at its end. A name that is too long is cut, and
+ * then names no collective. */
 static bool next_name(const char **list, char name[32]) {
     if (!**list) return false;
     size_t length = strcspn(*list, ",");
@@ -133,8 +132,8 @@ static void free_plans(struct team *team) {
     free(plans);
 }
 
-/* A team's table; entry 0 is native, for when there is nothing better. On a team that is not native
- * all ranks get one or none. */
+/* A team's table; entry 0 is native, used when the table is full. On a team that is not native
+ * either all ranks get a table or none. */
 HOT static struct plans *plans_of(struct team *team) {
     if (team->plans) return team->plans;
     struct plans *plans = calloc(1, sizeof *plans);
@@ -157,7 +156,7 @@ static bool is_forced(const struct plans *plans, const struct shape *shape) {
     return plans->forced >> shape->collective & 1;
 }
 
-static struct class *class_at(struct plans *plans, const struct shape *shape) {
+static struct plan_class *class_at(struct plans *plans, const struct shape *shape) {
     return &plans->table[shape->collective][shape->ordered][shape->rounds][class_of(shape->bytes)];
 }
 
@@ -182,7 +181,7 @@ struct plan *plan_ready(struct team *team, const struct shape *shape, const char
     return plan_keep(team->plans, shape, &plan);
 }
 
-/* Why this class must run natively whatever the planner thinks of it; NULL: it need not. */
+/* Why this class must run natively; NULL: it need not. */
 static const char *why_native(const struct team *team, const struct shape *shape) {
     if (team->why_native) return team->why_native;
     if (switched_off(shape->collective)) return "switched off by MORTAR_OFF";
@@ -193,7 +192,10 @@ int plan_worth(struct team *team, const struct shape *shape, bool in_reach, char
                int most) {
     struct plan choice = {.text = "native"};
     if (!plans_of(team)) return -ENOMEM;
-    if (team->why_native) return snprintf(texts[0], sizeof texts[0], "native"), 1;
+    if (team->why_native) {
+        snprintf(texts[0], sizeof texts[0], "native");
+        return 1;
+    }
     struct calls calls = calls_of(shape);
     in_reach = in_reach && team->figures.shares;
     plan_choose(team, &calls.least, in_reach, &choice);
@@ -214,7 +216,9 @@ static struct plan *resolve(struct team *team, const struct shape *shape, bool i
     if (filed && plan.algorithm->code->run && !plan_prepare(team, shape, &plan)) filed = false;
     if (!why && !asked && !filed)
         plan_choose(team, &calls.least, in_reach && team->figures.shares, &plan);
-    plan.source = why ? NULL : asked ? "forced" : filed ? "file" : "model";
+    plan.source = filed ? "file" : "model";
+    if (asked) plan.source = "forced";
+    if (why) plan.source = NULL;
     if (!plan.algorithm->code->run) {
         if (!plan.reason) plan.reason = "asked for by MORTAR_PLAN";
     } else if (!filed && !plan_prepare(team, shape, &plan)) {
@@ -222,13 +226,15 @@ static struct plan *resolve(struct team *team, const struct shape *shape, bool i
                                : "the plan could not be prepared");
     }
     team->setup_seconds += clock_seconds() - start;
+    const char *where = in_reach ? "" : ", buffers out of reach";
+    const char *colon = plan.reason ? ": " : "";
+    const char *reason = plan.reason ? plan.reason : "";
     note("%s of %zu bytes on %d ranks%s: %s%s%s", collective_names[shape->collective], shape->bytes,
-         team->p, in_reach ? "" : ", buffers out of reach", plan.text, plan.reason ? ": " : "",
-         plan.reason ? plan.reason : "");
+         team->p, where, plan.text, colon, reason);
     return plan_keep(team->plans, shape, &plan);
 }
 
-/* The class is met for the first time, with buffers of that kind. */
+/* Resolves a class that is met for the first time with such buffers. */
 static void plan_meet(struct team *team, const struct shape *shape, struct slot *slot,
                       bool in_reach) {
     struct plans *plans = team->plans;
@@ -242,13 +248,14 @@ static void plan_meet(struct team *team, const struct shape *shape, struct slot 
     plans->learners++;
 }
 
-static struct plan *forced_for(struct team *team, const struct shape *shape, struct class *class) {
+static struct plan *forced_for(struct team *team, const struct shape *shape,
+                               struct plan_class *class) {
     if (!class->forced) class->forced = resolve(team, shape, true);
     return class->forced;
 }
 
 static void look_at_forced(struct plans *plans, uint32_t now) {
-    struct class *all = &plans->table[0][0][0][0];
+    struct plan_class *all = &plans->table[0][0][0][0];
     for (size_t c = 0; c < sizeof plans->table / sizeof *all; c++) all[c].forced = NULL;
     struct plan plan = forced_plan();
     plans->forced = plan.algorithm ? plan.algorithm->collectives : 0;
@@ -262,7 +269,7 @@ HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     if (!plans) return &native;
     uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
     if (plans->generation != now) look_at_forced(plans, now);
-    struct class *class = class_at(plans, shape);
+    struct plan_class *class = class_at(plans, shape);
     if (is_forced(plans, shape)) return forced_for(team, shape, class);
     struct slot *slot = &class->slots[0];
     if (class->detour > 0) class->detour--, slot++;
@@ -273,22 +280,22 @@ HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     return slot->plan;
 }
 
-/* While a slot is quiet no trial is under way, and so no detour can begin. */
+/* While a slot is quiet no trial runs, and so no detour can begin. */
 uint32_t *plan_quiet(struct team *team, const struct shape *shape) {
     struct plans *plans = team->plans;
     if (!plans || is_forced(plans, shape)) return NULL;
-    struct class *class = class_at(plans, shape);
+    struct plan_class *class = class_at(plans, shape);
     return class->detour > 0 ? NULL : &class->slots[0].quiet;
 }
 
-/* ---- calls that went another way ---- */
+/* ---- calls that did not run as planned ---- */
 
 bool plan_prefers_host(const struct team *team, const struct shape *shape) {
     const struct plans *plans = team->plans;
     return plans && !is_forced(plans, shape) && !staging_pays(&team->figures, shape);
 }
 
-static void spoil(struct class *class) {
+static void spoil(struct plan_class *class) {
     for (int i = 0; i < 2; i++) {
         struct slot *slot = &class->slots[i];
         if (slot->learner && slot->quiet == 0) learn_spoil(slot->learner);
@@ -297,12 +304,12 @@ static void spoil(struct class *class) {
 
 struct plan *plan_detour(struct team *team, const struct shape *shape) {
     struct plans *plans = team->plans;
-    struct class *class = class_at(plans, shape);
+    struct plan_class *class = class_at(plans, shape);
     if (is_forced(plans, shape)) return NULL;
     spoil(class);
     struct slot *slot = &class->slots[1];
     enum path_id path = slot->plan ? slot->plan->arguments.path : PATH_stage;
-    /* Lost since: the class begins anew. */
+    /* The path was lost since: the class starts anew. */
     if (path && !team_has_path(team, path)) *slot = (struct slot){0};
     if (!slot->plan) plan_meet(team, shape, slot, false);
     class->detour = detour_calls;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plan.h - which algorithm runs a call. A plan is written name(argument, ...), for instance
- * "pull(morton, plain)"; the same text is what the environment accepts and the report, the log and
- * the benchmark print. */
+ * "pull(morton, plain)". The environment accepts this text; the report, the log and the benchmark
+ * print it. */
 #ifndef MORTAR_PLAN_H
 #define MORTAR_PLAN_H
 
@@ -11,13 +11,13 @@ struct tally {
     uint64_t calls, bytes;  /* bytes: received by this rank */
     struct traffic traffic; /* messages sent by this rank; not those of the host MPI's own calls */
     /* The rest is counted only when a report is asked for. */
-    double seconds;
-    double late_seconds;   /* of them, waiting for ranks that had not entered the call yet */
-    double inside_seconds; /* and waiting for peers to do their part */
-    struct lateness *late; /* [p] for whom; NULL: never for anybody. Freed with the plan */
+    double seconds;        /* in all */
+    double late_seconds;   /* part of them: waiting for ranks that had not entered the call yet */
+    double inside_seconds; /* part of them: waiting for peers that were inside the call */
+    struct lateness *late; /* [p] by late rank; NULL: none was late. Freed with the plan */
 };
 
-/* How often this rank waited for one that came late, and for how long in all. */
+/* How often and how long this rank waited for one late rank. */
 struct lateness {
     uint64_t times;
     double seconds;
@@ -28,106 +28,105 @@ struct plan {
     const struct algorithm *algorithm;
     struct arguments arguments;
     char text[64];
-    uint8_t tag;        /* of the text, for struct ledger_entry */
-    const char *reason; /* why native; NULL otherwise. Static storage */
-    const char *source; /* who chose it: model, forced, measured, ... Static storage */
+    uint8_t tag;        /* hash of the text, for struct ledger_entry */
+    const char *reason; /* why native; NULL for other plans. Static storage */
+    const char *source; /* model, forced, file, measured, ... Static storage */
     enum collective collective;
     int size_class;       /* class_of the blocks' bytes */
     bool ordered, rounds; /* as in the shape */
     struct tally tally;
-    bool timed;           /* the next call is to be timed, */
-    double timed_seconds; /* and this is what it took */
-    /* In the next call this plan is to run too, on a copy that nobody gets, and to be timed; NULL:
-     * none. */
+    bool timed;           /* time the next call */
+    double timed_seconds; /* what the latest timed call took */
+    /* Run and time this plan, too, in the next call, on a copy that is discarded; NULL: none. */
     struct plan *beside;
 };
 
-/* What was measured about a class: means over the ranks, of the calls that were timed. */
+/* What was measured about a class: means over ranks and timed calls. */
 struct evidence {
     double seconds, native_seconds; /* of one call */
-    /* Native / chosen: the median of pairs of trials, and its interval. */
-    double gain, low, high;
+    double gain;                    /* native / chosen: the median over pairs of trials */
+    double low, high;               /* interval of the gain */
     int pairs;
-    bool outside; /* of calls whose buffers peers cannot reach */
-    /* A plan that won its trials but may not take over, as sums would be bracketed otherwise; "":
+    bool outside; /* calls with buffers that peers cannot reach */
+    /* A plan that won its trials but may not take over, since it sums in another association; "":
      * none. */
     char better[64];
     double better_seconds;
 };
 
-/* The plan of the next call on this team, to be called once per call. Looks only at what is the
- * same on all ranks, so all ranks get the same plan. Collective when the team meets a collective
- * and size class for the first time. Never NULL. */
+/* The plan of the next call on this team. Call it once per call. All ranks get the same plan, since
+ * it depends only on what is the same on all ranks. Collective for the first call of a collective
+ * and size class. Never NULL. */
 struct plan *plan_for(struct team *team, const struct shape *shape);
 
-/* After plan_for: how many calls of this shape's class will get the same plan without anybody being
- * asked. Who leaves out plan_for for one of them takes it off; only a plan that is forced meanwhile
- * changes that. Belongs to the team. NULL: ask every time. */
+/* Call after plan_for. *result: how many further calls of this shape's class will get the same
+ * plan. The caller may skip plan_for while it is above 0, and must decrement it for each call
+ * skipped. plan_force makes it void. Owned by the team. NULL: call plan_for every time. */
 uint32_t *plan_quiet(struct team *team, const struct shape *shape);
 
-/* Should buffers out of reach rather go to the host MPI than be staged? Only what is the same on
- * all ranks decides. */
+/* Should a call with buffers out of reach go to the host MPI rather than be staged? The same answer
+ * on all ranks. */
 bool plan_prefers_host(const struct team *team, const struct shape *shape);
 
-/* Tells the planner that a call of this shape met buffers out of reach: unless the plan was forced,
- * the next calls of the shape's class take a plan that is made for that. Returns it; NULL when the
- * plan was forced. Every rank must tell. Collective. */
+/* Tells the planner that a call of this shape met buffers out of reach. Unless a plan is forced,
+ * the next calls of its class take a plan for such buffers, which is returned; NULL if a plan is
+ * forced. Every rank must call it. Collective. */
 struct plan *plan_detour(struct team *team, const struct shape *shape);
 
-/* Tells the planner that a trial of this shape's class did not run as planned. Every rank must
- * tell. Local. */
+/* Tells the planner that a trial of this shape's class did not run as planned. Every rank must call
+ * it. Local. */
 void plan_spoil(struct team *team, const struct shape *shape);
 
-/* The plan that stands for "this call was left to the host MPI" for a reason found after plan_for.
- * Every rank must ask. Local. */
+/* The plan that counts calls left to the host MPI for a reason found after plan_for. Every rank
+ * must call it. Local. */
 struct plan *plan_left(struct team *team, const struct shape *shape);
 
-/* Calls visit for each plan of the team that ran at least once; evidence NULL: nothing was measured
- * about it. */
+/* Calls visit for each plan of the team that ran at least once. evidence NULL: nothing was
+ * measured. */
 void plan_visit(struct team *team,
                 void (*visit)(const struct team *, const struct plan *, const struct evidence *));
 
-/* Forces a plan for all teams (NULL or "": automatic again). -EINVAL: no such plan; nothing
+/* Forces a plan for all teams; NULL or "": automatic again. -EINVAL: no such plan, nothing
  * changes. */
 int plan_force(const char *text);
 
-/* Does MORTAR_OFF name something that is no collective? Then the first such name. */
+/* Does MORTAR_OFF contain a name that is no collective? name: the first such name. */
 bool plan_off_wrong(char name[32]);
 
-/* A plan by its text, ready to run: NULL when it cannot run here. The same on all ranks.
- * Collective. */
+/* A plan by its text, prepared. NULL: it cannot run here. The same on all ranks. Collective. */
 struct plan *plan_ready(struct team *team, const struct shape *shape, const char *text,
                         const char *source, const char *reason);
 
-/* The plans that are worth a comparison for this shape: the model's choice, native, those that are
- * likely to win, then all others. in_reach: with buffers in the shared heap. Fills texts[most][64],
- * returns how many, or -ENOMEM. Collective; the same on all. */
+/* The plans worth comparing for this shape: the model's choice, native, the likely winners, then
+ * all others. in_reach: buffers are in the shared heap. Fills texts[most][64] and returns the
+ * count, or -ENOMEM. Collective; the same on all ranks. */
 int plan_worth(struct team *team, const struct shape *shape, bool in_reach, char texts[][64],
                int most);
 
 /* ---- tally.c ---- */
-/* Adds what this call of the team waited for. Local. */
+/* Adds the waits of this call of the team. Local. */
 void tally_waits(struct tally *tally, const struct team *team);
 
 /* ---- tuned.c: the tuning file, option TUNING ---- */
-/* Tells what MPI_Get_library_version says, once, before any team; the job's first process reads the
- * file. Local. */
+/* Call once, before any team, with what MPI_Get_library_version returns. The job's first process
+ * then reads the file. Local. */
 void plan_tuning(const char *mpi_version);
-/* Gives a team over several nodes the network of rank 0's file, or the usual one. Collective. */
-void plan_network(struct team *team);
-/* The plan that the file has for this shape; false: none, or no file. The same answer on all ranks.
+/* Sets the network figures of a team over several nodes: from rank 0's file, or the default ones.
  * Collective. */
+void plan_network(struct team *team);
+/* The plan that rank 0's file has for this shape. False: none, or no file. The same answer on all
+ * ranks. Collective. */
 bool plan_tuned(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan);
 
 /* ---- text.c ---- */
-/* Reads a plan. -EINVAL and a sentence in why[size] when the text is no plan. Fills algorithm,
- * arguments and the full text. */
+/* Parses a plan; fills algorithm, arguments and the full text. -EINVAL: the text is no plan, and
+ * why[size] says why. */
 int plan_parse(const char *text, struct plan *plan, char *why, size_t size);
-/* Where the hybrid copy of this team's plans starts: bytes of a block that are copied plainly
- * (ramesh2024 section V-E). */
+/* The team's threshold of the hybrid copy: bytes of a block that are copied by plain stores, the
+ * rest non-temporally (ramesh2024 section V-E). */
 size_t hybrid_bytes(const struct figures *f);
-/* Puts in, also in the text, what was left to the team: the bytes of a plain `hybrid`. The same on
- * all ranks. Local. */
+/* Replaces a `hybrid` without a number by hybrid(N), N the team's threshold, also in the text. The
+ * same on all ranks. Local. */
 void plan_settle(const struct figures *f, struct plan *plan);
 
 /* ---- candidates.c ---- */
@@ -137,37 +136,37 @@ struct candidate {
     const struct algorithm *algorithm;
     enum path_id path;
     enum variant {
-        /* A variant that the algorithm names, or with the arguments that are usual here. */
+        /* One of the algorithm's own variants, or with the default arguments here. */
         USUAL,
-        SIMPLEST, /* with the first order of the table instead */
+        SIMPLEST, /* with the first order of the table */
         ORDERED,  /* with another order */
         COPIED,   /* with another copier */
     } variant;
-    double seconds; /* expected; -1: nobody knows */
-    int place;      /* in the order of the tables */
+    double seconds; /* expected; -1: unknown */
+    int place;      /* index in the order of the tables */
 };
 enum { most_candidates = 256 };
-/* All plans that can run the shape: the model's choice, then the others, the cheapest first, native
- * last. in_reach: are the buffers where peers can touch them? Of plans that name a path nobody has
- * tried whether it works. Fills list[most], returns how many. */
+/* All plans that can run the shape: the model's choice, then the others from the cheapest up,
+ * native last. in_reach: peers can reach the buffers. Plans that name a data path are listed
+ * without trying whether the path works. Fills list[most], returns the count. */
 int plan_candidates(const struct figures *f, const struct shape *shape, bool in_reach,
                     struct candidate *list, int most);
-/* The shape that is priced: over nodes blocks of which nobody knows how long they are are taken for
- * middling ones. */
+/* The shape that is priced: over several nodes blocks of unknown size are assumed to be of middling
+ * size. */
 struct shape shape_priced(const struct figures *f, const struct shape *shape);
 
 /* ---- choose.c ---- */
 /* Is staging expected to be faster than the host MPI for this size? */
 bool staging_pays(const struct figures *f, const struct shape *shape);
-/* What mortar would run here: the first of the candidates, or native. in_reach: are the buffers
- * expected where peers can touch them? If not, it is collective, for data paths may be tried. Fills
- * algorithm, arguments, text, reason. The same on all ranks. */
+/* The model's choice: the first candidate that works here, or native. in_reach: peers are expected
+ * to reach the buffers. Otherwise it is collective, since data paths may be tried. Fills algorithm,
+ * arguments, text, reason. The same on all ranks. */
 void plan_choose(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan);
 
 /* ---- rivals.c ---- */
-/* The candidates that may be worth a try for this class beside the choice, which comes first, then
- * native: those that are likely to win; all; or those with another order, without native. Fills
- * texts[most][64], returns how many. */
+/* The plans to compare for this class: the choice, native, then the likely winners, or all
+ * candidates. RIVALS_orders: the choice and its other orders, without native. Fills
+ * texts[most][64], returns the count. */
 enum rivals { RIVALS_likely, RIVALS_all, RIVALS_orders };
 int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reach,
                 const char *choice, enum rivals which, char texts[][64], int most);

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rivals - which of the candidates are worth a try beside the one that runs. */
+/* rivals - which candidates are worth a trial against the plan in use. */
 #include "plan/plan.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-struct list {
+struct rival_list {
     char (*texts)[64];
     int count, most;
 };
 
-static void rivals_add(struct list *list, const char *text) {
+static void rivals_add(struct rival_list *list, const char *text) {
     for (int i = 0; i < list->count; i++)
         if (strcmp(list->texts[i], text) == 0) return;
     if (list->count < list->most)
         snprintf(list->texts[list->count++], sizeof *list->texts, "%s", text);
 }
 
-/* Is a plan of the same algorithm among them, whatever its arguments? */
-static bool has_kin(const struct list *list, const char *name) {
+/* Does the list have a plan of this algorithm, whatever its arguments? */
+static bool has_kin(const struct rival_list *list, const char *name) {
     size_t length = strlen(name);
     for (int i = 0; i < list->count; i++)
         if (strcspn(list->texts[i], "(") == length && memcmp(list->texts[i], name, length) == 0)
@@ -27,11 +27,11 @@ static bool has_kin(const struct list *list, const char *name) {
     return false;
 }
 
-/* On one node: what runs, with the simplest order and with other copiers; and, where ranks come at
- * different times, calls that do not hold them together, which win whatever the cost model says.
- * With buffers out of reach every algorithm: how long the MPI library, the kernel or a second copy
- * take the model knows least. */
-static bool is_near_rival(const struct candidate *candidate, const struct list *list,
+/* On one node: the plan in use with the simplest order and with other copiers, and loose
+ * algorithms, which win when ranks arrive at different times, whatever the cost model says. With
+ * buffers out of reach every algorithm: the model knows least about the times of the MPI library,
+ * of the kernel and of a second copy. */
+static bool is_near_rival(const struct candidate *candidate, const struct rival_list *list,
                           bool in_reach) {
     if (candidate->variant == USUAL) return candidate->algorithm->code->loose || !in_reach;
     bool runs = strcspn(list->texts[0], "(") == strlen(candidate->algorithm->name) &&
@@ -41,9 +41,9 @@ static bool is_near_rival(const struct candidate *candidate, const struct list *
 
 int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reach,
                 const char *choice, enum rivals which, char texts[][64], int most) {
-    static const double most_times = 3; /* as long as the best, over a network that was measured */
+    static const double most_times = 3; /* of the best plan's cost, if the network was measured */
     struct candidate candidates[most_candidates];
-    struct list list = {texts, 0, most};
+    struct rival_list list = {texts, 0, most};
     int count = plan_candidates(f, shape, in_reach, candidates, most_candidates);
     double limit = f->network.measured ? most_times * candidates[0].seconds : INFINITY;
     rivals_add(&list, choice);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* text - plans as text: name, or name(argument, ...). Each argument is recognised by what it is (an
- * order's name, a kernel's name, a number of bytes), so that arguments that keep their default can
- * be left out. */
+/* text - plans as text: name, or name(argument, ...). Each argument is recognised by its form (the
+ * name of an order or a kernel, a number of bytes), so arguments with their default value can be
+ * left out. */
 #include "plan/plan.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a second level cache that the system tells nothing about. */
+/* Assumed bytes of the second level cache if the system does not tell. */
 enum { unknown_cache = 1 << 20 };
 
 static size_t word(const char **text, char *out, size_t size) {
@@ -47,7 +47,7 @@ static int kernel_named(const char *name) {
     return -1;
 }
 
-/* name, or name(inner) with the order that it is made of: morton, unless said otherwise. */
+/* An order: name, or name(inner) for one that nests. The default inner order is morton. */
 static bool read_order(const char *name, const char *inner, struct walk *walk) {
     int order = order_named(name), nested = *inner ? order_named(inner) : 0;
     if (order >= 0 && orders[order].nests && !*inner) nested = ORDER_morton;
@@ -84,17 +84,17 @@ static bool read_kernel(const char *name, const char *inner, struct copier *copi
     return true;
 }
 
-/* ---- routines: plans in plans. Every text is kept once, for ever ---- */
+/* ---- routines: plans inside plans. Each text is kept once and never freed ---- */
 
-static struct kept {
+static struct kept_routine {
     struct routine routine;
-    struct kept *next;
+    struct kept_routine *next;
 } *kept;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const struct routine *keep_routine(const struct plan *plan) {
     pthread_mutex_lock(&lock);
-    struct kept *at = kept;
+    struct kept_routine *at = kept;
     while (at && strcmp(at->routine.text, plan->text) != 0) at = at->next;
     if (!at && (at = calloc(1, sizeof *at))) {
         at->routine = (struct routine){.algorithm = plan->algorithm, .arguments = plan->arguments};
@@ -117,7 +117,8 @@ static bool read_routine(const char *text, const struct algorithm *outer,
     if (!takes(outer, local ? "local" : "inner") || *place ||
         plan.algorithm->code->where == OVER_NODES)
         return false;
-    return (*place = keep_routine(&plan)) != NULL;
+    *place = keep_routine(&plan);
+    return *place != NULL;
 }
 
 static bool read_owners(const char *name, enum owners *owners) {
@@ -155,7 +156,7 @@ static int print_copier(char *at, size_t size, const struct copier *copier) {
     return snprintf(at, size, "hybrid(%zu)", copier->plain);
 }
 
-/* Appends one argument, with what parts it from the one before. */
+/* Appends one argument, with its separator in front. */
 __attribute__((format(printf, 3, 4))) static void append(struct plan *plan, bool *first,
                                                          const char *format, ...) {
     size_t length = strlen(plan->text);
@@ -179,7 +180,8 @@ static bool text_print(struct plan *plan) {
     if (walks) {
         const struct order *order = &orders[arguments->walk.order];
         const char *inner = order->nests ? orders[arguments->walk.inner].name : "";
-        append(plan, &first, "%s%s%s%s", order->name, *inner ? "(" : "", inner, *inner ? ")" : "");
+        if (*inner) append(plan, &first, "%s(%s)", order->name, inner);
+        else append(plan, &first, "%s", order->name);
     }
     if (arguments->number) append(plan, &first, "%u", arguments->number);
     if (takes(algorithm, "owners"))
@@ -187,7 +189,7 @@ static bool text_print(struct plan *plan) {
     if (arguments->inner) append(plan, &first, "%s", arguments->inner->text);
     if (arguments->local) append(plan, &first, "%s", arguments->local->text);
     print_copier(copier, sizeof copier, &arguments->copier);
-    /* Without an order, plain copies go without saying. */
+    /* Without an order the plain copier, the default, is left out. */
     if (walks || arguments->copier.kernel || arguments->copier.plain)
         append(plan, &first, "%s", copier);
     if (arguments->path) append(plan, &first, "%s", paths[arguments->path].name);
@@ -197,8 +199,8 @@ static bool text_print(struct plan *plan) {
     return first || length + 1 < sizeof plan->text;
 }
 
-/* Cuts the next argument out of a list, up to its comma or the closing parenthesis: the whole of
- * it, its name, and what stands in parentheses behind that. False: it is none. */
+/* Cuts the next argument out of a list, up to its comma or the closing parenthesis. whole: all of
+ * it; name: its name; inner: what is in parentheses after the name. False: it is malformed. */
 static bool next_argument(const char **text, char whole[64], char name[32], char inner[64]) {
     const char *start = *text + strspn(*text, " \t"), *end = start;
     for (int depth = 0; *end && (depth > 0 || (*end != ',' && *end != ')')); end++)
@@ -228,7 +230,10 @@ static int read_arguments(const char *text, const char **at, struct plan *plan, 
                           size_t size) {
     char whole[64], name[32], inner[64];
     const char *rest = *at + 1 + strspn(*at + 1, " \t");
-    if (*rest == ')') return *at = rest + 1, 0;
+    if (*rest == ')') {
+        *at = rest + 1;
+        return 0;
+    }
     do {
         const char *start = ++*at;
         if (next_argument(at, whole, name, inner) && argument(whole, name, inner, plan)) continue;

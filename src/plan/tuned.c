@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tuned - plans from a tuning file (MORTAR_TUNING). Rank 0 of a team looks up, and one barrier
- * brings its answer to all ranks: the file may look different to each of them. A file that was made
- * elsewhere is refused as a whole. */
+/* tuned - plans from a tuning file (MORTAR_TUNING). Rank 0 of a team looks a plan up, and one
+ * barrier brings its answer to all ranks, since ranks may see different files. A file that was made
+ * on another system is refused as a whole. */
 #include "plan/plan.h"
 
 #include "tuning/tuning.h"
@@ -11,7 +11,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char mpi_name[96];
-/* The set that fits; NULL: none. Its file lives as long as the process. */
+/* The set that fits this system; NULL: none. Never freed. */
 static const struct tuning_set *tuned;
 
 /* Does this mortar know all plans of the set? */
@@ -21,13 +21,15 @@ static bool known(const struct tuning_set *set, char *why, size_t size) {
         struct plan plan;
         int c = 0;
         while (c < COLLECTIVES && strcmp(collective_names[c], entry->collective) != 0) c++;
-        if (c == COLLECTIVES)
-            return snprintf(why, size, "\"%s\" is no collective of this mortar", entry->collective),
-                   false;
+        if (c == COLLECTIVES) {
+            snprintf(why, size, "\"%s\" is no collective of this mortar", entry->collective);
+            return false;
+        }
         if (plan_parse(entry->plan, &plan, why, size) != 0) return false;
-        if (!(plan.algorithm->collectives >> c & 1))
-            return snprintf(why, size, "%s does not do %s here", entry->plan, entry->collective),
-                   false;
+        if (!(plan.algorithm->collectives >> c & 1)) {
+            snprintf(why, size, "%s does not do %s here", entry->plan, entry->collective);
+            return false;
+        }
     }
     return true;
 }
