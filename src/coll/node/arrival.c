@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_arrival - a rank leaves its vector in shared memory and goes; nobody waits but the root
+/* algorithm_arrival - a rank leaves its vector in shared memory and returns; only the root waits
  * (parsons2015 section III, the part within a node). At each inner node of a binary tree over the
- * ranks the first of the two to arrive deposits what it carries and leaves, the second combines
- * both and climbs; who gets to the top hands the result to the root. So work after the last arrival
- * is log p combinations, and who combines depends on arrival, but order and brackets do not.
+ * ranks the first of two ranks to arrive deposits what it carries and leaves; the second combines
+ * both and climbs. The rank that reaches the top hands the result to the root. So log p
+ * combinations follow the last arrival. Which rank combines depends on arrival; operand order and
+ * association do not.
  *
  * The word of a node's entry (arrival.h) says which side has deposited: 0, or 1 (left), 2 (right).
- * Each side has memory of its own, so nobody waits for a peer between claiming and filling. Whoever
- * arrives from side s finds
- *   0      its partner has not come: it deposits, and sets s, unless meanwhile the partner has;
- *   s      its own side's vector of call k - depth, which the partner has yet to fetch: it waits;
- *   else   the partner's vector of this call: all ranks of side s have left call k - depth, so
- *          what was there of it is consumed.
- * What is combined stays in the memory of the entry where that was done, which is not released
- * before it has been moved on: who waits for that is calls ahead. Long vectors are so copied once,
- * by those that deposit them.
- * A root has one box per class, whose word is 1 + the rank that filled it: when all others' vectors
- * and its own are combined, it is in this call and has emptied it.
+ * Each side has its own memory, so no rank waits for a peer between claiming and filling. A rank
+ *   that arrives from side s finds 0      its partner has not come: it deposits and sets s, unless
+ *   the partner does so meanwhile; s      its own side's vector of call k - depth, which the
+ *   partner has yet to fetch: it waits; else   the partner's vector of this call: all ranks of side
+ *   s have left call k - depth, so the vector of that call is consumed.
+ * A combined vector stays in the entry where it was combined, and the entry is held until the
+ * vector has moved on; only a rank that is calls ahead waits for that. So a long vector is copied
+ * once, when it is deposited. A root has one box per class; its word is 1 + the rank that filled
+ * it. The box is empty when it is filled: the result contains the root's own vector, so the root is
+ * in this call already.
  *
- * Cost    no barrier; per rank about one copy and one combination. Pieces beyond the largest class.
+ * Cost    no barrier; per rank about one copy and one combination. Longer vectors go in pieces.
  * Wins    where ranks come at different times, or run ahead of each other. */
 #include "coll/node/arrival.h"
 
 extern const struct algorithm_code algorithm_arrival;
 
-/* False: the partner's vector is there, so mine is not needed. */
+/* False: the partner's vector is there, so I have to combine. */
 HOT static bool deposit(struct team *team, struct entry *entry, uint32_t side,
                         const struct load *load) {
     uint32_t seen = flag_look(&entry->flag);
@@ -35,7 +35,7 @@ HOT static bool deposit(struct team *team, struct entry *entry, uint32_t side,
                                                    memory_order_acq_rel, memory_order_acquire);
 }
 
-/* My vector and the partner's, which is there. My side's memory is free: what was there of an
+/* Combines my vector and the partner's, which is there. My side's memory is free: its vector of an
  * earlier call is consumed. */
 HOT static void arrival_merge(struct load *load, struct entry *entry, uint32_t side) {
     const struct reduction *reduction = load->reduction;
@@ -57,20 +57,21 @@ HOT static void arrival_merge(struct load *load, struct entry *entry, uint32_t s
 HOT static bool arrival_climb(struct team *team, struct load *load, uint32_t number) {
     uint32_t p = (uint32_t)team->p, slot = number % classes[load->class].depth;
     for (uint32_t level = 0; (1u << level) < p; level++) {
-        uint32_t block = (uint32_t)team->me >> level, right = (block | 1)
-                                                              /* Where the right half begins: names
-                                                               * the node. */
-                                                              << level;
-        if (right >= p) continue; /* there is no right half */
+        uint32_t block = (uint32_t)team->me >> level;
+        uint32_t right = (block | 1) << level; /* first rank of the right half: names the node */
+        if (right >= p) continue;              /* there is no right half */
         struct entry *entry = entry_at(team, load->class, (int)right, slot);
         uint32_t side = 1 + (block & 1);
-        if (deposit(team, entry, side, load)) return load_drop(load), false;
+        if (deposit(team, entry, side, load)) {
+            load_drop(load);
+            return false;
+        }
         arrival_merge(load, entry, side);
     }
     return true;
 }
 
-/* The rank that brings the result has come last, or nearly so. */
+/* The root waits for its result. The rank that brings it arrived last, or nearly so. */
 HOT static void await_box(struct team *team, struct entry *box) {
     bool waited = flag_look(&box->flag) == 0;
     int brought_by = (int)flag_wait(team, &box->flag, 0) - 1;
@@ -86,17 +87,17 @@ HOT struct load load_of(const struct team *team, const struct reduction *reducti
     return load;
 }
 
-/* ---- the pool: the other way to combine, where the order does not matter (option REDUCE=arrival)
- * ----
+/* ---- the pool, if the operand order does not matter (option REDUCE=arrival) ----
  *
  * At most one vector per call waits in the pool. A rank that finds one combines it with its own and
- * looks again; a rank that finds none leaves what it has, and goes, unless that is everybody's. So
- * the last to arrive combines once or twice, not log p times (parsons2015 section III).
+ * looks again. A rank that finds none leaves what it has and returns, unless it has combined all
+ * ranks' vectors. So the last rank to arrive combines once or twice, not log p times (parsons2015
+ * section III).
  *
- * The hub of a call is the word of node 0's entry: in its upper half the round, call / depth, in
- * its lower half 1 + the rank whose vector waits, or 0. Who holds everything begins the next round;
- * until then ranks that are `depth` calls ahead wait, so a vector is not written again before it
- * was read. */
+ * The hub of a call is the word of node 0's entry: its upper half is the round, call / depth; its
+ * lower half is 1 + the rank whose vector waits, or 0. The rank that holds everything begins the
+ * next round. Until then ranks that are `depth` calls ahead wait, so no vector is overwritten
+ * before it was read. */
 HOT static bool arrival_pool(struct team *team, struct load *load, uint32_t number) {
     uint32_t depth = classes[load->class].depth, slot = number % depth,
              round = number / depth << 16;
@@ -121,7 +122,7 @@ HOT static bool arrival_pool(struct team *team, struct load *load, uint32_t numb
         held += theirs->held;
         seen = flag_look(&hub->flag);
     }
-    /* Nobody writes there before the next round. */
+    /* No rank writes there before the next round. */
     load_hold(load, hub, load->at, round + (1u << 16));
     return true;
 }
@@ -166,8 +167,8 @@ HOT static enum outcome arrival_run(struct team *team, const struct call *call,
     return DONE;
 }
 
-/* Per rank one copy and one combination, and others' cache lines; ranks that run ahead wait when a
- * ring is full. */
+/* Per rank one copy, one combination and cache misses; ranks that run ahead wait when a ring is
+ * full. */
 static double arrival_cost(const struct figures *f, const struct shape *shape,
                            const struct arguments *arguments) {
     (void)arguments;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* arrival.h - private to coll/: the shared memory in which ranks leave vectors to each other, for
- * arrival.c and coll/nodes/tardy.c.
+/* arrival.h - private to coll/: the shared memory in which ranks leave vectors for each other, used
+ * by arrival.c and coll/nodes/tardy.c.
  *
- * Vectors lie in rings, one of `depth` entries per node (a place in the tree, or a rank) and class,
- * so that ranks can run so many calls ahead. All ranks number the calls of a class alike; call k
- * uses entry k % depth of each node. */
+ * Each node (a place in the tree, or a rank) has a ring of `depth` entries per class, so ranks can
+ * run `depth` calls ahead. All ranks number the calls of a class alike; call k uses entry k % depth
+ * of each node. */
 #ifndef MORTAR_ARRIVAL_H
 #define MORTAR_ARRIVAL_H
 
@@ -12,20 +12,20 @@
 
 enum {
     deposit_line = 64,
-    depth0 = 32, /* of powers of two: counters wrap */
+    depth0 = 32, /* the depths are powers of two, since counters wrap */
     depth1 = 16,
     depth2 = 4,
     depth3 = 2,
-    bytes0 = 16, /* in the tree one cache line per node and call */
+    bytes0 = 16, /* in the tree: one cache line per node and call */
     bytes1 = 512,
     bytes2 = 8 << 10,
-    bytes3 = 512 << 10, /* memory that is committed only where such vectors are reduced so */
+    bytes3 = 512 << 10, /* committed only if such vectors are reduced this way */
     tree_classes = 4,
     arrival_classes = 2 * tree_classes
 };
 
-/* The tree has the first four, and each node two vectors; the pool has the others, and each rank
- * one. */
+/* The tree uses the first four classes, with two vectors per node; the pool the others, with one
+ * per rank. */
 struct class {
     size_t bytes;
     uint32_t depth, vectors;
@@ -36,7 +36,7 @@ static const struct class classes[arrival_classes] = {
 struct entry {
     struct flag flag;
     union {
-        uint64_t held;  /* in the pool: of how many ranks this is the combination */
+        uint64_t held;  /* in the pool: how many ranks' vectors are combined here */
         double entered; /* in a box: when the rank that brought the result entered the call */
     };
     char vectors[];
@@ -50,7 +50,7 @@ static inline size_t entry_bytes(const struct class *class) {
 
 /* Shared memory: what each rank counts, then the entries of each class, node by node. */
 struct counted {
-    /* That the rank has been part of; wraps. */
+    /* Calls of each class that the rank took part in; wraps. */
     _Alignas(deposit_line) uint32_t calls[arrival_classes];
 };
 #define ENTRIES_ROOM(bytes, depth) (((depth) + 1) * (ENTRY_ROOM(bytes, 2) + ENTRY_ROOM(bytes, 1)))
@@ -73,8 +73,8 @@ static inline struct entry *entry_at(const struct team *team, int class, int nod
     return (struct entry *)(void *)(at + index * entry_bytes(&classes[class]));
 }
 
-/* What a rank carries: its own vector, or what it has combined, which lies in an entry: that is
- * held until it lies elsewhere. */
+/* What a rank carries: its own vector, or a combination that lies in an entry. The entry is held
+ * until the combination has moved elsewhere. */
 struct load {
     const struct reduction *reduction;
     size_t count, bytes; /* of the piece */
@@ -94,20 +94,20 @@ static inline void load_hold(struct load *load, struct entry *entry, const char 
     if (before && before != entry) flag_set(&before->flag, word);
 }
 
-/* What I carry is not needed here any more. */
+/* Releases the held entry: its vector is consumed. */
 static inline void load_drop(struct load *load) {
     if (load->held) flag_set(&load->held->flag, load->release);
     load->held = NULL;
 }
 
 /* ---- arrival.c ---- */
-/* So many elements, at most bytes3 bytes, of this rank's vector. */
+/* A load of `count` elements of this rank's vector, at most bytes3 bytes. */
 struct load load_of(const struct team *team, const struct reduction *reduction, const char *at,
                     size_t count);
-/* Combines the loads of all ranks of a node. True for one rank, the last or nearly so: it carries
- * all, until load_drop. The others carry nothing, and go. */
+/* Combines the loads of all ranks of a node. True for one rank, the last to arrive or nearly so: it
+ * carries the combination until load_drop. The others carry nothing and return. */
 bool arrival_combine(struct team *team, struct load *load);
-/* The same, but what all have gets to the root, who waits for it. */
+/* The same, and hands the combination to the root, which waits for it. */
 void arrival_reduce(struct team *team, int root, struct load *load, char *result);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_cico - copy in, copy out: every byte is copied twice, but a block that fits needs one
- * barrier and no peer's memory. The scheme of MPI libraries' shared-memory collectives; here with
- * two halves, so that no second barrier is needed.
+/* algorithm_cico - copy in, copy out: every byte is copied twice, but a block that fits into the
+ * stage needs only one barrier and no access to peers' memory. MPI libraries' shared-memory
+ * collectives do the same; two halves of the stage spare the second barrier.
  * Cost    one barrier per round, 2 p n beta;  stage  2 p chunk per rank.
  * Wins    short blocks, where the barrier is the cost; the only way for buffers outside the shared
  *         heap. */
@@ -16,8 +16,8 @@ static double cico_cost(const struct figures *f, const struct shape *shape,
     size_t chunk = f->slot / blocks / 64 * 64,
            rounds = chunk > 0 ? (shape->bytes + chunk - 1) / chunk : 1;
     if (rounds == 0) rounds = 1; /* nothing is known of the size */
-    /* Where ranks share a processor, short staged blocks cost twice: nothing prefetches them
-     * (measured as the rest, cost.c). */
+    /* On oversubscribed nodes short staged blocks cost twice as much, since nothing prefetches them
+     * (measured with the rest, cost.c). */
     double dear = crowding(f) > 1 && shape->bytes < 16 << 10 ? 2 : 1;
     return (double)rounds * f->sync_seconds +
            2 * dear * crowding(f) * copy_seconds(f, typical_blocks(f, shape), shape->bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algorithm_combine - every rank stages its vector and arrives at one barrier; the last to arrive
  * combines all of them, in rank order, and releases the others, who copy their results out.
- * Cost    one barrier; p (o + n beta) on one processor, where o is what calling the operation
- *         takes; 2 n beta per rank.
+ * Cost    one barrier; p (o + n beta) on one processor, o being the cost of calling the operation;
+ *         2 n beta per rank.
  * Wins    short vectors, where the barrier is the cost. */
 #include "coll/coll.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* letters - see letters.h. A letter lies in its box and short contents behind it; longer ones lie
- * in the box's room. Blocks that do not fit, and cannot be read straight, go on in the next part,
- * which is the next box: so the sender may be BOXES parts ahead. */
+/* letters - see letters.h. A letter lies in its box. Short contents follow it there, longer ones
+ * lie in the box's room. Blocks that do not fit and cannot be read in place continue in the next
+ * part, in the next box. So the sender may be BOXES parts ahead. */
 #include "coll/node/letters.h"
 
 enum { inside = BOX_INSIDE - sizeof(struct letter) };
@@ -21,7 +21,7 @@ static struct blocks group_of(const struct blocks *blocks, int first, int most) 
     return group;
 }
 
-/* Where my letter's staged bytes are to lie. */
+/* Memory for the staged bytes of my letter. */
 static char *own_area(struct team *team, const struct sending *s, struct box *box,
                       struct letter *letter) {
     if (letter->room < 0) return (char *)(letter + 1);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* levels - reducing by domain of memory first (NUMA node, socket): what slices does where ranks sit
- * in several. The ranks of a domain share the vector among themselves, each combines its share of
- * the domain's own vectors, and after a barrier the domains' partial results, one vector each, are
- * what is combined. So an input is read once and nearby, and what crosses from domain to domain are
- * domains - 1 vectors instead of nearly all p (parsons2015 section II: each level reduces before
- * the next). Brackets depend on the domains only, not on who comes first. Operands keep their order
- * where domains are consecutive ranks; elsewhere this is for operations that commute.
+/* levels - reduction within memory domains (NUMA nodes, sockets) first: used by slices on nodes
+ * with several. The ranks of a domain share the vector out, and each combines its share of the
+ * domain's vectors. After a barrier the partial results, one vector per domain, are combined. So an
+ * input is read once, locally, and domains - 1 vectors cross between domains instead of nearly all
+ * p (parsons2015 section II: each level reduces before the next). The association depends on the
+ * domains only, not on arrival. If domains do not hold consecutive ranks, this is for commutative
+ * operations only.
  * Cost    one more barrier; partial results are written and read once.   Scratch  n / (ranks of the
  *         domain) per rank. */
 #include "coll/coll.h"
@@ -39,9 +39,9 @@ static struct part my_share(const struct team *team, const struct reduction *red
                        levels_index_of(team, team->me));
 }
 
-/* Pays when what need not cross between domains takes longer than a barrier. Byte cost: an
- * estimate, that of cost.c's copies from processor to processor less that of those within one; no
- * machine with several domains has measured it. */
+/* Pays if the traffic that it saves between domains takes longer than a barrier. The cost per byte
+ * is an estimate, not measured on a machine with several domains: cost.c's copies between
+ * processors minus those within one. */
 bool levels_pay(const struct team *team, const struct call *call) {
     static const double crossing_seconds = 1 / 20e9;
     const struct reduction *reduction = call->reduction;
@@ -68,7 +68,7 @@ uint32_t levels_post(const struct team *team, const struct reduction *reduction,
     return team_reaches(team, *memory, bytes, offset) ? 0 : SEND_UNREACHABLE;
 }
 
-/* Where rank `owner` has its share. */
+/* Where rank `owner` keeps its share of its domain's partial result. */
 static char *share_of(const struct team *team, uint32_t half, int owner) {
     const uint64_t *offset = card_at(team, half, owner);
     if (*offset == in_stage) return stage_of(team, half ^ 1, owner, team->figures.slot);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algorithm_mailbox - rooted and neighbourhood collectives: each sender puts an offer into a box of
- * its ring and each of its receivers takes a block out of it; nobody else takes part, and who has
- * sent what fits into boxes goes on.
+ * its ring, and each of its receivers takes a block out of it. No other rank takes part, and a
+ * sender whose data fit into its boxes need not wait.
  * Source  eager and rendezvous messages, as every MPI library has them, with one copy for all
  *         receivers; li2018 section 3 for what neighbours exchange. The order of the paper's
- *         compact curve is not needed where a rank copies only its own blocks.
- * Cost    staged: one switch of processor in BOXES calls, and blocks are copied twice. Straight,
- *         when the sender's blocks are in reach and longer than what waiting for the receivers
- *         costs: one copy, and one such wait (about a barrier).
- * Wins    over a barrier, where calls follow each other and where a rank has few neighbours. */
+ *         compact curve is not needed, since a rank copies only its own blocks.
+ * Cost    staged: one context switch in BOXES calls, and blocks are copied twice. In place, if the
+ *         blocks are in reach and so long that a second copy costs more than waiting for the
+ *         receivers: one copy and one such wait (about a barrier).
+ * Wins    over a barrier, if calls follow each other or a rank has few neighbours. */
 #include "coll/node/letters.h"
 
 #include <errno.h>
@@ -21,14 +21,14 @@ struct receiving {
     const struct call *call;
     const struct copier *copier;
     uint64_t op;
-    uint32_t count;  /* of edges that come to me */
-    uint32_t left;   /* that have not brought all */
-    uint32_t more;   /* that will bring more, as far as the present part tells */
-    uint32_t *turns; /* [2][count]: which these are. NULL: no memory */
+    uint32_t count;  /* edges that come to me */
+    uint32_t left;   /* edges that have not brought all their data */
+    uint32_t more;   /* edges of which another part follows, as far as seen in this part */
+    uint32_t *turns; /* [2][count] the edges of `left`, of `more`. NULL: no memory */
 };
 
-/* The edge that is visited as number k: first that behind me, so that not all go to the same sender
- * first. */
+/* The edge that is visited as number k. Ranks start with different edges, so that they do not all
+ * visit the same sender first. */
 static struct edge edge_at(const struct team *team, const struct receiving *r, uint32_t k) {
     const struct call *call = r->call;
     uint32_t me = (uint32_t)team->me;
@@ -44,7 +44,7 @@ static struct edge edge_at(const struct team *team, const struct receiving *r, u
         .source = root, .dest = me, .out = call->shape.collective == COLL_bcast ? 0 : me};
 }
 
-/* Takes what the part of the edge's source holds for it. Does more follow? */
+/* Takes the edge's data out of this part. True: another part follows. */
 HOT static bool mailbox_take_part(const struct team *team, const struct receiving *r,
                                   const struct edge *edge, uint32_t part) {
     struct block mine = {0};
@@ -54,8 +54,8 @@ HOT static bool mailbox_take_part(const struct team *team, const struct receivin
                        r->copier);
 }
 
-/* Takes this part of those of the pending edges that have it. Returns how many do not; they come
- * first in `turns` then. */
+/* Takes this part of each pending edge on which it has arrived. Returns the number of the others,
+ * which are moved to the front of `turns`. */
 HOT static uint32_t take_ready(struct team *team, struct receiving *r, uint32_t part,
                                uint32_t pending) {
     uint32_t late = 0;
@@ -68,14 +68,14 @@ HOT static uint32_t take_ready(struct team *team, struct receiving *r, uint32_t 
     return late;
 }
 
-/* Takes this part of all edges that have one: who is there first, then who comes. */
+/* Takes this part of all edges that have one, as they arrive. */
 HOT static void take_parts(struct team *team, struct receiving *r, uint32_t part) {
     r->more = 0;
     for (uint32_t late, pending = r->left; pending > 0; pending = late) {
         late = take_ready(team, r, part, pending);
         if (late < pending) continue;
-        /* Where ranks share processors, those behind me run first: when the last has come all have,
-         * after one switch. */
+        /* On oversubscribed nodes wait for the last pending edge: the ranks run one after the
+         * other, and when it has arrived all have, after one context switch. */
         int source = (int)edge_at(team, r, r->turns[team->patience.crowded ? late - 1 : 0]).source;
         if (r->count == 1) {
             box_wait_for(team, source, r->op, part);
@@ -89,7 +89,7 @@ HOT static void take_parts(struct team *team, struct receiving *r, uint32_t part
     r->left = r->more;
 }
 
-/* Without memory to remember who is late: one edge after the other. */
+/* Without memory for `turns`: one edge after the other. */
 static void take_in_order(struct team *team, struct receiving *r) {
     for (uint32_t k = 0; k < r->count; k++) {
         struct edge edge = edge_at(team, r, k);
@@ -117,7 +117,7 @@ static uint32_t sources_of(const struct team *team, const struct call *call) {
     return team->me != call->root;
 }
 
-/* The root's block that goes to itself, unless it is there already. */
+/* Copies the root's block to itself, unless it is in place. */
 static void mailbox_copy_own(const struct team *team, const struct call *call,
                              const struct copier *copier) {
     bool gather = among(call->shape.collective, GATHERS);
@@ -125,28 +125,28 @@ static void mailbox_copy_own(const struct team *team, const struct call *call,
         call->trouble)
         return;
     if (call->sends->count == 0 || call->recvs->count == 0) return; /* in place */
-    struct block from = block_of(call->sends, gather ? 0 : team->me),
-                 to = block_of(call->recvs, gather ? team->me : 0);
+    struct block from = block_of(call->sends, gather ? 0 : team->me);
+    struct block to = block_of(call->recvs, gather ? team->me : 0);
     fit_block(&to, block_bytes(&from));
     layout_copy(to.at, to.layout, to.elements, from.at, from.layout, from.elements, copier);
 }
 
 static bool one_sends(enum collective c) { return among(c, BIT(bcast) | SCATTERS); }
 
-/* Bytes that a sender had better copy into its box than wait until all its receivers have come,
- * which takes about a barrier. Where one rank sends it has a processor to itself. Where neighbours
- * share processors, each of them waits for others in turn: EPYC virtual machine with 2 cores,
- * 2026-11, `mortar bench neighbor_alltoall`, 64 ranks, 2D grid, 4 KiB: 170 us staged, 315 us
- * straight, 70 us a barrier. */
+/* Up to this size a second copy is cheaper than waiting for all receivers, which takes about a
+ * barrier. A single sender has a processor to itself. On an oversubscribed node each of several
+ * neighbours waits for others in turn: EPYC virtual machine with 2 cores, 2026-11, `mortar bench
+ * neighbor_alltoall`, 64 ranks, 2D grid, 4 KiB: 170 us staged, 315 us in place, 70 us a barrier. */
 static size_t most_staged(const struct figures *f, enum collective c) {
     enum { least = 1 << 10, turns = 4, block = 256 };
-    double times = one_sends(c) ? crowding(f) : among(c, NEIGHBORS) && crowding(f) > 1 ? turns : 1;
+    double times = 1;
+    if (one_sends(c)) times = crowding(f);
+    else if (among(c, NEIGHBORS) && crowding(f) > 1) times = turns;
     size_t bytes = (size_t)(times * (double)short_bytes(f, block));
     return bytes > least ? bytes : least;
 }
 
-/* Sends my next part. Receivers that I shall have to wait for must not wait for others
- * meanwhile. */
+/* Sends my next part. If I shall have to wait for the receivers, wakes them now. */
 HOT static void send_part(struct team *team, const struct call *call, struct sending *s) {
     letter_send(team, s);
     if (!s->straight && !s->more) return;
@@ -179,15 +179,15 @@ HOT static enum outcome mailbox_run(struct team *team, const struct call *call,
     return DONE;
 }
 
-/* Where peers' regions cannot be mapped nobody offers straight (blocks_shown). */
+/* If peers' regions cannot be mapped, no rank offers in place (blocks_shown). */
 static int mailbox_prepare(struct team *team, const struct arguments *arguments) {
     (void)arguments;
     team_map(team, false);
     return team_agree(team, team_turns(team, 2 * (uint32_t)team->p) != NULL) ? 0 : -ENOMEM;
 }
 
-/* Neighbours wait for each other's data, if not for everybody's: said to be three quarters of a
- * barrier. */
+/* Neighbours wait for each other's data, though not for all ranks': estimated as three quarters of
+ * a barrier. */
 static double mailbox_cost(const struct figures *f, const struct shape *shape,
                            const struct arguments *arguments) {
     (void)arguments;
@@ -196,10 +196,10 @@ static double mailbox_cost(const struct figures *f, const struct shape *shape,
     bool scatter = among(c, SCATTERS), neighbours = among(c, NEIGHBORS);
     size_t offered = scatter ? shape->bytes * (size_t)f->p : shape->bytes;
     bool staged = offered <= most_staged(f, c) && offered <= f->box_room;
-    double copies = staged && c != COLL_bcast ? 2 : 1,
-           wait = (staged ? 1.0 / BOXES : 1) * f->sync_seconds;
+    double copies = staged && c != COLL_bcast ? 2 : 1;
+    double wait = (staged ? 1.0 / BOXES : 1) * f->sync_seconds;
     if (c == COLL_bcast) return wait + crowding(f) * copy_seconds(f, 1, shape->bytes);
-    /* All by the root. */
+    /* The root copies everything. */
     if (!neighbours) return wait + copies * copy_seconds(f, f->p, shape->bytes);
     wait = (staged ? 1 : 2) * neighbourly * f->sync_seconds;
     return wait + copies * crowding(f) * copy_seconds(f, typical_blocks(f, shape), shape->bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* offers - see offers.h. The area begins with a table where each block starts in the packed stream,
- * unless all are equally long. */
+/* offers - see offers.h. The area begins with a table of where each block starts in the packed
+ * stream, unless all are equally long. */
 #include "coll/node/offers.h"
 
 static const struct copier plain = {.kernel = KERNEL_plain};
@@ -18,9 +18,8 @@ size_t blocks_bytes(const struct blocks *blocks) {
     return bytes;
 }
 
-/* Where peers find this memory: as an address in my region. NULL: they cannot. Static data that
- * were made part of the region lie elsewhere in it, so this need not be the memory's own
- * address. */
+/* The address in my region at which peers find this memory; NULL: they cannot. It may differ from
+ * the memory's own address: static data that became part of the region lie elsewhere in it. */
 static const void *alias_of(const struct team *team, const void *memory, size_t bytes) {
     uint64_t offset;
     return team_reaches(team, memory, bytes, &offset) ? team->region + offset : NULL;
@@ -31,15 +30,15 @@ static bool alias(const struct team *team, const void **memory, size_t bytes) {
     return *memory != NULL;
 }
 
-/* The bytes that all blocks together span. False: there are none. */
+/* The range of addresses that all blocks span. False: there are no data. */
 static bool offers_span_of(const struct blocks *blocks, char **low, char **high) {
     *low = *high = NULL;
     for (int b = 0; b < blocks->count; b++) {
         struct block block = block_of(blocks, b);
         if (block_bytes(&block) == 0) continue;
         ptrdiff_t last = (ptrdiff_t)(block.elements - 1) * block.layout->extent;
-        char *from = block.at + block.layout->low + (last < 0 ? last : 0),
-             *to = block.at + block.layout->high + (last > 0 ? last : 0);
+        char *from = block.at + block.layout->low + (last < 0 ? last : 0);
+        char *to = block.at + block.layout->high + (last > 0 ? last : 0);
         if (!*low || from < *low) *low = from;
         if (!*high || to > *high) *high = to;
     }
@@ -66,7 +65,7 @@ bool blocks_shown(const struct team *team, const struct blocks *blocks, struct b
     return alias_of(team, blocks->layouts, count * sizeof *blocks->layouts);
 }
 
-/* Of all blocks, and whether they are even. */
+/* Sets offer->count, ->bytes, ->each and ->even from the blocks. */
 HOT static void offers_measure(struct offer *offer, const struct blocks *blocks) {
     struct block block = {0};
     offer->count = blocks->count;
@@ -96,15 +95,15 @@ static inline void pack_block(char *to, const struct block *block, size_t bytes)
     else layout_pack(to, block->at, block->layout, block->elements);
 }
 
-/* Packs bytes at .. at + bytes of the stream. */
+/* Packs bytes at .. at + bytes of the packed stream. */
 HOT static void pack_part(char *to, const struct blocks *blocks, size_t at, size_t bytes) {
     size_t start = 0;
     for (int b = 0; b < blocks->count && start < at + bytes; b++) {
         struct block block = block_of(blocks, b);
         size_t length = block_bytes(&block), end = start + length;
         if (end > at) {
-            size_t from = start < at ? at - start : 0,
-                   upto = end < at + bytes ? length : at + bytes - start;
+            size_t from = start < at ? at - start : 0;
+            size_t upto = end < at + bytes ? length : at + bytes - start;
             if (from == 0 && upto == length) pack_block(to, &block, length);
             else layout_pack_part(to, block.at, block.layout, block.elements, from, upto - from);
             to += upto - from;
@@ -123,7 +122,7 @@ static void write_starts(char *area, const struct blocks *blocks) {
     starts[blocks->count] = at;
 }
 
-/* Fills the area with what is at offer->at. */
+/* Fills the area from offer->at on. */
 HOT static void offers_fill(struct offer *offer, char *area, size_t room,
                             const struct blocks *blocks) {
     size_t head = table_bytes(offer), left = offer->bytes - offer->at;
@@ -172,7 +171,7 @@ bool offer_next(struct offer *offer, char *area, size_t room, const struct block
 
 /* ---- taking ---- */
 
-/* The owner's address in my address space. */
+/* An address of the owner, in my address space. */
 static inline const void *here(uintptr_t delta, const void *there) {
     return (const void *)((uintptr_t)there + delta);
 }
@@ -192,7 +191,7 @@ HOT struct block offer_block(const struct team *team, int owner, const struct of
     if (theirs.counts) theirs.counts = here(delta, theirs.counts);
     if (theirs.displs) theirs.displs = here(delta, theirs.displs);
     struct block block = block_of(&theirs, index);
-    /* The offer's has no nests. */
+    /* The layout copied into the offer has no loops, so it is used by its bytes. */
     if (block.layout->run) block.elements *= block.layout->size, block.layout = &layout_bytes;
     return block;
 }
@@ -234,7 +233,8 @@ HOT bool offer_take(const struct team *team, int owner, const struct offer *offe
     uint64_t end = offer->even ? begin + offer->each : starts[index + 1],
              upto = offer->at + offer->window;
     fit_block(mine, end - begin);
-    uint64_t from = begin > offer->at ? begin : offer->at, to = end < upto ? end : upto;
+    uint64_t from = begin > offer->at ? begin : offer->at;
+    uint64_t to = end < upto ? end : upto;
     if (from >= to) return end <= upto;
     data += from - offer->at;
     if (from != begin || to != end)

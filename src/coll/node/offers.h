@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* offers.h - private to coll/: what a rank lets its peers read in one call, where blocks are no
- * equal runs. Nobody needs to agree on how: each rank decides for itself and writes it into its
+/* offers.h - private to coll/: how a rank lets its peers read its blocks in one call, if they are
+ * not equal runs. Each rank decides for itself, without agreement, and writes its decision into its
  * offer, which lies in shared memory beside an area for staged bytes.
  *
- * staged: the blocks are packed into the area. Peers may read as long as the area is not used
- * again, so the owner may go. straight: the blocks, counts, displacements and layouts all lie in
- * the owner's region, and peers read them there: the owner must
- *   not return before they have.
- * part: neither is possible; the area holds bytes at .. at + window of the packed blocks, and more
- * parts follow.
- * over: nothing (more). */
+ * staged    the blocks are packed into the area. Peers may read it until the area is used again, so
+ *           the owner may return.
+ * straight  zero-copy: the blocks, counts, displacements and layouts all lie in the owner's region,
+ *           and peers read them there. The owner must not return before they have.
+ * part      neither is possible: the area holds bytes at .. at + window of the packed blocks, and
+ *           more parts follow.
+ * over      there is nothing (more) to read. */
 #ifndef MORTAR_OFFERS_H
 #define MORTAR_OFFERS_H
 
@@ -19,34 +19,32 @@ struct offer {
     enum { OFFER_STAGED, OFFER_STRAIGHT, OFFER_PART, OFFER_OVER } how;
     int32_t count;       /* of blocks in the area */
     uint64_t bytes;      /* of all blocks, packed */
-    uint64_t at, window; /* staged, part: what of that the area holds */
-    uint64_t each;       /* of every block, where they are even */
-    bool even;           /* the blocks are of the same bytes: the area has no table of starts */
-    /* straight: where the owner sees its region; all addresses in `blocks` are the owner's. */
+    uint64_t at, window; /* staged, part: the bytes of the packed blocks that the area holds */
+    uint64_t each;       /* bytes of every block, if even */
+    bool even;           /* blocks are equally long: the area has no table of starts */
+    /* straight: the owner's address of its region; all addresses in `blocks` are the owner's. */
     uint64_t region;
     struct blocks blocks; /* straight */
-    struct layout layout; /* straight, one layout that is a run: itself */
+    struct layout layout; /* straight, one contiguous layout for all blocks: a copy of it */
 };
 
-/* Bytes that the table of so many blocks takes at the beginning of an area, unless they are
- * even. */
+/* Bytes of the table at the beginning of an area, for that many blocks that are not even. */
 static inline size_t starts_bytes(int blocks) { return ((size_t)blocks + 1) * sizeof(uint64_t); }
 
-/* Fills my offer: staged when the packed blocks and their table fit into `room` bytes and are at
- * most `most` bytes or cannot be read straight; else straight; else the first part. The room must
- * hold the table and some bytes. Local. */
+/* Fills my offer: staged if the packed blocks and their table fit into `room` bytes and the blocks
+ * are at most `most` bytes or cannot be read in place; else straight; else the first part. The room
+ * must hold the table and some bytes. Local. */
 void offer_make(const struct team *team, struct offer *offer, char *area, size_t room, size_t most,
                 const struct blocks *blocks);
 /* The same, but never straight. */
 void offer_copied(struct offer *offer, char *area, size_t room, const struct blocks *blocks);
-/* Straight, whatever the blocks are, or nothing: false when peers cannot read, or write, them all.
- * Local. */
+/* Fills my offer, always straight. False: peers cannot reach all blocks. Local. */
 bool offer_shown(const struct team *team, struct offer *offer, const struct blocks *blocks);
-/* Puts the next part into an area: another one, or when all readers have taken the one before.
- * False: there is none. Local. */
+/* Puts the next part into an area: another one, or the same one after all readers have taken the
+ * part before. False: no part is left. Local. */
 bool offer_next(struct offer *offer, char *area, size_t room, const struct blocks *blocks);
-/* Copies what rank `owner` offers as block `index` to mine; of a part, what it holds of it. False:
- * the block goes on in later parts. The peers must be mapped (team_map). Local. */
+/* Copies block `index` of rank `owner`'s offer to `mine`, or as much of it as this part holds.
+ * False: the block continues in later parts. Peers must be mapped (team_map). Local. */
 bool offer_take(const struct team *team, int owner, const struct offer *offer, const char *area,
                 int index, const struct block *mine, const struct copier *copier);
 
@@ -54,8 +52,8 @@ bool offer_take(const struct team *team, int owner, const struct offer *offer, c
 size_t offer_bytes(const struct team *team, int owner, const struct offer *offer, const char *area,
                    int index);
 
-/* Block `index` of what rank `owner` offers straight, in my address space. The peers must be
- * mapped. Local. */
+/* Block `index` of rank `owner`'s straight offer, in my address space. Peers must be mapped.
+ * Local. */
 struct block offer_block(const struct team *team, int owner, const struct offer *offer, int index,
                          bool writable);
 /* relay_block piece by piece: see layout_copy_piece. Local. */

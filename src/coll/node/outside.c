@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* outside - pull, where some rank's buffer lies outside its shared heap and a data path leads
- * there: ramesh2024 section V-C (XPMEM), and cross memory attach. Ranks mix freely: each block is
- * loaded and stored where that is possible and goes by the path elsewhere. A path that only reads
- * (CMA) cannot write into a peer's buffer: if any receive buffer is outside, which the trouble
- * tells to all alike, every rank fills its own, in order `rows`. */
+/* outside - pull, if some rank's buffer lies outside its shared heap and a data path reaches it:
+ * ramesh2024 section V-C (XPMEM), and cross memory attach. Each block is loaded and stored directly
+ * if both buffers are mapped, and goes by the path otherwise. A path that only reads (CMA) cannot
+ * write into a peer's buffer: if any receive buffer is outside, which all ranks know from the
+ * barrier's trouble flags, every rank fills its own, in order `rows`. */
 #include "coll/coll.h"
 
 #include <errno.h>
 #include <sys/uio.h>
 
-enum { most_pieces = 64 }; /* of IOV_MAX 1024: from there on the start of a call costs nothing */
+/* IOV_MAX is 1024; with 64 pieces the start of a call no longer matters */
+enum { most_pieces = 64 };
 
 static const struct walk own_rows = {.order = ORDER_rows};
 
@@ -37,8 +38,9 @@ struct tour {
     const struct path_code *path;
     void *state;
     uint32_t half;
-    bool writable; /* others' receive buffers are written: the same mapping for both sides */
-    /* Blocks to be read from one source in one call. */
+    /* others' receive buffers are written: use the writable mapping for both sides */
+    bool writable;
+    /* Blocks that one call of the path will read from one source. */
     int source;
     size_t count;
     struct iovec to[most_pieces], from[most_pieces];
@@ -61,22 +63,23 @@ HOT static bool read_later(struct tour *tour, struct cell cell, char *to, uint64
     return true;
 }
 
-/* A rank's buffer in my address space; NULL: only the path can read it, or it failed. */
+/* A rank's buffer in my address space; NULL: only the path can read it, or the path failed. */
 HOT static char *buffer_of(struct tour *tour, int rank, bool receives) {
     const struct team *team = tour->team;
     const struct shape *shape = &tour->call->shape;
     const struct post *post = post_of(team, tour->half, rank);
     if (rank == team->me && !tour->writable)
         return receives ? tour->call->recv : (char *)(uintptr_t)tour->call->send;
-    if (receives ? post->recv_reachable : post->send_reachable)
-        return (char *)(team->peers[tour->writable][rank] + (receives ? post->recv : post->send));
+    bool reachable = receives ? post->recv_reachable : post->send_reachable;
+    uintptr_t place = receives ? post->recv : post->send;
+    if (reachable) return (char *)(team->peers[tour->writable][rank] + place);
     if (rank == team->me) return receives ? tour->call->recv : (char *)(uintptr_t)tour->call->send;
     if (!tour->path->hold) return NULL;
     size_t bytes = receives ? shape->bytes * (size_t)team->p : send_bytes(shape, team->p);
-    return tour->path->hold(tour->state, rank, receives, receives ? post->recv : post->send, bytes);
+    return tour->path->hold(tour->state, rank, receives, place, bytes);
 }
 
-/* In place, a rank's own block is where it belongs; peers may be reading it. */
+/* In place a rank's own block is where it belongs, and peers may be reading it: do not copy it. */
 HOT static bool is_there(const struct tour *tour, struct cell cell) {
     const struct shape *shape = &tour->call->shape;
     const struct post *post = post_of(tour->team, tour->half, (int)cell.source);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algorithm_pull - one copy from the sender's buffer to the receiver's, between two barriers; the
- * order says which rank copies which block and when. Buffers outside the shared heap: decided per
- * call from what the ranks posted, alike on all ranks; with a data path they are copied by it
- * (outside.c), else staged or left.
- * Blocks of any counts, places and types: vector.c, in the same orders; the edges of a
- * neighbourhood in rows or, whatever the other order, on the compact curve.
- * li2018 section 2.1 (rows: SH-Naive, morton: SH-CO), 2.2 (irregular), 3 (compact); ramesh2024
- * section V-A (columns).
+ * order says which rank copies which block and when. If buffers lie outside the shared heap, all
+ * ranks learn it from the barrier: a data path copies them (outside.c), else they are staged, or
+ * the call is left to the host MPI. Blocks of any counts, places and types: vector.c, in the same
+ * orders. Edges of a neighbourhood: in order rows or, for every other order, along the compact
+ * curve. li2018 section 2.1 (rows: SH-Naive, morton: SH-CO), 2.2 (irregular), 3 (compact);
+ * ramesh2024 section V-A (columns).
  * Cost    two barriers, p n beta per rank;  scratch  8 p bytes per rank and order, shared by the
  *         collectives.
  * Wins    from about 1 KiB blocks up. */
@@ -16,7 +15,7 @@
 
 extern const struct algorithm_code algorithm_pull;
 
-/* An order that writes only the own receive buffer never needs it reachable, nor the peers' memory
+/* If a rank writes only its own receive buffer, the buffer need not be reachable, nor peers' memory
  * writable. */
 static bool others_write(const struct arguments *arguments) {
     return !orders[arguments->walk.order].own_dest;
@@ -30,7 +29,7 @@ static int pull_prepare(struct team *team, const struct arguments *arguments) {
     return error || !arguments->path ? error : outside_prepare(team, arguments);
 }
 
-/* Any blocks that are short are staged: two copies, but one barrier. */
+/* Short blocks of any counts are staged: two copies, but one barrier. */
 static double pull_cost(const struct figures *f, const struct shape *shape,
                         const struct arguments *arguments) {
     double (*path_seconds)(size_t bytes, bool through_memory) =
@@ -43,8 +42,9 @@ static double pull_cost(const struct figures *f, const struct shape *shape,
     size_t sent = (size_t)(is_personal(shape->collective) ? blocks : 1) * shape->bytes;
     bool staged =
         is_vector(shape->collective) && sent <= short_bytes(f, usual_block) && sent <= f->slot / 2;
-    return (staged ? 1 : 2) * f->sync_seconds +
-           (staged ? 2 : 1) * crowding(f) * copy_seconds(f, blocks, shape->bytes);
+    double barriers = staged ? 1 : 2, copies = 3 - barriers;
+    return barriers * f->sync_seconds +
+           copies * crowding(f) * copy_seconds(f, blocks, shape->bytes);
 }
 
 HOT static void pull_walk(const struct team *team, const struct call *call, uint32_t half,
@@ -66,14 +66,15 @@ HOT static enum outcome pull_run(struct team *team, const struct call *call,
     if (trouble && path && !(trouble & (LEAVE | TYPED | MUST_STAGE))) {
         bool fine = outside_walk(team, call, half, arguments, trouble);
         if (!(sync_all(team, fine ? 0 : PATH_LOST) & PATH_LOST)) return DONE;
-        /* Send buffers are as they were, so all begin again; whoever was told that its buffer was
-         * read copies it in. */
+        /* Send buffers are unchanged, so all ranks start again; those whose buffer is not reachable
+         * stage it. */
         team_loses_path(team, arguments->path);
-        return staged_exchange(team, call, 0, (int)half), STAGED;
+        staged_exchange(team, call, 0, (int)half);
+        return STAGED;
     }
     if (trouble) return turn_away(team, call, arguments, half, trouble);
     pull_walk(team, call, half, arguments);
-    /* Nobody leaves while its send buffer is read or its receive buffer written. */
+    /* No rank returns while its send buffer is read or its receive buffer written. */
     sync_all(team, 0);
     return DONE;
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_slices - between two barriers each rank combines one slice of all vectors, straight
- * from the send buffers, and writes the result straight into the receive buffers; each byte is read
- * once. Buffers that peers cannot reach are copied to memory that they can; where a rank has none,
- * all go through the stage instead.
- * Brackets are set from the right, a(0) op (a(1) op ...), which needs no copy of any input but the
- * last; scans from the left. Results that fit into no cache are written past it (ramesh2024 section
- * V-E).
- * Ranks in several domains of memory first reduce within each (levels.c).
- * Cost    two barriers; p o + 2 n beta per rank, where o is what calling the operation takes.
+/* algorithm_slices - between two barriers each rank combines one slice of all vectors, from the
+ * send buffers into the receive buffers (zero-copy); each byte is read once. A buffer out of reach
+ * is copied to memory in reach; if a rank has none, all ranks use the stage instead. The
+ * association is from the right, a(0) op (a(1) op ...), which needs a copy of the last input only;
+ * that of scans is from the left. Results that exceed the caches are written non-temporally
+ * (ramesh2024 section V-E). Ranks in several domains of memory first reduce within each (levels.c).
+ * Cost    two barriers; p o + 2 n beta per rank, o being the cost of calling the operation.
  * Wins    long vectors. */
 #include "coll/coll.h"
 
@@ -15,7 +13,7 @@
 
 extern const struct algorithm_code algorithm_slices;
 
-/* Of each vector in turn: what is being combined stays in the first level cache. */
+/* Vectors are combined in strips that stay in the first level cache. */
 enum { strip_bytes = 8 << 10 };
 
 static int slices_prepare(struct team *team, const struct arguments *arguments) {
@@ -38,12 +36,12 @@ static double slices_cost(const struct figures *f, const struct shape *shape,
 
 /* ---- where the vectors lie ---- */
 
-/* My buffers as peers see them. The copies are mine to free. */
+/* My buffers as peers see them. free_view frees the copies. */
 struct view {
     const char *send;
     char *recv;
     char *send_copy, *recv_copy, *strips, *partial;
-    bool levels;      /* domains first */
+    bool levels;      /* reduce within domains first */
     struct part mine; /* what I receive */
 };
 
@@ -51,7 +49,7 @@ static bool slices_is_scattered(enum collective c) {
     return c == COLL_reduce_scatter || c == COLL_reduce_scatter_block;
 }
 
-/* Is this memory in reach, or a copy that is? False: neither. */
+/* Finds this memory in my region, or allocates a copy that is in reach. False: neither. */
 static bool slices_show(const struct team *team, const void *memory, size_t bytes, uint64_t *offset,
                         char **copy) {
     *copy = NULL;
@@ -75,7 +73,7 @@ static uint32_t post_view(struct team *team, const struct call *call, struct vie
     if (!slices_show(team, view->send, all, &post->send, &view->send_copy))
         trouble |= SEND_UNREACHABLE;
     if (slices_is_scattered(call->shape.collective)) {
-        /* Nobody else writes there. In place it lies where others read my vector. */
+        /* Only I write there. In place it lies where others read my vector. */
         if (call->in_place && received > 0 && !(view->recv_copy = malloc(received)))
             trouble |= NO_MEMORY;
     } else if (!slices_show(team, view->recv, received, &post->recv, &view->recv_copy)) {
@@ -97,7 +95,7 @@ static void free_view(struct view *view) {
 
 /* ---- combining ---- */
 
-struct task {
+struct slices_task {
     const struct team *team;
     const struct reduction *reduction;
     uint32_t half;
@@ -106,11 +104,11 @@ struct task {
     char *strips[2];
 };
 
-static const char *vector_at(const struct task *task, int rank, size_t element) {
+static const char *vector_at(const struct slices_task *task, int rank, size_t element) {
     return posted_vector(task->team, task->half, rank) + element * task->reduction->bytes;
 }
 
-static void slices_put(const struct task *task, int rank, size_t element, const char *from,
+static void slices_put(const struct slices_task *task, int rank, size_t element, const char *from,
                        size_t count) {
     size_t bytes = task->reduction->bytes;
     uintptr_t to =
@@ -118,8 +116,8 @@ static void slices_put(const struct task *task, int rank, size_t element, const 
     copy_block(&task->copier, (void *)to, from, count * bytes);
 }
 
-/* The same of what each domain has made of its vectors; these lie in pieces. */
-static char *combine_partials(const struct task *task, size_t at, size_t count) {
+/* Combines the partial results of the domains, which lie in pieces, into the first strip. */
+static char *combine_partials(const struct slices_task *task, size_t at, size_t count) {
     const struct reduction *reduction = task->reduction;
     for (uint32_t d = task->team->figures.domains; d-- > 0;)
         for (size_t done = 0, now; done < count; done += now) {
@@ -133,8 +131,8 @@ static char *combine_partials(const struct task *task, size_t at, size_t count) 
     return task->strips[0];
 }
 
-/* All vectors' elements at .. at + count, to the first strip. */
-static char *combine_strip(const struct task *task, size_t at, size_t count) {
+/* Combines elements at .. at + count of all vectors into the first strip. */
+static char *combine_strip(const struct slices_task *task, size_t at, size_t count) {
     const struct reduction *reduction = task->reduction;
     int i = task->team->p - 1;
     memcpy(task->strips[0], vector_at(task, i, at), count * reduction->bytes);
@@ -142,8 +140,8 @@ static char *combine_strip(const struct task *task, size_t at, size_t count) {
     return task->strips[0];
 }
 
-/* Each rank's prefix. In place: a vector is read before its rank's result is written over it. */
-static void scan_strip(const struct task *task, size_t at, size_t count, bool exclusive) {
+/* Writes each rank's prefix. In place a vector is read before its rank's result overwrites it. */
+static void scan_strip(const struct slices_task *task, size_t at, size_t count, bool exclusive) {
     const struct reduction *reduction = task->reduction;
     char *before = task->strips[0], *now = task->strips[1];
     for (int i = 0; i < task->team->p; i++) {
@@ -156,7 +154,8 @@ static void scan_strip(const struct task *task, size_t at, size_t count, bool ex
     }
 }
 
-static void slices_work(const struct task *task, const struct call *call, const struct view *view) {
+static void slices_work(const struct slices_task *task, const struct call *call,
+                        const struct view *view) {
     const struct reduction *reduction = task->reduction;
     enum collective c = call->shape.collective;
     struct part part = slices_is_scattered(c)
@@ -181,7 +180,7 @@ static void slices_work(const struct task *task, const struct call *call, const 
     }
 }
 
-/* Vectors that do not stay in the node's caches between a call and what reads its results. */
+/* Non-temporal stores for vectors too long to stay in the caches until the results are read. */
 static struct copier copier_for(const struct team *team, const struct reduction *reduction) {
     size_t vectors = 2 * (size_t)team->p;
     bool past = team->figures.l3_bytes > 0 &&
@@ -208,14 +207,14 @@ static enum outcome slices_run(struct team *team, const struct call *call,
             levels_combine(team, reduction, half);
             sync_all(team, 0);
         }
-        slices_work(&(struct task){team,
-                                   reduction,
-                                   half,
-                                   view.levels,
-                                   copier_for(team, reduction),
-                                   {view.strips, view.strips + strip}},
+        slices_work(&(struct slices_task){team,
+                                          reduction,
+                                          half,
+                                          view.levels,
+                                          copier_for(team, reduction),
+                                          {view.strips, view.strips + strip}},
                     call, &view);
-        /* Nobody leaves while its send buffer is read or its receive buffer written. */
+        /* No rank returns while its send buffer is read or its receive buffer written. */
         sync_all(team, 0);
         if (view.recv_copy) memcpy(call->recv, view.recv_copy, view.mine.count * reduction->bytes);
     }

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* staged - an exchange through the team's shared stage, in rounds: each rank copies a chunk of each
- * of its blocks in, all synchronise once, each copies its chunks out. The stage has two halves, so
- * that the next round may be copied in while slow ranks still copy out: one barrier a round
- * (reach.h states the rule). In place is no special case: a chunk is overwritten only after the
- * same chunk was staged.
- * Cost per round: one barrier; two copies of p chunks per rank, of which the staged one stays in
- * cache when chunks are small. */
+/* staged - an exchange through the team's shared stage, in rounds: each rank copies in a chunk of
+ * each of its blocks, all ranks meet at one barrier, and each copies its chunks out. The stage has
+ * two halves, so that fast ranks can copy in the next round while slow ones still copy out: one
+ * barrier a round (reach.h states the rule). It works in place, since a chunk is overwritten only
+ * after it was staged. Cost per round: one barrier; two copies of p chunks per rank; small chunks
+ * stay in the caches while staged. */
 #include "coll/coll.h"
 
 HOT static size_t chunk_that_fits(const struct team *team, const struct shape *shape, size_t wish) {
     size_t blocks = shape->collective == COLL_alltoall ? (size_t)team->p : 1;
-    /* At least 64: see MORTAR_SLOT in birth.c. */
+    /* At least 64 bytes: see MORTAR_SLOT in birth.c. */
     size_t most = team->figures.slot / blocks / 64 * 64;
     size_t chunk = wish > 0 && wish < most ? wish : most;
     return chunk < shape->bytes ? chunk : shape->bytes;
 }
 
-/* Bytes at..at+length of each block, packed with the distance `length` between blocks. */
+/* Copies bytes at .. at + length of each block into my slot, back to back. */
 HOT static void copy_in(const struct team *team, const struct call *call, size_t at,
                         size_t length) {
     size_t n = call->shape.bytes;
@@ -35,8 +34,8 @@ HOT static void copy_out(const struct team *team, const struct call *call, uint3
                          size_t length, int posts) {
     static const struct copier plain = {.kernel = KERNEL_plain};
     bool alltoall = call->shape.collective == COLL_alltoall;
-    size_t n = call->shape.bytes, step = alltoall ? length : 0,
-           staged = alltoall ? length * (size_t)team->p : length;
+    size_t n = call->shape.bytes, step = alltoall ? length : 0;
+    size_t staged = alltoall ? length * (size_t)team->p : length;
     for (int k = 1; k <= team->p; k++) {
         int i = (team->me + k) % team->p;
         const struct post *post = posts < 0 ? NULL : post_of(team, (uint32_t)posts, i);
@@ -54,7 +53,8 @@ enum outcome turn_away(struct team *team, const struct call *call,
     if (trouble & TYPED && !(trouble & SEND_UNREACHABLE && call->straight))
         return typed_exchange(team, call, arguments, short_bytes(&team->figures, usual_block));
     if (call->straight) return OUT_OF_REACH;
-    return staged_exchange(team, call, 0, (int)half), STAGED;
+    staged_exchange(team, call, 0, (int)half);
+    return STAGED;
 }
 
 HOT enum outcome staged_exchange(struct team *team, const struct call *call, size_t chunk,
@@ -73,6 +73,6 @@ HOT enum outcome staged_exchange(struct team *team, const struct call *call, siz
             return typed_exchange(team, call, &(struct arguments){.chunk = chunk}, SIZE_MAX);
         copy_out(team, call, half, at, length, posts);
     }
-    if (posts >= 0) sync_all(team, 0); /* nobody leaves while its send buffer is read */
+    if (posts >= 0) sync_all(team, 0); /* no rank returns while its send buffer is read */
     return DONE;
 }

@@ -1,51 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_tape - bcast of short blocks: one tape for the team, which goes round. All ranks number
- * these calls alike; the root of call k writes its block on slot k % slots, and all others read it
- * there. Nobody waits for anybody else: a root runs ahead until a slot comes that some rank may
- * still have to read. To know that it need not hear of every reading: each rank tells in quarters
- * how far it is, and before it waits.
- * Source  eager messages, as every MPI library has them, but written once; `mailbox` with what it
- *         needs for long blocks left out.
- * Cost    per rank a visit; for the root a look at all ranks in a quarter of the tape, and a switch
- *         of processor in a whole one.
- * Wins    where broadcasts of a few bytes follow each other. */
+/* algorithm_tape - bcast of short blocks: the team has one ring of slots, the tape. All ranks
+ * number these calls alike; the root of call k writes its block into slot k % slots, and all others
+ * read it there. Ranks do not wait for each other, except that a root waits for a slot which some
+ * rank may still have to read. For this each rank publishes its position every quarter of the tape,
+ * and before it waits.
+ * Source  eager messages, as every MPI library has them, but written once; `mailbox` without what
+ *         long blocks need.
+ * Cost    per rank one visit per call; for the root one look at all ranks per quarter of the tape,
+ *         and one context switch per tape.
+ * Wins    if broadcasts of a few bytes follow each other. */
 #include "coll/coll.h"
 
 #include <stddef.h>
 
 extern const struct algorithm_code algorithm_tape;
 
-/* So many that a switch of processor counts for little, but no more: ranks that share a processor
- * take turns, and one that is away for longer than wait.c thinks that other programs run goes to
- * sleep. */
+/* 64 slots, so that a context switch costs little per call. Not more: on oversubscribed nodes ranks
+ * take turns, and a turn that is too long makes the waiting ranks sleep (wait.c takes it for other
+ * programs). */
 enum { slots = 64, line = 64, slot_bytes = 3 * line };
 
-struct slot {
+struct tape_slot {
     _Alignas(line) struct flag number; /* of the call whose block it holds */
-    double entered;                    /* the root, that call */
-    uint32_t bytes;                    /* 0: the root has no memory to pack its block */
+    double entered;                    /* when the root entered that call */
+    uint32_t bytes;                    /* of the block; 0: the root had no memory to pack it */
     /* The third line is touched by blocks of more than 108 bytes only. */
     char block[slot_bytes - 20];
 };
-struct reader {
-    _Alignas(line) struct flag told; /* the last call that this rank said it is through with */
-    /* That call or, if it goes on meanwhile, a later one; see waits.c. */
+struct tape_reader {
+    _Alignas(line) struct flag told; /* the last call that this rank has finished, as published */
+    /* When the rank entered that call, or a later one; see waits.c. */
     _Atomic double entered;
-    _Alignas(line) uint32_t calls; /* the rank's own: so far */
-    uint32_t said;                 /* as `told` */
-    uint32_t up;                   /* how far all are, as it last saw */
+    _Alignas(line) uint32_t calls; /* private to the rank, as the next two: calls so far */
+    uint32_t said;                 /* copy of `told` */
+    uint32_t up;                   /* a call that all ranks have finished, as last seen */
 };
-_Static_assert(sizeof(struct slot) == slot_bytes, "no gaps");
+_Static_assert(sizeof(struct tape_slot) == slot_bytes, "no gaps");
 
-static inline struct slot *slot_of(const struct team *team, uint32_t number) {
-    return (struct slot *)(void *)team->shared[ALGORITHM_tape] + number % slots;
+static inline struct tape_slot *slot_of(const struct team *team, uint32_t number) {
+    return (struct tape_slot *)(void *)team->shared[ALGORITHM_tape] + number % slots;
 }
-static inline struct reader *reader_of(const struct team *team, int rank) {
-    return (struct reader *)(void *)(team->shared[ALGORITHM_tape] + slots * sizeof(struct slot)) +
+static inline struct tape_reader *reader_of(const struct team *team, int rank) {
+    return (struct tape_reader *)(void *)(team->shared[ALGORITHM_tape] +
+                                          slots * sizeof(struct tape_slot)) +
            rank;
 }
 
-enum { most_bytes = sizeof((struct slot *)0)->block };
+enum { most_bytes = sizeof((struct tape_slot *)0)->block };
 
 static bool tape_can(const struct figures *f, const struct calls *calls,
                      const struct arguments *arguments) {
@@ -53,7 +54,7 @@ static bool tape_can(const struct figures *f, const struct calls *calls,
     return calls->largest.bytes <= most_bytes;
 }
 
-HOT static void tape_tell(struct team *team, struct reader *mine, uint32_t number) {
+HOT static void tape_tell(struct team *team, struct tape_reader *mine, uint32_t number) {
     if (mine->said == number) return;
     if (team->waits.on)
         atomic_store_explicit(&mine->entered, team->waits.entered, memory_order_relaxed);
@@ -63,13 +64,13 @@ HOT static void tape_tell(struct team *team, struct reader *mine, uint32_t numbe
 
 /* ---- the root ---- */
 
-/* Until this rank is through with a call; returns what it said last. */
+/* Waits until this rank has finished call `least`; returns the last call that it has finished. */
 static uint32_t wait_reader(struct team *team, int rank, uint32_t least) {
-    struct reader *reader = reader_of(team, rank);
+    struct tape_reader *reader = reader_of(team, rank);
     uint32_t number;
     bool waited = false;
     while ((int32_t)((number = flag_look(&reader->told)) - least) < 0) {
-        struct reader *mine = reader_of(team, team->me);
+        struct tape_reader *mine = reader_of(team, team->me);
         tape_tell(team, mine, mine->calls - 1);
         flag_wait(team, &reader->told, number);
         waited = true;
@@ -79,7 +80,7 @@ static uint32_t wait_reader(struct team *team, int rank, uint32_t least) {
     return number;
 }
 
-/* Until all have read what lies on the slot of this call. */
+/* Waits until all ranks have read the slot of this call. */
 static void wait_free(struct team *team, uint32_t number) {
     uint32_t through = number - 1;
     for (int r = 0; r < team->p; r++) {
@@ -90,9 +91,9 @@ static void wait_free(struct team *team, uint32_t number) {
     reader_of(team, team->me)->up = through;
 }
 
-HOT static void tape_put(struct team *team, const struct call *call, struct reader *mine) {
+HOT static void tape_put(struct team *team, const struct call *call, struct tape_reader *mine) {
     uint32_t number = mine->calls;
-    struct slot *slot = slot_of(team, number);
+    struct tape_slot *slot = slot_of(team, number);
     if ((int32_t)(number - slots - mine->up) > 0) wait_free(team, number);
     slot->bytes = 0;
     if (!call->trouble) {
@@ -107,9 +108,9 @@ HOT static void tape_put(struct team *team, const struct call *call, struct read
 
 /* ---- the others ---- */
 
-HOT static void get(struct team *team, const struct call *call, struct reader *mine) {
+HOT static void get(struct team *team, const struct call *call, struct tape_reader *mine) {
     uint32_t number = mine->calls, seen;
-    struct slot *slot = slot_of(team, number);
+    struct tape_slot *slot = slot_of(team, number);
     bool waited = false;
     while ((seen = flag_look(&slot->number)) != number) {
         tape_tell(team, mine, number - 1);
@@ -137,7 +138,7 @@ HOT static enum outcome tape_run(struct team *team, const struct call *call,
                                  const struct arguments *arguments) {
     (void)arguments;
     if (call->shape.bytes > most_bytes) return LEFT;
-    struct reader *mine = reader_of(team, team->me);
+    struct tape_reader *mine = reader_of(team, team->me);
     mine->calls++;
     if (team->me == call->root) tape_put(team, call, mine);
     else get(team, call, mine);
@@ -147,7 +148,7 @@ HOT static enum outcome tape_run(struct team *team, const struct call *call,
 
 const struct algorithm_code algorithm_tape = {
     .loose = true,
-    .shared = {slots * sizeof(struct slot), sizeof(struct reader)},
+    .shared = {slots * sizeof(struct tape_slot), sizeof(struct tape_reader)},
     .can = tape_can,
     .cost = tape_cost,
     .run = tape_run};

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vector - exchanges of blocks of any counts, places and types: what pull and cico do for
  * alltoallv, alltoallw, allgatherv, for typed alltoall and allgather, and along the edges of a
- * neighbourhood. Each rank writes a card: how peers get at its blocks (offers.h). One barrier shows
- * the cards; then all take. Only if some rank's blocks are read where they lie, a second one ends
- * the call; only if some blocks fit into no stage and are out of reach, rounds follow, a barrier
- * each.
- * Staged blocks lie as dense as the last call lets hope, because with many ranks on a processor
- * pages are what a short call costs; who needs more than that has another round.
- * li2018 section 2.2 (irregular exchanges in the same order), section 3 (neighbourhoods); the
- * offers are mortar's own. */
+ * neighbourhood. Each rank writes a card that says how peers get at its blocks (offers.h). After
+ * one barrier all ranks read the cards and copy. If some rank's blocks are read in place, a second
+ * barrier ends the call. If some blocks are out of reach and do not fit into the stage, further
+ * rounds follow, with a barrier each. Staged blocks are packed as densely as the sizes of the last
+ * call allow, since on oversubscribed nodes the pages touched dominate a short call. A rank that
+ * needs more room than that has another round. li2018 section 2.2 (irregular exchanges in the same
+ * order), section 3 (neighbourhoods); the offers are mortar's own. */
 #include "coll/node/offers.h"
 
 #include <stdlib.h>
 
-struct card {
+struct vector_card {
     _Alignas(64) struct offer sends;
-    struct offer recvs; /* shown, where others may write my receive buffer */
+    struct offer recvs; /* straight, if others may write my receive buffer */
 };
-_Static_assert(sizeof(struct card) <= CARD_BYTES && CARD_BYTES % 64 == 0,
+_Static_assert(sizeof(struct vector_card) <= CARD_BYTES && CARD_BYTES % 64 == 0,
                "a card has its place in the control block");
 _Static_assert(COLLECTIVES <= sizeof((struct team *)0)->last_calls / sizeof(struct last_call),
                "every collective has a last call");
@@ -27,11 +26,11 @@ struct exchange {
     struct team *team;
     const struct call *call;
     const struct arguments *arguments;
-    uint32_t half; /* of the cards that are read */
+    uint32_t half; /* of the cards to read */
     size_t room;   /* staging bytes of each rank */
 };
 
-static struct card *card_of(const struct exchange *x, int rank) {
+static struct vector_card *card_of(const struct exchange *x, int rank) {
     return card_at(x->team, x->half, rank);
 }
 static char *vector_area_of(const struct exchange *x, int rank) {
@@ -49,9 +48,9 @@ size_t short_bytes(const struct figures *f, size_t block) {
 
 /* ---- before the barrier ---- */
 
-/* Room of each rank in the first round: what the last call needed, as a power of two. Everything
- * where it had nothing to stage: who stages then is out of reach. Of a neighbourhood's ranks
- * nothing is known. */
+/* Room of each rank in the first round: what the last call needed, as a power of two. The whole
+ * slot if the last call's blocks were too long to be staged, as then only blocks out of reach are
+ * staged; also for neighbourhoods, of which nothing is known. */
 HOT static size_t first_room(const struct exchange *x, const struct last_call *last, size_t most) {
     const struct call *call = x->call;
     size_t slot = x->team->figures.slot, chunk = x->arguments->chunk, room = 64;
@@ -67,10 +66,10 @@ HOT static size_t first_room(const struct exchange *x, const struct last_call *l
     return room < slot ? room : slot;
 }
 
-/* Writes my card; returns the trouble to arrive with. */
+/* Writes my card; returns the trouble flags to arrive with. */
 HOT static uint32_t offer(const struct exchange *x, size_t most, bool shows_recvs) {
     const struct call *call = x->call;
-    struct card *card = card_of(x, x->team->me);
+    struct vector_card *card = card_of(x, x->team->me);
     if (call->trouble & LEAVE) return call->trouble;
     /* Very many neighbours. */
     if (starts_bytes(call->sends->count) + sizeof(uint64_t) > x->room) return NO_MEMORY;
@@ -79,9 +78,9 @@ HOT static uint32_t offer(const struct exchange *x, size_t most, bool shows_recv
     else
         offer_make(x->team, &card->sends, vector_area_of(x, x->team->me), x->room, most,
                    call->sends);
-    uint32_t trouble = card->sends.how == OFFER_STRAIGHT ? SHOWN
-                       : card->sends.how == OFFER_PART   ? MORE
-                                                         : 0;
+    uint32_t trouble = 0;
+    if (card->sends.how == OFFER_STRAIGHT) trouble = SHOWN;
+    else if (card->sends.how == OFFER_PART) trouble = MORE;
     if (!shows_recvs || !offer_shown(x->team, &card->recvs, call->recvs))
         trouble |= RECV_UNREACHABLE;
     return trouble;
@@ -106,8 +105,8 @@ static bool have_segment(struct team *team, const struct neighbours *neighbours,
 
 /* ---- after the barrier ---- */
 
-/* What the next call expects. Every rank reads all cards and comes to the same answer; it will need
- * them anyway. */
+/* Records what the next call may expect. Every rank reads all cards, which it needs anyway, and
+ * gets the same result. */
 HOT static void vector_remember(const struct exchange *x, struct last_call *last) {
     *last = (struct last_call){.left = sure_calls};
     for (int r = 0; r < x->team->p; r++) {
@@ -117,13 +116,13 @@ HOT static void vector_remember(const struct exchange *x, struct last_call *last
     }
 }
 
-/* Copies one block; cells: in a walk where ranks write each other's receive buffers, by the mapping
- * that may be written. */
+/* Copies one block. cells: in a walk in which ranks write each other's receive buffers, through the
+ * writable mapping. */
 HOT static void copy_edge(const struct exchange *x, struct edge e, bool cells) {
     const struct call *call = x->call;
     int me = x->team->me, source = (int)e.source, dest = (int)e.dest,
         out = is_personal(call->shape.collective) ? (int)e.out : 0;
-    const struct card *from = card_of(x, source);
+    const struct vector_card *from = card_of(x, source);
     struct block to = dest == me
                           ? block_of(call->recvs, (int)e.in)
                           : offer_block(x->team, dest, &card_of(x, dest)->recvs, (int)e.in, true);
@@ -138,7 +137,7 @@ HOT static void copy_edge(const struct exchange *x, struct edge e, bool cells) {
     }
 }
 
-/* Every rank takes its own blocks; later: what further rounds bring of them. */
+/* Every rank takes its own blocks. later: in a round after the first. */
 HOT static void take_rows(const struct exchange *x, bool later) {
     const struct neighbours *neighbours = x->call->neighbours;
     uint32_t p = (uint32_t)x->team->p, me = (uint32_t)x->team->me;
@@ -150,11 +149,11 @@ HOT static void take_rows(const struct exchange *x, bool later) {
     }
 }
 
-/* A piece of one block, or all of it. False: no more of it is to come. */
+/* Copies a piece of one block, or all of it. False: nothing of the block is left. */
 HOT static bool copy_piece(const struct exchange *x, struct cell c, size_t piece) {
     const struct call *call = x->call;
     int me = x->team->me, source = (int)c.source, dest = (int)c.dest;
-    const struct card *from = card_of(x, source), *to = card_of(x, dest);
+    const struct vector_card *from = card_of(x, source), *to = card_of(x, dest);
     struct edge e = {.source = c.source, .dest = c.dest, .out = c.dest, .in = c.source};
     if (source != me && from->sends.how != OFFER_STRAIGHT) {
         if (piece == 0) copy_edge(x, e, true);
@@ -168,7 +167,7 @@ HOT static bool copy_piece(const struct exchange *x, struct cell c, size_t piece
     return relay_piece(&target, &block, &x->arguments->copier, piece);
 }
 
-/* Every rank copies its part of the walk, whosever blocks they are. */
+/* Every rank copies the blocks of its part of the walk, its own or others'. */
 static void take_cells(const struct exchange *x) {
     const struct team *team = x->team;
     if (x->call->neighbours) {
@@ -186,7 +185,7 @@ static void take_cells(const struct exchange *x) {
     if (x->arguments->copier.kernel != KERNEL_plain) copy_fence();
 }
 
-/* Where others have copied to my blocks, that I look myself whether these were long enough. */
+/* If others have copied to my blocks, I check myself that these were long enough. */
 static void fit_rows(const struct exchange *x) {
     const struct call *call = x->call;
     bool personal = is_personal(call->shape.collective);
@@ -201,7 +200,8 @@ static void fit_rows(const struct exchange *x) {
     }
 }
 
-/* Rounds until nobody has more. My last card lies in the other half, which only I write. */
+/* Further rounds until no rank has more. My last card lies in the other half, where only I write
+ * mine. */
 static void take_more(struct exchange *x, uint32_t trouble) {
     struct team *team = x->team;
     x->room = x->arguments->chunk ? x->room : team->figures.slot;
@@ -224,7 +224,7 @@ HOT enum outcome vector_exchange(struct team *team, const struct call *call,
         .team = team, .call = call, .arguments = arguments, .half = team->epoch & 1};
     struct last_call *last = &team->last_calls[call->shape.collective];
     /* Short blocks are staged, and each rank takes its own: showing the receive side would cost
-     * more than it brings. */
+     * more than it saves. */
     bool cells =
         !orders[arguments->walk.order].own_dest && (call->neighbours || last->bytes > most);
     x.room = first_room(&x, last, most);
@@ -239,7 +239,8 @@ HOT enum outcome vector_exchange(struct team *team, const struct call *call,
     if (cells && (trouble & (SHOWN | MORE | RECV_UNREACHABLE)) == SHOWN)
         take_cells(&x), fit_rows(&x);
     else take_rows(&x, false);
-    if (trouble & MORE) take_more(&x, trouble); /* who arrives there has read all that was shown */
+    /* a rank that arrives there has read all blocks in place */
+    if (trouble & MORE) take_more(&x, trouble);
     else if (trouble & SHOWN) sync_all(team, 0);
     return DONE;
 }
