@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_binomial - broadcast along a binomial tree: who has the block hands it to the rank half
- * the remaining distance away.
+/* algorithm_binomial - broadcast along a binomial tree: a rank that has the block sends it to the
+ * rank half the remaining distance away.
  * Cost    ceil(log2 p) (L + 2 o + n beta);  scratch none.
  * Wins    short blocks. */
 #include "coll/coll.h"

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algorithm_bruck - blocks travel in log_k p rounds, many in a message: the index algorithm with
  * radix k (Bruck et al. 1997, as in kumar2008 section 2.4). Position i of a rank holds a block that
- * has to go i ranks further; in the round of a digit it goes as far as that digit of i says.
- * bruck(k): the k - 1 messages of a round are under way together. Sizes that the ranks do not all
- * know travel with the blocks (parcels.h).
+ * must travel i ranks further; in the round of a digit it travels the part of i that this digit
+ * stands for. bruck(k): the k - 1 messages of a round are in flight together. Sizes that not all
+ * ranks know travel with the blocks (parcels.h).
  *
- * What comes is not unpacked: a position is a pointer into the message that it came with, and moves
- * on from there. Messages hold positions in falling order, so that what comes by the same message
- * and goes by the same one is copied as one run, and so is what arrives in the receive buffer. A
- * block is thus copied once per message, in about 2 p pieces in all, and once in the end, unless
- * that can be where its last message is received. What stays in a round and goes in the next, or
- * has arrived, is copied while the round's messages are under way. Of an alltoall's shortest blocks
- * the first round sends the whole buffer as it lies: that takes less time than to pick them out.
- * Allgathers: gathers.c.
- * Cost    log_k p (L + (k - 1) 2 o) + (k - 1) / k p log_k p n beta, copies of as much but for what
- *         the waiting hides (k small); scratch p (1 + (k - 1) / k log_k p) n.
+ * Received blocks are not unpacked: slot[i] points into the receive buffer of the message, and the
+ * next round sends from there. Messages hold positions in falling order, so that blocks which share
+ * both messages are copied as one run; the same holds for the receive buffer. So a block is copied
+ * once per message, in about 2 p pieces in all, and once at the end, unless its last message is
+ * received in place. Blocks that skip a round, or have arrived, are copied while the round's
+ * messages are in flight. For an alltoall of very short blocks the first round sends the whole
+ * buffer, which is faster than picking blocks out. Allgathers: gathers.c.
+ * Cost    log_k p (L + (k - 1) 2 o) + (k - 1) / k p log_k p n beta, copies of as much, partly
+ *         hidden by waiting (k small); scratch p (1 + (k - 1) / k log_k p) n.
  * Wins    short blocks. */
 #include "coll/flat/gathers.h"
 #include "coll/flat/rounds.h"
@@ -36,8 +35,8 @@ static void deliver(struct rounds *r, int positions) {
     r->delivered = positions;
 }
 
-/* Known sizes let the next round begin while this one's messages are under way: what does not move
- * is packed. */
+/* If sizes are known, the next round's blocks that do not move in this round are packed while its
+ * messages are in flight. */
 static void move_on(struct rounds *r, const struct round *now, struct round *next) {
     round_settle(r, now);
     if (is_last(&now->digit)) return;
@@ -66,7 +65,8 @@ static size_t remembered(int p, int radix) {
     return words * sizeof(size_t);
 }
 
-/* Where that is faster, and short enough for messages that come unasked. The same on all ranks. */
+/* Should the first round send the whole buffer? It should if that is faster and short enough for
+ * eager messages. The same on all ranks. */
 static bool is_whole(const struct figures *f, const struct shape *shape, int radix) {
     enum { unasked = 8 << 10 };
     struct digit digit = {f->p, 1, radix};
@@ -79,7 +79,7 @@ static bool is_whole(const struct figures *f, const struct shape *shape, int rad
                copy_seconds(f, blocks, n);
 }
 
-/* What the call needs in any case. False: a rank has no memory for it. */
+/* Takes the memory that the call cannot do without. False on all ranks: a rank has none. */
 static bool furnish(struct rounds *r, int radix) {
     size_t slots = (size_t)r->p * sizeof *r->slot, words = r->known ? 0 : remembered(r->p, radix);
     unsigned which = 2 * (unsigned)radix + r->known;
@@ -124,15 +124,15 @@ static double pieces_seconds(const struct figures *f, double pieces, double byte
     return pieces > 0 ? copy_seconds(f, pieces, (size_t)(bytes / pieces)) : 0;
 }
 
-/* Of what a round sends, and in the end of all blocks, what moved in the round before is copied
- * when it has come, in runs of that round's width, though for all messages but the first while the
- * link is still busy with the one before; the rest is copied while messages are under way, as long
- * as the rank has nothing else to do. */
+/* A round sends, and the end delivers, two kinds of blocks. Those that moved in the round before
+ * are copied after they have arrived, in runs of that round's width; except for the first message
+ * this overlaps with the message before on the link. The others are copied while messages are in
+ * flight, as far as the rank is idle. */
 static double bruck_cost(const struct figures *f, const struct shape *shape,
                          const struct arguments *arguments) {
     if (!is_personal(shape->collective)) return gather_bruck_cost(f, shape);
     int p = f->p, radix = radix_of(arguments);
-    /* Pieces of a block that stayed. */
+    /* each: pieces per block, of blocks that stayed. */
     double seconds = 0, n = (double)shape->bytes, idle = 0, each = 1;
     for (struct digit digit = {p, 1, radix};; digit.width *= radix) {
         bool first = digit.width == 1, end = digit.width >= p,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_direct - every block straight to where it belongs, all messages at once or so many at a
- * time: Irecv-Isend (kumar2008 section 2.4; li2018 section 2.5). direct(window): a rank has at most
- * so many messages of either kind under way.
+/* algorithm_direct - every block goes to its receiver in its own message, all at once or a window
+ * at a time: Irecv-Isend (kumar2008 section 2.4; li2018 section 2.5). direct(window): a rank has at
+ * most `window` sends and as many receives in flight.
  * Cost    L + (p - 1) 2 o + (p - 1) n beta;  scratch none.
- * Wins    blocks for which messages are cheap, and few ranks. */
+ * Wins    blocks so long that the cost per message does not matter, and few ranks. */
 #include "coll/coll.h"
 
 extern const struct algorithm_code algorithm_direct;
@@ -19,8 +19,8 @@ static double direct_cost(const struct figures *f, const struct shape *shape,
 
 static const struct copier plain = {.kernel = KERNEL_plain};
 
-/* Where all know how long blocks are, messages are under way also when the root has no room at all,
- * or nothing to send. */
+/* If all ranks know the block size, they send and receive messages of that size, even if the root's
+ * block is empty. */
 static struct run root_run(struct team *team, const struct call *call, const struct blocks *blocks,
                            int rank) {
     struct run run = run_of(blocks, rank);
@@ -30,11 +30,11 @@ static struct run root_run(struct team *team, const struct call *call, const str
     return (struct run){run.at, call->shape.bytes};
 }
 
-/* Gathers and scatters: the root's blocks to or from everybody, and everybody's one. */
+/* Gathers and scatters: the root exchanges one message with every other rank. */
 static enum outcome rooted(struct team *team, const struct call *call,
                            const struct arguments *arguments, bool gathers) {
-    const struct blocks *many = gathers ? call->recvs : call->sends,
-                        *one = gathers ? call->sends : call->recvs;
+    const struct blocks *many = gathers ? call->recvs : call->sends;
+    const struct blocks *one = gathers ? call->sends : call->recvs;
     int mark = messages_mark(team), p = team->p, root = call->root;
     struct run mine = one->count > 0 ? run_of(one, 0) : (struct run){0};
     if (team->me != root && gathers) message_send(team, root, mine.at, mine.bytes, TAG);
@@ -48,8 +48,10 @@ static enum outcome rooted(struct team *team, const struct call *call,
     }
     if (team->me == root && one->count > 0 && !messages_lost(team)) {
         struct block all = block_of(many, root), own = block_of(one, 0);
-        fit_block(gathers ? &all : &own, block_bytes(gathers ? &own : &all));
-        relay_block(gathers ? &all : &own, gathers ? &own : &all, &plain);
+        const struct block *to = gathers ? &all : &own;
+        const struct block *from = gathers ? &own : &all;
+        fit_block(to, block_bytes(from));
+        relay_block(to, from, &plain);
     }
     messages_finish(team, mark);
     return far_end(team);
@@ -90,8 +92,8 @@ static enum outcome direct_run(struct team *team, const struct call *call,
     return far_end(team);
 }
 
-/* No more than 32 under way costs next to nothing, and a rank of thousands posts no thousands of
- * receives (so does MPICH). */
+/* A limit of 32 in flight costs next to nothing, and among thousands of ranks none posts thousands
+ * of receives (MPICH does the same). */
 static const char *const variants[] = {"direct(32)", "direct(8)", NULL};
 
 const struct algorithm_code algorithm_direct = {.where = BY_MESSAGES,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_dissemination - a barrier: in step k each rank tells the one 2^k after it, and hears
- * the one 2^k before it.
+/* algorithm_dissemination - a barrier: in step k each rank signals rank + 2^k and waits for rank -
+ * 2^k.
  * Cost    ceil(log2 p) (L + 2 o). */
 #include "coll/coll.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algorithm_doubling - recursive doubling (li2018 section 4.1.3, its rival [22]): in step h ranks
- * that differ in bit h exchange all that they have. Where p is no power of two, the ranks beyond
- * the largest one in p give their blocks to a partner first and get everything from it in the end.
+ * that differ in bit h exchange all blocks they have so far. If p is no power of two, the ranks
+ * beyond the largest one in p first give their blocks to a partner and get all blocks from it at
+ * the end.
  * Cost    ceil(log2 p) (L + 2 o) + (p - 1) n beta, and for other p another (L + 2 o) + p n beta.
  * Wins    short blocks on powers of two. */
 #include "coll/flat/gathers.h"
@@ -27,7 +28,7 @@ static double doubling_cost(const struct figures *f, const struct shape *shape,
     return seconds;
 }
 
-/* What a group of h ranks has: its own blocks, and those of the partners beyond the power of
+/* Blocks that a group of h ranks has besides its own: those of its partners beyond the power of
  * two. */
 struct range {
     int first, count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algorithm_fold - reduce along a binomial tree: each rank combines its vector with those of the
- * ranks after it, 1, 2, 4 .. of them, and gives the result to the one that waits for it. Operands
- * stay in the order of the ranks; rank 0 hands the result on.
+ * next 1, 2, 4 .. ranks and sends the result to its parent. Operands stay in the order of the
+ * ranks; rank 0 sends the result to the root.
  * Cost    ceil(log2 p) (L + 2 o + n beta + n gamma), one message more where the root is not rank 0;
  *         scratch two pieces.
  * Wins    short vectors. */
@@ -30,7 +30,8 @@ static void give(struct team *team, int to, const char *data, size_t bytes, int 
     messages_finish(team, mark);
 }
 
-/* One piece. *mine: what the rank has combined; it changes places with what came. */
+/* One piece. *mine: what the rank has combined so far; swapped with *theirs, the received
+ * vector. */
 static void fold_climb(struct team *team, const struct reduction *reduction, char **mine,
                        char **theirs, size_t count) {
     size_t bytes = count * reduction->bytes;

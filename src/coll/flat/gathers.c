@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gathers - what allgathers by messages have in common (gathers.h), and those of bruck and mnco. */
+/* gathers - shared by the allgathers that send messages (gathers.h), and the allgathers of bruck
+ * and mnco. */
 #include "coll/flat/gathers.h"
 
 #include <string.h>
@@ -27,7 +28,7 @@ static char *gathers_place_of(const struct gathering *g, int block) {
     return g->area + start_of(g, block);
 }
 
-/* False: no memory for that on some rank. */
+/* False on all ranks: one has no memory for the starts. */
 static bool gathers_describe(struct gathering *g) {
     static const char whose;
     int p = g->team->p;
@@ -64,7 +65,9 @@ static void gathers_start(struct gathering *g, bool sends, int rank, int first, 
                           int tag) {
     int p = g->team->p, end = (first %= p) + count;
     for (int part = 0; part < 2; part++) {
-        int from = part ? 0 : first, upto = part ? end - p : end < p ? end : p;
+        int from = part ? 0 : first;
+        int upto = end < p ? end : p;
+        if (part) upto = end - p;
         if (from >= upto) continue;
         size_t at = start_of(g, from), bytes = start_of(g, upto) - at;
         if (sends) message_send(g->team, rank, g->area + at, bytes, tag);
@@ -93,8 +96,9 @@ void gathering_came(struct gathering *g, int first, int count) {
 
 enum outcome gathering_end(const struct gathering *g) { return far_end(g->team); }
 
-/* ---- bruck: in step h each rank has h blocks from its own on, and gets the next h; nothing is
- * turned at the end, because ranges may wrap. ceil(log2 p) steps, each a message or two.
+/* ---- bruck: in step h each rank has h blocks, beginning with its own, and receives the next h.
+ * Ranges may wrap, so blocks need no rotation at the end. ceil(log2 p) steps, each a message or
+ * two.
  * Cost    ceil(log2 p) (L + 2 o) + (p - 1) n beta ---- */
 
 enum outcome gather_bruck(struct team *team, const struct call *call) {
@@ -119,25 +123,25 @@ double gather_bruck_cost(const struct figures *f, const struct shape *shape) {
     return seconds;
 }
 
-/* ---- grid: MN-CO for allgather (li2018 section 2.5), for any p. The ranks stand in about sqrt(p)
- * rows. First each sends its block to its row; then each sends what its row has to one rank of each
- * other row. All messages of a phase are under way at once.
+/* ---- grid: MN-CO for allgather (li2018 section 2.5), for any p. The ranks form about sqrt(p)
+ * rows. First each rank sends its block to its row; then each sends its row's blocks to one rank of
+ * each other row. All messages of a phase are in flight at once.
  * Cost    2 L + 2 sqrt(p) 2 o + (p - 1) n beta ---- */
 
-struct grid {
+struct rank_grid {
     int p, rows;
 };
 
-static struct grid grid_of(int p) {
-    struct grid grid = {p, 1};
+static struct rank_grid grid_of(int p) {
+    struct rank_grid grid = {p, 1};
     while ((grid.rows + 1) * (grid.rows + 1) <= p) grid.rows++;
     return grid;
 }
 /* Row r holds the ranks first_in(r) .. first_in(r + 1) - 1. */
-static int first_in(const struct grid *grid, int r) {
+static int first_in(const struct rank_grid *grid, int r) {
     return (int)((long)grid->p * r / grid->rows);
 }
-static int row_of(const struct grid *grid, int rank) {
+static int row_of(const struct rank_grid *grid, int rank) {
     int r = (int)((long)rank * grid->rows / grid->p);
     while (first_in(grid, r + 1) <= rank) r++;
     return r;
@@ -154,8 +158,9 @@ static void across_row(struct gathering *g, int first, int width) {
     for (int k = 1; k < width; k++) gathering_came(g, first + (column + k) % width, 1);
 }
 
-/* A row is wider than another by one at most: its last rank is served by the other's first. */
-static void across_rows(struct gathering *g, const struct grid *grid, int mine) {
+/* Rows differ in width by at most one: the last rank of a wider row is served by the first rank of
+ * the other row. */
+static void across_rows(struct gathering *g, const struct rank_grid *grid, int mine) {
     struct team *team = g->team;
     int first = first_in(grid, mine), width = first_in(grid, mine + 1) - first,
         column = team->me - first;
@@ -178,7 +183,7 @@ static void across_rows(struct gathering *g, const struct grid *grid, int mine) 
 }
 
 enum outcome gather_grid(struct team *team, const struct call *call) {
-    struct grid grid = grid_of(team->p);
+    struct rank_grid grid = grid_of(team->p);
     struct gathering g;
     int mine = row_of(&grid, team->me), first = first_in(&grid, mine);
     if (!gathering_begin(&g, team, call)) return LEFT;
@@ -188,7 +193,7 @@ enum outcome gather_grid(struct team *team, const struct call *call) {
 }
 
 double gather_grid_cost(const struct figures *f, const struct shape *shape) {
-    struct grid grid = grid_of(f->p);
+    struct rank_grid grid = grid_of(f->p);
     double width = (double)f->p / grid.rows, n = (double)shape->bytes;
     return burst_seconds(f, shape, width - 1, n) +
            burst_seconds(f, shape, grid.rows - 1, width * n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algorithm_halving - reduce_scatter by vector halving and distance doubling, for any number of
  * ranks (Thakur, Rabenseifner and Gropp 2005, section 4.3, with the parts in bit-reversed order, so
- * that groups that combine follow each other and operands stay in the order of the ranks). Of the
- * ranks beyond a power of two each gives its vector to a neighbour and gets its part from it.
+ * that consecutive groups combine and operands stay in the order of the ranks). Each rank beyond a
+ * power of two gives its vector to a neighbour and gets its part from it.
  * Cost    ceil(log2 p) (L + 2 o) + n beta + n gamma of the whole vector, about twice that where p
  *         is no power of two; scratch two vectors.
  * Wins    long vectors. */
@@ -26,36 +26,39 @@ static double halving_cost(const struct figures *f, const struct shape *shape,
 
 static char nowhere[1]; /* for a part that is lost */
 
-struct task {
+struct halving_task {
     struct team *team;
     const struct call *call;
     const struct reduction *reduction;
-    int power, extra, place; /* of those that take part; of pairs the second does */
-    /* [power + 1] elements: where the parts of each place begin, places in bit-reversed order. */
+    int power; /* ranks that take part: the largest power of two in p */
+    int extra; /* ranks beyond it; each is the first of a pair, whose second takes part */
+    int place; /* my number among those that take part */
+    /* [power + 1] in elements: where the part of each place begins, places in bit-reversed
+     * order. */
     size_t *starts;
     char *mine, *theirs;
 };
 
-static int rank_of(const struct task *t, int place) {
+static int rank_of(const struct halving_task *t, int place) {
     return place < t->extra ? 2 * place + 1 : place + t->extra;
 }
 
-static int reversed(const struct task *t, int place) {
+static int reversed(const struct halving_task *t, int place) {
     int result = 0;
     for (int bit = 1; bit < t->power; bit *= 2) result = 2 * result + !!(place & bit);
     return result;
 }
 
-static void halving_trade(struct task *t, int rank, const char *send, size_t sent, char *recv,
-                          size_t received, int tag) {
+static void halving_trade(struct halving_task *t, int rank, const char *send, size_t sent,
+                          char *recv, size_t received, int tag) {
     int mark = messages_mark(t->team);
     message_recv(t->team, rank, recv, received * t->reduction->bytes, tag);
     message_send(t->team, rank, send, sent * t->reduction->bytes, tag);
     messages_finish(t->team, mark);
 }
 
-/* The elements of a place: of its rank, or of a pair. */
-static struct part part_at(const struct task *t, int place) {
+/* The elements of a place: of its rank, or of both ranks of its pair. */
+static struct part part_at(const struct halving_task *t, int place) {
     int rank = rank_of(t, place);
     struct part part = part_received(t->team, t->call, rank);
     if (place >= t->extra) return part;
@@ -63,8 +66,8 @@ static struct part part_at(const struct task *t, int place) {
     return (struct part){before.first, before.count + part.count};
 }
 
-/* My vector, place by place. */
-static void halving_lay_out(struct task *t) {
+/* Copies my vector, place by place. */
+static void halving_lay_out(struct halving_task *t) {
     size_t bytes = t->reduction->bytes;
     t->starts[0] = 0;
     for (int k = 0; k < t->power; k++) {
@@ -76,9 +79,9 @@ static void halving_lay_out(struct task *t) {
     }
 }
 
-/* The first of a pair hands its vector to the second: not yet laid out, so neither is that
- * one's. */
-static void join_pairs(struct task *t) {
+/* Receives the vector of my pair's first rank, which is in the order of the ranks, and combines it
+ * with mine. */
+static void join_pairs(struct halving_task *t) {
     size_t bytes = t->reduction->bytes;
     halving_trade(t, t->team->me - 1, NULL, 0, t->theirs, t->reduction->count, TAG_EXTRA);
     for (int k = 0; k < t->power && !messages_lost(t->team); k++) {
@@ -88,7 +91,7 @@ static void join_pairs(struct task *t) {
     }
 }
 
-static void halve(struct task *t) {
+static void halve(struct halving_task *t) {
     size_t bytes = t->reduction->bytes;
     int low = 0, high = t->power;
     for (int bit = 1; bit < t->power; bit *= 2) {
@@ -109,7 +112,7 @@ static void halve(struct task *t) {
     }
 }
 
-static void halving_work(struct task *t) {
+static void halving_work(struct halving_task *t) {
     int me = t->team->me;
     struct part part = part_received(t->team, t->call, me);
     bool paired = me < 2 * t->extra;
@@ -132,7 +135,7 @@ static void halving_work(struct task *t) {
 static enum outcome halving_run(struct team *team, const struct call *call,
                                 const struct arguments *arguments) {
     (void)arguments;
-    struct task t = {.team = team, .call = call, .reduction = call->reduction, .power = 1};
+    struct halving_task t = {.team = team, .call = call, .reduction = call->reduction, .power = 1};
     size_t bytes = call->reduction->count * call->reduction->bytes;
     while (2 * t.power <= team->p) t.power *= 2;
     t.extra = team->p - t.power;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algorithm_mnco - the cache-oblivious alltoall among nodes (li2018 section 2.5: MN-CO), for any
  * number of ranks. The matrix of senders and receivers is cut into tiles, each with an owner
- * (owners.c). A rank (1) sends each owner in its row of tiles what it has for the receivers there,
- * in one message; as an owner (2) transposes what came, in Morton order, and (3) sends each
- * receiver what all senders of the tile have for it. mnco(rows), mnco(morton): which tile belongs
- * to whom.
+ * (owners.c). A rank (1) sends each owner in its row of tiles one message with its blocks for that
+ * tile's receivers. As an owner it (2) transposes the tile in Morton order and (3) sends each
+ * receiver the blocks of all the tile's senders. mnco(rows), mnco(morton): how tiles are assigned
+ * to owners.
  *
  * An allgather among nodes: gathers.c.
  *
- * A receiver knows what owners send it. An owner that does not know what senders send it is told
- * with the blocks (parcels.h).
+ * A receiver knows the sizes that owners send it. If an owner does not know the sizes that senders
+ * send it, they travel with the blocks (parcels.h).
  * Cost    2 (L + sqrt p 2 o + p n beta), copies of p n; about 2 sqrt p messages; scratch 2 p n.
  * Wins    short blocks on many ranks, where the network carries many messages at once. */
 #include "coll/flat/gathers.h"
@@ -24,7 +24,7 @@ static enum outcome mnco_run(struct team *team, const struct call *call,
     if (!trade_open(&t, arguments->owners)) return LEFT;
     far_begin(team, call, false);
     int mark = messages_mark(team);
-    /* In place, what comes last goes where what goes first lies. */
+    /* In place the receives of phase 3 write where phase 1 still reads. */
     if (!call->in_place) trade_expect(&t);
     trade_gather(&t);
     if (call->in_place) trade_expect(&t);
@@ -49,8 +49,8 @@ static double mnco_cost(const struct figures *f, const struct shape *shape,
     int rows, columns;
     tiling_sides(f->p, &rows, &columns);
     double p = f->p, senders = p / rows, receivers = p / columns, n = (double)shape->bytes;
-    double first = senders > columns ? senders : columns,
-           second = receivers > rows ? receivers : rows;
+    double first = senders > columns ? senders : columns;
+    double second = receivers > rows ? receivers : rows;
     return burst_seconds(f, shape, first, p * n / first) + copy_seconds(f, p, shape->bytes) +
            burst_seconds(f, shape, second, p * n / second);
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* owners.h - whose part of the matrix of senders and receivers a rank transposes: private to
+/* owners.h - which tile of the matrix of senders and receivers a rank transposes: private to
  * coll/. */
 #ifndef MORTAR_OWNERS_H
 #define MORTAR_OWNERS_H
 
 #include "coll/coll.h"
 
-/* The ranks as senders are cut into `rows` groups, as receivers into `columns`, of ranks that
- * follow each other and as equal as can be. Tile (row, column) is what one group sends to another:
- * rows * columns <= p tiles, each with an owner of its own. */
+/* As senders the ranks form `rows` groups, as receivers `columns` groups, of consecutive ranks and
+ * about equal. Tile (row, column) holds the blocks from one group to another. There are rows *
+ * columns <= p tiles, each with its own owner. */
 struct tiling {
     int p, rows, columns;
-    int *owner;   /* [rows * columns] by row */
+    int *owner;   /* [rows * columns] owners of the tiles, row by row */
     int *tile_of; /* [p] the tile that a rank owns; -1: none */
 };
 static inline int group_first(int p, int groups, int group) {
@@ -23,7 +23,7 @@ static inline int group_of(int p, int groups, int rank) {
 
 /* The numbers of rows and columns with the fewest messages per rank, about 2 sqrt p. Local. */
 void tiling_sides(int p, int *rows, int *columns);
-/* The team keeps it. NULL: no memory. Local. */
+/* The team's tiling, made at the first call and kept by the team. NULL: no memory. Local. */
 const struct tiling *tiling_for(struct team *team, enum owners owners);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_pairwise - in step k two ranks exchange their blocks: me ^ k where the ranks are a
- * power of two, else each sends to me + k and receives from me - k (kumar2008 section 2.4).
- * pairwise(window): so many steps at once.
+/* algorithm_pairwise - in step k a rank exchanges blocks with me ^ k if p is a power of two; else
+ * it sends to me + k and receives from me - k (kumar2008 section 2.4). pairwise(window): `window`
+ * steps at once.
  * Cost    (p - 1) / window (L + window (2 o + n beta)); scratch none.
  * Wins    long blocks: every link carries one message at a time. */
 #include "coll/coll.h"
@@ -30,7 +30,8 @@ static enum outcome pairwise_run(struct team *team, const struct call *call,
     for (int first = 1; first < p; first += window) {
         int mark = messages_mark(team), end = first + window < p ? first + window : p;
         for (int k = first; k < end; k++) {
-            int source = paired ? me ^ k : (me + p - k) % p, dest = paired ? source : (me + k) % p;
+            int source = paired ? me ^ k : (me + p - k) % p;
+            int dest = paired ? source : (me + k) % p;
             struct run in = run_of(&recvs, source), out = run_of(&sends, dest);
             message_recv(team, source, in.at, in.bytes, TAG);
             message_send(team, dest, out.at, out.bytes, TAG);

@@ -2,7 +2,8 @@
 /* parcels - messages of several blocks; see parcels.h. */
 #include "coll/flat/parcels.h"
 
-enum { SAME = 1, LOST = 2, NUMBER = 4 }; /* the word: two bits, and the number from there on */
+/* the word: two flags; the bits above them hold the number */
+enum { SAME = 1, LOST = 2, NUMBER = 4 };
 
 void parcel_send(struct team *team, struct parcel *parcel, int tag) {
     if (parcel->known) {
@@ -15,7 +16,9 @@ void parcel_send(struct team *team, struct parcel *parcel, int tag) {
     size_t head = same ? 8 : 8 * (1 + count);
     char *start = lost ? parcel->room : parcel->at - head;
     if (!same) memory[0]++, memcpy(memory + 1, parcel->sizes, count * sizeof *memory);
-    uint64_t word = (uint64_t)memory[0] * NUMBER | (same ? SAME : 0) | (lost ? LOST : 0);
+    uint64_t word = (uint64_t)memory[0] * NUMBER;
+    if (same) word |= SAME;
+    if (lost) word |= LOST;
     memcpy(start, &word, 8);
     if (!same) memcpy(start + 8, parcel->sizes, 8 * count);
     bool apart = parcel->bytes > parcel_inside;
@@ -33,13 +36,14 @@ void parcel_expect(struct team *team, struct parcel *parcel, char *at, int tag, 
     message_recv(team, parcel->peer, parcel->at, parcel->bytes, tag);
 }
 
-/* The sizes have come, and short data with them. */
+/* Reads the sizes of a parcel that has arrived, and receives its data unless they came along. */
 static void open(struct team *team, struct parcel *parcel, int tag) {
     uint64_t word;
     size_t *memory = parcel->memory, count = (size_t)parcel->count;
     memcpy(&word, parcel->room, 8);
     bool same = word & SAME;
-    if (same && word / NUMBER != memory[0]) messages_lose(team); /* these are not the sizes */
+    /* memory holds the sizes of another parcel */
+    if (same && word / NUMBER != memory[0]) messages_lose(team);
     if (!same) memory[0] = word / NUMBER, memcpy(memory + 1, parcel->room + 8, 8 * count);
     memcpy(parcel->sizes, memory + 1, count * sizeof *memory);
     parcel->bytes = 0;
@@ -56,7 +60,7 @@ void parcels_finish(struct team *team, struct parcel *parcels, int count, int ta
         messages_finish(team, mark);
         return;
     }
-    /* Nobody may wait for its long messages to go before it has asked for those that come. */
+    /* Every rank must post its receives of long messages before it waits for its own to be sent. */
     for (int which; messages_next(team, mark, &which), which >= 0;)
         for (int i = 0; i < count; i++)
             if (parcels[i].number == which) open(team, &parcels[i], tag);

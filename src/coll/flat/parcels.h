@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* parcels.h - messages of several blocks whose sizes the receiver may not know: private to coll/.
  *
- * Where it knows them the message is the blocks, one behind the other. Else a word and the sizes
- * come before them; long data follow in a message of their own. Reuse of counts: the sender
- * compares the sizes with those of its last parcel on this way, and where they are the same the
- * word alone says so. It holds a number that both sides count, and needs nobody's agreement but the
- * two's. The word and the sizes come also from a rank whose part is lost (messages.h), and say so:
- * then there are no data. */
+ * If it knows them, the message is the blocks, back to back. Otherwise a word and the sizes precede
+ * the blocks, and long data follow in a second message. Reuse of sizes: if the sizes are those of
+ * the sender's last parcel to this receiver, the word alone says so. It holds a number that both
+ * sides count, so no other rank has to agree. A rank whose part is lost (messages.h) still sends
+ * the word and the sizes, with a flag and without data. */
 #ifndef MORTAR_PARCELS_H
 #define MORTAR_PARCELS_H
 
 #include "coll/coll.h"
 
 struct parcel {
-    int peer, count; /* of blocks */
-    bool known;      /* the receiver knows the sizes */
-    size_t *sizes;   /* [count]; where they are not known, filled by parcel_open */
-    /* [1 + count] kept by the team, zero at first: the number and sizes of the last parcel; known:
-     * NULL. */
+    int peer;
+    int count;     /* of blocks */
+    bool known;    /* the receiver knows the sizes */
+    size_t *sizes; /* [count]; a receiver that does not know them gets them by parcels_finish */
+    /* [1 + count] number and sizes of the last parcel, kept by the team, zero at first; NULL if
+     * known. */
     size_t *memory;
-    char *at;     /* the blocks; set by parcel_expect or parcel_open */
+    char *at;     /* the blocks; on the receiver set by parcel_expect or parcels_finish */
     size_t bytes; /* of the blocks */
-    char *room;   /* for the word and the sizes, and what comes with them; known: NULL */
-    int number;   /* as messages_next counts */
+    char *room;   /* for the word, the sizes and short data; NULL if known */
+    int number;   /* of the message, as messages_next counts */
 };
 
-/* Memory that all ranks have agreed to have, handed out piece by piece. */
+/* Hands out, piece by piece, memory that all ranks have agreed to have. */
 struct larder {
     char *at;
 };
@@ -35,17 +35,19 @@ static inline void *larder_take(struct larder *larder, size_t bytes) {
     return at;
 }
 
-/* Data up to here travel behind their sizes: about what the latency of a message of its own
- * costs. */
+/* Data up to this many bytes travel in the message of the sizes: they cost about the latency of
+ * another message. */
 enum { parcel_inside = 16 << 10 };
-/* Bytes that must be free before the blocks that are sent. */
+/* Bytes that must be free in front of the blocks to send. */
 static inline size_t parcel_head(const struct parcel *parcel) {
     return parcel->known ? 0 : 8 * (1 + (size_t)parcel->count);
 }
-/* What a parcel needs in any case, and can be given: sizes, memory, room. comes: it is received. */
+/* Memory that a parcel cannot do without, for sizes, memory and room; parcel_furnish hands it out.
+ * comes: the parcel is received. */
 static inline size_t parcel_needs(int count, bool known, bool comes) {
     size_t sizes = (size_t)count * sizeof(size_t) + 16, head = 8 * (1 + (size_t)count) + 16;
-    return sizes + (known ? 0 : head + (comes ? parcel_inside : 0));
+    if (known) return sizes;
+    return sizes + head + (comes ? parcel_inside : 0);
 }
 static inline void parcel_furnish(struct parcel *parcel, struct larder *larder, bool comes) {
     parcel->sizes = larder_take(larder, (size_t)parcel->count * sizeof(size_t));
@@ -54,14 +56,14 @@ static inline void parcel_furnish(struct parcel *parcel, struct larder *larder, 
 }
 /* Sends what lies at parcel->at, parcel->bytes long. */
 void parcel_send(struct team *team, struct parcel *parcel, int tag);
-/* Begins to receive: as the first message since mark that has this number. at: where to, or NULL:
- * into scratch. */
+/* Starts to receive a parcel. at: where to, NULL: into scratch memory. mark: as for
+ * parcels_finish. */
 void parcel_expect(struct team *team, struct parcel *parcel, char *at, int tag, int mark);
-/* Waits for all messages since mark, among them these parcels, which are complete then. */
+/* Waits for all messages since mark, among them these parcels, and completes the parcels. */
 void parcels_finish(struct team *team, struct parcel *parcels, int count, int tag, int mark);
 
-/* Copies pieces one after the other, as one where they follow each other on both sides. Begins as
- * zeros. Local. */
+/* Copies pieces one after the other, and merges those that are consecutive on both sides. Starts
+ * zeroed. Local. */
 struct joint {
     char *to;
     const char *from;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pieces - memory for those that combine by messages; see pieces.h. A rank cannot combine without,
- * and the others would wait for it; so all have it, or none begins. */
+/* pieces - memory for the algorithms that combine by messages; see pieces.h. A rank without memory
+ * cannot combine, and others would wait for it. So either all ranks have it or none begins. */
 #include "coll/flat/pieces.h"
 
 enum { least_bytes = 64 };
@@ -11,7 +11,7 @@ bool pieces_get(struct pieces *pieces, struct team *team, const struct reduction
     pieces->most = reduction->bytes < bytes ? bytes / reduction->bytes : 1;
     if (pieces->most > reduction->count) pieces->most = reduction->count;
     unsigned which = 0;
-    /* There is room, too, for what comes when another rank's vector is longer, but of the same size
+    /* Rounded up to a size class, so that a longer vector of another rank fits if it is of the same
      * class. */
     while ((size_t)least_bytes << which <= pieces->most * reduction->bytes) which++;
     size_t room = (size_t)least_bytes << which;

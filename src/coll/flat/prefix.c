@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algorithm_prefix - scan and exscan in log p steps (Hillis and Steele 1986): each rank holds the
- * combination of the w ranks up to itself, gives it to the rank w after it, and puts what comes
- * from the rank w before in front; w doubles.
+ * combination of the w ranks up to itself, sends it to rank + w, and combines the one of rank - w
+ * in front of its own; then w doubles.
  * Cost    ceil(log2 p) (L + 2 o + n beta + 2 n gamma);  scratch two pieces.
- * Wins    wherever ranks are many. */
+ * Wins    with many ranks. */
 #include "coll/flat/pieces.h"
 
 extern const struct algorithm_code algorithm_prefix;
@@ -17,7 +17,7 @@ static double prefix_cost(const struct figures *f, const struct shape *shape,
     return combining_steps(f, shape, steps, shape->bytes) + steps * combine_seconds(shape->bytes);
 }
 
-/* One step: the piece of mine goes w ranks on, that of another comes. */
+/* One step: sends my piece to rank + w and receives that of rank - w. */
 static void shift(struct team *team, int w, const char *mine, char *theirs, size_t bytes) {
     int mark = messages_mark(team);
     if (team->me >= w) message_recv(team, team->me - w, theirs, bytes, TAG);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algorithm_recursive - allreduce by recursive doubling (Thakur, Rabenseifner and Gropp 2005,
- * section 4.4), for any number of ranks: of the ranks beyond a power of two each gives its vector
- * to a neighbour and gets the result from it. Groups that combine follow each other, so operands
- * stay in the order of the ranks, and all ranks set the same brackets.
- * Cost    ceil(log2 p) (L + 2 o + n beta + n gamma), one or two more where p is no power of two;
+ * section 4.4), for any number of ranks: each rank beyond a power of two gives its vector to a
+ * neighbour and gets the result from it. Consecutive groups combine, so operands stay in the order
+ * of the ranks, and the association is the same on all ranks.
+ * Cost    ceil(log2 p) (L + 2 o + n beta + n gamma), one or two more if p is no power of two;
  *         scratch two pieces.
  * Wins    short vectors. */
 #include "coll/flat/pieces.h"
@@ -19,7 +19,8 @@ static double recursive_cost(const struct figures *f, const struct shape *shape,
     return combining_steps(f, shape, steps_to(f->p) + !power, shape->bytes);
 }
 
-/* One rank's part in a piece. `mine` is what it has combined, in one of three places. */
+/* One rank's part in a piece. `mine` is what it has combined so far; it changes places with
+ * `theirs`. */
 struct walk_of_piece {
     struct team *team;
     const struct reduction *reduction;
@@ -32,7 +33,7 @@ static void swap(struct walk_of_piece *w) {
     w->mine = w->theirs, w->theirs = mine;
 }
 
-/* Sends, receives, or both, and waits. */
+/* Sends and receives, if not NULL, and waits. */
 static void recursive_trade(struct walk_of_piece *w, int rank, const char *send, char *recv) {
     int mark = messages_mark(w->team);
     if (recv) message_recv(w->team, rank, recv, w->bytes, TAG);
@@ -40,7 +41,7 @@ static void recursive_trade(struct walk_of_piece *w, int rank, const char *send,
     messages_finish(w->team, mark);
 }
 
-/* What came is the right, or the left operand. */
+/* Combines the received vector, which is the right or the left operand, with mine. */
 static void recursive_join(struct walk_of_piece *w, bool right) {
     if (messages_lost(w->team)) return;
     if (right) w->reduction->combine(w->reduction, w->mine, w->theirs, w->count), swap(w);
@@ -50,7 +51,7 @@ static void recursive_join(struct walk_of_piece *w, bool right) {
 static void recursive_walk(struct walk_of_piece *w) {
     int p = w->team->p, me = w->team->me, power = 1;
     while (2 * power <= p) power *= 2;
-    /* Of pairs only the second takes part. */
+    /* Of each pair only the second rank takes part. */
     int extra = p - power, place = me < 2 * extra ? me / 2 : me - extra;
     if (me < 2 * extra && me % 2 == 0) {
         recursive_trade(w, me + 1, w->mine, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_ring - each rank hands on to the next what it got from the one before (li2018 section
- * 4.1.3, its rival [31]).
- * Cost    (p - 1) (L + 2 o) + (p - 1) n beta;  scratch none, unless blocks lie apart.
+/* algorithm_ring - in each of p - 1 steps a rank sends the block that it received last to the next
+ * rank (li2018 section 4.1.3, its rival [31]).
+ * Cost    (p - 1) (L + 2 o) + (p - 1) n beta;  scratch none if the blocks lie back to back.
  * Wins    long blocks: every byte crosses each link once. */
 #include "coll/flat/gathers.h"
 

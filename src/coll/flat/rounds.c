@@ -61,8 +61,8 @@ void round_open(struct rounds *r, struct round *round) {
     }
 }
 
-/* What a message of the last round brings is received where it belongs, if its places follow each
- * other. */
+/* Starts to receive a message. In the last round it is received in place if its blocks' places are
+ * consecutive. */
 static void rounds_await(struct rounds *r, struct round *round, int value, int mark) {
     const struct digit *digit = &round->digit;
     struct parcel *in = &round->in[value - 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rounds.h - the rounds of bruck.c, one for each digit of the positions: which blocks a message
- * holds, where they come from and where they lie. Private to coll/. */
+ * holds, and where they lie. Private to coll/. */
 #ifndef MORTAR_ROUNDS_H
 #define MORTAR_ROUNDS_H
 
@@ -8,13 +8,14 @@
 
 enum { TAG = 2, most_radix = 64 };
 
-/* A digit of the positions 0 .. p - 1: how many of them in a row share its value, and its base. */
+/* A digit of the positions 0 .. p - 1. width: how many consecutive positions share its value;
+ * radix: its base. */
 struct digit {
     int p, width, radix;
 };
 
-/* The last position with this value of the digit, and the one before another; negative: there is
- * none. */
+/* The last position with this value of the digit, and the position before position i with the same
+ * value; negative: there is none. */
 static inline int last_position(const struct digit *digit, int value) {
     int cycle = digit->width * digit->radix,
         from = (digit->p - 1) / cycle * cycle + value * digit->width;
@@ -26,12 +27,12 @@ static inline int position_before(const struct digit *digit, int i) {
 }
 static inline int count_positions(const struct digit *digit, int value) {
     int cycle = digit->width * digit->radix, rest = digit->p % cycle - value * digit->width;
-    return digit->p / cycle * digit->width + (rest < 0              ? 0
-                                              : rest < digit->width ? rest
-                                                                    : digit->width);
+    if (rest < 0) rest = 0;
+    if (rest > digit->width) rest = digit->width;
+    return digit->p / cycle * digit->width + rest;
 }
-/* A round has a message for each value but 0, which stays: the values from 1 on, and the positions
- * that have them. */
+/* A round has one message for each value from 1 to last_value; positions with value 0 stay.
+ * count_moving: the number of positions that do not. */
 static inline int last_value(const struct digit *digit) {
     int most = (digit->p - 1) / digit->width;
     return most < digit->radix ? most : digit->radix - 1;
@@ -46,11 +47,11 @@ static inline bool is_last(const struct digit *digit) {
 struct round {
     struct digit digit;
     struct parcel in[most_radix], out[most_radix]; /* by value - 1 */
-    /* What each message is: all that is sent; NULL: */
+    /* The whole send buffer, which each message of the round then is; NULL: see `packed`. */
     char *whole;
     char *packed; /* the messages */
     size_t room;
-    /* Positions that leave less than this when divided by width are packed before the round. */
+    /* Positions with i % width < early are packed before the round begins. */
     int early;
 };
 
@@ -59,24 +60,24 @@ struct rounds {
     const struct call *call;
     struct blocks sends, recvs;
     int p, me;
-    int delivered; /* so many positions' blocks are in the receive buffer */
-    bool known;
-    /* [p] where the block at each position lies, or will when the messages under way have come. */
+    int delivered; /* number of positions whose blocks are in the receive buffer */
+    bool known;    /* sizes: as in struct parcel */
+    /* [p] where the block at each position lies, or will lie when its message has arrived. */
     struct run *slot;
-    /* What parcels remember: of the next parcel; NULL where sizes are known. */
+    /* The next parcel's `memory`; NULL if sizes are known. */
     size_t *next;
     struct larder larder; /* for the parcels */
 };
 
-/* Bytes that the parcels of all rounds need, whatever becomes of the call. */
+/* Bytes that the parcels of all rounds cannot do without. */
 size_t rounds_need(int p, int radix, bool known);
-/* Lays out the messages of a round, of which digit is set, by what the slots say, and packs what is
- * early. */
+/* Lays out the messages of a round from the slots, and packs the early positions. round->digit must
+ * be set. */
 void round_open(struct rounds *r, struct round *round);
-/* Begins to receive its messages; to send them, packing the rest. */
+/* Start to receive the messages of a round; start to send its messages, after packing the rest. */
 void round_expect(struct rounds *r, struct round *round, int mark);
 void round_send(struct rounds *r, struct round *round);
-/* Sets the slots of what comes: not before its sizes are known. Local. */
+/* Sets the slots of the received blocks, once their sizes are known. Local. */
 void round_settle(struct rounds *r, const struct round *round);
 
 #endif

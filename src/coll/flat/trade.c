@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trade - the phases of mnco's alltoall; see trade.h, and mnco.c for what it is. */
+/* trade - the phases of mnco's alltoall; see trade.h, and mnco.c for the algorithm. */
 #include "coll/flat/trade.h"
 
 enum { TO_OWNER = 3, TO_RECEIVER };
@@ -11,7 +11,7 @@ static struct group group_at(int p, int groups, int group) {
     return (struct group){first, group_first(p, groups, group + 1) - first};
 }
 
-/* What I have for a group, if it lies in one piece. */
+/* My blocks for a group, if they are one contiguous run; else NULL. */
 static char *in_one_piece(const struct blocks *blocks, struct group group, size_t *bytes) {
     struct run first = run_of(blocks, group.first);
     bool whole = true;
@@ -48,7 +48,7 @@ static void expect_senders(struct trade *t, int mark) {
     }
 }
 
-/* Without a copy where it can go as it lies. */
+/* Sends my blocks for an owner's tile, without a copy if they are contiguous. */
 static void send_to(struct trade *t, int owner, struct group group) {
     struct parcel out = {.peer = owner,
                          .count = group.count,
@@ -80,7 +80,7 @@ void trade_gather(struct trade *t) {
     const struct tiling *tiling = t->tiling;
     int mark = messages_mark(t->team), row = group_of(t->p, tiling->rows, t->me);
     if (t->owner) expect_senders(t, mark);
-    for (int k = 0; k < tiling->columns; k++) { /* not all to the same owner first */
+    for (int k = 0; k < tiling->columns; k++) { /* ranks start with different owners */
         int column = (k + t->me) % tiling->columns;
         send_to(t, tiling->owner[row * tiling->columns + column],
                 group_at(t->p, tiling->columns, column));
@@ -91,7 +91,8 @@ void trade_gather(struct trade *t) {
 
 /* ---- 2: the transposition ---- */
 
-/* Where each cell of the tile goes: behind each other for a receiver, mine to where they belong. */
+/* Sets the places of the tile's cells: the cells of each receiver back to back, my own in my
+ * receive buffer. */
 static void trade_lay_out(struct trade *t) {
     int senders = t->senders.count;
     size_t all = 0;
@@ -114,8 +115,8 @@ void trade_transpose(struct trade *t) {
     trade_lay_out(t);
     if (messages_lost(t->team)) return;
     int senders = t->senders.count, cells = senders * t->receivers.count;
-    /* In Morton order the cells of a sender come with rising receivers, so its parcel is read from
-     * front to back. */
+    /* In Morton order a sender's cells come with rising receivers, so its parcel is read front to
+     * back. */
     for (int k = 0; k < cells; k++) {
         struct parcel *in = &t->in[t->cells[k].source];
         const struct run *to = &t->to[(int)t->cells[k].dest * senders + (int)t->cells[k].source];
@@ -141,9 +142,9 @@ void trade_expect(struct trade *t) {
     }
 }
 
-/* The owners that have something for a receiver are those of a column of tiles: they begin with
- * different ones. So do those of a row, who are neighbours, and whose messages would else leave
- * their switch the same way where the network goes by receivers. */
+/* The owners of a column of tiles send to the same receivers, so each begins with a different one.
+ * So do the owners of a row: they are neighbours, and on networks that route by receiver their
+ * messages would otherwise leave their switch by the same link. */
 void trade_send(struct trade *t) {
     int senders = t->senders.count, tile = t->tiling->tile_of[t->me];
     int begin = tile / t->tiling->columns + tile % t->tiling->columns;
@@ -172,7 +173,7 @@ void trade_spread(struct trade *t) {
 
 /* ---- before ---- */
 
-/* The cells of my tile in Morton order: made once. */
+/* The cells of my tile in Morton order, made at the first call and kept by the team. */
 static const struct cell *trade_cells_of(struct trade *t, enum owners owners) {
     static const char whose[2];
     uint32_t columns = (uint32_t)t->senders.count, rows = (uint32_t)t->receivers.count;
@@ -193,7 +194,7 @@ static void find_tile(struct trade *t) {
     t->receivers = group_at(t->p, t->tiling->columns, tile % t->tiling->columns);
 }
 
-/* What the call needs in any case: my part of all messages and of my tile. */
+/* Bytes that the call cannot do without: for all my messages and my tile. */
 static size_t needs(const struct trade *t) {
     int columns = t->tiling->columns, cells = t->senders.count * t->receivers.count;
     size_t bytes = 256 + (size_t)t->tiling->rows * sizeof *t->last + (size_t)cells * sizeof *t->to;

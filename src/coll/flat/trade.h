@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trade.h - the phases of mnco's alltoall: private to coll/. The messages are finished by the
- * caller, but for those of trade_gather. */
+/* trade.h - the phases of mnco's alltoall: private to coll/. The caller finishes the messages,
+ * except those of trade_gather. */
 #ifndef MORTAR_TRADE_H
 #define MORTAR_TRADE_H
 
@@ -19,28 +19,29 @@ struct trade {
     struct blocks sends, recvs;
     int p, me;
     bool known;
-    size_t *memory; /* what the parcels remember, [1 + blocks] each; NULL where sizes are known */
+    size_t *memory; /* the parcels' `memory`, [1 + blocks] each; NULL if sizes are known */
     struct larder larder;
-    bool owner; /* of a tile: */
+    bool owner; /* I own a tile, described by the members up to `cells` */
     struct group senders, receivers;
     struct parcel *in;        /* [senders] */
     struct run *to;           /* [receivers][senders] the transposed tile */
     const struct cell *cells; /* its cells in Morton order */
-    struct run *last;         /* [rows] what comes for me, by rows of tiles */
+    /* [rows] what owners send me, by rows of tiles; at NULL: received in place */
+    struct run *last;
 };
 
-/* team, call, p and me are set; the rest is filled. Collective at the first call; false on all
- * ranks when one has no memory. */
+/* Fills a trade whose team, call, p and me are set. Collective at the first call. False on all
+ * ranks: one has no memory. */
 bool trade_open(struct trade *t, enum owners owners);
-/* 1: what this rank has goes to the owners in its row of tiles; an owner gets what the senders of
- * its tile have. */
+/* 1: sends my blocks to the owners in my row of tiles; an owner receives those of its tile's
+ * senders. */
 void trade_gather(struct trade *t);
-/* 2: an owner transposes its tile; what is for itself goes to where it belongs. */
+/* 2: an owner transposes its tile; blocks for itself go to its receive buffer. */
 void trade_transpose(struct trade *t);
-/* 3: what owners will send is asked for; an owner sends its tile. */
+/* 3: posts the receives from owners; an owner sends its tile to the receivers. */
 void trade_expect(struct trade *t);
 void trade_send(struct trade *t);
-/* What came, and belongs to several places, goes there. Local. */
+/* Copies what was not received in place to the receive buffer. Local. */
 void trade_spread(struct trade *t);
 
 #endif
