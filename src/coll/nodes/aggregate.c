@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_aggregate - send-side aggregation: what a node's ranks have for one rank of another
- * node goes to that rank in one message. Lane j carries what goes to local rank j of every node;
- * all pack for all lanes, and who receives finds only what is for it, straight in its buffer where
- * the blocks of a node's ranks follow each other there. aggregate(INNER).
- * Source: kumar2008 section 5.
+/* algorithm_aggregate - send-side aggregation: the blocks of a node's ranks for one rank of another
+ * node go to that rank in one message. Lane j carries the blocks for local rank j of every node.
+ * All ranks pack for all lanes; a receiver gets only its own blocks, directly in its buffer if
+ * those of a node's ranks are consecutive there. aggregate(INNER). Source: kumar2008 section 5.
  * Cost    2 barriers + a copy of what a rank sends + INNER among the nodes on every lane, n q bytes
  *         from node to node.
  * Wins    blocks too long for one leader, or a network that wants all processors to send; q (nodes

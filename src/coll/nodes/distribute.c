@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_distribute - receive-side distribution: what one rank has for all ranks of another node
- * goes there in one message, from its buffer where those blocks follow each other. Lane i carries
- * what comes from local rank i of every node; what has come lies in the node's space, where all
- * take what is for them. distribute(INNER).
- * Source: kumar2008 section 5.
+/* algorithm_distribute - receive-side distribution: a rank's blocks for all ranks of another node
+ * go there in one message, directly from its buffer if those blocks are consecutive. Lane i carries
+ * the blocks of local rank i of every node. They arrive in the node's shared memory, from which
+ * each rank copies its own. distribute(INNER). Source: kumar2008 section 5.
  * Cost    2 barriers + a copy of what a rank receives + INNER among the nodes on every lane, n q
  *         bytes from node to node.
- * Wins    where aggregate does and packing is dear; q (nodes - 1) messages leave a node. An
+ * Wins    where aggregate does, if packing is expensive; q (nodes - 1) messages leave a node. An
  *         allgather sends every block to each other node once, on all lanes together. */
 #include "coll/nodes/lanes.h"
 
@@ -27,9 +26,8 @@ static double distribute_cost(const struct figures *f, const struct shape *shape
     bool packs = is_personal(shape->collective) && !f->in_order;
     if (inner >= 0 && among(shape->collective, ALLGATHERS))
         return inner + lanes_spread_copy(f, shape);
-    return inner < 0
-               ? -1
-               : inner + lanes_copy(f, shape, blocks) + (packs ? lanes_copy(f, shape, blocks) : 0);
+    if (inner < 0) return -1;
+    return inner + lanes_copy(f, shape, blocks) + (packs ? lanes_copy(f, shape, blocks) : 0);
 }
 
 static enum outcome distribute_run(struct team *team, const struct call *call,

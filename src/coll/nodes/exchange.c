@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_exchange - what stays on a node by what does it best there, the rest by messages
- * between all ranks: exchange(INNER, LOCAL). INNER runs on all ranks, with no bytes between two
- * that share a node, and so no message.
- * Source: ramesh2024 section V-F (algorithm 5: HINT's pull in the node, pairwise exchange beyond
- * it).
+/* algorithm_exchange - blocks within a node by a node-local routine, all others by messages between
+ * all ranks: exchange(INNER, LOCAL). INNER runs on all ranks, with 0 bytes, and so no message,
+ * between two ranks of one node. Source: ramesh2024 section V-F (algorithm 5: HINT's pull in the
+ * node, pairwise exchange beyond it).
  * Cost    LOCAL's in the node + INNER's, p - q blocks instead of p; scratch none.
- * Wins    long blocks: nothing is copied on the way to another node. */
+ * Wins    long blocks: they are not copied on the way to another node. */
 #include "coll/coll.h"
 
 #include <errno.h>
 
 extern const struct algorithm_code algorithm_exchange;
 
-/* The counts and places of the two calls that a call becomes, made by prepare. */
+/* The counts and displacements of the two calls that a call is split into, allocated by prepare. */
 struct lists {
-    int64_t *counts[2], *displs[2];           /* [p], of what is sent and received */
-    int64_t *near_counts[2], *near_displs[2]; /* [q] */
+    /* [0 sent, 1 received][p] of INNER. */
+    int64_t *counts[2], *displs[2];
+    /* [0 sent, 1 received][q] of LOCAL. */
+    int64_t *near_counts[2], *near_displs[2];
 };
 
 static struct lists lists_of(struct team *team) {
@@ -30,7 +31,8 @@ static struct lists lists_of(struct team *team) {
 }
 
 static enum collective exchange_asks(enum collective collective) {
-    return (void)collective, COLL_alltoallv;
+    (void)collective;
+    return COLL_alltoallv;
 }
 
 static struct shape exchange_inner_shape(const struct shape *shape) {
@@ -68,7 +70,7 @@ static double exchange_cost(const struct figures *f, const struct shape *shape,
 
 /* ---- run ---- */
 
-/* One side, parted into what stays on the node and what does not. */
+/* Splits one side into blocks that stay on the node and blocks that do not. */
 static void exchange_part(const struct team *team, struct blocks *far, struct blocks *near,
                           const struct blocks *all, const struct lists *lists, int side) {
     const struct places *places = team->places;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job - what all collectives of `universal` do: what the leaders run, and the barriers around
- * it. */
+/* job - shared by all collectives of `universal`: the leaders' inner routine, and the barriers
+ * around it. */
 #include "coll/nodes/job.h"
 
 enum collective job_asks(enum collective collective) {
@@ -33,7 +33,7 @@ uint32_t job_among_nodes(const struct job *job, const struct call *call) {
     struct call inner = *call;
     inner.shape = job_shape(&job->team->figures, &job->call->shape);
     inner.trouble = job->spoiled ? NO_MEMORY : 0;
-    bool before = blocks_cut; /* a block of my own: that is nobody else's business */
+    bool before = blocks_cut; /* about a block of my own, so the other ranks are not told */
     blocks_cut = false;
     uint32_t trouble = routine_run(job->inner, job->lane, &inner) == DONE ? 0 : PATH_LOST;
     if (blocks_cut) trouble |= CUT;

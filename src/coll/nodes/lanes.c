@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lanes - exchanges among nodes over lanes; see lanes.h. A call:
- *   1. each rank packs its blocks into the node's space, cell after cell, except what it will send
- *      itself from where it lies;
- *   2. barrier;
- *   3. the ranks of each lane run the inner routine; all take what comes from their own node;
- *   4. barrier;
- *   5. each rank takes what has come for it from other nodes, except what came straight into its
- *      buffer.
- * Where only two ranks know the size of a cell, each tells its node the sizes of all its blocks,
- * sent and received, through tables in the node's memory, one barrier before step 1; no size
- * crosses the network. In most programs a call is like the one before it: who finds its sizes
- * unchanged packs at once, and if all say so in the barrier of step 2, that was it.
+ *   1. each rank packs its blocks into the node's space, cell after cell, except those that it will
+ *   send itself from its buffer; 2. barrier; 3. the ranks of each lane run the inner routine; all
+ *   ranks copy the blocks from their own node; 4. barrier; 5. each rank copies its blocks from
+ *   other nodes, except those received in its buffer.
+ * If only two ranks know the size of a cell, each rank writes the sizes of its blocks, sent and
+ * received, to tables in the node's memory, one barrier before step 1; no size crosses the network.
+ * In most programs a call is like the one before it: a rank whose sizes are unchanged packs at
+ * once, and if the barrier of step 2 says that this holds for all, the extra barrier is spared.
  * Source: kumar2008 section 5; li2018 section 2.5 (all ranks pack and unpack); parsons2015 section
  * II (sizes known locally). */
 #include "coll/nodes/lanes.h"
@@ -25,15 +22,15 @@ struct passage {
     const struct arguments *arguments;
     struct routes *routes;
     struct blocks sends, recvs;
-    size_t each;    /* bytes of a cell, where they are equal */
-    char *out, *in; /* the two parts of the space, each of so many bytes: */
-    size_t room;
-    bool absent;  /* this rank has no data to take part with: it still does what others wait for */
-    bool spoiled; /* some rank of my node is absent: what leaves the node is not all right */
+    size_t each;    /* bytes of a cell, if all cells are equal */
+    char *out, *in; /* the two halves of the space */
+    size_t room;    /* bytes of a half */
+    bool absent;    /* this rank cannot touch its buffers; it still does what others wait for */
+    bool spoiled;   /* some rank of my node is absent: data that leave the node are incomplete */
     bool failed;
 };
 
-/* What the inner routine asks about the blocks of a lane. */
+/* What lanes_bytes_between needs to know about a lane. */
 struct question {
     const struct places *places;
     struct scheme scheme;
@@ -58,8 +55,8 @@ void unpack_block(struct joint *joint, const struct block *block, const char *fr
     else layout_unpack(block->at, block->layout, block->elements, from, bytes);
 }
 
-/* Finds what needs no packing: a message that is nothing but blocks of mine, in a row. All else is
- * marked as not straight. */
+/* Sets half->straight: true for the blocks of messages that consist of my own blocks only,
+ * contiguous in my buffer, so that they need no packing. */
 static void find_straight(const struct passage *p, struct half *half, const struct blocks *blocks,
                           bool allowed) {
     const struct routes *routes = p->routes;
@@ -74,7 +71,7 @@ static void find_straight(const struct passage *p, struct half *half, const stru
             for (char *next = NULL; in_a_row < count; in_a_row++) {
                 struct block block = block_of(blocks, half->stops[first + in_a_row].block);
                 if (!block.layout->run || (next && block.at != next)) break;
-                /* A mistake of the program. */
+                /* The program's counts are wrong. */
                 if (!half->at && block_bytes(&block) != p->each) break;
                 next = block.at + block_bytes(&block);
             }
@@ -94,8 +91,8 @@ static void lanes_pack(const struct passage *p) {
     joint_end(&joint);
 }
 
-/* Takes what comes from my own node, which lies among what it sends; or what has come from
- * others. */
+/* Copies my blocks from my own node, which lie among those that it sends (near), or from other
+ * nodes. */
 static void lanes_unpack(const struct passage *p, bool near) {
     const struct half *in = &p->routes->in, *out = &p->routes->out;
     int home = p->team->places->node_of[p->team->me], lanes = p->routes->scheme.lanes;
@@ -116,7 +113,8 @@ static void lanes_unpack(const struct passage *p, bool near) {
 
 /* ---- sizes that only two ranks know ---- */
 
-/* Are the sizes those of the last call? Writes them into the tables if not, or if told to. */
+/* Are the sizes those of the last call? Writes changed ones to the table, or all of them with
+ * `tell`. */
 static bool same_sizes(struct half *half, const struct blocks *blocks, uint64_t *table, bool tell) {
     bool same = true;
     for (size_t k = 0; k < half->count; k++) {
@@ -144,7 +142,9 @@ static void pack_sized(struct passage *p) {
     same = same_sizes(in, &p->recvs, received, fresh) && same;
     if (same) lanes_pack(p);
     node->tables.hold = p->routes;
-    uint32_t trouble = sync_all(node, (same ? 0 : CHANGED) | (p->absent ? NO_MEMORY : 0));
+    uint32_t mine = same ? 0 : CHANGED;
+    if (p->absent) mine |= NO_MEMORY;
+    uint32_t trouble = sync_all(node, mine);
     p->spoiled = trouble & NO_MEMORY;
     if (!(trouble & CHANGED)) return;
     lanes_add_up(out, sent);
@@ -164,8 +164,8 @@ static size_t lanes_bytes_between(const struct call *call, int source, int dest)
            q->each;
 }
 
-/* One side of the call on my m-th lane. What does not fit into the space has no place; it goes
- * wrong, but nobody waits for it. */
+/* One side of the call on my m-th lane. Cells that do not fit into the space get a wrong place, so
+ * that no rank waits for them, and the call fails. */
 static struct blocks lane_side(struct passage *p, struct half *half, int m,
                                const struct blocks *blocks, char *area) {
     const struct places *places = p->team->places;
@@ -184,7 +184,7 @@ static struct blocks lane_side(struct passage *p, struct half *half, int m,
 }
 
 static struct shape lane_shape(const struct figures *f, const struct shape *shape, int lanes) {
-    /* Ranks on a node, or those of them that a rank sends to. */
+    /* share: ranks on a node; to: those of them that a rank sends to. */
     double share = (double)f->p / f->nodes;
     double to = among(shape->collective, NEIGHBORS) ? typical_blocks(f, shape) / f->nodes : share;
     enum collective asked = lanes_ask(shape->collective);
@@ -215,7 +215,9 @@ static void run_lanes(struct passage *p) {
 }
 
 enum outcome lanes_end(struct team *node, bool failed, bool cut) {
-    uint32_t trouble = sync_all(node, (failed ? PATH_LOST : 0) | (cut ? CUT : 0));
+    uint32_t mine = failed ? PATH_LOST : 0;
+    if (cut) mine |= CUT;
+    uint32_t trouble = sync_all(node, mine);
     if (trouble & CUT) blocks_cut = true;
     return trouble & (PATH_LOST | CUT) ? FAILED : DONE;
 }
@@ -236,9 +238,8 @@ static enum outcome lanes_exchange(struct team *team, const struct call *call,
     p.room /= 2;
     p.in = p.out + p.room;
     sides_of(team, call, &p.sends, &p.recvs);
-    /* In place, what is sent from where it lies could be overwritten by what comes from the own
-     * node. The host MPI, which may count in ints, finds a buffer and the space too far from each
-     * other. */
+    /* In place, blocks sent from the buffer could be overwritten by blocks from the own node. The
+     * host MPI may count in ints, and buffer and space are too far apart for that. */
     bool straight = !p.absent && arguments->inner->algorithm->code->run;
     find_straight(&p, &p.routes->out, &p.sends, straight && !call->in_place);
     find_straight(&p, &p.routes->in, &p.recvs, straight);
@@ -256,7 +257,7 @@ static enum outcome lanes_exchange(struct team *team, const struct call *call,
     return outcome;
 }
 
-/* ---- what the algorithms have in common ---- */
+/* ---- shared by the algorithms ---- */
 
 enum outcome lanes_run(struct team *team, const struct call *call,
                        const struct arguments *arguments, struct scheme scheme) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lanes.h - exchanges among nodes over lanes, what leader, aggregate and distribute have in common.
- * A call is a matrix of cells for every pair of nodes: the blocks that ranks of the one have for
- * ranks of the other. All ranks of a node write what they send into the node's space, cell after
- * cell; each lane carries its part of every such matrix; then all take what is for them. */
+/* lanes.h - exchanges among nodes over lanes, shared by leader, aggregate and distribute. Every
+ * pair of nodes has a matrix of cells: the blocks from ranks of one node to ranks of the other. All
+ * ranks of a node write their blocks into the node's space, cell after cell; each lane carries its
+ * part of every such matrix; then each rank copies its blocks out. */
 #ifndef MORTAR_LANES_H
 #define MORTAR_LANES_H
 
 #include "coll/flat/parcels.h"
 
-/* Which cells of a matrix a lane carries, and so in which order they lie: the rows of the sources
- * one after the other, cut into as many equal parts as there are lanes; those of one local rank
- * that sends; or of one that receives, column after column. */
+/* Which cells of a matrix a lane carries, and so in which order cells lie. EVENLY: the rows of the
+ * sources one after the other, cut into equal parts, one per lane. BY_SOURCE: lane i has row i, of
+ * local rank i as sender. BY_DEST: lane j has column j, of local rank j as receiver. */
 struct scheme {
     enum cut { EVENLY, BY_SOURCE, BY_DEST, CUTS } cut;
     int lanes;
@@ -19,40 +19,42 @@ struct scheme {
 /* A cell that is a block of mine. */
 struct stop {
     size_t cell;
-    int block, node; /* of my buffer; where it goes to or comes from */
+    int block; /* number in my buffer */
+    int node;  /* where it goes to or comes from */
 };
 
-/* What leaves my node's ranks, or comes to them. Cells are numbered by node, then as the scheme
- * orders them. */
+/* What my node's ranks send, or receive. Cells are numbered by node, then in the scheme's order. */
 struct half {
     size_t cells;
-    /* [nodes][lanes + 1] with which cell the part of each lane begins, and the last one ends. */
+    /* [nodes][lanes + 1] the cell at which each lane's part begins; the last: where all parts
+     * end. */
     size_t *cut;
     size_t count;       /* of stops */
-    struct stop *stops; /* my own, ascending */
-    /* [my lanes][nodes] the first of the stops that alone make up the lane's part, or -1. */
+    struct stop *stops; /* my own, by ascending cell */
+    /* [my lanes][nodes] the first stop of a lane's part that consists of my stops only; -1: it does
+     * not. */
     int *whole;
-    /* [count] in this call: it goes from my buffer, or into it, with nothing between. */
+    /* [count] in this call: the block is sent from my buffer, or received in it, without
+     * packing. */
     bool *straight;
     int64_t *counts, *displs; /* [nodes] of the call on a lane */
-    /* [count] of my blocks in the last call, and where each cell began: */
-    uint64_t *bytes;
-    uint64_t *at; /* [cells + 1]; NULL, as `bytes`: all cells are equal */
+    uint64_t *bytes;          /* [count] of my blocks in the last call; NULL: all cells are equal */
+    uint64_t *at;             /* [cells + 1] where each cell begins; NULL: all cells are equal */
 };
 
 struct routes {
     struct scheme scheme;
-    int mine;  /* lanes that I am in, */
-    int *lane; /* [mine] ascending */
+    int mine;  /* number of lanes that I am in */
+    int *lane; /* [mine] these lanes, ascending */
     struct half out, in;
 };
 
 /* ---- routes.c ---- */
-/* The routes of calls like this one, made when first asked for; equal: all cells have the same
- * size. Collective when they are made; NULL on all ranks when one has no memory. */
+/* The routes of calls like this one, made at the first such call. equal: all cells have the same
+ * size. Collective when they are made. NULL on all ranks: one has no memory. */
 struct routes *routes_of(struct team *team, const struct call *call, const struct scheme *scheme,
                          bool equal);
-/* With which cell of the matrix of two nodes a lane's part begins, where all pairs of ranks have a
+/* The cell of two nodes' matrix at which a lane's part begins, if all pairs of ranks have a
  * cell. */
 size_t pairs_cut(const struct scheme *scheme, size_t rows, size_t columns, int lane);
 
@@ -63,25 +65,25 @@ enum outcome lanes_run(struct team *team, const struct call *call,
 enum collective lanes_ask(enum collective collective);
 bool lanes_can(const struct figures *f, const struct calls *calls,
                const struct arguments *arguments, int lanes);
-/* Copying apart, which is the algorithm's own: -1 where nobody knows what the inner routine
- * takes. */
+/* Seconds without the copying, which depends on the algorithm; -1: the inner routine's cost is
+ * unknown. */
 double lanes_seconds(const struct figures *f, const struct shape *shape,
                      const struct arguments *arguments, int lanes);
-/* Seconds for each rank to copy what it sends, or receives, in so many pieces. */
+/* Seconds for each rank to copy all that it sends, or receives, in `pieces` pieces. */
 double lanes_copy(const struct figures *f, const struct shape *shape, double pieces);
-/* The same of lanes_spread: its own block, and all that has come, in one piece where ranks are
- * numbered node by node. */
+/* The same for lanes_spread: its own block, and all blocks, in one piece if ranks are numbered node
+ * by node. */
 double lanes_spread_copy(const struct figures *f, const struct shape *shape);
 
 /* ---- spread.c: allgather and allgatherv ---- */
 enum outcome lanes_spread(struct team *team, const struct call *call,
                           const struct arguments *arguments, struct scheme scheme);
 
-/* ---- what both share ---- */
-/* The last barrier of a call: have all ranks of the node got what they expect? cut: a message to
- * this rank was too long; nobody knows whose block of it was, so all are told. */
+/* ---- lanes.c: used by both ---- */
+/* The last barrier of a call. DONE if no rank of the node has failed. cut: a message to this rank
+ * was too long; it is unknown whose block in it was, so all ranks of the node are told. */
 enum outcome lanes_end(struct team *node, bool failed, bool cut);
-/* A block to a place in the space, and back. */
+/* Copies a block to a place in the space; copies it back. */
 void pack_block(struct joint *joint, char *to, const struct block *block);
 void unpack_block(struct joint *joint, const struct block *block, const char *from);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_leader - all ranks of a node pack what leaves it, leaders exchange it among the nodes,
- * all unpack. leader(k, INNER): k leaders, each with as many blocks; INNER is what they run: any
- * routine that sends messages, or the host MPI's own. Source: kumar2008 section 5 (leaders); li2018
- * sections 2.5 and 4.1.3 (topology-aware: everybody packs and unpacks).
+/* algorithm_leader - all ranks of a node pack the blocks that leave it, leaders exchange them among
+ * the nodes, all ranks unpack. leader(k, INNER): k leaders, each with as many blocks; they run
+ * INNER, any routine that sends messages or the host MPI's own. Source: kumar2008 section 5
+ * (leaders); li2018 sections 2.5 and 4.1.3 (topology-aware: all ranks pack and unpack).
  * Cost    2 barriers + 2 copies of what a rank sends and receives + INNER among the nodes, k times
  *         q / k of n p / nodes bytes.
  * Wins    short blocks, many ranks on a node: nodes - 1 messages leave a node for each leader. */
@@ -27,7 +27,8 @@ static double leader_cost(const struct figures *f, const struct shape *shape,
                           const struct arguments *arguments) {
     double inner = lanes_seconds(f, shape, arguments, leaders(arguments)),
            blocks = typical_blocks(f, shape);
-    double packed = is_personal(shape->collective) ? blocks < f->nodes ? blocks : f->nodes : 1;
+    double packed = 1;
+    if (is_personal(shape->collective)) packed = blocks < f->nodes ? blocks : f->nodes;
     if (inner >= 0 && among(shape->collective, ALLGATHERS))
         return inner + lanes_spread_copy(f, shape);
     return inner < 0 ? -1 : inner + lanes_copy(f, shape, packed) + lanes_copy(f, shape, blocks);

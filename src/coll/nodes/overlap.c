@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_overlap - allgather with one leader a node, which runs the inner routine among the
- * nodes; as soon as a node's blocks have come, the other ranks copy them out of the node's shared
- * memory while the leader goes on: with ring or doubling inside these are "ring with overlap" and
- * "recursive doubling with overlap" (li2018 section 4.1.3, its rivals [31] and [22]).
- * Every rank packs its block to its place, one barrier, and no other: the space is used in turns.
- * Cost    a barrier; inner(nodes, q n), then unpacking p n, for the leader has no time before;
- *         scratch p n bytes a node. */
+/* algorithm_overlap - allgather with one leader per node, which runs the inner routine among the
+ * nodes. As soon as a node's blocks have arrived, the other ranks copy them out of shared memory
+ * while the leader continues. With ring or doubling inside these are "ring with overlap" and
+ * "recursive doubling with overlap" (li2018 section 4.1.3, its rivals [31] and [22]). Every rank
+ * packs its block to its place, and one barrier follows. No other is needed, since calls use the
+ * halves of the space in turn.
+ * Cost    a barrier; inner(nodes, q n), then unpacking p n, as the leader is busy before; scratch p
+ *         n bytes per node. */
 #include "coll/coll.h"
 
 extern const struct algorithm_code algorithm_overlap;
 
 /* At the head of the space. The leader clears it before the barrier. */
 struct progress {
-    _Alignas(64) struct flag come; /* nodes whose blocks have come */
-    _Atomic uint32_t trouble;      /* the leader's; then all nodes are said to have come */
-    _Alignas(64) int32_t order[];  /* [nodes] in which order they came */
+    _Alignas(64) struct flag come; /* number of nodes whose blocks have arrived */
+    _Atomic uint32_t trouble;      /* of the leader; all nodes are then counted as arrived */
+    _Alignas(64) int32_t order[];  /* [nodes] in the order of arrival */
 };
 
 /* One call on one rank. */
@@ -24,13 +25,14 @@ struct overlap {
     struct progress *progress;
     char *area;      /* all blocks, node by node */
     size_t *starts;  /* [p + 1] by place */
-    int64_t *tables; /* [2][nodes] bytes and place of each node's blocks */
+    int64_t *tables; /* [0 bytes, 1 place][nodes] of each node's blocks */
     struct blocks recvs;
     struct block mine; /* what I send */
 };
 
 static enum collective overlap_asks(enum collective collective) {
-    return (void)collective, COLL_allgatherv;
+    (void)collective;
+    return COLL_allgatherv;
 }
 
 static size_t head_bytes(int nodes) {
@@ -138,14 +140,15 @@ static enum outcome ask_inner(const struct overlap *o, const struct routine *inn
     return routine_run(inner, lane, &call);
 }
 
-/* trouble: of the node's ranks, whose blocks are not all there then. */
+/* trouble: of the node's ranks; some of their blocks are then missing. */
 static uint32_t lead(const struct overlap *o, const struct routine *inner, uint32_t trouble) {
     const struct places *places = o->team->places;
     struct progress *progress = o->progress;
     trouble |= ask_inner(o, inner, trouble) == DONE ? 0 : PATH_LOST;
     if (blocks_cut) trouble |= CUT;
     atomic_store(&progress->trouble, trouble);
-    /* After an error, or where the inner routine tells nothing, as the host MPI's own does not. */
+    /* After an error, or if the inner routine does not call `arrived`; the host MPI's own does
+     * not. */
     for (int n = (int)flag_look(&progress->come); n < places->nodes; n++) overlap_tell(progress, n);
     for (int n = 0; n < places->nodes && !trouble; n++) unpack_node(o, n);
     return trouble;

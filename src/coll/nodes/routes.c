@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* routes - which block of a call travels by which lane, in which place; see lanes.h. Made once for
- * calls that are alike. */
+/* routes - which block of a call travels on which lane, and in which place; see lanes.h. Made once
+ * for all calls that are alike. */
 #include "coll/nodes/lanes.h"
 
 #include <stdlib.h>
@@ -13,7 +13,8 @@ static const char ours;
 static unsigned routes_kind_of(const struct call *call, bool equal) {
     enum collective c = call->shape.collective;
     unsigned kind = among(c, NEIGHBORS) ? EDGES + (unsigned)neighbourhood_of(c) : PAIRS;
-    return kind + (is_personal(c) ? 0 : ONE_BLOCK) + (equal ? 0 : SIZED);
+    if (!is_personal(c)) kind += ONE_BLOCK;
+    return equal ? kind : kind + SIZED;
 }
 
 size_t pairs_cut(const struct scheme *scheme, size_t rows, size_t columns, int lane) {
@@ -35,13 +36,15 @@ static void list_pairs(const struct team *team, const struct scheme *scheme, str
     struct stop *stop = half->stops;
     size_t first = 0;
     for (int n = 0; n < places->nodes; n++) {
-        int there = ranks_on(places, n), rows = sends ? here : there,
-            columns = sends ? there : here;
+        int there = ranks_on(places, n);
+        int rows = sends ? here : there;
+        int columns = sends ? there : here;
         for (int l = 0; l <= scheme->lanes; l++)
             half->cut[n * (scheme->lanes + 1) + l] =
                 first + pairs_cut(scheme, (size_t)rows, (size_t)columns, l);
         for (int other = 0; other < there; other++) {
-            int i = sends ? me : other, j = sends ? other : me;
+            int i = sends ? me : other;
+            int j = sends ? other : me;
             size_t inside = scheme->cut == BY_DEST ? (size_t)j * (size_t)rows + (size_t)i
                                                    : (size_t)i * (size_t)columns + (size_t)j;
             *stop++ = (struct stop){first + inside, rank_at(places, n, other), n};
@@ -53,7 +56,8 @@ static void list_pairs(const struct team *team, const struct scheme *scheme, str
 /* ---- the edges of a neighbourhood ---- */
 
 struct way {
-    int node, major, minor; /* the node at the other end; by what its cells are ordered */
+    int node;         /* at the other end */
+    int major, minor; /* what the cells of that node are ordered by */
     struct edge edge;
 };
 
@@ -65,7 +69,7 @@ static int by_way(const void *a, const void *b) {
     return (x->edge.out > y->edge.out) - (x->edge.out < y->edge.out);
 }
 
-/* Those that leave my node, or come to it. NULL: no memory. */
+/* The edges that leave my node, or come to it. NULL: no memory. */
 static struct way *ways_of(const struct team *team, const struct scheme *scheme,
                            const struct neighbours *n, bool sends, size_t *count) {
     const struct places *places = team->places;
@@ -77,9 +81,9 @@ static struct way *ways_of(const struct team *team, const struct scheme *scheme,
         int from = places->node_of[edge->source], to = places->node_of[edge->dest];
         if ((sends ? from : to) != home) continue;
         int source = places->local_of[edge->source], dest = places->local_of[edge->dest];
-        bool by_dest = scheme->cut == BY_DEST;
-        ways[(*count)++] = (struct way){sends ? to : from, by_dest ? dest : source,
-                                        by_dest ? source : dest, *edge};
+        struct way way = {sends ? to : from, source, dest, *edge};
+        if (scheme->cut == BY_DEST) way.major = dest, way.minor = source;
+        ways[(*count)++] = way;
     }
     if (ways) qsort(ways, *count, sizeof *ways, by_way);
     return ways;
@@ -108,7 +112,7 @@ static void list_edges(const struct team *team, const struct scheme *scheme, str
 
 /* ---- together ---- */
 
-/* Hands out one block of memory, or, without one, counts what it would have to hold. */
+/* Hands out pieces of *memory; *memory NULL: only counts the bytes needed. */
 static void *routes_take(char **memory, size_t *used, size_t bytes) {
     void *taken = *memory ? *memory + *used : NULL;
     *used += (bytes + 15) / 16 * 16;
@@ -128,8 +132,7 @@ static void place_half(struct half *half, char **memory, size_t *used, size_t no
     half->at = routes_take(memory, used, (half->cells + 1) * sizeof *half->at);
 }
 
-/* What the team keeps for one kind of calls under `which`: this, and under the number after it all
- * the rest. */
+/* What the team keeps for one kind of calls under `which`; it keeps the routes under which + 1. */
 struct holder {
     struct routes *routes; /* NULL: some rank had no memory for them */
 };
@@ -153,7 +156,7 @@ static struct routes *routes_room_for(struct team *team, struct routes like, boo
     }
 }
 
-/* Which of my lanes' messages hold nothing but blocks of mine. */
+/* Finds the messages of my lanes that consist of my own blocks only. */
 static void find_whole(const struct routes *routes, struct half *half, int nodes) {
     int lanes = routes->scheme.lanes;
     for (int m = 0; m < routes->mine; m++) {
@@ -162,8 +165,8 @@ static void find_whole(const struct routes *routes, struct half *half, int nodes
             size_t begin = half->cut[n * (lanes + 1) + routes->lane[m]],
                    end = half->cut[n * (lanes + 1) + routes->lane[m] + 1];
             while (k < half->count && half->stops[k].cell < begin) k++;
-            /* Cells ascend: if the first and the last of so many are the first and the last of the
-             * part, all are. */
+            /* Cells ascend: if the first and the last of end - begin stops are those of the part,
+             * all are. */
             size_t last = k + (end - begin) - 1;
             bool whole = end > begin && last < half->count && half->stops[k].cell == begin &&
                          half->stops[last].cell == end - 1;
@@ -222,5 +225,6 @@ struct routes *routes_of(struct team *team, const struct call *call, const struc
     if (holder && holder->routes) return holder->routes;
     struct routes *routes = holder ? routes_make(team, call, scheme, equal, 2 * which) : NULL;
     if (!messages_agree(team, routes != NULL)) return NULL;
-    return holder->routes = routes;
+    holder->routes = routes;
+    return routes;
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* spread - allgather and allgatherv over lanes; see lanes.h. Each rank puts its block into the
- * node's space; after a barrier lane l brings part l of every node's blocks to every node; after
- * another one all take everything from the space.
- * A block that is all that a lane takes from this node goes from where it lies.
- * Source: li2018 section 4.1.3 (the topology-aware rivals); parsons2015 section II. */
+ * node's space. After a barrier lane l carries part l of every node's blocks to every node. After
+ * another barrier all ranks copy all blocks out of the space. If a lane's part is one contiguous
+ * block of the lane's own rank, it is sent from that rank's buffer. Source: li2018 section 4.1.3
+ * (the topology-aware rivals); parsons2015 section II. */
 #include "coll/nodes/lanes.h"
 
-/* ranks are numbered node by node here: seats. */
+/* A seat is a rank's number if ranks are numbered node by node. */
 struct spreading {
-    /* Of the space: what the node's ranks have put there, and what all have. */
-    char *out, *in;
+    char *out;                /* in the space: the blocks of the node's ranks */
+    char *in;                 /* in the space: the blocks of all ranks */
     uint64_t *at;             /* [p + 1] where each seat's block begins */
     int64_t *counts, *displs; /* [nodes] of the call on a lane */
 };
 static const char ours;
 
-/* NULL on all ranks when one has no memory. */
+/* NULL on all ranks: one has no memory. */
 static struct spreading *spreading_of(struct team *team) {
     size_t words = (size_t)team->p + 1 + 2 * (size_t)team->places->nodes;
     struct spreading *s =
@@ -88,7 +88,7 @@ enum outcome lanes_spread(struct team *team, const struct call *given,
     cut_block(&own, s->at[seat + 1] - s->at[seat]);
     if (!absent) pack_block(&joint, s->out + s->at[seat], &own);
     joint_end(&joint);
-    /* Who is absent spoils what leaves the node. */
+    /* If a rank of the node is absent, the data that leave the node are incomplete. */
     call.trouble = sync_all(team->node, call.trouble & LEAVE) & LEAVE;
     cut = blocks_cut, blocks_cut = false;
     for (int l = team->node->me; l < scheme.lanes; l += team->node->p)

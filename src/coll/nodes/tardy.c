@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_tardy - reduce over several nodes where ranks come at different times: a rank leaves
- * its vector in its node's memory (arrival.c) and goes; only the root, and on every other node the
- * last rank to come, carry on, among the nodes (parsons2015 section III). The nodes before the
- * root's and those after it are a binomial tree each, so operands stay in the order of the nodes,
- * and brackets do not depend on who comes when.
+/* algorithm_tardy - reduce over several nodes for ranks that arrive at different times: a rank
+ * leaves its vector in its node's memory (arrival.c) and returns. Only the root, and on every other
+ * node the last rank to arrive, take part among the nodes (parsons2015 section III). The nodes
+ * before the root's and those after it form one binomial tree each, so operands stay in the order
+ * of the nodes, and the association does not depend on arrival.
  *
- * Who is the last of a node nobody else knows, so words tell it (words.c): the last of a node says
- * so to each rank of the nodes below it; their last ones wait for that, say a word back, that they
- * are it, and send their vector. To the root, which all know, they do so at once; but in the first
- * call of a window the root tells its word too, so that who only sends does not run away.
+ * No other rank knows which rank was the last of a node, so words announce it (words.c). The last
+ * rank of a node sends a word to each rank of the nodes below it. The last ranks of those wait for
+ * it, answer with a word and send their vector. To the root, which all ranks know, they do so at
+ * once. In the first call of a window the root sends its word, too, so that ranks which only send
+ * cannot run arbitrarily far ahead.
  *
- * Cost    inside the node as arrival; then ceil(log2 nodes) (2 L + (ranks of a node + 3) o + n beta
+ * Cost    as arrival inside the node; then ceil(log2 nodes) (2 L + (ranks of a node + 3) o + n beta
  *         + n gamma).
- * Wins    where ranks come at different times; where they come together the words are what it
- *         loses. */
+ * Wins    if ranks arrive at different times; if they arrive together, the words are its
+ *         overhead. */
 #include "coll/node/arrival.h"
 #include "coll/flat/pieces.h"
 #include "coll/nodes/words.h"
@@ -23,29 +24,31 @@
 extern const struct algorithm_code algorithm_tardy;
 
 /* One piece of a vector. */
-struct task {
+struct tardy_task {
     struct team *team;
     struct words *words;
     const struct reduction *reduction;
     struct word up, down;
     struct load load;
-    int root, home, middle; /* rank; my node and the root's */
-    const char *at;         /* what I carry */
-    char *own;              /* the same, where I may write there */
+    int root;       /* rank */
+    int home;       /* my node */
+    int middle;     /* the root's node */
+    const char *at; /* what I carry */
+    char *own;      /* the same, if I may write there; NULL: I may not */
     char *spare[2];
 };
 
-/* ---- the trees: node by distance from the root's ---- */
+/* ---- the trees: nodes by their distance from the root's node ---- */
 
-static int tardy_distance(const struct task *t, int node) {
+static int tardy_distance(const struct tardy_task *t, int node) {
     return node < t->middle ? t->middle - node : node - t->middle;
 }
-static int tardy_parent(const struct task *t, int node) {
+static int tardy_parent(const struct tardy_task *t, int node) {
     int from = tardy_distance(t, node), to = from & (from - 1);
     return node < t->middle ? t->middle - to : t->middle + to;
 }
 /* Child number k of my node on that side (-1 or 1); -1: there is none. */
-static int tardy_child(const struct task *t, int side, int k) {
+static int tardy_child(const struct tardy_task *t, int side, int k) {
     int from = tardy_distance(t, t->home), to = from + (1 << k);
     bool outside = from & ((1 << (k + 1)) - 1) || (from && (t->home > t->middle) != (side > 0));
     int node = t->middle + side * to;
@@ -54,8 +57,9 @@ static int tardy_child(const struct task *t, int side, int k) {
 
 /* ---- among the nodes ---- */
 
-/* "I carry on", to all ranks of the nodes below mine: who needs it only they know. */
-static void tell_below(const struct task *t) {
+/* Sends "I am the last of my node" to all ranks of the nodes below mine, as I do not know which of
+ * them needs it. */
+static void tell_below(const struct tardy_task *t) {
     const struct places *places = t->team->places;
     for (int side = -1; side <= 1; side += 2) {
         for (int k = 0, node; (node = tardy_child(t, side, k)) >= 0; k++)
@@ -64,8 +68,8 @@ static void tell_below(const struct task *t) {
     }
 }
 
-/* What came from that side, to what I carry. */
-static void tardy_combine(struct task *t, int side, char *theirs) {
+/* Combines the vector received from that side with mine. */
+static void tardy_combine(struct tardy_task *t, int side, char *theirs) {
     const struct reduction *reduction = t->reduction;
     if (messages_lost(t->team)) return;
     if (side > 0) {
@@ -74,13 +78,14 @@ static void tardy_combine(struct task *t, int side, char *theirs) {
         load_drop(&t->load);
         return;
     }
-    if (!t->own)
-        t->at = t->own =
-            memcpy(theirs == t->spare[0] ? t->spare[1] : t->spare[0], t->at, t->load.bytes);
+    if (!t->own) {
+        char *spare = theirs == t->spare[0] ? t->spare[1] : t->spare[0];
+        t->at = t->own = memcpy(spare, t->at, t->load.bytes);
+    }
     reduction->combine(reduction, theirs, t->own, t->load.count);
 }
 
-static void take_in(struct task *t) {
+static void take_in(struct tardy_task *t) {
     for (int side = -1; side <= 1; side += 2) {
         for (int k = 0, node; (node = tardy_child(t, side, k)) >= 0; k++) {
             char *theirs = t->at == t->spare[0] ? t->spare[1] : t->spare[0];
@@ -93,14 +98,14 @@ static void take_in(struct task *t) {
     }
 }
 
-static void hand_up(const struct task *t) {
+static void hand_up(const struct tardy_task *t) {
     int above = tardy_parent(t, t->home), to = t->root;
     if (above != t->middle && words_wait(t->team, t->words, above, &to) != 0) return;
     word_send(t->team, to, &t->up, sizeof t->up, TAG_WORD);
     message_send(t->team, to, t->at, t->load.bytes, TAG_AFTER_WORD);
 }
 
-static void reduce_piece(struct task *t, char *result) {
+static void reduce_piece(struct tardy_task *t, char *result) {
     struct team *team = t->team;
     bool is_root = team->me == t->root;
     bool root_tells = words_begin_window(t->words);
@@ -113,7 +118,7 @@ static void reduce_piece(struct task *t, char *result) {
         if (!is_root) return;
         t->at = t->own = result;
     } else {
-        const char *sent = t->load.at; /* the user's, still, where no other rank sits */
+        const char *sent = t->load.at; /* still the user's buffer if no other rank is on my node */
         if (!arrival_combine(team->node, &t->load)) return;
         t->at = t->load.at;
         t->own = t->at == sent ? NULL : (char *)(uintptr_t)t->at;
@@ -136,7 +141,8 @@ static enum outcome tardy_run(struct team *team, const struct call *call,
     struct words *words = words_of(team);
     if (!words || !pieces_get(&pieces, team, reduction, bytes3)) return LEFT;
     far_begin(team, call, false);
-    struct task task = {.team = team, .words = words, .reduction = reduction, .root = call->root};
+    struct tardy_task task = {
+        .team = team, .words = words, .reduction = reduction, .root = call->root};
     task.home = team->places->node_of[team->me];
     task.middle = team->places->node_of[call->root];
     for (int i = 0; i < 2; i++) task.spare[i] = pieces.spare[i];

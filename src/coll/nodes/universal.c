@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_universal - any collective over several nodes: all ranks of a node copy what they have
- * into its shared memory, one of them, the leader, runs any routine that knows nothing of nodes
- * among the leaders, and all copy out what they receive (parsons2015 section II). Counts that only
- * some ranks know are told through shared memory, and only there.
- * Bytes that the root has, or gets, pass the leader's memory only where they leave the node or come
- * to it.
- * Cost    two barriers of a node (three where ranks combine together, or counts are told), two
- *         copies, and the inner routine.
- * Wins    where a node has many ranks and messages between nodes are dear. */
+/* algorithm_universal - any collective over several nodes: all ranks of a node copy their data into
+ * its shared memory; one of them, the leader, runs any flat routine among the leaders; and all
+ * ranks copy out what they receive (parsons2015 section II). Counts that only some ranks know
+ * travel through shared memory only. Of the root's data the leader handles only those that leave
+ * the root's node or come to it.
+ * Cost    two barriers of a node (three if all ranks combine, or counts are exchanged), two copies,
+ *         and the inner routine.
+ * Wins    with many ranks per node and expensive messages between nodes. */
 #include "coll/nodes/universal.h"
 
 extern const struct algorithm_code algorithm_universal;
 
-/* Bytes that a node's ranks put into its memory, at most, where that is known. */
+/* Most bytes that a node's ranks put into its memory, if known. */
 static double staged_bytes(const struct figures *f, const struct shape *shape) {
     if (shape->collective == COLL_bcast) return (double)shape->bytes;
     if (among(shape->collective, SCATTERS)) return (double)shape->bytes * f->p;

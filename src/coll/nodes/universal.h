@@ -12,7 +12,7 @@ enum outcome universal_scatter(struct job *job);
 
 /* ---- universal_reduced.c ---- */
 enum outcome universal_reduction(struct job *job);
-/* Seconds inside a node. */
+/* Seconds that combining and copying take inside a node. */
 double universal_combine_seconds(const struct figures *f, const struct shape *shape);
 
 #endif

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduced - the collectives that combine, for universal.c. All ranks of a node stage their vectors;
- * each combines its share of them, or, where that is short, the leader all; the leaders combine
- * what the nodes have. Brackets are set from the left, inside the node and then among the nodes, so
- * results do not depend on who comes first; operands change sides only where ranks of a node do not
- * follow each other, and there only operations that commute get here.
+/* reduced - the collectives that combine, for universal.c. All ranks of a node stage their vectors.
+ * Each combines its share of them or, if vectors are short, the leader combines all; then the
+ * leaders combine the nodes' results. The association is from the left inside each node, then among
+ * the nodes, so results do not depend on arrival. Operands change sides only if nodes do not hold
+ * consecutive ranks; non-commutative operations do not get here then.
  *
  * The staged vectors a(0) .. a(q-1) become their prefixes, a(i) = a(i-1) op a(i); the last is the
- * node's. A scan adds to them what the nodes before have (an exscan among leaders). A
- * reduce_scatter stages its parts node by node. */
+ * node's result. A scan combines them with the prefix of the nodes before (an exscan among
+ * leaders). A reduce_scatter stages its parts node by node. */
 #include "coll/nodes/universal.h"
 
-/* Of each vector in turn, so that what was just combined is still in the first cache. */
+/* Vectors are combined in strips, so that the strip just combined is still in the first level
+ * cache. */
 enum { strip_bytes = 8 << 10, line = 64 };
 
-/* Where things lie in `in`. */
+/* The layout of `in`. */
 struct staged {
-    int64_t *counts; /* [nodes] the leader's: elements of the nodes' parts */
-    int64_t *cursor; /* [nodes] mine */
+    int64_t *counts; /* [nodes] elements of the nodes' parts; written by the leader */
+    int64_t *cursor; /* [nodes] this rank's, for stage_parts */
     char *vectors;
-    size_t step;
+    size_t step; /* bytes from one vector to the next */
 };
 
 static bool universal_is_scattered(const struct job *job) {
@@ -102,7 +103,7 @@ static void combine_part(const struct job *job, const struct staged *staged, str
     }
 }
 
-/* Is it faster when one rank combines everything, and the others need not meet once more? */
+/* Is it faster if one rank combines everything, without another barrier? */
 static bool is_short(const struct figures *node, size_t bytes, int ranks) {
     return ranks * combine_seconds(bytes) <
            node->usual_sync_seconds + ranks * combine_seconds(bytes / (size_t)ranks);
@@ -112,7 +113,7 @@ static void combine_node(const struct job *job, const struct staged *staged) {
     const struct reduction *reduction = job->call->reduction;
     struct part all = {0, reduction->count};
     if (job->here == 1) return;
-    /* The prefixes must be there before the leader goes on: all ranks want theirs. */
+    /* All ranks need their prefixes, so these must be complete before the leader continues. */
     if (!is_prefix(job) &&
         is_short(&job->node->figures, reduction->count * reduction->bytes, job->here)) {
         if (job->leads) combine_part(job, staged, all);
@@ -143,7 +144,7 @@ static void universal_take_part(const struct job *job) {
     memcpy(job->call->recv, job->out + before * bytes, part_count(job, job->team->me) * bytes);
 }
 
-/* Before the last barrier: my prefix inside the node. */
+/* Before the last barrier: copies my prefix inside the node. */
 static void take_prefix(const struct job *job, const struct staged *staged) {
     const struct reduction *reduction = job->call->reduction;
     int local = job->local - (job->call->shape.collective == COLL_exscan);
@@ -151,7 +152,7 @@ static void take_prefix(const struct job *job, const struct staged *staged) {
         memcpy(job->call->recv, vector_of(staged, local), reduction->count * reduction->bytes);
 }
 
-/* And after it, what the nodes before mine have. */
+/* After the last barrier: combines it with the prefix of the nodes before mine. */
 static void add_nodes(const struct job *job) {
     const struct reduction *reduction = job->call->reduction;
     if (job->home == 0) return;
@@ -164,7 +165,7 @@ enum outcome universal_reduction(struct job *job) {
     const struct call *call = job->call;
     size_t bytes = call->reduction->count * call->reduction->bytes;
     struct staged staged = staged_of(job);
-    /* Elements with long gaps; asked of the fullest node, so that all leave. */
+    /* Elements with long gaps do not fit; asked for the fullest node, so that all ranks leave. */
     if ((double)staged.step * job->places->most > (double)(job_room(&job->team->figures) / 2))
         return LEFT;
     stage(job, &staged);
@@ -185,7 +186,7 @@ double universal_combine_seconds(const struct figures *f, const struct shape *sh
     int ranks = f->most;
     size_t bytes = vector_bytes(f, shape);
     bool alone = is_short(node, bytes, ranks);
-    double combine = ranks * combine_seconds(alone ? bytes : bytes / (size_t)ranks) +
-                     (alone ? 0 : node->usual_sync_seconds);
+    double combine = ranks * combine_seconds(alone ? bytes : bytes / (size_t)ranks);
+    if (!alone) combine += node->usual_sync_seconds;
     return combine + crowding(node) * copy_seconds(node, 2, bytes);
 }

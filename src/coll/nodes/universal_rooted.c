@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rooted - broadcast, gather and scatter for universal.c. The root takes part by its node's shared
- * memory. What it has for ranks of its own node, and they for it, passes no leader; its own block,
- * no shared memory. */
+/* rooted - broadcast, gather and scatter for universal.c. The root takes part through its node's
+ * shared memory. Its blocks for and from ranks of its own node do not pass the leader; its own
+ * block does not pass shared memory. */
 #include "coll/nodes/universal.h"
 
-/* At the beginning of `in`: bytes of my node's ranks' blocks; of those for, or from, each node, and
- * where they begin. */
-struct table {
-    /* [places->most] by each rank; only where the ranks do not know all. */
+/* At the beginning of `in`: bytes of the blocks of my node's ranks, and of each node. */
+struct rooted_table {
+    /* [places->most] bytes of each rank's block, written by that rank; used if unsized. */
     uint64_t *sizes;
-    /* [places->most] of a scatter, by the root, on its node: the place of each of its ranks'
-     * blocks. */
+    /* [places->most] scatter: bytes of each rank's block, written by the root on its node. */
     uint64_t *given;
-    int64_t *totals, *starts; /* [nodes] by the root, on its node */
+    /* [nodes] on the root's node, written by the root: bytes of each node's blocks, and where they
+     * begin. */
+    int64_t *totals, *starts;
     char *data;
 };
 
-static struct table table_of(const struct job *job) {
+static struct rooted_table table_of(const struct job *job) {
     size_t most = (size_t)job->places->most, nodes = (size_t)job->places->nodes;
-    struct table table = {.sizes = (uint64_t *)(void *)job->in};
+    struct rooted_table table = {.sizes = (uint64_t *)(void *)job->in};
     table.given = table.sizes + most;
     table.totals = (int64_t *)(table.given + most);
     table.starts = table.totals + nodes;
@@ -30,8 +30,8 @@ static int rank_here(const struct job *job, int local) {
     return rank_at(job->places, job->home, local);
 }
 
-/* Bytes of the first so many of my node's ranks' blocks. The root's own is not among them. */
-static size_t bytes_before(const struct job *job, const struct table *table, int local) {
+/* Bytes of the blocks of my node's ranks before rank `local`, without the root's own. */
+static size_t bytes_before(const struct job *job, const struct rooted_table *table, int local) {
     bool equal = !job->call->shape.unsized;
     size_t bytes = 0;
     for (int l = 0; l < local; l++) {
@@ -55,7 +55,7 @@ static void universal_pack(const struct job *job, const struct blocks *blocks, i
     layout_pack(to, block.at, block.layout, block.elements);
 }
 
-/* What has been put there are so many bytes; SIZE_MAX: as many as the block has. */
+/* bytes: how many are at `from`; SIZE_MAX: as many as the block has. */
 static void universal_unpack(const struct job *job, const struct blocks *blocks, int b,
                              const char *from, size_t bytes) {
     if (job->absent || job->spoiled || b >= blocks->count) return;
@@ -65,27 +65,27 @@ static void universal_unpack(const struct job *job, const struct blocks *blocks,
                   bytes < block_bytes(&block) ? bytes : block_bytes(&block));
 }
 
-/* The root's block for itself. */
+/* Copies the root's block for itself. */
 static void relay_own(const struct job *job) {
     static const struct copier plain = {.kernel = KERNEL_plain};
     const struct blocks *sends = job->call->sends, *recvs = job->call->recvs;
     bool gathers = among(job->call->shape.collective, GATHERS);
     if (job->absent || sends->count == 0 || recvs->count == 0) return; /* in place */
-    struct block from = block_of(sends, gathers ? 0 : job->team->me),
-                 to = block_of(recvs, gathers ? job->team->me : 0);
+    struct block from = block_of(sends, gathers ? 0 : job->team->me);
+    struct block to = block_of(recvs, gathers ? job->team->me : 0);
     fit_block(&to, block_bytes(&from));
     relay_block(&to, &from, &plain);
 }
 
-/* Blocks that are runs of bytes from `base` on; one block, or as the table says. */
+/* Contiguous blocks from `base` on: one block, or as the table says. */
 static struct blocks run_at(char *base, size_t bytes) {
     return (struct blocks){.base = base, .count = 1, .layout = &layout_bytes, .each = bytes};
 }
-static struct blocks runs_at(char *base, int count, const struct table *table) {
+static struct blocks runs_at(char *base, int count, const struct rooted_table *table) {
     return byte_runs(base, count, table->totals, table->starts);
 }
 
-/* The block lies behind its length, as the root knows it, or the leader of another node. */
+/* A length precedes the block, written by the root or by the leader of another node. */
 enum { length_line = 64 };
 
 enum outcome universal_bcast(struct job *job) {
@@ -104,16 +104,16 @@ enum outcome universal_bcast(struct job *job) {
     if (!near && job->leads) *length = call->shape.bytes;
     struct blocks run = run_at(there, near ? (size_t)*length : call->shape.bytes),
                   none = {.layout = &layout_bytes};
-    uint32_t trouble = job_among_nodes(
-        job,
-        &(struct call){.sends = near ? &run : &none, .recvs = near ? &none : &run, .root = source});
+    struct call inner = {.sends = &none, .recvs = &run, .root = source};
+    if (near) inner.sends = &run, inner.recvs = &none;
+    uint32_t trouble = job_among_nodes(job, &inner);
     if (near && !root) universal_unpack(job, call->recvs, 0, there, (size_t)*length);
     enum outcome outcome = job_end(job, trouble);
     if (!near && outcome == DONE) universal_unpack(job, call->recvs, 0, there, (size_t)*length);
     return outcome;
 }
 
-/* The bytes of nodes' messages, where all know them. */
+/* bytes_between: bytes of the nodes' messages, if all ranks know them. */
 static size_t node_bytes(const struct call *inner, int source, int dest) {
     const struct job *job = inner->asker;
     int root = job->places->node_of[job->call->root], node = source == root ? dest : source;
@@ -132,8 +132,9 @@ static uint32_t move_among_nodes(const struct job *job, const struct blocks *sen
 
 static size_t universal_longer(size_t a, size_t b) { return a > b ? a : b; }
 
-/* Bytes of the root's place for a rank's block. Of a gather all know what the ranks send, whatever
- * the root has room for; of a scatter, what they wait for, however little the root has for them. */
+/* Bytes of a rank's block at the root's node. All ranks know what the ranks of a gather send,
+ * whatever room the root has, and what those of a scatter receive, however little the root
+ * sends. */
 static size_t universal_bytes(const struct job *job, const struct blocks *blocks, int rank) {
     const struct shape *shape = &job->call->shape;
     if (shape->collective == COLL_gather) return shape->bytes;
@@ -141,9 +142,9 @@ static size_t universal_bytes(const struct job *job, const struct blocks *blocks
     return universal_longer(block_bytes(&block), shape->unsized ? 0 : shape->bytes);
 }
 
-/* The root: how many bytes its blocks for, or from, the other nodes' ranks have, and where they
+/* The root writes the bytes of its blocks for, or from, the other nodes' ranks, and where they
  * begin, node by node. */
-static void fill_table(const struct job *job, const struct table *table,
+static void fill_table(const struct job *job, const struct rooted_table *table,
                        const struct blocks *blocks) {
     const struct places *places = job->places;
     int64_t at = 0;
@@ -159,10 +160,11 @@ static void fill_table(const struct job *job, const struct table *table,
     }
 }
 
-/* The root: the blocks of a node's ranks, one behind the other, to or from there. Returns where
- * they end. On its own node each rank has said, or all know, how long what it has put there is. */
+/* The root copies the blocks of a node's ranks to `at` (in), or from there, back to back. Returns
+ * where they end. said: the sizes that the ranks of its own node have written; NULL: all ranks know
+ * them. */
 static char *move_node(const struct job *job, const struct blocks *blocks, int n, char *at,
-                       const struct table *said, bool in) {
+                       const struct rooted_table *said, bool in) {
     const struct places *places = job->places;
     for (int i = places->first[n]; i < places->first[n + 1] && !job->absent; i++) {
         int r = places->ranks[i];
@@ -178,7 +180,7 @@ static char *move_node(const struct job *job, const struct blocks *blocks, int n
 
 enum outcome universal_gather(struct job *job) {
     const struct call *call = job->call;
-    struct table table = table_of(job);
+    struct rooted_table table = table_of(job);
     bool root = job->team->me == call->root, near = job->home == job->places->node_of[call->root];
     if (root) fill_table(job, &table, call->recvs);
     if (call->shape.unsized) {
@@ -188,17 +190,21 @@ enum outcome universal_gather(struct job *job) {
     if (!root)
         universal_pack(job, call->sends, 0, table.data + bytes_before(job, &table, job->local));
     job_meet(job, !root && job->absent);
-    if (root)
+    if (root) {
         move_node(job, call->recvs, job->home, table.data, call->shape.unsized ? &table : NULL,
-                  false),
-            relay_own(job);
+                  false);
+        relay_own(job);
+    }
     struct blocks none = {.layout = &layout_bytes},
                   sent = run_at(table.data, near ? 0 : bytes_before(job, &table, job->here));
     struct blocks come = near ? runs_at(job->out, job->places->nodes, &table) : none;
     uint32_t trouble = move_among_nodes(job, &sent, &come);
     enum outcome outcome = job_end(job, trouble);
     /* The root has less room than was sent. */
-    if (blocks_cut && !root) return blocks_cut = false, job->absent ? FAILED : DONE;
+    if (blocks_cut && !root) {
+        blocks_cut = false;
+        return job->absent ? FAILED : DONE;
+    }
     for (int n = 0; n < job->places->nodes && root && outcome == DONE; n++)
         if (n != job->home) move_node(job, call->recvs, n, job->out + table.starts[n], NULL, false);
     return outcome;
@@ -206,7 +212,7 @@ enum outcome universal_gather(struct job *job) {
 
 enum outcome universal_scatter(struct job *job) {
     const struct call *call = job->call;
-    struct table table = table_of(job);
+    struct rooted_table table = table_of(job);
     bool root = job->team->me == call->root, near = job->home == job->places->node_of[call->root];
     if (call->shape.unsized) table.sizes[job->local] = my_bytes(job, call->recvs);
     if (root) {

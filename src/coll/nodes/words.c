@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* words - the control messages by which leaders that nobody knew before find each other
+/* words - the control messages by which leaders that are not known in advance find each other
  * (parsons2015 section III): see words.h. */
 #include "coll/nodes/words.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Is it about a call that is over? Numbers wrap. */
+/* Does the number belong to a finished call? Numbers wrap. */
 static bool is_old(const struct words *words, uint32_t number) {
     return (int32_t)(number - words->number) < 0;
 }
@@ -23,14 +23,17 @@ static int words_keep(struct words *words, struct known known) {
     return 0;
 }
 
-/* Words come whatever becomes of a call, unless nothing comes any more. */
+/* A word arrives even if a call fails, unless messages as such have failed. */
 static int words_hear(struct team *team, struct words *words, int from) {
     struct word word;
     bool lost = messages_lost(team);
     int mark = messages_mark(team);
     word_recv(team, from, &word, sizeof word, TAG_WORD);
     messages_finish(team, mark);
-    if (!lost && messages_lost(team)) return words->lost = true, -EIO;
+    if (!lost && messages_lost(team)) {
+        words->lost = true;
+        return -EIO;
+    }
     words->heard += word.counted;
     return is_old(words, word.number) ? 0 : words_keep(words, (struct known){word.number, from});
 }
@@ -69,7 +72,8 @@ void words_catch_up(struct team *team, struct words *words, int owed) {
     words->owed += (uint64_t)owed;
 }
 
-/* Who sends them has been in the call already, or will be without my help. */
+/* Receives all words still owed. Their senders have been in the call already, or will be without my
+ * help. */
 static void words_settle(struct team *team) {
     struct words *words = words_of(team);
     messages_begin(team, false, false);
@@ -79,8 +83,8 @@ static void words_settle(struct team *team) {
     words->count = words->room = 0;
 }
 
-/* A rank hears in a call from the one above it and from its children in two binomial trees, and
- * others are ahead of it by less than four windows. */
+/* In a call a rank gets words from its parent and from its children in two binomial trees, and
+ * other ranks are ahead of it by less than four windows. */
 static int most_known(const struct team *team) {
     int steps = 1;
     while (1 << steps < team->places->nodes) steps++;
