@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls.h - private to mpi/: one call as MPI gave it, its way through mortar, its datatypes, and
- * the report. */
+/* calls.h - private to mpi/: a call as the program made it, its way through mortar, its datatypes,
+ * and the report. */
 #ifndef MORTAR_CALLS_H
 #define MORTAR_CALLS_H
 
@@ -10,34 +10,35 @@
 
 #include "plan/plan.h"
 
-/* One side of a call as MPI gave it: a buffer, and what of this the call has. In the _c forms
- * counts are MPI_Count. */
+/* The send or the receive arguments of a call; those that the call does not have are 0. Counts are
+ * int, in the _c forms MPI_Count. */
 struct half {
     const void *buffer; /* or MPI_IN_PLACE */
-    MPI_Count count;    /* of each block, where there are no counts */
-    MPI_Datatype type;  /* of all blocks, where there are no types */
+    MPI_Count count;    /* of each block, if counts is NULL */
+    MPI_Datatype type;  /* of all blocks, if types is NULL */
     const void *counts, *displs;
     const MPI_Datatype *types;
 };
 
-/* One call as MPI gave it. */
+/* One call with the program's arguments. */
 struct request {
     enum collective collective;
     bool large; /* the _c form */
     struct half send, recv;
     MPI_Comm comm;
-    int (*native)(const struct request *);
+    int (*native)(const struct request *); /* hands the call to the host MPI */
     int root;
     MPI_Op op;
 };
 
-/* Bytes of an entry of the counts, and of the displacements but those of neighbor_alltoallw. */
+/* Bytes of an entry of the counts and of the displacements. The displacements of neighbor_alltoallw
+ * are always MPI_Aint. */
 static inline uint8_t entry_width(const struct request *request) {
     return request->large ? 8 : (uint8_t)sizeof(int);
 }
 
-/* What a call is to return. raise: the error is mortar's, and the error handler is to hear of it
- * once mortar has been left. */
+/* What a call returns. raise: the error is mortar's own, so the error handler must be called, after
+ * mortar has been left. */
 struct answer {
     int error;
     bool raise;
@@ -45,80 +46,81 @@ struct answer {
 static inline struct answer fails(int class) { return (struct answer){class, true}; }
 static inline struct answer returns(int error) { return (struct answer){error, false}; }
 
-/* ---- take.c: the life of a call: reentry guard, arguments, team, shape, plan, and running it or
- * leaving it. Returns what MPI returns ---- */
+/* ---- take.c: the life of a call, from its arguments to its plan, which mortar or the
+ * host MPI runs. Returns what MPI returns ---- */
 int take(const struct request *request);
-/* Marks that this thread is in mortar, so that what the MPI library calls there goes to the
- * library. Lies on the stack of the outermost call; inside_end may be told more than once.
- * Local. */
+/* Marks that this thread is inside mortar, so that collectives that the MPI library calls from
+ * there stay native. The mark lies on the stack of the outermost call. inside_end may be called
+ * more than once. Local. */
 struct inside {
     uintptr_t seal;
-    /* For a rank that waits in vain, see doubt.c; team NULL: there is no way out. */
+    /* For a rank that waits in vain, see doubt.c. team NULL: way_out is not set. */
     const struct request *request;
     struct team *team;
     jmp_buf way_out;
 };
-/* The mark of this thread; NULL: it is not in mortar. */
+/* The mark of this thread; NULL: it is not inside mortar. */
 struct inside *inside_now(void);
 void inside_begin(struct inside *here);
 void inside_end(struct inside *here);
 
-/* ---- doubt.c: ranks that wait look now and then whether they do so in vain ---- */
+/* ---- doubt.c: a waiting rank checks now and then whether it waits in vain ---- */
 void doubts_start(void);
-/* What a call returns that came back by the way out, and every later call of its team. Collective
- * where the MPI library's is. */
+/* The answer of a call that left through way_out, and of every later call on its team. Collective
+ * if the host MPI runs the call. */
 struct answer given_up(const struct request *request, struct doubt *doubt);
 
 /* ---- check.c ---- */
-/* This rank in its communicator; neighbours only where the call is about them. */
+/* The size of the communicator, this rank, and its numbers of neighbours, which are set only for
+ * neighbourhood collectives. */
 struct standing {
     int p, me, outs, ins;
 };
-/* How many blocks the halves have here; 0: not significant, or in place. */
+/* How many blocks this rank sends and receives; 0: the argument is not significant, or is
+ * MPI_IN_PLACE. */
 struct extent {
     int sends, recvs;
 };
 struct extent extent_of(const struct request *request, const struct standing *standing);
-/* Does the MPI library refuse these arguments before it sends anything? What it takes is not
- * refused, whatever the standard says. team NULL: there is none yet. Fills *standing, with zeros
- * where the library does everything. Local. */
+/* Does the MPI library refuse these arguments before it sends anything? What the library accepts is
+ * not refused, whatever the standard says. team NULL: there is none yet. Fills *standing; all zeros
+ * for a barrier and for a call that goes to the library anyway. Local. */
 bool is_refused(const struct request *request, const struct team *team, struct standing *standing);
 
 /* ---- narrow.c ---- */
-/* A call with large counts where the MPI library has none: hands `go` the same call with int
- * counts, or as it is where one does not fit, so that mortar can do it and the library never sees
- * it. Local. Returns what MPI returns. */
+/* For a call with large counts where the MPI library has no _c forms: passes the same call with int
+ * counts to `go`. If a count does not fit in an int, `go` gets the large counts: mortar may run the
+ * call, but leaving it to the library is an error. Local. Returns what MPI returns. */
 int narrowed(const struct request *request, int (*go)(const struct request *));
 
-/* ---- The families of collectives, how take.c sees them. A family says how its calls are described
- * and run ---- */
+/* ---- The families of collectives, as take.c sees them ---- */
 
-/* What the standard makes the same on all ranks of a call. Whoever turns one way or another before
- * the ranks have told each other anything sees this and the team, and no request: no buffer, no
- * count or type of one rank's. */
+/* What the standard makes the same on all ranks of a call. Decisions made before the ranks have
+ * exchanged anything may use only this and the team. They may not use the request, whose buffers,
+ * counts and types belong to one rank. */
 struct common {
     enum collective collective;
     MPI_Comm comm;
     int root;
     MPI_Op op;
-    /* Of a block, a vector, or all blocks of an allgatherv or a reduce_scatter; 0 where ranks do
-     * not all know. */
+    /* Of one block or vector; of all blocks of an allgatherv or a reduce_scatter; 0 if not all
+     * ranks know. */
     size_t bytes;
-    bool foreign; /* such elements are not combined by mortar */
-    bool rounds;  /* as struct shape says */
+    bool foreign; /* mortar does not combine such elements: the host MPI does */
+    bool rounds;  /* as in struct shape */
 };
 struct family {
-    /* Fills `bytes` and `foreign` from arguments that are not refused. Local. */
+    /* Fills bytes, foreign and rounds from arguments that are not refused. Local. */
     void (*look)(const struct request *request, const struct standing *standing,
                  struct common *common);
-    /* What this rank has in a call where ranks do not know each other's counts, for the sums that
-     * they tell each other. NULL: nothing. Local. */
+    /* Adds what this rank has in a call where ranks do not know each other's counts; the ranks add
+     * these up from time to time. NULL: nothing to add. Local. */
     void (*tell)(const struct request *request, const struct standing *standing, struct team *team);
-    /* The shape; false: not for mortar. The same on all ranks. NULL: the bytes are the shape.
-     * Collective. */
+    /* Completes the shape; false: the host MPI runs the call. The same on all ranks. NULL: the
+     * bytes are the whole shape. Collective. */
     bool (*agree)(const struct common *common, struct team *team, struct shape *shape);
-    /* Runs it; *plan becomes the plan that served the call in the end. What only this rank sees is
-     * trouble. Collective. */
+    /* Runs the call; *plan becomes the plan that served it in the end. What only this rank sees is
+     * passed on as enum trouble. Collective. */
     struct answer (*run)(const struct request *request, struct team *team, struct plan **plan,
                          const struct shape *shape);
 };
@@ -128,100 +130,105 @@ extern const struct family family_barrier;   /* barrier.c */
 extern const struct family family_reduction; /* reduction.c */
 
 /* ---- beside.c ---- */
-/* Runs plan->beside for a call that combines, times it where that is wanted, and throws away what
- * it delivers. Collective. */
+/* Runs plan->beside on the operands of a reduction, notes its time and discards its result.
+ * Collective. */
 void run_beside(const struct request *request, struct team *team, const struct family *family,
                 struct plan *plan, const struct shape *shape);
 
 /* ---- neighbours.c ---- */
 /* How many blocks this rank receives (ins) and sends (outs) in neighbourhood calls. False: no
- * topology, or one that the MPI library itself is confused about. Local. */
+ * topology, or one about which the MPI library contradicts itself. Local. */
 bool degrees(MPI_Comm comm, int *ins, int *outs);
 /* The neighbourhood of a communicator with a topology, for this collective; NULL on all ranks: it
- * has none. Made once per team, which owns it. Collective at the first call. */
+ * has none. Made once, owned by the team. Collective at the first call. */
 const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team,
                                        enum collective collective);
 
 /* ---- types.c ---- */
-/* Bytes of one element; false when the type is not valid. */
+/* Bytes of one element; false: the type is not valid. */
 bool type_bytes(MPI_Datatype type, size_t *bytes);
-/* Is it one of the predefined types that most calls have? */
+/* Is it one of the predefined types that most calls use? */
 bool type_is_plain(MPI_Datatype type);
-/* Will this handle mean the same for ever? */
+/* Does this handle always mean the same type? True of MPI_DATATYPE_NULL. */
 bool type_is_predefined(MPI_Datatype type);
 /* Do count elements lie in memory as one run of bytes, in the order of the type's signature,
  * starting at the buffer's address? */
 bool type_is_run(MPI_Datatype type);
-/* Blocks of a datatype to (pack) or from contiguous memory. 0, or -errno when the MPI library
- * refuses. */
+/* Elements of a datatype, as move_blocks packs them. */
 struct typed {
     MPI_Datatype type;
     MPI_Count count; /* elements of one block */
-    bool device;     /* the user's memory can be read by the MPI library only */
+    bool device;     /* only the MPI library can read the user's memory */
 };
+/* Copies blocks of a datatype to contiguous memory (pack) or from it. 0, or -errno if the MPI
+ * library refuses. */
 int move_blocks(const struct typed *typed, void *user, int blocks, char *packed, bool pack);
-/* Can its blocks be moved so? What has no layout the MPI library has to pack: no elements beyond 2
- * GiB. */
+/* Can move_blocks move such elements? Those without a layout are packed by the MPI library, up to 2
+ * GiB each. */
 bool can_pack(const struct typed *typed);
 /* Bytes from one block to the next. */
 MPI_Aint typed_step(const struct typed *typed);
 
 /* ---- compile.c ---- */
-/* The layout of a valid type, made when it is first asked for; later a lookup of some 20 ns,
- * without a lock. It belongs to the type and ends with it. It lies in malloc's memory: with
- * mortar's heap, peers can read it. NULL: the type does not compile (a distributed array, too
- * scattered, no memory) and has to be packed by the MPI library. Local. */
+/* The layout of a valid type, made at the first request; later a lookup of some 20 ns, without a
+ * lock. The type owns it. It lies in malloc's memory, which peers can read if mortar's heap is
+ * loaded. NULL: the type does not compile (a distributed array, too scattered, no memory), and the
+ * MPI library must pack it. Local. */
 const struct layout *layout_of(MPI_Datatype type);
-/* Has a valid type been committed? Remembered once it was. Local. */
+/* Has a valid type been committed? A yes is remembered. Local. */
 bool type_committed(MPI_Datatype type);
-/* This process alone, private, to pack with: what fails there is not the user's error handler's
- * business. May be null. Local. */
+/* A private communicator of this process alone, for PMPI_Pack: errors there do not reach the user's
+ * error handler. May be MPI_COMM_NULL. Local. */
 MPI_Comm packer_comm(void);
-/* At MPI_Init: before, nothing compiles. */
+/* At MPI_Init. Before it, no type compiles. */
 void layouts_start(void);
-/* At MPI_Finalize: from now on nothing compiles. */
+/* At MPI_Finalize. After it, no type compiles. */
 void layouts_finish(void);
 /* ---- ops.c ---- */
-/* How elements lie that can be combined. */
+/* How the elements of a reduction lie in memory. */
 struct elements {
-    size_t size;         /* bytes of data of one */
-    ptrdiff_t extent;    /* bytes from one to the next */
+    size_t size;         /* bytes of data in one element */
+    ptrdiff_t extent;    /* bytes from one element to the next */
     ptrdiff_t low, high; /* the data lie in [low, high) from the element's address */
-    bool gaps;           /* elements of a vector are no run of bytes */
-    bool mingled;        /* data of one lie among the next one's, or before its address */
-    /* Results depend on the brackets: floating-point numbers, users' operations. */
+    bool gaps;           /* a vector is not one contiguous run of bytes */
+    bool mingled;        /* elements interleave, or have data before their address */
+    /* Results depend on the association: floating-point numbers, users' operations. */
     bool rounds;
 };
-/* False: such a type and operation do not go together, or mortar leaves them to the host MPI. The
- * same on all ranks. */
+/* False: the operation is not defined for the type, or mortar leaves both to the host MPI. The same
+ * on all ranks. */
 bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements);
 
 /* ---- reduction.c ---- */
-/* What combines: a struct reduction's state. */
+/* The operation of a call: the state of a struct reduction. */
 struct operation {
     MPI_Datatype type;
     MPI_Op op;
-    /* Where elements mingle: places for so many of them, unpacked. */
+    /* Where elements mingle: two vectors of `strip` unpacked elements, in `memory`. */
     char *memory, *in, *inout;
     size_t strip;
 };
 
 /* ---- nested.c ---- */
-/* Lets plans run the host MPI's collectives on their lanes. */
+/* Lets plans run the host MPI's collectives on lanes. */
 void nested_start(void);
 
 /* ---- device.c ---- */
-/* Does one of these addresses belong to a GPU's memory? False where no CUDA driver is loaded. */
+/* Does either address belong to a GPU's memory? False if no CUDA driver is loaded. */
 bool on_device(const struct team *team, const void *send, const void *recv);
 
-/* ---- report.c ---- */
+/* ---- report.c, report_write.c ---- */
+/* Is MORTAR_REPORT set? */
 bool report_wanted(void);
+/* Writes the report on rank 0 of the world; "-": to standard error, as a table. 0 or -errno.
+ * Collective. */
 int report_write(const char *path);
+/* Before the first team: from now on the records of freed teams are kept. */
 void report_start(void);
 
 /* ---- save.c ---- */
-/* Writes what the planners of all teams have measured as a tuning file; what the file holds already
- * about other cells stays. The first rank says what went wrong. Collective. */
+/* Writes what the planners of all teams have measured as a tuning file, and keeps what the file
+ * already says about other cells. Warns if that fails. Collective. */
 void save_tuning(const char *path);
 
 #endif

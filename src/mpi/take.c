@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* take - the life of a call: reentry guard, arguments, team, shape, plan; then its collective's
- * family runs it, or the host MPI. A native call may be over in 100 ns. So a team remembers, of
- * each collective, the last call that was left to the host MPI, and as long as the planner has said
- * that it need not be asked, the next one that looks the same goes there at once. */
+ * family or the host MPI runs it. A native call may take only 100 ns. So for each collective a team
+ * remembers the last call that went to the host MPI. The next call that looks the same goes there
+ * at once, while the planner allows it to go unasked (plan_quiet). */
 #include "mpi/calls.h"
 
 #include <stdlib.h>
 
-/* What says that a call has the shape, and so the plan, of one before. */
+/* A remembered call: one that matches it has the same shape, and so the same plan. */
 struct shortcut {
-    struct plan *plan;             /* NULL: nothing is remembered */
-    MPI_Datatype type, predefined; /* predefined: some such type, which means the same for ever */
+    struct plan *plan; /* NULL: nothing is remembered */
+    MPI_Datatype type;
+    MPI_Datatype predefined; /* a type found to be predefined, whose handle is never reused */
     MPI_Op op;
-    MPI_Count count;
-    int root, counts; /* entries of the counts whose sum `count` is; 0: none */
-    bool large, sent; /* sent: the send half has what tells the size */
-    uint32_t changes; /* team_changes of then */
-    /* Calls to come that need not ask the planner; of all threads and calls of the class. */
+    MPI_Count count; /* of the half, or the sum of its counts */
+    int root;
+    int counts; /* how many counts were added up; 0: count is the half's own */
+    bool large;
+    bool sent;        /* the send half tells the size, not the receive half */
+    uint32_t changes; /* team_changes when it was remembered */
+    /* Further calls that need not ask the planner; shared by all threads and calls of the class. */
     uint32_t *quiet;
     struct last_call *last;
-    uint64_t told; /* last->bytes of then */
+    uint64_t told; /* last->bytes when it was remembered */
     size_t bytes;
     struct ledger_entry entry;
 };
@@ -51,7 +54,7 @@ static void count_traffic(struct traffic *sum, const struct traffic *before,
     sum->far_bytes += after->far_bytes - before->far_bytes;
 }
 
-/* ---- what the other ranks of the node may look up, see reach/ledger.c ---- */
+/* ---- what other ranks of the node may read, see reach/ledger.c ---- */
 
 HOT static struct ledger_entry entry_of_call(const struct common *common,
                                              const struct shape *shape) {
@@ -70,8 +73,8 @@ HOT static MPI_Count sum_of(const void *counts, int width, int entries) {
     return sum;
 }
 
-/* What the ranks know of the size counts for so many calls, then all look again: also where nobody
- * has had a byte since they added up (`sure`). Where nothing is known there is nothing to end. */
+/* The ranks' estimate of the size holds for `left` more calls, then all ranks renew it. That is
+ * also so if the estimate is 0 bytes but was made (`sure`). Without an estimate nothing expires. */
 HOT static inline bool still_counts(const struct last_call *last) {
     return last->left > 0 || (last->bytes == 0 && last->sure == 0);
 }
@@ -112,8 +115,8 @@ HOT static void forget(const struct request *r, struct team *team) {
     if (shortcuts) shortcuts[r->collective].plan = NULL;
 }
 
-/* After plan_for has said that the host MPI is to do it. Only what says the same on all ranks may
- * be taken from a call that is not looked at. */
+/* After plan_for has chosen the host MPI. A later call that matches is not examined further, so
+ * what is compared must be the same on all ranks. */
 static void take_remember(const struct request *r, struct team *team, struct plan *plan,
                           const struct shape *shape, struct ledger_entry entry) {
     struct shortcut *s = report_wanted() ? NULL : shortcut_of(team, r->collective);
@@ -147,8 +150,8 @@ static void take_remember(const struct request *r, struct team *team, struct pla
 
 /* ---- the life of a call ---- */
 
-/* *alone: the arguments are refused, by this rank's MPI library; to the others, and to the team,
- * this was no call. */
+/* *alone: this rank's MPI library refuses the arguments; for the other ranks, and for the team,
+ * there was no call. */
 HOT __attribute__((noinline)) static struct answer dispatch(const struct request *r,
                                                             struct inside *here, bool *alone) {
     const struct family *family = families[r->collective];
@@ -162,7 +165,8 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
     if (!common.foreign && !team) team = team_of(r->comm);
     if (common.foreign || !team) return returns(r->native(r));
     if (team->doubt.what) return given_up(r, &team->doubt);
-    here->request = r, here->team = team;
+    here->request = r;
+    here->team = team;
     if (team->wire && family->tell) family->tell(r, &standing, team);
     struct shape shape = {
         .collective = r->collective, .bytes = common.bytes, .rounds = common.rounds};
@@ -190,14 +194,17 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
 
 /* ---- in and out ---- */
 
-/* An MPI library may implement one call by another: what comes from inside is native. Who leaves is
- * not always seen: an error handler, or a user's operation, may go by longjmp, and the mark stays
- * behind. A mark that does not lie deeper in this stack than the call that finds it, or whose seal
- * is broken, is of a call that is over. The other way round nobody is misled: what is inside finds
- * the mark above itself and whole. An old mark may be whole by chance where it lies in a part of
- * the stack that nobody has written since; then this call is native, as all were before. So no such
- * handler is called with a mark if that can be helped: what the MPI library is to refuse it gets
- * without one, and what is mortar's own error is told after leaving. */
+/* An MPI library may implement one call by another: calls from inside are native. A call does not
+ * always return: an error handler or a user's operation may leave it by longjmp, and its mark stays
+ * behind. The stack grows downwards, so the mark of a running call lies at a higher address than
+ * the frame that finds it. A mark at a lower address, or with a broken seal, belongs to a call that
+ * is over.
+ *
+ * A nested call always finds the mark above itself and whole, so it is never mistaken for an
+ * outermost one. The reverse can happen: a stale mark looks whole if nobody has overwritten that
+ * part of the stack. Then this call is native by mistake. To make this rare, error handlers are
+ * called without a mark if possible. Calls with refused arguments reach the MPI library without
+ * one, and mortar raises its own errors after leaving. */
 enum { deepest = 1 << 20 };
 
 static inline uintptr_t seal_of(const struct inside *there) {
@@ -209,7 +216,8 @@ HOT struct inside *inside_now(void) {
     if (!there) return NULL;
     uintptr_t above = (uintptr_t)there - (uintptr_t)__builtin_frame_address(0);
     if (above < deepest && there->seal == seal_of(there)) return there;
-    return this_thread.inside = NULL;
+    this_thread.inside = NULL;
+    return NULL;
 }
 
 HOT void inside_begin(struct inside *here) {
@@ -224,7 +232,7 @@ HOT void inside_end(struct inside *here) {
     if (this_thread.inside == here) this_thread.inside = NULL;
 }
 
-/* With a way out for a rank that waits in vain. */
+/* Runs dispatch with a way out for a rank that waits in vain. */
 HOT __attribute__((noinline)) static struct answer venture(const struct request *r,
                                                            struct inside *here, bool *alone) {
     if (_setjmp(here->way_out) == 0) return dispatch(r, here, alone);
