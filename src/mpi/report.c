@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report - what ran, per collective, communicator size and plan; gathered on rank 0. Each rank
- * keeps records of its teams; records of several ranks with the same key are merged. */
+/* report - what ran, by collective, communicator size and plan; gathered on rank 0. Each rank makes
+ * records of its teams and plans; rank 0 merges records with the same key. */
 #include "mpi/report.h"
 
 #include <errno.h>
@@ -14,13 +14,13 @@ enum { most_records = 4096 };
 struct book {
     int count;
     struct record *records; /* [most_records] */
-    /* [most_records][ranks of the world], with all ranks' seconds; NULL where nobody was late. */
+    /* [most_records][ranks of the world]; late[i] NULL: nobody was late. */
     struct lateness **late;
 };
-static struct book dead; /* of teams that are gone */
+static struct book dead; /* of freed teams */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct book *gathering; /* where the visitors add */
+static struct book *gathering; /* where add_team and add_plan add; under the lock */
 
 HOT bool report_wanted(void) {
     static int wanted = -1;
@@ -64,9 +64,10 @@ static void take_seconds(struct record *to, const struct record *from) {
     to->inside_seconds = from->inside_seconds;
 }
 
-/* One rank's records add up; between ranks, calls are those of the rank that has most, and so are
- * seconds, with what they consist of; bytes are the sum. Setting a team up counts as the rank that
- * came last saw it: the others' time is mostly waiting for that one. */
+/* Records of one rank add up. Between ranks, calls are the largest number, bytes are the sum, and
+ * the times are those of the rank with the most seconds. For the set-up of a team the times are
+ * those of the rank with the fewest: it came last, and the others' time is mostly waiting for
+ * it. */
 static void merge(struct record *to, const struct record *from, bool same_rank) {
     to->bytes += from->bytes;
     to->traffic.messages += from->traffic.messages, to->traffic.bytes += from->traffic.bytes;
@@ -74,7 +75,7 @@ static void merge(struct record *to, const struct record *from, bool same_rank) 
         to->traffic.far_bytes += from->traffic.far_bytes;
     if (from->evidence.native_seconds > 0 &&
         (to->evidence.native_seconds <= 0 || from->evidence.pairs > to->evidence.pairs))
-        /* Of several communicators of this size: the one that knows most. */
+        /* Of several communicators of this size, the one with most pairs of trials. */
         to->evidence = from->evidence;
     if (same_rank) {
         to->calls += from->calls, to->seconds += from->seconds;
@@ -87,7 +88,7 @@ static void merge(struct record *to, const struct record *from, bool same_rank) 
         take_seconds(to, from);
 }
 
-/* Returns where it went; -1: no room. */
+/* Returns the index of the record; -1: no room. */
 static int report_add(struct book *book, const struct record *record, bool same_rank) {
     int i = 0;
     while (i < book->count && !same_key(&book->records[i], record)) i++;
@@ -97,12 +98,12 @@ static int report_add(struct book *book, const struct record *record, bool same_
     return i;
 }
 
-/* A rank of the world, and what others waited for it. Seconds are added; times are counted as calls
- * are. */
+/* Adds what others waited for a rank of the world. Seconds are summed; times are merged like
+ * calls. */
 static void add_late(struct book *book, int record, int rank, struct lateness late,
                      bool same_rank) {
     int ranks = world_size();
-    /* Of another world, that was spawned. */
+    /* A rank that was spawned belongs to another world. */
     if (record < 0 || rank >= ranks || late.times == 0) return;
     if (!book->late[record]) book->late[record] = calloc((size_t)ranks, sizeof **book->late);
     if (!book->late[record]) return;
@@ -112,7 +113,7 @@ static void add_late(struct book *book, int record, int rank, struct lateness la
     else if (late.times > to->times) to->times = late.times;
 }
 
-/* ---- this rank's ---- */
+/* ---- the records of this rank ---- */
 
 static void add_plan(const struct team *team, const struct plan *plan,
                      const struct evidence *evidence) {
@@ -177,10 +178,10 @@ static bool own_book(struct book *own) {
     return true;
 }
 
-/* ---- all ranks' ---- */
+/* ---- the records of all ranks ---- */
 
-/* How a rank that was late travels: the number of the record among those of the sender. */
-struct parcel {
+/* How a late rank is sent to rank 0. record: its index among the sender's records. */
+struct sent_late {
     int32_t record, rank;
     struct lateness late;
 };
@@ -189,19 +190,19 @@ static void send_book(const struct book *own, MPI_Comm comm) {
     int ranks = world_size(), count = 0;
     for (int i = 0; i < own->count; i++)
         for (int r = 0; own->late[i] && r < ranks; r++) count += own->late[i][r].times > 0;
-    struct parcel *parcels = malloc(((size_t)count + 1) * sizeof *parcels);
+    struct sent_late *sent = malloc(((size_t)count + 1) * sizeof *sent);
     count = 0;
-    for (int i = 0; parcels && i < own->count; i++)
+    for (int i = 0; sent && i < own->count; i++)
         for (int r = 0; own->late[i] && r < ranks; r++)
             if (own->late[i][r].times > 0)
-                parcels[count++] = (struct parcel){i, r, own->late[i][r]};
+                sent[count++] = (struct sent_late){i, r, own->late[i][r]};
     PMPI_Send(own->records, own->count * (int)sizeof *own->records, MPI_BYTE, 0, 0, comm);
-    PMPI_Send(parcels, count * (int)sizeof *parcels, MPI_BYTE, 0, 0, comm);
-    free(parcels);
+    PMPI_Send(sent, count * (int)sizeof *sent, MPI_BYTE, 0, 0, comm);
+    free(sent);
 }
 
-/* The next message from a rank, which the caller frees. NULL: no memory; the message is received
- * all the same. */
+/* The next message from a rank; the caller frees it. NULL: no memory; the message was received and
+ * lost. */
 static void *receive(int rank, MPI_Comm comm, int *bytes) {
     MPI_Status status;
     PMPI_Probe(rank, 0, comm, &status);
@@ -214,20 +215,20 @@ static void *receive(int rank, MPI_Comm comm, int *bytes) {
 static void receive_book(struct book *own, int rank, MPI_Comm comm) {
     int bytes, late_bytes;
     struct record *records = receive(rank, comm, &bytes);
-    struct parcel *parcels = receive(rank, comm, &late_bytes);
-    int *at = malloc((size_t)bytes + 1); /* where each record went */
+    struct sent_late *sent = receive(rank, comm, &late_bytes);
+    int *at = malloc((size_t)bytes + 1); /* the index of each record in `own` */
     int count = own->records && records && at ? bytes / (int)sizeof *records : 0;
     for (int i = 0; i < count; i++) at[i] = report_add(own, &records[i], false);
-    for (int i = 0; count > 0 && parcels && i < late_bytes / (int)sizeof *parcels; i++)
-        add_late(own, at[parcels[i].record], parcels[i].rank, parcels[i].late, false);
+    for (int i = 0; count > 0 && sent && i < late_bytes / (int)sizeof *sent; i++)
+        add_late(own, at[sent[i].record], sent[i].rank, sent[i].late, false);
     free(at);
-    free(parcels);
+    free(sent);
     free(records);
 }
 
-/* A rank stands out when the ranks waited for it at least half as long again as they would for each
- * if all were late alike, and at least a tenth of the time. Those go into the record, the one that
- * cost most first. */
+/* Names the ranks that stand out in the record, the largest share first. A rank stands out if its
+ * share of the waiting time is at least a tenth, and at least 1.5 times what it would be if all
+ * ranks were equally late. */
 static void name_late(struct record *record, const struct lateness *late, int ranks) {
     double all = 0, least = 1.5 / record->members > 0.1 ? 1.5 / record->members : 0.1;
     for (int r = 0; r < ranks; r++) all += late[r].seconds;
@@ -245,7 +246,7 @@ static void name_late(struct record *record, const struct lateness *late, int ra
 
 int report_gather(struct record **records, int *count, int *ranks) {
     int me = 0;
-    MPI_Comm comm; /* private: the program's own messages may be waiting on the world */
+    MPI_Comm comm; /* private: messages of the program may be pending on the world */
     struct book own;
     *records = NULL;
     if (comm_private(MPI_COMM_WORLD, &comm) != 0) return -EIO;

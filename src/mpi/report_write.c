@@ -39,17 +39,17 @@ static const char *heap_state(void) {
     return reason ? reason : "on";
 }
 
-/* The smallest and the largest blocks of a record's class. */
-static uint64_t report_write_first_of(const struct record *record) {
+/* The smallest and the largest blocks of a record's size class, in bytes. */
+static uint64_t smallest_of(const struct record *record) {
     return record->size_class == 0 ? 0 : 1ull << (record->size_class - 1);
 }
-static uint64_t last_of(const struct record *record) {
+static uint64_t largest_of(const struct record *record) {
     return record->size_class == 0    ? 0
            : record->size_class == 64 ? UINT64_MAX
                                       : (1ull << record->size_class) - 1;
 }
 
-/* Without waiting for ranks that had not entered. */
+/* The seconds without the waiting for ranks that had not entered the call. */
 static double moving_seconds(const struct record *r) { return r->seconds - r->late_seconds; }
 
 static void json_evidence(FILE *out, const struct evidence *e) {
@@ -105,7 +105,7 @@ static void json_record(FILE *out, const struct record *r) {
     json_text(out, r->source);
     fprintf(out,
             ", \"from\": %llu, \"to\": %llu, \"calls\": %llu, \"bytes\": %llu, \"seconds\": %.6g",
-            (unsigned long long)report_write_first_of(r), (unsigned long long)last_of(r),
+            (unsigned long long)smallest_of(r), (unsigned long long)largest_of(r),
             (unsigned long long)r->calls, (unsigned long long)r->bytes, r->seconds);
     json_traffic(out, r);
     json_waits(out, r);
@@ -113,13 +113,13 @@ static void json_record(FILE *out, const struct record *r) {
     fputc('}', out);
 }
 
-struct content {
+struct report_content {
     const struct record *records;
     int count, ranks;
 };
 
 static void print_json(FILE *out, const void *what) {
-    const struct content *content = what;
+    const struct report_content *content = what;
     const struct record *records = content->records;
     int count = content->count;
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -152,12 +152,13 @@ static void print_json(FILE *out, const void *what) {
     fputs("]}\n", out);
 }
 
-/* Calls whose ranks do not know each other's counts, and barriers. */
+/* Is the size class unknown? It is for barriers, and for calls whose ranks do not know each other's
+ * counts. */
 static bool is_unsized(const struct record *record) {
     return record->size_class == 0 && strcmp(record->reason, "no bytes") != 0;
 }
 
-/* "8" or "4K", "1M" where it is a whole number of them. */
+/* Such as "8", "4K", "1M": in the largest unit of which it is a multiple. */
 static char *size_text(uint64_t bytes, char text[24]) {
     int unit = bytes && bytes % (1 << 20) == 0 ? 20 : bytes && bytes % (1 << 10) == 0 ? 10 : 0;
     snprintf(text, 24, "%llu%s", (unsigned long long)(bytes >> unit),
@@ -167,7 +168,7 @@ static char *size_text(uint64_t bytes, char text[24]) {
     return text;
 }
 
-/* Under a row: the ranks for which the others waited a tenth of the time or more. */
+/* Under a row: the ranks for which the others waited at least a tenth of the row's seconds. */
 static void table_late(FILE *out, const struct record *r) {
     const char *before = "                     waited for";
     for (int i = 0; i < r->late_count; i++) {
@@ -193,8 +194,7 @@ static void table_row(FILE *out, const struct record *r) {
     if (e->pairs > 0) snprintf(gain, sizeof gain, "%.2f (%.2f-%.2f)", e->gain, e->low, e->high);
     else if (e->native_seconds > 0) snprintf(gain, sizeof gain, "about %.2g", e->gain);
     fprintf(out, "%-20s %5d %8s %10llu %10.4g %10s %10.4g %10s %-17s  %s%s%s\n", r->collective,
-            r->ranks,
-            is_unsized(r) ? "any" : strcat(size_text(report_write_first_of(r), size), "+"),
+            r->ranks, is_unsized(r) ? "any" : strcat(size_text(smallest_of(r), size), "+"),
             (unsigned long long)r->calls, r->seconds, waiting,
             r->calls ? r->seconds / (double)r->calls * 1e6 : 0, native, gain, r->plan,
             *r->reason ? ": " : "", r->reason);
@@ -202,12 +202,12 @@ static void table_row(FILE *out, const struct record *r) {
     if (*e->better)
         fprintf(
             out,
-            "                     faster: %s, %.4g us, but its sums are bracketed otherwise (MORTAR_TUNE=online would take it)\n",
+            "                     faster: %s, %.4g us, but its sums may round differently (MORTAR_TUNE=online would take it)\n",
             e->better, e->better_seconds * 1e6);
 }
 
 static void print_table(FILE *out, const void *what) {
-    const struct content *content = what;
+    const struct report_content *content = what;
     const struct record *records = content->records;
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     fprintf(out, "mortar %s on %s, %d ranks; shared heap: %s\n", MORTAR_VERSION,
@@ -228,7 +228,7 @@ static void print_table(FILE *out, const void *what) {
     }
 }
 
-static int write_report(const char *path, const struct content *content) {
+static int write_report(const char *path, const struct report_content *content) {
     char *text;
     size_t bytes;
     bool table = strcmp(path, "-") == 0;
@@ -248,7 +248,7 @@ static int write_report(const char *path, const struct content *content) {
 
 int report_write(const char *path) {
     struct record *records;
-    struct content content = {0};
+    struct report_content content = {0};
     int error = report_gather(&records, &content.count, &content.ranks);
     content.records = records;
     if (records) error = write_report(path, &content);

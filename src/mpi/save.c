@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* save - MORTAR_TUNE_SAVE: what was measured while the program ran, as a tuning file for the next
- * run. */
+/* save - MORTAR_TUNE_SAVE: writes what was measured in this run as a tuning file for the next
+ * one. */
 #include "mpi/report.h"
 
 #include "tuning/tuning.h"
@@ -11,16 +11,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Was enough seen to believe it? Pairs of trials against the host MPI, or a plan that had to win
- * some to run at all. */
+/* Is there enough evidence to save a record? There is if it has pairs of trials against the host
+ * MPI, or if its plan had to win trials in order to run at all. */
 static bool believed(const struct record *r) {
     if (!*r->plan || r->evidence.native_seconds <= 0 || r->size_class < 1 || r->size_class > 62)
         return false;
     return r->evidence.pairs > 0 || strcmp(r->source, "measured") == 0;
 }
 
-/* Calls are timed one by one or a few at a time, so there is no interval of the seconds; the gain
- * has one where there are pairs. */
+/* The entry of a record. Calls are timed one by one or a few at a time, so the seconds have no
+ * interval; the gain has one if there are pairs. */
 static struct tuning_entry as_entry(const struct record *r) {
     const struct evidence *e = &r->evidence;
     struct tuning_entry entry = {
