@@ -70,22 +70,25 @@ static void take_seconds(struct record *to, const struct record *from) {
  * it. */
 static void merge(struct record *to, const struct record *from, bool same_rank) {
     to->bytes += from->bytes;
-    to->traffic.messages += from->traffic.messages, to->traffic.bytes += from->traffic.bytes;
-    to->traffic.far_messages += from->traffic.far_messages,
-        to->traffic.far_bytes += from->traffic.far_bytes;
+    to->traffic.messages += from->traffic.messages;
+    to->traffic.bytes += from->traffic.bytes;
+    to->traffic.far_messages += from->traffic.far_messages;
+    to->traffic.far_bytes += from->traffic.far_bytes;
     if (from->evidence.native_seconds > 0 &&
         (to->evidence.native_seconds <= 0 || from->evidence.pairs > to->evidence.pairs))
         /* Of several communicators of this size, the one with most pairs of trials. */
         to->evidence = from->evidence;
     if (same_rank) {
-        to->calls += from->calls, to->seconds += from->seconds;
-        to->late_seconds += from->late_seconds, to->inside_seconds += from->inside_seconds;
+        to->calls += from->calls;
+        to->seconds += from->seconds;
+        to->late_seconds += from->late_seconds;
+        to->inside_seconds += from->inside_seconds;
         return;
     }
     to->members += from->members;
     if (from->calls > to->calls) to->calls = from->calls;
-    if (*to->plan ? from->seconds > to->seconds : from->seconds < to->seconds)
-        take_seconds(to, from);
+    bool more = from->seconds > to->seconds, less = from->seconds < to->seconds;
+    if (*to->plan ? more : less) take_seconds(to, from);
 }
 
 /* Returns the index of the record; -1: no room. */
@@ -230,7 +233,8 @@ static void receive_book(struct book *own, int rank, MPI_Comm comm) {
  * share of the waiting time is at least a tenth, and at least 1.5 times what it would be if all
  * ranks were equally late. */
 static void name_late(struct record *record, const struct lateness *late, int ranks) {
-    double all = 0, least = 1.5 / record->members > 0.1 ? 1.5 / record->members : 0.1;
+    double all = 0, least = 1.5 / record->members;
+    if (least < 0.1) least = 0.1;
     for (int r = 0; r < ranks; r++) all += late[r].seconds;
     for (int r = 0; r < ranks; r++) {
         double share = all > 0 ? late[r].seconds / all : 0;

@@ -44,9 +44,7 @@ static uint64_t smallest_of(const struct record *record) {
     return record->size_class == 0 ? 0 : 1ull << (record->size_class - 1);
 }
 static uint64_t largest_of(const struct record *record) {
-    return record->size_class == 0    ? 0
-           : record->size_class == 64 ? UINT64_MAX
-                                      : (1ull << record->size_class) - 1;
+    return record->size_class == 64 ? UINT64_MAX : (1ull << record->size_class) - 1;
 }
 
 /* The seconds without the waiting for ranks that had not entered the call. */
@@ -160,11 +158,10 @@ static bool is_unsized(const struct record *record) {
 
 /* Such as "8", "4K", "1M": in the largest unit of which it is a multiple. */
 static char *size_text(uint64_t bytes, char text[24]) {
-    int unit = bytes && bytes % (1 << 20) == 0 ? 20 : bytes && bytes % (1 << 10) == 0 ? 10 : 0;
-    snprintf(text, 24, "%llu%s", (unsigned long long)(bytes >> unit),
-             unit == 20   ? "M"
-             : unit == 10 ? "K"
-                          : "");
+    const char *unit = "";
+    if (bytes && bytes % (1 << 20) == 0) unit = "M", bytes >>= 20;
+    else if (bytes && bytes % (1 << 10) == 0) unit = "K", bytes >>= 10;
+    snprintf(text, 24, "%llu%s", (unsigned long long)bytes, unit);
     return text;
 }
 
@@ -174,12 +171,13 @@ static void table_late(FILE *out, const struct record *r) {
     for (int i = 0; i < r->late_count; i++) {
         const struct late_rank *late = &r->late[i];
         double each = late->seconds / (double)late->times;
+        const char *unit = each < 1e-3 ? "us" : "ms";
+        double shown = each < 1e-3 ? each * 1e6 : each * 1e3;
         if (late->seconds < 0.1 * r->seconds) continue;
         char times[32] = "once";
         if (late->times > 1)
             snprintf(times, sizeof times, "%llu times", (unsigned long long)late->times);
-        fprintf(out, "%s rank %d: %s %.3g %s (%.0f %%)", before, late->rank, times,
-                each < 1e-3 ? each * 1e6 : each * 1e3, each < 1e-3 ? "us" : "ms",
+        fprintf(out, "%s rank %d: %s %.3g %s (%.0f %%)", before, late->rank, times, shown, unit,
                 late->share * 100);
         before = ",";
     }
@@ -193,17 +191,24 @@ static void table_row(FILE *out, const struct record *r) {
     if (e->native_seconds > 0) snprintf(native, sizeof native, "%.4g", e->native_seconds * 1e6);
     if (e->pairs > 0) snprintf(gain, sizeof gain, "%.2f (%.2f-%.2f)", e->gain, e->low, e->high);
     else if (e->native_seconds > 0) snprintf(gain, sizeof gain, "about %.2g", e->gain);
+    const char *bytes = is_unsized(r) ? "any" : strcat(size_text(smallest_of(r), size), "+");
+    double each = r->calls ? r->seconds / (double)r->calls * 1e6 : 0;
     fprintf(out, "%-20s %5d %8s %10llu %10.4g %10s %10.4g %10s %-17s  %s%s%s\n", r->collective,
-            r->ranks, is_unsized(r) ? "any" : strcat(size_text(smallest_of(r), size), "+"),
-            (unsigned long long)r->calls, r->seconds, waiting,
-            r->calls ? r->seconds / (double)r->calls * 1e6 : 0, native, gain, r->plan,
-            *r->reason ? ": " : "", r->reason);
+            r->ranks, bytes, (unsigned long long)r->calls, r->seconds, waiting, each, native, gain,
+            r->plan, *r->reason ? ": " : "", r->reason);
     table_late(out, r);
     if (*e->better)
         fprintf(
             out,
             "                     faster: %s, %.4g us, but its sums may round differently (MORTAR_TUNE=online would take it)\n",
             e->better, e->better_seconds * 1e6);
+}
+
+static void table_teams(FILE *out, const struct record *r) {
+    const char *over = r->domains > 1 ? " over several memory domains" : "";
+    if (r->nodes > 1) over = " over several nodes";
+    fprintf(out, "%-20s %5d %8s %10llu %10.4g %10s %10s %10s %-17s  communicators set up%s\n", "-",
+            r->ranks, "", (unsigned long long)r->calls, r->seconds, "", "", "", "", over);
 }
 
 static void print_table(FILE *out, const void *what) {
@@ -218,13 +223,7 @@ static void print_table(FILE *out, const void *what) {
     for (int i = 0; i < content->count; i++) {
         const struct record *r = &records[i];
         if (*r->plan) table_row(out, r);
-        else if (!*r->reason)
-            fprintf(out,
-                    "%-20s %5d %8s %10llu %10.4g %10s %10s %10s %-17s  communicators set up%s\n",
-                    "-", r->ranks, "", (unsigned long long)r->calls, r->seconds, "", "", "", "",
-                    r->nodes > 1     ? " over several nodes"
-                    : r->domains > 1 ? " over several memory domains"
-                                     : "");
+        else if (!*r->reason) table_teams(out, r);
     }
 }
 

@@ -58,11 +58,11 @@ static void count_traffic(struct traffic *sum, const struct traffic *before,
 
 HOT static struct ledger_entry entry_of_call(const struct common *common,
                                              const struct shape *shape) {
-    return (struct ledger_entry){
-        .collective = (unsigned)common->collective & 31,
-        .size_class = shape->unsized ? 0 : (unsigned)class_of(shape->bytes) & 127,
-        .root =
-            among(common->collective, ROOTED | BIT(reduce)) ? (unsigned)common->root & 0xfffff : 0};
+    struct ledger_entry entry = {.collective = (unsigned)common->collective & 31};
+    if (!shape->unsized) entry.size_class = (unsigned)class_of(shape->bytes) & 127;
+    if (among(common->collective, ROOTED | BIT(reduce)))
+        entry.root = (unsigned)common->root & 0xfffff;
+    return entry;
 }
 
 /* ---- shortcuts ---- */
@@ -130,14 +130,16 @@ static void take_remember(const struct request *r, struct team *team, struct pla
     }
     bool summed = among(r->collective, BIT(allgatherv) | BIT(reduce_scatter));
     struct last_call *last = &team->last_calls[r->collective];
+    MPI_Datatype predefined = shape->unsized ? s->predefined : half->type;
+    int counts = summed ? team->p : 0;
+    MPI_Count count = summed ? sum_of(half->counts, entry_width(r), counts) : half->count;
     *s = (struct shortcut){.plan = plan,
-                           .predefined = shape->unsized ? s->predefined : half->type,
                            .type = half->type,
+                           .predefined = predefined,
                            .op = r->op,
-                           .count =
-                               summed ? sum_of(half->counts, entry_width(r), team->p) : half->count,
+                           .count = count,
                            .root = r->root,
-                           .counts = summed ? team->p : 0,
+                           .counts = counts,
                            .large = r->large,
                            .sent = sent,
                            .changes = atomic_load_explicit(&team_changes, memory_order_acquire),
