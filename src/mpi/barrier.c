@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* barrier - the family of the barrier, in which nothing is moved. */
+/* barrier - the family of the barrier, which moves no data. */
 #include "mpi/calls.h"
 
 static void barrier_look(const struct request *r, const struct standing *at,

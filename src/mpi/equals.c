@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* equals - alltoall and allgather: facts of the types, packing where needed, the algorithm. */
+/* equals - alltoall and allgather, whose blocks are all equal: looks at the types, packs if needed,
+ * runs the algorithm. */
 #include "mpi/calls.h"
 
 #include <stdlib.h>
 
-/* Calls with fewer bytes on a side are packed: what is spared does not pay for the barrier that
- * tells of the types. */
+/* A side with fewer bytes is packed: telling peers its layout costs a barrier, more than the
+ * packing that it saves. */
 enum { least_typed = 4 << 10 };
 
-/* How one side of a call lies in memory, and where mortar's algorithms find it: as bytes, or as
- * blocks with a layout. */
-struct side {
-    struct typed typed;
+/* One side of a call: the user's memory, and what the algorithm gets, packed bytes or blocks with a
+ * layout. */
+struct equal_side {
+    struct typed typed; /* one block */
     void *user;
     int blocks;
     char *packed; /* scratch; NULL: the user's memory is used */
     struct blocks laid;
 };
 
-/* Can this side be used as it lies, with gaps, and read by peers where it is sent? Each rank
- * decides by itself. */
-static bool lies_ready(struct side *side, const struct team *team, size_t bytes, bool sends) {
+/* Can the algorithm use this side unpacked, with gaps? A side that is sent must also be readable by
+ * peers. Fills side->laid. Each rank decides for itself. */
+static bool lies_ready(struct equal_side *side, const struct team *team, size_t bytes, bool sends) {
     if (bytes < least_typed || type_is_run(side->typed.type)) return false;
     struct blocks shown;
     side->laid = (struct blocks){.base = side->user,
@@ -31,7 +32,7 @@ static bool lies_ready(struct side *side, const struct team *team, size_t bytes,
            (!sends || (team->figures.shares && blocks_shown(team, &side->laid, &shown)));
 }
 
-HOT static bool scratch(struct side *side, size_t bytes, bool always) {
+HOT static bool scratch(struct equal_side *side, size_t bytes, bool always) {
     if (type_is_run(side->typed.type)) {
         if (!always && !side->typed.device) return true;
     } else if (!can_pack(&side->typed)) {
@@ -52,9 +53,9 @@ HOT static void equals_look(const struct request *r, const struct standing *at,
     common->bytes = bytes_of(r->send.buffer == MPI_IN_PLACE ? &r->recv : &r->send);
 }
 
-/* Over nodes what comes for a block that is longer, or shorter, than what is sent lies packed
- * first: of each as much as fits. False: not all did. */
-static bool unpack_some(const struct side *recv, size_t sent) {
+/* Over nodes, if the receiver's blocks are longer or shorter than the sender's: unpacks as much of
+ * each block as fits. sent: bytes of a packed block. False: not everything fitted. */
+static bool unpack_some(const struct equal_side *recv, size_t sent) {
     struct typed part = recv->typed;
     size_t size = 1;
     type_bytes(part.type, &size);
@@ -71,22 +72,23 @@ HOT static struct answer equals_run(const struct request *r, struct team *team, 
     bool in_place = r->send.buffer == MPI_IN_PLACE;
     size_t n = shape->bytes;
     int all = team->p, mine = r->collective == COLL_alltoall ? all : 1;
-    struct side recv = {.typed = {r->recv.type, r->recv.count},
-                        .user = (void *)(uintptr_t)r->recv.buffer,
-                        .blocks = all};
-    struct side send = {.typed = {r->send.type, r->send.count},
-                        .user = (void *)(uintptr_t)r->send.buffer,
-                        .blocks = mine};
+    struct equal_side recv = {.typed = {r->recv.type, r->recv.count},
+                              .user = (void *)(uintptr_t)r->recv.buffer,
+                              .blocks = all};
+    struct equal_side send = {.typed = {r->send.type, r->send.count},
+                              .user = (void *)(uintptr_t)r->send.buffer,
+                              .blocks = mine};
     if (in_place) send = recv, send.blocks = mine;
     if (in_place && mine == 1) send.user = (char *)recv.user + team->me * typed_step(&recv.typed);
 
     struct call call = {.shape = *shape, .in_place = in_place};
     call.straight = plan_prefers_host(team, &call.shape);
-    /* An alltoall in place: others would read what is being overwritten. */
+    /* An alltoall in place: peers would read a buffer that is being overwritten. */
     bool rewritten = in_place && mine > 1, copy_first = rewritten && !code->copies_in;
     bool device = on_device(team, send.user, recv.user), near = code->where == ON_NODE;
-    /* Room for other than what is sent: the MPI library says what is wrong with that, to all; over
-     * nodes, where nobody can ask it to any more, this rank. */
+    /* False: the receive blocks have another size than what is sent. Then the MPI library reports
+     * the error to all ranks. Over nodes the call can no longer be left to it, so this rank reports
+     * the error. */
     bool fits = in_place || bytes_of(&r->recv) == n;
     bool laid = !device && fits && !rewritten && (near || code->any_layout);
     if (device && !near) send.typed.device = recv.typed.device = true, device = false;
@@ -108,7 +110,7 @@ HOT static struct answer equals_run(const struct request *r, struct team *team, 
     enum outcome outcome = code->run(team, &call, &(*plan)->arguments);
     struct plan *instead =
         outcome == STAGED || outcome == OUT_OF_REACH ? plan_detour(team, &call.shape) : NULL;
-    /* By another way, at once. */
+    /* Another of mortar's algorithms can run the call at once. */
     if (outcome == OUT_OF_REACH && instead && instead->algorithm->code->run) {
         *plan = instead;
         outcome = instead->algorithm->code->run(team, &call, &instead->arguments);

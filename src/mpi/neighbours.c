@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* neighbours - who exchanges which block with whom in a communicator with a Cartesian, graph or
- * distributed graph topology. Which block of a sender meets which block of a receiver is not worked
- * out here but asked of the MPI library, by one call of its own MPI_Neighbor_alltoall or alltoallv
- * in which each block says where it comes from. Libraries differ where a rank is a neighbour twice
- * (periodic dimensions of two, edges that are named twice), MPICH 4.0 even between the two; users
- * get what they got before. Source: li2018 section 3 (4-tuples); any order of neighbours. */
+/* neighbours - which block goes to whom in a communicator with a Cartesian, graph or distributed
+ * graph topology. The MPI library is asked which block of a sender arrives as which block of a
+ * receiver: one call of its own MPI_Neighbor_alltoall or alltoallv sends blocks that name their
+ * origin. Libraries differ if a rank is a neighbour twice (periodic dimensions of size two,
+ * repeated edges); MPICH 4.0 differs even between these two calls. So users get what they got
+ * before. Source: li2018 section 3 (4-tuples); here neighbours come in any order. */
 #include "mpi/calls.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Open MPI 5 says CART, or GRAPH, of what MPI_Dist_graph_create_adjacent made from such a
- * communicator. It dies of the questions that belong to these, and has an error for neighbourhood
- * calls. Only such a communicator answers as a distributed graph, too. */
+/* Does the communicator have two topologies at once? Open MPI 5 reports CART or GRAPH for what
+ * MPI_Dist_graph_create_adjacent made from a communicator of that kind. It then crashes in the
+ * queries for CART or GRAPH, and fails neighbourhood calls. Such a communicator is recognised
+ * because it also answers the queries of a distributed graph. */
 static bool is_two(MPI_Comm comm) {
 #ifdef OPEN_MPI
     MPI_Errhandler users;
@@ -47,7 +48,8 @@ bool degrees(MPI_Comm comm, int *ins, int *outs) {
     }
 }
 
-/* The edges that come to me: NULL without memory. */
+/* The edges to this rank, by asking the host MPI. NULL: a rank has no memory, or the host's call
+ * failed. Collective. */
 static struct edge *ask_host(MPI_Comm comm, const struct team *team, int which, int ins, int outs,
                              int *count) {
     const size_t words = 2 * sizeof(int32_t), most = (size_t)(ins > outs ? ins : outs);
@@ -58,7 +60,7 @@ static struct edge *ask_host(MPI_Comm comm, const struct team *team, int which, 
     for (size_t b = 0; fine && b < most; b++) twos[b] = 2, displs[b] = 2 * (int)b;
     *count = 0;
     for (int b = 0; fine && b < outs; b++) send[2 * b] = team->me, send[2 * b + 1] = b;
-    for (int b = 0; fine && b < 2 * ins; b++) recv[b] = -1; /* where nobody sends it stays */
+    for (int b = 0; fine && b < 2 * ins; b++) recv[b] = -1; /* stays if nobody sends this block */
     if (fine && which == 0)
         fine =
             host.neighbor_alltoall(send, 2, MPI_INT32_T, recv, 2, MPI_INT32_T, comm) == MPI_SUCCESS;
@@ -84,7 +86,7 @@ static int by_source(const void *a, const void *b) {
     return (x->out > y->out) - (x->out < y->out);
 }
 
-/* Is the graph one piece, whichever way its edges point? roots: [p] scratch. */
+/* Is the graph connected if edges are taken as undirected? roots: [p] scratch. */
 static bool one_piece(const struct neighbours *n, int p, uint32_t *roots) {
     uint32_t pieces = (uint32_t)p;
     for (int r = 0; r < p; r++) roots[r] = (uint32_t)r;
@@ -97,7 +99,7 @@ static bool one_piece(const struct neighbours *n, int p, uint32_t *roots) {
     return pieces == 1;
 }
 
-/* Lays out one block of memory for the struct and its three lists. */
+/* Allocates the struct and its three lists in one block of memory. */
 static struct neighbours *neighbours_room_for(size_t edges, int to, int from) {
     struct neighbours *n =
         malloc(sizeof *n + (edges + (size_t)to + (size_t)from) * sizeof *n->edges);
@@ -111,7 +113,8 @@ static struct neighbours *neighbours_room_for(size_t edges, int to, int from) {
     return n;
 }
 
-/* All ranks' edges come together. own: mine, by `in`. NULL on all ranks without memory on one. */
+/* Gathers the edges of all ranks. own: those to this rank, sorted by `in`. NULL on all ranks if one
+ * has no memory. Collective. */
 static struct neighbours *gather(MPI_Comm comm, struct team *team, const struct edge *own,
                                  int own_count) {
     int p = team->p, bytes = own_count * (int)sizeof *own, to = 0;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* parts - the collectives that move blocks of any counts, places and types: alltoallv, alltoallw,
- * allgatherv, the rooted and the neighbourhood ones. Describes both sides as layouts. What does not
- * compile to a layout, and what lies on a device, is packed by the MPI library; what peers cannot
- * reach and is too long to be staged is copied to where they can. */
+ * allgatherv, the rooted and the neighbourhood ones. Both sides are described as layouts. The MPI
+ * library packs types that do not compile to a layout, and buffers on a device. A send buffer that
+ * peers cannot reach, and that is too long to be staged, is copied into the heap. */
 #include "mpi/calls.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Send buffers out of reach that are longer are copied into the heap first; MORTAR_SLOT's default
- * stages less. */
+/* Longer send buffers out of reach are copied into the heap first. By default MORTAR_SLOT stages
+ * less than that. */
 enum { bounce_bytes = 16 << 10 };
 
-/* ---- what of a call counts on this rank ---- */
+/* ---- the sizes in a call ---- */
 
-/* Bytes of an equal block; 0: there are none. */
+/* Bytes of a block, if all are equal; 0: the type is not valid. */
 HOT static size_t half_bytes(const struct half *half) {
     size_t bytes;
     return type_bytes(half->type, &bytes) ? bytes * (size_t)half->count : 0;
@@ -28,7 +28,8 @@ HOT static size_t gathered_bytes(const struct request *r, int p) {
     return all * size;
 }
 
-/* A root that knows the size of a block by both sides takes that which the others know, too. */
+/* A root may know the block size from both sides. It takes the side that the other ranks also
+ * know. */
 HOT static void parts_look(const struct request *r, const struct standing *at,
                            struct common *common) {
     enum collective c = r->collective;
@@ -43,14 +44,14 @@ HOT static void parts_look(const struct request *r, const struct standing *at,
         common->bytes = half_bytes(at->outs > 0 ? &r->send : &r->recv);
 }
 
-/* For the mean of all that came since the ranks told each other. */
+/* Adds to the sums for the mean block size since the ranks last added up. */
 HOT static void parts_tell(const struct request *r, const struct standing *at, struct team *team) {
     if (!among(r->collective, UNSIZED | NEIGHBORS)) return;
     struct last_call *last = &team->last_calls[r->collective];
     struct extent extent = extent_of(r, at);
     bool gathers = among(r->collective, GATHERS);
     const struct half *half = gathers ? &r->send : &r->recv;
-    int blocks = gathers ? extent.sends : extent.recvs; /* the root's, with itself */
+    int blocks = gathers ? extent.sends : extent.recvs; /* for the root, with its own */
     MPI_Datatype seen = MPI_DATATYPE_NULL;
     size_t size = 0;
     for (int b = 0; b < blocks; b++) {
@@ -65,8 +66,8 @@ HOT static void parts_tell(const struct request *r, const struct standing *at, s
     last->mine[1] += (uint64_t)blocks;
 }
 
-/* The ranks add up what they have had: at the first call, soon again after blocks of another
- * length, then now and then. */
+/* Adds up the sizes of all ranks. The result is used for `sure` calls: 7 if the size class changed,
+ * else twice as many as before, up to sure_calls. Collective. */
 static void parts_add_up(struct team *team, struct last_call *last) {
     enum { soon = 7 };
     uint64_t sums[2] = {0};
@@ -78,9 +79,9 @@ static void parts_add_up(struct team *team, struct last_call *last) {
     *last = (struct last_call){.bytes = bytes, .left = sure, .sure = sure};
 }
 
-/* Of a block of a call where ranks do not know each other's counts, as blocks were before. In
- * shared memory the calls tell, all but the host MPI's, so after some of these mortar looks
- * again. */
+/* The expected bytes of a block, from earlier calls, if ranks do not know each other's counts. In
+ * shared memory mortar's own calls report the size as a side effect. The host MPI's calls do not,
+ * so after some of these the estimate is dropped. */
 HOT static size_t expected_bytes(enum collective collective, struct team *team) {
     struct last_call *last = &team->last_calls[collective];
     if (!team->wire && among(collective, NEIGHBORS)) return 0;
@@ -94,9 +95,9 @@ HOT static size_t expected_bytes(enum collective collective, struct team *team) 
     return (size_t)last->bytes / (size_t)team->p;
 }
 
-/* Over nodes a rank keeps step with the others by the sizes of its blocks, whatever else it has no
- * memory for. So the team keeps memory for the tables of both sides, so many words for each block:
- * layouts, and sizes and places where they are packed. */
+/* Over nodes the sizes of its blocks keep a rank in step with the others, even if it has no memory
+ * for anything else. So the team keeps memory for the tables of both sides. For each block they
+ * have side_words words: its layout, and its size and place if it is packed. */
 enum { side_words = 3 };
 static const char tables_whose[3];
 
@@ -110,7 +111,7 @@ static bool tables_ready(enum collective c, struct team *team,
                              2 * side_words * (size_t)most * sizeof(int64_t), true);
 }
 
-/* NULL: where there is no wire. */
+/* NULL: the team has no wire, and needs no tables. */
 static int64_t *tables_of(enum collective c, struct team *team,
                           const struct neighbours *neighbours) {
     bool fresh;
@@ -138,11 +139,11 @@ HOT static bool parts_agree(const struct common *common, struct team *team, stru
 
 struct side {
     const struct half *half;
-    /* What the algorithm sees, and what the program gave where that is packed. */
+    /* What the algorithm gets; user: what the program gave, if that was packed. */
     struct blocks blocks, user;
     char *packed;          /* scratch; NULL: the user's memory is used */
-    bool device;           /* the user's memory lies on one */
-    int64_t *kept;         /* by the team, for tables; NULL: they are scratch */
+    bool device;           /* the user's memory lies on a device */
+    int64_t *kept;         /* the team's memory for tables; NULL: tables are scratch */
     void *tables, *copies; /* scratch; NULL: none */
 };
 
@@ -150,7 +151,7 @@ static MPI_Datatype type_at(const struct half *half, int b) {
     return half->types ? half->types[b] : half->type;
 }
 
-/* The layouts of all blocks. False: one does not compile, or no memory. */
+/* Sets the layouts of all blocks. False: a type does not compile, or no memory. */
 HOT static bool parts_compile(struct side *side, const struct half *half) {
     struct blocks *blocks = &side->blocks;
     if (!half->types) return (blocks->layout = layout_of(half->type)) != NULL;
@@ -165,14 +166,14 @@ HOT static bool parts_compile(struct side *side, const struct half *half) {
         if (!empty && !layouts[b]) return false;
         if (!empty) any = layouts[b];
     }
-    /* A block without elements may have a type that is not valid. Peers may have to read this
-     * one. */
+    /* An empty block may have an invalid type. Its layout may still be read by peers, so it gets a
+     * valid one. */
     for (int b = 0; layouts && b < blocks->count; b++)
         if (!layouts[b]) layouts[b] = any ? any : &layout_bytes;
     return layouts != NULL;
 }
 
-/* Elements of block b, and where it begins, without a layout. */
+/* Elements of block b, and its address, from the program's arguments and not from a layout. */
 static MPI_Count elements_at(const struct blocks *blocks, int b) {
     return blocks->counts ? (MPI_Count)entry_of(blocks->counts, blocks->count_width, b)
                           : (MPI_Count)blocks->each;
@@ -187,7 +188,7 @@ static char *place_at(const struct side *side, int b) {
     return blocks->base + b * (MPI_Aint)blocks->each * extent;
 }
 
-/* Packs or unpacks all blocks by the MPI library. */
+/* Packs all blocks from the user's memory, or unpacks them to it. 0 or -errno. */
 static int move_all(const struct side *side, bool pack) {
     const struct blocks *packed = &side->blocks;
     for (int b = 0; b < packed->count; b++) {
@@ -200,8 +201,8 @@ static int move_all(const struct side *side, bool pack) {
     return 0;
 }
 
-/* Makes `blocks` describe contiguous scratch of the same bytes, block by block. False: no
- * memory. */
+/* Makes side->blocks describe scratch memory in which the blocks lie packed, one after the other.
+ * False: no memory. */
 static bool repack(struct side *side) {
     struct blocks *blocks = &side->blocks;
     size_t count = (size_t)blocks->count, all = 0;
@@ -247,11 +248,12 @@ HOT static void parts_describe(struct side *side, const struct request *r, const
         side->blocks.layout = &layout_bytes, side->blocks.counts = side->blocks.displs = NULL;
 }
 
-/* Can peers read, or write, the blocks where they lie? Counts and displacements of the program that
- * they cannot read are copied to where they can. */
+/* Can peers access the blocks in the user's memory? If peers cannot read the program's counts and
+ * displacements, these are copied to the heap. */
 static bool can_be_shown(struct side *side, const struct team *team) {
     struct blocks *blocks = &side->blocks, shown;
-    /* Where nobody reads peers' memory it need not be. */
+    /* Nothing is shown if no rank reads peers' memory, or if the blocks are short enough to be
+     * staged. */
     if (!team->figures.shares || team->map_error[0] != 0 || blocks_bytes(blocks) <= bounce_bytes)
         return true;
     if (blocks_shown(team, blocks, &shown)) return true;
@@ -264,7 +266,7 @@ static bool can_be_shown(struct side *side, const struct team *team) {
     return blocks_shown(team, blocks, &shown);
 }
 
-/* Are all blocks runs of bytes, as messages want them? */
+/* Is each block one contiguous run of bytes, as messages need it? */
 static bool all_runs(const struct blocks *blocks) {
     bool runs = blocks->layouts || blocks->layout->run;
     for (int b = 0; blocks->layouts && b < blocks->count && runs; b++)
@@ -272,13 +274,13 @@ static bool all_runs(const struct blocks *blocks) {
     return runs;
 }
 
-/* How a side has to be for the algorithm: peers may want to reach it, it must not be the user's
- * memory, its blocks must be runs. */
+/* What the algorithm needs of a side. shown: peers access it; away: it must not be the user's
+ * memory; runs: each block is a contiguous run; device: the user's memory lies on a device. */
 struct wants {
     bool shown, away, runs, device;
 };
 
-/* Ready for the algorithm. 0 or -errno. */
+/* Makes a side ready for the algorithm. sends: it is the send side. 0 or -errno. */
 HOT static int make_side(struct side *side, const struct request *r, struct team *team,
                          const struct half *half, int count, bool sends, struct wants wants) {
     parts_describe(side, r, half, count);
@@ -300,8 +302,8 @@ HOT static void free_side(struct side *side) {
     free(side->copies);
 }
 
-/* My part of a buffer in place: the block of the receive side where my contribution lies
- * already. */
+/* The send half of a call in place: the part of the receive buffer that holds this rank's
+ * contribution. */
 static void in_place_half(const struct request *r, const struct team *team, struct half *half) {
     *half = r->recv;
     if (r->collective != COLL_allgatherv) return;
@@ -314,7 +316,8 @@ static void in_place_half(const struct request *r, const struct team *team, stru
     half->counts = half->displs = NULL;
 }
 
-/* A program that this MPI library runs to its end should not die of mortar's knowing better. */
+/* Is a truncated block an error? Not if this MPI library lets it pass, so that a program that works
+ * without mortar still works. */
 static bool tells_of_cuts(enum collective c) {
 #ifdef OPEN_MPI
     return (void)c, true;
@@ -331,7 +334,7 @@ HOT static struct answer parts_run(const struct request *r, struct team *team, s
                           neighbours ? neighbours->ins : 0};
     struct extent extent = extent_of(r, &at);
     struct half send_half = r->send;
-    /* A buffer that is not significant may be anything, MPI_IN_PLACE too. */
+    /* A buffer that is not significant may have any value, even MPI_IN_PLACE. */
     bool in_place =
         (among(r->collective, SCATTERS) ? r->recv.buffer : r->send.buffer) == MPI_IN_PLACE;
     bool rewritten = in_place && among(r->collective, ALLTOALLS);
@@ -354,7 +357,8 @@ HOT static struct answer parts_run(const struct request *r, struct team *team, s
     int last = make_side(&recv, r, team, &r->recv, extent.recvs, false,
                          (struct wants){near && others_write, false, runs, device});
     if (!failed) failed = last;
-    /* Blocks that nobody sends are unpacked with the others, and must come out as they were. */
+    /* Blocks that nobody sends are unpacked with the others, so they are packed first to keep their
+     * contents. */
     bool nobody = (neighbours && neighbours->from_count < neighbours->ins) ||
                   (among(r->collective, GATHERS) && in_place);
     if (!failed && recv.packed && nobody) failed = move_all(&recv, true);

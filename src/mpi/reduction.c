@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduction - the collectives that combine elements: what can be combined, the operation, elements
- * with gaps between their data. Those are combined in scratch memory, where gaps may be written;
- * the results' data alone go to the user's buffer. Where elements mingle, vectors are packed, and
- * unpacked for the operation some at a time. */
+/* reduction - the collectives that combine elements. Elements with gaps between their data are
+ * combined in scratch memory, because the operation may write the gaps; only the data of the
+ * results go to the user's buffer. Elements that mingle (struct elements) travel packed, and are
+ * unpacked for the operation a strip at a time. */
 #include "mpi/calls.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { stack_bytes = 4096, strip_bytes = 16 << 10 };
 
-/* Elements in the vectors of this call. */
+/* Elements in a whole vector of this call. */
 static size_t vector_count(const struct request *r, int p) {
     if (r->collective == COLL_reduce_scatter_block) return (size_t)r->recv.count * (size_t)p;
     if (r->collective != COLL_reduce_scatter) return (size_t)r->recv.count;
@@ -35,7 +35,8 @@ HOT static bool commutes(MPI_Op op) {
     return PMPI_Op_commutative(op, &yes) == MPI_SUCCESS && yes;
 }
 
-/* Operands must stay in the order of the ranks where the nodes do not follow it. */
+/* A non-commutative operation needs operands in rank order: the shape is `ordered` if the nodes do
+ * not hold consecutive ranks. */
 HOT static bool reduction_agree(const struct common *common, struct team *team,
                                 struct shape *shape) {
     shape->ordered = team->places && !team->places->in_order && !commutes(common->op);
@@ -46,7 +47,7 @@ HOT static bool reduction_agree(const struct common *common, struct team *team,
 
 /* ---- the operation ---- */
 
-/* The MPI library counts in int. */
+/* In pieces, since PMPI_Reduce_local counts in int. */
 HOT static void reduction_combine(const struct reduction *reduction, const char *in, char *inout,
                                   size_t count) {
     const struct operation *operation = reduction->state;
@@ -58,14 +59,15 @@ HOT static void reduction_combine(const struct reduction *reduction, const char 
     }
 }
 
-/* Does the user agree to results that depend on who comes first? */
+/* Does the user allow results that depend on the order of arrival? */
 HOT static bool any_order(const struct team *team, MPI_Op op) {
     return team->by_arrival && commutes(op);
 }
 
 /* ---- data of elements with gaps ---- */
 
-/* Packs or unpacks elements. device: memory that only the MPI library can read. */
+/* Packs `count` elements of `size` bytes, or unpacks them. device: only the MPI library can read
+ * the user's memory. */
 static bool move_packed(MPI_Datatype type, char *user, size_t count, char *packed, size_t size,
                         bool pack, bool device) {
     const struct layout *layout = device ? NULL : layout_of(type);
@@ -97,13 +99,14 @@ static void combine_packed(const struct reduction *reduction, const char *in, ch
     }
 }
 
-/* Bytes between the first and the last one that count elements touch. */
+/* Bytes from the first to the last byte of data of `count` elements. */
 static size_t reduction_span_of(const struct elements *elements, size_t count) {
     ptrdiff_t far = elements->extent < 0 ? -elements->extent : elements->extent;
     return (size_t)(elements->high - elements->low) + (count - 1) * (size_t)far;
 }
 
-/* Where elements lie apart only the operation sees gaps. False: no memory. */
+/* Two strips of memory, in which elements lie unpacked, with their gaps, for the operation alone.
+ * False: no memory. */
 static bool operation_unpacks(struct operation *operation, const struct elements *elements) {
     operation->strip = strip_bytes / elements->size + 1;
     size_t span = (reduction_span_of(elements, operation->strip) + 63) / 64 * 64;
@@ -117,7 +120,7 @@ static bool operation_unpacks(struct operation *operation, const struct elements
     return true;
 }
 
-/* ---- vectors that lie elsewhere than the user's ---- */
+/* ---- vectors in scratch memory ---- */
 
 struct scratch {
     char *memory, *send, *recv, *packed;
@@ -125,7 +128,9 @@ struct scratch {
 
 static size_t line_up(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/* Memory for a vector, for the results, and for as many of these, packed. */
+/* Memory for a vector (`sent` elements) and for the results (`received` elements), `extent` bytes
+ * each, and for the longer of both packed, `size` bytes each. It lies in `stack` if that has
+ * room. */
 static bool scratch_get(struct scratch *scratch, char *stack, size_t sent, size_t received,
                         size_t extent, size_t size) {
     size_t send = line_up(sent * extent), recv = line_up(received * extent);
@@ -140,7 +145,7 @@ static bool scratch_get(struct scratch *scratch, char *stack, size_t sent, size_
 
 /* ---- the call ---- */
 
-struct task {
+struct combining {
     struct elements elements;
     struct reduction reduction;
     struct operation operation;
@@ -148,8 +153,8 @@ struct task {
     bool device;
 };
 
-/* From the user's vector to scratch. */
-static bool bring(const struct task *task, const struct scratch *scratch, const char *user) {
+/* Copies the user's vector to scratch. */
+static bool bring(const struct combining *task, const struct scratch *scratch, const char *user) {
     const struct elements *elements = &task->elements;
     size_t count = task->reduction.count;
     char *from = (char *)(uintptr_t)user;
@@ -157,7 +162,7 @@ static bool bring(const struct task *task, const struct scratch *scratch, const 
     if (elements->mingled)
         return move_packed(type, from, count, scratch->send, elements->size, true, task->device);
     if (!task->device) {
-        /* Nothing before the first one's data, nor behind the last one's. */
+        /* Only from the first to the last byte of data: memory around them may not exist. */
         memcpy(scratch->send + elements->low, user + elements->low,
                reduction_span_of(elements, count));
         return true;
@@ -166,8 +171,8 @@ static bool bring(const struct task *task, const struct scratch *scratch, const 
            move_packed(type, scratch->send, count, scratch->packed, elements->size, false, false);
 }
 
-/* From scratch to the user's buffer: data only. */
-static bool bring_back(const struct task *task, const struct scratch *scratch, char *user) {
+/* Copies the results to the user's buffer, without their gaps. */
+static bool bring_back(const struct combining *task, const struct scratch *scratch, char *user) {
     static const struct copier plain = {.kernel = KERNEL_plain};
     const struct elements *elements = &task->elements;
     size_t count = task->received;
@@ -181,13 +186,13 @@ static bool bring_back(const struct task *task, const struct scratch *scratch, c
            move_packed(type, user, count, scratch->packed, elements->size, false, task->device);
 }
 
-/* Does the plan leave ranks no way to say that one cannot take part? */
+/* Does the plan give a rank no way to tell the others that it cannot take part? */
 static bool is_silent(const struct plan *plan) {
     const struct algorithm_code *code = plan->algorithm->code;
     return code->loose && code->where != BY_MESSAGES;
 }
 
-static struct answer run_scratch(struct task *task, struct team *team, const struct plan *plan,
+static struct answer run_scratch(struct combining *task, struct team *team, const struct plan *plan,
                                  struct call *call, bool *left) {
     _Alignas(64) char stack[stack_bytes];
     struct scratch scratch = {0};
@@ -221,14 +226,16 @@ HOT static struct answer run_straight(struct team *team, const struct plan *plan
                              : returns(MPI_SUCCESS);
 }
 
-/* Only mortar combines packed elements. The same on all ranks. */
+/* Would the plan pass packed elements to the host MPI, which cannot combine them? The same on all
+ * ranks. */
 static bool too_foreign(const struct elements *elements, const struct plan *plan) {
     const struct routine *inner = plan->arguments.inner;
     return elements->mingled && inner && !inner->algorithm->code->run;
 }
 
-/* What could go wrong is not begun. The same on all ranks. */
-static bool too_loose(const struct task *task, const struct plan *plan) {
+/* Could this rank run out of memory without a way to tell the others? Then the call goes to the
+ * host MPI. The same on all ranks. */
+static bool too_loose(const struct combining *task, const struct plan *plan) {
     const struct elements *elements = &task->elements;
     size_t bytes = 2 * line_up(task->reduction.count * task->reduction.bytes) +
                    task->reduction.count * elements->size;
@@ -237,7 +244,7 @@ static bool too_loose(const struct task *task, const struct plan *plan) {
 
 HOT static struct answer reduction_run(const struct request *r, struct team *team,
                                        struct plan **plan, const struct shape *shape) {
-    struct task task = {.operation = {.type = r->recv.type, .op = r->op}};
+    struct combining task = {.operation = {.type = r->recv.type, .op = r->op}};
     const struct elements *elements = &task.elements;
     elements_of(r->recv.type, r->op, &task.elements);
     task.reduction =
@@ -251,7 +258,8 @@ HOT static struct answer reduction_run(const struct request *r, struct team *tea
                            .count_width = entry_width(r)};
     char *recv = (char *)(uintptr_t)r->recv.buffer;
     bool root = r->collective != COLL_reduce || team->me == r->root;
-    /* The same buffer twice is wrong, but some programs get away with it. */
+    /* The same buffer on both sides is an error, but some programs do it and MPI libraries let
+     * them. */
     bool in_place = root && (r->send.buffer == MPI_IN_PLACE || r->send.buffer == recv);
     struct call call = {.shape = *shape,
                         .send = in_place ? recv : r->send.buffer,
