@@ -103,7 +103,8 @@ HOT static struct answer equals_run(const struct request *r, struct team *team, 
     }
     call.send = send.packed ? send.packed : send.user;
     call.recv = recv.packed ? recv.packed : recv.user;
-    call.trouble = device ? ON_DEVICE : !fine ? NO_MEMORY : call.sends || call.recvs ? TYPED : 0;
+    if (call.sends || call.recvs) call.trouble = TYPED;
+    if (!fine) call.trouble = device ? ON_DEVICE : NO_MEMORY;
 
     struct answer answer = returns(MPI_SUCCESS);
     blocks_cut = false;

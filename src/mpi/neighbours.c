@@ -25,7 +25,8 @@ static bool is_two(MPI_Comm comm) {
     PMPI_Errhandler_free(&users);
     return error == MPI_SUCCESS;
 #else
-    return (void)comm, false;
+    (void)comm;
+    return false;
 #endif
 }
 
@@ -159,7 +160,10 @@ HOT const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team,
     int ins = 0, outs = 0, count = 0;
     if (!degrees(comm, &ins, &outs)) return NULL;
     struct edge *own = ask_host(comm, team, which, ins, outs, &count);
-    if (!team_agree(team, own != NULL)) return free(own), NULL;
+    if (!team_agree(team, own != NULL)) {
+        free(own);
+        return NULL;
+    }
     MPI_Comm meeting; /* private, and without the attributes that a duplicate would copy */
     if (PMPI_Comm_split(comm, 0, team->me, &meeting) == MPI_SUCCESS) {
         PMPI_Comm_set_errhandler(meeting, MPI_ERRORS_RETURN);

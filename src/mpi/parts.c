@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* parts - the collectives that move blocks of any counts, places and types: alltoallv, alltoallw,
  * allgatherv, the rooted and the neighbourhood ones. Both sides are described as layouts. The MPI
- * library packs types that do not compile to a layout, and buffers on a device. A send buffer that
- * peers cannot reach, and that is too long to be staged, is copied into the heap. */
+ * library packs types that do not compile to a layout, and buffers on a device. A long send buffer
+ * that peers cannot reach is copied into the heap. */
 #include "mpi/calls.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer send buffers out of reach are copied into the heap first. By default MORTAR_SLOT stages
- * less than that. */
+/* Longer send buffers out of reach are copied into the heap first; shorter ones are staged by the
+ * algorithm. */
 enum { bounce_bytes = 16 << 10 };
 
 /* ---- the sizes in a call ---- */
@@ -114,10 +114,9 @@ static bool tables_ready(enum collective c, struct team *team,
 /* NULL: the team has no wire, and needs no tables. */
 static int64_t *tables_of(enum collective c, struct team *team,
                           const struct neighbours *neighbours) {
+    int which = neighbours ? 1 + neighbourhood_of(c) : 0;
     bool fresh;
-    return team->wire ? team_keeps(team, &tables_whose[neighbours ? 1 + neighbourhood_of(c) : 0], 0,
-                                   0, &fresh)
-                      : NULL;
+    return team->wire ? team_keeps(team, &tables_whose[which], 0, 0, &fresh) : NULL;
 }
 
 HOT static bool parts_agree(const struct common *common, struct team *team, struct shape *shape) {
@@ -154,10 +153,13 @@ static MPI_Datatype type_at(const struct half *half, int b) {
 /* Sets the layouts of all blocks. False: a type does not compile, or no memory. */
 HOT static bool parts_compile(struct side *side, const struct half *half) {
     struct blocks *blocks = &side->blocks;
-    if (!half->types) return (blocks->layout = layout_of(half->type)) != NULL;
+    if (!half->types) {
+        blocks->layout = layout_of(half->type);
+        return blocks->layout != NULL;
+    }
     size_t bytes = (size_t)(blocks->count ? blocks->count : 1) * sizeof(struct layout *);
-    const struct layout **layouts =
-        side->kept ? (void *)side->kept : (side->tables = malloc(bytes));
+    if (!side->kept) side->tables = malloc(bytes);
+    const struct layout **layouts = side->kept ? (void *)side->kept : side->tables;
     blocks->layouts = layouts;
     const struct layout *any = NULL;
     for (int b = 0; layouts && b < blocks->count; b++) {
@@ -244,8 +246,9 @@ HOT static void parts_describe(struct side *side, const struct request *r, const
                         .unit = 1,
                         .count_width = width,
                         .displ_width = r->collective == COLL_neighbor_alltoallw ? 8 : width};
-    if (count == 0)
-        side->blocks.layout = &layout_bytes, side->blocks.counts = side->blocks.displs = NULL;
+    if (count != 0) return;
+    side->blocks.layout = &layout_bytes;
+    side->blocks.counts = side->blocks.displs = NULL;
 }
 
 /* Can peers access the blocks in the user's memory? If peers cannot read the program's counts and
@@ -320,7 +323,8 @@ static void in_place_half(const struct request *r, const struct team *team, stru
  * without mortar still works. */
 static bool tells_of_cuts(enum collective c) {
 #ifdef OPEN_MPI
-    return (void)c, true;
+    (void)c;
+    return true;
 #else
     return !among(c, NEIGHBORS);
 #endif
@@ -330,8 +334,8 @@ HOT static struct answer parts_run(const struct request *r, struct team *team, s
                                    const struct shape *shape) {
     const struct neighbours *neighbours =
         among(r->collective, NEIGHBORS) ? neighbours_of(r->comm, team, r->collective) : NULL;
-    struct standing at = {team->p, team->me, neighbours ? neighbours->outs : 0,
-                          neighbours ? neighbours->ins : 0};
+    struct standing at = {.p = team->p, .me = team->me};
+    if (neighbours) at.outs = neighbours->outs, at.ins = neighbours->ins;
     struct extent extent = extent_of(r, &at);
     struct half send_half = r->send;
     /* A buffer that is not significant may have any value, even MPI_IN_PLACE. */

@@ -192,6 +192,11 @@ static bool is_silent(const struct plan *plan) {
     return code->loose && code->where != BY_MESSAGES;
 }
 
+HOT static struct answer combined(bool fine) {
+    if (fine) return returns(MPI_SUCCESS);
+    return fails(blocks_cut ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
+}
+
 static struct answer run_scratch(struct combining *task, struct team *team, const struct plan *plan,
                                  struct call *call, bool *left) {
     _Alignas(64) char stack[stack_bytes];
@@ -215,15 +220,14 @@ static struct answer run_scratch(struct combining *task, struct team *team, cons
     }
     free(task->operation.memory);
     free(scratch.memory);
-    return fine ? returns(MPI_SUCCESS) : fails(blocks_cut ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
+    return combined(fine);
 }
 
 HOT static struct answer run_straight(struct team *team, const struct plan *plan,
                                       const struct call *call, bool *left) {
     enum outcome outcome = plan->algorithm->code->run(team, call, &plan->arguments);
     *left = outcome == LEFT;
-    return outcome == FAILED ? fails(blocks_cut ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER)
-                             : returns(MPI_SUCCESS);
+    return combined(outcome != FAILED);
 }
 
 /* Would the plan pass packed elements to the host MPI, which cannot combine them? The same on all
@@ -247,15 +251,18 @@ HOT static struct answer reduction_run(const struct request *r, struct team *tea
     struct combining task = {.operation = {.type = r->recv.type, .op = r->op}};
     const struct elements *elements = &task.elements;
     elements_of(r->recv.type, r->op, &task.elements);
-    task.reduction =
-        (struct reduction){.combine = elements->mingled ? combine_packed : reduction_combine,
-                           .state = &task.operation,
-                           .bytes = elements->mingled ? elements->size : (size_t)elements->extent,
-                           .count = vector_count(r, team->p),
-                           .commutes = team->figures.domains > 1 && commutes(r->op),
-                           .any_order = any_order(team, r->op),
-                           .counts = r->recv.counts,
-                           .count_width = entry_width(r)};
+    task.reduction = (struct reduction){.combine = reduction_combine,
+                                        .state = &task.operation,
+                                        .bytes = (size_t)elements->extent,
+                                        .count = vector_count(r, team->p),
+                                        .commutes = team->figures.domains > 1 && commutes(r->op),
+                                        .any_order = any_order(team, r->op),
+                                        .counts = r->recv.counts,
+                                        .count_width = entry_width(r)};
+    if (elements->mingled) {
+        task.reduction.combine = combine_packed;
+        task.reduction.bytes = elements->size;
+    }
     char *recv = (char *)(uintptr_t)r->recv.buffer;
     bool root = r->collective != COLL_reduce || team->me == r->root;
     /* The same buffer on both sides is an error, but some programs do it and MPI libraries let
