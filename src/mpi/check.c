@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* check - is the call one that the MPI library refuses for its arguments, before it has sent
- * anything? Then it is no call at all to the other ranks: the rank that made it hears of it from
- * the library itself, and nothing of mortar's has moved.
+/* check - does the MPI library refuse a call for its arguments, before it has sent anything? If so,
+ * for the other ranks there was no call. The rank that made it gets the error from the library
+ * itself, and mortar has sent nothing either.
  *
- * Only this may send one rank to the library alone, so nothing may be refused here that the library
- * takes. What libraries look at differs, and is written down below for the two families;
- * test/preload/arguments.c compares, row by row. */
+ * Nothing else sends one rank alone to the library, so nothing that the library accepts may be
+ * refused here. Libraries check different things, as written below for Open MPI and for MPICH and
+ * its relatives; test/preload/arguments.c compares, row by row. */
 #include "mpi/calls.h"
 
 enum { SENDS, RECVS };
 
-/* ---- what the libraries look at ---- */
+/* ---- what the libraries check ---- */
 
 #ifdef OPEN_MPI
 enum { looks_for_null = false };
-/* The type of a block without elements. */
+/* Is the type of an empty block checked? */
 static bool looks_at_empty(enum collective c) { return (void)c, true; }
 static bool looks_at_type(enum collective c, int side) {
     return c != COLL_scatter || side == RECVS;
 }
-/* Whether it was committed. */
+/* Is it checked that the type was committed? */
 static bool looks_at_commit(enum collective c, int side) {
     return among(c, PERSONAL | REDUCTIONS | BIT(bcast)) || (side == SENDS && c != COLL_scatter);
 }
-/* Whether both sides begin at the same address; whether this rank's own block does. */
+/* Is it checked that both sides begin at different addresses? And that the side with one block
+ * begins elsewhere than this rank's block of the other side? */
 static bool looks_at_alias(enum collective c) { return among(c, BIT(allreduce) | BIT(reduce)); }
 static bool looks_at_own(enum collective c) { return (void)c, false; }
 #else
@@ -56,7 +57,7 @@ HOT struct extent extent_of(const struct request *r, const struct standing *at) 
     return (struct extent){at->outs, at->ins};
 }
 
-/* False: the communicator has no topology, where one is needed. */
+/* Fills *at. False: a neighbourhood collective on a communicator without a topology. */
 HOT static bool stand(const struct request *r, const struct team *team, struct standing *at) {
     if (team) at->p = team->p, at->me = team->me;
     else if (PMPI_Comm_size(r->comm, &at->p) != MPI_SUCCESS ||
@@ -72,7 +73,7 @@ HOT static bool stand(const struct request *r, const struct team *team, struct s
 
 /* ---- one side ---- */
 
-/* Or-ed: 0 where all are 0, negative where one is. */
+/* All counts or-ed: 0 if all are 0, negative if one is. */
 HOT static int64_t counts_of(const struct request *r, const struct half *half, int blocks) {
     int64_t all = 0;
     if (!half->counts) return half->count;
@@ -89,14 +90,14 @@ HOT static bool type_refused(enum collective c, int side, MPI_Datatype type, boo
     return looks_at_commit(c, side) && !type_committed(type);
 }
 
-/* Is a buffer at address 0 no buffer, rather than MPI_BOTTOM? */
+/* Is a buffer at address 0 missing, rather than MPI_BOTTOM? */
 HOT static bool is_missing(const void *buffer, MPI_Datatype type, bool empty) {
     return looks_for_null && !buffer && !empty && type_is_run(type);
 }
 
 HOT static bool types_refused(const struct request *r, const struct half *half, int side,
                               int blocks) {
-    /* Displacements that can be addresses, from MPI_BOTTOM. */
+    /* From MPI_BOTTOM, displacements in bytes are addresses. */
     const MPI_Aint *addresses =
         r->collective == COLL_neighbor_alltoallw && !half->buffer ? half->displs : NULL;
     for (int b = 0; b < blocks; b++) {
@@ -120,7 +121,7 @@ HOT static bool half_refused(const struct request *r, const struct half *half, i
 
 /* ---- both ---- */
 
-/* Where this rank's own block begins, of what has one for every rank. */
+/* The address of this rank's own block, in a half that has one block per rank. */
 static const char *own_block(const struct request *r, const struct half *half, int me) {
     MPI_Aint lb, extent = 0;
     PMPI_Type_get_extent(half->type, &lb, &extent);
@@ -143,7 +144,7 @@ HOT static bool is_aliased(const struct request *r, const struct extent *here, i
            one->buffer == own_block(r, all, me);
 }
 
-/* The counts of a reduce_scatter are one for each rank. */
+/* All counts are checked: a reduce_scatter has one for each rank. */
 HOT static bool reduction_refused(const struct request *r, const struct extent *here,
                                   const struct standing *at) {
     int64_t counts = counts_of(r, &r->recv, at->p);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* compile - a datatype as a layout (src/copy/layout.h). A type says how it was made: each
- * constructor is copies of its parts, so the parts are compiled first. The layout is kept with the
- * type as an attribute and dies with it: the handle may be freed, and used again for another type,
- * as soon as a call is over. */
+/* compile - makes a layout (src/copy/layout.h) from a datatype. MPI_Type_get_contents tells how a
+ * type was made: each constructor repeats its parts, so the parts are compiled first. The layout is
+ * an attribute of the type and is freed with it, because the program may free the handle after a
+ * call and MPI may use it again for another type. */
 #include "mpi/calls.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-/* What a constructor was given. The numbers are its integers, addresses and counts, one behind the
- * other: but for subarrays they are then in the same order whether it was called with large counts
- * or not. */
+/* The arguments of a constructor. number: its integers, addresses and counts, one after the other.
+ * So the order is the same for int and for large counts, except for subarrays. */
 struct contents {
     int combiner;
     MPI_Count *number;
@@ -18,7 +17,7 @@ struct contents {
     MPI_Datatype *type;
 };
 
-/* Types that are not made by constructors: they have no contents and must not be freed. */
+/* Is this a type without a constructor? Such types have no contents and must not be freed. */
 static bool is_given(int combiner) {
     return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
@@ -43,7 +42,8 @@ static void contents_drop(struct contents *contents) {
     free(contents->type);
 }
 
-/* Of a type that was made by a constructor. Ends with contents_drop. */
+/* The contents of a type that was made by a constructor; free them with contents_drop. False: no
+ * memory, or MPI reports an error. */
 static bool contents_of(MPI_Datatype type, struct contents *contents) {
 #if MPI_VERSION >= 4
     MPI_Count ints, addresses, counts, types;
@@ -83,7 +83,8 @@ static bool contents_of(MPI_Datatype type, struct contents *contents) {
     return error == MPI_SUCCESS;
 }
 
-/* A value and an int, as the compiler lays them out. */
+/* The types of MPI_MINLOC and MPI_MAXLOC: a value and an int, as the compiler lays out such a
+ * struct. */
 static bool compile_pair(MPI_Datatype type, struct draft *draft) {
     struct float_int {
         float a;
@@ -133,8 +134,8 @@ static bool compile_given(MPI_Datatype type, struct draft *draft) {
     return true;
 }
 
-/* From the dimension that is closest in memory outwards: each is a part of the whole that it is cut
- * from. */
+/* From the innermost dimension in memory outwards. In each dimension `parts` of `sizes` elements
+ * are taken, from `starts` on. */
 static bool subarray(struct draft *draft, const struct contents *contents, const struct draft *part,
                      ptrdiff_t extent) {
     const MPI_Count *number = contents->number;
@@ -159,7 +160,7 @@ static bool subarray(struct draft *draft, const struct contents *contents, const
     return true;
 }
 
-/* Copies of blocks of `length` elements, `step` bytes from one to the next. */
+/* `count` blocks of `length` elements, `step` bytes from one block to the next. */
 static void blocks(struct draft *draft, const struct draft *part, ptrdiff_t extent, MPI_Count count,
                    MPI_Count length, MPI_Count step) {
     struct draft block = {0};
@@ -168,7 +169,7 @@ static void blocks(struct draft *draft, const struct draft *part, ptrdiff_t exte
     draft_drop(&block);
 }
 
-/* What the constructor makes of its one part. False: not known here. */
+/* Applies a constructor that has one part. False: mortar does not know the constructor. */
 static bool construct(struct draft *draft, const struct contents *contents,
                       const struct draft *part, ptrdiff_t extent) {
     const MPI_Count *number = contents->number, count = number[0];
@@ -204,7 +205,7 @@ static bool construct(struct draft *draft, const struct contents *contents,
 
 static bool compile(MPI_Datatype type, struct draft *draft);
 
-/* One of the types that a type is made of, and how far its elements are from each other. */
+/* Compiles part k of a type. *extent: bytes from one element of it to the next. */
 static bool compile_part(const struct contents *contents, size_t k, struct draft *part,
                          ptrdiff_t *extent) {
     MPI_Count lb, bytes;
@@ -220,7 +221,7 @@ static bool compile_made(const struct contents *contents, struct draft *draft) {
         struct draft part = {0};
         ptrdiff_t extent;
         fine = compile_part(contents, k, &part, &extent);
-        /* Of a structure's parts. */
+        /* Of a struct: block lengths, and displacements. */
         const MPI_Count *length = contents->number + 1, *at = length + contents->types;
         if (fine && structure)
             draft_repeat(draft, &part, (ptrdiff_t)at[k], (size_t)length[k], extent);
@@ -247,22 +248,22 @@ static struct layout *compile_make(MPI_Datatype type) {
     struct layout *layout = fine ? draft_finish(&draft, (ptrdiff_t)extent) : NULL;
     draft_drop(&draft);
     if (!layout || layout->size == (size_t)size) return layout;
-    free(layout); /* the type is something else than it says */
+    free(layout); /* its contents contradict its size */
     return NULL;
 }
 
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-static int key = MPI_KEYVAL_INVALID; /* but from MPI_Init to MPI_Finalize */
+static int key = MPI_KEYVAL_INVALID; /* outside MPI_Init .. MPI_Finalize */
 static MPI_Comm packer = MPI_COMM_NULL;
-/* The attribute. */
-struct kept {
+/* The attribute of a type. */
+struct kept_layout {
     struct layout *layout;  /* NULL: this type does not compile */
-    _Atomic bool committed; /* when it was looked at last */
+    _Atomic bool committed; /* as last seen */
 };
 
 static int compile_drop(MPI_Datatype type, int keyval, void *kept, void *state) {
     (void)type, (void)keyval, (void)state;
-    free(((struct kept *)kept)->layout);
+    free(((struct kept_layout *)kept)->layout);
     free(kept);
     return MPI_SUCCESS;
 }
@@ -281,8 +282,8 @@ MPI_Comm packer_comm(void) {
     return packer;
 }
 
-/* The types of most calls, remembered here: the MPI library's own memory is cold on a crowded
- * processor. */
+/* The layouts of the types that most calls use. They save an attribute lookup, whose memory is
+ * often out of cache if ranks are oversubscribed. */
 static _Atomic(const struct layout *) usual[5];
 
 void layouts_finish(void) {
@@ -291,7 +292,8 @@ void layouts_finish(void) {
     if (key != MPI_KEYVAL_INVALID) PMPI_Type_free_keyval(&key);
 }
 
-/* The MPI library finds that a type was not committed as soon as it is to pack it. */
+/* MPI cannot be asked whether a type is committed, but the library refuses to pack one that is
+ * not. */
 static bool is_committed(MPI_Datatype type) {
     if (is_given(combiner_of(type))) return true;
     MPI_Comm own = packer_comm();
@@ -301,7 +303,7 @@ static bool is_committed(MPI_Datatype type) {
            PMPI_Pack(nothing, 0, type, nothing, 0, &position, own) == MPI_SUCCESS;
 }
 
-HOT static struct kept *kept_with(MPI_Datatype type) {
+HOT static struct kept_layout *kept_with(MPI_Datatype type) {
     void *kept;
     int found = 0;
     return PMPI_Type_get_attr(type, key, &kept, &found) == MPI_SUCCESS && found ? kept : NULL;
@@ -316,21 +318,22 @@ HOT static int usual_one(MPI_Datatype type) {
                                : -1;
 }
 
-static struct kept *compile_keep(MPI_Datatype type) {
-    struct kept *kept = malloc(sizeof *kept);
+static struct kept_layout *compile_keep(MPI_Datatype type) {
+    struct kept_layout *kept = malloc(sizeof *kept);
     if (!kept) return NULL;
-    *kept = (struct kept){compile_make(type), is_committed(type)};
+    *kept = (struct kept_layout){compile_make(type), is_committed(type)};
     if (PMPI_Type_set_attr(type, key, kept) == MPI_SUCCESS) return kept;
     free(kept->layout);
     free(kept);
     return NULL;
 }
 
-/* NULL: no memory, or too late. */
-HOT static struct kept *kept_of(MPI_Datatype type) {
-    struct kept *kept = key == MPI_KEYVAL_INVALID ? NULL : kept_with(type);
+/* NULL: no memory, or outside MPI_Init .. MPI_Finalize. */
+HOT static struct kept_layout *kept_of(MPI_Datatype type) {
+    struct kept_layout *kept = key == MPI_KEYVAL_INVALID ? NULL : kept_with(type);
     if (kept || key == MPI_KEYVAL_INVALID) return kept;
-    pthread_mutex_lock(&making); /* the second of two threads would free what the first one uses */
+    /* Without the lock a second thread could replace, and so free, an attribute in use. */
+    pthread_mutex_lock(&making);
     kept = kept_with(type);
     if (!kept) kept = compile_keep(type);
     pthread_mutex_unlock(&making);
@@ -342,15 +345,15 @@ HOT const struct layout *layout_of(MPI_Datatype type) {
     const struct layout *layout =
         known < 0 ? NULL : atomic_load_explicit(&usual[known], memory_order_acquire);
     if (layout || type == MPI_DATATYPE_NULL) return layout;
-    const struct kept *kept = kept_of(type);
+    const struct kept_layout *kept = kept_of(type);
     layout = kept ? kept->layout : NULL;
     if (known >= 0) atomic_store_explicit(&usual[known], layout, memory_order_release);
     return layout;
 }
 
-/* It may be a mistake now, and right later. */
+/* A no is not remembered: the program may commit the type later. */
 HOT bool type_committed(MPI_Datatype type) {
-    struct kept *kept = kept_of(type);
+    struct kept_layout *kept = kept_of(type);
     if (!kept) return true;
     if (atomic_load_explicit(&kept->committed, memory_order_relaxed)) return true;
     if (!is_committed(type)) return false;

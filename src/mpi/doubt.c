@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* doubt - the way out for a rank that waits in vain, as reach/ledger.c finds: the ranks' calls
- * differ, which the MPI standard forbids and the MPI library mostly reports as truncation; or a
- * rank is dead, and the library goes on without it (ULFM).
+/* doubt - the way out for a rank that waits in vain. reach/ledger.c finds two causes. Either the
+ * ranks' calls differ, which the MPI standard forbids and MPI libraries mostly report as
+ * truncation. Or a rank is dead, and the library goes on without it (ULFM).
  *
- * A rank that waits is deep in an algorithm, which holds nothing but memory then: a jump leaves it.
- * Memory is lost, and what the algorithm had under way; the team is not used any more. Where calls
- * differ every later call on the communicator is an error: the ranks do not agree which call is
- * next. After a death they are the MPI library's, which says what the program has to know. */
+ * A waiting rank is deep in an algorithm, and leaves it by longjmp. The algorithm holds only memory
+ * then, which is lost with its messages in flight, and the team is not used again. If calls differ,
+ * every later call on the communicator is an error, because the ranks disagree about which call is
+ * next. After a death, later calls go to the MPI library, which reports what the program has to
+ * know. */
 #include "mpi/calls.h"
 
 #include <ctype.h>
@@ -40,7 +41,7 @@ static void doubt_tell(const struct team *node, const struct doubt *doubt) {
             me, other, mine, number);
 }
 
-/* Is there a rank too few, as the MPI library sees it? */
+/* Has the communicator been revoked, as programs do with ULFM when a rank is dead? */
 static bool is_revoked(MPI_Comm comm) {
     int revoked = 0;
     return host.comm_is_revoked && host.comm_is_revoked(comm, &revoked) == MPI_SUCCESS && revoked;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nested - the host MPI's own collectives inside mortar's plans: what runs on a lane of a team over
- * several nodes, as universal(native). Blocks are runs of bytes; what is combined has the program's
+/* nested - runs the host MPI's own collectives inside mortar's plans, on the lanes of a team over
+ * several nodes, as in universal(native). Blocks are passed as bytes; reductions use the program's
  * own type and operation. */
 #include "mpi/calls.h"
 
@@ -18,8 +18,9 @@ static int errno_of(int error) {
 
 /* ---- blocks ---- */
 
-/* One side as the calls with counts and displacements want it, in both widths. */
-struct table {
+/* Counts and displacements of one side, in bytes, as the v forms take them: for the _c forms and as
+ * ints. */
+struct count_table {
     MPI_Count *counts;
     MPI_Aint *displs;
     int *short_counts, *short_displs;
@@ -27,11 +28,12 @@ struct table {
     bool fits; /* in ints */
 };
 
-/* In memory for a block of each rank. */
-static void table_make(struct table *table, const struct blocks *blocks, int p, char *memory) {
+/* memory: wire_tables / 2 bytes for each of the p ranks. */
+static void table_make(struct count_table *table, const struct blocks *blocks, int p,
+                       char *memory) {
     size_t count = (size_t)p;
     memset(memory, 0, count * wire_tables / 2);
-    *table = (struct table){.counts = (void *)memory, .base = blocks->base, .fits = true};
+    *table = (struct count_table){.counts = (void *)memory, .base = blocks->base, .fits = true};
     table->displs = (MPI_Aint *)(table->counts + count);
     table->short_counts = (int *)(table->displs + count);
     table->short_displs = table->short_counts + count;
@@ -44,10 +46,10 @@ static void table_make(struct table *table, const struct blocks *blocks, int p, 
     }
 }
 
-/* Ranks do not know each other's counts, so they cannot agree on another way where the MPI library
- * counts in ints only. */
-static int run_tables(MPI_Comm comm, const struct call *call, const struct table *s,
-                      const struct table *r) {
+/* -EOVERFLOW: the counts do not fit in ints and the MPI library has no _c forms. Ranks do not know
+ * each other's counts, so they cannot agree on another way. */
+static int run_tables(MPI_Comm comm, const struct call *call, const struct count_table *s,
+                      const struct count_table *r) {
     MPI_Datatype byte = MPI_BYTE;
     bool in_place = call->in_place;
     int root = call->root;
@@ -95,7 +97,8 @@ static int run_tables(MPI_Comm comm, const struct call *call, const struct table
     }
 }
 
-/* Where a rank's own block lies in place already, MPI wants to hear of it. */
+/* Does this rank's block of an allgather lie in the receive buffer already? MPI requires
+ * MPI_IN_PLACE then. */
 static bool is_in_place(const struct team *team, const struct call *call,
                         const struct blocks *sends, const struct blocks *recvs) {
     if (!among(call->shape.collective, ALLGATHERS)) return false;
@@ -105,7 +108,7 @@ static bool is_in_place(const struct team *team, const struct call *call,
 static int nested_exchange(MPI_Comm comm, struct team *team, const struct call *call,
                            char *tables) {
     struct blocks sends, recvs;
-    struct table send, recv;
+    struct count_table send, recv;
     struct call nested = *call;
     sides_of(team, call, &sends, &recvs);
     nested.in_place = is_in_place(team, call, &sends, &recvs);
@@ -124,10 +127,10 @@ static int bcast(MPI_Comm comm, struct team *team, const struct call *call) {
     return errno_of(error);
 }
 
-/* ---- what is combined ---- */
+/* ---- reductions ---- */
 
-/* Elements first .. first + count of what the ranks have, to one root, or in the collective's own
- * way. */
+/* Combines the elements of `part`: by MPI_Reduce to root, scan, exscan, or else allreduce. At most
+ * most_elements at a time. */
 static int combine_some(MPI_Comm comm, const struct call *call, enum collective collective,
                         int root, struct part part, char *recv) {
     const struct operation *operation = call->reduction->state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ops - which operations mortar combines with which types: what MPI 4.1 section 6.9.2 allows, and
- * what else the MPI library takes, as characters. The rest is left to it, whose errors the user
- * knows. */
+/* ops - which operations mortar runs on which types: those that MPI 4.1 section 6.9.2 allows, and
+ * others that the MPI library accepts, such as characters. All others are left to the library,
+ * which reports the error. */
 #include "mpi/calls.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ enum kind {
     PAIR = 128
 };
 
-/* The kind of a predefined type; 0: none of those that operations are defined for. */
+/* The kind of a predefined type; 0: no predefined operation is defined for it. */
 static unsigned ops_kind_of(MPI_Datatype type) {
     const struct {
         unsigned kind;
@@ -50,7 +50,8 @@ static unsigned ops_kind_of(MPI_Datatype type) {
 
 enum { USER = -1, NOBODYS = 0 };
 
-/* The kinds that a predefined operation takes; NOBODYS: it combines nothing; USER: a user's own. */
+/* The kinds of types that an operation is defined for. NOBODYS: not an operation for reductions;
+ * USER: the user's own operation. */
 static int kinds_for(MPI_Op op) {
     if (op == MPI_SUM || op == MPI_PROD)
         return C_INTEGER | FORTRAN_INTEGER | FLOATING | COMPLEX | MULTI;
@@ -66,7 +67,7 @@ static int kinds_for(MPI_Op op) {
     return USER;
 }
 
-/* False: not a type that has elements. */
+/* Fills size, extent, low, high, gaps and mingled. False: the type is invalid or empty. */
 static bool ops_measure(MPI_Datatype type, struct elements *elements) {
     MPI_Count lb, extent, low, span;
     if (!type_bytes(type, &elements->size) || elements->size == 0) return false;
@@ -80,9 +81,9 @@ static bool ops_measure(MPI_Datatype type, struct elements *elements) {
     return true;
 }
 
-/* Does the MPI library combine what the standard does not name? It is asked, by one element of this
- * process's own, where errors are nobody's business. The same library says the same on all
- * ranks. */
+/* Does the MPI library accept a pair that the standard does not allow? The test is an allreduce of
+ * one element on a private communicator of this process, so an error reaches no user's handler. The
+ * library is the same on all ranks, and so is the answer. */
 static bool host_takes(MPI_Datatype type, MPI_Op op) {
     enum { asked_most = 16, room = 256 };
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -117,7 +118,8 @@ static bool examine(MPI_Datatype type, int kinds, MPI_Op op, struct elements *el
 }
 
 HOT bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements) {
-    /* Predefined types are never freed, so their handles mean the same for ever. */
+    /* The last answer of this thread. Predefined types and operations are never freed, so it stays
+     * true. */
     static _Thread_local struct {
         MPI_Datatype type;
         MPI_Op op;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* types - facts about datatypes, and packing. What has no layout (compile.c) is packed with the
- * host's own PMPI_Pack, so that any type works and no gap byte is touched. */
+/* types - facts about datatypes, and packing. Types without a layout (compile.c) are packed by
+ * PMPI_Pack, so that any type works and no byte of a gap is touched. */
 #include "mpi/calls.h"
 
 #include <errno.h>
@@ -47,8 +47,9 @@ bool can_pack(const struct typed *typed) {
     return type_bytes(typed->type, &bytes) && bytes <= INT32_MAX;
 }
 
-/* MPICH takes address 0 for a mistake, also where a type's displacements are addresses, from
- * MPI_BOTTOM. Seen from another place they are other displacements. */
+/* MPICH refuses to pack from address 0, even if the type's displacements are addresses, from
+ * MPI_BOTTOM. So the type is wrapped in one with displacements from another address, that of
+ * `place`. */
 static int pack_from_bottom(MPI_Datatype type, int count, char *packed, int bytes, int *position,
                             bool pack, MPI_Comm packer) {
     static char place;
@@ -66,7 +67,8 @@ static int pack_from_bottom(MPI_Datatype type, int count, char *packed, int byte
     return error;
 }
 
-/* PMPI_Pack counts in int: long blocks go in pieces that stay below 1 GiB. */
+/* Packs or unpacks one block by the MPI library. PMPI_Pack counts in int, so long blocks go in
+ * pieces of at most 1 GiB. 0 or -errno. */
 static int move_block(const struct typed *typed, char *user, char *packed, bool pack) {
     MPI_Aint lb, extent;
     MPI_Count size;
