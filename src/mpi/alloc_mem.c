@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Alloc_mem, MPI_Free_mem: from the shared heap where there is one, so that what is allocated
- * for communication can be reached by all ranks of the node; some MPI libraries would take it from
- * elsewhere. */
+/* MPI_Alloc_mem, MPI_Free_mem: use the shared heap if there is one, so that all ranks of the node
+ * can reach the memory. Some MPI libraries would allocate it elsewhere. */
 #include "mpi/calls.h"
 
 #include "heap/heap.h"
@@ -9,8 +8,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Looked up once: a block that came from the region goes back to it, whatever has become of the
- * heap meanwhile. */
+/* Looked up once: a block from the region must go back to it, even if the heap has been switched
+ * off since. */
 static struct heap_region heap;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -23,8 +22,8 @@ static bool in_heap(const void *memory) {
     return (size_t)((const char *)memory - heap.base) < heap.bytes;
 }
 
-/* What the program asks for (MPI 4.0, section 9.2), a cache line at least. 0: no alignment that
- * memory can have. */
+/* The alignment that the program asks for (MPI 4.0, section 9.2), at least a cache line. 0: the
+ * value is not a valid alignment. */
 static size_t alignment_of(MPI_Info info) {
     enum { line = 64, most = 1 << 30 };
     char text[24];
@@ -43,7 +42,7 @@ int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *base) {
     size_t alignment = size > 0 ? alignment_of(info) : 0;
     if (alignment == 0 || posix_memalign(&memory, alignment, (size_t)size) != 0)
         return host.alloc_mem(size, info, base);
-    if (!in_heap(memory)) { /* no region, or it is full */
+    if (!in_heap(memory)) { /* there is no region, or it is full */
         free(memory);
         return host.alloc_mem(size, info, base);
     }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* beside - a trial whose results nobody gets. How a sum of floating-point numbers is bracketed
- * shows in its last digits, and a plan sets the brackets; so what a program gets comes from one
- * plan, and what else is to be measured (src/plan/learn.c) works on the same operands beside it,
- * before it, as they may be overwritten in place, and into memory of its own. */
+/* beside - a trial whose results are discarded. The last digits of a floating-point sum depend on
+ * the association, and that depends on the plan. So the program's results always come from one
+ * plan. Other plans that are to be measured (src/plan/learn.c) run on the same operands, into
+ * memory of their own. They run first, since the call may overwrite its operands in place. */
 #include "mpi/calls.h"
 
 #include <stdlib.h>
 
-/* Bytes of what this rank receives; 0: its receive buffer is not significant. */
+/* Bytes that this rank receives; 0: its receive buffer is not significant. */
 static size_t received_bytes(const struct request *r, const struct team *team, size_t extent) {
     if (r->collective == COLL_reduce && team->me != r->root) return 0;
     bool parts = r->collective == COLL_reduce_scatter;

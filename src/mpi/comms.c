@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Comm_free, MPI_Comm_disconnect: what comes from attribute callbacks for a dying communicator
- * is native (team_buries). MPI_Intercomm_merge, MPI_Comm_create_from_group: the only calls that
- * make an intracommunicator with processes of other jobs, on which mortar may not run; after them
- * birth.c looks for such strangers. */
+/* MPI_Comm_free, MPI_Comm_disconnect: collectives that attribute callbacks call on the communicator
+ * being freed are native (team_buries). MPI_Intercomm_merge, MPI_Comm_create_from_group: only these
+ * can make an intracommunicator with processes of other jobs, which may run without mortar. After
+ * such a call birth.c looks for them in each new communicator. */
 #include "mpi/calls.h"
 
 #if MPI_VERSION < 4

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* device - buffers in GPU memory go to the host MPI, which may know how to move them. Asks the CUDA
- * driver once the program has loaded it; nothing is linked. Other drivers are not asked yet. */
+/* device - finds buffers in GPU memory, which are left to the host MPI if possible. It asks the
+ * CUDA driver if the program has loaded it; mortar does not link it. Other drivers are not asked
+ * yet. */
 #define _GNU_SOURCE
 #include "mpi/calls.h"
 
@@ -8,7 +9,8 @@
 #include <link.h>
 #include <unistd.h>
 
-/* From CUDA's driver interface: the attribute "memory type", and the type of ordinary memory. */
+/* From CUDA's driver interface: the number of the attribute "memory type", and its value for host
+ * memory. */
 enum { memory_type = 2, host_memory = 1 };
 typedef int (*asker)(void *, int, uintptr_t);
 
@@ -18,8 +20,8 @@ static int count_loads(struct dl_phdr_info *object, size_t size, void *loads) {
     return 1;
 }
 
-/* Could there be device memory at all? Without one of the driver's device nodes (servers, Jetson,
- * WSL) there cannot. */
+/* Could there be device memory at all? Only if there is one of the driver's device nodes (of
+ * servers, Jetson, WSL). */
 static bool devices_here(void) {
     static const char *const nodes[] = {"/dev/nvidiactl", "/dev/nvmap", "/dev/nvhost-ctrl",
                                         "/dev/dxg"};
@@ -32,8 +34,8 @@ static bool devices_here(void) {
     return here;
 }
 
-/* The driver may come late and privately (a framework loads it), so the answer is renewed whenever
- * a library was loaded. */
+/* The driver's function; NULL: the driver is not loaded. A framework may load it late, so the
+ * search is repeated after any library was loaded. */
 static asker driver(void) {
     static _Atomic(asker) found;
     static _Atomic unsigned long long known;
@@ -52,7 +54,8 @@ static bool of_device(asker ask, const void *address) {
     return ask(&type, memory_type, (uintptr_t)address) == 0 && type != host_memory;
 }
 
-/* malloc'ed, or on this thread's stack: the common cases, and free of charge. */
+/* True for the shared heap and this thread's stack, the common cases, without a call of the
+ * driver. */
 HOT static bool surely_host(const struct team *team, const void *address) {
     uint64_t offset;
     uintptr_t above = (uintptr_t)address - (uintptr_t)&offset;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* engine - what the door (src/door) calls: opening, and the public interface of
+/* engine - what the door (src/door) calls: the opening of an engine, and the public interface of
  * include/mortar.h. */
 #include "mpi/calls.h"
 
@@ -22,7 +22,7 @@ static void force_asked(const char *text) {
     else warn_job("MORTAR_PLAN is ignored, mortar chooses: %s", why);
 }
 
-static _Atomic bool planned; /* the program has said which plan; on all ranks, if on one */
+static _Atomic bool planned; /* the program has chosen a plan; if one rank does, all must */
 
 static void on_settings(void) {
     if (!planned) force_asked(option_text(OPTION_PLAN));
@@ -56,7 +56,7 @@ int mortar_engine_plan(const char *text) {
 
 int mortar_engine_report(const char *path) { return report_write(path); }
 
-/* One a line, as far as whole lines fit. */
+/* Writes one plan per line, as many whole lines as fit. Returns how many. */
 static int write_lines(char plans[][64], int count, char *texts, size_t size) {
     size_t used = 0;
     *texts = 0;
@@ -74,11 +74,12 @@ int mortar_engine_plans(const char *collective, size_t bytes, int outside, char 
     int c = 0, count = -ENOMEM;
     while (collective && c < COLLECTIVES && strcmp(collective_names[c], collective) != 0) c++;
     if (!collective || c == COLLECTIVES || !texts || size == 0) return -EINVAL;
-    struct inside here; /* an MPI library may ask its own collectives to make a communicator */
+    struct inside
+        here; /* team_of makes communicators, for which MPI libraries may call collectives */
     bool already = inside_now() != NULL;
     if (!already) inside_begin(&here);
     struct team *team = team_of(MPI_COMM_WORLD);
-    /* As the calls themselves will say; of neighbourhoods as if they were one piece. */
+    /* The shape that the calls themselves will have; neighbourhoods are taken as connected. */
     struct shape shape = {.collective = (enum collective)c,
                           .bytes = bytes,
                           .unsized = among((enum collective)c, UNSIZED)};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* entries - MPI_X and MPI_X_c of every row of coll/collectives.h: the arguments become a struct
- * request, and `take` goes on; and the way back, a request handed to the MPI library. Fortran
- * arrives here too. */
+/* entries - MPI_X and MPI_X_c of every row of coll/collectives.h: put the arguments into a struct
+ * request and call `take`. For each there is also the reverse, native_x, which hands a request to
+ * the MPI library. Fortran calls arrive here too. */
 #include "mpi/calls.h"
 
-/* A half of a request, from the parameters of that side; that of SAME and BARE is described by what
- * is received. */
+/* The initialiser of a half, from the parameters of that side. With SAME and BARE the send half
+ * takes its counts and type from the receive side. */
 #define HALF_NO(x, buffer) NULL
 #define HALF_EQUAL(x, buffer) buffer, x##_count, x##_type, NULL, NULL, NULL
 #define HALF_COUNTS(x, buffer) buffer, 0, x##_type, x##_counts, NULL, NULL
@@ -24,7 +24,7 @@
 #define MORE_OP .op = op
 #define MORE_OP_ROOT .op = op, .root = root
 
-/* The other way: arguments from a half. */
+/* The reverse: arguments from a half. */
 #define GIVE_NO(half, buffer, N)
 #define GIVE_SAME(half, buffer, N)
 #define GIVE_BARE(half, buffer, N) buffer,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Init, MPI_Init_thread, MPI_Finalize: the life of mortar in a process. Teams are built when
- * first used. */
+/* MPI_Init, MPI_Init_thread, MPI_Finalize: start and end mortar in a process. Teams are built
+ * later, when first used. */
 #include "mpi/calls.h"
 
 static void look_at_launcher(void) {
@@ -12,7 +12,7 @@ static void look_at_launcher(void) {
             started);
 }
 
-/* The end of mortar: the last that MPI_Finalize does while MPI is still whole. */
+/* Ends mortar, as the last thing in MPI_Finalize that may still use MPI. */
 static void finish(void) {
     if (settings_wanted(OPTION_REPORT)) report_write(option_text(OPTION_REPORT));
     if (settings_wanted(OPTION_TUNE_SAVE)) save_tuning(option_text(OPTION_TUNE_SAVE));
@@ -26,9 +26,9 @@ static int on_finalize(MPI_Comm self, int key, void *value, void *state) {
     return MPI_SUCCESS;
 }
 
-/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one first (MPI 4.1 section
- * 11.2.4). Programs and libraries clean up there, by collectives too, so mortar must outlive them:
- * its own is set before any of theirs. */
+/* MPI_Finalize first deletes the attributes of MPI_COMM_SELF, in reverse order of their setting
+ * (MPI 4.1 section 11.2.4). Programs and libraries clean up in these callbacks, and may call
+ * collectives there. So mortar sets its attribute before any of theirs, and ends after them. */
 static bool finish_last(void) {
     int key;
 #ifdef MORTAR_SIM
@@ -40,8 +40,8 @@ static bool finish_last(void) {
 
 static bool finishes_last;
 
-/* Called by the door too, after a profiler's MPI_Init that may have found the MPI library's by
- * itself. */
+/* Also called by the door, after a profiler's MPI_Init, which may have called the MPI library's
+ * directly. */
 void mortar_engine_start(void);
 void mortar_engine_start(void) {
     static bool started;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* narrow - calls with large counts where the MPI library is older than MPI 4. A program that asks
- * by a weak reference whether it has MPI_X_c, as mpi4py's wheels do, finds mortar's and calls
- * it. */
+/* narrow - calls with large counts if the MPI library is older than MPI 4. Such calls exist: a
+ * program that looks for MPI_X_c by a weak reference, as mpi4py's wheels do, finds mortar's and
+ * calls it. */
 #include "mpi/calls.h"
 
 #include <limits.h>
@@ -11,15 +11,15 @@ static int narrow_refuse(const struct request *r) {
     return PMPI_Comm_call_errhandler(r->comm, MPI_ERR_COUNT), MPI_ERR_COUNT;
 }
 
-/* How many entries the counts of the halves have here; 0: not significant. Returns what MPI
- * returns. */
+/* How many entries the counts of each half have on this rank; 0: the half is not significant.
+ * Returns what MPI returns. */
 static int entries(const struct request *r, int *sends, int *recvs) {
     enum collective c = r->collective;
     bool neighbor = among(c, NEIGHBORS);
     int inter, p, me;
     int error = PMPI_Comm_test_inter(r->comm, &inter);
     if (error == MPI_SUCCESS) error = PMPI_Comm_rank(r->comm, &me);
-    bool others = inter && c != COLL_reduce_scatter; /* their group counts */
+    bool others = inter && c != COLL_reduce_scatter; /* one entry per rank of the other group */
     if (error == MPI_SUCCESS)
         error = others ? PMPI_Comm_remote_size(r->comm, &p) : PMPI_Comm_size(r->comm, &p);
     if (error != MPI_SUCCESS) return error;
@@ -35,8 +35,8 @@ static int entries(const struct request *r, int *sends, int *recvs) {
 
 static bool narrow_fits(MPI_Count count) { return count >= INT_MIN && count <= INT_MAX; }
 
-/* One half: its counts and displacements into `to`, which has room for them. False: one is too
- * large. */
+/* Converts the counts and displacements of a half to ints in `to`, which has room for them. False:
+ * one does not fit. */
 static bool squeeze(struct half *half, int count, bool displs_stay, int *to) {
     if (count == 0) return true;
     const MPI_Count *counts = half->counts;
@@ -57,7 +57,7 @@ int narrowed(const struct request *r, int (*go)(const struct request *)) {
     if (r->send.counts || r->recv.counts || among(r->collective, GATHERS) ||
         among(r->collective, SCATTERS)) {
         int error = entries(r, &sends, &recvs);
-        if (error != MPI_SUCCESS) return error; /* the library has told the error handler */
+        if (error != MPI_SUCCESS) return error; /* the library has called the error handler */
         room = malloc(2 * ((size_t)sends + (size_t)recvs + 1) * sizeof *room);
         if (!room) return PMPI_Comm_call_errhandler(r->comm, MPI_ERR_NO_MEM), MPI_ERR_NO_MEM;
     }
