@@ -15,7 +15,10 @@ enum { SENDS, RECVS };
 #ifdef OPEN_MPI
 enum { looks_for_null = false };
 /* Is the type of an empty block checked? */
-static bool looks_at_empty(enum collective c) { return (void)c, true; }
+static bool looks_at_empty(enum collective c) {
+    (void)c;
+    return true;
+}
 static bool looks_at_type(enum collective c, int side) {
     return c != COLL_scatter || side == RECVS;
 }
@@ -26,15 +29,24 @@ static bool looks_at_commit(enum collective c, int side) {
 /* Is it checked that both sides begin at different addresses? And that the side with one block
  * begins elsewhere than this rank's block of the other side? */
 static bool looks_at_alias(enum collective c) { return among(c, BIT(allreduce) | BIT(reduce)); }
-static bool looks_at_own(enum collective c) { return (void)c, false; }
+static bool looks_at_own(enum collective c) {
+    (void)c;
+    return false;
+}
 #else
 enum { looks_for_null = true };
 static bool looks_at_empty(enum collective c) {
     return !among(c, BIT(bcast) | BIT(alltoallw) | BIT(neighbor_alltoall) |
                          BIT(neighbor_alltoallw) | BIT(neighbor_allgather));
 }
-static bool looks_at_type(enum collective c, int side) { return (void)c, (void)side, true; }
-static bool looks_at_commit(enum collective c, int side) { return (void)c, (void)side, true; }
+static bool looks_at_type(enum collective c, int side) {
+    (void)c, (void)side;
+    return true;
+}
+static bool looks_at_commit(enum collective c, int side) {
+    (void)c, (void)side;
+    return true;
+}
 static bool looks_at_alias(enum collective c) { return among(c, BIT(alltoall) | REDUCTIONS); }
 static bool looks_at_own(enum collective c) { return among(c, ALLGATHERS | GATHERS | SCATTERS); }
 #endif
@@ -138,7 +150,8 @@ HOT static bool is_aliased(const struct request *r, const struct extent *here, i
                (among(c, REDUCTIONS) || r->send.count == r->recv.count);
     if (!looks_at_own(c)) return false;
     bool scatters = among(c, SCATTERS);
-    const struct half *all = scatters ? &r->send : &r->recv, *one = scatters ? &r->recv : &r->send;
+    const struct half *all = scatters ? &r->send : &r->recv;
+    const struct half *one = scatters ? &r->recv : &r->send;
     int64_t count = all->counts ? entry_of(all->counts, entry_width(r), me) : all->count;
     return one->count != 0 && one->count == count && one->buffer &&
            one->buffer == own_block(r, all, me);

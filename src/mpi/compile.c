@@ -26,11 +26,11 @@ static bool is_given(int combiner) {
 static int combiner_of(MPI_Datatype type) {
 #if MPI_VERSION >= 4
     MPI_Count ints, addresses, counts, types;
-    int combiner,
-        error = PMPI_Type_get_envelope_c(type, &ints, &addresses, &counts, &types, &combiner);
+    int combiner;
+    int error = PMPI_Type_get_envelope_c(type, &ints, &addresses, &counts, &types, &combiner);
 #else
-    int ints, addresses, types, combiner,
-        error = PMPI_Type_get_envelope(type, &ints, &addresses, &types, &combiner);
+    int ints, addresses, types, combiner;
+    int error = PMPI_Type_get_envelope(type, &ints, &addresses, &types, &combiner);
 #endif
     return error == MPI_SUCCESS ? combiner : MPI_COMBINER_NAMED;
 }
@@ -310,12 +310,11 @@ HOT static struct kept_layout *kept_with(MPI_Datatype type) {
 }
 
 HOT static int usual_one(MPI_Datatype type) {
-    return type == MPI_DOUBLE  ? 0
-           : type == MPI_INT   ? 1
-           : type == MPI_BYTE  ? 2
-           : type == MPI_FLOAT ? 3
-           : type == MPI_CHAR  ? 4
-                               : -1;
+    if (type == MPI_DOUBLE) return 0;
+    if (type == MPI_INT) return 1;
+    if (type == MPI_BYTE) return 2;
+    if (type == MPI_FLOAT) return 3;
+    return type == MPI_CHAR ? 4 : -1;
 }
 
 static struct kept_layout *compile_keep(MPI_Datatype type) {

@@ -62,7 +62,10 @@ static int write_lines(char plans[][64], int count, char *texts, size_t size) {
     *texts = 0;
     for (int i = 0; i < count; i++) {
         int length = snprintf(texts + used, size - used, "%s\n", plans[i]);
-        if ((size_t)length >= size - used) return texts[used] = 0, i;
+        if ((size_t)length >= size - used) {
+            texts[used] = 0;
+            return i;
+        }
         used += (size_t)length;
     }
     return count;
@@ -74,8 +77,8 @@ int mortar_engine_plans(const char *collective, size_t bytes, int outside, char 
     int c = 0, count = -ENOMEM;
     while (collective && c < COLLECTIVES && strcmp(collective_names[c], collective) != 0) c++;
     if (!collective || c == COLLECTIVES || !texts || size == 0) return -EINVAL;
-    struct inside
-        here; /* team_of makes communicators, for which MPI libraries may call collectives */
+    /* team_of makes communicators, for which MPI libraries may call collectives. */
+    struct inside here;
     bool already = inside_now() != NULL;
     if (!already) inside_begin(&here);
     struct team *team = team_of(MPI_COMM_WORLD);

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 static int narrow_refuse(const struct request *r) {
-    return PMPI_Comm_call_errhandler(r->comm, MPI_ERR_COUNT), MPI_ERR_COUNT;
+    PMPI_Comm_call_errhandler(r->comm, MPI_ERR_COUNT);
+    return MPI_ERR_COUNT;
 }
 
 /* How many entries the counts of each half have on this rank; 0: the half is not significant.
@@ -59,13 +60,19 @@ int narrowed(const struct request *r, int (*go)(const struct request *)) {
         int error = entries(r, &sends, &recvs);
         if (error != MPI_SUCCESS) return error; /* the library has called the error handler */
         room = malloc(2 * ((size_t)sends + (size_t)recvs + 1) * sizeof *room);
-        if (!room) return PMPI_Comm_call_errhandler(r->comm, MPI_ERR_NO_MEM), MPI_ERR_NO_MEM;
+        if (!room) {
+            PMPI_Comm_call_errhandler(r->comm, MPI_ERR_NO_MEM);
+            return MPI_ERR_NO_MEM;
+        }
     }
     int *recv_room = room ? room + 2 * sends : NULL;
     bool displs_stay = r->collective == COLL_neighbor_alltoallw; /* addresses in both forms */
     narrow.large = !squeeze(&narrow.send, sends, displs_stay, room) ||
                    !squeeze(&narrow.recv, recvs, displs_stay, recv_room);
-    if (narrow.large) narrow = *r, narrow.native = narrow_refuse;
+    if (narrow.large) {
+        narrow = *r;
+        narrow.native = narrow_refuse;
+    }
     int error = go(&narrow);
     free(room);
     return error;

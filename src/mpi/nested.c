@@ -12,8 +12,9 @@ enum { most_elements = 1 << 30 }; /* in one call with int counts */
 
 static int errno_of(int error) {
     int class = MPI_SUCCESS;
-    if (error != MPI_SUCCESS) PMPI_Error_class(error, &class);
-    return class == MPI_ERR_TRUNCATE ? -EMSGSIZE : error == MPI_SUCCESS ? 0 : -EIO;
+    if (error == MPI_SUCCESS) return 0;
+    PMPI_Error_class(error, &class);
+    return class == MPI_ERR_TRUNCATE ? -EMSGSIZE : -EIO;
 }
 
 /* ---- blocks ---- */
@@ -40,8 +41,10 @@ static void table_make(struct count_table *table, const struct blocks *blocks, i
     for (int b = 0; b < blocks->count; b++) {
         struct run run = run_of(blocks, b);
         ptrdiff_t at = run.bytes > 0 ? run.at - blocks->base : 0;
-        table->counts[b] = (MPI_Count)run.bytes, table->displs[b] = at;
-        table->short_counts[b] = (int)run.bytes, table->short_displs[b] = (int)at;
+        table->counts[b] = (MPI_Count)run.bytes;
+        table->displs[b] = at;
+        table->short_counts[b] = (int)run.bytes;
+        table->short_displs[b] = (int)at;
         table->fits = table->fits && run.bytes <= INT_MAX && at >= INT_MIN && at <= INT_MAX;
     }
 }
@@ -52,6 +55,7 @@ static int run_tables(MPI_Comm comm, const struct call *call, const struct count
                       const struct count_table *r) {
     MPI_Datatype byte = MPI_BYTE;
     bool in_place = call->in_place;
+    const void *own = in_place ? MPI_IN_PLACE : s->base + s->displs[0];
     int root = call->root;
     if (s->fits && r->fits) {
         switch (call->shape.collective) {
@@ -62,8 +66,7 @@ static int run_tables(MPI_Comm comm, const struct call *call, const struct count
                                            r->short_counts, r->short_displs, byte, comm));
         case COLL_allgather:
         case COLL_allgatherv:
-            return errno_of(host.allgatherv(in_place ? MPI_IN_PLACE : s->base + s->displs[0],
-                                            in_place ? 0 : s->short_counts[0], byte, r->base,
+            return errno_of(host.allgatherv(own, in_place ? 0 : s->short_counts[0], byte, r->base,
                                             r->short_counts, r->short_displs, byte, comm));
         case COLL_gather:
         case COLL_gatherv:
@@ -84,9 +87,8 @@ static int run_tables(MPI_Comm comm, const struct call *call, const struct count
                                          r->displs, byte, comm));
     case COLL_allgather:
     case COLL_allgatherv:
-        return errno_of(host.allgatherv_c(in_place ? MPI_IN_PLACE : s->base + s->displs[0],
-                                          in_place ? 0 : s->counts[0], byte, r->base, r->counts,
-                                          r->displs, byte, comm));
+        return errno_of(host.allgatherv_c(own, in_place ? 0 : s->counts[0], byte, r->base,
+                                          r->counts, r->displs, byte, comm));
     case COLL_gather:
     case COLL_gatherv:
         return errno_of(host.gatherv_c(s->base + s->displs[0], s->counts[0], byte, r->base,

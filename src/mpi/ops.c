@@ -126,11 +126,16 @@ HOT bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements) {
         bool known;
         struct elements elements;
     } last;
-    if (last.known && last.type == type && last.op == op) return *elements = last.elements, true;
+    if (last.known && last.type == type && last.op == op) {
+        *elements = last.elements;
+        return true;
+    }
     int kinds = type == MPI_DATATYPE_NULL ? NOBODYS : kinds_for(op);
     if (kinds == NOBODYS || !examine(type, kinds, op, elements)) return false;
     if (kinds == USER) return true;
-    last.type = type, last.op = op, last.elements = *elements;
+    last.type = type;
+    last.op = op;
+    last.elements = *elements;
     last.known = true;
     return true;
 }

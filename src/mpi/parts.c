@@ -207,10 +207,9 @@ static int move_all(const struct side *side, bool pack) {
  * False: no memory. */
 static bool repack(struct side *side) {
     struct blocks *blocks = &side->blocks;
-    size_t count = (size_t)blocks->count, all = 0;
+    size_t count = (size_t)blocks->count, room = count ? count : 1, all = 0;
     side->user = *blocks;
-    int64_t *tables =
-        side->kept ? side->kept + count : malloc(2 * (count ? count : 1) * sizeof *tables);
+    int64_t *tables = side->kept ? side->kept + count : malloc(2 * room * sizeof *tables);
     if (!tables) return false;
     for (size_t b = 0; b < count; b++) {
         size_t bytes = 0, elements = (size_t)elements_at(blocks, (int)b);
@@ -350,8 +349,9 @@ HOT static struct answer parts_run(const struct request *r, struct team *team, s
     int64_t *kept = tables_of(r->collective, team, neighbours);
     int most = neighbours && extent.sends > team->p ? extent.sends : team->p;
     struct side send = {.kept = kept}, recv = {.kept = kept ? kept + side_words * most : NULL};
-    bool device = on_device(team, extent.sends ? send_half.buffer : NULL,
-                            extent.recvs ? r->recv.buffer : NULL);
+    const void *sent = extent.sends ? send_half.buffer : NULL;
+    const void *received = extent.recvs ? r->recv.buffer : NULL;
+    bool device = on_device(team, sent, received);
     bool others_write = !orders[(*plan)->arguments.walk.order].own_dest;
     const struct algorithm_code *code = (*plan)->algorithm->code;
     bool near = code->where == ON_NODE, runs = !near && !code->any_layout;

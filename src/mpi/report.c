@@ -132,8 +132,12 @@ static void add_plan(const struct team *team, const struct plan *plan,
                             .bytes = tally->bytes,
                             .traffic = tally->traffic,
                             .seconds = tally->seconds,
-                            .late_seconds = known ? tally->late_seconds : -1,
-                            .inside_seconds = known ? tally->inside_seconds : -1};
+                            .late_seconds = -1,
+                            .inside_seconds = -1};
+    if (known) {
+        record.late_seconds = tally->late_seconds;
+        record.inside_seconds = tally->inside_seconds;
+    }
     if (evidence) record.evidence = *evidence;
     snprintf(record.source, sizeof record.source, "%s", plan->source ? plan->source : "");
     snprintf(record.collective, sizeof record.collective, "%s", collective_names[plan->collective]);

@@ -23,19 +23,19 @@ static bool believed(const struct record *r) {
  * interval; the gain has one if there are pairs. */
 static struct tuning_entry as_entry(const struct record *r) {
     const struct evidence *e = &r->evidence;
-    struct tuning_entry entry = {
-        .ranks = r->ranks,
-        .nodes = r->nodes,
-        .domains = r->domains,
-        .fullest = r->fullest,
-        .from = (size_t)1 << (r->size_class - 1),
-        .to = ((size_t)1 << r->size_class) - 1,
-        .seconds = e->seconds,
-        .interval = {e->seconds, e->seconds},
-        .native_seconds = e->native_seconds,
-        .gain = e->gain,
-        .gain_interval = {e->pairs ? e->low : e->gain, e->pairs ? e->high : e->gain},
-        .repetitions = e->pairs ? e->pairs : 1};
+    struct tuning_entry entry = {.ranks = r->ranks,
+                                 .nodes = r->nodes,
+                                 .domains = r->domains,
+                                 .fullest = r->fullest,
+                                 .from = (size_t)1 << (r->size_class - 1),
+                                 .to = ((size_t)1 << r->size_class) - 1,
+                                 .seconds = e->seconds,
+                                 .interval = {e->seconds, e->seconds},
+                                 .native_seconds = e->native_seconds,
+                                 .gain = e->gain,
+                                 .gain_interval = {e->gain, e->gain},
+                                 .repetitions = e->pairs ? e->pairs : 1};
+    if (e->pairs) entry.gain_interval[0] = e->low, entry.gain_interval[1] = e->high;
     snprintf(entry.collective, sizeof entry.collective, "%s", r->collective);
     snprintf(entry.buffers, sizeof entry.buffers, "%s", e->outside ? "outside" : "heap");
     snprintf(entry.plan, sizeof entry.plan, "%s", r->plan);

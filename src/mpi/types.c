@@ -7,10 +7,10 @@
 
 HOT bool type_bytes(MPI_Datatype type, size_t *bytes) {
     MPI_Count size;
-    if (type == MPI_BYTE || type == MPI_CHAR) return *bytes = 1, true;
-    if (type == MPI_INT || type == MPI_FLOAT) return *bytes = 4, true;
-    if (type == MPI_DOUBLE) return *bytes = 8, true;
-    if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0)
+    if (type == MPI_BYTE || type == MPI_CHAR) size = 1;
+    else if (type == MPI_INT || type == MPI_FLOAT) size = 4;
+    else if (type == MPI_DOUBLE) size = 8;
+    else if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0)
         return false;
     *bytes = (size_t)size;
     return true;
@@ -79,12 +79,12 @@ static int move_block(const struct typed *typed, char *user, char *packed, bool 
     MPI_Count most = size > 0 ? (1 << 30) / size : 1;
     if (most < 1) most = 1;
     for (MPI_Count done = 0; done < typed->count;) {
-        int now = (int)(typed->count - done < most ? typed->count - done : most), position = 0,
-            bytes = (int)(now * size);
+        MPI_Count left = typed->count - done;
+        int now = (int)(left < most ? left : most), bytes = (int)(now * size), position = 0, error;
         char *at = user + done * extent;
-        int error = !at ? pack_from_bottom(typed->type, now, packed, bytes, &position, pack, packer)
-                    : pack ? PMPI_Pack(at, now, typed->type, packed, bytes, &position, packer)
-                           : PMPI_Unpack(packed, bytes, &position, at, now, typed->type, packer);
+        if (!at) error = pack_from_bottom(typed->type, now, packed, bytes, &position, pack, packer);
+        else if (pack) error = PMPI_Pack(at, now, typed->type, packed, bytes, &position, packer);
+        else error = PMPI_Unpack(packed, bytes, &position, at, now, typed->type, packer);
         if (error != MPI_SUCCESS || position != bytes) return -EIO;
         packed += bytes;
         done += now;
