@@ -37,8 +37,8 @@ static inline uint8_t entry_width(const struct request *request) {
     return request->large ? 8 : (uint8_t)sizeof(int);
 }
 
-/* What a call returns. raise: the error is mortar's own, so the error handler must be called, after
- * mortar has been left. */
+/* The result of a call. raise: the error is mortar's own, so the error handler must be called,
+ * after mortar has been left. */
 struct answer {
     int error;
     bool raise;
@@ -95,16 +95,16 @@ int narrowed(const struct request *request, int (*go)(const struct request *));
 
 /* ---- The families of collectives, as take.c sees them ---- */
 
-/* What the standard makes the same on all ranks of a call. Decisions made before the ranks have
- * exchanged anything may use only this and the team. They may not use the request, whose buffers,
- * counts and types belong to one rank. */
+/* The arguments that the standard makes the same on all ranks of a call. Decisions made before the
+ * ranks have exchanged anything may use only this and the team. They may not use the request, whose
+ * buffers, counts and types belong to one rank. */
 struct common {
     enum collective collective;
     MPI_Comm comm;
     int root;
     MPI_Op op;
-    /* Of one block or vector; of all blocks of an allgatherv or a reduce_scatter; 0 if not all
-     * ranks know. */
+    /* One block or vector; all blocks of an allgatherv or a reduce_scatter; 0 if not all ranks
+     * know. */
     size_t bytes;
     bool foreign; /* mortar does not combine such elements: the host MPI does */
     bool rounds;  /* as in struct shape */
@@ -119,8 +119,8 @@ struct family {
     /* Completes the shape; false: the host MPI runs the call. The same on all ranks. NULL: the
      * bytes are the whole shape. Collective. */
     bool (*agree)(const struct common *common, struct team *team, struct shape *shape);
-    /* Runs the call; *plan becomes the plan that served it in the end. What only this rank sees is
-     * passed on as enum trouble. Collective. */
+    /* Runs the call; *plan becomes the plan that served it in the end. Problems that only this rank
+     * sees are passed on as enum trouble. Collective. */
     struct answer (*run)(const struct request *request, struct team *team, struct plan **plan,
                          const struct shape *shape);
 };

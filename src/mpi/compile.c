@@ -221,7 +221,7 @@ static bool compile_made(const struct contents *contents, struct draft *draft) {
         struct draft part = {0};
         ptrdiff_t extent;
         fine = compile_part(contents, k, &part, &extent);
-        /* Of a struct: block lengths, and displacements. */
+        /* For a struct: block lengths, and displacements. */
         const MPI_Count *length = contents->number + 1, *at = length + contents->types;
         if (fine && structure)
             draft_repeat(draft, &part, (ptrdiff_t)at[k], (size_t)length[k], extent);

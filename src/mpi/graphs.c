@@ -3,9 +3,9 @@
  * -50 and -51, and receives them from any rank. Its nonblocking collectives, which also make
  * communicators, take the tags from -27 downwards, one each, and so reach those two once in the
  * life of a communicator. A rank that still waits for edges then takes the message of a rank that
- * is ahead, and all hang. The ranks have to be apart for that, as they are after a team was built.
- * So they use these tags up before the first graph is made of a communicator; docs/design.md has
- * the counts. */
+ * is ahead, and all hang. This happens only if ranks enter at different times, as they do after a
+ * team was built. So mortar uses these tags up before a communicator's first graph is made;
+ * docs/design.md has the counts. */
 #include "mpi/calls.h"
 
 #include <stdatomic.h>
@@ -21,7 +21,8 @@ static bool is_open_mpi_4(void) {
     return strncmp(version, "Open MPI v4.", 12) == 0;
 }
 
-/* Says once per communicator yes. What it remembers is an attribute that copies do not get. */
+/* True once per communicator. An attribute remembers that; duplicates of the communicator do not
+ * inherit it. */
 static bool is_first_graph(MPI_Comm comm) {
     static _Atomic int keyval = MPI_KEYVAL_INVALID;
     int key = atomic_load(&keyval), found = 0;

@@ -138,7 +138,7 @@ HOT static bool parts_agree(const struct common *common, struct team *team, stru
 
 struct side {
     const struct half *half;
-    /* What the algorithm gets; user: what the program gave, if that was packed. */
+    /* blocks: for the algorithm; user: as the program gave them, if they were packed. */
     struct blocks blocks, user;
     char *packed;          /* scratch; NULL: the user's memory is used */
     bool device;           /* the user's memory lies on a device */
@@ -276,7 +276,7 @@ static bool all_runs(const struct blocks *blocks) {
     return runs;
 }
 
-/* What the algorithm needs of a side. shown: peers access it; away: it must not be the user's
+/* The needs of the algorithm for a side. shown: peers access it; away: it must not be the user's
  * memory; runs: each block is a contiguous run; device: the user's memory lies on a device. */
 struct wants {
     bool shown, away, runs, device;

@@ -76,7 +76,7 @@ static void merge(struct record *to, const struct record *from, bool same_rank) 
     to->traffic.far_bytes += from->traffic.far_bytes;
     if (from->evidence.native_seconds > 0 &&
         (to->evidence.native_seconds <= 0 || from->evidence.pairs > to->evidence.pairs))
-        /* Of several communicators of this size, the one with most pairs of trials. */
+        /* The communicator with most pairs of trials, if several have this size. */
         to->evidence = from->evidence;
     if (same_rank) {
         to->calls += from->calls;

@@ -20,9 +20,9 @@ struct record {
     struct traffic traffic; /* of all ranks */
     /* Time in these calls, on the rank that spent most; the next two times are of the same rank. */
     double seconds;
-    /* Of the seconds, waiting for ranks that had not entered the call; negative: not known. */
+    /* The part of it spent waiting for ranks that had not entered the call; negative: not known. */
     double late_seconds;
-    double inside_seconds; /* of the seconds, waiting for ranks inside the call */
+    double inside_seconds; /* the part spent waiting for ranks inside the call */
     /* The ranks that others waited for most, if they stand out; most seconds first. */
     int32_t late_count;
     struct late_rank {
