@@ -55,8 +55,12 @@ uint64_t option_number(enum option option);
 /* The index of the option's text in the words `a|b|c`; if it is none of them, the default's. */
 int option_choice(enum option option, const char *words);
 
-/* Warns about each option with an invalid value, and each MORTAR_ variable that is no option. Call
- * it in one process of the job. */
+/* Is the text a valid value of the option? */
+bool options_fits(enum option option, const char *text);
+/* The place of a text in a list of words, "auto|on|off", from 0; -1: it is none of them. */
+int options_index_of(const char *text, const char *words);
+/* options_check.c: warns about each option with an invalid value, and each MORTAR_ variable that is
+ * no option. Call it in one process of the job. */
 void options_check(void);
 
 /* Parses "8", "64K", "1M"; -EINVAL: the text is anything else. */

@@ -67,7 +67,7 @@ int parse_bytes(const char *text, uint64_t *bytes) {
     return 0;
 }
 
-static int options_index_of(const char *text, const char *words) {
+int options_index_of(const char *text, const char *words) {
     size_t length = strlen(text);
     for (int index = 0; *words; index++) {
         size_t word = strcspn(words, "|");
@@ -83,7 +83,7 @@ static bool has_range(const char *unit, uint64_t *least, uint64_t *most) {
     return end && *end == '-' && options_number(end + 1, most);
 }
 
-static bool options_fits(enum option option, const char *text) {
+bool options_fits(enum option option, const char *text) {
     const char *unit = option_rows[option].unit;
     uint64_t least, most, value;
     if (strchr(unit, '|')) return options_index_of(text, unit) >= 0;
@@ -101,64 +101,4 @@ uint64_t option_number(enum option option) {
 int option_choice(enum option option, const char *words) {
     int index = options_index_of(option_text(option), words);
     return index >= 0 ? index : options_index_of(option_rows[option].value, words);
-}
-
-/* ---- warnings ---- */
-
-/* The edit distance of two names: letters to insert, delete or replace (Wagner and Fischer
- * 1974). */
-static int options_distance(const char *a, const char *b) {
-    enum { most = 32 };
-    int row[most + 1], length = (int)strlen(b);
-    if (length > most) return most;
-    for (int j = 0; j <= length; j++) row[j] = j;
-    for (int i = 1; *a; i++, a++) {
-        int before = row[0];
-        row[0] = i;
-        for (int j = 1; j <= length; j++) {
-            int least = before + (toupper((unsigned char)*a) != b[j - 1]);
-            before = row[j];
-            if (row[j] + 1 < least) least = row[j] + 1;
-            if (row[j - 1] + 1 < least) least = row[j - 1] + 1;
-            row[j] = least;
-        }
-    }
-    return row[length];
-}
-
-/* name: without MORTAR_. Ignores variables of mortar's own scripts, and those that the environment
- * modules of computing centres set. */
-static void check_name(const char *name) {
-    static const char others[] = "BENCH|BUILD|FLAVOURS|MPIS|SIM|SIM_PRICES|TEST_SEED|"
-                                 "BASE|BIN|DIR|HOME|INC|INCLUDE|LIB|PATH|PREFIX|ROOT|VERSION";
-    int nearest = 0, least = INT32_MAX;
-    for (int o = 0; o < OPTIONS; o++) {
-        int far = options_distance(name, option_rows[o].name + 7);
-        if (far < least) {
-            least = far;
-            nearest = o;
-        }
-    }
-    if (strcmp(name, option_rows[nearest].name + 7) == 0 || options_index_of(name, others) >= 0)
-        return;
-    if (least <= 1 + (int)strlen(name) / 4)
-        warn("MORTAR_%s is no option: did you mean %s?", name, option_rows[nearest].name);
-    else warn("MORTAR_%s is no option (`mortar info` lists them)", name);
-}
-
-void options_check(void) {
-    for (int o = 0; o < OPTIONS; o++) {
-        const struct option_row *row = &option_rows[o];
-        const char *text = option_text((enum option)o);
-        if (!options_fits((enum option)o, text))
-            warn("%s=%s: expected %s; using %s", row->name, text, row->unit, row->value);
-    }
-    for (char **variable = environ; variable && *variable; variable++) {
-        char name[64];
-        size_t length = strcspn(*variable, "=");
-        if (strncmp(*variable, "MORTAR_", 7) != 0 || length - 7 >= sizeof name) continue;
-        memcpy(name, *variable + 7, length - 7);
-        name[length - 7] = 0;
-        check_name(name);
-    }
 }

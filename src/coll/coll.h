@@ -18,6 +18,12 @@ enum collective {
 extern const char *const collective_names[COLLECTIVES];
 /* Is the collective in the set? Sets: collectives.h. */
 static inline bool among(enum collective collective, unsigned set) { return set >> collective & 1; }
+/* Does it have blocks of any counts, places and types? Is a block sent to one rank only, not to
+ * all? */
+static inline bool is_vector(enum collective collective) {
+    return among(collective, BIT(alltoallv) | BIT(alltoallw) | BIT(allgatherv) | NEIGHBORS);
+}
+static inline bool is_personal(enum collective collective) { return among(collective, PERSONAL); }
 
 /* What all ranks know alike about a call. The planner looks at nothing else. */
 struct shape {
@@ -353,10 +359,6 @@ enum outcome typed_exchange(struct team *team, const struct call *call,
  * barrier that it saves. */
 enum { usual_block = 4096 };
 size_t short_bytes(const struct figures *f, size_t block);
-/* is_vector: does the collective run by vector_exchange? is_personal: is a block sent to one rank
- * only, not to all? */
-bool is_vector(enum collective collective);
-bool is_personal(enum collective collective);
 
 /* ---- outside.c: pull with buffers outside the shared heap ---- */
 /* Prepares the path and the order that a walk may need. Collective; the same answer on all ranks: 0

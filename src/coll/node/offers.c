@@ -90,7 +90,7 @@ static inline size_t table_bytes(const struct offer *offer) {
 
 /* ---- packing ---- */
 
-static inline void pack_block(char *to, const struct block *block, size_t bytes) {
+static inline void offers_pack(char *to, const struct block *block, size_t bytes) {
     if (block->layout->run) copy_block(&plain, to, block->at, bytes);
     else layout_pack(to, block->at, block->layout, block->elements);
 }
@@ -104,7 +104,7 @@ HOT static void pack_part(char *to, const struct blocks *blocks, size_t at, size
         if (end > at) {
             size_t from = start < at ? at - start : 0;
             size_t upto = end < at + bytes ? length : at + bytes - start;
-            if (from == 0 && upto == length) pack_block(to, &block, length);
+            if (from == 0 && upto == length) offers_pack(to, &block, length);
             else layout_pack_part(to, block.at, block.layout, block.elements, from, upto - from);
             to += upto - from;
         }

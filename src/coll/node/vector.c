@@ -37,11 +37,6 @@ static char *vector_area_of(const struct exchange *x, int rank) {
     return stage_of(x->team, x->half, rank, x->room);
 }
 
-bool is_vector(enum collective c) {
-    return among(c, BIT(alltoallv) | BIT(alltoallw) | BIT(allgatherv) | NEIGHBORS);
-}
-bool is_personal(enum collective c) { return among(c, PERSONAL); }
-
 size_t short_bytes(const struct figures *f, size_t block) {
     return (size_t)(f->sync_seconds / (crowding(f) * copy_seconds(f, 1, block) / (double)block));
 }
