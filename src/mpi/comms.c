@@ -19,8 +19,20 @@ int MPI_Intercomm_merge(MPI_Comm inter, int high, MPI_Comm *merged) {
     return host.intercomm_merge(inter, high, merged);
 }
 
+/* libmortar.so has this name also where the MPI library, of an older standard, has not, and
+ * programs that look it up find it. There a group can only come from MPI_COMM_WORLD. */
+static int create_in_world(MPI_Group group, const char *tag, MPI_Errhandler handler,
+                           MPI_Comm *comm) {
+    enum { least_most_tag = 32767 }; /* every MPI library has tags up to this one */
+    int number = (int)(hash_text(HASH_START, tag) % least_most_tag);
+    int error = PMPI_Comm_create_group(MPI_COMM_WORLD, group, number, comm);
+    if (error == MPI_SUCCESS && *comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(*comm, handler);
+    return error;
+}
+
 int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info,
                                MPI_Errhandler handler, MPI_Comm *comm) {
+    if (!host.comm_create_from_group) return create_in_world(group, tag, handler, comm);
     strangers_may_come();
     return host.comm_create_from_group(group, tag, info, handler, comm);
 }

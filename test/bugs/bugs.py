@@ -67,6 +67,10 @@ def distgraph(flavour, ranks):
         ran(flavour, ranks, ["distgraph-" + flavour, "6"], seconds=40)
 
 
+def fromgroup(flavour, ranks):
+    ran(flavour, ranks, ["fromgroup-" + flavour])
+
+
 def apart(flavour, ranks):
     ran(flavour, ranks, ["apart-" + flavour])
     for plan in ("pull(compact)", "cico"):
@@ -249,7 +253,7 @@ def kill(flavour, ranks):
 
 
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, shortcuts, sums, apart, distgraph, leave,
+    tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, shortcuts, sums, apart, distgraph, fromgroup, leave,
                                      significant, characters, scarce, disagree, smaller, dies, big, room, forks,
                                      python_forks, kill)}
     if name not in tests:
