@@ -114,7 +114,7 @@ def all_nodes(folder):
             json.dump({"format": "mortar tuning", "version": 1, "sets": [only]}, file)
         out, errors = run("--tuning", tuning, ranks=1, command=("info",), code=code)
         check("mortar info takes a ratio of 3 and refuses 0.5",
-              ("bytes take 3 times as long, to one node" in out) == (code == 0) and
+              ("bytes take 3 times as long to one node" in out) == (code == 0) and
               ("not a ratio of at least 1: one_partner_ratio" in errors) == (code == 1), out + errors)
     out, _ = run(*QUICK, nodes="2")
     check("of two nodes there are no others", out.count("all nodes at once: there are only these two") == 1, out)

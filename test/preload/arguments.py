@@ -81,9 +81,11 @@ def alike(ours, theirs, unequal, truncated):
     if ours == theirs or not unequal:
         return ours == theirs
     # Libraries find by chance what does not fit together, call it this or that, tell those who sent it, and some say nothing.
-    cut = "%d/1" % truncated
-    said = any(word != "0/0" for word in ours) or all(word == "0/0" for word in theirs)
-    return said and all(our == cut or (our == "0/0" and their != cut) for our, their in zip(ours, theirs))
+    # In a call that is left to the library the ranks may have each other's words.
+    cut, nothing = "%d/1" % truncated, "0/0"
+    errors = {cut, *theirs} - {nothing}
+    said = any(word != nothing for word in ours) or all(word == nothing for word in theirs)
+    return said and all(our in errors or (our == nothing and their != cut) for our, their in zip(ours, theirs))
 
 
 def compare(flavour, mode, rows, known, truncated, options, env=None):
