@@ -78,10 +78,10 @@ struct standing {
 };
 /* How many blocks this rank sends and receives; 0: the argument is not significant, or is
  * MPI_IN_PLACE. */
-struct extent {
+struct block_counts {
     int sends, recvs;
 };
-struct extent extent_of(const struct request *request, const struct standing *standing);
+struct block_counts extent_of(const struct request *request, const struct standing *standing);
 /* Does the MPI library refuse these arguments before it sends anything? What the library accepts is
  * not refused, whatever the standard says. team NULL: there is none yet. Fills *standing; all zeros
  * for a barrier and for a call that goes to the library anyway. Local. */

@@ -53,20 +53,21 @@ static bool looks_at_own(enum collective c) { return among(c, ALLGATHERS | GATHE
 
 /* ---- where this rank stands ---- */
 
-HOT struct extent extent_of(const struct request *r, const struct standing *at) {
+HOT struct block_counts extent_of(const struct request *r, const struct standing *at) {
     enum collective c = r->collective;
     bool root = at->me == r->root, sends_in_place = r->send.buffer == MPI_IN_PLACE;
-    if (among(c, ALLTOALLS)) return (struct extent){sends_in_place ? 0 : at->p, at->p};
-    if (among(c, ALLGATHERS)) return (struct extent){!sends_in_place, at->p};
-    if (c == COLL_bcast) return (struct extent){root, !root};
-    if (among(c, GATHERS)) return (struct extent){!(root && sends_in_place), root ? at->p : 0};
+    if (among(c, ALLTOALLS)) return (struct block_counts){sends_in_place ? 0 : at->p, at->p};
+    if (among(c, ALLGATHERS)) return (struct block_counts){!sends_in_place, at->p};
+    if (c == COLL_bcast) return (struct block_counts){root, !root};
+    if (among(c, GATHERS))
+        return (struct block_counts){!(root && sends_in_place), root ? at->p : 0};
     if (among(c, SCATTERS))
-        return (struct extent){root ? at->p : 0, !(root && r->recv.buffer == MPI_IN_PLACE)};
-    if (c == COLL_reduce) return (struct extent){!(root && sends_in_place), root};
-    if (among(c, REDUCTIONS)) return (struct extent){!sends_in_place, 1};
+        return (struct block_counts){root ? at->p : 0, !(root && r->recv.buffer == MPI_IN_PLACE)};
+    if (c == COLL_reduce) return (struct block_counts){!(root && sends_in_place), root};
+    if (among(c, REDUCTIONS)) return (struct block_counts){!sends_in_place, 1};
     if (among(c, BIT(neighbor_allgather) | BIT(neighbor_allgatherv)))
-        return (struct extent){1, at->ins};
-    return (struct extent){at->outs, at->ins};
+        return (struct block_counts){1, at->ins};
+    return (struct block_counts){at->outs, at->ins};
 }
 
 /* Fills *at. False: a neighbourhood collective on a communicator without a topology. */
@@ -142,7 +143,7 @@ static const char *own_block(const struct request *r, const struct half *half, i
     return (const char *)half->buffer + at * extent;
 }
 
-HOT static bool is_aliased(const struct request *r, const struct extent *here, int me) {
+HOT static bool is_aliased(const struct request *r, const struct block_counts *here, int me) {
     enum collective c = r->collective;
     if (here->sends == 0 || here->recvs == 0 || r->send.type != r->recv.type) return false;
     if (looks_at_alias(c))
@@ -158,7 +159,7 @@ HOT static bool is_aliased(const struct request *r, const struct extent *here, i
 }
 
 /* All counts are checked: a reduce_scatter has one for each rank. */
-HOT static bool reduction_refused(const struct request *r, const struct extent *here,
+HOT static bool reduction_refused(const struct request *r, const struct block_counts *here,
                                   const struct standing *at) {
     int64_t counts = counts_of(r, &r->recv, at->p);
     if (counts < 0 || type_refused(r->collective, SENDS, r->recv.type, counts == 0)) return true;
@@ -180,7 +181,7 @@ HOT bool is_refused(const struct request *r, const struct team *team, struct sta
     if (!team && (PMPI_Comm_test_inter(r->comm, &inter) != MPI_SUCCESS || inter)) return false;
     if (!stand(r, team, at)) return true;
     if (among(c, ROOTED | BIT(reduce)) && (r->root < 0 || r->root >= at->p)) return true;
-    struct extent here = extent_of(r, at);
+    struct block_counts here = extent_of(r, at);
     if (among(c, REDUCTIONS)) return reduction_refused(r, &here, at);
     if (half_refused(r, &r->send, SENDS, here.sends) ||
         half_refused(r, &r->recv, RECVS, here.recvs))

@@ -48,7 +48,7 @@ HOT static void parts_look(const struct request *r, const struct standing *at,
 HOT static void parts_tell(const struct request *r, const struct standing *at, struct team *team) {
     if (!among(r->collective, UNSIZED | NEIGHBORS)) return;
     struct last_call *last = &team->last_calls[r->collective];
-    struct extent extent = extent_of(r, at);
+    struct block_counts extent = extent_of(r, at);
     bool gathers = among(r->collective, GATHERS);
     const struct half *half = gathers ? &r->send : &r->recv;
     int blocks = gathers ? extent.sends : extent.recvs; /* for the root, with its own */
@@ -335,7 +335,7 @@ HOT static struct answer parts_run(const struct request *r, struct team *team, s
         among(r->collective, NEIGHBORS) ? neighbours_of(r->comm, team, r->collective) : NULL;
     struct standing at = {.p = team->p, .me = team->me};
     if (neighbours) at.outs = neighbours->outs, at.ins = neighbours->ins;
-    struct extent extent = extent_of(r, &at);
+    struct block_counts extent = extent_of(r, &at);
     struct half send_half = r->send;
     /* A buffer that is not significant may have any value, even MPI_IN_PLACE. */
     bool in_place =

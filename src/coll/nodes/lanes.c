@@ -38,7 +38,7 @@ struct question {
     size_t each;
 };
 
-static size_t lanes_place_of(const struct passage *p, const struct half *half, size_t cell) {
+static size_t lanes_place_of(const struct passage *p, const struct lane_half *half, size_t cell) {
     return half->at ? half->at[cell] : cell * p->each;
 }
 
@@ -57,8 +57,8 @@ void unpack_block(struct joint *joint, const struct block *block, const char *fr
 
 /* Sets half->straight: true for the blocks of messages that consist of my own blocks only,
  * contiguous in my buffer, so that they need no packing. */
-static void find_straight(const struct passage *p, struct half *half, const struct blocks *blocks,
-                          bool allowed) {
+static void find_straight(const struct passage *p, struct lane_half *half,
+                          const struct blocks *blocks, bool allowed) {
     const struct routes *routes = p->routes;
     int nodes = p->team->places->nodes, lanes = routes->scheme.lanes,
         home = p->team->places->node_of[p->team->me];
@@ -81,7 +81,7 @@ static void find_straight(const struct passage *p, struct half *half, const stru
 }
 
 static void lanes_pack(const struct passage *p) {
-    const struct half *out = &p->routes->out;
+    const struct lane_half *out = &p->routes->out;
     struct joint joint = {0};
     for (size_t k = 0; k < out->count && !p->absent; k++) {
         if (out->straight[k]) continue;
@@ -94,7 +94,7 @@ static void lanes_pack(const struct passage *p) {
 /* Copies my blocks from my own node, which lie among those that it sends (near), or from other
  * nodes. */
 static void lanes_unpack(const struct passage *p, bool near) {
-    const struct half *in = &p->routes->in, *out = &p->routes->out;
+    const struct lane_half *in = &p->routes->in, *out = &p->routes->out;
     int home = p->team->places->node_of[p->team->me], lanes = p->routes->scheme.lanes;
     size_t begin = in->cut[home * (lanes + 1)], sent = out->cut[home * (lanes + 1)];
     struct joint joint = {0};
@@ -102,7 +102,7 @@ static void lanes_unpack(const struct passage *p, bool near) {
         const struct stop *stop = &in->stops[k];
         if ((stop->node == home) != near || in->straight[k]) continue;
         struct block block = block_of(&p->recvs, stop->block);
-        const struct half *where = near ? out : in;
+        const struct lane_half *where = near ? out : in;
         size_t cell = near ? stop->cell - begin + sent : stop->cell;
         fit_block(&block, where->at ? where->at[cell + 1] - where->at[cell] : p->each);
         const char *from = (near ? p->out : p->in) + lanes_place_of(p, where, cell);
@@ -115,7 +115,8 @@ static void lanes_unpack(const struct passage *p, bool near) {
 
 /* Are the sizes those of the last call? Writes changed ones to the table, or all of them with
  * `tell`. */
-static bool same_sizes(struct half *half, const struct blocks *blocks, uint64_t *table, bool tell) {
+static bool same_sizes(struct lane_half *half, const struct blocks *blocks, uint64_t *table,
+                       bool tell) {
     bool same = true;
     for (size_t k = 0; k < half->count; k++) {
         struct block block = block_of(blocks, half->stops[k].block);
@@ -128,14 +129,14 @@ static bool same_sizes(struct half *half, const struct blocks *blocks, uint64_t 
     return same;
 }
 
-static void lanes_add_up(struct half *half, const uint64_t *table) {
+static void lanes_add_up(struct lane_half *half, const uint64_t *table) {
     half->at[0] = 0;
     for (size_t c = 0; c < half->cells; c++) half->at[c + 1] = half->at[c] + table[c];
 }
 
 static void pack_sized(struct passage *p) {
     struct team *node = p->team->node;
-    struct half *out = &p->routes->out, *in = &p->routes->in;
+    struct lane_half *out = &p->routes->out, *in = &p->routes->in;
     uint64_t *sent = (uint64_t *)(void *)node->tables.at, *received = sent + out->cells;
     bool fresh = node->tables.hold != p->routes;
     bool same = same_sizes(out, &p->sends, sent, fresh);
@@ -166,7 +167,7 @@ static size_t lanes_bytes_between(const struct call *call, int source, int dest)
 
 /* One side of the call on my m-th lane. Cells that do not fit into the space get a wrong place, so
  * that no rank waits for them, and the call fails. */
-static struct blocks lane_side(struct passage *p, struct half *half, int m,
+static struct blocks lane_side(struct passage *p, struct lane_half *half, int m,
                                const struct blocks *blocks, char *area) {
     const struct places *places = p->team->places;
     const struct routes *routes = p->routes;

@@ -24,7 +24,7 @@ struct stop {
 };
 
 /* What my node's ranks send, or receive. Cells are numbered by node, then in the scheme's order. */
-struct half {
+struct lane_half {
     size_t cells;
     /* [nodes][lanes + 1] the cell at which each lane's part begins; the last: where all parts
      * end. */
@@ -46,7 +46,7 @@ struct routes {
     struct scheme scheme;
     int mine;  /* number of lanes that I am in */
     int *lane; /* [mine] these lanes, ascending */
-    struct half out, in;
+    struct lane_half out, in;
 };
 
 /* ---- routes.c ---- */

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum kind { PAIRS, EDGES }; /* EDGES + 1: of the other neighbourhood */
+enum route_kind { PAIRS, EDGES }; /* EDGES + 1: of the other neighbourhood */
 enum { ONE_BLOCK = 4, SIZED = 8 };
 
 static const char ours;
@@ -28,7 +28,7 @@ size_t pairs_cut(const struct scheme *scheme, size_t rows, size_t columns, int l
 
 /* ---- all pairs of ranks ---- */
 
-static void list_pairs(const struct team *team, const struct scheme *scheme, struct half *half,
+static void list_pairs(const struct team *team, const struct scheme *scheme, struct lane_half *half,
                        bool sends) {
     const struct places *places = team->places;
     int home = places->node_of[team->me], me = places->local_of[team->me],
@@ -89,7 +89,7 @@ static struct way *ways_of(const struct team *team, const struct scheme *scheme,
     return ways;
 }
 
-static void list_edges(const struct team *team, const struct scheme *scheme, struct half *half,
+static void list_edges(const struct team *team, const struct scheme *scheme, struct lane_half *half,
                        bool sends, const struct way *ways, bool personal) {
     struct stop *stop = half->stops;
     size_t first = 0, lanes = (size_t)scheme->lanes;
@@ -119,8 +119,8 @@ static void *routes_take(char **memory, size_t *used, size_t bytes) {
     return taken;
 }
 
-static void place_half(struct half *half, char **memory, size_t *used, size_t nodes, size_t lanes,
-                       size_t mine, bool equal) {
+static void place_half(struct lane_half *half, char **memory, size_t *used, size_t nodes,
+                       size_t lanes, size_t mine, bool equal) {
     half->cut = routes_take(memory, used, nodes * (lanes + 1) * sizeof *half->cut);
     half->stops = routes_take(memory, used, half->count * sizeof *half->stops);
     half->whole = routes_take(memory, used, mine * nodes * sizeof *half->whole);
@@ -157,7 +157,7 @@ static struct routes *routes_room_for(struct team *team, struct routes like, boo
 }
 
 /* Finds the messages of my lanes that consist of my own blocks only. */
-static void find_whole(const struct routes *routes, struct half *half, int nodes) {
+static void find_whole(const struct routes *routes, struct lane_half *half, int nodes) {
     int lanes = routes->scheme.lanes;
     for (int m = 0; m < routes->mine; m++) {
         size_t k = 0;
