@@ -29,7 +29,9 @@ static void deliver(struct rounds *r, int positions) {
     if (messages_lost(r->team)) return;
     for (int i = positions - 1; i >= r->delivered; i--) {
         struct run to = run_of(&r->recvs, (r->me + r->p - i) % r->p);
-        if (to.at != r->slot[i].at) joint_add(&joint, to.at, r->slot[i].at, r->slot[i].bytes);
+        if (r->slot[i].bytes > to.bytes) blocks_cut = true;
+        else to.bytes = r->slot[i].bytes;
+        if (to.at != r->slot[i].at) joint_add(&joint, to.at, r->slot[i].at, to.bytes);
     }
     joint_end(&joint);
     r->delivered = positions;

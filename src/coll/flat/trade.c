@@ -92,7 +92,8 @@ void trade_gather(struct trade *t) {
 /* ---- 2: the transposition ---- */
 
 /* Sets the places of the tile's cells: the cells of each receiver back to back, my own in my
- * receive buffer. */
+ * receive buffer. A cell that is longer than its place there is not delivered, which is an error
+ * of the call. */
 static void trade_lay_out(struct trade *t) {
     int senders = t->senders.count;
     size_t all = 0;
@@ -101,11 +102,15 @@ static void trade_lay_out(struct trade *t) {
     if (!at) at = nowhere;
     for (int b = 0; b < t->receivers.count; b++)
         for (int s = 0; s < senders; s++) {
-            bool mine = t->receivers.first + b == t->me;
             size_t bytes = t->in[s].sizes[b];
-            t->to[b * senders + s] =
-                (struct run){mine ? run_of(&t->recvs, t->senders.first + s).at : at, bytes};
-            at += mine ? 0 : bytes;
+            struct run *to = &t->to[b * senders + s];
+            *to = (struct run){at, bytes};
+            if (t->receivers.first + b == t->me) {
+                struct run own = run_of(&t->recvs, t->senders.first + s);
+                if (bytes > own.bytes) blocks_cut = true;
+                else to->at = own.at;
+            }
+            if (to->at == at) at += bytes;
         }
 }
 
