@@ -51,8 +51,11 @@ void plan_choose(struct team *team, const struct shape *shape, bool in_reach, st
     char why[192];
     int count = plan_candidates(f, shape, in_reach, list, most_candidates);
     bool waits = begins_native(f), yields = host_copies_faster(f, shape, in_reach);
-    for (int i = count - 1; i >= 0 && !waits && !yields; i--)
-        if (list[i].seconds >= 0 && serves(team, shape, in_reach, &list[i])) text = list[i].text;
+    for (int i = 0; i < count && !waits && !yields; i++) {
+        if (list[i].seconds < 0 || !serves(team, shape, in_reach, &list[i])) continue;
+        text = list[i].text;
+        break; /* paths of plans that are not chosen stay untried */
+    }
     plan_parse(text, plan, why, sizeof why);
     if (plan->algorithm->code->run) return;
     if (count == 1) plan->reason = "mortar has no algorithm for it";

@@ -18,12 +18,15 @@ static void rivals_add(struct rival_list *list, const char *text) {
         snprintf(list->texts[list->count++], sizeof *list->texts, "%s", text);
 }
 
-/* Does the list have a plan of this algorithm, whatever its arguments? */
+/* Is it a plan of this algorithm, whatever its arguments? */
+static bool is_kin(const char *text, const char *name) {
+    size_t length = strcspn(text, "(");
+    return length == strlen(name) && memcmp(text, name, length) == 0;
+}
+
 static bool has_kin(const struct rival_list *list, const char *name) {
-    size_t length = strlen(name);
     for (int i = 0; i < list->count; i++)
-        if (strcspn(list->texts[i], "(") == length && memcmp(list->texts[i], name, length) == 0)
-            return true;
+        if (is_kin(list->texts[i], name)) return true;
     return false;
 }
 
@@ -31,12 +34,10 @@ static bool has_kin(const struct rival_list *list, const char *name) {
  * algorithms, which win when ranks arrive at different times, whatever the cost model says. With
  * buffers out of reach every algorithm: the model knows least about the times of the MPI library,
  * of the kernel and of a second copy. */
-static bool is_near_rival(const struct candidate *candidate, const struct rival_list *list,
-                          bool in_reach) {
+static bool is_near_rival(const struct candidate *candidate, const char *choice, bool in_reach) {
     if (candidate->variant == USUAL) return candidate->algorithm->code->loose || !in_reach;
-    bool runs = strcspn(list->texts[0], "(") == strlen(candidate->algorithm->name) &&
-                has_kin(list, candidate->algorithm->name);
-    return runs && in_reach && (candidate->variant == SIMPLEST || candidate->variant == COPIED);
+    return in_reach && is_kin(choice, candidate->algorithm->name) &&
+           (candidate->variant == SIMPLEST || candidate->variant == COPIED);
 }
 
 int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reach,
@@ -51,7 +52,7 @@ int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reac
     for (int i = 0; i < count; i++) {
         const struct candidate *candidate = &candidates[i];
         bool ordered = strstr(candidate->algorithm->takes, "order") && candidate->variant != COPIED;
-        bool near = f->where == ON_NODE && is_near_rival(candidate, &list, in_reach);
+        bool near = f->where == ON_NODE && is_near_rival(candidate, choice, in_reach);
         /* Over several nodes the best plan of each algorithm: the model errs about algorithms more
          * than about arguments. */
         bool far = f->where != ON_NODE && candidate->seconds >= 0 && candidate->seconds <= limit &&
