@@ -3,6 +3,8 @@
  * calls.h. What is combined are 32-bit integers, so that sums are exact in any order. */
 #include "calls.h"
 
+#include "bench/common/columns.h"
+
 #include <mpi.h>
 
 #include <stdint.h>
@@ -11,19 +13,8 @@
 /* The rows of `mortar bench` say what is sent and received; not all of them are simulated. */
 static const struct row {
     const char *name;
-    enum {
-        NOBODY,
-        ONE,
-        ALL,
-        NEIGHBOURS,
-        ONE_ROOT,
-        ALL_ROOT,
-        ONE_OTHERS,
-        ONE_LATER,
-        SLAB
-    } sends,
-        receives;
-    enum { BYTES, SUM, UP_TO, BELOW } contents;
+    enum blocks_of sends, receives;
+    enum contents contents;
 } rows[] = {
 #define KIND(name, Name, sends, receives, contents, vector) {#name, sends, receives, contents},
 #include "bench/common/list.h"
@@ -57,7 +48,7 @@ const char *call_names(void) {
     return names;
 }
 
-static size_t bytes_of(int amount, size_t block, int ranks, int me) {
+static size_t bytes_of(enum blocks_of amount, size_t block, int ranks, int me) {
     switch (amount) {
     case ONE_ROOT: return me == 0 ? block : 0;
     case ALL_ROOT: return me == 0 ? block * (size_t)ranks : 0;

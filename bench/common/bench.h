@@ -5,6 +5,7 @@
 #ifndef MORTAR_BENCH_H
 #define MORTAR_BENCH_H
 
+#include "columns.h"
 #include "base/base.h"
 
 #include <mpi.h>
@@ -29,19 +30,8 @@ struct kind {
     const char *name;     /* "alltoall" */
     const char *function; /* MPI's name of it, "Alltoall" */
     int (*call)(const struct functions *, const struct cell *, MPI_Comm);
-    enum blocks_of {
-        NOBODY,
-        ONE,
-        ALL,
-        NEIGHBOURS,
-        ONE_ROOT,
-        ALL_ROOT,
-        ONE_OTHERS,
-        ONE_LATER,
-        SLAB
-    } sends,
-        receives;
-    enum { BYTES, SUM, UP_TO, BELOW } contents;
+    enum blocks_of sends, receives;
+    enum contents contents;
     bool vector; /* counts may differ */
 };
 extern const struct kind kinds[];

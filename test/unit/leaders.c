@@ -5,13 +5,14 @@
  * calls back to back, every byte compared.
  * leaders [SEED] */
 #include "cluster.h"
+#include "scene.h"
 
 #include "plan/plan.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { most = 700, guard = 16, rounds = 4 };
+enum { most = 700, rounds = 4 };
 
 static const char *const texts[] = {"recursive",
                                     "fold",
@@ -30,32 +31,13 @@ static struct plan plans[text_count];
 
 static _Atomic int inside; /* ranks that have entered the barrier */
 
-/* x -> a x + b: to put one behind the other does not commute; to add both numbers does. */
-struct map {
-    uint32_t a, b;
-};
-
-static void compose(const struct reduction *reduction, const char *in, char *inout, size_t count) {
-    const bool *commutes = reduction->state;
-    const struct map *f = (const void *)in;
-    struct map *g = (void *)inout;
-    for (size_t i = 0; i < count; i++)
-        g[i] = *commutes ? (struct map){f[i].a + g[i].a, f[i].b + g[i].b}
-                         : (struct map){f[i].a * g[i].a, f[i].a * g[i].b + f[i].b};
-}
-
-static struct map element(uint64_t seed, int rank, size_t i) {
-    uint64_t random = seed + 1000003 * (uint64_t)rank + 7919 * i;
-    return (struct map){(uint32_t)draw(&random) | 1, (uint32_t)draw(&random)};
-}
-
 static void combine_ranks(const struct reduction *reduction, uint64_t seed, int first, int end,
                           struct map *result) {
     for (size_t i = 0; i < reduction->count && end > first; i++) {
-        result[i] = element(seed, end - 1, i);
+        result[i] = map_of(seed, end - 1, i);
         for (int r = end - 2; r >= first; r--) {
-            struct map left = element(seed, r, i);
-            compose(reduction, (char *)&left, (char *)&result[i], 1);
+            struct map left = map_of(seed, r, i);
+            map_combine(reduction, (char *)&left, (char *)&result[i], 1);
         }
     }
 }
@@ -80,7 +62,7 @@ static void reduction_call(struct rank *rank, struct team *team, const struct pl
     int p = team->p, me = team->me, counts[most_ranks],
         root = draw_below(common, 4) ? p / 2 : (int)draw_below(common, (uint32_t)p);
     struct reduction reduction = {
-        .combine = compose, .state = &commutes, .bytes = sizeof(struct map), .counts = counts};
+        .combine = map_combine, .state = &commutes, .bytes = sizeof(struct map), .counts = counts};
     reduction.count_width = sizeof(int);
     for (int r = 0; r < p; r++)
         reduction.count += (size_t)(counts[r] = (int)draw_below(common, 40));
@@ -98,7 +80,7 @@ static void reduction_call(struct rank *rank, struct team *team, const struct pl
     shape.ordered = !commutes && !team->places->in_order;
     if (!can_run(plan->algorithm, &plan->arguments, &team->figures, &shape)) return;
     in_place = in_place && collective != COLL_reduce;
-    for (size_t i = 0; i < reduction.count; i++) send[i] = element(seed, me, i);
+    for (size_t i = 0; i < reduction.count; i++) send[i] = map_of(seed, me, i);
     memcpy(sent, send, reduction.count * sizeof *send);
     if (in_place)
         memcpy(recv, send, reduction.count * sizeof *send), memcpy(wanted, recv, sizeof recv);

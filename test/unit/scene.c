@@ -223,12 +223,7 @@ static void enter_blocks(struct rank *rank, const struct scene *scene, struct ac
 
 /* ---- what is combined ---- */
 
-/* x -> a x + b: to put one behind the other does not commute; to add both numbers does. */
-struct map {
-    uint32_t a, b;
-};
-
-static void compose(const struct reduction *reduction, const char *in, char *inout, size_t count) {
+void map_combine(const struct reduction *reduction, const char *in, char *inout, size_t count) {
     const bool *commutes = reduction->state;
     const struct map *f = (const void *)in;
     struct map *g = (void *)inout;
@@ -237,16 +232,16 @@ static void compose(const struct reduction *reduction, const char *in, char *ino
                          : (struct map){f[i].a * g[i].a, f[i].a * g[i].b + f[i].b};
 }
 
-static struct map element(const struct scene *scene, int rank, size_t i) {
-    uint64_t random = scene->seed + 1000003 * (uint64_t)rank + 7919 * i;
+struct map map_of(uint64_t seed, int rank, size_t i) {
+    uint64_t random = seed + 1000003 * (uint64_t)rank + 7919 * i;
     uint64_t both = draw(&random);
     return (struct map){(uint32_t)both | 1, (uint32_t)(both >> 32)};
 }
 
 static struct map combined(const struct scene *scene, int ranks, size_t i) {
-    struct map result = element(scene, 0, i);
+    struct map result = map_of(scene->seed, 0, i);
     for (int r = 1; r < ranks; r++) {
-        struct map next = element(scene, r, i);
+        struct map next = map_of(scene->seed, r, i);
         if (scene->commutes) result = (struct map){result.a + next.a, result.b + next.b};
         else result = (struct map){result.a * next.a, result.a * next.b + result.b};
     }
@@ -280,8 +275,8 @@ static void enter_vectors(struct rank *rank, const struct scene *scene, struct a
     }
     call->in_place = scene->in_place && (scene->collective != COLL_reduce || me == scene->root);
     struct map *sent = (void *)((call->in_place ? actor->recv.memory : actor->send.memory) + guard);
-    for (size_t i = 0; i < count; i++) sent[i] = element(scene, me, i);
-    actor->reduction = (struct reduction){.combine = compose,
+    for (size_t i = 0; i < count; i++) sent[i] = map_of(scene->seed, me, i);
+    actor->reduction = (struct reduction){.combine = map_combine,
                                           .state = &scene->commutes,
                                           .bytes = sizeof(struct map),
                                           .count = count,
@@ -325,7 +320,7 @@ static void draw_vectors(const struct scene *scene, int me, char *image, bool re
         for (size_t i = 0; i < part.count && !left; i++)
             at[i] = combined(scene, ranks, part.first + i);
     else
-        for (size_t i = 0; i < elements_of(scene); i++) at[i] = element(scene, me, i);
+        for (size_t i = 0; i < elements_of(scene); i++) at[i] = map_of(scene->seed, me, i);
 }
 
 void actor_leave(const struct rank *rank, const struct scene *scene, struct actor *actor, bool left,

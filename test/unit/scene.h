@@ -36,6 +36,16 @@ struct scene scene_draw(struct rank *rank, enum collective collective, const str
                         size_t most);
 struct shape scene_shape(const struct scene *scene, const struct team *team);
 
+/* What is combined. x -> a x + b: to put one behind the other does not commute; to add both numbers
+ * does. */
+struct map {
+    uint32_t a, b;
+};
+/* For struct reduction; its state: does the operation commute? (bool) */
+void map_combine(const struct reduction *reduction, const char *in, char *inout, size_t count);
+/* Element i of a rank's vector. */
+struct map map_of(uint64_t seed, int rank, size_t i);
+
 /* A rank's part: its buffers, and the call that describes them. */
 struct actor {
     struct side send, recv;
