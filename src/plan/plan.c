@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { classes = 65, most_plans = 1024, most_learners = 256 };
 
@@ -28,6 +29,7 @@ struct plan_class {
     struct slot slots[2]; /* buffers in reach; out of reach */
     uint32_t detour;      /* further calls that take the second slot */
     struct plan *forced;
+    uint32_t forced_since; /* the generation of `forced` */
 };
 
 struct plans {
@@ -129,16 +131,19 @@ static struct plan *plan_keep(struct plans *plans, const struct shape *shape,
 static void free_plans(struct team *team) {
     struct plans *plans = team->plans;
     for (int i = 0; i < plans->count; i++) free(plans->entries[i].tally.late);
-    free(plans);
+    munmap(plans, sizeof *plans);
 }
 
 /* A team's table; entry 0 is native, used when the table is full. On a team that is not native
- * either all ranks get a table or none. */
+ * either all ranks get a table or none. It has 3 MB, of which most teams touch a few pages: malloc
+ * would clear all of it when it gets the memory of an earlier team. */
 HOT static struct plans *plans_of(struct team *team) {
     if (team->plans) return team->plans;
-    struct plans *plans = calloc(1, sizeof *plans);
+    struct plans *plans = mmap(NULL, sizeof *plans, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (plans == MAP_FAILED) plans = NULL;
     if (!team->why_native && !team_agree(team, plans != NULL)) {
-        free(plans);
+        if (plans) munmap(plans, sizeof *plans);
         return NULL;
     }
     if (!plans) return NULL;
@@ -250,13 +255,13 @@ static void plan_meet(struct team *team, const struct shape *shape, struct slot 
 
 static struct plan *forced_for(struct team *team, const struct shape *shape,
                                struct plan_class *class) {
-    if (!class->forced) class->forced = resolve(team, shape, true);
+    uint32_t now = ((struct plans *)team->plans)->generation;
+    if (!class->forced || class->forced_since != now) class->forced = resolve(team, shape, true);
+    class->forced_since = now;
     return class->forced;
 }
 
 static void look_at_forced(struct plans *plans, uint32_t now) {
-    struct plan_class *all = &plans->table[0][0][0][0];
-    for (size_t c = 0; c < sizeof plans->table / sizeof *all; c++) all[c].forced = NULL;
     struct plan plan = forced_plan();
     plans->forced = plan.algorithm ? plan.algorithm->collectives : 0;
     plans->generation = now;
