@@ -15,7 +15,7 @@
  * faster in both orders (typical with late ranks), these two pairs decide, and they run back to
  * back. Budget. Trying a slower arm costs (its time - the incumbent's) per call. A pair is tried
  * only if the cost so far plus its expected cost stays below MORTAR_REGRET per cent of the time in
- * this class plus a constant. The first look at an unknown arm is one call, expected to cost twice
+ * the team's calls plus a constant, over all classes of the team. The first look at an unknown arm is one call, expected to cost twice
  * what the incumbent takes. Results. If they depend on the association (sums of floating-point
  * numbers), timing must not decide which result is delivered. In mode watch a rival then runs
  * beside the incumbent, on a copy, and a winner is reported but not taken. Modes: watch (default):
@@ -64,10 +64,10 @@ enum learn_mode learn_mode(void) {
     return (enum learn_mode)option_choice(OPTION_TUNE, "off|watch|online|paper");
 }
 
-bool learn_start(struct learner *l, const struct team *team, const struct shape *shape,
-                 bool in_reach, struct plan *plan) {
+bool learn_start(struct learner *l, const struct team *team, struct account *account,
+                 const struct shape *shape, bool in_reach, struct plan *plan) {
     char texts[most_arms][64];
-    *l = (struct learner){.mode = learn_mode(), .shape = *shape};
+    *l = (struct learner){.mode = learn_mode(), .account = account, .shape = *shape};
     if (l->mode == LEARN_OFF) return false;
     l->in_reach = in_reach;
     l->turn = -1;
@@ -180,7 +180,8 @@ static double plan_pair(const struct learner *l, int rival, struct pair *pair) {
     if (l->arms[rival].first) pair->arm[0] = rival, pair->arm[1] = l->incumbent;
     double extra = (look ? 2 : l->arms[rival].seconds / each) - !l->beside;
     double cost = extra > 0 ? extra * each * (pair->calls + pair->warm) : 0;
-    double missing = (l->spent + cost - free_seconds) / share() - (double)l->calls * each;
+    pair->cost = cost;
+    double missing = (l->account->spent + cost - free_seconds) / share() - l->account->seconds;
     return missing > 0 ? missing / each + 1 : 0;
 }
 
@@ -279,7 +280,7 @@ static void learn_hear(struct learner *l, struct team *team) {
     struct arm *rival = &l->arms[told->arm[!mine]];
     double spared = l->beside ? 0 : l->arms[l->incumbent].seconds;
     double extra = (rival->seconds - spared) * (told->calls + told->warm);
-    if (extra > 0) l->spent += extra;
+    l->account->spent += (extra > 0 ? extra : 0) - told->cost;
     double ratio = rival->seconds / l->arms[l->incumbent].seconds;
     if (told->look && ratio > hopeless && told->arm[!mine] != l->native) rival->out = true;
     if (l->loose && ratio <= worse && rival->grown < most_grown) rival->grown++;
@@ -352,18 +353,20 @@ static struct plan *rest_turn(struct learner *l, struct team *team, uint32_t *qu
     if (telling) return incumbent; /* the next call reads the sums */
     if (l->rest == 0 && begin_pair(l)) {
         l->turn = 0;
+        l->account->spent += l->pair.cost; /* at once, so that no other class spends it too */
         struct plan *plan = pair_turn(l, team);
         if (plan) return plan;
     }
     *quiet = (uint32_t)l->rest;
-    l->calls += l->rest;
+    l->quiet = l->rest;
     l->rest = 0;
     return incumbent;
 }
 
 struct plan *learn_turn(struct learner *l, struct team *team, uint32_t *quiet) {
     *quiet = 0;
-    l->calls++;
+    l->account->seconds += (double)(1 + l->quiet) * l->arms[l->incumbent].seconds;
+    l->quiet = 0;
     if (l->asked) learn_hear(l, team);
     struct plan *plan = l->turn >= 0 ? pair_turn(l, team) : NULL;
     if (!plan) plan = rest_turn(l, team, quiet);

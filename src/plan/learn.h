@@ -35,11 +35,19 @@ struct pair {
     int calls;         /* timed calls of each arm */
     int warm;          /* calls of each arm before them, not timed */
     bool look;         /* only a first look: no evidence */
+    double cost;       /* seconds that it is expected to cost more than the incumbent */
     double seconds[2]; /* of this rank; later the mean over all ranks */
+};
+
+/* What the trials of all classes of a team may cost; the same on all ranks. */
+struct account {
+    double seconds; /* that the calls of classes with trials have taken, per rank */
+    double spent;   /* seconds per rank that trials of slower arms have cost, or will */
 };
 
 struct learner {
     enum learn_mode mode;
+    struct account *account; /* the team's */
     struct shape shape;
     bool in_reach;
     struct arm arms[most_arms];
@@ -57,17 +65,16 @@ struct learner {
     bool due;         /* the times of `told` are to be summed */
     bool asked;       /* they are being summed, and the sums are to be read */
     uint64_t sums[2]; /* nanoseconds of all ranks */
-    uint64_t calls;   /* of the class, so far */
+    uint64_t quiet;   /* calls that ran unasked since the last turn */
     uint64_t rest;    /* calls to come before the next pair */
     int settled;      /* pairs in a row that changed nothing */
     int rounds;       /* how often a pair was looked for */
-    double spent;     /* seconds per rank that trials of slower arms have cost so far */
 };
 
 /* Starts a learner for a class whose plan is the model's or the file's. False: there is nothing to
  * learn (MORTAR_TUNE=off, or no rival). */
-bool learn_start(struct learner *learner, const struct team *team, const struct shape *shape,
-                 bool in_reach, struct plan *plan);
+bool learn_start(struct learner *learner, const struct team *team, struct account *account,
+                 const struct shape *shape, bool in_reach, struct plan *plan);
 /* The plan of the next call; *quiet: how many calls after it need not ask. Collective when an arm
  * is tried for the first time. */
 struct plan *learn_turn(struct learner *learner, struct team *team, uint32_t *quiet);

@@ -37,6 +37,7 @@ struct plans {
     unsigned forced;     /* bit set of enum collective that the forced plan does */
     struct plan_class table[COLLECTIVES][2][2][classes]; /* [shape.ordered][shape.rounds] */
     int count, learners;
+    struct account account;
     struct plan entries[most_plans];
     struct learner learner[most_learners];
 };
@@ -247,7 +248,8 @@ static void plan_meet(struct team *team, const struct shape *shape, struct slot 
     if (why_native(team, shape) || plans->learners == most_learners) return;
     struct learner *learner = &plans->learner[plans->learners];
     struct calls calls = calls_of(shape);
-    if (!learn_start(learner, team, &calls.least, in_reach && team->figures.shares, slot->plan))
+    if (!learn_start(learner, team, &plans->account, &calls.least,
+                     in_reach && team->figures.shares, slot->plan))
         return;
     slot->learner = learner;
     plans->learners++;
