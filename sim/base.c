@@ -27,6 +27,10 @@ int processors_count(const struct processors *set) {
  * process. */
 size_t machine_memory(void) { return (size_t)1 << 30; }
 
+uint64_t machine_place(void) { return 0; }
+
+void machine_leave_processor(void) {}
+
 void machine_short_slices(uint64_t microseconds) { (void)microseconds; }
 
 const struct machine_facts *machine_facts(void) {

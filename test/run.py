@@ -93,8 +93,8 @@ def command(flavour, ranks, program, options=()):
 
 def run(words, seconds=60, env=None, report=None):
     """Runs it, politely stopped after some seconds."""
-    # What runs has to be counted, so nothing is tried, unless a test says otherwise.
-    values = dict({"MORTAR_TUNE": "off"}, **os.environ)
+    # What runs has to be counted: so nothing is tried and nothing left to the MPI library, unless a test says otherwise.
+    values = dict({"MORTAR_TUNE": "off", "MORTAR_START": "first"}, **os.environ)
     values.update(env or {})
     done = subprocess.run(["timeout", "-k", "5", str(seconds), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, env=values, encoding="utf-8", errors="replace", check=False)

@@ -91,6 +91,10 @@ struct processors {
 struct processors machine_processors(void);
 int processors_count(const struct processors *set);
 
+/* Identifies the node among others, by its kernel, its host name and the namespace of its process
+ * ids. Processes with the same number can open each other's memory. 0: not known. */
+uint64_t machine_place(void);
+
 /* Bytes of the node's physical memory. */
 size_t machine_memory(void);
 

@@ -8,9 +8,11 @@ OPTION(PLAN, ALIKE, "", "plan",
 OPTION(TUNE, ALIKE, "watch", "off|watch|online|paper",
        "plans to try while the program runs: none; the MPI library's; all that could win; orders")
 OPTION(TUNE_SAVE, WISH, "", "path", "at MPI_Finalize write what TUNE has measured to a tuning file, or add it to one")
-OPTION(REGRET, ALIKE, "1", "0-100 percent", "share of the time in a class of calls that trials may cost (plus 2 ms)")
+OPTION(REGRET, ALIKE, "1", "0-100 percent", "share of the time in a communicator's collectives that trials may cost (plus 2 ms)")
 OPTION(REDUCE, ALIKE, "ordered", "ordered|arrival",
        "MPI_Reduce: the same association in every run, or in the order of arrival if the operation commutes")
+OPTION(START, ALIKE, "paid", "paid|early|first",
+       "when mortar begins on a communicator: when its calls have taken as long as the set-up; after a few calls; at the first")
 OPTION(OFF, ALIKE, "", "names",
        "collectives left to the MPI library, comma separated, e.g. alltoall,allgather; all: switches mortar off")
 OPTION(TUNING, OWN, "", "path",

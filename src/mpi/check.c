@@ -177,7 +177,7 @@ HOT bool is_refused(const struct request *r, const struct team *team, struct sta
     enum collective c = r->collective;
     int inter = 0;
     *at = (struct standing){0};
-    if (c == COLL_barrier || (team && team->why_native)) return false;
+    if (c == COLL_barrier || (team && team->why_native && !team->start.young)) return false;
     if (!team && (PMPI_Comm_test_inter(r->comm, &inter) != MPI_SUCCESS || inter)) return false;
     if (!stand(r, team, at)) return true;
     if (among(c, ROOTED | BIT(reduce)) && (r->root < 0 || r->root >= at->p)) return true;

@@ -15,16 +15,25 @@ int mortar_engine_report(const char *path);
 int mortar_engine_plans(const char *collective, size_t bytes, int outside, char *texts,
                         size_t size);
 
+/* With a forced plan mortar begins at once on every communicator. */
+static int force(const char *text) {
+    int error = plan_force(text);
+    if (!error) teams_begin_at_once(text && *text);
+    return error;
+}
+
 static void force_asked(const char *text) {
     struct plan plan;
     char why[192];
-    if (!*text || plan_parse(text, &plan, why, sizeof why) == 0) plan_force(text);
+    if (!*text || plan_parse(text, &plan, why, sizeof why) == 0) force(text);
     else warn_job("MORTAR_PLAN is ignored, mortar chooses: %s", why);
 }
 
 static _Atomic bool planned; /* the program has chosen a plan; if one rank does, all must */
 
 static void on_settings(void) {
+    plan_settings_changed();
+    teams_settings_changed();
     if (!planned) force_asked(option_text(OPTION_PLAN));
     atomic_fetch_add(&team_changes, 1);
 }
@@ -49,7 +58,7 @@ int mortar_engine_open(void *library) {
 
 int mortar_engine_plan(const char *text) {
     planned = true;
-    int error = plan_force(text);
+    int error = force(text);
     atomic_fetch_add(&team_changes, 1);
     return error;
 }

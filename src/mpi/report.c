@@ -156,7 +156,7 @@ static void add_team(struct team *team) {
                             .calls = 1,
                             .seconds = team->setup_seconds};
     snprintf(record.reason, sizeof record.reason, "%s", team->why_native ? team->why_native : "");
-    report_add(gathering, &record, true);
+    if (!team->start.grown) report_add(gathering, &record, true);
     plan_visit(team, add_plan);
 }
 

@@ -150,6 +150,38 @@ static void take_remember(const struct request *r, struct team *team, struct pla
                            .entry = entry};
 }
 
+/* ---- young communicators: see reach/start.c ---- */
+
+/* How much a call counts. One that moves data between all ranks has mostly more of them. */
+static inline unsigned weight_of(enum collective collective) {
+    return among(collective, ALLTOALLS | NEIGHBORS) ? 4 : 1;
+}
+
+/* Does the host MPI still run this sum on a communicator that mortar serves? If not, the team is no
+ * longer young. */
+HOT static bool is_early(const struct common *common, struct team **team) {
+    bool served = (*team)->start.young || !(*team)->why_native;
+    if (!common->rounds || !served) return false;
+    if (!start_sums(*team, common->bytes)) return true;
+    if ((*team)->start.young) *team = team_of(common->comm);
+    return false;
+}
+
+/* early: a sum, which would not be mortar's on a team that has grown either, and so pays for none. */
+static struct answer run_young(const struct request *r, struct team *team, bool early) {
+    struct shape unsized = {.collective = r->collective, .unsized = true};
+    struct plan *plan = report_wanted() ? plan_for(team, &unsized) : NULL;
+    uint64_t start = clock_ticks();
+    int error = r->native(r);
+    uint64_t took = clock_ticks() - start;
+    if (!early) team->start.ticks += took;
+    if (plan) {
+        plan->tally.calls++;
+        plan->tally.seconds += (double)took / clock_ticks_per_second();
+    }
+    return returns(error);
+}
+
 /* ---- the life of a call ---- */
 
 /* *alone: this rank's MPI library refuses the arguments; for the other ranks, and for the team,
@@ -163,9 +195,15 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
     struct team *team = team_known(r->comm);
     *alone = is_refused(r, team, &standing);
     if (*alone) return returns(MPI_SUCCESS);
+    if (!team) team = team_met(r->comm);
+    if (!team) return returns(r->native(r));
     family->look(r, &standing, &common);
-    if (!common.foreign && !team) team = team_of(r->comm);
-    if (common.foreign || !team) return returns(r->native(r));
+    if (common.foreign) return returns(r->native(r));
+    bool off = plan_off(r->collective); /* all ranks have met, so they have the same settings */
+    bool early = !off && is_early(&common, &team);
+    if (team->start.young && !off && !early)
+        team = team_counts(team, r->comm, weight_of(r->collective));
+    if (team->start.young && !off) return run_young(r, team, early);
     if (team->doubt.what) return given_up(r, &team->doubt);
     here->request = r;
     here->team = team;
@@ -177,11 +215,11 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
         return returns(r->native(r));
     struct ledger_entry entry = entry_of_call(&common, &shape);
     ledger_write(team->ledger, ++team->calls, entry);
-    struct plan *plan = plan_for(team, &shape);
+    struct plan *plan = early ? plan_early(team, &shape) : plan_for(team, &shape);
     entry.plan = plan->tag;
     ledger_write(team->ledger, team->calls, entry);
     if (plan->beside) run_beside(r, team, family, plan, &shape);
-    if (plan->algorithm->code->run) forget(r, team);
+    if (early || plan->algorithm->code->run) forget(r, team);
     else take_remember(r, team, plan, &shape, entry);
     struct traffic before = team->wire ? *team->wire->traffic : (struct traffic){0};
     double start = plan->timed || report_wanted() ? clock_seconds() : 0;
@@ -191,6 +229,7 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
         plan->algorithm->code->run ? family->run(r, team, &plan, &shape) : returns(r->native(r));
     if (team->wire) count_traffic(&plan->tally.traffic, &before, team->wire->traffic);
     count(team, plan, shape.bytes * (size_t)team->p, start);
+    if (answer.error) team->failed = true;
     return answer;
 }
 

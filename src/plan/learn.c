@@ -15,13 +15,13 @@
  * faster in both orders (typical with late ranks), these two pairs decide, and they run back to
  * back. Budget. Trying a slower arm costs (its time - the incumbent's) per call. A pair is tried
  * only if the cost so far plus its expected cost stays below MORTAR_REGRET per cent of the time in
- * the team's calls plus a constant, over all classes of the team. The first look at an unknown arm is one call, expected to cost twice
- * what the incumbent takes. Results. If they depend on the association (sums of floating-point
- * numbers), timing must not decide which result is delivered. In mode watch a rival then runs
- * beside the incumbent, on a copy, and a winner is reported but not taken. Modes: watch (default):
- * the model's choice against native, and ever smaller thresholds of the hybrid copy (ramesh2024
- * section V-E); online: all plans; paper: the model's choice and each order run three times, and
- * the fastest is kept. */
+ * the team's calls plus a constant, over all classes of the team. The first look at an unknown arm
+ * is one call, expected to cost twice what the incumbent takes. Results. If they depend on the
+ * association (sums of floating-point numbers), timing must not decide which result is delivered.
+ * In mode watch a rival then runs beside the incumbent, on a copy, and a winner is reported but not
+ * taken. Modes: watch (default): the model's choice against native, and ever smaller thresholds of
+ * the hybrid copy (ramesh2024 section V-E); online: all plans; paper: the model's choice and each
+ * order run three times, and the fastest is kept. */
 #include "plan/learn.h"
 
 #include <stdlib.h>

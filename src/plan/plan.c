@@ -78,14 +78,27 @@ static bool next_name(const char **list, char name[32]) {
     return true;
 }
 
-/* Is the collective named in MORTAR_OFF? */
-static bool switched_off(enum collective collective) {
+/* Bit set of the collectives named in MORTAR_OFF, and a bit that says that it was read. */
+static _Atomic uint32_t off;
+static const uint32_t off_read = 1u << 31;
+_Static_assert(COLLECTIVES < 31, "a bit for each");
+
+static uint32_t read_off(void) {
     const char *list = option_text(OPTION_OFF);
+    uint32_t bits = off_read;
     for (char name[32]; next_name(&list, name);)
-        if (strcmp(name, collective_names[collective]) == 0 || strcmp(name, "all") == 0)
-            return true;
-    return false;
+        for (int c = 0; c < COLLECTIVES; c++)
+            if (strcmp(name, collective_names[c]) == 0 || strcmp(name, "all") == 0) bits |= 1u << c;
+    return bits;
 }
+
+HOT bool plan_off(enum collective collective) {
+    uint32_t bits = atomic_load_explicit(&off, memory_order_relaxed);
+    if (bits == 0) atomic_store(&off, bits = read_off());
+    return bits >> collective & 1;
+}
+
+void plan_settings_changed(void) { atomic_store(&off, 0); }
 
 bool plan_off_wrong(char name[32]) {
     const char *list = option_text(OPTION_OFF);
@@ -135,6 +148,14 @@ static void free_plans(struct team *team) {
     munmap(plans, sizeof *plans);
 }
 
+static void rest_plans(struct team *team) {
+    struct plans *plans = team->plans;
+    for (int i = 0; i < plans->count; i++) {
+        free(plans->entries[i].tally.late);
+        plans->entries[i].tally = (struct tally){0};
+    }
+}
+
 /* A team's table; entry 0 is native, used when the table is full. On a team that is not native
  * either all ranks get a table or none. It has 3 MB, of which most teams touch a few pages: malloc
  * would clear all of it when it gets the memory of an earlier team. */
@@ -154,6 +175,7 @@ HOT static struct plans *plans_of(struct team *team) {
     plans->generation = atomic_load(&generation) - 1; /* so that plan_for looks */
     team->plans = plans;
     team->plans_free = free_plans;
+    team->plans_rest = rest_plans;
     if (!team->why_native && team->wire) plan_network(team);
     return plans;
 }
@@ -189,8 +211,8 @@ struct plan *plan_ready(struct team *team, const struct shape *shape, const char
 
 /* Why this class must run natively; NULL: it need not. */
 static const char *why_native(const struct team *team, const struct shape *shape) {
+    if (plan_off(shape->collective)) return "switched off by MORTAR_OFF";
     if (team->why_native) return team->why_native;
-    if (switched_off(shape->collective)) return "switched off by MORTAR_OFF";
     return shape->bytes == 0 && !shape->unsized ? "no bytes" : NULL;
 }
 
@@ -248,8 +270,8 @@ static void plan_meet(struct team *team, const struct shape *shape, struct slot 
     if (why_native(team, shape) || plans->learners == most_learners) return;
     struct learner *learner = &plans->learner[plans->learners];
     struct calls calls = calls_of(shape);
-    if (!learn_start(learner, team, &plans->account, &calls.least,
-                     in_reach && team->figures.shares, slot->plan))
+    if (!learn_start(learner, team, &plans->account, &calls.least, in_reach && team->figures.shares,
+                     slot->plan))
         return;
     slot->learner = learner;
     plans->learners++;
@@ -269,11 +291,20 @@ static void look_at_forced(struct plans *plans, uint32_t now) {
     plans->generation = now;
 }
 
-HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
-    static struct plan native = {
-        .algorithm = &algorithms[ALGORITHM_native], .text = "native", .reason = "out of memory"};
+/* Where there is no memory for plans. */
+static struct plan planless = {
+    .algorithm = &algorithms[ALGORITHM_native], .text = "native", .reason = "out of memory"};
+
+struct plan *plan_early(struct team *team, const struct shape *shape) {
     struct plans *plans = plans_of(team);
-    if (!plans) return &native;
+    struct plan native = {0};
+    be_native(&native, "sums change over after a number of calls, which no time may decide");
+    return plans ? plan_keep(plans, shape, &native) : &planless;
+}
+
+HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
+    struct plans *plans = plans_of(team);
+    if (!plans) return &planless;
     uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
     if (plans->generation != now) look_at_forced(plans, now);
     struct plan_class *class = class_at(plans, shape);

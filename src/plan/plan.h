@@ -77,6 +77,10 @@ struct plan *plan_detour(struct team *team, const struct shape *shape);
  * it. Local. */
 void plan_spoil(struct team *team, const struct shape *shape);
 
+/* The host MPI, for sums that it still runs; see start_sums. Instead of plan_for; the same on all
+ * ranks. Collective for the first call on this team. Never NULL. */
+struct plan *plan_early(struct team *team, const struct shape *shape);
+
 /* The plan that counts calls left to the host MPI for a reason found after plan_for. Every rank
  * must call it. Local. */
 struct plan *plan_left(struct team *team, const struct shape *shape);
@@ -89,6 +93,11 @@ void plan_visit(struct team *team,
 /* Forces a plan for all teams; NULL or "": automatic again. -EINVAL: no such plan, nothing
  * changes. */
 int plan_force(const char *text);
+
+/* Is the collective named in MORTAR_OFF? */
+bool plan_off(enum collective collective);
+/* Call when this process has taken over another rank's settings. */
+void plan_settings_changed(void);
 
 /* Does MORTAR_OFF contain a name that is no collective? name: the first such name. */
 bool plan_off_wrong(char name[32]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* birth - builds the team of a communicator: the ranks meet, share memory and exchange facts. They
- * meet on a private communicator, which is freed once the shared memory is set up, so a team on one
- * node holds no context id. Source: li2018 section 2 (the node's ranks share memory); the hand-over
- * of descriptors is mortar's own. */
+/* birth - builds the team of a communicator: the ranks meet, share memory and exchange facts. On
+ * one node they meet on the communicator itself: an allgather of cards, and an allreduce that says
+ * whether all have what they need. So a team on one node holds no context id. Source: li2018
+ * section 2 (the node's ranks share memory); the hand-over of descriptors is mortar's own. */
 #define _GNU_SOURCE
 #include "reach/host.h"
 
@@ -16,6 +16,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -38,6 +39,15 @@ int heap_of_this_process(struct heap_region *region) {
     int (*ask)(struct heap_region *) =
         (int (*)(struct heap_region *))dlsym(RTLD_DEFAULT, "mortar_heap_region");
     return ask ? ask(region) : -ENOSYS;
+}
+
+struct card *birth_room(struct team *team) {
+    struct card *cards = malloc((size_t)team->p * sizeof *cards);
+    team->names = calloc((size_t)team->p, sizeof *team->names);
+    team->world = calloc((size_t)team->p, sizeof *team->world);
+    if (cards && team->names && team->world) return cards;
+    free(cards);
+    return NULL;
 }
 
 /* Fills in my card: my heap, my processors and, on rank 0, a new control block. */
@@ -77,85 +87,96 @@ static void birth_divide(struct team *team, const struct card *cards) {
     free(seats);
 }
 
-/* Where rank 0's control block can be opened by its name in /proc: a descriptor, or -1. */
+/* Rank 0's control block: its own descriptor, or one opened by the block's name in /proc. */
 static int control_by_name(const struct team *team, const struct card *cards, int own_fd,
                            size_t bytes) {
     if (team->me == 0) return own_fd;
     return cards[0].control.bytes == bytes ? segment_open(&cards[0].control, true) : -1;
 }
 
+static void *control_map(int fd, int own_fd, size_t bytes) {
+    int error;
+    void *memory = fd >= 0 ? segment_map(fd, bytes, true, &error) : NULL;
+    if (fd >= 0 && fd != own_fd) close(fd);
+    return memory;
+}
+
 /* Maps rank 0's control block: by its name in /proc, or, if that fails on any rank, by a descriptor
- * sent over sockets; then the regions are mapped in the same way. NULL on all ranks or on none. */
+ * sent over sockets; then the regions are mapped in the same way. NULL on all ranks or on none; on
+ * all if `fine` is not true on all. */
 static void *open_control(struct team *team, MPI_Comm node, const struct card *cards, int own_fd,
-                          size_t bytes) {
-    int how = option_choice(OPTION_HANDOVER, "auto|proc|socket"), error = -ENOSYS;
+                          size_t bytes, bool fine) {
+    int how = option_choice(OPTION_HANDOVER, "auto|proc|socket");
     void *memory = NULL;
     if (how != 2) {
-        int fd = control_by_name(team, cards, own_fd, bytes);
-        if (fd >= 0) memory = segment_map(fd, bytes, true, &error);
-        if (fd >= 0 && team->me != 0) close(fd);
-        if (all_agree(node, memory != NULL)) return memory;
+        memory = control_map(control_by_name(team, cards, own_fd, bytes), own_fd, bytes);
+        if (all_agree(node, memory && fine)) return memory;
         if (memory) munmap(memory, bytes);
         if (how == 1) return NULL;
     }
-    int fd = own_fd;
-    error = handover_by_socket(team, node, &fd);
+    int fd = own_fd, error = handover_by_socket(team, node, &fd);
     if (cards[0].control.bytes != bytes)
         error = -EPROTO; /* too short: touching its end would kill us */
-    memory = error ? NULL : segment_map(fd, bytes, true, &error);
-    if (fd >= 0 && fd != own_fd) close(fd);
-    if (all_agree(node, memory != NULL)) return memory;
+    if (error && fd >= 0 && fd != own_fd) close(fd);
+    memory = error ? NULL : control_map(fd, own_fd, bytes);
+    if (all_agree(node, memory && fine)) return memory;
     if (memory) munmap(memory, bytes);
     return NULL;
 }
 
-/* What keeps a rank from sharing memory, the worst first. */
-enum obstacle { NO_ROOM, FILE_LIMIT, NO_MEMFD, NO_OBSTACLE };
-
-static enum obstacle obstacle_of(bool room, int refused) {
-    if (!room) return NO_ROOM;
-    if (refused == -EFBIG) return FILE_LIMIT;
-    return refused ? NO_MEMFD : NO_OBSTACLE;
+/* Why rank 0 could not make the control block. */
+static const char *refusal(int error) {
+    if (error == -EFBIG)
+        return "no shared memory: the limit on file size (ulimit -f) is below what the ranks need (MORTAR_SLOT each)";
+    return "no shared memory: memfd_create was refused";
 }
 
-/* Builds the team of the ranks of one node, which meet on a private communicator. Returns NULL, or
- * why the team must stay native; the same on all ranks. */
-static const char *birth_meet(struct team *team, MPI_Comm node, size_t space) {
-    static const char *const obstacles[] = {
-        [NO_ROOM] = "out of memory",
-        [FILE_LIMIT] =
-            "no shared memory: the limit on file size (ulimit -f) is below what the ranks need (MORTAR_SLOT each)",
-        [NO_MEMFD] = "no shared memory: memfd_create was refused",
-        [NO_OBSTACLE] = NULL};
+/* Numbers the teams of the job: rank 0's number in MPI_COMM_WORLD, and how many it has begun. */
+static uint64_t birth_number(const struct team *team) {
+    static _Atomic uint32_t births;
+    return ((uint64_t)team->world[0] + 1) << 32 | (atomic_fetch_add(&births, 1) + 1);
+}
+
+/* The barrier's time on the latest team of this size, in this process. */
+static _Atomic uint32_t usual_p, usual_nanoseconds;
+
+static double usual_seconds(const struct team *team) {
+    return usual_p == (uint32_t)team->p ? 1e-9 * usual_nanoseconds : 0;
+}
+
+/* Builds the team of the ranks of one node, with the room that all of them got from birth_room;
+ * frees cards. Returns NULL, or why the team must stay native; the same on all ranks. */
+static const char *birth_meet(struct team *team, MPI_Comm node, struct card *cards, size_t space) {
     size_t slot = option_number(OPTION_SLOT) / 2 / 64 * 64, least = 64 * (size_t)team->p;
     if (slot < least) slot = least;
     size_t bytes = control_size(team->p, slot, space);
-    struct card card, *cards = malloc((size_t)team->p * sizeof *cards);
-    team->names = calloc((size_t)team->p, sizeof *team->names);
-    team->world = calloc((size_t)team->p, sizeof *team->world);
+    struct card card;
+    void *memory = NULL;
     int fd;
     birth_introduce(team, &card, bytes, &fd);
-    enum obstacle mine = obstacle_of(cards && team->names && team->world, card.refused);
-    const char *why = obstacles[least_of(node, (int)mine)];
-    if (why) goto done;
-    host.allgather(&card, (int)sizeof card, MPI_BYTE, cards, (int)sizeof card, MPI_BYTE, node);
+    if (host.allgather(&card, (int)sizeof card, MPI_BYTE, cards, (int)sizeof card, MPI_BYTE, node))
+        memset(cards, 0, (size_t)team->p * sizeof *cards); /* then the next step fails, on all */
     for (int r = 0; r < team->p; r++)
         team->names[r] = cards[r].region, team->world[r] = cards[r].seat.rank;
-    void *memory = open_control(team, node, cards, fd, bytes);
-    if (!memory) {
-        why = "the ranks cannot open each other's memory (neither /proc/PID/fd nor sockets work)";
-        goto done;
+    const char *why = cards[0].refused ? refusal(cards[0].refused) : NULL;
+    if (!why) {
+        memory = open_control(team, node, cards, fd, bytes, progress_start(team) == 0);
+        if (!memory)
+            why =
+                "the ranks cannot open each other's memory (neither /proc/PID/fd nor sockets work)";
     }
-    team_attach(team, memory, slot, space);
-    team_shares(team);
-    ledger_sign(team);
-    count_processors(team, cards);
-    why = all_agree(node, progress_start(team) == 0)
-              ? NULL
-              : "no generalized request to drive the MPI library";
-    if (!why) birth_divide(team, cards);
-    if (!why) sync_measure(team);
-done:
+    if (memory) {
+        team_attach(team, memory, slot, space);
+        team_shares(team);
+        ledger_sign(team);
+        count_processors(team, cards);
+        if (team->me == 0) atomic_store(&team->control->birth, birth_number(team));
+        birth_divide(team, cards);
+        sync_measure(team, usual_seconds(team));
+        team->birth = atomic_load(&team->control->birth);
+        usual_p = (uint32_t)team->p;
+        usual_nanoseconds = (uint32_t)(team->figures.sync_seconds * 1e9);
+    }
     if (fd >= 0) close(fd);
     free(cards);
     return why;
@@ -212,11 +233,10 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
     int lowest = team->me, *all = malloc((size_t)team->p * sizeof *all);
     team->places = malloc(sizeof *team->places);
     team->node = calloc(1, sizeof *team->node);
-    team->world = calloc((size_t)team->p, sizeof *team->world);
     int32_t world = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world);
     bool known = host.bcast(&lowest, 1, MPI_INT, 0, node) == MPI_SUCCESS;
-    bool fine = known && all && team->places && team->node && team->world;
+    bool fine = known && all && team->places && team->node;
     if (all_agree(comm, fine)) {
         fine = host.allgather(&lowest, 1, MPI_INT, all, 1, MPI_INT, comm) == MPI_SUCCESS &&
                host.allgather(&world, 1, MPI_INT, team->world, 1, MPI_INT, comm) == MPI_SUCCESS &&
@@ -233,9 +253,12 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
     PMPI_Comm_size(node, &team->node->p);
     PMPI_Comm_rank(node, &team->node->me);
     size_t space = space_bytes();
-    if (!all_agree(comm, messages_tell(team, &space, sizeof space) == 0))
-        return "messages between the nodes are lost";
-    why = birth_meet(team->node, node, space);
+    struct card *cards = birth_room(team->node);
+    if (!all_agree(comm, messages_tell(team, &space, sizeof space) == 0 && cards)) {
+        free(cards);
+        return "out of memory, or messages between the nodes are lost";
+    }
+    why = birth_meet(team->node, node, cards, space);
     if (!all_agree(comm, !why)) return why ? why : "the ranks of another node cannot share memory";
     team_reserve_tables(team->node);
     team->patience = team->node->patience;
@@ -274,24 +297,18 @@ bool has_strangers(MPI_Comm comm) {
     return found;
 }
 
-void team_build(struct team *team, MPI_Comm comm) {
-    int inter = 0, here = 0;
-    PMPI_Comm_test_inter(comm, &inter);
-    PMPI_Comm_size(comm, &team->p);
-    PMPI_Comm_rank(comm, &team->me);
-    team->figures = figures_of_node(team->p);
-    if (inter) team->why_native = "an intercommunicator";
-    else if (team->p == 1) team->why_native = "one rank";
-    else if (has_strangers(comm)) team->why_native = "processes of another job";
-    if (team->why_native) return;
+void team_build(struct team *team, MPI_Comm comm, struct card *cards, bool one_node) {
     double start = clock_seconds();
     MPI_Comm node = MPI_COMM_NULL;
-    team->why_native = settings_agree(comm, team->p, team->me);
+    int here = team->p;
     team->by_arrival = option_choice(OPTION_REDUCE, "ordered|arrival") == 1;
-    if (!team->why_native) team->why_native = find_node(comm, team->me, &node);
-    if (!team->why_native) {
-        PMPI_Comm_size(node, &here);
-        team->why_native = here < team->p ? reach_out(team, comm, node) : birth_meet(team, node, 0);
+    if (!one_node) team->why_native = find_node(comm, team->me, &node);
+    if (!team->why_native && !one_node) PMPI_Comm_size(node, &here);
+    if (!team->why_native && here == team->p) {
+        team->why_native = birth_meet(team, one_node ? comm : node, cards, 0);
+    } else {
+        free(cards);
+        if (!team->why_native) team->why_native = reach_out(team, comm, node);
     }
     if (node != MPI_COMM_NULL) host.comm_free(&node);
     team->setup_seconds = clock_seconds() - start;

@@ -5,11 +5,50 @@
 
 #include "reach/host.h"
 
+#include <stdint.h>
+
+struct card;
 struct team;
 
-/* Fills in the zeroed team of a communicator, or sets why_native; one of the two on all ranks.
- * Collective. */
-void team_build(struct team *team, MPI_Comm comm);
+/* Memory for the set-up of a team, whose p is set. NULL: there is none. Local. */
+struct card *birth_room(struct team *team);
+
+/* Fills in the team of a communicator, of which p and me are set, or sets why_native; one of the
+ * two on all ranks. cards: from birth_room, which succeeded on all ranks; is freed. one_node: the
+ * ranks are known to share a node. Collective. */
+void team_build(struct team *team, MPI_Comm comm, struct card *cards, bool one_node);
+
+/* ---- start.c ---- */
+/* A new team of a communicator, young, or with the reason why the host MPI runs all calls. NULL: no
+ * memory. Collective. */
+struct team *start_meet(MPI_Comm comm);
+/* Is it time for a look? Local; the same on all ranks. */
+bool start_due(const struct team *young);
+/* Does every communicator get its team in its first call? Local; the same on all ranks. */
+bool start_at_once(void);
+/* The team that takes the place of a young one; NULL: it stays young. at_once: it is built whatever
+ * it costs. The same on all ranks. Collective. */
+struct team *start_look(struct team *young, MPI_Comm comm, bool at_once);
+
+/* ---- spare.c: teams of communicators that were freed, for the next ones of the same ranks ---- */
+/* Keeps a team that is at rest. False: it is the caller's to free. Local. */
+bool spare_keep(struct team *team);
+/* The numbers in MPI_COMM_WORLD of a communicator's p ranks, which the caller frees. NULL: there
+ * are too many, or no memory. Local. */
+int *spare_ranks(MPI_Comm comm, int p);
+/* Takes the latest spare team of these ranks out, so that no other thread gets it; NULL: none.
+ * Local. */
+struct team *spare_take(const int *world, int p, int me);
+/* Puts it back. Local. */
+void spare_back(struct team *team);
+/* Stands for these ranks; 0: world is NULL. Local. */
+uint64_t spare_group(const int *world, int p);
+/* clock_ticks that communicators of such a group took that were freed young; and adds to them. 0
+ * stands for no group. Local. */
+uint64_t spare_debt(uint64_t group);
+void spare_owes(uint64_t group, uint64_t ticks);
+/* One spare team that is too many, or any if all; NULL: none. The caller frees it. Local. */
+struct team *spare_drop(bool all);
 
 /* True if `fine` on all ranks. Collective. */
 bool all_agree(MPI_Comm comm, bool fine);

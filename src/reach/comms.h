@@ -7,11 +7,26 @@
 #include "reach/host.h"
 
 /* ---- team.c, birth.c ---- */
-/* The team of an intracommunicator or intercommunicator, built collectively at its first blocking
- * collective, and freed with it. NULL: leave the call to the host MPI. It is NULL on all ranks
- * before teams_start, after teams_finish, and while the communicator is being freed; on one rank if
- * there is no memory for the struct itself. */
+/* The team of an intracommunicator or intercommunicator, freed with it; built if there is none.
+ * NULL: leave the call to the host MPI. It is NULL on all ranks before teams_start, after
+ * teams_finish, and while the communicator is being freed; on one rank if there is no memory for
+ * the struct itself. Collective. */
 struct team *team_of(MPI_Comm comm);
+/* The same, but a new team is young: the host MPI runs its calls until they have paid for it; see
+ * struct start. Collective if the communicator is new. */
+struct team *team_met(MPI_Comm comm);
+/* Counts a call on a young team. Returns the team that takes its place, or the young one. weight:
+ * how much the call counts, the same on all ranks. Collective. */
+struct team *team_counts(struct team *young, MPI_Comm comm, unsigned weight);
+/* Does mortar run this sum of floating-point numbers, or whatever else depends on the association?
+ * If so and the team is young, call team_of. Call it once for each such call; bytes: of its vector.
+ * Local; the same on all ranks. */
+bool start_sums(struct team *team, size_t bytes);
+/* True: from now on each communicator gets its team in its first call. Every rank must say so
+ * before its next call. Local. */
+void teams_begin_at_once(bool at_once);
+/* Call when this process has taken over another rank's settings. */
+void teams_settings_changed(void);
 /* The team of a communicator if it has one already, else NULL. Local. */
 struct team *team_known(MPI_Comm comm);
 /* Grows when something remembered about a communicator may be void: a team was freed, or another

@@ -89,16 +89,24 @@ static void unmap_peers(struct team *team, bool writable) {
     team->peers[writable] = NULL;
 }
 
+void team_forget_comm(struct team *team) {
+    for (int i = 0; i < 2; i++) {
+        free(team->neighbours[i]);
+        free(team->segment[i]);
+        team->neighbours[i] = NULL;
+        team->segment[i] = NULL;
+    }
+    free(team->shortcuts);
+    team->shortcuts = NULL;
+}
+
 void team_release(struct team *team) {
     team_close_paths(team);
+    team_forget_comm(team);
     for (int writable = 0; writable < 2; writable++)
         if (team->peers[writable] && team->names) unmap_peers(team, writable);
     for (int order = 0; order < ORDERS; order++)
         for (int inner = 0; inner < ORDERS; inner++) free(team->cells[order][inner]);
-    for (int i = 0; i < 2; i++) {
-        free(team->neighbours[i]);
-        free(team->segment[i]);
-    }
     team_free_lanes(team);
     team_free_kept(team);
     if (team->places) places_free(team->places);
@@ -108,7 +116,6 @@ void team_release(struct team *team) {
     free(team->world);
     free(team->waits.late);
     free(team->turns);
-    free(team->shortcuts);
 }
 
 const struct cell *team_cells(struct team *team, struct walk walk) {

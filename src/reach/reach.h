@@ -61,6 +61,7 @@ struct control {
     _Atomic uint32_t trouble[2];           /* [half] flags of enum trouble */
     _Atomic uint32_t sync_nanoseconds;     /* of one barrier, as rank 0 measured it */
     _Atomic uint64_t l2_bytes, l3_bytes;   /* of rank 0's processor */
+    _Atomic uint64_t birth;                /* of the team, see struct team */
     /* [turn][value], never reset; see sums_add. */
     _Alignas(64) _Atomic uint64_t sums[2][2];
     /* [half] rank 0's text in team_tell, such as the plan from its tuning file. */
@@ -85,6 +86,20 @@ enum { most_shared = 48 };
 /* Size of shared memory that algorithm `which` wants; in coll/algorithms.c. */
 extern const int shared_count;
 struct shared shared_wanted(int which);
+
+/* The first calls of a communicator, which the host MPI runs; see start.c. */
+struct start {
+    /* Mortar has not begun here yet: why_native says so, and nothing below it is set. */
+    bool young;
+    bool grown;      /* another team has taken the place of this young one */
+    unsigned weight; /* of the calls so far, the same on all ranks */
+    unsigned next;   /* at this weight the ranks look whether a team would pay */
+    uint64_t ticks;  /* clock_ticks that these calls have taken on this rank */
+    uint64_t group;  /* spare_group of the ranks; 0: not known yet */
+    /* Mortar runs sums too, whose last digits depend on who runs them; see start_sums. */
+    bool sums;
+    uint64_t sums_weight; /* of the sums so far, the same on all ranks */
+};
 
 /* What this rank waited for in one call; see waits.c. */
 struct waits {
@@ -163,6 +178,9 @@ struct team {
     int p, me;
     /* Not NULL: the reason why the host MPI runs all calls; then nothing below is set. Static. */
     const char *why_native;
+    struct start start;
+    /* Tells this team from all others that its ranks have; the same on all ranks; 0: unknown. */
+    uint64_t birth;
     struct figures figures; /* the same on all ranks; figures.p == p */
     /* May MPI_Reduce combine vectors in the order of arrival? Option REDUCE, as on all ranks. */
     bool by_arrival;
@@ -194,6 +212,7 @@ struct team {
     struct ledger *ledger;  /* mine; with a wire that of `node`; NULL: none */
     uint32_t calls;         /* number of calls in my ledger; the same on all ranks; wraps */
     struct doubt doubt;     /* why this team was given up */
+    bool failed;            /* a call returned an error on this rank */
     uint32_t epoch;         /* barriers that I have passed; wraps */
     struct patience patience;
     struct waits waits;
@@ -221,6 +240,7 @@ struct team {
     struct neighbours *neighbours[2];
     void *plans; /* the cache of plan/ */
     void (*plans_free)(struct team *team);
+    void (*plans_rest)(struct team *team); /* keeps the plans, forgets what they have counted */
     /* What mpi/take.c remembers of the last calls; one malloc block. */
     void *shortcuts;
     /* Long or rarely used members come last, because a short call pays for every page it
@@ -246,6 +266,8 @@ size_t control_size(int p, size_t slot, size_t space);
 void team_attach(struct team *team, void *memory, size_t slot, size_t space);
 /* Frees what the team owns except the struct itself. Local. */
 void team_release(struct team *team);
+/* Forgets what belongs to its communicator and not to its ranks. Local. */
+void team_forget_comm(struct team *team);
 /* My part of a walk, [p]; NULL: no memory. Local; the array belongs to the team. */
 const struct cell *team_cells(struct team *team, struct walk walk);
 /* Maps the peers' regions, read-only or writable. Collective; 0 or -errno, the same on all
@@ -363,8 +385,9 @@ uint32_t sync_wait(struct team *team);
 /* A full barrier: arrives, then releases or waits. Returns the trouble of all ranks. */
 uint32_t sync_all(struct team *team, uint32_t trouble);
 /* Measures the barrier and asks rank 0 for its caches: sets sync_seconds, usual_sync_seconds,
- * l2_bytes and l3_bytes of figures. Collective. */
-void sync_measure(struct team *team);
+ * l2_bytes and l3_bytes of figures. known: seconds of the barrier of an earlier team of as many
+ * ranks; 0: there was none. Only rank 0's counts. Collective. */
+void sync_measure(struct team *team, double known);
 /* Adds two values to sums over all ranks; sums_read returns the sums after the next barrier. `sums`
  * must stay valid until then. Every rank adds in the same sequence. A second sums_add before
  * sums_read first writes the earlier sums to the earlier `sums`. Local; with a wire sums_add is

@@ -28,6 +28,9 @@ _Static_assert(OPTIONS < 62, "a bit of a word for each");
 
 static _Atomic uint64_t wishes = 0;    /* bits NO_WISH << o: some rank has set option o */
 static _Atomic bool all_known = false; /* wishes are those of all ranks of the job */
+/* All ranks of the job have the same settings, and make their calls in one thread each. So ranks
+ * that meet on a communicator know of each other whether they have exchanged this before. */
+static _Atomic bool all_alike = false;
 
 bool settings_wanted(enum option option) {
     return all_known ? wishes & (uint64_t)NO_WISH << option : *option_text(option) != 0;
@@ -137,6 +140,7 @@ static const char *other_settings(MPI_Comm comm, int me, int world, bool all_her
 const char *settings_agree(MPI_Comm comm, int p, int me) {
     uint64_t words[WORDS], all[WORDS];
     int ranks = 0, world = 0;
+    if (all_alike) return NULL;
     settings_introduce(words);
     if (host.allreduce(words, all, WORDS, MPI_UINT64_T, MPI_BAND, comm) != MPI_SUCCESS)
         return "the MPI library reports an error";
@@ -147,6 +151,9 @@ const char *settings_agree(MPI_Comm comm, int p, int me) {
         atomic_store(&wishes, ~all[FLAGS]);
         atomic_store(&all_known, true);
     }
-    if (all[SETTINGS] == ~all[NOT_SETTINGS]) return NULL;
-    return other_settings(comm, me, world, p == ranks && all[FLAGS] & ONE_THREAD);
+    bool all_here = p == ranks && all[FLAGS] & ONE_THREAD;
+    const char *why = NULL;
+    if (all[SETTINGS] != ~all[NOT_SETTINGS]) why = other_settings(comm, me, world, all_here);
+    if (all_here && !why) atomic_store(&all_alike, true);
+    return why;
 }

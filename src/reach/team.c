@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* team - the team of a communicator: built collectively by its first blocking collective, kept as
- * an attribute, freed with the communicator or at MPI_Finalize. How it is built: birth.c. */
+/* team - the team of a communicator: kept as an attribute, freed with the communicator or at
+ * MPI_Finalize. When it is built: start.c; how: birth.c. */
 #include "reach/host.h"
 
 #include "reach/birth.h"
@@ -18,7 +18,7 @@ void (*team_farewell)(struct team *team);
 static _Atomic int keyval = MPI_KEYVAL_INVALID;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list of teams */
 struct live {
-    struct team team;
+    struct team *team;
     MPI_Comm comm;
     _Atomic int holders; /* the attribute, and each running team_buries */
     bool gone;           /* the team was freed; the struct remains until holders == 0 */
@@ -77,10 +77,8 @@ static void progress_stop(struct team *team) {
 
 /* ---- death ---- */
 
-static void team_free(struct live *live) {
-    struct team *team = &live->team;
-    atomic_fetch_add(&team_changes, 1);
-    if (team_farewell) team_farewell(team);
+/* Frees all that a team owns, and the team. */
+static void team_end(struct team *team) {
     if (team->plans_free) team->plans_free(team);
     if (team->settle) team->settle(team);
     for (struct team *part = team; part; part = part->node) {
@@ -90,6 +88,26 @@ static void team_free(struct live *live) {
         if (part->control) munmap(part->control, part->control_bytes);
     }
     free(team->node);
+    free(team);
+}
+
+/* Keeps the team for another communicator of the same ranks, if it may serve one: after an error
+ * ranks may disagree about what was the last call. Calls nothing of the MPI library. */
+static bool team_spared(struct team *team) {
+    if (!team->birth || team->failed || team->doubt.what ||
+        atomic_load(&keyval) == MPI_KEYVAL_INVALID)
+        return false;
+    if (team->plans_rest) team->plans_rest(team);
+    team_forget_comm(team);
+    team->setup_seconds = 0;
+    return spare_keep(team);
+}
+
+static void team_free(struct live *live) {
+    atomic_fetch_add(&team_changes, 1);
+    if (team_farewell) team_farewell(live->team);
+    if (live->team->start.young) spare_owes(live->team->start.group, live->team->start.ticks);
+    if (!team_spared(live->team)) team_end(live->team);
     pthread_mutex_lock(&lock);
     *live->link = live->next;
     if (live->next) live->next->link = live->link;
@@ -111,7 +129,7 @@ static int on_comm_free(MPI_Comm comm, int key, void *live, void *state) {
 
 void teams_visit(void (*visit)(struct team *team)) {
     pthread_mutex_lock(&lock);
-    for (struct live *live = living; live; live = live->next) visit(&live->team);
+    for (struct live *live = living; live; live = live->next) visit(live->team);
     pthread_mutex_unlock(&lock);
 }
 
@@ -125,6 +143,7 @@ void teams_start(void) {
 void teams_finish(void) {
     int key = atomic_exchange(&keyval, MPI_KEYVAL_INVALID);
     while (living) team_free(living);
+    for (struct team *team; (team = spare_drop(true));) team_end(team);
     if (key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&key);
 }
 
@@ -162,10 +181,13 @@ int team_buries(MPI_Comm *comm, int (*end)(MPI_Comm *comm)) {
 static struct live *team_new(MPI_Comm comm) {
     struct live *live = calloc(1, sizeof *live);
     /* On this rank alone, before anything is agreed: the one place where malloc must not fail. */
-    if (!live) return NULL;
+    if (live) live->team = start_meet(comm);
+    if (!live || !live->team) {
+        free(live);
+        return NULL;
+    }
     live->comm = comm;
     atomic_init(&live->holders, 1);
-    team_build(&live->team, comm);
     pthread_mutex_lock(&lock);
     live->next = living;
     live->link = &living;
@@ -173,6 +195,19 @@ static struct live *team_new(MPI_Comm comm) {
     living = live;
     pthread_mutex_unlock(&lock);
     return live;
+}
+
+/* The team that has grown takes the place of the young one. */
+static void team_replace(struct live *live, struct team *grown) {
+    struct team *young = live->team;
+    young->start.grown = true;
+    if (team_farewell) team_farewell(young);
+    pthread_mutex_lock(&lock);
+    live->team = grown;
+    pthread_mutex_unlock(&lock);
+    atomic_fetch_add(&team_changes, 1);
+    team_end(young);
+    for (struct team *team; (team = spare_drop(false));) team_end(team);
 }
 
 HOT static struct live *attached(MPI_Comm comm, int key) {
@@ -190,18 +225,47 @@ HOT struct team *team_known(MPI_Comm comm) {
     struct live *live = attached(comm, atomic_load_explicit(&keyval, memory_order_acquire));
     if (!live || live->gone) return NULL;
     this_thread.comm = comm;
-    this_thread.team = &live->team;
+    this_thread.team = live->team;
     this_thread.changes = now;
-    return &live->team;
+    return live->team;
 }
 
-HOT struct team *team_of(MPI_Comm comm) {
+/* The live team of a communicator, with a young one if it had none. NULL: leave the call to the
+ * host MPI. */
+static struct live *team_live(MPI_Comm comm, int key) {
+    if (key == MPI_KEYVAL_INVALID || comm == this_thread.dying) return NULL;
+    struct live *live = attached(comm, key);
+    if (live) return live->gone ? NULL : live;
+    live = team_new(comm);
+    if (live) PMPI_Comm_set_attr(comm, key, live);
+    return live;
+}
+
+/* The team of a live one after a look, if it is time for one. */
+static struct team *team_grown(struct live *live, bool at_once) {
+    bool looks = live->team->start.young && (at_once || start_due(live->team));
+    struct team *grown = looks ? start_look(live->team, live->comm, at_once) : NULL;
+    if (grown) team_replace(live, grown);
+    return live->team;
+}
+
+HOT struct team *team_met(MPI_Comm comm) {
     struct team *known = team_known(comm);
-    int key = atomic_load_explicit(&keyval, memory_order_acquire);
-    if (known || key == MPI_KEYVAL_INVALID || comm == this_thread.dying) return known;
-    if (attached(comm, key)) return NULL; /* its team was freed */
-    struct live *live = team_new(comm);
-    if (!live) return NULL;
-    PMPI_Comm_set_attr(comm, key, live);
-    return &live->team;
+    if (known) return known;
+    struct live *live = team_live(comm, atomic_load_explicit(&keyval, memory_order_acquire));
+    return live ? live->team : NULL;
+}
+
+struct team *team_of(MPI_Comm comm) {
+    struct live *live = team_live(comm, atomic_load_explicit(&keyval, memory_order_acquire));
+    return live ? team_grown(live, true) : NULL;
+}
+
+HOT struct team *team_counts(struct team *young, MPI_Comm comm, unsigned weight) {
+    bool at_once = start_at_once();
+    struct team *team = young;
+    if (at_once || start_due(young))
+        team = team_grown(attached(comm, atomic_load(&keyval)), at_once);
+    if (team->start.young) team->start.weight += weight;
+    return team;
 }

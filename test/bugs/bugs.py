@@ -3,6 +3,7 @@
 usage: bugs.py TEST FLAVOUR RANKS"""
 import glob
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -49,6 +50,26 @@ def learn(flavour, ranks):
             low, high = row.get("gain_interval", (row["gain"], row["gain"]))
             result.check(low <= row["gain"] <= high and row["native_call_seconds"] > 0, "%s: strange evidence" % mode)
             print("%s: %d calls, %s, gain %s" % (mode, row["calls"], row["plan"], row["gain"]))
+
+
+def young(flavour, ranks):
+    """A communicator's first calls are the MPI library's; teams of freed communicators are used again, and the bytes are right."""
+    count = 12  # communicators, of two kinds; then 8 more
+    few = ran(flavour, ranks, ["young-" + flavour, str(count), "3"], env={"MORTAR_START": "paid"}).ok(" 0 errors, 0 teams seen")
+    few.took(0).native(count * 4 + 4 * 8 + 1, "have not yet taken as long")
+    off = ran(flavour, ranks, ["young-" + flavour, "4", "40"], ["--off", "all"], env={"MORTAR_START": "early"})
+    off.ok(" 0 errors, 0 teams seen").took(0)
+    early = ran(flavour, ranks, ["young-" + flavour, str(count), "40"], env={"MORTAR_START": "early"}).ok(" 0 errors")
+    early.check(early.calls() > count * 40, "mortar took only %d calls" % early.calls())
+    seen = int(re.search(r"(\d+) teams seen", early.out).group(1))
+    early.check(1 < seen < count, "%d teams for %d communicators of 5 groups of ranks" % (seen, 2 * count + 8))
+    paid = {"MORTAR_START": "paid", "MORTAR_TUNE": "watch"}
+    ran(flavour, ranks, ["young-" + flavour, str(count), "100"], env=paid).ok(" 0 errors")
+    ran(flavour, ranks, ["young-" + flavour, "6", "40"], env={"MORTAR_START": "early", "MORTAR_NODES": "2"}).ok(" 0 errors")
+    # No time decides who adds floating-point numbers.
+    for _ in range(2):
+        sums = ran(flavour, "2", ["young-" + flavour, "0", "0", "3000"], env={"MORTAR_START": "paid"})
+        sums.native(1024, collective="allreduce").took(3000 - 1024, collective="allreduce")
 
 
 def growth(flavour, ranks):
@@ -253,8 +274,8 @@ def kill(flavour, ranks):
 
 
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (rendezvous, many, learn, growth, lifetime, shortcuts, sums, apart, distgraph, fromgroup, leave,
-                                     significant, characters, scarce, disagree, smaller, dies, big, room, forks,
+    tests = {f.__name__: f for f in (rendezvous, young, many, learn, growth, lifetime, shortcuts, sums, apart, distgraph, fromgroup,
+                                     leave, significant, characters, scarce, disagree, smaller, dies, big, room, forks,
                                      python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)

@@ -132,6 +132,8 @@ def threads(flavour):
     if result.code == 77 or "no MPI_THREAD_MULTIPLE" in result.out:
         raise Skip("%s has no MPI_THREAD_MULTIPLE" % flavour)
     result.ok("0 errors").silent().took(2 * 20 * 20, collective="alltoall")
+    early = mpi(flavour, p, ["threads-" + flavour], env={"MORTAR_START": "early"}).ok("0 errors").silent()
+    early.check(0 < early.calls(collective="alltoall") < 2 * 20 * 20, "the first calls are not the MPI library's")
 
 
 def device(flavour):

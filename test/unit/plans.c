@@ -292,8 +292,10 @@ int main(int count, char **words) {
     with_crew(&random, too_many, NULL);
     expect(plan_force("") == 0, "automatic again");
     setenv("MORTAR_OFF", "bcast,alltoall", 1);
+    plan_settings_changed();
     with_crew(&random, reasons, NULL);
     unsetenv("MORTAR_OFF");
+    plan_settings_changed();
     tallies();
     return 0;
 }

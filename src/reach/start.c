@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* start - when mortar begins on a communicator. To set up a team costs as much as tens to thousands
+ * of calls, and many communicators are used once or twice. So the host MPI runs a communicator's
+ * first calls, until they have taken as long as a team would cost (the rule of ski rental: whoever
+ * stops then has lost at most as much again). Ranks need no message to count their calls, because
+ * all ranks of a communicator make the same ones. At certain counts they look: one allreduce
+ * compares what the calls have taken, and all ranks decide alike.
+ *
+ * The last digits of a sum depend on the association, and so on who runs it. They must not depend
+ * on time. So sums are counted apart, and mortar begins with them at a certain count. */
+#include "reach/host.h"
+
+#include "reach/birth.h"
+#include "reach/reach.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Weight of the calls before the first look, and its growth from look to look. */
+enum { first_look = 16, look_again = 4 };
+/* A team begins if on all ranks the calls have taken twice its cost, or on one rank 50 times. In
+ * the first case the time is that of the calls, in the second perhaps the waiting for late ranks,
+ * or of a root that does not wait; but then the set-up takes at most 2 % of the run time. */
+static const int64_t surely = 2, perhaps = 50;
+
+/* Weight of the sums that are left to the host MPI: one for each, and one for each piece of its
+ * bytes. */
+enum { early_sums = 1024, sum_piece = 2048 };
+
+static const char young_why[] =
+    "the communicator's calls have not yet taken as long as its set-up would";
+
+struct team *start_meet(MPI_Comm comm) {
+    struct team *team = calloc(1, sizeof *team);
+    int inter = 0;
+    if (!team) return NULL;
+    PMPI_Comm_test_inter(comm, &inter);
+    PMPI_Comm_size(comm, &team->p);
+    PMPI_Comm_rank(comm, &team->me);
+    team->figures = figures_of_node(team->p);
+    if (inter) team->why_native = "an intercommunicator";
+    else if (team->p == 1) team->why_native = "one rank";
+    else if (has_strangers(comm)) team->why_native = "processes of another job";
+    else team->why_native = settings_agree(comm, team->p, team->me);
+    if (team->why_native) return team;
+    team->start = (struct start){.young = true, .next = first_look};
+    team->why_native = young_why;
+    return team;
+}
+
+/* Option START, as last read; UNREAD: it was not. */
+enum { PAID, EARLY, FIRST, UNREAD };
+static _Atomic int option = UNREAD;
+static _Atomic bool forced;
+
+HOT static int mode(void) {
+    if (atomic_load_explicit(&forced, memory_order_relaxed)) return FIRST;
+    int now = atomic_load_explicit(&option, memory_order_relaxed);
+    if (now == UNREAD) atomic_store(&option, now = option_choice(OPTION_START, "paid|early|first"));
+    return now;
+}
+
+void teams_begin_at_once(bool at_once) { atomic_store(&forced, at_once); }
+
+void teams_settings_changed(void) { atomic_store(&option, UNREAD); }
+
+HOT bool start_at_once(void) { return mode() == FIRST; }
+
+HOT bool start_due(const struct team *young) { return young->start.weight >= young->start.next; }
+
+HOT bool start_sums(struct team *team, size_t bytes) {
+    struct start *start = &team->start;
+    if (start->sums) return true;
+    start->sums_weight += 1 + bytes / sum_piece;
+    start->sums = start->sums_weight > early_sums || start_at_once();
+    return start->sums;
+}
+
+/* What the ranks compare: the maximum of each word. A value and its negative make a pair. */
+enum { TOOK, NOT_TOOK, COST, PLACE, NOT_PLACE, SPARE, NOT_SPARE, LACKS, WORDS };
+
+static void set_pair(int64_t words[WORDS], int which, int64_t value) {
+    words[which] = value;
+    words[which + 1] = -value;
+}
+
+/* Have all ranks the same value, other than 0? */
+static bool are_alike(const int64_t words[WORDS], int which) {
+    return words[which] == -words[which + 1] && words[which] != 0;
+}
+
+/* What a set-up and the first plans cost, per rank. At first as measured on 2 cores (Xeon, 2026-11,
+ * MORTAR_START=first): 3.3 ms with 8 ranks, 5.9 with 16, 33 with 64. Then the least time of a
+ * set-up in this process: others were disturbed, or waited for late ranks. */
+static _Atomic double seconds_per_rank = 0.5e-3;
+
+static void start_timed(const struct team *team) {
+    double each = team->setup_seconds / team->p;
+    if (!team->why_native && each < seconds_per_rank) seconds_per_rank = each;
+}
+
+/* The same in all processes of a node, in a job that has only one. 0: the MPI library must say
+ * which ranks share a node, because there are or may be several, real or pretended. */
+static int64_t place_of_this(void) {
+    static _Atomic int64_t place;
+    int ranks = 0, here = launcher_local_ranks();
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (*option_text(OPTION_NODES) || (here > 0 && here != ranks)) return 0;
+    if (place == 0) place = (int64_t)(machine_place() >> 2);
+    return place;
+}
+
+/* Did the young communicator's calls take long enough? */
+static bool pays(const int64_t words[WORDS]) {
+    if (mode() != PAID) return true;
+    int64_t least = -words[NOT_TOOK], most = words[TOOK], cost = words[COST];
+    return are_alike(words, SPARE) || least >= surely * cost || most >= perhaps * cost;
+}
+
+static struct team *start_anew(const struct team *young) {
+    struct team *team = calloc(1, sizeof *team);
+    if (!team) return NULL;
+    team->p = young->p;
+    team->me = young->me;
+    team->figures = young->figures;
+    return team;
+}
+
+/* Frees what start_anew and birth_room gave. */
+static void start_drop(struct team *team, struct card *cards) {
+    free(cards);
+    if (team) team_release(team);
+    free(team);
+}
+
+/* A team takes the place of a young one. */
+static struct team *start_follow(struct team *team, const struct team *young, bool at_once) {
+    team->start = (struct start){.sums = young->start.sums || at_once || mode() != PAID,
+                                 .sums_weight = young->start.sums_weight};
+    return team;
+}
+
+struct team *start_look(struct team *young, MPI_Comm comm, bool at_once) {
+    int64_t mine[WORDS], all[WORDS];
+    struct team *team = start_anew(young);
+    struct card *cards = team ? birth_room(team) : NULL;
+    int *world = spare_ranks(comm, young->p);
+    struct team *spare = spare_take(world, young->p, young->me);
+    young->start.next = look_again * young->start.weight;
+    young->start.group = spare_group(world, young->p);
+    uint64_t ticks = young->start.ticks + spare_debt(young->start.group);
+    double took = (double)ticks / clock_ticks_per_second();
+    free(world);
+    set_pair(mine, TOOK, (int64_t)(1e9 * took) + 1);
+    mine[COST] = (int64_t)(1e9 * seconds_per_rank * young->p);
+    set_pair(mine, PLACE, place_of_this());
+    set_pair(mine, SPARE, spare ? (int64_t)spare->birth : 0);
+    mine[LACKS] = !cards;
+    bool heard = host.allreduce(mine, all, WORDS, MPI_INT64_T, MPI_MAX, comm) == MPI_SUCCESS;
+    const char *why = heard ? NULL : "the MPI library reports an error";
+    if (heard && all[LACKS]) why = "out of memory";
+    bool begins = !why && (at_once || pays(all));
+    if (why) { /* on all ranks; or the communicator is broken */
+        young->why_native = why;
+        young->start.young = false;
+    }
+    if (begins && are_alike(all, SPARE)) {
+        start_drop(team, cards);
+        return start_follow(spare, young, at_once);
+    }
+    if (spare) spare_back(spare);
+    if (!begins) {
+        start_drop(team, cards);
+        return NULL;
+    }
+    team_build(team, comm, cards, are_alike(all, PLACE));
+    start_timed(team);
+    return start_follow(team, young, at_once);
+}
