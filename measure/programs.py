@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""programs - what mortar costs or gains whole programs: those of bench/programs, by themselves and under `mortar run`, in turns.
+
+    measure/programs.py --csv FILE                     runs what is missing in FILE, adds it, prints a table
+    measure/programs.py --csv FILE --seconds 200       for at most that long; go on by the same command
+    measure/programs.py --page FILE... > docs/results-programs.md    only the page, of what FILE... hold
+
+A turn is one run of either side, one directly after the other; the next turn begins with the other side. All rows take turns, too,
+so that what disturbs the machine disturbs all alike. A difference is mortar - native within a turn: its median over the turns, and
+its quartiles. A row is within the budget if the median costs at most 2 % of the native median and 20 ms, from 64 ranks on 5 % and
+200 ms; a question mark says that the budget lies between the quartiles, so that more turns may say otherwise."""
+import argparse
+import csv
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROWS = {  # name: words; `first` also runs on 64 ranks
+    "first, 1 call": ["first", "--iterations", "1"],
+    "first, 10 calls": ["first", "--iterations", "10"],
+    "first, 100 calls": ["first", "--iterations", "100"],
+    "300 duplicates, 1 call each": ["communicators", "--size", "1"],
+    "300 duplicates, 2 calls each": ["communicators", "--size", "2"],
+    "300 duplicates, 100 calls each": ["communicators", "--size", "100"],
+    "300 splits, 2 calls each": ["communicators", "--size", "2", "--split"],
+    "planewave": ["planewave"],
+    "density": ["density"],
+    "solver": ["solver"],
+    "chemistry": ["chemistry"],
+    "dynamics": ["dynamics"],
+}
+MPIS = {"ompi4": "Open MPI 4.1", "mpich4": "MPICH 4.0", "ompi5": "Open MPI 5", "mpich5": "MPICH 5", "impi": "Intel MPI"}
+SIDES = ("native", "mortar")
+PARTS = ("wall", "init", "inside", "finalize")  # seconds; all but the first are those of rank 0
+FIELDS = ["mpi", "program", "ranks", "turn", "side", *PARTS, "load", "machine", "commit"]
+CROWD = 64
+
+
+def budget(ranks, native):
+    """Seconds that mortar may cost a program of so many seconds."""
+    return 0.05 * native + 0.2 if ranks >= CROWD else 0.02 * native + 0.02
+
+
+# ---- running ----
+
+def run(options, name, ranks, side):
+    """One run; {part: seconds}. A program that fails, or has wrong results, ends the measurement."""
+    words = [os.path.join(ROOT, "scripts", "mpi"), options.mpi, str(ranks)]
+    if side == "mortar":
+        words += [os.path.join(options.build, "bin", "mortar"), "run", *(word for o in options.option for word in ("--option", o))]
+    words += [os.path.join(options.build, "bench", "programs", "programs-" + options.mpi), *ROWS[name], *options.words]
+    start = time.perf_counter()
+    done = subprocess.run(["timeout", "-k", "5", str(options.patience), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, encoding="utf-8", errors="replace", check=False)
+    wall = time.perf_counter() - start
+    facts = {part: float(value) for part, value in re.findall(r"(\w+)=([\d.]+)", done.stdout) if part in PARTS}
+    if done.returncode != 0 or len(facts) != len(PARTS) - 1:
+        sys.exit("programs: exit code %d of %s\n%s%s" % (done.returncode, " ".join(words), done.stdout, done.stderr))
+    return dict(facts, wall=wall)
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        model = re.search(r"^model name\s*: (.*)$", file.read(), re.M)
+    return "%s (%d processors)" % (model.group(1) if model else platform.machine(), len(os.sched_getaffinity(0)))
+
+
+def commit():
+    done = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def read(path):
+    """The rows of a CSV file, numbers as numbers; none where there is no file."""
+    if not os.path.exists(path) or os.path.getsize(path) == 0:
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        if reader.fieldnames != FIELDS:
+            sys.exit("programs: %s: not a file of this program (its first line differs)" % path)
+        return [dict(row, ranks=int(row["ranks"]), turn=int(row["turn"]), load=float(row["load"]),
+                     **{part: float(row[part]) for part in PARTS}) for row in reader]
+
+
+def missing(options, known):
+    """(name, ranks, turn) of what the file lacks, in the order in which it is to run."""
+    there = {(row["program"], row["ranks"], row["turn"]) for row in known if row["mpi"] == options.mpi}
+    for turn in range(options.turns):
+        for ranks in options.ranks:
+            for name in ROWS:
+                wanted = ROWS[name][0] in options.programs and (ranks < CROWD or ROWS[name][0] == "first" or options.named)
+                if wanted and (name, ranks, turn) not in there:
+                    yield name, ranks, turn
+
+
+def measure(options):
+    known = read(options.csv)
+    cells, facts, start = list(missing(options, known)), {"machine": machine(), "commit": commit()}, time.monotonic()
+    with open(options.csv, "a", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        if not known:
+            writer.writeheader()
+        for number, (name, ranks, turn) in enumerate(cells, 1):
+            if options.seconds and time.monotonic() - start > options.seconds:
+                print("programs: time is over, %d turns are missing: the same command goes on" % (len(cells) - number + 1),
+                      file=sys.stderr)
+                break
+            load = os.getloadavg()[0]
+            found = {side: run(options, name, ranks, side) for side in (SIDES if turn % 2 == 0 else SIDES[::-1])}
+            for side in SIDES:
+                known.append(dict(facts, mpi=options.mpi, program=name, ranks=ranks, turn=turn, side=side, load=load,
+                                  **{part: round(found[side][part], 6) for part in PARTS}))
+                writer.writerow(known[-1])
+            file.flush()
+            print("%d/%d  %d ranks, %s: %s" % (number, len(cells), ranks, name, ", ".join(
+                "%s %.3f s" % (side, found[side]["wall"]) for side in SIDES)), file=sys.stderr)
+    return known
+
+
+# ---- tables ----
+
+def cells_of(rows, mpi):
+    """{(program, ranks): [{side: row}, one for each turn]}, in the order of the table."""
+    pairs = {}
+    for row in rows:
+        if row["mpi"] == mpi:
+            pairs.setdefault((row["program"], row["ranks"]), {}).setdefault(row["turn"], {})[row["side"]] = row
+    order = sorted(pairs, key=lambda cell: (list(ROWS).index(cell[0]), cell[1]))
+    return {cell: [turn for turn in pairs[cell].values() if len(turn) == len(SIDES)] for cell in order}
+
+
+def seconds(turns, side, *parts):
+    return [sum(turn[side][part] for part in parts) for turn in turns]
+
+
+def quartiles(values):
+    return statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
+
+
+def differences(turns, *parts):
+    """Seconds: mortar - native, quartiles over the turns."""
+    return quartiles([b - a for a, b in zip(*(seconds(turns, side, *parts) for side in SIDES))])
+
+
+def milliseconds(value, sign=""):
+    return ("%" + sign + ".*f") % (1 if abs(value) < 0.01 else 0, 1e3 * value)
+
+
+def change(quarters):
+    low, middle, high = (milliseconds(value, "+") for value in quarters)
+    return "%s (%s to %s)" % (middle, low, high)
+
+
+def verdict(turns, ranks):
+    low, middle, high = differences(turns, "wall")
+    most = budget(ranks, statistics.median(seconds(turns, "native", "wall")))
+    return ("yes" if middle <= most else "**no**") + ("?" if low <= most < high else "")
+
+
+def table(rows, mpi):
+    yield "| program | ranks | turns | native ms | mortar ms | difference ms | % | within | inside: native ms | difference ms |" \
+          " Init and Finalize: difference ms |"
+    yield "|" + "---|" * 11
+    for (name, ranks), turns in cells_of(rows, mpi).items():
+        if turns:
+            native, mortar = (statistics.median(seconds(turns, side, "wall")) for side in SIDES)
+            wall = differences(turns, "wall")
+            yield "| %s |" % " | ".join([
+                name, str(ranks), str(len(turns)), milliseconds(native), milliseconds(mortar), change(wall),
+                "%+.1f" % (100 * wall[1] / native), verdict(turns, ranks),
+                milliseconds(statistics.median(seconds(turns, "native", "inside"))), change(differences(turns, "inside")),
+                change(differences(turns, "init", "finalize"))])
+
+
+def summary(rows, mpi):
+    verdicts = [verdict(turns, ranks) for (_, ranks), turns in cells_of(rows, mpi).items() if turns]
+    loads = quartiles([row["load"] for row in rows if row["mpi"] == mpi])
+    return "Within the budget: %d of %d rows%s. The load of the machine before a turn was %.1f (quartiles %.1f to %.1f)." % (
+        sum(text.startswith("yes") for text in verdicts), len(verdicts),
+        ", %d of all rows with a question mark" % sum("?" in text for text in verdicts),
+        loads[1], loads[0], loads[2])
+
+
+PAGE = """# Whole programs
+
+A loop shows what a call costs. It does not show what mortar costs a program that is over before its calls pay, that makes many
+communicators, or that hardly calls collectives. `bench/programs` has such programs, in the proportions of applications, and
+`measure/programs.py` ran them by themselves and under `mortar run` with its defaults, in turns, and made this page.
+
+How to read it: *native ms* and *mortar ms* are the wall time of the whole `mpirun`, medians over the turns. A difference is
+mortar - native within a turn, its median and its quartiles; below 0 mortar is faster. *Inside* is the time from the end of MPI_Init
+to the beginning of MPI_Finalize on rank 0, the last column what these two calls took more. *Within* says whether the wall time costs
+at most 2 % and 20 ms more, from 64 ranks on 5 % and 200 ms; with a question mark the budget lies between the quartiles.
+[bench.md](bench.md#programs-as-a-whole) says what the programs do.
+"""
+
+
+def page(rows):
+    yield PAGE
+    facts = [sorted({row[name] for row in rows}) for name in ("machine", "commit")]
+    yield "Measured on %s; commit %s." % tuple(", ".join(names) for names in facts)
+    for mpi in MPIS:
+        if any(row["mpi"] == mpi for row in rows):
+            yield "\n## %s\n" % MPIS[mpi]
+            yield from table(rows, mpi)
+            yield "\n" + summary(rows, mpi)
+
+
+def numbers(text):
+    found = [int(word) for word in text.split(",") if word.isdigit() and int(word) > 0]
+    if len(found) != len(text.split(",")):
+        raise argparse.ArgumentTypeError("expected numbers of ranks, e.g. 2,4,8, not %s" % text)
+    return found
+
+
+def main():
+    names = list(dict.fromkeys(words[0] for words in ROWS.values()))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="the build folder (build/release)")
+    parser.add_argument("--mpi", choices=list(MPIS), default="ompi4", help="(ompi4)")
+    parser.add_argument("--ranks", type=numbers, default="2,4,8,16,64", help="(2,4,8,16,64; on 64 only `first`)")
+    parser.add_argument("--programs", nargs="+", choices=names, metavar="PROGRAM",
+                        help="only these, on 64 ranks too: " + " ".join(names))
+    parser.add_argument("--turns", type=int, default=8, help="of each row (8)")
+    parser.add_argument("--seconds", type=float, help="begin no turn after so many seconds")
+    parser.add_argument("--patience", type=float, default=120, help="seconds that one run may take (120)")
+    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="for `mortar run`, e.g. OFF=all")
+    parser.add_argument("--words", nargs="+", default=[], help="for every program, e.g. --words=--iterations=2", metavar="WORD")
+    parser.add_argument("--csv", metavar="FILE", help="every run; what is there is not run again")
+    parser.add_argument("--page", nargs="+", metavar="FILE", help="run nothing, print the page of what these files hold")
+    options = parser.parse_args()
+    if options.page:
+        print("\n".join(page([row for path in options.page for row in read(path)])))
+        return
+    if not options.csv or options.turns < 1:
+        parser.error("--csv is needed, and at least one turn")
+    options.named, options.programs = options.programs is not None, options.programs or names
+    print("\n".join([*table(rows := measure(options), options.mpi), "", summary(rows, options.mpi)]))
+
+
+if __name__ == "__main__":
+    main()
