@@ -54,7 +54,7 @@ def run(options, name, ranks, side):
     words = [os.path.join(ROOT, "scripts", "mpi"), options.mpi, str(ranks)]
     if side == "mortar":
         words += [os.path.join(options.build, "bin", "mortar"), "run", *(word for o in options.option for word in ("--option", o))]
-    words += [os.path.join(options.build, "bench", "programs", "programs-" + options.mpi), *ROWS[name], *options.words]
+    words += [os.path.join(options.build, "bench", "programs", "programs-" + options.mpi), *ROWS[name], *options.words.split()]
     start = time.perf_counter()
     done = subprocess.run(["timeout", "-k", "5", str(options.patience), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, encoding="utf-8", errors="replace", check=False)
@@ -196,8 +196,8 @@ communicators, or that hardly calls collectives. `bench/programs` has such progr
 
 How to read it: *native ms* and *mortar ms* are the wall time of the whole `mpirun`, medians over the turns. A difference is
 mortar - native within a turn, its median and its quartiles; below 0 mortar is faster. *Inside* is the time from the end of MPI_Init
-to the beginning of MPI_Finalize on rank 0, the last column what these two calls took more. *Within* says whether the wall time costs
-at most 2 % and 20 ms more, from 64 ranks on 5 % and 200 ms; with a question mark the budget lies between the quartiles.
+to the beginning of MPI_Finalize on rank 0, the last column what these two calls took more. *Within* says whether the wall time is
+at most 2 % and 20 ms longer, from 64 ranks on 5 % and 200 ms; with a question mark the budget lies between the quartiles.
 [bench.md](bench.md#programs-as-a-whole) says what the programs do.
 """
 
@@ -232,7 +232,7 @@ def main():
     parser.add_argument("--seconds", type=float, help="begin no turn after so many seconds")
     parser.add_argument("--patience", type=float, default=120, help="seconds that one run may take (120)")
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="for `mortar run`, e.g. OFF=all")
-    parser.add_argument("--words", nargs="+", default=[], help="for every program, e.g. --words=--iterations=2", metavar="WORD")
+    parser.add_argument("--words", default="", help="for every program, e.g. --words='--iterations 2'")
     parser.add_argument("--csv", metavar="FILE", help="every run; what is there is not run again")
     parser.add_argument("--page", nargs="+", metavar="FILE", help="run nothing, print the page of what these files hold")
     options = parser.parse_args()

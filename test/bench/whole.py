@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""whole - the whole programs of bench/programs, each once under mortar with default settings: are their results right, and does
+a program notice when they are not?
+usage: whole.py FLAVOUR RANKS MORTAR PROGRAMS WRONG, where WRONG is a library whose collectives are wrong, or none: not tried"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from testing import ROOT, check, flavour, run
+import programs as tool  # of measure; testing says where
+
+ranks, mortar, executable, wrong = int(sys.argv[2]), *sys.argv[3:]
+SMALL = {  # each program of list.h, as briefly as it still does everything
+    "first": [["--iterations", "1"], ["--iterations", "10"]],
+    "communicators": [["--iterations", "8"], ["--iterations", "8", "--split"], ["--iterations", "2", "--size", "300"]],
+    "planewave": [["--iterations", "2", "--size", "4096"]],
+    "density": [["--iterations", "1"]],
+    "solver": [["--iterations", "64", "--size", "32"]],
+    "chemistry": [["--iterations", "40"]],
+    "dynamics": [["--iterations", "12"]],
+}
+with open(os.path.join(ROOT, "bench", "programs", "list.h"), encoding="utf-8") as file:
+    listed = re.findall(r"^PROGRAM\((\w+),", file.read(), re.M)
+check("every program is tried", sorted(listed) == sorted(SMALL), listed)
+LINE = r"%s ranks=%d size=\d+ iterations=\d+ init=\S+ inside=\S+ finalize=\S+"
+for name in listed:
+    for words in SMALL[name]:
+        out, errors = run(mortar, "run", executable, name, *words, ranks=ranks)
+        check("right results: %s %s" % (name, " ".join(words)), re.fullmatch(LINE % (name, ranks), out.strip()), out + errors)
+    if wrong != "none":
+        # the highest byte of the first double that rank 1 receives; who says so first ends the others
+        _, errors = run("env", "WRONG_RANK=1", "WRONG_BYTE=7", "LD_PRELOAD=" + wrong, executable, name, *SMALL[name][-1],
+                        code=1)
+        check("a wrong result is seen: " + name, re.search(r"%s: rank \d: \d+ WRONG results" % name, errors), errors)
+out, errors = run(executable, "planewave", "--iterations", "1", "--size", "64", "--shares", ranks=ranks)
+spent = dict(re.findall(r" (\w+)=([\d.]+)", out.split("finalize=")[-1]))
+check("shares of the time", set(spent) == {"allreduce", "alltoall", "bcast", "barrier", "communicators"} and
+      0 < sum(map(float, spent.values())) < 100.5, out)
+for words, said in ((["fist"], '"fist": expected a program'), (["first", "--size", "0"], "--size 0: expected a number from 1 to"),
+                    (["first", "--size"], "--size : expected a number"), (["first", "--many"], "unknown option --many")):
+    done = subprocess.run([executable, *words], stderr=subprocess.PIPE, text=True, check=False)
+    check("refused: " + " ".join(words), done.returncode == 2 and said in done.stderr, done.stderr)
+
+
+def turns(*pairs):
+    """As cells_of has them: the wall times of native and mortar."""
+    return [{side: dict.fromkeys(tool.PARTS, wall) for side, wall in zip(tool.SIDES, pair)} for pair in pairs]
+
+
+for given, size, expected in [
+    (turns((1, 1.039), (1, 1.039)), 16, "yes"), (turns((1, 1.041), (1, 1.041)), 16, "**no**"),
+    (turns((0.2, 0.405), (0.2, 0.405)), 64, "yes"), (turns((0.2, 0.415), (0.2, 0.415)), 64, "**no**"),
+    (turns((1, 0.9), (1, 1.03), (1, 1.2)), 2, "yes?"), (turns((1, 0.9), (1, 1.05), (1, 1.2)), 2, "**no**?"),
+    (turns((1, 1.0), (2, 2.0), (9, 8.0)), 2, "yes"),
+]:
+    check("within the budget: %s" % expected, tool.verdict(given, size) == expected, (given, size, tool.verdict(given, size)))
+if wrong != "none":
+    with tempfile.TemporaryDirectory() as folder:
+        path, script = os.path.join(folder, "runs.csv"), os.path.join(ROOT, "measure", "programs.py")
+        words = [sys.executable, "-B", script, "--build", os.path.dirname(os.path.dirname(mortar)), "--mpi", flavour]
+        words += ["--ranks", "2", "--programs", "first", "--csv", path]
+        for count in 1, 1, 2:  # the second time there is nothing to do
+            done = subprocess.run([*words, "--turns", str(count)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  check=True)
+            lines = [line for line in done.stdout.splitlines() if line.startswith("| first, ")]
+            check("a row for each program", [line.split(" | ")[:3] for line in lines] ==
+                  [["| first, " + calls, "2", str(count)] for calls in ("1 call", "10 calls", "100 calls")], done.stdout)
+            check("two runs for each turn", len(tool.read(path)) == 6 * count, done.stderr)
+        found = subprocess.run([*words[:3], "--page", path], stdout=subprocess.PIPE, text=True, check=True).stdout
+        check("and the page has them", all(line in found for line in lines) and "## %s\n" % tool.MPIS[flavour] in found, found)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("something else\n")
+        done = subprocess.run([*words[:3], "--page", path], stderr=subprocess.PIPE, text=True, check=False)
+        check("another file is refused", done.returncode == 1 and "not a file of this program" in done.stderr, done.stderr)
