@@ -25,6 +25,8 @@ extern struct functions library;
 extern const struct functions caught;
 /* Fills `library`; the name of a function that is not found, else NULL. Local. */
 const char *functions_find(void);
+/* The library's own function of this name ("PMPI_Comm_free"); NULL: it has none. Local. */
+void *library_symbol(const char *name);
 
 struct kind {
     const char *name;     /* "alltoall" */
@@ -331,6 +333,11 @@ void chosen(const struct world *world, const struct kind *kind, bool forced, cha
             size_t size);
 /* All ranks get the answer, once mortar has looked at a communicator of all of them. */
 struct seen chosen_seats(const struct world *world);
+
+/* ---- statistics.c: local ---- */
+/* The median of a[i] / b[i], or of a[i] when b is NULL; *spread, which may be NULL, is half the
+ * interquartile range over the median. */
+double median(const double *a, const double *b, int count, double *spread);
 
 /* ---- csv.c: local ---- */
 /* Opens a file to add rows to it, and writes the header, a whole line, into a new one. NULL: it

@@ -154,6 +154,14 @@ bool kind_limit(const struct kind *kind) {
     return kind->receives == ALL && kind->contents == BYTES && !kind->vector;
 }
 
+void *library_symbol(const char *name) {
+    Dl_info info;
+    void *known = dlsym(RTLD_DEFAULT, "PMPI_Comm_rank");
+    void *handle =
+        known && dladdr(known, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    return handle ? dlsym(handle, name) : NULL;
+}
+
 const char *functions_find(void) {
     static const struct {
         const char *symbol;
@@ -164,12 +172,8 @@ const char *functions_find(void) {
 #include "list.h"
 #undef KIND
     };
-    Dl_info info;
-    void *known = dlsym(RTLD_DEFAULT, "PMPI_Comm_rank");
-    void *handle =
-        known && dladdr(known, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        void *symbol = handle ? dlsym(handle, members[i].symbol) : NULL;
+        void *symbol = library_symbol(members[i].symbol);
         if (!symbol) return members[i].symbol;
         memcpy((char *)&library + members[i].place, &symbol, sizeof symbol);
     }
