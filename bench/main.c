@@ -2,6 +2,7 @@
 /* main - `mortar bench`: settings, then for each block size: buffers, contestants, verification,
  * timing, output. */
 #include "bench/common/bench.h"
+#include "bench/communicators/communicators.h"
 #include "bench/network/network.h"
 #include "bench/tune/tune.h"
 
@@ -137,6 +138,8 @@ int main(int count, char **words) {
     struct settings settings;
     if (count > 1 && strcmp(words[1], "tune") == 0) return tune(count - 1, words + 1);
     if (count > 1 && strcmp(words[1], "network") == 0) return network(count - 1, words + 1);
+    if (count > 1 && strcmp(words[1], "communicators") == 0)
+        return communicators(count - 1, words + 1);
     int code = settings_read(count, words, &settings);
     if (code >= 0) return code;
     MPI_Init(&count, &words);

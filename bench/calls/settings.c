@@ -11,6 +11,7 @@
 static const char *const usage =
     "usage: mpirun -n P mortar bench COLLECTIVE [OPTION...]\n"
     "       mpirun -n P mortar bench network [OPTION...]    what the network between two nodes does; network --help\n"
+    "       mpirun -n P mortar bench communicators [OPTION...]    what short-lived communicators cost; communicators --help\n"
     "%s"
     "  --bytes 8:1M:x8      block sizes: from 8 bytes to 1 MiB, each 8 times the one before, the end always included;\n"
     "                       or a list: 8,64,4K. A block is what one rank has for another one, for all, or for the root; of\n"
