@@ -78,10 +78,11 @@ static bool measure(const struct life *life, const struct communicators_settings
     bool fine = true;
     for (int side = 0; side < sides; side++) {
         if (results->wrong[side])
-            fprintf(stderr,
-                    "mortar bench communicators: WRONG RESULT of %s: rank %d of %d, %ld values, %ld calls on each communicator\n",
-                    makers[side].name, life->world->me, life->world->p, results->wrong[side],
-                    life->calls);
+            fprintf(
+                stderr,
+                "mortar bench communicators: WRONG RESULT of %s: rank %d of %d, %ld values, %ld calls on each communicator\n",
+                makers[side].name, life->world->me, life->world->p, results->wrong[side],
+                life->calls);
         fine = fine && !results->wrong[side];
     }
     return meet_max(!fine) == 0;
@@ -90,14 +91,15 @@ static bool measure(const struct life *life, const struct communicators_settings
 /* ---- the table: on the first rank ---- */
 
 static void print_head(const struct world *world, const struct communicators_settings *settings) {
-    printf("mortar bench communicators: %d rank%s on %d node%s, here %d processor%s; %s\n", world->p,
-           world->p == 1 ? "" : "s", world->nodes, world->nodes == 1 ? "" : "s", world->processors,
-           world->processors == 1 ? "" : "s", world->mpi);
+    printf("mortar bench communicators: %d rank%s on %d node%s, here %d processor%s; %s\n",
+           world->p, world->p == 1 ? "" : "s", world->nodes, world->nodes == 1 ? "" : "s",
+           world->processors, world->processors == 1 ? "" : "s", world->mpi);
     if (!world->loaded)
         printf("mortar is %s: both columns are the library's own (A/A), their ratio is the noise\n",
                world->plan ? "loaded but does not serve this MPI" : "not loaded");
-    printf("MPI_Comm_%s, allreduce and alltoall of %zu bytes in turns, MPI_Comm_free; ms for each communicator\n",
-           settings->groups.sizes ? "split" : "dup", settings->bytes);
+    printf(
+        "MPI_Comm_%s, allreduce and alltoall of %zu bytes in turns, MPI_Comm_free; ms for each communicator\n",
+        settings->groups.sizes ? "split" : "dup", settings->bytes);
     printf("%9s %9s %14s %12s %12s %8s %7s %8s %8s\n", "ranks", "calls", "communicators",
            "native ms", world->loaded ? "mortar ms" : "native ms", "ratio", "spread", "least",
            "most");

@@ -10,8 +10,7 @@ void program_first(struct run *run) {
     double *mine = memory((size_t)count), *sum = memory((size_t)count);
     for (int call = 0; call < run->iterations; call++) {
         for (int i = 0; i < count; i++) mine[i] = run->me + call + i;
-        SPEND(run, ALLREDUCE,
-              MPI_Allreduce(mine, sum, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+        SPEND(run, ALLREDUCE, MPI_Allreduce(mine, sum, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
         for (int i = 0; i < count; i++)
             run->wrong += sum[i] != run->p * (call + i) + run->p * (run->p - 1) / 2.0;
     }

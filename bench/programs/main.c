@@ -55,9 +55,10 @@ static void help(FILE *file) {
     for (int i = 0; i < count_of_programs; i++)
         fprintf(file, "  %-14s %s (size %d, iterations %d)\n", programs[i].name, programs[i].about,
                 programs[i].size, programs[i].iterations);
-    fprintf(file,
-            "  --split        communicators: MPI_Comm_split into groups of 2 to 8 ranks, not MPI_Comm_dup\n"
-            "  --shares       also say what share of the time MPI calls took, the mean over ranks\n");
+    fprintf(
+        file,
+        "  --split        communicators: MPI_Comm_split into groups of 2 to 8 ranks, not MPI_Comm_dup\n"
+        "  --shares       also say what share of the time MPI calls took, the mean over ranks\n");
 }
 
 static const struct program *find(const char *name) {

@@ -2,8 +2,8 @@
 /* solver - conjugate gradients for the five-point Laplacian on --size x --size points, whose rows
  * are shared out among the ranks. An iteration exchanges a row with each neighbour and makes two
  * allreduces: one of 8 bytes, and one of 56 bytes, the residual together with what such codes
- * watch. In the end what is left over is computed afresh: had a halo or a sum been wrong on the
- * way, it would not be what the iterations kept. */
+ * watch. In the end what is left over is computed afresh: had a halo been wrong on the way, it
+ * would not be what the iterations kept. With wrong sums they would not converge. */
 #include "program.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 enum { watched = 7 };
 
 struct field {
-    int n, rows; /* columns; rows of this rank */
+    int n, rows;  /* columns; rows of this rank */
     int up, down; /* neighbours, or MPI_PROC_NULL */
     double *b, *x, *r, *q;
     double *d; /* with a row of its neighbours' on either side */
@@ -61,8 +61,7 @@ static void multiply(const struct field *f) {
 static double watch(struct run *run, const struct field *f, double residual, int iteration) {
     double mine[watched] = {residual, iteration, f->rows, run->me, 1, f->x[0], f->r[0]};
     double sums[watched];
-    SPEND(run, ALLREDUCE,
-          MPI_Allreduce(mine, sums, watched, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+    SPEND(run, ALLREDUCE, MPI_Allreduce(mine, sums, watched, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
     run->wrong += sums[1] != (double)run->p * iteration || sums[2] != f->n || sums[4] != run->p;
     run->wrong += sums[3] != run->p * (run->p - 1) / 2.0;
     return sums[0];
