@@ -103,6 +103,10 @@ def missing(options, known):
 def measure(options):
     known = read(options.csv)
     cells, facts, start = list(missing(options, known)), {"machine": machine(), "commit": commit()}, time.monotonic()
+    others = sorted({row["commit"] for row in known} - {facts["commit"]})
+    if others:
+        print("programs: %s also holds runs of commit %s, which count; for a comparison take a new file" % (
+            options.csv, ", ".join(others)), file=sys.stderr)
     with open(options.csv, "a", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         if not known:
@@ -231,8 +235,9 @@ def main():
     parser.add_argument("--turns", type=int, default=8, help="of each row (8)")
     parser.add_argument("--seconds", type=float, help="begin no turn after so many seconds")
     parser.add_argument("--patience", type=float, default=120, help="seconds that one run may take (120)")
-    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="for `mortar run`, e.g. OFF=all")
-    parser.add_argument("--words", default="", help="for every program, e.g. --words='--iterations 2'")
+    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE",
+                        help="for `mortar run`, e.g. OFF=all; take another --csv then")
+    parser.add_argument("--words", default="", help="for every program, e.g. --words='--iterations 2'; take another --csv then")
     parser.add_argument("--csv", metavar="FILE", help="every run; what is there is not run again")
     parser.add_argument("--page", nargs="+", metavar="FILE", help="run nothing, print the page of what these files hold")
     options = parser.parse_args()
