@@ -169,9 +169,9 @@ def verdict(turns, ranks):
 
 
 def table(rows, mpi):
-    yield "| program | ranks | turns | native ms | mortar ms | difference ms | % | within | inside: native ms | difference ms |" \
-          " Init and Finalize: difference ms |"
-    yield "|" + "---|" * 11
+    yield "| program | ranks | turns | native ms | mortar ms | difference ms | % | within | least ms: native, mortar |" \
+          " inside: native ms | difference ms | Init and Finalize: difference ms |"
+    yield "|" + "---|" * 12
     for (name, ranks), turns in cells_of(rows, mpi).items():
         if turns:
             native, mortar = (statistics.median(seconds(turns, side, "wall")) for side in SIDES)
@@ -179,6 +179,7 @@ def table(rows, mpi):
             yield "| %s |" % " | ".join([
                 name, str(ranks), str(len(turns)), milliseconds(native), milliseconds(mortar), change(wall),
                 "%+.1f" % (100 * wall[1] / native), verdict(turns, ranks),
+                ", ".join(milliseconds(min(seconds(turns, side, "wall"))) for side in SIDES),
                 milliseconds(statistics.median(seconds(turns, "native", "inside"))), change(differences(turns, "inside")),
                 change(differences(turns, "init", "finalize"))])
 
@@ -201,7 +202,8 @@ communicators, or that hardly calls collectives. `bench/programs` has such progr
 How to read it: *native ms* and *mortar ms* are the wall time of the whole `mpirun`, medians over the turns. A difference is
 mortar - native within a turn, its median and its quartiles; below 0 mortar is faster. *Inside* is the time from the end of MPI_Init
 to the beginning of MPI_Finalize on rank 0, the last column what these two calls took more. *Within* says whether the wall time is
-at most 2 % and 20 ms longer, from 64 ranks on 5 % and 200 ms; with a question mark the budget lies between the quartiles.
+at most 2 % and 20 ms longer, from 64 ranks on 5 % and 200 ms; with a question mark the budget lies between the quartiles. *Least* is
+the shortest wall time of either side: on a machine that others use, too, it says more than a median.
 [bench.md](bench.md#programs-as-a-whole) says what the programs do.
 """
 
