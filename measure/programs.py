@@ -202,8 +202,8 @@ communicators, or that hardly calls collectives. `bench/programs` has such progr
 How to read it: *native ms* and *mortar ms* are the wall time of the whole `mpirun`, medians over the turns. A difference is
 mortar - native within a turn, its median and its quartiles; below 0 mortar is faster. *Inside* is the time from the end of MPI_Init
 to the beginning of MPI_Finalize on rank 0, the last column what these two calls took more. *Within* says whether the wall time is
-at most 2 % and 20 ms longer, from 64 ranks on 5 % and 200 ms; with a question mark the budget lies between the quartiles. *Least* is
-the shortest wall time of either side: on a machine that others use, too, it says more than a median.
+at most 2 % and 20 ms longer, from 64 ranks on 5 % and 200 ms; with a question mark the budget lies between the quartiles. *Least*
+is the shortest wall time of either side: on a machine that others use, too, it says more than a median.
 [bench.md](bench.md#programs-as-a-whole) says what the programs do.
 """
 

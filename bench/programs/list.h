@@ -6,5 +6,5 @@ PROGRAM(communicators, 2, 300, "communicators that are made, used for a few call
 PROGRAM(planewave, 262144, 30, "plane waves: transposes by alltoall, small bcasts between computing, barriers, splits")
 PROGRAM(density, 65536, 12, "another electronic structure code: allreduce and alltoallv")
 PROGRAM(solver, 768, 300, "a sparse iterative solver: allreduces of 8 to 56 bytes, halos from point to point")
-PROGRAM(chemistry, 4096, 3000, "tasks from a counter, one-sided blocks, barriers that ranks come late to")
+PROGRAM(chemistry, 4096, 2000, "tasks from a counter, one-sided blocks, barriers that ranks come late to")
 PROGRAM(dynamics, 8192, 300, "molecular dynamics with a mesh: sendrecv with six neighbours, few collectives")
