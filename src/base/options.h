@@ -28,7 +28,7 @@ OPTION(SLOT, ALIKE, "1M", "128-1G bytes",
        "staging memory of one rank in one communicator (in two halves), and the same again for short messages")
 OPTION(WAIT, OWN, "auto", "auto|spin|yield|futex", "how a rank waits for others; auto: measures whether yielding pays")
 OPTION(SLICE, OWN, "100", "0-100000 us",
-       "time slice to ask the scheduler for if there are more ranks than processors (Linux 6.12); 0: none")
+       "time slice to ask the scheduler for (Linux 6.12); 0: none")
 OPTION(NT, OWN, "auto", "auto|sse2|avx2|avx512|neon",
        "the copy kernel that the name nt means; auto: the widest that the processor has")
 OPTION(DEVICES, OWN, "auto", "auto|ask", "check whether buffers lie on a GPU; auto: if there is one; ask: if a driver is loaded")

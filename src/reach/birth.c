@@ -77,7 +77,7 @@ static void count_processors(struct team *team, const struct card *cards) {
     int ranks = launcher_local_ranks() > team->p ? launcher_local_ranks() : team->p;
     team->figures.processors = processors_count(&all);
     patience_settle(&team->patience, ranks, team->figures.processors);
-    if (team->patience.crowded) machine_short_slices(option_number(OPTION_SLICE));
+    machine_short_slices(option_number(OPTION_SLICE));
 }
 
 static void birth_divide(struct team *team, const struct card *cards) {

@@ -65,8 +65,8 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
     team->patience =
         (struct patience){.mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"),
                           .crowded = true,
+                          .ranks = team->p,
                           .per_processor = 1,
-                          .sleepy_again = 64,
                           .tick_rate = clock_ticks_per_second()};
 }
 

@@ -11,23 +11,26 @@
  * process's time slice, and now and then tries whether yields are prompt again. If the library had
  * something to do, the rank yields again, because more messages are likely.
  *
- * Short waits. On an oversubscribed node yielding costs one context switch per rank and barrier, if
- * only waiting ranks are ready to run. With another process on the processor each yield may cost
- * that process's time slice, whereas a sleeper is scheduled as soon as it is woken. So after a
- * yield that returns very late the next waits go to sleep early; their number grows while the other
- * process stays. */
+ * Short waits. With a processor per rank the rank watches first. If a yield then ends the wait at
+ * once, the peer needed this very processor, and the next watching is half as long. On an
+ * oversubscribed node the rank yields at once, which costs one context switch per rank and barrier,
+ * if only waiting ranks are ready to run. With another process on the processor a yield costs that
+ * process's time slice, and two ranks that yield to such processes may take their turns at
+ * different times for ever. A sleeper, though, is scheduled as soon as it is woken (with short
+ * slices, machine_short_slices), and then both run. So after a yield that returns very late waits
+ * sleep instead of yielding, after the same watching. Then yields are tried again. What is lost to
+ * late yields so is bounded by a fraction of the time, as in the ski-rental problem. */
 #include "reach/patience.h"
 
 enum {
-    short_yields = 10, /* of a sleepy wait, before it sleeps */
     /* With a processor per rank; many, because some MPI libraries serve a call in many steps. */
     drives_per_yield = 64,
     /* In short waits, oversubscribed; few drives, because the MPI library itself may yield. */
     crowded_yields_per_drive = 16,
-    first_sleepy = 64, /* waits that go to sleep early */
-    most_sleepy = 4096,
-    first_naps = 2, /* naps before yields are tried again */
-    most_naps = 256,
+    most_haste = 6, /* 50 us / 2^6 is less than a turn */
+    /* Times what a late yield took, for each rank, because all ranks wait for the one that tries.
+     * In test/unit/strangers.c 4, 8 and 16 are alike. */
+    most_sleep = 4,
 };
 /* With a processor per rank: longer than any short exchange. */
 static const double spin_seconds = 50e-6;
@@ -46,6 +49,7 @@ static const double first_nap = 50e-6;
 static const double least_nap = 400e-6, most_nap = 3.2e-3, nap_per_rank = 100e-6;
 
 void patience_settle(struct patience *patience, int ranks, int processors) {
+    patience->ranks = ranks;
     patience->crowded = ranks > processors;
     patience->per_processor = (double)ranks / processors;
 }
@@ -56,8 +60,7 @@ static inline bool patience_longer(const struct patience *patience, uint64_t tic
 }
 
 struct vigil vigil_begin(const struct patience *patience, uint64_t now) {
-    struct vigil vigil = {
-        .began = now, .turned = now, .driven = now, .nap = first_nap, .most_naps = first_naps};
+    struct vigil vigil = {.began = now, .turned = now, .driven = now, .nap = first_nap};
     if (patience->mode == WAIT_FUTEX) vigil.stage = SLEEPING;
     if (patience->mode == WAIT_YIELD || (patience->mode == WAIT_AUTO && patience->crowded))
         vigil.stage = YIELDING;
@@ -71,33 +74,49 @@ static void poll(struct vigil *vigil, uint64_t now) {
     vigil->lost = 0;
 }
 
+/* A short wait sleeps instead of yielding. It will be woken, and a nap that ends sooner is in the
+ * way of others. */
+static void doze(struct vigil *vigil) {
+    vigil->stage = SLEEPING;
+    vigil->nap = least_nap;
+}
+
+/* After a late yield: for how long waits sleep. As long as the yield took; twice as long as the
+ * last time, if yields were prompt only briefly since. */
+static void patience_avoid(struct patience *patience, uint64_t now, uint64_t took) {
+    uint64_t most = (uint64_t)(most_sleep * patience->ranks) * took, last = patience->sleep_for;
+    bool again = now < patience->sleep_until + 2 * (last + took);
+    uint64_t next = again && 2 * last > took ? 2 * last : took;
+    patience->sleep_for = next < most ? next : most;
+    patience->sleep_until = now + patience->sleep_for;
+    patience->haste = 0;
+}
+
 /* After a yield of a short wait. */
 HOT static void patience_judge(struct patience *patience, struct vigil *vigil, uint64_t now,
                                uint64_t took, bool done) {
     if (patience->mode != WAIT_AUTO) return;
-    if (vigil->sleepy) {
-        if (vigil->yields == short_yields) vigil->stage = SLEEPING;
-    } else if (patience_longer(patience, took, stolen_seconds)) { /* even if the wait is over */
-        patience->sleepy = patience->sleepy_again;
-        if (patience->sleepy_again < most_sleepy) patience->sleepy_again *= 2;
-        vigil->stage = SLEEPING;
+    if (patience_longer(patience, took, stolen_seconds)) { /* even if the wait is over */
+        patience_avoid(patience, now, took);
+        doze(vigil);
     } else if (done) {
-        if (patience->sleepy_again > first_sleepy) patience->sleepy_again--;
+        if (vigil->yields == 1 && patience->haste < most_haste) patience->haste++;
     } else if (patience_longer(patience, now - vigil->began, yield_seconds)) {
         poll(vigil, now);
     }
 }
 
 /* After a yield of a long wait. */
-static void weigh(const struct patience *patience, struct vigil *vigil, uint64_t now,
-                  uint64_t took) {
+static void weigh(struct patience *patience, struct vigil *vigil, uint64_t now, uint64_t took) {
     if (patience_longer(patience, took, prompt_seconds + turn_seconds * patience->per_processor))
         vigil->lost += took;
     if (!patience_longer(patience, now - vigil->since, window_seconds)) return;
-    bool late = 2 * vigil->lost > now - vigil->since;
+    uint64_t lost = vigil->lost;
+    bool late = 2 * lost > now - vigil->since;
     poll(vigil, now);
-    if (late) vigil->stage = SLEEPING;
-    else if (vigil->most_naps > first_naps) vigil->most_naps /= 2;
+    if (!late) return;
+    patience_avoid(patience, now, lost);
+    vigil->stage = SLEEPING;
 }
 
 static void after_nap(const struct patience *patience, struct vigil *vigil, uint64_t now) {
@@ -105,10 +124,7 @@ static void after_nap(const struct patience *patience, struct vigil *vigil, uint
     if (most < least_nap) most = least_nap;
     if (most > most_nap) most = most_nap;
     vigil->nap = 2 * vigil->nap < most ? 2 * vigil->nap : most;
-    if (++vigil->naps < vigil->most_naps || patience->mode != WAIT_AUTO) return;
-    vigil->naps = 0;
-    if (vigil->most_naps < most_naps) vigil->most_naps *= 2;
-    poll(vigil, now);
+    if (patience->mode == WAIT_AUTO && now >= patience->sleep_until) poll(vigil, now);
 }
 
 void vigil_worked(struct vigil *vigil, uint64_t now) {
@@ -116,8 +132,6 @@ void vigil_worked(struct vigil *vigil, uint64_t now) {
     vigil->turned = now;
     vigil->last = WATCH;
     vigil->nap = first_nap;
-    vigil->naps = 0;
-    vigil->most_naps = first_naps;
 }
 
 static inline int turn_in(int stage) {
@@ -125,26 +139,32 @@ static inline int turn_in(int stage) {
     return stage == SLEEPING ? NAP : GIVE;
 }
 
+/* Is it time to drive the host MPI? Oversubscribed, the MPI library itself may yield then, which
+ * would be too often for a short wait. */
+static inline bool drive_due(const struct patience *patience, const struct vigil *vigil,
+                             uint64_t now) {
+    if (!patience->crowded || vigil->stage == WATCHING || vigil->stage == POLLING) return true;
+    if (vigil->stage == YIELDING && vigil->yields % crowded_yields_per_drive == 0) return true;
+    return patience_longer(patience, now - vigil->driven, drive_seconds);
+}
+
 HOT struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint64_t now,
                            bool done) {
     uint64_t took = now - vigil->turned;
-    bool drive = true;
     if (vigil->last == GIVE && vigil->stage == YIELDING)
         patience_judge(patience, vigil, now, took, done);
     else if (vigil->last == GIVE) weigh(patience, vigil, now, took);
     else if (vigil->last == NAP) after_nap(patience, vigil, now);
+    else if (done) patience->haste = 0; /* watching was enough */
     else if (vigil->stage == WATCHING && patience->mode == WAIT_AUTO &&
-             patience_longer(patience, now - vigil->began, spin_seconds))
+             patience_longer(patience, (now - vigil->began) << patience->haste, spin_seconds))
         vigil->stage = YIELDING;
     if (vigil->stage == YIELDING) {
-        bool first = vigil->yields++ == 0;
-        if (first && patience->mode == WAIT_AUTO && patience->sleepy > 0) {
-            patience->sleepy--;
-            vigil->sleepy = true;
-        }
-        drive = vigil->yields % crowded_yields_per_drive == 0 || !patience->crowded ||
-                patience_longer(patience, now - vigil->driven, drive_seconds);
+        if (vigil->yields == 0 && patience->mode == WAIT_AUTO && now < patience->sleep_until)
+            doze(vigil);
+        else vigil->yields++;
     }
+    bool drive = drive_due(patience, vigil, now);
     if (drive) vigil->driven = now;
     vigil->turned = now;
     vigil->last = turn_in(vigil->stage);

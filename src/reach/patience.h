@@ -10,10 +10,13 @@
 struct patience {
     enum { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_FUTEX } mode;
     bool crowded;         /* oversubscribed: more ranks than processors */
+    int ranks;            /* on this node */
     double per_processor; /* ranks per processor */
-    /* Number of further waits that go to sleep early, because yields let other processes run. */
-    uint32_t sleepy;
-    uint32_t sleepy_again;   /* what `sleepy` is set to next time */
+    /* Yields let other processes run: until when short waits sleep instead, and for how long that
+     * was. */
+    uint64_t sleep_until, sleep_for;
+    /* How often the watching was halved, because a peer needed this very processor. */
+    uint32_t haste;
     double tick_rate;        /* clock_ticks per second */
     uint64_t sleeps, yields; /* counts, for the report */
 };
@@ -25,7 +28,7 @@ enum {
 };
 struct turn {
     int what;
-    int drives;     /* how often to drive the host MPI first */
+    int drives;     /* how often to drive the host MPI first; before a nap: 0 or 1 */
     double seconds; /* of a nap, unless it is woken */
 };
 /* One wait. */
@@ -35,16 +38,16 @@ struct vigil {
     uint64_t began, turned, driven; /* begin of the wait, of the last turn, last drive */
     uint64_t since;                 /* begin of the window of a long wait */
     uint64_t lost;                  /* ticks of late yields in that window */
-    uint32_t yields, naps;          /* of this stage */
-    uint32_t most_naps;             /* naps before yields are tried again */
+    uint32_t yields;                /* of a short wait */
     double nap;                     /* seconds of the next nap */
-    bool sleepy;                    /* this wait goes to sleep early */
 };
 /* Says how many ranks share the processors. */
 void patience_settle(struct patience *patience, int ranks, int processors);
 struct vigil vigil_begin(const struct patience *patience, uint64_t now);
 /* The next turn, after the last one it returned. done: the wait is over. */
 struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint64_t now, bool done);
+/* The time since then counts as the yield's: call this between a long drive and the yield. */
+static inline void vigil_yields(struct vigil *vigil, uint64_t now) { vigil->turned = now; }
 /* Call this instead of taking a nap, if driving the host MPI before it found work. */
 void vigil_worked(struct vigil *vigil, uint64_t now);
 

@@ -84,7 +84,10 @@ static void nap(struct flag *flag, uint32_t old, double seconds) {
 HOT static void wait_patiently(struct team *team, struct flag *flag, uint32_t old) {
     struct patience *patience = &team->patience;
     /* Oversubscribed, the peer that we wait for may need this very processor: do not watch. */
-    if (watch(flag, old, patience->crowded ? 1 : pauses)) return;
+    if (watch(flag, old, patience->crowded ? 1 : pauses)) {
+        patience->haste = 0;
+        return;
+    }
     uint64_t now = clock_ticks(), asked = now;
     struct vigil vigil = vigil_begin(patience, now);
     bool done = false;
@@ -94,7 +97,7 @@ HOT static void wait_patiently(struct team *team, struct flag *flag, uint32_t ol
         if (done) return;
         question(patience, &asked, now);
         if (turn.what == NAP) {
-            bool worked = drive_and_look(team);
+            bool worked = turn.drives && drive_and_look(team);
             done = changed(flag, old);
             if (worked && patience->mode == WAIT_AUTO) vigil_worked(&vigil, clock_ticks());
             else if (!done) {
@@ -104,8 +107,9 @@ HOT static void wait_patiently(struct team *team, struct flag *flag, uint32_t ol
         } else {
             for (int i = 0; i < turn.drives && !(i > 0 && changed(flag, old)); i++) drive(team);
             if (turn.what == WATCH) {
-                if (watch(flag, old, looks)) return;
+                watch(flag, old, looks);
             } else {
+                if (turn.drives > 1) vigil_yields(&vigil, clock_ticks());
                 sched_yield();
                 patience->yields++;
             }

@@ -29,7 +29,7 @@ static const struct scene scenes[] = {
     {"all wait, 2 ranks per processor", 4, 2, 0, 0, 1, 70e-6, 0, false, 0, 0},
     {"all wait, 32 per processor", 64, 2, 0, 0, 1, 110e-6, 0, false, 0, 0},
     {"one computes beside a rank", 2, 2, 3e-3, 10, 2, 3.2e-3, 0.05, true, 0, 0},
-    {"one computes, 2 ranks per processor", 4, 2, 3e-3, 10, 2, 3.2e-3, 0.05, true, 0, 0},
+    {"one computes, 2 ranks per processor", 4, 2, 3e-3, 10, 2, 3.5e-3, 0.05, true, 0, 0},
     {"one computes, 32 per processor", 64, 2, 3e-3, 10, 5, 3.5e-3, 0.1, true, 0, 0},
     {"one computes in short slices, 2 per processor", 4, 2, 100e-6, 10, 2, 1e-3, 0.05, true, 0, 0},
     {"one computes in short slices, 32 per processor", 64, 2, 100e-6, 10, 5, 3.5e-3, 0.1, true, 0,
@@ -47,7 +47,7 @@ struct watcher {
 static uint64_t ticks(double seconds) { return (uint64_t)(seconds * 1e9); }
 
 static struct patience patience_for(const struct scene *scene) {
-    struct patience patience = {.mode = WAIT_AUTO, .sleepy_again = 64, .tick_rate = 1e9};
+    struct patience patience = {.mode = WAIT_AUTO, .tick_rate = 1e9};
     patience_settle(&patience, scene->ranks, scene->processors);
     return patience;
 }
@@ -119,28 +119,70 @@ static void messages(const struct scene *scene) {
     }
 }
 
-/* Short waits: yields that come back late send the next ones to sleep early, and that ends. */
-static void strangers(void) {
-    static const struct scene scene = {.what = "short waits", .ranks = 4, .processors = 2};
-    struct patience patience = patience_for(&scene);
-    double now = 0;
-    struct vigil vigil = vigil_begin(&patience, ticks(now));
-    vigil_next(&patience, &vigil, ticks(now), false);
-    vigil_next(&patience, &vigil, ticks(now += 3 * ms), true);
-    expect(patience.sleepy == 64, "a yield of 3 ms leaves %u sleepy waits", patience.sleepy);
-    for (int wait = 0; wait < 65; wait++) {
-        int yields = 0;
-        vigil = vigil_begin(&patience, ticks(now));
-        while (vigil_next(&patience, &vigil, ticks(now), false).what == GIVE && yields < 100)
-            now += 2 * us, yields++;
-        expect(yields == (wait < 64 ? 10 : 100),
-               "wait %d after a late yield: sleep after %d yields", wait, yields);
+/* A short wait in which each yield takes so long: what the rank does at last, and its yields. */
+static int short_wait(struct patience *patience, double *now, double yield, int *yields) {
+    struct turn turn;
+    struct vigil vigil = vigil_begin(patience, ticks(*now));
+    *yields = 0;
+    while ((turn = vigil_next(patience, &vigil, ticks(*now), false)).what != NAP && *yields < 100) {
+        *now += turn.what == WATCH ? 2 * us : yield;
+        *yields += turn.what == GIVE;
     }
+    vigil_next(patience, &vigil, ticks(*now), true);
+    return turn.what;
+}
+
+/* Late yields send short waits to sleep for a time, longer each time, and that ends. */
+static void strangers(int ranks) {
+    const struct scene scene = {.what = "short waits", .ranks = ranks, .processors = 2};
+    struct patience patience = patience_for(&scene);
+    double now = 0, until, slept = 0;
+    int yields;
+    expect(short_wait(&patience, &now, 2 * us, &yields) == GIVE, "prompt yields, and a nap");
+    for (int i = 0; i < 20; i++) {
+        expect(short_wait(&patience, &now, 3 * ms, &yields) == NAP && yields == 1,
+               "a yield of 3 ms, and %d yields before the nap", yields);
+        for (until = now; short_wait(&patience, &now, 2 * us, &yields) == NAP; now += 50 * us)
+            expect(yields == 0, "%d yields before a nap", yields);
+        double sleep = now - until;
+        expect(sleep > slept * 0.99 || sleep > 4 * 3 * ms * ranks, "late yield %d: sleeps %.1f ms",
+               i, sleep / ms);
+        expect(sleep < 4 * 3 * ms * ranks + 1 * ms, "late yield %d: sleeps %.1f ms", i, sleep / ms);
+        slept = sleep;
+    }
+    now += 10;
+    short_wait(&patience, &now, 3 * ms, &yields);
+    for (until = now; short_wait(&patience, &now, 2 * us, &yields) == NAP;) now += 50 * us;
+    expect(now - until < 5 * ms, "a late yield after a long time: sleeps %.1f ms",
+           (now - until) / ms);
+}
+
+/* How long a wait watches first: 50 us, with a processor each; less, once yields ended waits. */
+static double watches(struct patience *patience) {
+    double now = 1;
+    struct vigil vigil = vigil_begin(patience, ticks(now));
+    while (vigil_next(patience, &vigil, ticks(now), false).what == WATCH) now += 1 * us;
+    vigil_next(patience, &vigil, ticks(now + 3 * us), true);
+    return now - 1;
+}
+
+static void together(void) {
+    const struct scene scene = {.ranks = 2, .processors = 2};
+    struct patience patience = patience_for(&scene);
+    double first = watches(&patience), last = first;
+    int yields;
+    for (int i = 0; i < 10; i++) last = watches(&patience);
+    expect(first > 40 * us && last < 3 * us, "watches for %.0f us, at last for %.0f", first / us,
+           last / us);
+    short_wait(&patience, &(double){1}, 3 * ms, &yields);
+    expect(watches(&patience) > 40 * us, "another process came, and ranks still do not watch");
 }
 
 int main(void) {
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) play(&scenes[i]);
     messages(&scenes[4]);
-    strangers();
+    strangers(2);
+    strangers(4);
+    together();
     return 0;
 }
