@@ -139,13 +139,16 @@ static inline int turn_in(int stage) {
     return stage == SLEEPING ? NAP : GIVE;
 }
 
-/* Is it time to drive the host MPI? Oversubscribed, the MPI library itself may yield then, which
- * would be too often for a short wait. */
-static inline bool drive_due(const struct patience *patience, const struct vigil *vigil,
+/* How often to drive the host MPI now. Oversubscribed, the MPI library itself may yield then, which
+ * would be too often for a short wait. Where a peer needs this processor, it would wait for it. */
+static inline int drives_due(const struct patience *patience, const struct vigil *vigil,
                              uint64_t now) {
-    if (!patience->crowded || vigil->stage == WATCHING || vigil->stage == POLLING) return true;
-    if (vigil->stage == YIELDING && vigil->yields % crowded_yields_per_drive == 0) return true;
-    return patience_longer(patience, now - vigil->driven, drive_seconds);
+    bool yields = vigil->stage == YIELDING, needed = yields && patience->haste > 0;
+    if (!patience->crowded && !needed)
+        return yields || vigil->stage == POLLING ? drives_per_yield : 1;
+    return vigil->stage == WATCHING || vigil->stage == POLLING ||
+           (yields && vigil->yields % crowded_yields_per_drive == 0) ||
+           patience_longer(patience, now - vigil->driven, drive_seconds);
 }
 
 HOT struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint64_t now,
@@ -164,10 +167,9 @@ HOT struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint6
             doze(vigil);
         else vigil->yields++;
     }
-    bool drive = drive_due(patience, vigil, now);
-    if (drive) vigil->driven = now;
+    int drives = drives_due(patience, vigil, now);
+    if (drives) vigil->driven = now;
     vigil->turned = now;
     vigil->last = turn_in(vigil->stage);
-    bool often = vigil->last == GIVE && !patience->crowded;
-    return (struct turn){vigil->last, often ? drives_per_yield : drive, vigil->nap};
+    return (struct turn){vigil->last, drives, vigil->nap};
 }
