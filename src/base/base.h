@@ -98,6 +98,10 @@ uint64_t machine_place(void);
 /* Bytes of the node's physical memory. */
 size_t machine_memory(void);
 
+/* Moves this thread to another processor that it may use, if there is one; then it may use all of
+ * them again. */
+void machine_leave_processor(void);
+
 /* Asks the scheduler to run this thread in slices of this length, without changing its share of the
  * processor. A thread that is woken then need not wait for the end of another's default slice (3
  * ms). Needs no privilege; Linux before 6.12 ignores it. 0: does nothing. */

@@ -38,6 +38,16 @@ size_t machine_memory(void) {
     return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+void machine_leave_processor(void) {
+    cpu_set_t all, others;
+    int here = sched_getcpu();
+    if (here < 0 || sched_getaffinity(0, sizeof all, &all) != 0) return;
+    others = all;
+    CPU_CLR((size_t)here, &others);
+    if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
+    sched_setaffinity(0, sizeof all, &all);
+}
+
 /* The kernel's struct sched_attr, first version, for which libc has no wrapper. */
 struct scheduling {
     uint32_t size, policy;

@@ -167,7 +167,7 @@ HOT static bool is_early(const struct common *common, struct team **team) {
     return false;
 }
 
-/* early: a sum, which would not be mortar's on a team that has grown either, and so pays for none. */
+/* early: a sum, which mortar would not run on a grown team either; so it pays for none. */
 static struct answer run_young(const struct request *r, struct team *team, bool early) {
     struct shape unsized = {.collective = r->collective, .unsized = true};
     struct plan *plan = report_wanted() ? plan_for(team, &unsized) : NULL;

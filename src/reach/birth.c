@@ -64,6 +64,9 @@ static void birth_introduce(struct team *team, struct card *card, size_t control
     }
     *control_fd = -1;
     if (team->me == 0) {
+        /* This takes milliseconds the first time. The others wait in the MPI library, and do not go
+         * to sleep: the kernel may wake a sleeper on rank 0's processor, where it stays. */
+        machine_facts();
         *control_fd = segment_create("mortar-team", control_bytes);
         card->refused = *control_fd < 0 ? *control_fd : segment_name(*control_fd, &card->control);
     }

@@ -28,6 +28,9 @@ enum {
     /* In short waits, oversubscribed; few drives, because the MPI library itself may yield. */
     crowded_yields_per_drive = 16,
     most_haste = 6, /* 50 us / 2^6 is less than a turn */
+    first_bears = 8,
+    most_bears = 4096,
+    coin = 6, /* ticks of some 30 ns */
     /* Times what a late yield took, for each rank, because all ranks wait for the one that tries.
      * In test/unit/strangers.c 4, 8 and 16 are alike. */
     most_sleep = 4,
@@ -100,10 +103,22 @@ HOT static void patience_judge(struct patience *patience, struct vigil *vigil, u
         patience_avoid(patience, now, took);
         doze(vigil);
     } else if (done) {
+        if (vigil->yields == 1) patience->shared++;
         if (vigil->yields == 1 && patience->haste < most_haste) patience->haste++;
     } else if (patience_longer(patience, now - vigil->began, yield_seconds)) {
         poll(vigil, now);
     }
+}
+
+/* Both peers come here at about the same time, and only one of them should leave: the clock's low
+ * bits are a coin. Where leaving does not help, it is tried ever more rarely. */
+bool patience_leaves(struct patience *patience, uint64_t now) {
+    if (patience->crowded || patience->mode != WAIT_AUTO) return false;
+    if (patience->bears == 0) patience->bears = first_bears;
+    if (patience->shared < patience->bears) return false;
+    patience->shared = 0;
+    if (patience->bears < most_bears) patience->bears *= 2;
+    return now >> coin & 1;
 }
 
 /* After a yield of a long wait. */
@@ -158,7 +173,7 @@ HOT struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint6
         patience_judge(patience, vigil, now, took, done);
     else if (vigil->last == GIVE) weigh(patience, vigil, now, took);
     else if (vigil->last == NAP) after_nap(patience, vigil, now);
-    else if (done) patience->haste = 0; /* watching was enough */
+    else if (done) patience_watched(patience);
     else if (vigil->stage == WATCHING && patience->mode == WAIT_AUTO &&
              patience_longer(patience, (now - vigil->began) << patience->haste, spin_seconds))
         vigil->stage = YIELDING;

@@ -17,6 +17,8 @@ struct patience {
     uint64_t sleep_until, sleep_for;
     /* How often the watching was halved, because a peer needed this very processor. */
     uint32_t haste;
+    /* Waits in a row that a first yield ended, and how many of them make the rank leave. */
+    uint32_t shared, bears;
     double tick_rate;        /* clock_ticks per second */
     uint64_t sleeps, yields; /* counts, for the report */
 };
@@ -46,6 +48,14 @@ void patience_settle(struct patience *patience, int ranks, int processors);
 struct vigil vigil_begin(const struct patience *patience, uint64_t now);
 /* The next turn, after the last one it returned. done: the wait is over. */
 struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint64_t now, bool done);
+/* The wait has ended. True: call machine_leave_processor, since a peer needs this one. */
+bool patience_leaves(struct patience *patience, uint64_t now);
+/* The wait ended while watching. */
+static inline void patience_watched(struct patience *patience) {
+    patience->haste = 0;
+    patience->shared = 0;
+    patience->bears = 0;
+}
 /* The time since then counts as the yield's: call this between a long drive and the yield. */
 static inline void vigil_yields(struct vigil *vigil, uint64_t now) { vigil->turned = now; }
 /* Call this instead of taking a nap, if driving the host MPI before it found work. */

@@ -85,7 +85,7 @@ HOT static void wait_patiently(struct team *team, struct flag *flag, uint32_t ol
     struct patience *patience = &team->patience;
     /* Oversubscribed, the peer that we wait for may need this very processor: do not watch. */
     if (watch(flag, old, patience->crowded ? 1 : pauses)) {
-        patience->haste = 0;
+        patience_watched(patience);
         return;
     }
     uint64_t now = clock_ticks(), asked = now;
@@ -94,7 +94,10 @@ HOT static void wait_patiently(struct team *team, struct flag *flag, uint32_t ol
     for (;;) {
         now = clock_ticks();
         struct turn turn = vigil_next(patience, &vigil, now, done);
-        if (done) return;
+        if (done) {
+            if (patience_leaves(patience, now)) machine_leave_processor();
+            return;
+        }
         question(patience, &asked, now);
         if (turn.what == NAP) {
             bool worked = turn.drives && drive_and_look(team);

@@ -178,11 +178,34 @@ static void together(void) {
     expect(watches(&patience) > 40 * us, "another process came, and ranks still do not watch");
 }
 
+/* In how many of so many waits the rank leaves its processor, if a first yield ends each. */
+static int leaves(struct patience *patience, int waits) {
+    int count = 0;
+    for (int i = 0; i < waits; i++) {
+        watches(patience);
+        count += patience_leaves(patience, (uint64_t)i * 2654435761u);
+    }
+    return count;
+}
+
+static void parting(void) {
+    const struct scene each = {.ranks = 2, .processors = 2}, many = {.ranks = 4, .processors = 2};
+    struct patience patience = patience_for(&each), crowded = patience_for(&many);
+    expect(leaves(&patience, 7) == 0, "a rank leaves before it knows that a peer needs it to");
+    int soon = leaves(&patience, 1000), later = leaves(&patience, 4000);
+    expect(soon > 0 && later <= 2, "it left %d times in 1000 waits, then %d times in 4000", soon,
+           later);
+    patience_watched(&patience);
+    expect(leaves(&patience, 200) > 0, "after it had a processor of its own it does not leave");
+    expect(leaves(&crowded, 1000) == 0, "with more ranks than processors a rank leaves");
+}
+
 int main(void) {
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) play(&scenes[i]);
     messages(&scenes[4]);
     strangers(2);
     strangers(4);
     together();
+    parting();
     return 0;
 }

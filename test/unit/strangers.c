@@ -17,8 +17,8 @@
 static const double us = 1e-6, ms = 1e-3;
 /* Linux with 250 ticks per second, on a Xeon in 2026-11: a context switch, a wake-up and what it
  * costs the waker, the way into sleep. */
-static const double tick = 4e-3, switch_seconds = 1.3e-6, wake_seconds = 50e-6, waker_seconds = 2e-6,
-                    sleep_seconds = 4e-6;
+static const double tick = 4e-3, switch_seconds = 1.3e-6, wake_seconds = 50e-6,
+                    waker_seconds = 2e-6, sleep_seconds = 4e-6;
 static const double slice = 2.8e-3, short_slice = 100e-6;
 static const double compute_seconds = 100e-9;
 static const double nothing = 1e-12; /* times are sums of doubles */
@@ -213,7 +213,7 @@ static void act(struct thread *t) {
     if (t->doing == COMPUTES) {
         arrive(t);
     } else if (t->doing == LOOKS && open) {
-        t->patience.haste = 0;
+        patience_watched(&t->patience);
         begin(t, COMPUTES, compute_seconds);
     } else if (t->doing == LOOKS) {
         t->vigil = vigil_begin(&t->patience, (uint64_t)(node.now * 1e9));
@@ -334,7 +334,7 @@ static void beside_strangers(void) {
     } rows[] = {
         {2, 0, false, 0.25}, {2, 0, true, 0.3},  {2, 1, false, 2},   {2, 1, true, 2},
         {2, 2, false, 1.5},  {2, 2, true, 12},   {2, 4, false, 1.5}, {2, 4, true, 150},
-        {4, 0, false, 4},    {4, 1, false, 60},  {4, 2, false, 150},  {8, 0, false, 8},
+        {4, 0, false, 4},    {4, 1, false, 60},  {4, 2, false, 150}, {8, 0, false, 8},
         {8, 1, false, 90},   {8, 2, false, 180}, {8, 4, false, 700},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -365,10 +365,11 @@ static void comes_and_leaves(int ranks, double stays) {
         int naps = node.naps, barriers = node.barrier;
         run(1 << 30, left + after + 50 * ms);
         double again = 50 * ms / (node.barrier - barriers);
-        printf("%d ranks, a stranger stays for %3.0f ms: %5d naps, the last %4.0f ms after it left\n",
-               ranks, stays / ms, naps, naps ? (node.napped - left) / ms : 0);
-        expect(node.naps == naps, "%d ranks: the last nap is %.1f ms after the stranger left", ranks,
-               (node.napped - left) / ms);
+        printf(
+            "%d ranks, a stranger stays for %3.0f ms: %5d naps, the last %4.0f ms after it left\n",
+            ranks, stays / ms, naps, naps ? (node.napped - left) / ms : 0);
+        expect(node.naps == naps, "%d ranks: the last nap is %.1f ms after the stranger left",
+               ranks, (node.napped - left) / ms);
         expect(again < 1.5 * before, "%d ranks: %.2f us a barrier before the stranger, %.2f after",
                ranks, before / us, again / us);
     }
