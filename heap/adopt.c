@@ -162,7 +162,7 @@ static const char *adopt_take(struct mapping piece, uintptr_t file_end) {
     if (adopted_count == most_adopted) return "there are too many pieces";
     /* The system uses huge pages only if file offset and address are equal modulo their size. */
     size_t bytes = piece.end - piece.start, lead = bytes >= huge_page ? piece.start % huge_page : 0;
-    char *taken = region_take_sparse(lead + bytes), *start = (char *)piece.start;
+    char *taken = region_take(lead + bytes), *start = (char *)piece.start;
     if (!taken) return "the shared heap has no room for it (MORTAR_HEAP_BYTES)";
     size_t offset = (size_t)(taken - region.base) + lead;
     sigset_t all, before;

@@ -10,8 +10,4 @@
  * say so. */
 void huge_begin(void *base, size_t bytes);
 
-/* Makes huge pages in memory that was just taken, if the system gives none by itself. This commits
- * the memory. */
-void huge_take(char *address, size_t bytes);
-
 #endif

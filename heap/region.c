@@ -181,7 +181,7 @@ static struct extent *put_back(struct extent extent) {
     return &spares[i];
 }
 
-void *region_take_sparse(size_t bytes) {
+void *region_take(size_t bytes) {
     if (atomic_load_explicit(&decided, memory_order_acquire) && region.bytes == 0) return NULL;
     int saved = errno;
     region_lock();
@@ -201,14 +201,6 @@ void *region_take_sparse(size_t bytes) {
     }
     region_unlock();
     if (address) madvise(address, bytes, MADV_DODUMP);
-    errno = saved;
-    return address;
-}
-
-void *region_take(size_t bytes) {
-    void *address = region_take_sparse(bytes);
-    int saved = errno;
-    if (address) huge_take(address, bytes);
     errno = saved;
     return address;
 }

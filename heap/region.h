@@ -27,11 +27,9 @@ static inline bool region_holds(const void *address) {
 }
 
 /* Zeroed memory of the region, aligned to 2 MiB if it has at least that. NULL: no region, or no
- * room in it; take private memory. The first call decides whether there is a region. */
+ * room in it; take private memory. It is committed when it is touched. The first call decides
+ * whether there is a region. */
 void *region_take(size_t bytes);
-
-/* The same, but never committed before it is touched. */
-void *region_take_sparse(size_t bytes);
 
 /* Frees memory taken before, or any page-aligned part of it. */
 void region_give(void *address, size_t bytes);

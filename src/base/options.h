@@ -23,7 +23,8 @@ OPTION(HEAP, OWN, "on", "on|off", "serve malloc from memory that all ranks of th
 OPTION(HEAP_BYTES, OWN, "64G", "2M-128T bytes", "address space of one rank's shared heap (sparse: takes no memory until used)")
 OPTION(ADOPT, OWN, "off", "off|on",
        "make the program's static data (C static and global, Fortran COMMON and SAVE) part of the shared heap")
-OPTION(HUGE, OWN, "auto", "auto|on|off", "huge pages in the shared heap; auto: as the system is set for all memory; on: always")
+OPTION(HUGE, OWN, "auto", "auto|on|off",
+       "huge pages in the shared heap; auto: as the system is set for all memory; on: if it allows them in shared memory")
 OPTION(SLOT, ALIKE, "1M", "128-1G bytes",
        "staging memory of one rank in one communicator (in two halves), and the same again for short messages")
 OPTION(WAIT, OWN, "auto", "auto|spin|yield|futex", "how a rank waits for others; auto: measures whether yielding pays")
