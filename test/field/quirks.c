@@ -24,6 +24,7 @@ static const struct {
     {"Open MPI", ALL, GRAPHS_ANYHOW,
      "MPI_Dist_graph_create hangs now and then, or the graph has other edges"},
     {"Open MPI", 1u << Alltoallw, NOT_BLOCKING, "crashes in MPI_Ialltoallw"},
+    {"Open MPI", 1u << Alltoallv, NOT_BLOCKING, "in place: wrong data now and then"},
     {"Open MPI", NEIGHBORS, NOT_BLOCKING, "hang now and then"},
     {"Open MPI", NEIGHBORS, LONELY,
      "ranks with neighbours on one side only: messages of one call meet another's receive"},
