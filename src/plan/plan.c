@@ -298,7 +298,7 @@ static struct plan planless = {
 struct plan *plan_early(struct team *team, const struct shape *shape) {
     struct plans *plans = plans_of(team);
     struct plan native = {0};
-    be_native(&native, "sums change over after a number of calls, which no time may decide");
+    be_native(&native, "one of the communicator's first sums");
     return plans ? plan_keep(plans, shape, &native) : &planless;
 }
 

@@ -27,8 +27,7 @@ static const int64_t surely = 2, perhaps = 50;
  * bytes. */
 enum { early_sums = 1024, sum_piece = 2048 };
 
-static const char young_why[] =
-    "the communicator's calls have not yet taken as long as its set-up would";
+static const char young_why[] = "the communicator has not yet paid for its set-up";
 
 struct team *start_meet(MPI_Comm comm) {
     struct team *team = calloc(1, sizeof *team);
