@@ -16,8 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Weight of the calls before the first look, and its growth from look to look. */
-enum { first_look = 16, look_again = 4 };
+/* Weight of the calls before the first look. */
+enum { first_look = 8 };
+/* Its growth from look to look: to what is expected to pay for the set-up, within limits. */
+static const double least_growth = 1.5, most_growth = 4;
 /* A team begins if on all ranks the calls have taken twice its cost, or on one rank 50 times. In
  * the first case the time is that of the calls, in the second perhaps the waiting for late ranks,
  * or of a root that does not wait; but then the set-up takes at most 2 % of the run time. */
@@ -88,10 +90,11 @@ static bool are_alike(const int64_t words[WORDS], int which) {
     return words[which] == -words[which + 1] && words[which] != 0;
 }
 
-/* What a set-up and the first plans cost, per rank. At first as measured on 2 cores (Xeon, 2026-11,
- * MORTAR_START=first): 3.3 ms with 8 ranks, 5.9 with 16, 33 with 64. Then the least time of a
- * set-up in this process: others were disturbed, or waited for late ranks. */
-static _Atomic double seconds_per_rank = 0.5e-3;
+/* What a set-up and the first plans cost, per rank. At first half of what was measured on 2 cores
+ * (Xeon, 2026-11, MORTAR_START=first: 3.3 ms with 8 ranks, 5.9 with 16, 33 with 64), because it can
+ * be lost only once. Then the least time of a set-up in this process: others were disturbed, or
+ * waited for late ranks. */
+static _Atomic double seconds_per_rank = 0.25e-3;
 
 static void start_timed(const struct team *team) {
     double each = team->setup_seconds / team->p;
@@ -114,6 +117,14 @@ static bool pays(const int64_t words[WORDS]) {
     if (mode() != PAID) return true;
     int64_t least = -words[NOT_TOOK], most = words[TOOK], cost = words[COST];
     return are_alike(words, SPARE) || least >= surely * cost || most >= perhaps * cost;
+}
+
+/* The weight at which the ranks look again; the same on all of them. */
+static unsigned next_look(unsigned weight, const int64_t words[WORDS]) {
+    double growth = (double)(surely * words[COST]) / (double)-words[NOT_TOOK];
+    if (growth < least_growth) growth = least_growth;
+    if (growth > most_growth) growth = most_growth;
+    return (unsigned)(growth * weight) + 1;
 }
 
 static struct team *start_anew(const struct team *young) {
@@ -145,7 +156,6 @@ struct team *start_look(struct team *young, MPI_Comm comm, bool at_once) {
     struct card *cards = team ? birth_room(team) : NULL;
     int *world = spare_ranks(comm, young->p);
     struct team *spare = spare_take(world, young->p, young->me);
-    young->start.next = look_again * young->start.weight;
     young->start.group = spare_group(world, young->p);
     uint64_t ticks = young->start.ticks + spare_debt(young->start.group);
     double took = (double)ticks / clock_ticks_per_second();
@@ -159,6 +169,7 @@ struct team *start_look(struct team *young, MPI_Comm comm, bool at_once) {
     const char *why = heard ? NULL : "the MPI library reports an error";
     if (heard && all[LACKS]) why = "out of memory";
     bool begins = !why && (at_once || pays(all));
+    if (heard) young->start.next = next_look(young->start.weight, all);
     if (why) { /* on all ranks; or the communicator is broken */
         young->why_native = why;
         young->start.young = false;

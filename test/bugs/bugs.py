@@ -56,7 +56,7 @@ def young(flavour, ranks):
     """A communicator's first calls are the MPI library's; teams of freed communicators are used again, and the bytes are right."""
     count = 12  # communicators, of two kinds; then 8 more
     few = ran(flavour, ranks, ["young-" + flavour, str(count), "3"], env={"MORTAR_START": "paid"}).ok(" 0 errors, 0 teams seen")
-    few.took(0).native(count * 4 + 4 * 8 + 1, "has not yet paid")
+    few.took(0).native(count * 4 + 4 * 4 + 1, "has not yet paid")
     off = ran(flavour, ranks, ["young-" + flavour, "4", "40"], ["--off", "all"], env={"MORTAR_START": "early"})
     off.ok(" 0 errors, 0 teams seen").took(0)
     early = ran(flavour, ranks, ["young-" + flavour, str(count), "40"], env={"MORTAR_START": "early"}).ok(" 0 errors")
