@@ -285,6 +285,27 @@ static int help(void) {
     return 0;
 }
 
+bool settings_help(int count, char **words, const char *text) {
+    bool asked = false;
+    for (int i = 1; i < count; i++)
+        asked = asked || strcmp(words[i], "--help") == 0 || strcmp(words[i], "-h") == 0;
+    if (asked && launcher_rank() <= 0) fputs(text, stdout);
+    return asked;
+}
+
+int settings_options(int count, char **words,
+                     int (*read)(const char *option, const char *value, void *settings),
+                     void *settings) {
+    int code = -1;
+    for (int i = 1; i < count && code < 0; i += 2) {
+        if (strncmp(words[i], "--", 2) != 0)
+            return settings_fail("\"%s\": expected an option", words[i]);
+        bool there = i + 1 < count && strncmp(words[i + 1], "--", 2) != 0;
+        code = read(words[i], there ? words[i + 1] : "", settings);
+    }
+    return code;
+}
+
 int settings_read(int count, char **words, struct settings *settings) {
     *settings = (struct settings){.seconds = 1, .topology = -1};
     for (int i = 1; i < count; i++)

@@ -78,6 +78,13 @@ int settings_read(int count, char **words, struct settings *settings);
  * sees. */
 extern const char *settings_command; /* "bench" or "tune" */
 int settings_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Is --help among the words? Then the first rank has printed the usage. */
+bool settings_help(int count, char **words, const char *usage);
+/* Passes each option to `read`, with its value, or with "" if none follows. -1: go on, else the exit
+ * code. */
+int settings_options(int count, char **words,
+                     int (*read)(const char *option, const char *value, void *settings),
+                     void *settings);
 bool settings_sizes(const char *text, struct settings *settings);
 bool settings_number(const char *text, double least, double most, double *number);
 

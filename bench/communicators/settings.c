@@ -21,8 +21,8 @@ static const char *const usage =
     "interquartile range, and the last columns are the least and the greatest ratio. Results are verified. The very first\n"
     "communicator of a process is not timed: measure/programs.py shows what starting costs a whole program.\n";
 
-static int read_option(const char *option, const char *value,
-                       struct communicators_settings *settings) {
+static int read_option(const char *option, const char *value, void *state) {
+    struct communicators_settings *settings = state;
     double number;
     uint64_t bytes;
     if (strcmp(option, "--calls") == 0)
@@ -62,17 +62,6 @@ int communicators_settings_read(int count, char **words, struct communicators_se
     settings_command = "bench communicators";
     *settings = (struct communicators_settings){.bytes = 8, .seconds = 1};
     settings_sizes("1,2,10,100,1000", &settings->calls);
-    for (int i = 1; i < count; i++) {
-        if (strcmp(words[i], "--help") != 0 && strcmp(words[i], "-h") != 0) continue;
-        if (launcher_rank() <= 0) fputs(usage, stdout);
-        return 0;
-    }
-    int code = -1;
-    for (int i = 1; i < count && code < 0; i += 2) {
-        if (strncmp(words[i], "--", 2) != 0)
-            return settings_fail("\"%s\": expected an option", words[i]);
-        bool there = i + 1 < count && strncmp(words[i + 1], "--", 2) != 0;
-        code = read_option(words[i], there ? words[i + 1] : "", settings);
-    }
-    return code;
+    if (settings_help(count, words, usage)) return 0;
+    return settings_options(count, words, read_option, settings);
 }

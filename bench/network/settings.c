@@ -55,7 +55,8 @@ static bool read_nodes(const char *text, int nodes[2]) {
     return fine && nodes[0] != nodes[1];
 }
 
-static int read_option(const char *option, const char *value, struct network_settings *settings) {
+static int read_option(const char *option, const char *value, void *state) {
+    struct network_settings *settings = state;
     double number;
     if (strcmp(option, "--bytes") == 0) {
         bool fine = settings_sizes(value, &settings->sizes);
@@ -119,18 +120,8 @@ int network_settings_read(int count, char **words, struct network_settings *sett
     *settings =
         (struct network_settings){.all = true, .nodes = {0, 1}, .seconds = 0.5, .rounds = 20};
     settings_sizes("1:1M:x4", &settings->sizes);
-    for (int i = 1; i < count; i++) {
-        if (strcmp(words[i], "--help") != 0 && strcmp(words[i], "-h") != 0) continue;
-        if (launcher_rank() <= 0) fputs(usage, stdout);
-        return 0;
-    }
-    int code = -1;
+    if (settings_help(count, words, usage)) return 0;
     for (int k = 1; k < 1 << 12; k *= 2) settings->pairs[settings->columns++] = k;
-    for (int i = 1; i < count && code < 0; i += 2) {
-        if (strncmp(words[i], "--", 2) != 0)
-            return settings_fail("\"%s\": expected an option", words[i]);
-        bool there = i + 1 < count && strncmp(words[i + 1], "--", 2) != 0;
-        code = read_option(words[i], there ? words[i + 1] : "", settings);
-    }
+    int code = settings_options(count, words, read_option, settings);
     return code < 0 ? check(settings) : code;
 }

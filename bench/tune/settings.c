@@ -58,11 +58,7 @@ int tune_settings_read(int count, char **words, struct tune_settings *settings) 
     *settings = (struct tune_settings){.buffers = {true, false}, .output = "mortar-tuning.json"};
     settings_sizes("8:1M:x2", &settings->sizes);
     int code = -1;
-    for (int i = 1; i < count; i++) {
-        if (strcmp(words[i], "--help") != 0 && strcmp(words[i], "-h") != 0) continue;
-        if (launcher_rank() <= 0) fputs(usage, stdout);
-        return 0;
-    }
+    if (settings_help(count, words, usage)) return 0;
     for (int i = 1; i < count && code < 0; i++) {
         if (strncmp(words[i], "--", 2) != 0) code = read_collective(words[i], settings);
         else if (i + 1 == count) code = read_option(words[i], "", settings);

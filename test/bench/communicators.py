@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 import testing
-from testing import check, load, rows_of, table
+from testing import check, load, refuses, rows_of, table
 
 mortar, program, wrong = sys.argv[2:]
 HEADER = "ranks,nodes,group,calls,bytes,communicators,side,repetition,seconds,mpi,machine,commit"
@@ -62,7 +62,7 @@ def refused(folder):
     other = os.path.join(folder, "notes.txt")
     with open(other, "w", encoding="utf-8") as file:
         file.write("not a CSV file\n")
-    for words, expected in [
+    refuses(run, [
         (["alltoall"], '"alltoall": expected an option'),
         (["--calls", "1,none"], "--calls 1,none: expected a list of numbers"),
         (["--calls", "0"], "--calls 0: expected a list of numbers"),
@@ -75,9 +75,7 @@ def refused(folder):
         (["--csv"], "--csv needs a file"),
         (["--csv", other], "the file exists and is none of ours"),
         (["--plan", "cico"], "unknown option --plan"),
-    ]:
-        out, errors = run(*words, code=2)
-        check("refused: " + " ".join(words), errors.count(expected) == 1 and not out, out + errors)
+    ])
     out, _ = run("--help")
     check("help, once", out.count("usage: mpirun -n P mortar bench communicators") == 1, out)
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 import testing
-from testing import check, load, rows_of, table
+from testing import check, load, refuses, rows_of, table
 
 ROUNDS = 3
 QUICK = ["--bytes", "8,64K", "--seconds", "0.01", "--rounds", str(ROUNDS)]
@@ -162,7 +162,7 @@ def refused(folder):
           out + errors)
     _, errors = run(*QUICK, nodes="2,x", code=2)
     check("nodes that cannot be read", errors.count("MORTAR_NODES=2,x: expected a number of nodes, or like 5,3,1") == 1, errors)
-    for words, expected in [
+    refuses(run, [
         (["alltoall"], '"alltoall": expected an option'),
         (["--bytes", "8:4K"], "--bytes 8:4K: expected FROM:TO:xN"),
         (["--bytes", "17M"], "--bytes 17M: expected FROM:TO:xN or a list of sizes from 1 to 16M"),
@@ -180,9 +180,7 @@ def refused(folder):
         (["--save", os.path.join(folder, "none", "x")], "none/x: No such file"),
         (["--save", other, "--bytes", "8,1K"], "--save needs --bytes from at most 64 to at least 64K"),
         (["--repetitions", "3"], "unknown option --repetitions"),
-    ]:
-        out, errors = run(*words, code=2)
-        check("refused: " + " ".join(words), errors.count(expected) == 1 and not out, out + errors)
+    ])
     with open(other, encoding="utf-8") as file:
         check("other files are left alone", file.read() == "not ours\n")
     out, _ = run("--help", ranks=2)

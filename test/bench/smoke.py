@@ -6,6 +6,7 @@ usage: smoke.py FLAVOUR MORTAR PROGRAM WRONG PAPI, where WRONG is a library whos
 with a stand-in for PAPI's library (papi.c), or none when there was no papi.h"""
 import contextlib
 import csv
+import functools
 import io
 import os
 import re
@@ -13,7 +14,7 @@ import shutil
 import sys
 import tempfile
 
-from testing import ROOT, check, flavour, rows_of, run, table
+from testing import ROOT, check, flavour, refuses, rows_of, run, table
 from results import main as tables_of, read  # testing says where
 
 HEADER = ("collective,ranks,nodes,bytes,buffers,caches,counts,topology,grid,axes,root,then,imbalance_ms,plan,repetition,seconds,"
@@ -244,7 +245,7 @@ def refused(folder):
     other = os.path.join(folder, "notes.txt")
     with open(other, "w", encoding="utf-8") as file:
         file.write("not a CSV file\n")
-    for words, expected in [
+    refuses(functools.partial(run, mortar, "bench"), [
         ([], '"": expected a collective'),
         (["alltoal"], '"alltoal": expected a collective'),
         (["alltoall", "--bytes", "8:4K"], "--bytes 8:4K: expected FROM:TO:xN"),
@@ -267,9 +268,7 @@ def refused(folder):
         (["reduce", "--imbalance", "1s"], "--imbalance 1s: expected milliseconds"),
         (["reduce", "--imbalance", "--then-barrier"], "--imbalance does not go with --then-barrier"),
         (["alltoall", "--csv", other], "the file exists and is none of ours"),
-    ]:
-        out, errors = run(mortar, "bench", *words, code=2)
-        check("refused: " + " ".join(words), errors.count(expected) == 1, out + errors)
+    ])
 
 
 with tempfile.TemporaryDirectory() as temporary:

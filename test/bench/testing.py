@@ -33,6 +33,13 @@ def check(what, fine, shown=""):
     print("ok: " + what)
 
 
+def refuses(start, rows):
+    """Each row: the words that start(*words, code=2) gets, and what the one complaint says. Nothing else is printed."""
+    for words, expected in rows:
+        out, errors = start(*words, code=2)
+        check("refused: " + " ".join(words), errors.count(expected) == 1 and not out, out + errors)
+
+
 def rows_of(path):
     with open(path, encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))

@@ -3,6 +3,7 @@
 words? Does MORTAR_TUNE_SAVE? No time is judged.
 
 usage: tune.py FLAVOUR MORTAR"""
+import functools
 import json
 import os
 import signal
@@ -11,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from testing import MPI, check, flavour, load, run
+from testing import MPI, check, flavour, load, refuses, run
 
 (mortar,) = sys.argv[2:]
 
@@ -122,7 +123,7 @@ def refused(folder):
     other = os.path.join(folder, "notes.txt")
     with open(other, "w", encoding="utf-8") as file:
         file.write("no tuning file\n")
-    for words, expected in [
+    refuses(functools.partial(run, mortar, "tune"), [
         (["alltoal"], '"alltoal": expected a collective'),
         (["--bytes", "8:4K"], "--bytes 8:4K: expected FROM:TO:xN"),
         (["--buffers", "stack"], "--buffers stack: expected heap, outside or both"),
@@ -130,9 +131,7 @@ def refused(folder):
         (["--output"], "--output needs a file"),
         (["--output", other], "is there and is no tuning file"),
         (["--output", os.path.join(folder, "none", "x")], "cannot be written: No such file"),
-    ]:
-        out, said = run(mortar, "tune", *words, code=2)
-        check("refused: " + " ".join(words), said.count(expected) == 1, out + said)
+    ])
     with open(other, encoding="utf-8") as file:
         check("and the other file is as it was", file.read() == "no tuning file\n")
     out, said = run("env", "MORTAR_HEAP=off", mortar, "tune", "--bytes", "8", "--output", os.path.join(folder, "x"), code=1)
