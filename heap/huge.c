@@ -38,7 +38,8 @@ static bool refused(void) {
 void huge_begin(void *base, size_t bytes) {
     enum { huge_auto, huge_on, huge_off };
     int choice = option_choice(OPTION_HUGE, "auto|on|off");
-    bool always = chosen("/sys/kernel/mm/transparent_hugepage/enabled", "[always]");
-    if (choice == huge_on ? !refused() : choice == huge_auto && always)
-        madvise(base, bytes, MADV_HUGEPAGE);
+    if (choice == huge_off || (choice == huge_on && refused()) ||
+        (choice == huge_auto && !chosen("/sys/kernel/mm/transparent_hugepage/enabled", "[always]")))
+        return;
+    madvise(base, bytes, MADV_HUGEPAGE);
 }

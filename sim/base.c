@@ -27,6 +27,8 @@ int processors_count(const struct processors *set) {
  * process. */
 size_t machine_memory(void) { return (size_t)1 << 30; }
 
+uint64_t machine_name_space(void) { return 0; }
+
 uint64_t machine_place(void) { return 0; }
 
 void machine_leave_processor(void) {}

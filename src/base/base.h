@@ -91,6 +91,9 @@ struct processors {
 struct processors machine_processors(void);
 int processors_count(const struct processors *set);
 
+/* The namespace of this process's id: ids are comparable within one. 0: not known. */
+uint64_t machine_name_space(void);
+
 /* Identifies the node among others, by its kernel, its host name and the namespace of its process
  * ids. Processes with the same number can open each other's memory. 0: not known. */
 uint64_t machine_place(void);

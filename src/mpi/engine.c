@@ -33,7 +33,6 @@ static _Atomic bool planned; /* the program has chosen a plan; if one rank does,
 
 static void on_settings(void) {
     plan_settings_changed();
-    teams_settings_changed();
     if (!planned) force_asked(option_text(OPTION_PLAN));
     atomic_fetch_add(&team_changes, 1);
 }

@@ -157,8 +157,8 @@ static void rest_plans(struct team *team) {
 }
 
 /* A team's table; entry 0 is native, used when the table is full. On a team that is not native
- * either all ranks get a table or none. It has 3 MB, of which most teams touch a few pages: malloc
- * would clear all of it when it gets the memory of an earlier team. */
+ * either all ranks get a table or none. It has 2.4 MB, of which most teams touch a few pages;
+ * malloc would clear all of it when it gets the memory of an earlier team. */
 HOT static struct plans *plans_of(struct team *team) {
     if (team->plans) return team->plans;
     struct plans *plans = mmap(NULL, sizeof *plans, PROT_READ | PROT_WRITE,

@@ -22,6 +22,8 @@ void team_build(struct team *team, MPI_Comm comm, struct card *cards, bool one_n
 /* A new team of a communicator, young, or with the reason why the host MPI runs all calls. NULL: no
  * memory. Collective. */
 struct team *start_meet(MPI_Comm comm);
+/* Call when this process has taken over another rank's settings. Local. */
+void start_settings_changed(void);
 /* Is it time for a look? Local; the same on all ranks. */
 bool start_due(const struct team *young);
 /* Does every communicator get its team in its first call? Local; the same on all ranks. */

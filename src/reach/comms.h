@@ -25,8 +25,6 @@ bool start_sums(struct team *team, size_t bytes);
 /* True: from now on each communicator gets its team in its first call. Every rank must say so
  * before its next call. Local. */
 void teams_begin_at_once(bool at_once);
-/* Call when this process has taken over another rank's settings. */
-void teams_settings_changed(void);
 /* The team of a communicator if it has one already, else NULL. Local. */
 struct team *team_known(MPI_Comm comm);
 /* Grows when something remembered about a communicator may be void: a team was freed, or another
@@ -77,7 +75,7 @@ enum { wire_tables = 2 * (sizeof(MPI_Count) + sizeof(MPI_Aint) + 2 * sizeof(int)
 
 /* ---- settings.c ---- */
 /* True: some rank of the job has set this option, which must be a WISH. The same on all ranks once
- * a communicator of all ranks has a team; before that, only whether this rank has set it. Local. */
+ * a communicator of all ranks was used; before that, only whether this rank has set it. Local. */
 bool settings_wanted(enum option option);
 /* Called when this process has taken over another rank's settings. Set by mpi/. */
 extern void (*settings_changed)(void);

@@ -14,7 +14,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 _Static_assert(sizeof(struct ledger_entry) == sizeof(uint64_t) &&
@@ -29,15 +28,9 @@ static struct ledger_entry ledger_at(const struct ledger *ledger, uint32_t numbe
     return entry;
 }
 
-/* Identifies my PID namespace, in which process ids are comparable; 0: not known. */
-static uint64_t name_space(void) {
-    struct stat facts;
-    return stat("/proc/self/ns/pid", &facts) == 0 ? (uint64_t)facts.st_ino : 0;
-}
-
 void ledger_sign(const struct team *node) {
     struct ledger *mine = &node->ledgers[node->me];
-    mine->pids = name_space();
+    mine->pids = machine_name_space();
     atomic_store_explicit(&mine->pid, getpid(), memory_order_release);
 }
 

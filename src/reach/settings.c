@@ -115,6 +115,7 @@ static bool take_over(const char *texts) {
             fine = option_take_over((enum option)o, texts) == 0 && fine;
         texts += strlen(texts) + 1;
     }
+    start_settings_changed();
     if (settings_changed) settings_changed();
     return fine;
 }

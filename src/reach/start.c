@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* start - when mortar begins on a communicator. To set up a team costs as much as tens to thousands
  * of calls, and many communicators are used once or twice. So the host MPI runs a communicator's
- * first calls, until they have taken as long as a team would cost (the rule of ski rental: whoever
- * stops then has lost at most as much again). Ranks need no message to count their calls, because
+ * first calls, until they have taken twice as long as a team costs (as in ski rental: whoever stops
+ * then has lost at most half as much again). Ranks need no message to count their calls, because
  * all ranks of a communicator make the same ones. At certain counts they look: one allreduce
  * compares what the calls have taken, and all ranks decide alike.
  *
@@ -63,7 +63,7 @@ HOT static int mode(void) {
 
 void teams_begin_at_once(bool at_once) { atomic_store(&forced, at_once); }
 
-void teams_settings_changed(void) { atomic_store(&option, UNREAD); }
+void start_settings_changed(void) { atomic_store(&option, UNREAD); }
 
 HOT bool start_at_once(void) { return mode() == FIRST; }
 
