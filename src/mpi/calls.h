@@ -129,6 +129,17 @@ extern const struct family family_parts;     /* parts.c: blocks of any kind, in 
 extern const struct family family_barrier;   /* barrier.c */
 extern const struct family family_reduction; /* reduction.c */
 
+/* ---- sizes.c: members of family_parts, see struct family, and its tables ---- */
+void parts_look(const struct request *request, const struct standing *standing,
+                struct common *common);
+void parts_tell(const struct request *request, const struct standing *standing, struct team *team);
+bool parts_agree(const struct common *common, struct team *team, struct shape *shape);
+/* Words of the tables for each block: its layout, and its size and place if it is packed. */
+enum { parts_words = 3 };
+/* The team's memory for the tables of both sides. NULL: it has no wire, and needs none. Local. */
+int64_t *parts_tables(enum collective collective, struct team *team,
+                      const struct neighbours *neighbours);
+
 /* ---- beside.c ---- */
 /* Runs plan->beside on the operands of a reduction, notes its time and discards its result.
  * Collective. */
