@@ -7,12 +7,25 @@ static void barrier_look(const struct request *r, const struct standing *at,
     (void)r, (void)at, (void)common;
 }
 
-HOT static struct answer barrier_run(const struct request *r, struct team *team, struct plan **plan,
-                                     const struct shape *shape) {
-    (void)r;
-    enum outcome outcome =
-        (*plan)->algorithm->code->run(team, &(struct call){.shape = *shape}, &(*plan)->arguments);
+static struct answer barrier_end(const struct request *r, struct team *team, struct plan **plan,
+                                 const struct call *call, enum outcome outcome) {
+    (void)r, (void)team, (void)plan, (void)call;
     return outcome == FAILED ? fails(MPI_ERR_OTHER) : returns(MPI_SUCCESS);
 }
 
-const struct family family_barrier = {.look = barrier_look, .run = barrier_run};
+HOT static struct answer barrier_run(const struct request *r, struct team *team, struct plan **plan,
+                                     const struct shape *shape) {
+    struct call call = {.shape = *shape};
+    enum outcome outcome = (*plan)->algorithm->code->run(team, &call, &(*plan)->arguments);
+    return barrier_end(r, team, plan, &call, outcome);
+}
+
+/* The shape is all there is. */
+static bool barrier_prepare(const struct request *r, struct team *team, const struct plan *plan,
+                            struct ready *ready) {
+    (void)r, (void)team, (void)plan, (void)ready;
+    return true;
+}
+
+const struct family family_barrier = {
+    .look = barrier_look, .run = barrier_run, .prepare = barrier_prepare, .end = barrier_end};

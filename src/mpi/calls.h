@@ -93,6 +93,16 @@ bool is_refused(const struct request *request, const struct team *team, struct s
  * call, but leaving it to the library is an error. Local. Returns what MPI returns. */
 int narrowed(const struct request *request, int (*go)(const struct request *));
 
+/* ---- reduction.c ---- */
+/* The operation of a call: the state of a struct reduction. */
+struct operation {
+    MPI_Datatype type;
+    MPI_Op op;
+    /* Where elements mingle: two vectors of `strip` unpacked elements, in `memory`. */
+    char *memory, *in, *inout;
+    size_t strip;
+};
+
 /* ---- The families of collectives, as take.c sees them ---- */
 
 /* The arguments that the standard makes the same on all ranks of a call. Decisions made before the
@@ -109,6 +119,16 @@ struct common {
     bool foreign; /* mortar does not combine such elements: the host MPI does */
     bool rounds;  /* as in struct shape */
 };
+/* A call as its algorithm gets it, without this call's buffers: serves later calls that differ only
+ * in them. Its data are contiguous, and nothing has to be packed or copied first. */
+struct ready {
+    struct call call;           /* points to the members below */
+    struct block_counts extent; /* 0: that buffer is not looked at */
+    struct blocks sends, recvs;
+    struct reduction reduction;
+    struct operation operation; /* the reduction's state */
+};
+
 struct family {
     /* Fills bytes, foreign and rounds from arguments that are not refused. Local. */
     void (*look)(const struct request *request, const struct standing *standing,
@@ -123,6 +143,14 @@ struct family {
      * sees are passed on as enum trouble. Collective. */
     struct answer (*run)(const struct request *request, struct team *team, struct plan **plan,
                          const struct shape *shape);
+    /* Completes *ready, whose call has its shape and root, for calls that a plan on a node runs.
+     * The request has no counts or types for single blocks; the types of a side with blocks will
+     * be found to be predefined. False: each such call must be examined. NULL: always. Local. */
+    bool (*prepare)(const struct request *request, struct team *team, const struct plan *plan,
+                    struct ready *ready);
+    /* The end of a ready call whose outcome is not DONE, or which was cut. As run otherwise. */
+    struct answer (*end)(const struct request *request, struct team *team, struct plan **plan,
+                         const struct call *call, enum outcome outcome);
 };
 extern const struct family family_exchange;  /* equals.c: alltoall and allgather */
 extern const struct family family_parts;     /* parts.c: blocks of any kind, in any buffers */
@@ -139,6 +167,21 @@ enum { parts_words = 3 };
 /* The team's memory for the tables of both sides. NULL: it has no wire, and needs none. Local. */
 int64_t *parts_tables(enum collective collective, struct team *team,
                       const struct neighbours *neighbours);
+
+/* ---- known.c: calls that look like earlier ones ---- */
+struct known;
+/* The known call that this one looks like, if the planner lets it run as then; NULL: examine the
+ * call. One that is found counts as planned, and must be run. Local. */
+struct known *known_find(struct team *team, const struct request *request);
+/* Does the host MPI run it? Then call known_hand_on, which returns what MPI returns, else
+ * known_run. Both are as collective as the call. */
+bool known_is_native(const struct known *known);
+int known_hand_on(const struct known *known, struct team *team, const struct request *request);
+struct answer known_run(struct known *known, struct team *team, const struct request *request);
+/* Remembers a call that was examined, from its second time on. entry: what the ledger has of it.
+ * Local. */
+void known_note(const struct request *request, struct team *team, const struct family *family,
+                struct plan *plan, const struct shape *shape, struct ledger_entry entry);
 
 /* ---- beside.c ---- */
 /* Runs plan->beside on the operands of a reduction, notes its time and discards its result.
@@ -209,16 +252,8 @@ struct elements {
 /* False: the operation is not defined for the type, or mortar leaves both to the host MPI. The same
  * on all ranks. */
 bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements);
-
-/* ---- reduction.c ---- */
-/* The operation of a call: the state of a struct reduction. */
-struct operation {
-    MPI_Datatype type;
-    MPI_Op op;
-    /* Where elements mingle: two vectors of `strip` unpacked elements, in `memory`. */
-    char *memory, *in, *inout;
-    size_t strip;
-};
+/* Is it a program's own operation? Its handle may come to mean another one. */
+bool op_is_users(MPI_Op op);
 
 /* ---- nested.c ---- */
 /* Lets plans run the host MPI's collectives on lanes. */

@@ -66,6 +66,29 @@ static bool unpack_some(const struct equal_side *recv, size_t sent) {
     return (size_t)recv->typed.count * size >= sent;
 }
 
+/* Lets another plan run a call that this one left, or the host MPI. *outcome becomes DONE if blocks
+ * have come, whole or cut. */
+static struct answer equals_finish(const struct request *r, struct team *team, struct plan **plan,
+                                   const struct call *call, enum outcome *outcome) {
+    struct plan *instead = *outcome == STAGED || *outcome == OUT_OF_REACH
+                               ? plan_detour(team, &call->shape)
+                               : NULL;
+    /* Another of mortar's algorithms can run the call at once. */
+    if (*outcome == OUT_OF_REACH && instead && instead->algorithm->code->run) {
+        *plan = instead;
+        *outcome = instead->algorithm->code->run(team, call, &instead->arguments);
+        instead = *outcome == STAGED || *outcome == OUT_OF_REACH ? plan_detour(team, &call->shape)
+                                                                 : NULL;
+    }
+    if (*outcome == STAGED) *outcome = DONE;
+    if (*outcome == DONE) return returns(MPI_SUCCESS);
+    if (*outcome == FAILED) return fails(blocks_cut ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
+    struct answer answer = returns(r->native(r));
+    bool native = instead && !instead->algorithm->code->run;
+    *plan = native ? instead : plan_left(team, &call->shape);
+    return answer;
+}
+
 HOT static struct answer equals_run(const struct request *r, struct team *team, struct plan **plan,
                                     const struct shape *shape) {
     const struct algorithm_code *code = (*plan)->algorithm->code;
@@ -106,33 +129,37 @@ HOT static struct answer equals_run(const struct request *r, struct team *team, 
     if (call.sends || call.recvs) call.trouble = TYPED;
     if (!fine) call.trouble = device ? ON_DEVICE : NO_MEMORY;
 
-    struct answer answer = returns(MPI_SUCCESS);
     blocks_cut = false;
     enum outcome outcome = code->run(team, &call, &(*plan)->arguments);
-    struct plan *instead =
-        outcome == STAGED || outcome == OUT_OF_REACH ? plan_detour(team, &call.shape) : NULL;
-    /* Another of mortar's algorithms can run the call at once. */
-    if (outcome == OUT_OF_REACH && instead && instead->algorithm->code->run) {
-        *plan = instead;
-        outcome = instead->algorithm->code->run(team, &call, &instead->arguments);
-        instead =
-            outcome == STAGED || outcome == OUT_OF_REACH ? plan_detour(team, &call.shape) : NULL;
-    }
-    if (outcome == LEFT || outcome == OUT_OF_REACH) {
-        answer = returns(r->native(r));
-        bool native = instead && !instead->algorithm->code->run;
-        *plan = native ? instead : plan_left(team, &call.shape);
-    } else if (outcome == FAILED) {
-        answer = fails(blocks_cut ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
-    } else if (recv.packed && fits &&
-               move_blocks(&recv.typed, recv.user, all, recv.packed, false) != 0) {
+    struct answer answer = equals_finish(r, team, plan, &call, &outcome);
+    if (outcome == DONE && recv.packed && fits &&
+        move_blocks(&recv.typed, recv.user, all, recv.packed, false) != 0)
         answer = fails(MPI_ERR_TYPE);
-    } else if (blocks_cut || (!fits && !unpack_some(&recv, n))) {
+    else if (outcome == DONE && (blocks_cut || (!fits && !unpack_some(&recv, n))))
         answer = fails(MPI_ERR_TRUNCATE);
-    }
     free(send.packed);
     free(recv.packed);
     return answer;
 }
 
-const struct family family_exchange = {.look = equals_look, .run = equals_run};
+static struct answer equals_end(const struct request *r, struct team *team, struct plan **plan,
+                                const struct call *call, enum outcome outcome) {
+    struct answer answer = equals_finish(r, team, plan, call, &outcome);
+    return outcome == DONE && blocks_cut ? fails(MPI_ERR_TRUNCATE) : answer;
+}
+
+static bool equals_prepare(const struct request *r, struct team *team, const struct plan *plan,
+                           struct ready *ready) {
+    bool in_place = r->send.buffer == MPI_IN_PLACE, personal = r->collective == COLL_alltoall;
+    size_t n = ready->call.shape.bytes;
+    (void)plan;
+    if (in_place ? personal : !type_is_run(r->send.type)) return false;
+    if (!type_is_run(r->recv.type) || bytes_of(&r->recv) != n) return false;
+    ready->extent = extent_of(r, &(struct standing){.p = team->p, .me = team->me});
+    ready->call.in_place = in_place;
+    ready->call.straight = plan_prefers_host(team, &ready->call.shape);
+    return true;
+}
+
+const struct family family_exchange = {
+    .look = equals_look, .run = equals_run, .prepare = equals_prepare, .end = equals_end};

@@ -67,6 +67,8 @@ static int kinds_for(MPI_Op op) {
     return USER;
 }
 
+bool op_is_users(MPI_Op op) { return kinds_for(op) == USER; }
+
 /* Fills size, extent, low, high, gaps and mingled. False: the type is invalid or empty. */
 static bool ops_measure(MPI_Datatype type, struct elements *elements) {
     MPI_Count lb, extent, low, span;

@@ -208,6 +208,17 @@ static bool tells_of_cuts(enum collective c) {
 #endif
 }
 
+static struct answer parts_end(const struct request *r, struct team *team, struct plan **plan,
+                               const struct call *call, enum outcome outcome) {
+    if (outcome == LEFT) {
+        *plan = plan_left(team, &call->shape);
+        return returns(r->native(r));
+    }
+    if (outcome != FAILED && !blocks_cut) return returns(MPI_SUCCESS);
+    if (!blocks_cut) return fails(MPI_ERR_OTHER);
+    return tells_of_cuts(r->collective) ? fails(MPI_ERR_TRUNCATE) : returns(MPI_SUCCESS);
+}
+
 HOT static struct answer parts_run(const struct request *r, struct team *team, struct plan **plan,
                                    const struct shape *shape) {
     const struct neighbours *neighbours =
@@ -252,23 +263,47 @@ HOT static struct answer parts_run(const struct request *r, struct team *team, s
                         .root = r->root,
                         .neighbours = neighbours,
                         .trouble = failed ? NO_MEMORY : 0};
-    struct answer answer = returns(MPI_SUCCESS);
     blocks_cut = false;
     enum outcome outcome = code->run(team, &call, &(*plan)->arguments);
-    if (outcome == LEFT) {
-        *plan = plan_left(team, shape);
-        answer = returns(r->native(r));
-    } else if (outcome == FAILED && blocks_cut && !failed && !tells_of_cuts(r->collective)) {
-        answer = returns(MPI_SUCCESS);
-    } else if (failed || outcome == FAILED || (recv.packed && move_all(&recv, false) != 0)) {
-        answer = fails(blocks_cut && !failed ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
-    } else if (blocks_cut && tells_of_cuts(r->collective)) {
-        answer = fails(MPI_ERR_TRUNCATE);
-    }
+    if (failed && outcome != LEFT) outcome = FAILED, blocks_cut = false;
+    bool whole = outcome != FAILED && outcome != LEFT;
+    if (whole && recv.packed && move_all(&recv, false) != 0) outcome = FAILED, blocks_cut = false;
+    struct answer answer = parts_end(r, team, plan, &call, outcome);
     free_side(&send);
     free_side(&recv);
     return answer;
 }
 
-const struct family family_parts = {
-    .look = parts_look, .tell = parts_tell, .agree = parts_agree, .run = parts_run};
+static bool parts_prepare(const struct request *r, struct team *team, const struct plan *plan,
+                          struct ready *ready) {
+    const struct neighbours *neighbours =
+        among(r->collective, NEIGHBORS) ? neighbours_of(r->comm, team, r->collective) : NULL;
+    struct standing at = {.p = team->p, .me = team->me};
+    struct side send = {0}, recv = {0};
+    if (ready->call.shape.unsized || !orders[plan->arguments.walk.order].own_dest) return false;
+    if (neighbours) at.outs = neighbours->outs, at.ins = neighbours->ins;
+    struct block_counts extent = ready->extent = extent_of(r, &at);
+    parts_describe(&send, r, &r->send, extent.sends);
+    parts_describe(&recv, r, &r->recv, extent.recvs);
+    if (extent.sends > 0 && !(parts_compile(&send, &r->send) && send.blocks.layout->run))
+        return false;
+    if (extent.recvs > 0 && !(parts_compile(&recv, &r->recv) && recv.blocks.layout->run))
+        return false;
+    /* Longer ones may have to be copied into the heap first. */
+    if (blocks_bytes(&send.blocks) > bounce_bytes) return false;
+    ready->sends = send.blocks;
+    ready->recvs = recv.blocks;
+    ready->call.sends = &ready->sends;
+    ready->call.recvs = &ready->recvs;
+    ready->call.neighbours = neighbours;
+    ready->call.in_place =
+        (among(r->collective, SCATTERS) ? r->recv.buffer : r->send.buffer) == MPI_IN_PLACE;
+    return true;
+}
+
+const struct family family_parts = {.look = parts_look,
+                                    .tell = parts_tell,
+                                    .agree = parts_agree,
+                                    .run = parts_run,
+                                    .prepare = parts_prepare,
+                                    .end = parts_end};

@@ -246,36 +246,51 @@ static bool too_loose(const struct combining *task, const struct plan *plan) {
     return is_silent(plan) && elements->gaps && (elements->mingled || bytes > stack_bytes);
 }
 
-HOT static struct answer reduction_run(const struct request *r, struct team *team,
-                                       struct plan **plan, const struct shape *shape) {
-    struct combining task = {.operation = {.type = r->recv.type, .op = r->op}};
-    const struct elements *elements = &task.elements;
-    elements_of(r->recv.type, r->op, &task.elements);
-    task.reduction = (struct reduction){.combine = reduction_combine,
-                                        .state = &task.operation,
-                                        .bytes = (size_t)elements->extent,
-                                        .count = vector_count(r, team->p),
-                                        .commutes = team->figures.domains > 1 && commutes(r->op),
-                                        .any_order = any_order(team, r->op),
-                                        .counts = r->recv.counts,
-                                        .count_width = entry_width(r)};
+/* Fills *task and *call, except that elements with gaps are still in the user's memory. */
+HOT static void reduction_describe(const struct request *r, const struct team *team,
+                                   struct reduction *reduction, struct operation *operation,
+                                   const struct elements *elements, struct call *call) {
+    *operation = (struct operation){.type = r->recv.type, .op = r->op};
+    *reduction = (struct reduction){.combine = reduction_combine,
+                                    .state = operation,
+                                    .bytes = (size_t)elements->extent,
+                                    .count = vector_count(r, team->p),
+                                    .commutes = team->figures.domains > 1 && commutes(r->op),
+                                    .any_order = any_order(team, r->op),
+                                    .counts = r->recv.counts,
+                                    .count_width = entry_width(r)};
     if (elements->mingled) {
-        task.reduction.combine = combine_packed;
-        task.reduction.bytes = elements->size;
+        reduction->combine = combine_packed;
+        reduction->bytes = elements->size;
     }
     char *recv = (char *)(uintptr_t)r->recv.buffer;
     bool root = r->collective != COLL_reduce || team->me == r->root;
     /* The same buffer on both sides is an error, but some programs do it and MPI libraries let
      * them. */
-    bool in_place = root && (r->send.buffer == MPI_IN_PLACE || r->send.buffer == recv);
-    struct call call = {.shape = *shape,
-                        .send = in_place ? recv : r->send.buffer,
-                        .recv = recv,
-                        .in_place = in_place,
-                        .root = r->root,
-                        .reduction = &task.reduction};
+    call->in_place = root && (r->send.buffer == MPI_IN_PLACE || r->send.buffer == recv);
+    call->send = call->in_place ? recv : r->send.buffer;
+    call->recv = recv;
+    call->root = r->root;
+    call->reduction = reduction;
+}
+
+static struct answer reduction_left(const struct request *r, struct team *team, struct plan **plan,
+                                    const struct shape *shape) {
+    struct answer answer = returns(r->native(r));
+    *plan = plan_left(team, shape);
+    return answer;
+}
+
+HOT static struct answer reduction_run(const struct request *r, struct team *team,
+                                       struct plan **plan, const struct shape *shape) {
+    struct combining task;
+    struct call call = {.shape = *shape};
+    const struct elements *elements = &task.elements;
+    elements_of(r->recv.type, r->op, &task.elements);
+    reduction_describe(r, team, &task.reduction, &task.operation, elements, &call);
     task.received = part_received(team, &call, team->me).count;
-    task.device = on_device(team, call.send, root ? recv : NULL);
+    bool root = r->collective != COLL_reduce || team->me == r->root;
+    task.device = on_device(team, call.send, root ? call.recv : NULL);
     bool near = (*plan)->algorithm->code->where == ON_NODE;
     if (task.device && near && !(*plan)->algorithm->code->loose) call.trouble = ON_DEVICE;
     bool left = too_loose(&task, *plan) || (!near && too_foreign(elements, *plan));
@@ -284,11 +299,30 @@ HOT static struct answer reduction_run(const struct request *r, struct team *tea
     if (!left && (elements->gaps || task.device))
         answer = run_scratch(&task, team, *plan, &call, &left);
     else if (!left) answer = run_straight(team, *plan, &call, &left);
-    if (!left) return answer;
-    answer = returns(r->native(r));
-    *plan = plan_left(team, shape);
-    return answer;
+    return left ? reduction_left(r, team, plan, shape) : answer;
 }
 
-const struct family family_reduction = {
-    .look = reduction_look, .agree = reduction_agree, .run = reduction_run};
+static struct answer reduction_end(const struct request *r, struct team *team, struct plan **plan,
+                                   const struct call *call, enum outcome outcome) {
+    if (outcome == LEFT) return reduction_left(r, team, plan, &call->shape);
+    return combined(outcome != FAILED);
+}
+
+/* A program's operation is asked whether it commutes in each call, since its handle may come
+ * again. */
+static bool reduction_prepare(const struct request *r, struct team *team, const struct plan *plan,
+                              struct ready *ready) {
+    struct elements elements;
+    (void)plan;
+    if (op_is_users(r->op) || !elements_of(r->recv.type, r->op, &elements) || elements.gaps)
+        return false;
+    ready->extent = extent_of(r, &(struct standing){.p = team->p, .me = team->me});
+    reduction_describe(r, team, &ready->reduction, &ready->operation, &elements, &ready->call);
+    return true;
+}
+
+const struct family family_reduction = {.look = reduction_look,
+                                        .agree = reduction_agree,
+                                        .run = reduction_run,
+                                        .prepare = reduction_prepare,
+                                        .end = reduction_end};

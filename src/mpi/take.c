@@ -1,31 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* take - the life of a call: reentry guard, arguments, team, shape, plan; then its collective's
- * family or the host MPI runs it. A native call may take only 100 ns. So for each collective a team
- * remembers the last call that went to the host MPI. The next call that looks the same goes there
- * at once, while the planner allows it to go unasked (plan_quiet). */
+ * family or the host MPI runs it. Calls that look like earlier ones take a shorter way, known.c. */
 #include "mpi/calls.h"
-
-#include <stdlib.h>
-
-/* A remembered call: one that matches it has the same shape, and so the same plan. */
-struct shortcut {
-    struct plan *plan; /* NULL: nothing is remembered */
-    MPI_Datatype type;
-    MPI_Datatype predefined; /* a type found to be predefined, whose handle is never reused */
-    MPI_Op op;
-    MPI_Count count; /* of the half, or the sum of its counts */
-    int root;
-    int counts; /* how many counts were added up; 0: count is the half's own */
-    bool large;
-    bool sent;        /* the send half tells the size, not the receive half */
-    uint32_t changes; /* team_changes when it was remembered */
-    /* Further calls that need not ask the planner; shared by all threads and calls of the class. */
-    uint32_t *quiet;
-    struct last_call *last;
-    uint64_t told; /* last->bytes when it was remembered */
-    size_t bytes;
-    struct ledger_entry entry;
-};
 
 static const struct family *const families[COLLECTIVES] = {
 #define COLLECTIVE(name, symbol, sent, received, more, family, about)                              \
@@ -63,91 +39,6 @@ HOT static struct ledger_entry entry_of_call(const struct common *common,
     if (among(common->collective, ROOTED | BIT(reduce)))
         entry.root = (unsigned)common->root & 0xfffff;
     return entry;
-}
-
-/* ---- shortcuts ---- */
-
-HOT static MPI_Count sum_of(const void *counts, int width, int entries) {
-    MPI_Count sum = 0;
-    for (int i = 0; counts && i < entries; i++) sum += (MPI_Count)entry_of(counts, width, i);
-    return sum;
-}
-
-/* The ranks' estimate of the size holds for `left` more calls, then all ranks renew it. That is
- * also so if the estimate is 0 bytes but was made (`sure`). Without an estimate nothing expires. */
-HOT static inline bool still_counts(const struct last_call *last) {
-    return last->left > 0 || (last->bytes == 0 && last->sure == 0);
-}
-
-HOT static inline bool is_known(const struct shortcut *s, const struct request *r) {
-    if (!s->plan) return false;
-    const struct half *half = s->sent ? &r->send : &r->recv;
-    MPI_Count count = s->counts ? sum_of(half->counts, entry_width(r), s->counts) : half->count;
-    return s->count == count && s->type == half->type && s->op == r->op && s->root == r->root &&
-           s->large == r->large && s->changes == team_changes && s->last->bytes == s->told &&
-           still_counts(s->last) && *s->quiet > 0;
-}
-
-HOT static int run_known(const struct shortcut *s, struct team *team, const struct request *r) {
-    ledger_write(team->ledger, ++team->calls, s->entry);
-    --*s->quiet;
-    if (s->last->left > 0) s->last->left--;
-    s->plan->tally.calls++;
-    s->plan->tally.bytes += s->bytes;
-    return r->native(r);
-}
-
-static bool is_told_by_send(const struct request *r, struct team *team) {
-    if (r->collective == COLL_gather) return team->me != r->root;
-    if (r->collective == COLL_scatter) return team->me == r->root;
-    return among(r->collective, NEIGHBORS) && neighbours_of(r->comm, team, r->collective)->outs > 0;
-}
-
-/* NULL: no memory. */
-static struct shortcut *shortcut_of(struct team *team, enum collective collective) {
-    struct shortcut *shortcuts = team->shortcuts;
-    if (!shortcuts) team->shortcuts = shortcuts = calloc(COLLECTIVES, sizeof *shortcuts);
-    return shortcuts ? &shortcuts[collective] : NULL;
-}
-
-HOT static void forget(const struct request *r, struct team *team) {
-    struct shortcut *shortcuts = team->shortcuts;
-    if (shortcuts) shortcuts[r->collective].plan = NULL;
-}
-
-/* After plan_for has chosen the host MPI. A later call that matches is not examined further, so
- * what is compared must be the same on all ranks. */
-static void take_remember(const struct request *r, struct team *team, struct plan *plan,
-                          const struct shape *shape, struct ledger_entry entry) {
-    struct shortcut *s = report_wanted() ? NULL : shortcut_of(team, r->collective);
-    uint32_t *quiet = s ? plan_quiet(team, shape) : NULL;
-    bool sent = quiet && !team->why_native && is_told_by_send(r, team);
-    const struct half *half = sent ? &r->send : &r->recv;
-    if (!quiet || *quiet == 0 ||
-        (!shape->unsized && half->type != s->predefined && !type_is_predefined(half->type))) {
-        forget(r, team);
-        return;
-    }
-    bool summed = among(r->collective, BIT(allgatherv) | BIT(reduce_scatter));
-    struct last_call *last = &team->last_calls[r->collective];
-    MPI_Datatype predefined = shape->unsized ? s->predefined : half->type;
-    int counts = summed ? team->p : 0;
-    MPI_Count count = summed ? sum_of(half->counts, entry_width(r), counts) : half->count;
-    *s = (struct shortcut){.plan = plan,
-                           .type = half->type,
-                           .predefined = predefined,
-                           .op = r->op,
-                           .count = count,
-                           .root = r->root,
-                           .counts = counts,
-                           .large = r->large,
-                           .sent = sent,
-                           .changes = atomic_load_explicit(&team_changes, memory_order_acquire),
-                           .quiet = quiet,
-                           .last = last,
-                           .told = last->bytes,
-                           .bytes = shape->bytes * (size_t)team->p,
-                           .entry = entry};
 }
 
 /* ---- young communicators: see reach/start.c ---- */
@@ -219,8 +110,7 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
     entry.plan = plan->tag;
     ledger_write(team->ledger, team->calls, entry);
     if (plan->beside) run_beside(r, team, family, plan, &shape);
-    if (early || plan->algorithm->code->run) forget(r, team);
-    else take_remember(r, team, plan, &shape, entry);
+    if (!early) known_note(r, team, family, plan, &shape, entry);
     struct traffic before = team->wire ? *team->wire->traffic : (struct traffic){0};
     double start = plan->timed || report_wanted() ? clock_seconds() : 0;
     struct team *near = team->node ? team->node : team;
@@ -273,10 +163,16 @@ HOT void inside_end(struct inside *here) {
     if (this_thread.inside == here) this_thread.inside = NULL;
 }
 
-/* Runs dispatch with a way out for a rank that waits in vain. */
-HOT __attribute__((noinline)) static struct answer venture(const struct request *r,
-                                                           struct inside *here, bool *alone) {
-    if (_setjmp(here->way_out) == 0) return dispatch(r, here, alone);
+/* Examines and runs the call, or runs a known one, with a way out for a rank that waits in vain. */
+HOT __attribute__((noinline)) static struct answer
+venture(const struct request *r, struct team *team, struct known *known, struct inside *here,
+        bool *alone) {
+    if (_setjmp(here->way_out) == 0) {
+        if (!known) return dispatch(r, here, alone);
+        here->request = r;
+        here->team = team;
+        return known_run(known, team, r);
+    }
     *alone = false;
     return given_up(r, &here->team->doubt);
 }
@@ -286,10 +182,11 @@ HOT static int take_enter(const struct request *r) {
     __attribute__((cleanup(inside_end))) struct inside here; /* an exception ends it too */
     inside_begin(&here);
     struct team *team = team_recent(r->comm);
-    const struct shortcut *shortcuts = team ? team->shortcuts : NULL;
-    bool known = shortcuts && is_known(&shortcuts[r->collective], r), alone = false;
-    struct answer answer =
-        known ? returns(run_known(&shortcuts[r->collective], team, r)) : venture(r, &here, &alone);
+    struct known *known = team ? known_find(team, r) : NULL;
+    bool alone = false;
+    struct answer answer = known && known_is_native(known)
+                               ? returns(known_hand_on(known, team, r))
+                               : venture(r, team, known, &here, &alone);
     inside_end(&here);
     if (alone) return r->native(r);
     if (answer.raise) PMPI_Comm_call_errhandler(r->comm, answer.error);

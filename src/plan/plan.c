@@ -318,12 +318,16 @@ HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     return slot->plan;
 }
 
-/* While a slot is quiet no trial runs, and so no detour can begin. */
-uint32_t *plan_quiet(struct team *team, const struct shape *shape) {
+struct plan_class *plan_class_of(struct team *team, const struct shape *shape) {
     struct plans *plans = team->plans;
-    if (!plans || is_forced(plans, shape)) return NULL;
-    struct plan_class *class = class_at(plans, shape);
-    return class->detour > 0 ? NULL : &class->slots[0].quiet;
+    return !plans || is_forced(plans, shape) ? NULL : class_at(plans, shape);
+}
+
+HOT bool plan_repeats(struct plan_class *class, const struct plan *plan) {
+    struct slot *slot = &class->slots[0];
+    if (class->detour > 0 || slot->quiet == 0 || slot->plan != plan) return false;
+    slot->quiet--;
+    return true;
 }
 
 /* ---- calls that did not run as planned ---- */

@@ -23,7 +23,7 @@ MPICH = ["allgather*, one buffer for both", "allgatherv, room for one less*", "b
          "bcast, no * buffer", "bcast, long, room*", "gather*, both in place", "gather*, long, room*", "scatter*, no send type",
          "scatter*, uncommitted send type", "scatter*, negative send count", "scatter*, *in place", "scatter*, no send buffer",
          "reduce*, both in place", "*scan, negative send count", "*reduce, negative send count",
-         "reduce_scatter_block, negative send count", "neighbor*, *in place", "neighbor_alltoall[vw], no topology",
+         "reduce_scatter_block, negative send count", "neighbor*, *in place", "neighbor_*[vw], no topology",
          "gather*, send in place", "scatter*, own block received",
          "reduce, send in place"]
 MPICH5 = MPICH + ["bcast, *room for*", "*reduce*, no send type", "*reduce*, no elements of no type", "*scan, no send type",

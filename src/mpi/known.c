@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* known - calls that look like earlier ones. Programs repeat their calls, and a short one may take
+ * only 50 ns natively, less than it takes to examine it. So a team remembers calls that came twice:
+ * their plan and, if mortar runs them, the call as the algorithm gets it. One that looks the same
+ * goes there at once, while the planner lets its class run unasked (plan_repeats).
+ *
+ * What is looked at belongs to one rank, so another rank may well examine the call. Nothing depends
+ * on it: the short way does what the long way would have done, with the same plan, and counts the
+ * same in the planner and in the ledger. */
+#include "mpi/calls.h"
+
+#include <stdlib.h>
+
+/* Calls that a team remembers, each in a place that its look decides. */
+enum { places = 16 };
+
+/* What is compared. Equal looks have the same shape, and are refused for the same reasons, except
+ * for reasons that lie in the buffers. */
+struct look {
+    MPI_Count sent, received; /* elements of a block, or of all blocks if the sum tells the size */
+    MPI_Datatype sent_type, received_type;
+    MPI_Op op;
+    uint64_t call;    /* in one word: collective, root, is it the _c form? */
+    uint32_t changes; /* team_changes */
+};
+
+struct known {
+    struct look look;
+    struct plan *plan; /* NULL: every such call must be examined, at least the second one */
+    const struct plan *seen; /* the plan when the rest was filled; NULL: the call came once */
+    struct plan_class *class;
+    /* Not NULL: the shape is an estimate, which was `told` bytes. */
+    struct last_call *last;
+    uint64_t told;
+    size_t bytes; /* for the report */
+    struct ledger_entry entry;
+    const struct family *family; /* NULL: the host MPI runs it */
+    bool in_place[2];            /* send.buffer, recv.buffer is MPI_IN_PLACE */
+    /* This rank's own block: its distance from the receive buffer, or back from it if it lies in
+     * the send buffer. */
+    ptrdiff_t own;
+    struct ready ready;
+};
+
+/* ---- looks ---- */
+
+HOT static inline bool sums_counts(const struct request *r) {
+    return among(r->collective, BIT(allgatherv) | BIT(reduce_scatter)) && r->recv.counts;
+}
+
+HOT static MPI_Count sum_of(const void *counts, int width, int entries) {
+    MPI_Count sum = 0;
+    for (int i = 0; i < entries; i++) sum += (MPI_Count)entry_of(counts, width, i);
+    return sum;
+}
+
+HOT static inline struct look look_of(const struct team *team, const struct request *r) {
+    return (struct look){
+        .sent = r->send.count,
+        .received =
+            sums_counts(r) ? sum_of(r->recv.counts, entry_width(r), team->p) : r->recv.count,
+        .sent_type = r->send.type,
+        .received_type = r->recv.type,
+        .op = r->op,
+        .call = (uint64_t)(uint32_t)r->root << 32 | (uint64_t)r->large << 8 | r->collective,
+        .changes = atomic_load_explicit(&team_changes, memory_order_acquire)};
+}
+
+HOT static inline bool looks_same(const struct look *a, const struct look *b) {
+    return a->sent == b->sent && a->received == b->received && a->sent_type == b->sent_type &&
+           a->received_type == b->received_type && a->op == b->op && a->call == b->call &&
+           a->changes == b->changes;
+}
+
+HOT static inline struct known *place_of(const struct team *team, const struct look *look) {
+    const uint64_t odd = 0x9e3779b97f4a7c15u; /* its upper bits mix what it is multiplied with */
+    uint64_t sides = (uint64_t)(look->sent + look->received) ^ (uintptr_t)look->received_type << 24;
+    return (struct known *)team->shortcuts + (((sides * odd) ^ look->call) * odd >> 60);
+}
+_Static_assert(places == 16, "as many as place_of can name");
+
+/* ---- the buffers of a call that mortar runs ---- */
+
+/* False: the call must be examined, since the MPI library may refuse it, or a device is asked. */
+HOT static inline bool buffers_fit(const struct known *k, const struct team *team,
+                                   const struct request *r) {
+    const char *sent = r->send.buffer, *received = r->recv.buffer;
+    bool sends = k->ready.extent.sends > 0, receives = k->ready.extent.recvs > 0;
+    if ((sent == MPI_IN_PLACE) != k->in_place[0] || (received == MPI_IN_PLACE) != k->in_place[1])
+        return false;
+    if ((sends && !sent) || (receives && !received)) return false;
+    ptrdiff_t apart = sent - received;
+    if (sends && receives && (apart == 0 || apart == k->own)) return false;
+    return !on_device(team, sends ? sent : NULL, receives ? received : NULL);
+}
+
+HOT static inline void buffers_enter(struct known *k, const struct request *r) {
+    struct ready *ready = &k->ready;
+    char *sent = (char *)(uintptr_t)r->send.buffer, *received = (char *)(uintptr_t)r->recv.buffer;
+    ready->sends.base = sent;
+    ready->recvs.base = received;
+    ready->call.send = k->in_place[0] ? received + k->own : sent;
+    ready->call.recv = received;
+}
+
+/* ---- a known call ---- */
+
+/* The ranks' estimate of the size holds for `left` more calls, then all ranks renew it. That is
+ * also so if the estimate is 0 bytes but was made (`sure`). Without an estimate nothing expires. */
+HOT static inline bool still_counts(const struct known *k) {
+    const struct last_call *last = k->last;
+    return !last ||
+           (last->bytes == k->told && (last->left > 0 || (last->bytes == 0 && last->sure == 0)));
+}
+
+HOT struct known *known_find(struct team *team, const struct request *r) {
+    if (!team->shortcuts) return NULL;
+    struct look look = look_of(team, r);
+    struct known *k = place_of(team, &look);
+    if (!k->plan || !looks_same(&k->look, &look) || !still_counts(k)) return NULL;
+    if (k->family && !buffers_fit(k, team, r)) return NULL;
+    return plan_repeats(k->class, k->plan) ? k : NULL;
+}
+
+HOT bool known_is_native(const struct known *k) { return !k->family; }
+
+HOT static inline void count_known(struct plan *plan, size_t bytes) {
+    plan->tally.calls++;
+    plan->tally.bytes += bytes;
+}
+
+HOT int known_hand_on(const struct known *k, struct team *team, const struct request *r) {
+    ledger_write(team->ledger, ++team->calls, k->entry);
+    if (k->last && k->last->left > 0) k->last->left--;
+    count_known(k->plan, k->bytes);
+    return r->native(r);
+}
+
+HOT struct answer known_run(struct known *k, struct team *team, const struct request *r) {
+    struct plan *plan = k->plan;
+    struct answer answer = returns(MPI_SUCCESS);
+    ledger_write(team->ledger, ++team->calls, k->entry);
+    buffers_enter(k, r);
+    blocks_cut = false;
+    enum outcome outcome = plan->algorithm->code->run(team, &k->ready.call, &plan->arguments);
+    if (outcome != DONE || blocks_cut)
+        answer = k->family->end(r, team, &plan, &k->ready.call, outcome);
+    count_known(plan, k->bytes);
+    if (answer.error) team->failed = true;
+    return answer;
+}
+
+/* ---- remembering ---- */
+
+static bool is_told_by_send(const struct request *r, struct team *team) {
+    if (r->collective == COLL_gather) return team->me != r->root;
+    if (r->collective == COLL_scatter) return team->me == r->root;
+    return among(r->collective, NEIGHBORS) && neighbours_of(r->comm, team, r->collective)->outs > 0;
+}
+
+/* Does the look tell the shape? A handle must mean the same type for ever. */
+static bool tells_shape(const struct request *r, struct team *team, const struct shape *shape) {
+    bool sent = !team->why_native && is_told_by_send(r, team);
+    return shape->unsized || type_is_predefined(sent ? r->send.type : r->recv.type);
+}
+
+/* Where my own block begins, see struct known. */
+static ptrdiff_t own_distance(const struct request *r, const struct team *team) {
+    size_t bytes = 0;
+    if (among(r->collective, SCATTERS) && team->me == r->root && type_bytes(r->send.type, &bytes))
+        return -(team->me * (ptrdiff_t)r->send.count * (ptrdiff_t)bytes);
+    if (among(r->collective, GATHERS) && team->me != r->root) return 0;
+    if (among(r->collective, GATHERS | ALLGATHERS) && type_bytes(r->recv.type, &bytes))
+        return team->me * (ptrdiff_t)r->recv.count * (ptrdiff_t)bytes;
+    return 0;
+}
+
+/* Fills what a call that mortar runs needs. False: each such call must be examined. */
+static bool known_prepare(struct known *k, const struct request *r, struct team *team,
+                          const struct shape *shape) {
+    const struct half *halves[2] = {&r->send, &r->recv};
+    const struct block_counts *extent = &k->ready.extent;
+    const struct plan *plan = k->seen;
+    if (team->wire || plan->algorithm->code->where != ON_NODE || !k->family->prepare) return false;
+    for (int h = 0; h < 2; h++) {
+        if (halves[h]->counts || halves[h]->types) return false;
+        k->in_place[h] = halves[h]->buffer == MPI_IN_PLACE;
+    }
+    k->own = own_distance(r, team);
+    k->ready.call.shape = *shape;
+    k->ready.call.root = r->root;
+    return k->family->prepare(r, team, plan, &k->ready) &&
+           (!extent->sends || type_is_predefined(r->send.type)) &&
+           (!extent->recvs || type_is_predefined(r->recv.type));
+}
+
+static void known_fill(struct known *k, const struct request *r, struct team *team,
+                       const struct family *family, struct plan *plan, const struct shape *shape) {
+    struct last_call *last = shape->unsized ? &team->last_calls[r->collective] : NULL;
+    bool native = !plan->algorithm->code->run;
+    *k = (struct known){.look = k->look,
+                        .seen = plan,
+                        .last = last,
+                        .told = last ? last->bytes : 0,
+                        .bytes = shape->bytes * (size_t)team->p,
+                        .class = plan_class_of(team, shape),
+                        .family = native ? NULL : family};
+    if (native ? tells_shape(r, team, shape) : known_prepare(k, r, team, shape)) k->plan = plan;
+    /* Such buffers may have decided something; look again when others come. */
+    if (k->plan && !native && !buffers_fit(k, team, r)) k->plan = NULL, k->seen = NULL;
+}
+
+void known_note(const struct request *r, struct team *team, const struct family *family,
+                struct plan *plan, const struct shape *shape, struct ledger_entry entry) {
+    if (report_wanted() || !plan_class_of(team, shape)) return;
+    if (!team->shortcuts) team->shortcuts = calloc(places, sizeof(struct known));
+    if (!team->shortcuts) return;
+    struct look look = look_of(team, r);
+    struct known *k = place_of(team, &look);
+    if (!looks_same(&k->look, &look)) *k = (struct known){.look = look};
+    else if (k->seen != plan || shape->unsized) known_fill(k, r, team, family, plan, shape);
+    k->entry = entry;
+}
