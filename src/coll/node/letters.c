@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* letters - see letters.h. A letter lies in its box. Short contents follow it there, longer ones
- * lie in the box's room. Blocks that do not fit and cannot be read in place continue in the next
- * part, in the next box. So the sender may be BOXES parts ahead. */
+/* letters - see letters.h. A letter lies in its box. Short contents follow it there, the shortest
+ * in its first cache line; longer ones lie in the box's room. Blocks that do not fit and cannot be
+ * read in place continue in the next part, in the next box. So the sender may be BOXES parts
+ * ahead. */
 #include "coll/node/letters.h"
 
 enum { inside = BOX_INSIDE - sizeof(struct letter) };
+
+static const struct copier plain = {.kernel = KERNEL_plain};
 
 static bool goes_on(const struct offer *offer) {
     return offer->how == OFFER_PART && offer->at + offer->window < offer->bytes;
@@ -39,6 +42,7 @@ static void begin_group(struct team *team, struct sending *s, struct box *box,
         group_of(s->blocks, s->first, (int)(team->figures.box_room / 2 / sizeof(uint64_t)) - 1);
     letter->first = s->first;
     letter->count = s->group.count;
+    letter->brief = false;
     s->first += s->group.count;
     letter->room = starts_bytes(s->group.count) + blocks_bytes(&s->group) > inside ? 0 : -1;
     offer_make(team, &letter->offer, own_area(team, s, box, letter), room_of(team, letter), s->most,
@@ -52,7 +56,25 @@ static void continue_group(struct team *team, struct sending *s, struct box *box
     offer_next(&letter->offer, own_area(team, s, box, letter), room_of(team, letter), &s->group);
 }
 
+HOT void letter_send_brief(struct team *team, uint64_t op, uint32_t readers,
+                           const struct blocks *blocks) {
+    struct box *box = box_wait_free(team, op, 0);
+    struct letter *letter = (struct letter *)(void *)box->inside;
+    size_t each = blocks->each * blocks->layout->size;
+    letter->first = 0;
+    letter->count = blocks->count;
+    letter->more = false;
+    letter->brief = true;
+    letter->each = (uint32_t)each;
+    copy_block(&plain, &letter->offer, blocks->base, each * (size_t)blocks->count);
+    box_publish(box, op, 0, readers);
+}
+
 HOT void letter_send(struct team *team, struct sending *s) {
+    if (s->part == 0 && s->blocks && is_brief(s->blocks)) {
+        letter_send_brief(team, s->op, s->readers, s->blocks);
+        return;
+    }
     struct box *box = box_wait_free(team, s->op, s->part);
     struct letter *letter = (struct letter *)(void *)box->inside;
     if (!s->blocks) *letter = (struct letter){.count = 0};
@@ -72,14 +94,25 @@ static const char *letters_area_of(const struct team *team, int rank, const stru
                             : box_room_of(team, rank, (uint32_t)letter->room);
 }
 
+HOT static void take_brief(const struct letter *letter, int index, const struct block *mine) {
+    const char *from = (const char *)&letter->offer + (size_t)index * letter->each;
+    size_t room = block_bytes(mine), bytes = letter->each < room ? letter->each : room;
+    fit_block(mine, letter->each);
+    if (mine->layout->run) copy_block(&plain, mine->at, from, bytes);
+    else layout_unpack(mine->at, mine->layout, mine->elements, from, bytes);
+}
+
 HOT bool letter_take(const struct team *team, int source, uint64_t op, uint32_t part, uint32_t out,
                      const struct block *mine, const struct copier *copier) {
     struct box *box = box_of(team, source, op, part);
     const struct letter *letter = (const struct letter *)(const void *)box->inside;
     int index = (int)out - letter->first;
-    if (mine && index >= 0 && index < letter->count)
-        offer_take(team, source, &letter->offer, letters_area_of(team, source, letter), index, mine,
-                   copier);
+    if (mine && index >= 0 && index < letter->count) {
+        if (letter->brief) take_brief(letter, index, mine);
+        else
+            offer_take(team, source, &letter->offer, letters_area_of(team, source, letter), index,
+                       mine, copier);
+    }
     bool more = letter->more;
     box_ack(team, box);
     return more;

@@ -5,14 +5,24 @@
 
 #include "coll/node/offers.h"
 
-/* What a box holds: an offer of blocks first .. first + count - 1. count 0: the sender has
- * trouble. */
+#include <stddef.h>
+
+/* What a box holds: blocks first .. first + count - 1. count 0: the sender has trouble. */
 struct letter {
     int first, count;
     int16_t room; /* which room holds the staged bytes; -1: they follow the letter */
     bool more;    /* another part of this call follows */
+    bool brief;   /* the blocks themselves lie in place of the offer, `each` bytes every one */
+    uint32_t each;
     struct offer offer;
 };
+enum { most_brief = BOX_INSIDE - offsetof(struct letter, offer) };
+/* Are the blocks contiguous, one after the other, and short enough for a brief letter? */
+static inline bool is_brief(const struct blocks *blocks) {
+    return !blocks->counts && !blocks->displs && !blocks->layouts && blocks->layout->run &&
+           blocks->each <= most_brief && blocks->layout->size <= most_brief &&
+           (size_t)blocks->count * blocks->each * blocks->layout->size <= most_brief;
+}
 
 /* What a rank sends in one call. The caller sets the members before `part`. */
 struct sending {
@@ -34,6 +44,9 @@ struct sending {
 
 /* Waits for a free box and puts the next part into it. Local, except for flow control. */
 void letter_send(struct team *team, struct sending *sending);
+/* The same for blocks that are brief: the call's only part. */
+void letter_send_brief(struct team *team, uint64_t op, uint32_t readers,
+                       const struct blocks *blocks);
 /* Waits until all readers have taken what they read in my memory. */
 void letters_wait(struct team *team, const struct sending *sending);
 /* Copies to `mine` what the part holds of the source's block `out`, and acknowledges the part,

@@ -90,7 +90,7 @@ HOT static void take_parts(struct team *team, struct receiving *r, uint32_t part
 }
 
 /* Without memory for `turns`: one edge after the other. */
-static void take_in_order(struct team *team, struct receiving *r) {
+HOT static void take_in_order(struct team *team, const struct receiving *r) {
     for (uint32_t k = 0; k < r->count; k++) {
         struct edge edge = edge_at(team, r, k);
         bool more = true;
@@ -99,7 +99,6 @@ static void take_in_order(struct team *team, struct receiving *r) {
             more = mailbox_take_part(team, r, &edge, part);
         }
     }
-    r->left = 0;
 }
 
 /* ---- the call ---- */
@@ -118,7 +117,7 @@ static uint32_t sources_of(const struct team *team, const struct call *call) {
 }
 
 /* Copies the root's block to itself, unless it is in place. */
-static void mailbox_copy_own(const struct team *team, const struct call *call,
+HOT static void mailbox_copy_own(const struct team *team, const struct call *call,
                              const struct copier *copier) {
     bool gather = among(call->shape.collective, GATHERS);
     if (call->neighbours || team->me != call->root || call->shape.collective == COLL_bcast ||
@@ -127,8 +126,12 @@ static void mailbox_copy_own(const struct team *team, const struct call *call,
     if (call->sends->count == 0 || call->recvs->count == 0) return; /* in place */
     struct block from = block_of(call->sends, gather ? 0 : team->me);
     struct block to = block_of(call->recvs, gather ? team->me : 0);
-    fit_block(&to, block_bytes(&from));
-    layout_copy(to.at, to.layout, to.elements, from.at, from.layout, from.elements, copier);
+    size_t bytes = block_bytes(&from);
+    fit_block(&to, bytes);
+    if (from.layout->run && to.layout->run && bytes == block_bytes(&to))
+        copy_block(copier, to.at, from.at, bytes);
+    else
+        layout_copy(to.at, to.layout, to.elements, from.at, from.layout, from.elements, copier);
 }
 
 static bool one_sends(enum collective c) { return among(c, BIT(bcast) | SCATTERS); }
@@ -155,27 +158,45 @@ HOT static void send_part(struct team *team, const struct call *call, struct sen
     if (!call->neighbours && team->me != call->root) box_ring(team, call->root);
 }
 
-HOT static enum outcome mailbox_run(struct team *team, const struct call *call,
-                                    const struct arguments *arguments) {
+HOT static void exchange_letters(struct team *team, struct receiving *r, uint32_t readers) {
     uint32_t one[2] = {0};
+    const struct call *call = r->call;
     struct sending s = {.blocks = call->trouble ? NULL : call->sends,
-                        .op = box_next_op(team),
-                        .most = most_staged(&team->figures, call->shape.collective),
+                        .op = r->op,
                         .rooms = one_sends(call->shape.collective) ? BOXES : 2,
-                        .readers = readers_of(team, call)};
-    struct receiving r = {
-        .call = call, .copier = &arguments->copier, .op = s.op, .count = sources_of(team, call)};
-    r.left = r.count;
-    r.turns = r.count > 1 ? team_turns(team, 2 * r.count) : one;
-    for (uint32_t k = 0; r.turns && k < r.count; k++) r.turns[k] = k;
-    if (s.readers > 0) send_part(team, call, &s);
-    mailbox_copy_own(team, call, r.copier);
-    for (uint32_t part = 0; s.more || r.left > 0; part++) {
+                        .readers = readers};
+    if (readers > 0) s.most = most_staged(&team->figures, call->shape.collective);
+    r->left = r->count;
+    r->turns = r->count > 1 ? team_turns(team, 2 * r->count) : one;
+    for (uint32_t k = 0; r->turns && k < r->count; k++) r->turns[k] = k;
+    if (readers > 0) send_part(team, call, &s);
+    mailbox_copy_own(team, call, r->copier);
+    for (uint32_t part = 0; s.more || r->left > 0; part++) {
         if (s.more && part > 0) send_part(team, call, &s);
-        if (r.turns) take_parts(team, &r, part);
-        else if (!s.more) take_in_order(team, &r);
+        if (r->turns) take_parts(team, r, part);
+        else if (!s.more) take_in_order(team, r), r->left = 0;
     }
     letters_wait(team, &s);
+}
+
+/* Most short calls: whoever sends has one brief letter, and takes blocks from one rank at most. */
+HOT static void exchange_brief(struct team *team, const struct receiving *r, uint32_t readers) {
+    const struct call *call = r->call;
+    if (readers > 0) letter_send_brief(team, r->op, readers, call->sends);
+    mailbox_copy_own(team, call, r->copier);
+    take_in_order(team, r);
+}
+
+HOT static enum outcome mailbox_run(struct team *team, const struct call *call,
+                                    const struct arguments *arguments) {
+    struct receiving r = {.call = call,
+                          .copier = &arguments->copier,
+                          .op = box_next_op(team),
+                          .count = sources_of(team, call)};
+    uint32_t readers = readers_of(team, call);
+    if (r.count <= 1 && (readers == 0 || (!call->trouble && is_brief(call->sends))))
+        exchange_brief(team, &r, readers);
+    else exchange_letters(team, &r, readers);
     return DONE;
 }
 
