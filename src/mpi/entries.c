@@ -6,7 +6,7 @@
 
 /* The initialiser of a half, from the parameters of that side. With SAME and BARE the send half
  * takes its counts and type from the receive side. */
-#define HALF_NO(x, buffer) NULL
+#define HALF_NO(x, buffer) NULL, 0, MPI_DATATYPE_NULL, NULL, NULL, NULL
 #define HALF_EQUAL(x, buffer) buffer, x##_count, x##_type, NULL, NULL, NULL
 #define HALF_COUNTS(x, buffer) buffer, 0, x##_type, x##_counts, NULL, NULL
 #define HALF_VARY(x, buffer) buffer, 0, x##_type, x##_counts, x##_displs, NULL
@@ -19,9 +19,9 @@
 #define SENT_VARY(received) HALF_VARY(send, send)
 #define SENT_EACH(received) HALF_EACH(send, send)
 #define SENT_FAR(received) HALF_FAR(send, send)
-#define MORE_NONE .root = 0
-#define MORE_ROOT .root = root
-#define MORE_OP .op = op
+#define MORE_NONE .op = MPI_OP_NULL, .root = 0
+#define MORE_ROOT .op = MPI_OP_NULL, .root = root
+#define MORE_OP .op = op, .root = 0
 #define MORE_OP_ROOT .op = op, .root = root
 
 /* The reverse: arguments from a half. */
