@@ -21,9 +21,8 @@ HOT static struct answer barrier_run(const struct request *r, struct team *team,
 }
 
 /* The shape is all there is. */
-static bool barrier_prepare(const struct request *r, struct team *team, const struct plan *plan,
-                            struct ready *ready) {
-    (void)r, (void)team, (void)plan, (void)ready;
+static bool barrier_prepare(const struct request *r, struct team *team, struct ready *ready) {
+    (void)r, (void)team, (void)ready;
     return true;
 }
 

@@ -146,8 +146,7 @@ struct family {
     /* Completes *ready, whose call has its shape and root, for calls that a plan on a node runs.
      * The request has no counts or types for single blocks; the types of a side with blocks will
      * be found to be predefined. False: each such call must be examined. NULL: always. Local. */
-    bool (*prepare)(const struct request *request, struct team *team, const struct plan *plan,
-                    struct ready *ready);
+    bool (*prepare)(const struct request *request, struct team *team, struct ready *ready);
     /* The end of a ready call whose outcome is not DONE, or which was cut. As run otherwise. */
     struct answer (*end)(const struct request *request, struct team *team, struct plan **plan,
                          const struct call *call, enum outcome outcome);
@@ -170,14 +169,26 @@ int64_t *parts_tables(enum collective collective, struct team *team,
 
 /* ---- known.c: calls that look like earlier ones ---- */
 struct known;
-/* The known call that this one looks like, if the planner lets it run as then; NULL: examine the
- * call. One that is found counts as planned, and must be run. Local. */
-struct known *known_find(struct team *team, const struct request *request);
-/* Does the host MPI run it? Then call known_hand_on, which returns what MPI returns, else
- * known_run. Both are as collective as the call. */
-bool known_is_native(const struct known *known);
+/* What to do with a call. *found: the known call that it looks like, unless it is to be examined.
+ * With HAND_ON and REPEAT it counts as planned, and must be run. Local. */
+enum known_way {
+    EXAMINE, /* it is not known */
+    HAND_ON, /* known_hand_on: the host MPI runs it */
+    REPEAT,  /* known_repeat: mortar runs it, with the same plan */
+    ASK,     /* ask the planner with known_shape, tell known_planned what it says */
+};
+enum known_way known_find(struct team *team, const struct request *request, struct known **found);
+/* Returns what MPI returns. Collective, as the next. */
 int known_hand_on(const struct known *known, struct team *team, const struct request *request);
-struct answer known_run(struct known *known, struct team *team, const struct request *request);
+struct answer known_repeat(struct known *known, struct team *team, const struct request *request);
+/* entry: for the ledger, still without a plan. Local. */
+const struct shape *known_shape(const struct known *known, struct ledger_entry *entry);
+void known_planned(struct known *known, struct plan *plan, struct ledger_entry entry);
+/* Can known_run run it with this plan? Local; the same on all ranks that know the call. */
+bool known_suits(const struct known *known, const struct plan *plan);
+/* As the run of a family. */
+struct answer known_run(struct known *known, struct team *team, const struct request *request,
+                        struct plan **plan);
 /* Remembers a call that was examined, from its second time on. entry: what the ledger has of it.
  * Local. */
 void known_note(const struct request *request, struct team *team, const struct family *family,

@@ -148,11 +148,9 @@ static struct answer equals_end(const struct request *r, struct team *team, stru
     return outcome == DONE && blocks_cut ? fails(MPI_ERR_TRUNCATE) : answer;
 }
 
-static bool equals_prepare(const struct request *r, struct team *team, const struct plan *plan,
-                           struct ready *ready) {
+static bool equals_prepare(const struct request *r, struct team *team, struct ready *ready) {
     bool in_place = r->send.buffer == MPI_IN_PLACE, personal = r->collective == COLL_alltoall;
     size_t n = ready->call.shape.bytes;
-    (void)plan;
     if (in_place ? personal : !type_is_run(r->send.type)) return false;
     if (!type_is_run(r->recv.type) || bytes_of(&r->recv) != n) return false;
     ready->extent = extent_of(r, &(struct standing){.p = team->p, .me = team->me});

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* known - calls that look like earlier ones. Programs repeat their calls, and a short one may take
  * only 50 ns natively, less than it takes to examine it. So a team remembers calls that came twice:
- * their plan and, if mortar runs them, the call as the algorithm gets it. One that looks the same
- * goes there at once, while the planner lets its class run unasked (plan_repeats).
+ * their shape and plan, and the call as mortar's algorithms get it. One that looks the same goes
+ * there at once, while the planner lets its class run unasked (plan_repeats), else by way of the
+ * planner, so that trials compare calls as they will be.
  *
  * What is looked at belongs to one rank, so another rank may well examine the call. Nothing depends
  * on it: the short way does what the long way would have done, with the same plan, and counts the
@@ -26,16 +27,17 @@ struct look {
 
 struct known {
     struct look look;
-    struct plan *plan; /* NULL: every such call must be examined, at least the second one */
-    const struct plan *seen; /* the plan when the rest was filled; NULL: the call came once */
+    struct plan *plan; /* of the latest such call; NULL: it came once, or its look does not tell all */
+    bool native;       /* the host MPI runs that plan */
+    bool able;         /* `ready` is, and the rest below */
     struct plan_class *class;
     /* Not NULL: the shape is an estimate, which was `told` bytes. */
     struct last_call *last;
     uint64_t told;
     size_t bytes; /* for the report */
     struct ledger_entry entry;
-    const struct family *family; /* NULL: the host MPI runs it */
-    bool in_place[2];            /* send.buffer, recv.buffer is MPI_IN_PLACE */
+    const struct family *family;
+    bool in_place[2]; /* send.buffer, recv.buffer is MPI_IN_PLACE */
     /* This rank's own block: its distance from the receive buffer, or back from it if it lies in
      * the send buffer. */
     ptrdiff_t own;
@@ -105,6 +107,13 @@ HOT static inline void buffers_enter(struct known *k, const struct request *r) {
 
 /* ---- a known call ---- */
 
+/* Can the plan run it as it is ready? */
+HOT bool known_suits(const struct known *k, const struct plan *plan) {
+    const struct algorithm_code *code = plan->algorithm->code;
+    return code->run && code->where == ON_NODE &&
+           (k->family != &family_parts || orders[plan->arguments.walk.order].own_dest);
+}
+
 /* The ranks' estimate of the size holds for `left` more calls, then all ranks renew it. That is
  * also so if the estimate is 0 bytes but was made (`sure`). Without an estimate nothing expires. */
 HOT static inline bool still_counts(const struct known *k) {
@@ -113,16 +122,15 @@ HOT static inline bool still_counts(const struct known *k) {
            (last->bytes == k->told && (last->left > 0 || (last->bytes == 0 && last->sure == 0)));
 }
 
-HOT struct known *known_find(struct team *team, const struct request *r) {
-    if (!team->shortcuts) return NULL;
+HOT enum known_way known_find(struct team *team, const struct request *r, struct known **found) {
+    if (!team->shortcuts) return EXAMINE;
     struct look look = look_of(team, r);
-    struct known *k = place_of(team, &look);
-    if (!k->plan || !looks_same(&k->look, &look) || !still_counts(k)) return NULL;
-    if (k->family && !buffers_fit(k, team, r)) return NULL;
-    return plan_repeats(k->class, k->plan) ? k : NULL;
+    struct known *k = *found = place_of(team, &look);
+    if (!k->plan || !looks_same(&k->look, &look) || !still_counts(k)) return EXAMINE;
+    if (k->native && plan_repeats(k->class, k->plan)) return HAND_ON;
+    if (!k->able || !buffers_fit(k, team, r)) return EXAMINE;
+    return !k->native && known_suits(k, k->plan) && plan_repeats(k->class, k->plan) ? REPEAT : ASK;
 }
-
-HOT bool known_is_native(const struct known *k) { return !k->family; }
 
 HOT static inline void count_known(struct plan *plan, size_t bytes) {
     plan->tally.calls++;
@@ -136,18 +144,35 @@ HOT int known_hand_on(const struct known *k, struct team *team, const struct req
     return r->native(r);
 }
 
-HOT struct answer known_run(struct known *k, struct team *team, const struct request *r) {
-    struct plan *plan = k->plan;
-    struct answer answer = returns(MPI_SUCCESS);
-    ledger_write(team->ledger, ++team->calls, k->entry);
+HOT struct answer known_run(struct known *k, struct team *team, const struct request *r,
+                            struct plan **plan) {
+    const struct algorithm_code *code = (*plan)->algorithm->code;
     buffers_enter(k, r);
     blocks_cut = false;
-    enum outcome outcome = plan->algorithm->code->run(team, &k->ready.call, &plan->arguments);
-    if (outcome != DONE || blocks_cut)
-        answer = k->family->end(r, team, &plan, &k->ready.call, outcome);
+    enum outcome outcome = code->run(team, &k->ready.call, &(*plan)->arguments);
+    if (outcome == DONE && !blocks_cut) return returns(MPI_SUCCESS);
+    return k->family->end(r, team, plan, &k->ready.call, outcome);
+}
+
+HOT struct answer known_repeat(struct known *k, struct team *team, const struct request *r) {
+    struct plan *plan = k->plan;
+    ledger_write(team->ledger, ++team->calls, k->entry);
+    struct answer answer = known_run(k, team, r, &plan);
     count_known(plan, k->bytes);
     if (answer.error) team->failed = true;
     return answer;
+}
+
+const struct shape *known_shape(const struct known *k, struct ledger_entry *entry) {
+    *entry = k->entry;
+    entry->plan = 0;
+    return &k->ready.call.shape;
+}
+
+void known_planned(struct known *k, struct plan *plan, struct ledger_entry entry) {
+    k->plan = plan;
+    k->native = !plan->algorithm->code->run;
+    k->entry = entry;
 }
 
 /* ---- remembering ---- */
@@ -180,8 +205,7 @@ static bool known_prepare(struct known *k, const struct request *r, struct team 
                           const struct shape *shape) {
     const struct half *halves[2] = {&r->send, &r->recv};
     const struct block_counts *extent = &k->ready.extent;
-    const struct plan *plan = k->seen;
-    if (team->wire || plan->algorithm->code->where != ON_NODE || !k->family->prepare) return false;
+    if (team->wire || team->why_native) return false;
     for (int h = 0; h < 2; h++) {
         if (halves[h]->counts || halves[h]->types) return false;
         k->in_place[h] = halves[h]->buffer == MPI_IN_PLACE;
@@ -189,7 +213,7 @@ static bool known_prepare(struct known *k, const struct request *r, struct team 
     k->own = own_distance(r, team);
     k->ready.call.shape = *shape;
     k->ready.call.root = r->root;
-    return k->family->prepare(r, team, plan, &k->ready) &&
+    return k->family->prepare(r, team, &k->ready) &&
            (!extent->sends || type_is_predefined(r->send.type)) &&
            (!extent->recvs || type_is_predefined(r->recv.type));
 }
@@ -197,17 +221,16 @@ static bool known_prepare(struct known *k, const struct request *r, struct team 
 static void known_fill(struct known *k, const struct request *r, struct team *team,
                        const struct family *family, struct plan *plan, const struct shape *shape) {
     struct last_call *last = shape->unsized ? &team->last_calls[r->collective] : NULL;
-    bool native = !plan->algorithm->code->run;
     *k = (struct known){.look = k->look,
-                        .seen = plan,
                         .last = last,
                         .told = last ? last->bytes : 0,
                         .bytes = shape->bytes * (size_t)team->p,
                         .class = plan_class_of(team, shape),
-                        .family = native ? NULL : family};
-    if (native ? tells_shape(r, team, shape) : known_prepare(k, r, team, shape)) k->plan = plan;
+                        .family = family};
+    if (!tells_shape(r, team, shape)) return;
+    k->able = known_prepare(k, r, team, shape);
     /* Such buffers may have decided something; look again when others come. */
-    if (k->plan && !native && !buffers_fit(k, team, r)) k->plan = NULL, k->seen = NULL;
+    if (!k->able || buffers_fit(k, team, r)) k->plan = plan;
 }
 
 void known_note(const struct request *r, struct team *team, const struct family *family,
@@ -218,6 +241,6 @@ void known_note(const struct request *r, struct team *team, const struct family 
     struct look look = look_of(team, r);
     struct known *k = place_of(team, &look);
     if (!looks_same(&k->look, &look)) *k = (struct known){.look = look};
-    else if (k->seen != plan || shape->unsized) known_fill(k, r, team, family, plan, shape);
-    k->entry = entry;
+    else if (!k->plan || shape->unsized) known_fill(k, r, team, family, plan, shape);
+    if (k->plan) known_planned(k, plan, entry);
 }

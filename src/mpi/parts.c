@@ -178,6 +178,7 @@ HOT static int make_side(struct side *side, const struct request *r, struct team
 }
 
 HOT static void free_side(struct side *side) {
+    if (!side->packed && !side->tables && !side->copies) return; /* mostly; free(NULL) is no jump */
     free(side->packed);
     free(side->tables);
     free(side->copies);
@@ -274,13 +275,12 @@ HOT static struct answer parts_run(const struct request *r, struct team *team, s
     return answer;
 }
 
-static bool parts_prepare(const struct request *r, struct team *team, const struct plan *plan,
-                          struct ready *ready) {
+static bool parts_prepare(const struct request *r, struct team *team, struct ready *ready) {
     const struct neighbours *neighbours =
         among(r->collective, NEIGHBORS) ? neighbours_of(r->comm, team, r->collective) : NULL;
     struct standing at = {.p = team->p, .me = team->me};
     struct side send = {0}, recv = {0};
-    if (ready->call.shape.unsized || !orders[plan->arguments.walk.order].own_dest) return false;
+    if (ready->call.shape.unsized) return false;
     if (neighbours) at.outs = neighbours->outs, at.ins = neighbours->ins;
     struct block_counts extent = ready->extent = extent_of(r, &at);
     parts_describe(&send, r, &r->send, extent.sends);

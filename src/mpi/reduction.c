@@ -310,10 +310,8 @@ static struct answer reduction_end(const struct request *r, struct team *team, s
 
 /* A program's operation is asked whether it commutes in each call, since its handle may come
  * again. */
-static bool reduction_prepare(const struct request *r, struct team *team, const struct plan *plan,
-                              struct ready *ready) {
+static bool reduction_prepare(const struct request *r, struct team *team, struct ready *ready) {
     struct elements elements;
-    (void)plan;
     if (op_is_users(r->op) || !elements_of(r->recv.type, r->op, &elements) || elements.gaps)
         return false;
     ready->extent = extent_of(r, &(struct standing){.p = team->p, .me = team->me});

@@ -75,6 +75,25 @@ static struct answer run_young(const struct request *r, struct team *team, bool 
 
 /* ---- the life of a call ---- */
 
+/* Runs a call that is planned. known: it was not examined. */
+HOT static struct answer carry_out(const struct request *r, struct team *team, struct plan *plan,
+                                   const struct shape *shape, struct known *known) {
+    const struct family *family = families[r->collective];
+    if (plan->beside) run_beside(r, team, family, plan, shape);
+    struct traffic before = team->wire ? *team->wire->traffic : (struct traffic){0};
+    double start = plan->timed || report_wanted() ? clock_seconds() : 0;
+    struct team *near = team->node ? team->node : team;
+    if (report_wanted()) waits_begin(near, start);
+    struct answer answer;
+    if (!plan->algorithm->code->run) answer = returns(r->native(r));
+    else if (known && known_suits(known, plan)) answer = known_run(known, team, r, &plan);
+    else answer = family->run(r, team, &plan, shape);
+    if (team->wire) count_traffic(&plan->tally.traffic, &before, team->wire->traffic);
+    count(team, plan, shape->bytes * (size_t)team->p, start);
+    if (answer.error) team->failed = true;
+    return answer;
+}
+
 /* *alone: this rank's MPI library refuses the arguments; for the other ranks, and for the team,
  * there was no call. */
 HOT __attribute__((noinline)) static struct answer dispatch(const struct request *r,
@@ -109,18 +128,21 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
     struct plan *plan = early ? plan_early(team, &shape) : plan_for(team, &shape);
     entry.plan = plan->tag;
     ledger_write(team->ledger, team->calls, entry);
-    if (plan->beside) run_beside(r, team, family, plan, &shape);
     if (!early) known_note(r, team, family, plan, &shape, entry);
-    struct traffic before = team->wire ? *team->wire->traffic : (struct traffic){0};
-    double start = plan->timed || report_wanted() ? clock_seconds() : 0;
-    struct team *near = team->node ? team->node : team;
-    if (report_wanted()) waits_begin(near, start);
-    struct answer answer =
-        plan->algorithm->code->run ? family->run(r, team, &plan, &shape) : returns(r->native(r));
-    if (team->wire) count_traffic(&plan->tally.traffic, &before, team->wire->traffic);
-    count(team, plan, shape.bytes * (size_t)team->p, start);
-    if (answer.error) team->failed = true;
-    return answer;
+    return carry_out(r, team, plan, &shape, NULL);
+}
+
+/* A known call, if the planner wants to be asked. */
+HOT static struct answer dispatch_known(const struct request *r, struct team *team,
+                                        struct known *known) {
+    struct ledger_entry entry;
+    const struct shape *shape = known_shape(known, &entry);
+    ledger_write(team->ledger, ++team->calls, entry);
+    struct plan *plan = plan_for(team, shape);
+    entry.plan = plan->tag;
+    ledger_write(team->ledger, team->calls, entry);
+    known_planned(known, plan, entry);
+    return carry_out(r, team, plan, shape, known);
 }
 
 /* ---- in and out ---- */
@@ -165,13 +187,13 @@ HOT void inside_end(struct inside *here) {
 
 /* Examines and runs the call, or runs a known one, with a way out for a rank that waits in vain. */
 HOT __attribute__((noinline)) static struct answer
-venture(const struct request *r, struct team *team, struct known *known, struct inside *here,
-        bool *alone) {
+venture(const struct request *r, struct team *team, enum known_way way, struct known *known,
+        struct inside *here, bool *alone) {
     if (_setjmp(here->way_out) == 0) {
-        if (!known) return dispatch(r, here, alone);
+        if (way == EXAMINE) return dispatch(r, here, alone);
         here->request = r;
         here->team = team;
-        return known_run(known, team, r);
+        return way == REPEAT ? known_repeat(known, team, r) : dispatch_known(r, team, known);
     }
     *alone = false;
     return given_up(r, &here->team->doubt);
@@ -182,11 +204,11 @@ HOT static int take_enter(const struct request *r) {
     __attribute__((cleanup(inside_end))) struct inside here; /* an exception ends it too */
     inside_begin(&here);
     struct team *team = team_recent(r->comm);
-    struct known *known = team ? known_find(team, r) : NULL;
+    struct known *known = NULL;
+    enum known_way way = team ? known_find(team, r, &known) : EXAMINE;
     bool alone = false;
-    struct answer answer = known && known_is_native(known)
-                               ? returns(known_hand_on(known, team, r))
-                               : venture(r, team, known, &here, &alone);
+    struct answer answer = way == HAND_ON ? returns(known_hand_on(known, team, r))
+                                          : venture(r, team, way, known, &here, &alone);
     inside_end(&here);
     if (alone) return r->native(r);
     if (answer.raise) PMPI_Comm_call_errhandler(r->comm, answer.error);
