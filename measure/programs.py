@@ -9,12 +9,16 @@
 A turn is one run of either side, one directly after the other; the next turn begins with the other side. All rows take turns, too,
 so that what disturbs the machine disturbs all alike. A difference is mortar - native within a turn: its median over the turns, and
 its quartiles. A row is within the budget if the median costs at most 2 % of the native median and 20 ms, from 64 ranks on 5 % and
-200 ms; a question mark says that the budget lies between the quartiles, so that more turns may say otherwise."""
+200 ms; a question mark says that the budget lies between the quartiles, so that more turns may say otherwise.
+
+Programs that call no collective, which only use memory, have one rank and a table of their own: there both the wall time and the
+processors' time, of the launcher and all that it starts, may be at most 3 % longer."""
 import argparse
 import csv
 import os
 import platform
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -25,6 +29,7 @@ ROWS = {  # name: words; `first` also runs on 64 ranks
     "first, 1 call": ["first", "--iterations", "1"],
     "first, 10 calls": ["first", "--iterations", "10"],
     "first, 100 calls": ["first", "--iterations", "100"],
+    "first, 1000 calls": ["first", "--iterations", "1000"],
     "300 duplicates, 1 call each": ["communicators", "--size", "1"],
     "300 duplicates, 2 calls each": ["communicators", "--size", "2"],
     "300 duplicates, 100 calls each": ["communicators", "--size", "100"],
@@ -34,12 +39,40 @@ ROWS = {  # name: words; `first` also runs on 64 ranks
     "solver": ["solver"],
     "chemistry": ["chemistry"],
     "dynamics": ["dynamics"],
+    "fresh buffers, 1-64 MiB": ["fresh"],
 }
+ALONE = {  # no collective: one rank, judged by its processors' time, too
+    "gather": ["gather"],
+    "gather, huge pages advised": ["gather", "--advise"],
+    "triad": ["triad"],
+    "triad, huge pages advised": ["triad", "--advise"],
+    "first touch": ["touch"],
+    "first touch, huge pages advised": ["touch", "--advise"],
+    "calloc, touch, free, 64 KiB": ["zeroed", "--size", "64", "--iterations", "1000000"],
+    "calloc, touch, free, 1 MiB": ["zeroed"],
+    "calloc, touch, free, 16 MiB": ["zeroed", "--size", "16384", "--iterations", "2048"],
+    "calloc, touch, free, 64 MiB": ["zeroed", "--size", "65536", "--iterations", "24"],
+    "malloc, free, 1 thread": ["small"],
+    "malloc, free, 2 threads": ["small", "--size", "2"],
+    "realloc to 256 MiB by 1 MiB": ["grow"],
+    "malloc_trim": ["trim"],
+    "malloc of 1.7 times the memory": ["beyond"],
+    "fork": ["fork"],
+    "fork and exec": ["exec"],
+    "Python, multiprocessing": ["pool.py"],
+    "Python, numpy": ["vectors.py"],
+}
+NUMPY = {"vectors.py"}  # what needs it
 MPIS = {"ompi4": "Open MPI 4.1", "mpich4": "MPICH 4.0", "ompi5": "Open MPI 5", "mpich5": "MPICH 5", "impi": "Intel MPI"}
 SIDES = ("native", "mortar")
 PARTS = ("wall", "init", "inside", "finalize")  # seconds; all but the first are those of rank 0
-FIELDS = ["mpi", "program", "ranks", "turn", "side", *PARTS, "load", "machine", "commit"]
+# Seconds of processors: of the launcher and all that it starts, and of rank 0 inside.
+BUSY = ("cpu", "busy")
+MEMORY = ("rss", "pss", "private", "huge")  # MiB of rank 0 at a moment of the program's choice; 0: it chose none
+NUMBERS = (*PARTS, *BUSY, *MEMORY, "faults")
+FIELDS = ["mpi", "program", "ranks", "turn", "side", *PARTS, "load", "machine", "commit", *BUSY, *MEMORY, "faults", "answer"]
 CROWD = 64
+SHARE = 0.03  # of the native time that mortar may cost a program of ALONE
 
 
 def budget(ranks, native):
@@ -49,20 +82,41 @@ def budget(ranks, native):
 
 # ---- running ----
 
+def python_of(programs):
+    """A Python for those of these programs that are written in it: with numpy if there is one. And whether it has numpy."""
+    for python in dict.fromkeys((sys.executable, "/usr/bin/python3")) if NUMPY & set(programs) else ():
+        if os.path.exists(python) and subprocess.run([python, "-c", "import numpy"], stderr=subprocess.DEVNULL,
+                                                     check=False).returncode == 0:
+            return python, True
+    return sys.executable, False
+
+
+def program_of(options, words):
+    if words[0].endswith(".py"):
+        return [options.python, "-B", os.path.join(ROOT, "bench", "programs", words[0]), *words[1:]]
+    return [os.path.join(options.build, "bench", "programs", "programs-" + options.mpi), *words]
+
+
+def processors():
+    """Seconds that the processes used whose end was waited for, with theirs."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def run(options, name, ranks, side):
-    """One run; {part: seconds}. A program that fails, or has wrong results, ends the measurement."""
+    """One run; {part: number, answer: text}. A program that fails, or has wrong results, ends the measurement."""
     words = [os.path.join(ROOT, "scripts", "mpi"), options.mpi, str(ranks)]
     if side == "mortar":
         words += [os.path.join(options.build, "bin", "mortar"), "run", *(word for o in options.option for word in ("--option", o))]
-    words += [os.path.join(options.build, "bench", "programs", "programs-" + options.mpi), *ROWS[name], *options.words.split()]
-    start = time.perf_counter()
+    words += program_of(options, {**ROWS, **ALONE}[name] + options.words.split())
+    start, used = time.perf_counter(), processors()
     done = subprocess.run(["timeout", "-k", "5", str(options.patience), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, encoding="utf-8", errors="replace", check=False)
-    wall = time.perf_counter() - start
-    facts = {part: float(value) for part, value in re.findall(r"(\w+)=([\d.]+)", done.stdout) if part in PARTS}
-    if done.returncode != 0 or len(facts) != len(PARTS) - 1:
+    wall, cpu = time.perf_counter() - start, processors() - used
+    said = dict(re.findall(r"(\w+)=(\S+)", done.stdout), wall=wall, cpu=cpu)
+    if done.returncode != 0 or not set(NUMBERS) <= set(said):
         sys.exit("programs: exit code %d of %s\n%s%s" % (done.returncode, " ".join(words), done.stdout, done.stderr))
-    return dict(facts, wall=wall)
+    return {**{part: round(float(said[part]), 6) for part in NUMBERS}, "answer": said["answer"]}
 
 
 def machine():
@@ -86,18 +140,27 @@ def read(path):
         if reader.fieldnames != FIELDS:
             sys.exit("programs: %s: not a file of this program (its first line differs)" % path)
         return [dict(row, ranks=int(row["ranks"]), turn=int(row["turn"]), load=float(row["load"]),
-                     **{part: float(row[part]) for part in PARTS}) for row in reader]
+                     **{part: float(row[part] or 0) for part in NUMBERS}) for row in reader]
+
+
+def cells_wanted(options):
+    """(name, ranks) of a turn."""
+    for ranks in options.ranks:
+        for name, words in ROWS.items():
+            if words[0] in options.programs and (ranks < CROWD or words[0] == "first" or options.named):
+                yield name, ranks
+    for name, words in ALONE.items():
+        if words[0] in options.programs:
+            yield name, 1
 
 
 def missing(options, known):
     """(name, ranks, turn) of what the file lacks, in the order in which it is to run."""
     there = {(row["program"], row["ranks"], row["turn"]) for row in known if row["mpi"] == options.mpi}
     for turn in range(options.turns):
-        for ranks in options.ranks:
-            for name in ROWS:
-                wanted = ROWS[name][0] in options.programs and (ranks < CROWD or ROWS[name][0] == "first" or options.named)
-                if wanted and (name, ranks, turn) not in there:
-                    yield name, ranks, turn
+        for name, ranks in cells_wanted(options):
+            if (name, ranks, turn) not in there:
+                yield name, ranks, turn
 
 
 def measure(options):
@@ -120,7 +183,7 @@ def measure(options):
             found = {side: run(options, name, ranks, side) for side in (SIDES if turn % 2 == 0 else SIDES[::-1])}
             for side in SIDES:
                 known.append(dict(facts, mpi=options.mpi, program=name, ranks=ranks, turn=turn, side=side, load=load,
-                                  **{part: round(found[side][part], 6) for part in PARTS}))
+                                  **found[side]))
                 writer.writerow(known[-1])
             file.flush()
             print("%d/%d  %d ranks, %s: %s" % (number, len(cells), ranks, name, ", ".join(
@@ -130,14 +193,16 @@ def measure(options):
 
 # ---- tables ----
 
-def cells_of(rows, mpi):
-    """{(program, ranks): [{side: row}, one for each turn]}, in the order of the table."""
+def cells_of(rows, mpi, alone=False):
+    """{(program, ranks): [{side: row}, one for each turn]}, in the order of the table. alone: those of ALONE, else the others."""
     pairs = {}
     for row in rows:
         if row["mpi"] == mpi:
             pairs.setdefault((row["program"], row["ranks"]), {}).setdefault(row["turn"], {})[row["side"]] = row
-    order = sorted(pairs, key=lambda cell: (list(ROWS).index(cell[0]), cell[1]))
-    return {cell: [turn for turn in pairs[cell].values() if len(turn) == len(SIDES)] for cell in order}
+    names = [*ROWS, *ALONE]
+    order = sorted(pairs, key=lambda cell: (names.index(cell[0]), cell[1]))
+    turns = {cell: [turn for turn in pairs[cell].values() if len(turn) == len(SIDES)] for cell in order}
+    return {cell: found for cell, found in turns.items() if found and (cell[0] in ALONE) == alone}
 
 
 def seconds(turns, side, *parts):
@@ -162,10 +227,21 @@ def change(quarters):
     return "%s (%s to %s)" % (middle, low, high)
 
 
-def verdict(turns, ranks):
-    low, middle, high = differences(turns, "wall")
-    most = budget(ranks, statistics.median(seconds(turns, "native", "wall")))
+def judged(low, middle, high, most):
     return ("yes" if middle <= most else "**no**") + ("?" if low <= most < high else "")
+
+
+def verdict(turns, ranks):
+    return judged(*differences(turns, "wall"), budget(ranks, statistics.median(seconds(turns, "native", "wall"))))
+
+
+def verdict_alone(turns):
+    """The worse one of both times; where they have the same answer at all."""
+    if any(turn["native"]["answer"] != turn["mortar"]["answer"] for turn in turns):
+        return "**no**, another answer"
+    both = [judged(*differences(turns, part), SHARE * statistics.median(seconds(turns, "native", part)))
+            for part in ("cpu", "wall")]
+    return min(both, key=("**no**", "**no**?", "yes?", "yes").index)
 
 
 def table(rows, mpi):
@@ -173,19 +249,49 @@ def table(rows, mpi):
           " inside: native ms | difference ms | Init and Finalize: difference ms |"
     yield "|" + "---|" * 12
     for (name, ranks), turns in cells_of(rows, mpi).items():
-        if turns:
-            native, mortar = (statistics.median(seconds(turns, side, "wall")) for side in SIDES)
-            wall = differences(turns, "wall")
-            yield "| %s |" % " | ".join([
-                name, str(ranks), str(len(turns)), milliseconds(native), milliseconds(mortar), change(wall),
-                "%+.1f" % (100 * wall[1] / native), verdict(turns, ranks),
-                ", ".join(milliseconds(min(seconds(turns, side, "wall"))) for side in SIDES),
-                milliseconds(statistics.median(seconds(turns, "native", "inside"))), change(differences(turns, "inside")),
-                change(differences(turns, "init", "finalize"))])
+        native, mortar = (statistics.median(seconds(turns, side, "wall")) for side in SIDES)
+        wall = differences(turns, "wall")
+        yield "| %s |" % " | ".join([
+            name, str(ranks), str(len(turns)), milliseconds(native), milliseconds(mortar), change(wall),
+            "%+.1f" % (100 * wall[1] / native), verdict(turns, ranks),
+            ", ".join(milliseconds(min(seconds(turns, side, "wall"))) for side in SIDES),
+            milliseconds(statistics.median(seconds(turns, "native", "inside"))), change(differences(turns, "inside")),
+            change(differences(turns, "init", "finalize"))])
 
 
-def summary(rows, mpi):
-    verdicts = [verdict(turns, ranks) for (_, ranks), turns in cells_of(rows, mpi).items() if turns]
+def percents(turns, part):
+    native = statistics.median(seconds(turns, "native", part))
+    low, middle, high = (100 * value / native for value in differences(turns, part))
+    return "%+.1f (%+.1f to %+.1f)" % (middle, low, high)
+
+
+def table_alone(rows, mpi):
+    yield "| program | turns | CPU: native ms | mortar ms | difference % | wall: native ms | mortar ms | difference % | within |" \
+          " CPU inside: % | page faults | RSS | PSS | private | huge pages |"
+    yield "|" + "---|" * 15
+    for (name, _), turns in cells_of(rows, mpi, alone=True).items():
+        columns = [name, str(len(turns))]
+        for part in ("cpu", "wall"):
+            columns += [milliseconds(statistics.median(seconds(turns, side, part))) for side in SIDES] + [percents(turns, part)]
+        columns += [verdict_alone(turns), percents(turns, "busy")]
+        columns += [", ".join("%.0f" % statistics.median(seconds(turns, side, part)) for side in SIDES)
+                    for part in ("faults", *MEMORY)]
+        yield "| %s |" % " | ".join(columns)
+
+
+def tables(rows, mpi):
+    """Both tables of an MPI, each if there are rows for it, and how many rows are within their budget."""
+    if cells_of(rows, mpi):
+        yield from table(rows, mpi)
+        yield "\n" + summary(rows, mpi, [verdict(turns, ranks) for (_, ranks), turns in cells_of(rows, mpi).items()])
+    alone = cells_of(rows, mpi, alone=True)
+    if alone:
+        yield "\n### No collective, one rank\n"
+        yield from table_alone(rows, mpi)
+        yield "\n" + summary(rows, mpi, [verdict_alone(turns) for turns in alone.values()])
+
+
+def summary(rows, mpi, verdicts):
     loads = quartiles([row["load"] for row in rows if row["mpi"] == mpi])
     return "Within the budget: %d of %d rows%s. The load of the machine before a turn was %.1f (quartiles %.1f to %.1f)." % (
         sum(text.startswith("yes") for text in verdicts), len(verdicts),
@@ -207,16 +313,23 @@ is the shortest wall time of either side: on a machine that others use, too, it 
 [bench.md](bench.md#programs-as-a-whole) says what the programs do.
 """
 
+PAGE_ALONE = """Programs that only use memory, and call no collective, have a table of their own. *CPU* is the processors' time of
+the launcher and of all that it starts; it and the wall time may each be 3 % longer. *CPU inside* is that of rank 0 between MPI_Init
+and MPI_Finalize. Page faults are counted in the same time; RSS, PSS, private memory and huge pages are MiB at a moment that the
+program chooses. Each pair is native, mortar.
+"""
+
 
 def page(rows):
     yield PAGE
+    if any(row["program"] in ALONE for row in rows):
+        yield PAGE_ALONE
     facts = [sorted({row[name] for row in rows}) for name in ("machine", "commit")]
     yield "Measured on %s; commit %s." % tuple(", ".join(names) for names in facts)
     for mpi in MPIS:
         if any(row["mpi"] == mpi for row in rows):
             yield "\n## %s\n" % MPIS[mpi]
-            yield from table(rows, mpi)
-            yield "\n" + summary(rows, mpi)
+            yield from tables(rows, mpi)
 
 
 def numbers(text):
@@ -227,11 +340,12 @@ def numbers(text):
 
 
 def main():
-    names = list(dict.fromkeys(words[0] for words in ROWS.values()))
+    names = list(dict.fromkeys(words[0] for words in (*ROWS.values(), *ALONE.values())))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="the build folder (build/release)")
     parser.add_argument("--mpi", choices=list(MPIS), default="ompi4", help="(ompi4)")
-    parser.add_argument("--ranks", type=numbers, default="2,4,8,16,64", help="(2,4,8,16,64; on 64 only `first`)")
+    parser.add_argument("--ranks", type=numbers, default="2,4,8,16,64",
+                        help="(2,4,8,16,64; on 64 only `first`); programs that call no collective always have 1")
     parser.add_argument("--programs", nargs="+", choices=names, metavar="PROGRAM",
                         help="only these, on 64 ranks too: " + " ".join(names))
     parser.add_argument("--turns", type=int, default=8, help="of each row (8)")
@@ -249,7 +363,11 @@ def main():
     if not options.csv or options.turns < 1:
         parser.error("--csv is needed, and at least one turn")
     options.named, options.programs = options.programs is not None, options.programs or names
-    print("\n".join([*table(rows := measure(options), options.mpi), "", summary(rows, options.mpi)]))
+    options.python, numpy = python_of(options.programs)
+    if not numpy and NUMPY & set(options.programs):
+        print("programs: no Python here has numpy: without %s" % ", ".join(sorted(NUMPY)), file=sys.stderr)
+        options.programs = [name for name in options.programs if name not in NUMPY]
+    print("\n".join(tables(measure(options), options.mpi)))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* main - the options, MPI_Init, the program, MPI_Finalize, and a line of what took how long. The
- * line appears after MPI_Finalize, and no rank asks another whether its results were right: a
- * program makes the MPI calls of its own file and no more. Only --shares adds two, at the end. */
+/* main - the options, MPI_Init, the program, MPI_Finalize, and a line of what took how long and
+ * how much memory, all of rank 0. The line appears after MPI_Finalize, and no rank asks another
+ * whether its results were right: a program makes the MPI calls of its own file and no more. Only
+ * --shares adds two, at the end. */
 #include "program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static const struct program {
@@ -28,13 +30,16 @@ void compute(struct run *run, int passes) {
         for (int i = 0; i < most_words; i++) run->words[i] = run->words[i] * 0.999 + 0.001;
 }
 
-double *memory(size_t doubles) {
-    double *room = calloc(doubles, sizeof *room);
+static void *there(void *room) {
     if (room) return room;
     fprintf(stderr, "no memory\n");
     MPI_Abort(MPI_COMM_WORLD, 1);
     exit(1);
 }
+
+double *memory(size_t doubles) { return there(calloc(doubles, sizeof(double))); }
+
+void *untouched(size_t bytes) { return there(malloc(bytes)); }
 
 int drawn(int a, int b, int below) {
     unsigned x = (unsigned)a * 0x9e3779b1u + (unsigned)b * 0x85ebca77u + 0x165667b1u;
@@ -51,13 +56,14 @@ static double seconds_now(void) {
 
 static void help(FILE *file) {
     fprintf(file, "usage: mpirun -n P programs PROGRAM [--size N] [--iterations N] [--split] "
-                  "[--shares]\n");
+                  "[--advise] [--shares]\n");
     for (int i = 0; i < count_of_programs; i++)
         fprintf(file, "  %-14s %s (size %d, iterations %d)\n", programs[i].name, programs[i].about,
                 programs[i].size, programs[i].iterations);
     fprintf(
         file,
         "  --split        communicators: MPI_Comm_split into groups of 2 to 8 ranks, not MPI_Comm_dup\n"
+        "  --advise       gather, triad, touch: ask for huge pages, as numpy does\n"
         "  --shares       also say what share of the time MPI calls took, the mean over ranks\n");
 }
 
@@ -88,6 +94,7 @@ static const struct program *read_words(char **words, struct run *run) {
                      : strcmp(*word, "--iterations") == 0 ? &run->iterations
                                                           : NULL;
         if (strcmp(*word, "--split") == 0) run->split = true;
+        else if (strcmp(*word, "--advise") == 0) run->advise = true;
         else if (strcmp(*word, "--shares") == 0) run->shares = true;
         else if (!value) return fprintf(stderr, "programs: unknown option %s\n", *word), NULL;
         else if (!(*value = number(*++word))) {
@@ -111,6 +118,23 @@ static void shares(struct run *run, double inside, char *text, size_t size) {
                                100 * sums[i] / all);
 }
 
+/* What this process and its children have used until now. */
+static struct used {
+    double seconds; /* of processors */
+    long faults;    /* of pages, without reading a file */
+} used_now(void) {
+    struct used used = {0};
+    const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
+    for (int i = 0; i < 2; i++) {
+        struct rusage usage;
+        getrusage(whose[i], &usage);
+        used.seconds += (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                        1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+        used.faults += usage.ru_minflt;
+    }
+    return used;
+}
+
 int main(int count, char **words) {
     static struct run run;
     char text[160] = "";
@@ -120,19 +144,24 @@ int main(int count, char **words) {
     double start = seconds_now();
     MPI_Init(&count, &words);
     double begin = seconds_now();
+    struct used before = used_now();
     MPI_Comm_size(MPI_COMM_WORLD, &run.p);
     MPI_Comm_rank(MPI_COMM_WORLD, &run.me);
     program->run(&run);
     double end = seconds_now();
+    struct used after = used_now();
     if (run.shares) shares(&run, end - begin, text, sizeof text);
     double last = seconds_now();
     MPI_Finalize();
     double stop = seconds_now();
     if (run.wrong)
         fprintf(stderr, "%s: rank %d: %ld WRONG results\n", program->name, run.me, run.wrong);
-    if (run.me == 0 && !run.wrong)
-        printf("%s ranks=%d size=%d iterations=%d init=%.6f inside=%.6f finalize=%.6f%s\n",
-               program->name, run.p, run.size, run.iterations, begin - start, end - begin,
-               stop - last, text);
-    return run.wrong != 0;
+    if (run.me != 0 || run.wrong) return run.wrong != 0;
+    struct figures *f = &run.figures;
+    printf("%s ranks=%d size=%d iterations=%d init=%.6f inside=%.6f finalize=%.6f busy=%.6f",
+           program->name, run.p, run.size, run.iterations, begin - start, end - begin, stop - last,
+           after.seconds - before.seconds);
+    printf(" rss=%.1f pss=%.1f private=%.1f huge=%.1f faults=%ld answer=%s%s\n", f->rss, f->pss,
+           f->private, f->huge, after.faults - before.faults, run.answer ? run.answer : "none", text);
+    return 0;
 }

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """whole - the whole programs of bench/programs, each once under mortar with default settings: are their results right, and does
-a program notice when they are not?
+a program notice when they are not? Those that call no collective run natively as well, as measure/programs.py runs them: are their
+memory and times told?
 usage: whole.py FLAVOUR RANKS MORTAR PROGRAMS WRONG, where WRONG is a library whose collectives are wrong, or none: not tried"""
+import argparse
 import os
 import re
 import subprocess
@@ -20,12 +22,29 @@ SMALL = {  # each program of list.h, as briefly as it still does everything
     "solver": [["--iterations", "64", "--size", "32"]],
     "chemistry": [["--iterations", "40"]],
     "dynamics": [["--iterations", "12"]],
+    "fresh": [["--size", "4", "--iterations", "6"]],
+}
+BRIEF = {  # the same of those that call no collective
+    "gather": "--size 8 --iterations 1",
+    "triad": "--size 8 --iterations 2",
+    "touch": "--size 8 --iterations 2",
+    "zeroed": "--iterations 3",
+    "small": "--iterations 20",
+    "grow": "--size 8 --iterations 2",
+    "trim": "--size 16 --iterations 2",
+    "beyond": "--iterations 4",
+    "fork": "--size 8 --iterations 2",
+    "exec": "--size 8 --iterations 2",
+    "pool.py": "--size 8 --iterations 2",
+    "vectors.py": "--size 8 --iterations 2",
 }
 with open(os.path.join(ROOT, "bench", "programs", "list.h"), encoding="utf-8") as file:
     listed = re.findall(r"^PROGRAM\((\w+),", file.read(), re.M)
-check("every program is tried", sorted(listed) == sorted(SMALL), listed)
-LINE = r"%s ranks=%d size=\d+ iterations=\d+ init=\S+ inside=\S+ finalize=\S+"
-for name in listed:
+check("every program is tried", sorted(listed) == sorted([*SMALL, *(name for name in BRIEF if not name.endswith(".py"))]), listed)
+check("and is in the table", {words[0] for words in tool.ROWS.values()} == set(SMALL) and
+      {words[0] for words in tool.ALONE.values()} == set(BRIEF))
+LINE = r"%s ranks=%d size=\d+ iterations=\d+ init=\S+ inside=\S+ finalize=\S+ busy=\S+ rss=\S+ .*"
+for name in SMALL:
     for words in SMALL[name]:
         out, errors = run(mortar, "run", executable, name, *words, ranks=ranks)
         check("right results: %s %s" % (name, " ".join(words)), re.fullmatch(LINE % (name, ranks), out.strip()), out + errors)
@@ -34,8 +53,22 @@ for name in listed:
         _, errors = run("env", "WRONG_RANK=1", "WRONG_BYTE=7", "LD_PRELOAD=" + wrong, executable, name, *SMALL[name][-1],
                         code=1)
         check("a wrong result is seen: " + name, re.search(r"%s: rank \d: \d+ WRONG results" % name, errors), errors)
+python, numpy = tool.python_of(tool.NUMPY)
+for name, words in tool.ALONE.items():
+    if words[0] in tool.NUMPY and not numpy:
+        print("skipped: %s: no Python here has numpy" % name)
+        continue
+    told = argparse.Namespace(mpi=flavour, build=os.path.dirname(os.path.dirname(mortar)), option=[], words=BRIEF[words[0]],
+                              patience=50, python=python)
+    for side in tool.SIDES:
+        found = tool.run(told, name, 1, side)
+        check("%s, %s" % (name, side), found["cpu"] >= found["busy"] > 0 and
+              found["rss"] >= found["pss"] >= found["private"] > 0, found)
+        if words[0] in ("touch", "triad"):
+            check("16 MiB and more are counted", found["rss"] > 16 and found["faults"] > 0, found)
+        check("an answer", found["answer"] in (("given", "refused") if words[0] == "beyond" else ("none",)), found)
 out, errors = run(executable, "planewave", "--iterations", "1", "--size", "64", "--shares", ranks=ranks)
-spent = dict(re.findall(r" (\w+)=([\d.]+)", out.split("finalize=")[-1]))
+spent = dict(re.findall(r" (\w+)=([\d.]+)", out.split("answer=")[-1]))
 check("shares of the time", set(spent) == {"allreduce", "alltoall", "bcast", "barrier", "communicators"} and
       0 < sum(map(float, spent.values())) < 100.5, out)
 for words, said in ((["fist"], '"fist": expected a program'), (["first", "--size", "0"], "--size 0: expected a number from 1 to"),
@@ -46,7 +79,13 @@ for words, said in ((["fist"], '"fist": expected a program'), (["first", "--size
 
 def turns(*pairs):
     """As cells_of has them: the wall times of native and mortar."""
-    return [{side: dict.fromkeys(tool.PARTS, wall) for side, wall in zip(tool.SIDES, pair)} for pair in pairs]
+    return [{side: dict(dict.fromkeys(tool.NUMBERS, wall), answer="none") for side, wall in zip(tool.SIDES, pair)}
+            for pair in pairs]
+
+
+def alone(*pairs, **mortar):
+    """As turns, for verdict_alone; mortar: what the side of mortar has otherwise, in all turns."""
+    return [{**turn, "mortar": {**turn["mortar"], **mortar}} for turn in turns(*pairs)]
 
 
 for given, size, expected in [
@@ -56,18 +95,27 @@ for given, size, expected in [
     (turns((1, 1.0), (2, 2.0), (9, 8.0)), 2, "yes"),
 ]:
     check("within the budget: %s" % expected, tool.verdict(given, size) == expected, (given, size, tool.verdict(given, size)))
+for given, expected in [
+    (alone((1, 1.029)), "yes"), (alone((1, 1.031)), "**no**"), (alone((1, 1.029), cpu=1.031), "**no**"),
+    (alone((1, 1.0), (1, 1.02), (1, 1.2)), "yes?"), (alone((1, 1.0), (1, 1.02), (1, 1.2), wall=1.0), "yes?"),
+    (alone((1, 1.0), answer="given"), "**no**, another answer"),
+]:
+    check("as without mortar: %s" % expected, tool.verdict_alone(given) == expected, (given, tool.verdict_alone(given)))
 if wrong != "none":
     with tempfile.TemporaryDirectory() as folder:
         path, script = os.path.join(folder, "runs.csv"), os.path.join(ROOT, "measure", "programs.py")
         words = [sys.executable, "-B", script, "--build", os.path.dirname(os.path.dirname(mortar)), "--mpi", flavour]
-        words += ["--ranks", "2", "--programs", "first", "--csv", path]
+        words += ["--ranks", "2", "--programs", "first", "exec", "--words=--size 8", "--csv", path]
         for count in 1, 1, 2:  # the second time there is nothing to do
             done = subprocess.run([*words, "--turns", str(count)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                   check=True)
             lines = [line for line in done.stdout.splitlines() if line.startswith("| first, ")]
             check("a row for each program", [line.split(" | ")[:3] for line in lines] ==
-                  [["| first, " + calls, "2", str(count)] for calls in ("1 call", "10 calls", "100 calls")], done.stdout)
-            check("two runs for each turn", len(tool.read(path)) == 6 * count, done.stderr)
+                  [["| first, " + calls, "2", str(count)] for calls in ("1 call", "10 calls", "100 calls", "1000 calls")],
+                  done.stdout)
+            lines += [line for line in done.stdout.splitlines() if line.startswith("| fork and exec | %d |" % count)]
+            check("and one in the other table", len(lines) == 5 and lines[4].count("|") == 16, done.stdout)
+            check("two runs for each turn", len(tool.read(path)) == 10 * count, done.stderr)
         found = subprocess.run([*words[:3], "--page", path], stdout=subprocess.PIPE, text=True, check=True).stdout
         check("and the page has them", all(line in found for line in lines) and "## %s\n" % tool.MPIS[flavour] in found, found)
         with open(path, "w", encoding="utf-8") as file:
