@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""alone - `mortar try` without MPI: what it concludes from times and reports, what it refuses, how it starts and ends processes."""
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "try"))
+import command  # noqa: E402
+import findings  # noqa: E402
+import runs  # noqa: E402
+
+
+def check(what, fine, shown=""):
+    if not fine:
+        sys.exit("wrong: %s\n%s" % (what, shown))
+    print("ok: " + what)
+
+
+def intervals():
+    """Against the tables of Wilcoxon's test: at 5 %, the greatest sum that is significant is 0 for 6 pairs, 8 for 10, 52 for 20."""
+    for pairs, significant in (6, 0), (10, 8), (20, 52):
+        tails = [2 * findings.signed_rank_below(pairs, limit) for limit in (significant + 1, significant + 2)]
+        check("signed ranks of %d pairs" % pairs, tails[0] <= 0.05 < tails[1], tails)
+    check("all ways", findings.signed_rank_below(7, 29) == 1 and findings.signed_rank_below(7, 1) == 1 / 128)
+    middle, low, high = findings.ratio([2, 4, 6, 8, 10, 12], [1, 2, 3, 4, 5, 6])
+    check("a ratio without noise", max(abs(value - 2) for value in (middle, low, high)) < 1e-12, (middle, low, high))
+    chance, held = random.Random(15), 0
+    for _ in range(1000):
+        natives, mortars = ([scale * chance.lognormvariate(0, 0.1) for _ in range(8)] for scale in (1.1, 1))
+        held += findings.ratio(natives, mortars)[1] <= 1.1 <= findings.ratio(natives, mortars)[2]
+    check("the interval holds the truth in 95 of 100 cases", 935 <= held <= 985, held)
+
+
+def whole(natives, mortars):
+    unsure = []
+    return findings.whole(natives, mortars, unsure), "; ".join(unsure)
+
+
+def sentences():
+    steady = [1.0, 1.01, 0.99, 1.0, 1.01, 0.99]
+    for factor, text, doubt in (
+            (0.5, "mortar is 2.00 times as fast (1.98 to 2.02)", ""), (2, "mortar takes 2.00 times as long (1.98 to 2.02)", "")):
+        said, unsure = whole(steady, [value * factor for value in reversed(steady)])
+        check(text, text in said and unsure == doubt, (said, unsure))
+    said, unsure = whole(steady, steady[1:] + steady[:1])
+    check("no difference", "no difference that is certain" in said and "the interval holds 1" in unsure, (said, unsure))
+    said, unsure = whole([1, 2], [1, 1])
+    check("too few", "is about" in said and "at least 6 pairs of runs (-n 6)" in unsure, (said, unsure))
+    said, unsure = whole([1, 1, 1, 1, 1, 3], [0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
+    check("a busy machine", "native runs alone differ by 200 %" in unsure, (said, unsure))
+    row = {"plan": "cico", "seconds": 3.0, "gain": 2.0, "gain_interval": [1.5, 3.0], "pairs": 8}
+    native = {"plan": "native", "seconds": 1.0}
+    for rows, text, doubt in (
+            ([row, native], "collectives: 4.00 s of 8.00 s in a run under mortar (50 %); the MPI library's own would take 1.75"
+             " times as long (1.38 to 2.50)", ""),
+            ([dict(row, gain_interval=[0.5, 3]), native], "(0.62 to 2.50)", "holds 1"),
+            ([dict(row, pairs=2), dict(row, seconds=7.0)], "2.00 times as long", "for 30 % of the time in collectives"),
+            ([dict(row, pairs=2), native], "under mortar (50 %).", "for 75 % of the time in collectives"),
+            ([native], "all of them by the MPI library itself.", ""), ([], "no blocking collective of MPI was called", "")):
+        unsure = []
+        said = findings.collectives({"collectives": rows}, 8.0, unsure)
+        check(text, text in said and (doubt in " ".join(unsure) if doubt else not unsure), (said, unsure))
+    unsure = []
+    check("no report", "not known" in findings.collectives(None, 1, unsure) and "it wrote no report" in unsure[0], unsure)
+
+
+def found(text, folder):
+    """A run that printed the text."""
+    handle, path = tempfile.mkstemp(dir=folder)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    return runs.Run(0, 1, path, path, None)
+
+
+def outputs():
+    with tempfile.TemporaryDirectory() as folder:
+        for natives, mortars, text, wrong, doubt in (
+                (["a\nb c\n"] * 2, ["b c\na\n"] * 2, "the same in all runs (words: 3).", False, ""),
+                (["a t1\n", "a t2\n"], ["a t3\n"] * 2, "what all native runs have (words: 1).", False, "natively, too (1)"),
+                (["a t1\n", "a t2\n"], ["a\n", "t3\n"], "differs", True, "lacks 'a'"),
+                (["a a\n"] * 2, ["a a\n", "a\n"], "differs", True, "lacks 'a'"),
+                (["a\n"] * 2, ["a\nwarning\n", "a\n"], "differs", True, "has 'warning'"),
+                (["t1\n", "t2\n"], ["t3\n"] * 2, "not compared", False, "natively, too (1)")):
+            unsure = []
+            given = [[found(each, folder) for each in side] for side in (natives, mortars)]
+            said = findings.outputs(*given, unsure)
+            check("outputs: " + text, text in said[0] and said[1] == wrong and doubt in " ".join(unsure), (said, unsure))
+
+
+class Refused(Exception):
+    pass
+
+
+class Parser:
+    def error(self, text):
+        raise Refused(text)
+
+
+def commands():
+    for words, native, mortar in (
+            ("mpirun -n 2 ./a x", "mpirun -n 2 ./a x", "M run --report R -- mpirun -n 2 ./a x"),
+            ("mpirun -n 2 mortar run ./a run", "mpirun -n 2 ./a run", "mpirun -n 2 mortar run --report R ./a run"),
+            ("mpirun mortar run --off all -- -a : /x/mortar run b", "mpirun -a : b",
+             "mpirun mortar run --report R --off all -- -a : /x/mortar run --report R b")):
+        without, under = command.sides("M", words.split(), Parser())
+        check("without mortar: " + words, (" ".join(without), " ".join(under("R"))) == (native, mortar), (without, under("R")))
+        check("no report: " + words, " ".join(under(None)) == mortar.replace("--report R ", ""), under(None))
+    try:
+        command.sides("M", "mpirun mortar run --report - ./a".split(), Parser())
+        check("--report is refused", False)
+    except Refused as refused:
+        check("--report is refused", "--report: leave it out" in str(refused), refused)
+
+
+def starts(*words, **more):
+    return subprocess.run([sys.executable, "-B", os.path.join(ROOT, "try", "command.py"), "mortar", *words], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, check=False, timeout=50, **more)
+
+
+def refusals():
+    for words, said in (([], "which program?"), (["--"], "which program?"), (["./no-such"], "./no-such is not a program"),
+                        (["-n", "0", "true"], "-n 0: expected a number of runs"), (["-n", "x", "true"], "invalid int value: 'x'"),
+                        (["--patience", "-1", "true"], "--patience -1: expected seconds"), (["--runz", "true"], "--runz"),
+                        (["--output", "/dev/null/x", "true"], "--output /dev/null/x: Not a directory"),
+                        (["mortar", "run", "--report", "-", "true"], "is not a program")):
+        done = starts(*words, env={**os.environ, "PATH": "/usr/bin:/bin"})
+        check("refused: " + " ".join(words), done.returncode == 2 and said in done.stderr and not done.stdout, done.stderr)
+    done = starts("true", env={**os.environ, "LD_PRELOAD": "/x/libmortar.so"})
+    check("refused: under mortar already", done.returncode == 2 and "LD_PRELOAD is /x/libmortar.so" in done.stderr, done.stderr)
+    check("help", "pairs of runs whose time counts" in starts("--help").stdout)
+
+
+def processes():
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, "run")
+        with open(name, "w", encoding="utf-8") as file:
+            file.write("given\n")
+        with open(name, encoding="utf-8") as file:
+            file.read()
+            done = [runs.run(["cat"], name + str(turn), stdin=file.fileno()).words() for turn in range(2)]
+        check("each run reads the input from its beginning", done == [["given"]] * 2, done)
+        done = runs.run(["sh", "-c", "echo out; echo bad >&2; exit 7"], name)
+        with open(done.err, encoding="utf-8") as file:
+            check("exit code and output", (done.code, done.words(), file.read()) == (7, ["out"], "bad\n"), vars(done))
+        hold = "import time; block = b'x' * (64 << 20); time.sleep(%g)"
+        # a process that leaves its parent, as those of srun do, is found as well
+        done = runs.run(["sh", "-c", "setsid %s -c \"%s\" & wait" % (sys.executable, hold % 2)], name, looking=True)
+        check("memory of all processes", 64 < done.memory.pss < 200 and done.memory.rss >= done.memory.pss and
+              done.memory.looks > 0, vars(done.memory))
+        begin = time.monotonic()
+        done = runs.run(["sh", "-c", "trap '' TERM; setsid sleep 77.1592 & wait; wait; sleep 77.1592"], name, patience=0.3)
+        check("what takes too long is ended", done.code == runs.STOPPED and time.monotonic() - begin < 40)
+        left = subprocess.run(["pgrep", "-f", "sleep 77[.]1592"], stdout=subprocess.PIPE, check=False).stdout
+        check("with all that it started", not left, left)
+
+
+def turns():
+    """A warm-up, then A B B A: no side is always the first."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = os.path.join(folder, "log")
+        options = argparse.Namespace(runs=3, patience=None)
+
+        def words(side):
+            return ["sh", "-c", "printf %s >>%s" % (side, log)]
+
+        trying = command.Try(options, words("n"), lambda report: words("M" if report else "m"), folder)
+        trying.all()
+        with open(log, encoding="utf-8") as file:
+            order = file.read()
+        check("turns", order == "nM" "nm" "mn" "nm", order)
+
+
+for part in intervals, sentences, outputs, commands, refusals, turns, processes:
+    part()
