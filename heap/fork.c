@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fork - shared memory is not copied on write, so a forked child gets a private copy of region and
- * adopted data, at the same addresses, while its parent waits: 0.3 to 1 s per resident GiB. vfork,
- * posix_spawn, system and popen do none of this.
+/* fork - shared memory is not copied on write, so a forked child gets a private copy of what has
+ * moved (moved.c), at the same addresses, while its parent waits: 0.3 to 1 s per GiB. All other
+ * memory is copied on write, as without mortar. vfork, posix_spawn, system and popen do none of
+ * this.
  *
  * Our handlers are registered first. So ours is the last to prepare, when jemalloc holds its locks
- * and its metadata do not change, and the first in the child. But glibc's fork itself stores to
- * malloc'ed memory in the child before any handler runs (it resets the locks of open files and
- * clears the thread-specific data of other threads), and the forking thread's stack may be
- * malloc'ed. Therefore the child does not inherit the region: its first touch traps, and the trap
- * makes the copy. Until then the child makes system calls directly, because libc's wrappers may be
- * hooked by code whose data lie in the heap.
+ * and its metadata do not change, and the first in the child. But a child may touch what has moved
+ * before any handler runs: glibc's fork itself stores to malloc'ed memory, and the forking thread's
+ * stack may be malloc'ed. As the child does not inherit what has moved, its first touch traps, and
+ * the trap makes the copy. Until then the child makes system calls directly, because libc's
+ * wrappers may be hooked by code whose data have moved.
  *
- * _Fork, and fork or clone by a direct system call, run no handlers: such a child shares the
- * region. If children never inherited it, none could write to its parent's heap. But most children
- * only read it, for exec's arguments, and that would fail with EFAULT. */
+ * _Fork, and fork or clone by a direct system call, run no handlers: such a child gets SIGSEGV if
+ * it touches what has moved, and cannot harm its parent. */
 #define _GNU_SOURCE
-#include "heap/adopt.h"
-#include "heap/region.h"
+#include "base/base.h"
+#include "heap/moved.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,26 +24,23 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { most_pieces = 64 * most_adopted };
-
 /* State from prepare to the end of the parent's and the child's handler, under the region's
  * lock. */
 static struct {
-    bool active, copied;
-    char *alias; /* second mapping of the region's used part, which the child inherits */
-    size_t bytes;
+    bool entered; /* the lock is held */
+    bool active;  /* something has moved */
+    bool copied;
     int pipe[2];
     atomic_int *flag; /* instead of the pipe, if no descriptor is left */
     bool stacked;
     stack_t stack;
     struct sigaction action;
     sigset_t mask;
-    struct mapping pieces[most_pieces]; /* adopted data, as mapped at present */
-    int piece_count;
 } passage;
 
 static char trap_stack[64 << 10];
@@ -71,55 +67,24 @@ static void copy(size_t start, size_t end, char *base, bool by_file) {
         size_t bytes = hole - (size_t)data;
         /* Huge pages halve the time, if the system gives them. */
         if (bytes >= 4 << 20) syscall(SYS_madvise, base + data, bytes, MADV_HUGEPAGE);
-        memcpy(base + data, passage.alias + data, bytes);
+        memcpy(base + data, moved.alias + data, bytes);
         start = hole;
     }
     for (; start < end; start += 4096) { /* the program closed the descriptor */
-        if (!blank(passage.alias + start, 4096)) memcpy(base + start, passage.alias + start, 4096);
-    }
-}
-
-/* Copies an extent without adopted data, which the child never accesses through the region. */
-static void copy_extent(struct extent extent, bool by_file) {
-    size_t end = extent.offset + extent.bytes, start = extent.offset;
-    while (start < end) {
-        struct heap_range skip = {.offset = end};
-        for (int i = 0; i < adopted_count; i++) {
-            if (adopted[i].offset >= start && adopted[i].offset < skip.offset) skip = adopted[i];
-        }
-        copy(start, skip.offset, region.base, by_file);
-        start = skip.offset + skip.bytes;
-    }
-}
-
-static void copy_adopted(bool by_file) {
-    for (int i = 0; i < passage.piece_count; i++) {
-        const struct mapping *piece = &passage.pieces[i];
-        char *start = (char *)piece->start; /* lies in one adopted range */
-        size_t bytes = piece->end - piece->start;
-        for (int k = 0; k < adopted_count; k++) {
-            size_t inside = (size_t)(start - adopted[k].start), offset = adopted[k].offset + inside;
-            if (inside >= adopted[k].bytes) continue;
-            map_private(start, bytes);
-            copy(offset, offset + bytes, start - offset, by_file);
-            syscall(SYS_mprotect, start, bytes, piece->protection);
-        }
+        if (!blank(moved.alias + start, 4096)) memcpy(base + start, moved.alias + start, 4096);
     }
 }
 
 static void become_private(void) {
-    passage.copied = true;
-    if (!passage.alias) die("mortar: fork: no address space to copy the shared heap\n");
+    struct extent run = {0};
+    char *address;
     bool by_file = region_fd_valid();
-    struct extent extent = {0};
-    while (region_used(extent.offset + extent.bytes, &extent)) {
-        /* Includes the page on either side, of a fence or the rim, which is readable in the
-         * parent. */
-        map_private(region.base + extent.offset - region.page, extent.bytes + 2 * region.page);
-        copy_extent(extent, by_file);
+    passage.copied = true;
+    while (moved_next(run.offset + run.bytes, &run, &address)) {
+        map_private(address, run.bytes);
+        copy(run.offset, run.offset + run.bytes, address - run.offset, by_file);
     }
-    copy_adopted(by_file);
-    syscall(SYS_munmap, passage.alias, passage.bytes);
+    syscall(SYS_munmap, moved.alias, region.bytes);
     if (by_file) syscall(SYS_close, region.fd);
     region_leave(-ECHILD, "a forked child has a private copy of the heap");
     if (passage.flag) atomic_store(passage.flag, 1);
@@ -128,9 +93,8 @@ static void become_private(void) {
 
 /* SIGSEGV during a fork: the child's first touch of the region, or a fault of the program. */
 static void trap(int number, siginfo_t *info, void *context) {
-    if (info->si_code == SEGV_MAPERR &&
-        /* In the parent no part of it is unmapped. */
-        (region_holds(info->si_addr) || adopted_holds(info->si_addr))) {
+    /* In the parent none of it is unmapped. */
+    if (info->si_code == SEGV_MAPERR && !passage.copied && moved_holds(info->si_addr)) {
         int saved = errno;
         become_private();
         errno = saved;
@@ -151,57 +115,35 @@ static void block_signals(void) {
     pthread_sigmask(SIG_SETMASK, &set, &passage.mask);
 }
 
-static void advise_all(int advice) {
-    syscall(SYS_madvise, region.base, region.bytes, advice);
-    for (int i = 0; i < passage.piece_count; i++) {
-        const struct mapping *piece = &passage.pieces[i];
-        syscall(SYS_madvise, piece->start, piece->end - piece->start, advice);
-    }
-}
-
-/* Finds the adopted data that are still shared. The program may have mapped private pages over
- * some, which a child inherits as usual. If the mappings cannot be read, or are too many, the whole
- * range counts as adopted. */
-static void find_pieces(void) {
-    passage.piece_count = 0;
-    for (int i = 0; i < adopted_count; i++) {
-        uintptr_t start = (uintptr_t)adopted[i].start, end = start + adopted[i].bytes;
-        struct mapping *pieces = &passage.pieces[passage.piece_count];
-        int room = most_pieces / most_adopted, kept = 0;
-        int count = mappings_between(start, end, pieces, room);
-        if (count <= 0 || count == room) {
-            pieces[0] = (struct mapping){
-                .start = start, .end = end, .protection = PROT_READ | PROT_WRITE, .shared = true};
-            count = 1;
-        }
-        for (int k = 0; k < count; k++)
-            if (pieces[k].shared) pieces[kept++] = pieces[k];
-        passage.piece_count += kept;
-    }
+/* Once in a program: it may wonder where the time goes. */
+static void tell_of_cost(void) {
+    enum { worth_telling = 64 << 20 };
+    static bool told;
+    struct stat facts;
+    if (told || moved.bytes < worth_telling || !region_fd_valid()) return;
+    size_t held = fstat(region.fd, &facts) == 0 ? (size_t)facts.st_blocks * 512 : 0;
+    if (held < worth_telling) return;
+    told = true;
+    warn("fork copies the %zu MiB that collectives have used; posix_spawn and vfork do not, and "
+         "MORTAR_HEAP=off leaves all memory private",
+         held >> 20);
 }
 
 static void fork_prepare(void) {
     if (region.bytes == 0) return;
     region_lock();
-    passage.active = true;
+    passage.entered = true;
+    passage.active = moved.bytes > 0;
+    if (!passage.active) return;
+    tell_of_cost();
     passage.copied = false;
     block_signals();
     passage.flag = NULL;
-    find_pieces();
     if (pipe2(passage.pipe, O_CLOEXEC) != 0) {
         void *page = mmap(NULL, sizeof *passage.flag, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (page != MAP_FAILED) passage.flag = page;
     }
-    struct extent extent = {0};
-    while (region_used(extent.offset + extent.bytes, &extent)) continue;
-    passage.bytes = extent.offset + extent.bytes;
-    long alias = syscall(SYS_mremap, region.base, 0, passage.bytes, MREMAP_MAYMOVE, 0);
-    passage.alias = alias == -1 ? NULL : (char *)alias;
-    syscall(SYS_mprotect, passage.alias, passage.bytes, PROT_READ);
-    /* RDMA libraries may have set MADV_DONTFORK on memory that they registered. */
-    syscall(SYS_madvise, passage.alias, passage.bytes, MADV_DOFORK);
-    advise_all(MADV_DONTFORK);
     stack_t stack = {.ss_sp = trap_stack, .ss_size = sizeof trap_stack};
     /* Fails if fork is called on an alternate stack; then that one is used. */
     passage.stacked = sigaltstack(&stack, &passage.stack) == 0;
@@ -225,10 +167,13 @@ static void restore(void) {
 }
 
 static void fork_parent(void) {
-    if (!passage.active) return;
+    if (!passage.entered) return;
+    passage.entered = false;
+    if (!passage.active) {
+        region_unlock();
+        return;
+    }
     int saved = errno;
-    advise_all(MADV_DOFORK);
-    syscall(SYS_munmap, passage.alias, passage.bytes);
     if (passage.flag) {
         /* Not for ever, because nothing tells whether there is a child. */
         const struct timespec nap = {.tv_nsec = 1000000};
@@ -245,7 +190,15 @@ static void fork_parent(void) {
 }
 
 static void fork_child(void) {
-    if (!passage.active) return;
+    if (!passage.entered) return;
+    passage.entered = false;
+    if (!passage.active) { /* nothing is shared yet, and nothing will be */
+        if (moved.alias) syscall(SYS_munmap, moved.alias, region.bytes);
+        if (region_fd_valid()) syscall(SYS_close, region.fd);
+        region_leave(-ECHILD, "a forked child has a heap of its own");
+        region_unlock();
+        return;
+    }
     if (!passage.copied) become_private();
     restore();
 }

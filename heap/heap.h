@@ -1,32 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heap.h - the shared heap (li2018 section 2): a malloc whose memory all ranks of the node can load
- * and store. libmortar-heap.so exports these two functions and the malloc family. It works without
- * mortar and without MPI. */
+/* heap.h - the shared heap (li2018 section 2). malloc gives private memory, and the pages that
+ * collectives use move into a file that all ranks of the node can map. libmortar-heap.so exports
+ * these functions and the malloc family. It works without mortar and without MPI. */
 #ifndef MORTAR_HEAP_H
 #define MORTAR_HEAP_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-/* Static data of the executable that are part of the region (MORTAR_ADOPT): addresses in [start,
- * start + bytes) have the region's offsets from `offset` on. */
+/* Memory outside the region that has a place in its file: static data. Addresses in [start, start +
+ * bytes) have the file's offsets from `offset` on. */
 struct heap_range {
     char *start;
     size_t bytes, offset;
 };
+enum { most_heap_ranges = 8 };
 
 struct heap_region {
     char *base;   /* address of the region in this process; offset 0 of the descriptor's file */
     size_t bytes; /* its length */
     int fd;       /* memfd, sealed against resizing; owned by the heap: do not close it */
-    int adopted_count;
-    const struct heap_range *adopted; /* static storage of the heap */
+    size_t page;
+    /* One bit for each page of the file; other threads set and clear them. Set: the page is mapped
+     * at its address. Else the memory at that address is private, and the file's page may be used
+     * for copies. NULL: all of the region is shared, as in a simulation, whose ranks are one
+     * process. */
+    const uint64_t *moved;
+    char *alias; /* the whole file, writable, elsewhere in this process */
+    const struct heap_range *ranges;
+    const int *range_count; /* grows as other threads move memory; entries never change */
 };
 
-/* Fills *region. 0, or -errno if malloc's memory is private (switched off, refused, in a forked
+/* Fills *region. 0, or -errno if malloc's memory cannot move (switched off, refused, in a forked
  * child, or another malloc is used). Thread safe. */
 int mortar_heap_region(struct heap_region *region);
 
-/* Why the heap is private, in words that a user can act on; NULL: it is shared. Static storage. */
+/* Why not, in words that a user can act on; NULL: it can. Static storage. */
 const char *mortar_heap_why(void);
+
+/* Moves whole pages into the file: malloc's memory, or static data of the executable. Nobody may
+ * write to them meanwhile; others may read them. 0; or -errno, and then some pages may have moved
+ * and the others are as they were: -EFAULT: such memory never moves. bytes 0: only asks whether it
+ * may, and gives it a place. Thread safe. */
+int mortar_heap_move(void *start, size_t bytes);
+
+/* Memory that is shared from the beginning; mortar_heap_free frees it, free does too. NULL: none.
+ * Thread safe. */
+void *mortar_heap_alloc(size_t alignment, size_t bytes);
+void mortar_heap_free(void *memory);
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* huge.h - huge pages in the region. Without them random access is a quarter slower, and every peer
- * needs page tables of its own. */
+/* huge.h - huge pages for memory that moves. Without them random access is a quarter slower, and
+ * every peer needs page tables of its own. */
 #ifndef HEAP_HUGE_H
 #define HEAP_HUGE_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
-/* Asks for huge pages in the region, or in adopted data, if MORTAR_HUGE and the system's settings
- * say so. */
-void huge_begin(void *base, size_t bytes);
+/* Option HUGE and the system's setting. */
+bool huge_wanted(void);
+
+/* Makes a huge page of shared memory at this address, which is aligned to it; its first small page
+ * must be there. False: the system has none, or does not know the request. */
+bool huge_make(char *page);
 
 #endif

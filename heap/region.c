@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* region - creates the region (li2018 section 2: the shared heap) and keeps its free extents in a
- * sorted array. Free extents hold no memory and are not in core files. Only their fence, the first
- * and the last page, is accessible, for reading: libraries read a little beyond blocks, in whole
- * vectors, which is harmless with the C library's malloc and must be here. A fence costs a page of
- * the file once it is read. (If all pages were readable, mlockall would fill the region.) */
+/* region - reserves the region's addresses and keeps its free extents in a sorted array. Extents
+ * that are taken are private anonymous memory, as malloc's is without mortar; moved.c makes pages
+ * of it shared. Of free extents only the fence, the first and the last page, is accessible, for
+ * reading: libraries read a little beyond blocks, in whole vectors, which is harmless with the C
+ * library's malloc and must be here. */
 #define _GNU_SOURCE
 #include "heap/region.h"
 
-#include "heap/adopt.h"
-#include "heap/huge.h"
+#include "heap/moved.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +17,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static const size_t huge_page = 2 << 20;
+static const size_t huge_page = 2 << 20, least_region = 16 << 20;
 
 struct region region = {.fd = -1};
 
@@ -39,19 +38,28 @@ void __tsan_init(void) __attribute__((weak));
 
 extern void *__libc_stack_end;
 
-/* Maps the descriptor inside a larger reservation. Its read-only rim separates the region from
- * private mappings, so that no range of memory lies half in the region. */
-static char *map_between_guards(int fd, size_t bytes) {
-    char *rim = mmap(NULL, bytes + 2 * huge_page, PROT_READ,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+enum { reserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
+
+/* Reserves addresses inside a larger reservation. Its read-only rim separates the region from other
+ * mappings, so that no range of memory lies half in the region. */
+static char *reserve_between_guards(size_t bytes) {
+    char *rim = mmap(NULL, bytes + 2 * huge_page, PROT_READ, reserved, -1, 0);
     if (rim == MAP_FAILED) return NULL;
     char *base = (char *)(((uintptr_t)rim + huge_page) & ~(uintptr_t)(huge_page - 1));
-    if (mmap(base, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0) == base) {
-        madvise(base, bytes, MADV_DONTDUMP);
-        return base;
-    }
+    if (mprotect(base, bytes, PROT_NONE) == 0) return base;
     munmap(rim, bytes + 2 * huge_page);
     return NULL;
+}
+
+/* A limit on address space (ulimit -v) counts every mapping. A sixteenth each for the region and
+ * its alias leaves most of it to the program. */
+static size_t region_room(void) {
+    size_t bytes = option_number(OPTION_HEAP_BYTES);
+    struct rlimit space;
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY &&
+        space.rlim_cur / 16 < bytes)
+        bytes = space.rlim_cur / 16;
+    return bytes & ~(huge_page - 1);
 }
 
 /* A library linked with -z initfirst may allocate before libc has set environ. The kernel puts the
@@ -68,24 +76,20 @@ static const char *open_region(void) {
     if (option_choice(OPTION_HEAP, "on|off") == 1) return "MORTAR_HEAP=off";
     if (__asan_init || __tsan_init)
         return "the program runs under AddressSanitizer or ThreadSanitizer";
-    size_t bytes = option_number(OPTION_HEAP_BYTES) & ~(huge_page - 1);
-    struct rlimit space;
-    /* Leaves three quarters of the limit to the program. */
-    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur / 4 < bytes) {
-        return "the limit on address space (ulimit -v) is below four times MORTAR_HEAP_BYTES";
-    }
+    size_t bytes = region_room();
+    if (bytes < least_region)
+        return "the limit on address space (ulimit -v) leaves too little for a region";
     int fd = segment_create("mortar-heap", bytes);
     if (fd == -EFBIG) return "the limit on file size (ulimit -f) is below MORTAR_HEAP_BYTES";
     if (fd < 0) return "the system refused a memfd of MORTAR_HEAP_BYTES";
     fd = segment_hide(fd);
     char *base = NULL;
     if (segment_name(fd, &region.name) == 0 && fork_watch() == 0)
-        base = map_between_guards(fd, bytes);
+        base = reserve_between_guards(bytes);
     if (!base) {
         close(fd);
         return "the address space has no room for MORTAR_HEAP_BYTES";
     }
-    huge_begin(base, bytes);
     region.page = (size_t)sysconf(_SC_PAGESIZE);
     spares[spare_count++] = (struct extent){.offset = 0, .bytes = bytes};
     region.fd = fd;
@@ -145,7 +149,6 @@ static void fence_around(struct extent extent) {
         if (spares[i].offset + spares[i].bytes >= extent.offset) fence(spares[i]);
 }
 
-/* First fit keeps low addresses dense, which fork copies fastest. */
 static char *region_find(size_t bytes) {
     size_t alignment = bytes >= huge_page ? huge_page : 64 << 10;
     for (size_t i = 0; i < spare_count; i++) {
@@ -193,49 +196,40 @@ void *region_take(size_t bytes) {
     char *address = region.bytes > 0 ? region_find(bytes) : NULL;
     if (address) {
         struct extent extent = {.offset = (size_t)(address - region.base), .bytes = bytes};
-        if (mprotect(address, bytes, PROT_READ | PROT_WRITE) != 0) { /* too many mappings */
+        /* Not `reserved`: the system refuses more than it has, as without mortar. */
+        void *map = mmap(address, bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        if (map == MAP_FAILED) { /* the fences are still there */
             put_back(extent);
             address = NULL;
+        } else {
+            fence_around(extent);
         }
-        fence_around(extent);
     }
     region_unlock();
-    if (address) madvise(address, bytes, MADV_DODUMP);
     errno = saved;
     return address;
 }
 
 void region_clear(void *address, size_t bytes) {
     int saved = errno;
-    /* In shared memory MADV_DONTNEED frees nothing. fallocate would, but the registration caches of
-     * RDMA libraries watch madvise only. It fails for locked pages, which are zeroed here. */
-    if (madvise(address, bytes, MADV_REMOVE) != 0) memset(address, 0, bytes);
+    moved_return(address, bytes);
+    /* It fails for locked pages, which are zeroed here. */
+    if (madvise(address, bytes, MADV_DONTNEED) != 0) memset(address, 0, bytes);
     errno = saved;
 }
 
 void region_give(void *address, size_t bytes) {
-    region_clear(address, bytes);
     int saved = errno;
-    madvise(address, bytes, MADV_DONTDUMP);
+    moved_return(address, bytes);
     region_lock();
     const struct extent *spare = put_back(
         (struct extent){.offset = (size_t)((char *)address - region.base), .bytes = bytes});
+    void *map = mmap(address, bytes, PROT_NONE, reserved | MAP_FIXED, -1, 0);
+    if (map == MAP_FAILED) madvise(address, bytes, MADV_DONTNEED);
     if (spare) fence(*spare);
     region_unlock();
     errno = saved;
-}
-
-bool region_used(size_t offset, struct extent *used) {
-    size_t start = 0;
-    for (size_t i = 0; i <= spare_count; i++) {
-        size_t end = i < spare_count ? spares[i].offset : region.bytes;
-        if (end > start && end > offset) {
-            *used = (struct extent){.offset = start, .bytes = end - start};
-            return true;
-        }
-        if (i < spare_count) start = end + spares[i].bytes;
-    }
-    return false;
 }
 
 void region_leave(int error, const char *why) {
@@ -243,5 +237,6 @@ void region_leave(int error, const char *why) {
     region.fd = -1;
     region.why = why;
     region.error = error;
-    adopted_count = 0;
+    moved.range_count = 0;
+    moved.bits = NULL;
 }

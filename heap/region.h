@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* region.h - the range of address space that peers can map: one sealed memfd per process, cut into
- * extents for the allocator. Nothing in here may call malloc, because malloc is built on it. */
+/* region.h - the addresses that malloc's memory comes from, cut into extents for the allocator, and
+ * the sealed memfd of the same length into which pages of them can move (moved.h). Nothing in here
+ * may call malloc, because malloc is built on it. */
 #ifndef HEAP_REGION_H
 #define HEAP_REGION_H
 
@@ -26,15 +27,16 @@ static inline bool region_holds(const void *address) {
     return (size_t)((const char *)address - region.base) < region.bytes;
 }
 
-/* Zeroed memory of the region, aligned to 2 MiB if it has at least that. NULL: no region, or no
- * room in it; take private memory. It is committed when it is touched. The first call decides
+/* Zeroed private memory of the region, aligned to 2 MiB if it has at least that. NULL: no region,
+ * or no room in it; take private memory. It is committed when it is touched. The first call decides
  * whether there is a region. */
 void *region_take(size_t bytes);
 
 /* Frees memory taken before, or any page-aligned part of it. */
 void region_give(void *address, size_t bytes);
 
-/* Zeroes memory that stays taken, and gives its pages back to the system. */
+/* Zeroes memory that stays taken, and gives its pages back to the system. What was shared is
+ * private again. */
 void region_clear(void *address, size_t bytes);
 
 /* True: [page, page + bytes) is all zeros. */
@@ -49,12 +51,11 @@ static inline bool blank(const char *page, size_t bytes) {
 /* True: region.fd is still the region's descriptor. */
 bool region_fd_valid(void);
 
-/* For fork, during which extents must not change; the lock must be held. region_used: the first
- * taken extent that ends beyond offset; false: none. region_leave: this process has no region any
- * more. */
+/* While it is held neither extents change nor which pages are shared. */
 void region_lock(void);
 void region_unlock(void);
-bool region_used(size_t offset, struct extent *used);
+
+/* This process has no region any more. The lock must be held. */
 void region_leave(int error, const char *why);
 
 /* fork.c: registers the fork handlers. Call it once, before malloc registers its own. 0 or

@@ -13,11 +13,14 @@ void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd
 int __wrap_munmap(void *address, size_t bytes);
 int __wrap_madvise(void *address, size_t bytes, int advice);
 
+/* Without MAP_NORESERVE the system refuses more than it has, as it refuses the C library. */
 static void *map_fenced(size_t bytes, int protection, int flags) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), all = bytes + 2 * page;
-    char *fence = mmap(NULL, all, PROT_READ, flags, -1, 0);
+    char *fence = mmap(NULL, all, PROT_READ, flags | MAP_NORESERVE, -1, 0);
     if (fence == MAP_FAILED) return MAP_FAILED;
-    if (mprotect(fence + page, bytes, protection) == 0) return fence + page;
+    if (mmap(fence + page, bytes, protection, (flags & ~MAP_NORESERVE) | MAP_FIXED, -1, 0) !=
+        MAP_FAILED)
+        return fence + page;
     int saved = errno;
     munmap(fence, all);
     errno = saved;
@@ -56,13 +59,13 @@ int __wrap_munmap(void *address, size_t bytes) {
 }
 
 int __wrap_madvise(void *address, size_t bytes, int advice) {
-    if (advice == MADV_HUGEPAGE) return 0; /* MORTAR_HUGE decides */
+    if (advice == MADV_HUGEPAGE) return 0; /* jemalloc's advice, see heap.c */
     if (!region_holds(address)) return madvise(address, bytes, advice);
     if (advice == MADV_DONTNEED) {
         region_clear(address, bytes);
         return 0;
     }
-    if (advice == MADV_FREE) { /* for private memory only; jemalloc tries it once */
+    if (advice == MADV_FREE) { /* not for memory that has moved; jemalloc tries it once */
         errno = EINVAL;
         return -1;
     }

@@ -30,13 +30,13 @@ static void print_memory(void) {
     if (again >= 0) close(again);
     if (fd >= 0) close(fd);
     struct rlimit limit;
-    bool maps = access("/proc/self/maps", R_OK) == 0 && access("/proc/self/task", R_OK) == 0;
-    printf("  %-18s %s\n", "static data",
-           maps ? "MORTAR_ADOPT=on puts them into the shared heap"
-                : "stay private: /proc is not there");
+    printf("  %-18s %s\n", "/proc/self/maps",
+           access("/proc/self/maps", R_OK) == 0
+               ? "yes"
+               : "no: malloc's memory and static data cannot move into shared memory");
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         printf(
-            "  %-18s %llu bytes (ulimit -v): the shared heap needs MORTAR_HEAP_BYTES per rank of the node\n",
+            "  %-18s %llu bytes (ulimit -v): a sixteenth of it is the most that a shared heap takes\n",
             "address space", (unsigned long long)limit.rlim_cur);
 }
 

@@ -7,6 +7,8 @@
 
 #include "world.h"
 
+#include <stdlib.h>
+
 static const uintptr_t first = 4096;
 
 int mortar_heap_region(struct heap_region *region) {
@@ -15,6 +17,17 @@ int mortar_heap_region(struct heap_region *region) {
     return 0;
 }
 
+int mortar_heap_move(void *start, size_t bytes) {
+    (void)start, (void)bytes;
+    return 0;
+}
+
+void *mortar_heap_alloc(size_t alignment, size_t bytes) {
+    return aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+}
+
+void mortar_heap_free(void *memory) { free(memory); }
+
 int peer_map(const struct segment_name *name, int fd, bool writable, uintptr_t *base) {
     (void)name, (void)fd, (void)writable;
     *base = first;
@@ -22,3 +35,6 @@ int peer_map(const struct segment_name *name, int fd, bool writable, uintptr_t *
 }
 
 void peer_unmap(const struct segment_name *name, bool writable) { (void)name, (void)writable; }
+
+/* There is one process, which has all memory anyway. */
+void peers_count(size_t bytes) { (void)bytes; }

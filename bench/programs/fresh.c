@@ -26,8 +26,8 @@ static void sum_up(struct run *run, double *mine, double *sum, int count, int st
     for (int k = 0; k < count; k++) mine[k] = run->me + step;
     SPEND(run, ALLREDUCE, MPI_Allreduce(mine, sum, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
     double expected = run->p * (run->p - 1) / 2.0 + run->p * step;
-    run->wrong += sum[0] != expected || sum[count - 1] != expected ||
-                  sum[drawn(step, 0, count)] != expected;
+    run->wrong +=
+        sum[0] != expected || sum[count - 1] != expected || sum[drawn(step, 0, count)] != expected;
 }
 
 void program_fresh(struct run *run) {

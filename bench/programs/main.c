@@ -162,6 +162,7 @@ int main(int count, char **words) {
            program->name, run.p, run.size, run.iterations, begin - start, end - begin, stop - last,
            after.seconds - before.seconds);
     printf(" rss=%.1f pss=%.1f private=%.1f huge=%.1f faults=%ld answer=%s%s\n", f->rss, f->pss,
-           f->private, f->huge, after.faults - before.faults, run.answer ? run.answer : "none", text);
+           f->private, f->huge, after.faults - before.faults, run.answer ? run.answer : "none",
+           text);
     return 0;
 }

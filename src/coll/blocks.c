@@ -10,19 +10,32 @@ HOT uint32_t publish(struct team *team, const struct call *call, bool others_wri
     if (trouble) return trouble; /* no rank will read the post */
     /* An alltoall in place would be read by peers while it is written: it has to be staged. */
     bool moving = call->in_place && call->shape.collective == COLL_alltoall;
-    post->send_reachable = team_reaches(team, call->send, sent, &post->send) && !moving;
-    post->recv_reachable = team_reaches(team, call->recv, received, &post->recv);
-    if (!post->send_reachable) {
+    enum shown shown =
+        moving ? SHOWN_NEVER : team_shows(team, call->send, sent, SHOW_TO_READERS, &post->send);
+    post->send_reachable = shown == SHOWN;
+    if (shown != SHOWN) {
         trouble |= SEND_UNREACHABLE | (moving ? MUST_STAGE : 0);
+        if (shown == SHOWN_NEVER) trouble |= FOR_GOOD;
         post->send = (uintptr_t)call->send;
     }
     /* If only I write to it, it may be anywhere: it is posted as an offset all the same, which may
      * wrap around. */
-    if (!post->recv_reachable && others_write) {
+    post->recv = (uintptr_t)call->recv - (uintptr_t)team->region;
+    post->recv_reachable = false;
+    if (!others_write) return trouble;
+    shown = team_shows(team, call->recv, received, SHOW_TO_WRITERS, &post->recv);
+    post->recv_reachable = shown == SHOWN;
+    if (shown != SHOWN) {
         trouble |= RECV_UNREACHABLE;
+        if (shown == SHOWN_NEVER) trouble |= FOR_GOOD;
         post->recv = (uintptr_t)call->recv;
     }
     return trouble;
+}
+
+HOT void take_back(const struct team *team, const struct call *call, uint32_t half) {
+    if (post_of(team, half, team->me)->recv_reachable)
+        team_takes_back(team, call->recv, call->shape.bytes * (size_t)team->p);
 }
 
 HOT void copy_cell(const struct team *team, const struct shape *shape, uint32_t half,

@@ -182,10 +182,17 @@ struct routine {
 enum outcome {
     DONE,
     STAGED,       /* done, but some buffer was out of reach and had to be staged */
-    LEFT,         /* nothing moved: some rank has trouble, the host MPI must run the call */
-    OUT_OF_REACH, /* nothing moved: some buffer is out of reach, and the call is `straight` */
-    FAILED        /* on this rank only */
+    LEFT,         /* no data moved: some rank has trouble, the host MPI must run the call */
+    OUT_OF_REACH, /* no data moved: some buffer is out of reach, and the call is `straight` */
+    FAILED,       /* on this rank only */
+    /* As above, but the buffers will come into reach after a few more calls. */
+    STAGED_SOON,
+    OUT_OF_REACH_SOON
 };
+/* Some buffer was out of reach, and the call has not been made yet. */
+static inline bool is_unmade(enum outcome outcome) {
+    return outcome == OUT_OF_REACH || outcome == OUT_OF_REACH_SOON;
+}
 
 /* The part of an algorithm that its own file defines. */
 struct algorithm_code {
@@ -317,6 +324,8 @@ enum outcome turn_away(struct team *team, const struct call *call,
 /* Writes my post for the next barrier and returns the trouble flags to arrive with. others_write:
  * my receive buffer must be reachable. */
 uint32_t publish(struct team *team, const struct call *call, bool others_write);
+/* After the last barrier, if peers may have written to what was published in this half. Local. */
+void take_back(const struct team *team, const struct call *call, uint32_t half);
 /* Copies the block of one cell between two ranks' buffers. writable: through the writable
  * mapping. */
 void copy_cell(const struct team *team, const struct shape *shape, uint32_t half, struct cell cell,
@@ -340,9 +349,13 @@ static inline void cut_block(struct block *block, size_t room) {
 void relay_block(const struct block *to, const struct block *from, const struct copier *copier);
 /* Bytes of all blocks when packed. Local. */
 size_t blocks_bytes(const struct blocks *blocks);
-/* Can peers read these blocks, their counts, displacements and layouts in my region? Needs team_map
- * first. *shown: the same blocks with addresses in the region. Local. */
-bool blocks_shown(const struct team *team, const struct blocks *blocks, struct blocks *shown);
+/* Can peers touch these blocks, and read their counts, displacements and layouts, in my region?
+ * Needs team_map first. *shown: the same blocks with addresses in the region. See team_shows.
+ * Local. */
+bool blocks_shown(const struct team *team, const struct blocks *blocks, enum showing how,
+                  struct blocks *shown);
+/* Only the counts, displacements and layouts; *shown must be a copy of *blocks. */
+bool tables_shown(const struct team *team, const struct blocks *blocks, struct blocks *shown);
 
 /* ---- vector.c: exchanges of blocks of any counts, places and types ---- */
 /* Exchanges the blocks of call->sends and call->recvs as an alltoall, an allgather or along the
@@ -367,6 +380,8 @@ int outside_prepare(struct team *team, const struct arguments *arguments);
 /* Adds flags to the trouble of publish: for a buffer that the path must not expose to peers. */
 uint32_t outside_trouble(const struct team *team, const struct call *call,
                          const struct arguments *arguments, uint32_t trouble);
+/* True: in this walk ranks write to each other's receive buffers. The same on all ranks. */
+bool outside_others_write(const struct arguments *arguments, uint32_t trouble);
 /* Copies my cells, by load and store if both buffers are mapped, else by the path. False: the path
  * failed. Local. */
 bool outside_walk(struct team *team, const struct call *call, uint32_t half,

@@ -29,16 +29,18 @@ static bool lies_ready(struct equal_side *side, const struct team *team, size_t 
                                  .layout = layout_of(side->typed.type),
                                  .each = (size_t)side->typed.count};
     return side->laid.layout &&
-           (!sends || (team->figures.shares && blocks_shown(team, &side->laid, &shown)));
+           (!sends ||
+            (team->figures.shares && blocks_shown(team, &side->laid, SHOW_TO_READERS, &shown)));
 }
 
-HOT static bool scratch(struct equal_side *side, size_t bytes, bool always) {
+HOT static bool scratch(struct equal_side *side, const struct team *team, size_t bytes,
+                        bool always) {
     if (type_is_run(side->typed.type)) {
         if (!always && !side->typed.device) return true;
     } else if (!can_pack(&side->typed)) {
         return false;
     }
-    side->packed = malloc(bytes);
+    side->packed = team->wire ? malloc(bytes) : shown_alloc(bytes);
     return side->packed != NULL;
 }
 
@@ -70,17 +72,14 @@ static bool unpack_some(const struct equal_side *recv, size_t sent) {
  * have come, whole or cut. */
 static struct answer equals_finish(const struct request *r, struct team *team, struct plan **plan,
                                    const struct call *call, enum outcome *outcome) {
-    struct plan *instead = *outcome == STAGED || *outcome == OUT_OF_REACH
-                               ? plan_detour(team, &call->shape)
-                               : NULL;
+    struct plan *instead = plan_detour(team, &call->shape, *outcome);
     /* Another of mortar's algorithms can run the call at once. */
-    if (*outcome == OUT_OF_REACH && instead && instead->algorithm->code->run) {
+    if (is_unmade(*outcome) && instead && instead->algorithm->code->run) {
         *plan = instead;
         *outcome = instead->algorithm->code->run(team, call, &instead->arguments);
-        instead = *outcome == STAGED || *outcome == OUT_OF_REACH ? plan_detour(team, &call->shape)
-                                                                 : NULL;
+        instead = plan_detour(team, &call->shape, *outcome);
     }
-    if (*outcome == STAGED) *outcome = DONE;
+    if (*outcome == STAGED || *outcome == STAGED_SOON) *outcome = DONE;
     if (*outcome == DONE) return returns(MPI_SUCCESS);
     if (*outcome == FAILED) return fails(blocks_cut ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
     struct answer answer = returns(r->native(r));
@@ -118,8 +117,8 @@ HOT static struct answer equals_run(const struct request *r, struct team *team, 
     if (laid && lies_ready(&recv, team, n * (size_t)all, false)) call.recvs = &recv.laid;
     if (laid && lies_ready(&send, team, n * (size_t)mine, near)) call.sends = &send.laid;
     bool fine = !device && (fits || !near) &&
-                (call.recvs || scratch(&recv, n * (size_t)recv.blocks, !fits)) &&
-                (call.sends || scratch(&send, n * (size_t)send.blocks, copy_first));
+                (call.recvs || scratch(&recv, team, n * (size_t)recv.blocks, !fits)) &&
+                (call.sends || scratch(&send, team, n * (size_t)send.blocks, copy_first));
     if (fine && send.packed) {
         fine = move_blocks(&send.typed, send.user, send.blocks, send.packed, true) == 0;
         call.in_place = false;
@@ -137,8 +136,8 @@ HOT static struct answer equals_run(const struct request *r, struct team *team, 
         answer = fails(MPI_ERR_TYPE);
     else if (outcome == DONE && (blocks_cut || (!fits && !unpack_some(&recv, n))))
         answer = fails(MPI_ERR_TRUNCATE);
-    free(send.packed);
-    free(recv.packed);
+    shown_free(send.packed);
+    shown_free(recv.packed);
     return answer;
 }
 

@@ -27,9 +27,10 @@ struct look {
 
 struct known {
     struct look look;
-    struct plan *plan; /* of the latest such call; NULL: it came once, or its look does not tell all */
-    bool native;       /* the host MPI runs that plan */
-    bool able;         /* `ready` is, and the rest below */
+    struct plan
+        *plan;   /* of the latest such call; NULL: it came once, or its look does not tell all */
+    bool native; /* the host MPI runs that plan */
+    bool able;   /* `ready` is, and the rest below */
     struct plan_class *class;
     /* Not NULL: the shape is an estimate, which was `told` bytes. */
     struct last_call *last;
@@ -159,6 +160,7 @@ HOT struct answer known_repeat(struct known *k, struct team *team, const struct 
     ledger_write(team->ledger, ++team->calls, k->entry);
     struct answer answer = known_run(k, team, r, &plan);
     count_known(plan, k->bytes);
+    peers_touched(k->bytes);
     if (answer.error) team->failed = true;
     return answer;
 }

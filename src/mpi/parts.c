@@ -25,6 +25,11 @@ struct side {
     void *tables, *copies; /* scratch; NULL: none */
 };
 
+/* Scratch memory, which peers on the node can read. */
+static void *side_alloc(const struct side *side, size_t bytes) {
+    return side->kept ? malloc(bytes ? bytes : 1) : shown_alloc(bytes);
+}
+
 static MPI_Datatype type_at(const struct half *half, int b) {
     return half->types ? half->types[b] : half->type;
 }
@@ -37,7 +42,7 @@ HOT static bool parts_compile(struct side *side, const struct half *half) {
         return blocks->layout != NULL;
     }
     size_t bytes = (size_t)(blocks->count ? blocks->count : 1) * sizeof(struct layout *);
-    if (!side->kept) side->tables = malloc(bytes);
+    if (!side->kept) side->tables = side_alloc(side, bytes);
     const struct layout **layouts = side->kept ? (void *)side->kept : side->tables;
     blocks->layouts = layouts;
     const struct layout *any = NULL;
@@ -88,7 +93,7 @@ static bool repack(struct side *side) {
     struct blocks *blocks = &side->blocks;
     size_t count = (size_t)blocks->count, room = count ? count : 1, all = 0;
     side->user = *blocks;
-    int64_t *tables = side->kept ? side->kept + count : malloc(2 * room * sizeof *tables);
+    int64_t *tables = side->kept ? side->kept + count : shown_alloc(2 * room * sizeof *tables);
     if (!tables) return false;
     for (size_t b = 0; b < count; b++) {
         size_t bytes = 0, elements = (size_t)elements_at(blocks, (int)b);
@@ -97,7 +102,7 @@ static bool repack(struct side *side) {
         tables[count + b] = (int64_t)all;
         all += elements * bytes;
     }
-    side->packed = malloc(all ? all : 1);
+    side->packed = side_alloc(side, all);
     *blocks = (struct blocks){.base = side->packed,
                               .count = (int)count,
                               .layout = &layout_bytes,
@@ -106,7 +111,7 @@ static bool repack(struct side *side) {
                               .unit = 1,
                               .count_width = 8,
                               .displ_width = 8};
-    free(side->tables);
+    shown_free(side->tables);
     side->tables = side->kept ? NULL : tables;
     return side->packed != NULL;
 }
@@ -137,14 +142,16 @@ static bool can_be_shown(struct side *side, const struct team *team) {
      * staged. */
     if (!team->figures.shares || team->map_error[0] != 0 || blocks_bytes(blocks) <= bounce_bytes)
         return true;
-    if (blocks_shown(team, blocks, &shown)) return true;
+    shown = *blocks;
+    if (tables_shown(team, blocks, &shown))
+        return blocks_shown(team, blocks, SHOW_TO_READERS, &shown);
     size_t counts = blocks->counts ? (size_t)blocks->count * blocks->count_width : 0;
     size_t displs = blocks->displs ? (size_t)blocks->count * blocks->displ_width : 0;
-    char *copies = side->copies = counts + displs > 0 ? malloc(counts + displs + 8) : NULL;
+    char *copies = side->copies = counts + displs > 0 ? shown_alloc(counts + displs) : NULL;
     if (!copies) return false;
     if (displs > 0) blocks->displs = memcpy(copies, blocks->displs, displs);
     if (counts > 0) blocks->counts = memcpy(copies + displs, blocks->counts, counts);
-    return blocks_shown(team, blocks, &shown);
+    return blocks_shown(team, blocks, SHOW_TO_READERS, &shown);
 }
 
 /* Is each block one contiguous run of bytes, as messages need it? */
@@ -179,9 +186,9 @@ HOT static int make_side(struct side *side, const struct request *r, struct team
 
 HOT static void free_side(struct side *side) {
     if (!side->packed && !side->tables && !side->copies) return; /* mostly; free(NULL) is no jump */
-    free(side->packed);
-    free(side->tables);
-    free(side->copies);
+    shown_free(side->packed);
+    shown_free(side->tables);
+    shown_free(side->copies);
 }
 
 /* The send half of a call in place: the part of the receive buffer that holds this rank's

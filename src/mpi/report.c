@@ -252,6 +252,18 @@ static void name_late(struct record *record, const struct lateness *late, int ra
     }
 }
 
+void report_moves(struct shown_moves *all) {
+    uint64_t mine[2] = {shown_moves.count, shown_moves.bytes}, sums[2] = {0};
+    MPI_Comm comm;
+    *all = shown_moves;
+    if (comm_private(MPI_COMM_WORLD, &comm) != 0) return;
+    host.reduce(mine, sums, 2, MPI_UINT64_T, MPI_SUM, 0, comm);
+    host.reduce(&shown_moves.seconds, &all->seconds, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
+    all->count = sums[0];
+    all->bytes = sums[1];
+    host.comm_free(&comm);
+}
+
 int report_gather(struct record **records, int *count, int *ranks) {
     int me = 0;
     MPI_Comm comm; /* private: messages of the program may be pending on the world */

@@ -39,5 +39,8 @@ struct record {
 /* Merges the records of all ranks. Rank 0 of the world gets and frees them; the others get NULL. 0
  * or -errno. Collective. */
 int report_gather(struct record **records, int *count, int *ranks);
+/* On rank 0 of the world: buffers and bytes that have moved into shared memory on all ranks, and
+ * the seconds of the rank that it took longest. Collective. */
+void report_moves(struct shown_moves *all);
 
 #endif

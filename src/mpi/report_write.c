@@ -114,6 +114,7 @@ static void json_record(FILE *out, const struct record *r) {
 struct report_content {
     const struct record *records;
     int count, ranks;
+    struct shown_moves moves;
 };
 
 static void print_json(FILE *out, const void *what) {
@@ -126,6 +127,9 @@ static void print_json(FILE *out, const void *what) {
     json_text(out, library_version(version));
     fprintf(out, ",\n \"ranks\": %d,\n \"heap\": ", content->ranks);
     json_text(out, heap_state());
+    fprintf(out, ",\n \"moved\": {\"buffers\": %llu, \"bytes\": %llu, \"seconds\": %.6g}",
+            (unsigned long long)content->moves.count, (unsigned long long)content->moves.bytes,
+            content->moves.seconds);
     fputs(",\n \"teams\": [", out);
     for (int i = 0; i < count; i++) {
         const struct record *r = &records[i];
@@ -217,6 +221,10 @@ static void print_table(FILE *out, const void *what) {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     fprintf(out, "mortar %s on %s, %d ranks; shared heap: %s\n", MORTAR_VERSION,
             library_version(version), content->ranks, heap_state());
+    if (content->moves.count > 0)
+        fprintf(out, "moved %llu buffers, %.4g MiB, into shared memory: at most %.3g s on a rank\n",
+                (unsigned long long)content->moves.count, (double)content->moves.bytes / (1 << 20),
+                content->moves.seconds);
     fprintf(out, "%-20s %5s %8s %10s %10s %10s %10s %10s %-17s  %s\n", "collective", "ranks",
             "bytes", "calls", "seconds", "waiting", "us/call", "native us", "gain (interval)",
             "plan");
@@ -250,6 +258,7 @@ int report_write(const char *path) {
     struct report_content content = {0};
     int error = report_gather(&records, &content.count, &content.ranks);
     content.records = records;
+    report_moves(&content.moves);
     if (records) error = write_report(path, &content);
     free(records);
     return error;

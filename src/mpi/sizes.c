@@ -18,8 +18,7 @@ HOT static size_t gathered_bytes(const struct request *r, int p) {
 
 /* A root may know the block size from both sides. It takes the side that the other ranks also
  * know. */
-HOT void parts_look(const struct request *r, const struct standing *at,
-                           struct common *common) {
+HOT void parts_look(const struct request *r, const struct standing *at, struct common *common) {
     enum collective c = r->collective;
     bool root = at->me == r->root;
     if (c == COLL_bcast) common->bytes = half_bytes(&r->recv);

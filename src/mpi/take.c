@@ -89,7 +89,9 @@ HOT static struct answer carry_out(const struct request *r, struct team *team, s
     else if (known && known_suits(known, plan)) answer = known_run(known, team, r, &plan);
     else answer = family->run(r, team, &plan, shape);
     if (team->wire) count_traffic(&plan->tally.traffic, &before, team->wire->traffic);
-    count(team, plan, shape->bytes * (size_t)team->p, start);
+    size_t bytes = shape->bytes * (size_t)team->p;
+    count(team, plan, bytes, start);
+    if (plan->algorithm->code->run) peers_touched(bytes);
     if (answer.error) team->failed = true;
     return answer;
 }
@@ -186,9 +188,10 @@ HOT void inside_end(struct inside *here) {
 }
 
 /* Examines and runs the call, or runs a known one, with a way out for a rank that waits in vain. */
-HOT __attribute__((noinline)) static struct answer
-venture(const struct request *r, struct team *team, enum known_way way, struct known *known,
-        struct inside *here, bool *alone) {
+HOT __attribute__((noinline)) static struct answer venture(const struct request *r,
+                                                           struct team *team, enum known_way way,
+                                                           struct known *known, struct inside *here,
+                                                           bool *alone) {
     if (_setjmp(here->way_out) == 0) {
         if (way == EXAMINE) return dispatch(r, here, alone);
         here->request = r;

@@ -28,6 +28,7 @@ struct slot {
 struct plan_class {
     struct slot slots[2]; /* buffers in reach; out of reach */
     uint32_t detour;      /* further calls that take the second slot */
+    uint32_t soon;        /* calls since the last detour whose buffers were to come soon */
     struct plan *forced;
     uint32_t forced_since; /* the generation of `forced` */
 };
@@ -344,17 +345,26 @@ static void spoil(struct plan_class *class) {
     }
 }
 
-struct plan *plan_detour(struct team *team, const struct shape *shape) {
+struct plan *plan_detour(struct team *team, const struct shape *shape, enum outcome outcome) {
+    /* Programs that take new buffers for each call never come to the end of `soon`. */
+    enum { patience = 128 };
     struct plans *plans = team->plans;
+    bool soon = outcome == STAGED_SOON || outcome == OUT_OF_REACH_SOON;
+    if (!soon && outcome != STAGED && outcome != OUT_OF_REACH) return NULL;
     struct plan_class *class = class_at(plans, shape);
     if (is_forced(plans, shape)) return NULL;
     spoil(class);
+    bool leaves = !soon || ++class->soon == patience;
+    if (!leaves && outcome == STAGED_SOON) return NULL;
     struct slot *slot = &class->slots[1];
     enum path_id path = slot->plan ? slot->plan->arguments.path : PATH_stage;
     /* The path was lost since: the class starts anew. */
     if (path && !team_has_path(team, path)) *slot = (struct slot){0};
     if (!slot->plan) plan_meet(team, shape, slot, false);
-    class->detour = detour_calls;
+    if (leaves) {
+        class->detour = detour_calls;
+        class->soon = 0;
+    }
     return slot->plan;
 }
 

@@ -72,10 +72,11 @@ bool plan_repeats(struct plan_class *class, const struct plan *plan);
  * on all ranks. */
 bool plan_prefers_host(const struct team *team, const struct shape *shape);
 
-/* Tells the planner that a call of this shape met buffers out of reach. Unless a plan is forced,
- * the next calls of its class take a plan for such buffers, which is returned; NULL if a plan is
- * forced. Every rank must call it. Collective. */
-struct plan *plan_detour(struct team *team, const struct shape *shape);
+/* After a call that ended with this outcome. If some buffer was out of reach: its time tells
+ * nothing about the plan; the next calls of its class take a plan for such buffers, unless the
+ * buffers are to come into reach soon. Returns that plan; NULL: there is none, or none is needed,
+ * or the outcome is another one. Collective. */
+struct plan *plan_detour(struct team *team, const struct shape *shape, enum outcome outcome);
 
 /* Tells the planner that a trial of this shape's class did not run as planned. Every rank must call
  * it. Local. */

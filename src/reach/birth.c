@@ -11,8 +11,6 @@
 #include "reach/reach.h"
 #include "reach/wire.h"
 
-#include "heap/heap.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -35,12 +33,6 @@ static int least_of(MPI_Comm node, int mine) {
 
 bool all_agree(MPI_Comm comm, bool fine) { return least_of(comm, fine) > 0; }
 
-int heap_of_this_process(struct heap_region *region) {
-    int (*ask)(struct heap_region *) =
-        (int (*)(struct heap_region *))dlsym(RTLD_DEFAULT, "mortar_heap_region");
-    return ask ? ask(region) : -ENOSYS;
-}
-
 struct card *birth_room(struct team *team) {
     struct card *cards = malloc((size_t)team->p * sizeof *cards);
     team->names = calloc((size_t)team->p, sizeof *team->names);
@@ -55,13 +47,7 @@ static void birth_introduce(struct team *team, struct card *card, size_t control
                             int *control_fd) {
     *card = (struct card){.seat.processors = machine_processors()};
     PMPI_Comm_rank(MPI_COMM_WORLD, &card->seat.rank);
-    struct heap_region region;
-    if (heap_of_this_process(&region) == 0 && segment_name(region.fd, &card->region) == 0) {
-        team->region = region.base;
-        team->region_bytes = region.bytes;
-        team->adopted = region.adopted;
-        team->adopted_count = region.adopted_count;
-    }
+    shown_begin(team, &card->region);
     *control_fd = -1;
     if (team->me == 0) {
         /* This takes milliseconds the first time. The others wait in the MPI library, and do not go

@@ -60,10 +60,6 @@ void strangers_may_come(void);
 bool has_strangers(MPI_Comm comm);
 /* Calls visit for every team that lives. Local. */
 void teams_visit(void (*visit)(struct team *team));
-/* The shared heap of this process. 0, or -errno: not loaded or not shared. Local; see
- * heap/heap.h. */
-struct heap_region;
-int heap_of_this_process(struct heap_region *region);
 /* Called with every team before it is freed, to collect its counters. Set by mpi/. */
 extern void (*team_farewell)(struct team *team);
 /* Runs the host MPI's own collective for this call on a communicator with the ranks of a team that

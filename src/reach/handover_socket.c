@@ -133,7 +133,8 @@ int handover_by_socket(struct team *team, MPI_Comm node, int *control_fd) {
     host.allreduce(&refused, &any_refused, 1, MPI_INT, MPI_MAX, node);
     if (!any_refused) {
         host.allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, node);
-        team->peers[0][team->me] = team->peers[1][team->me] = (uintptr_t)team->region;
+        for (int writable = 0; writable < 2; writable++)
+            team->peers[writable][team->me] = team_own_base(team, writable);
         error = handover_socket_exchange(team, fd, all, control_fd);
     }
     host.barrier(node); /* the sockets must stay open until all ranks have received */

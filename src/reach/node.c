@@ -131,13 +131,17 @@ const struct cell *team_cells(struct team *team, struct walk walk) {
     return *cells;
 }
 
+uintptr_t team_own_base(const struct team *team, bool writable) {
+    return (uintptr_t)(writable && team->heap ? team->heap->alias : team->region);
+}
+
 static int map_all(struct team *team, bool writable) {
     uintptr_t *bases = calloc((size_t)team->p, sizeof *bases);
     if (!bases) return -ENOMEM;
     team->peers[writable] = bases;
     for (int r = 0; r < team->p; r++) {
         int error = 0;
-        if (r == team->me) bases[r] = (uintptr_t)team->region;
+        if (r == team->me) bases[r] = team_own_base(team, writable);
         else if (team->names[r].bytes) error = peer_map(&team->names[r], -1, writable, &bases[r]);
         if (error) {
             unmap_peers(team, writable);
@@ -165,24 +169,4 @@ void team_shares(struct team *team) {
     team->figures.shares = true;
     for (int r = 0; r < team->p; r++)
         if (team->names[r].bytes == 0) team->figures.shares = false;
-}
-
-static bool adopted_reaches(const struct team *team, const void *memory, size_t bytes,
-                            uint64_t *offset) {
-    for (int i = 0; i < team->adopted_count; i++) {
-        const struct heap_range *range = &team->adopted[i];
-        size_t inside = (size_t)((const char *)memory - range->start);
-        if (inside < range->bytes && bytes <= range->bytes - inside) {
-            *offset = range->offset + inside;
-            return true;
-        }
-    }
-    return false;
-}
-
-HOT bool team_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset) {
-    uintptr_t start = (uintptr_t)memory - (uintptr_t)team->region;
-    *offset = start;
-    if (start < team->region_bytes && bytes <= team->region_bytes - start) return true;
-    return team->adopted_count > 0 && adopted_reaches(team, memory, bytes, offset);
 }

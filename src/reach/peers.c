@@ -5,8 +5,10 @@
 #include "reach/reach.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,6 +22,7 @@ struct peer_mapping {
 
 static struct peer_mapping *mappings[256]; /* by inode */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+_Atomic uint64_t peers_dropped;
 
 static struct peer_mapping **peers_find(const struct segment_name *name, bool writable) {
     struct peer_mapping **link = &mappings[name->inode % 256];
@@ -57,6 +60,40 @@ int peer_map(const struct segment_name *name, int fd, bool writable, uintptr_t *
     }
     pthread_mutex_unlock(&lock);
     return error;
+}
+
+/* ---- what a rank has mapped of its peers ---- */
+
+/* A figure of /proc/self/status such as "RssShmem:", in bytes; 0: not known. */
+static size_t figure(const char *text, const char *name) {
+    const char *found = strstr(text, name);
+    return found ? strtoul(found + strlen(name), NULL, 10) << 10 : 0;
+}
+
+static bool too_much_is_mapped(void) {
+    static const size_t least = 64 << 20;
+    char text[4096];
+    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) close(fd);
+    text[length > 0 ? length : 0] = 0;
+    size_t shared = figure(text, "RssShmem:"), all = figure(text, "VmRSS:");
+    size_t own = shown_moves.bytes, peers = shared > own ? shared - own : 0;
+    return peers > least && peers > (all - peers) / 4;
+}
+
+void peers_count(size_t bytes) {
+    static const size_t look_every = 64 << 20;
+    static _Atomic size_t since;
+    if (atomic_fetch_add(&since, bytes) + bytes < look_every) return;
+    atomic_store(&since, 0);
+    if (!too_much_is_mapped()) return;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < 256; i++)
+        for (struct peer_mapping *m = mappings[i]; m; m = m->next)
+            madvise((void *)m->base, m->name.bytes, MADV_DONTNEED);
+    pthread_mutex_unlock(&lock);
+    atomic_fetch_add(&peers_dropped, 1);
 }
 
 void peer_unmap(const struct segment_name *name, bool writable) {

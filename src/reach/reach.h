@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 
 struct chunk;
+struct heap_region;
 struct iovec;
 struct kept;
 struct team;
@@ -47,12 +48,13 @@ enum trouble {
     MUST_STAGE = 32,
     PATH_LOST = 64, /* a data path failed during the call */
     /* A rank's blocks are read in place: no rank returns before all have read. */
-    SHOWN = 128,
+    IN_PLACE = 128,
     MORE = 256, /* a rank's staged blocks continue in another round */
     /* A rank's equal blocks are not contiguous: all run the call as one with irregular blocks. */
     TYPED = 512,
-    CHANGED = 1024, /* a rank's counts differ from those of the call before */
-    CUT = 2048,     /* a message was longer than a rank's room for it */
+    CHANGED = 1024,  /* a rank's counts differ from those of the call before */
+    CUT = 2048,      /* a message was longer than a rank's room for it */
+    FOR_GOOD = 4096, /* a buffer that peers cannot touch will stay so; see SHOWN_NEVER */
 };
 
 struct control {
@@ -216,11 +218,10 @@ struct team {
     uint32_t epoch;         /* barriers that I have passed; wraps */
     struct patience patience;
     struct waits waits;
-    char *region; /* the part of my memory that peers can reach */
+    char *region; /* the addresses of my memory that peers can reach, or that can move there */
     size_t region_bytes;
-    const struct heap_range *adopted; /* static data that belong to the region; see heap/heap.h */
-    int adopted_count;
-    struct segment_name *names; /* [p] the peers' regions; bytes == 0: that rank has none */
+    const struct heap_region *heap; /* what of it has moved; NULL: peers reach all of it */
+    struct segment_name *names;     /* [p] the peers' regions; bytes == 0: that rank has none */
     /* [writable][p] addresses of the peers' regions in my address space; NULL until team_map. */
     uintptr_t *peers[2];
     int map_error[2]; /* result of team_map(writable); 1: not tried */
@@ -273,11 +274,48 @@ const struct cell *team_cells(struct team *team, struct walk walk);
 /* Maps the peers' regions, read-only or writable. Collective; 0 or -errno, the same on all
  * ranks. */
 int team_map(struct team *team, bool writable);
+/* Where my own region is for me, with what peers write to it if `writable`. Local. */
+uintptr_t team_own_base(const struct team *team, bool writable);
 /* Sets figures.shares from `names`. Local; the same on all ranks. */
 void team_shares(struct team *team);
-/* True: [memory, memory + bytes) lies in my region, at *offset. False: outside; *offset is still
- * its distance from the region, but only I can use it. */
-bool team_reaches(const struct team *team, const void *memory, size_t bytes, uint64_t *offset);
+
+/* ---- shown.c: what of my memory peers can touch ---- */
+enum shown {
+    SHOWN,
+    SHOWN_LATER, /* it has not paid yet to bring the memory into reach: a few more calls */
+    SHOWN_NEVER, /* it cannot be brought into reach, or not soon */
+};
+enum showing {
+    SHOW_TO_READERS = 0,
+    SHOW_TO_WRITERS = 1, /* peers write to it: call team_takes_back after the last barrier */
+    /* Not all of it belongs to the call: other threads may write the rest. So it does not move;
+     * SHOWN_LATER: it should, if it can be proved that all of it does. */
+    SHOW_GAPS = 2,
+    SHOW_NOW = 4, /* moves it at once */
+};
+/* Shows [memory, memory + bytes) to the peers until the end of the call, at *offset of my region.
+ * The barrier before they touch it must follow. If the memory is not shown *offset is its distance
+ * from the region, which only I can use. Local. */
+enum shown team_shows(const struct team *team, const void *memory, size_t bytes, enum showing how,
+                      uint64_t *offset);
+/* After the barrier behind the last store of a peer. Local. */
+void team_takes_back(const struct team *team, void *memory, size_t bytes);
+/* True: malloc's memory. Local. */
+bool team_owns(const struct team *team, const void *address);
+/* Memory that is always shown, if this process has a heap. NULL: none. Local. */
+void *shown_alloc(size_t bytes);
+void shown_free(void *memory);
+/* The same, aligned; NULL if this process has no heap. */
+void *shown_born(size_t alignment, size_t bytes);
+/* True: memory of this process's heap. */
+bool shown_owns(const void *memory);
+/* Sets heap, region and region_bytes of the team, and *name. -errno: there is no heap. Local. */
+int shown_begin(struct team *team, struct segment_name *name);
+/* What has moved so far in this process, and the seconds that it took. */
+extern struct shown_moves {
+    uint64_t count, bytes;
+    double seconds;
+} shown_moves;
 
 /* Where a rank stages `bytes` <= slot; all ranks must pass the same `bytes`. Ranks follow each
  * other by whole cache lines only: where nodes are oversubscribed, a short exchange costs mostly
@@ -372,6 +410,15 @@ void paths_finish(void);
  * valid until the matching peer_unmap. 0 or -errno. Thread safe. Local. */
 int peer_map(const struct segment_name *name, int fd, bool writable, uintptr_t *base);
 void peer_unmap(const struct segment_name *name, bool writable);
+/* After a call in which this rank has touched so many bytes of its peers. Pages of theirs count as
+ * this process's resident memory (VmRSS) once it has. If they are more than a quarter of its own,
+ * and 64 MiB, it forgets them; the next access maps them again. Local. */
+void peers_count(size_t bytes);
+static inline void peers_touched(size_t bytes) {
+    enum { least = 64 << 10 }; /* shorter calls do not fill memory */
+    if (bytes >= least) peers_count(bytes);
+}
+extern _Atomic uint64_t peers_dropped; /* how many times */
 
 /* ---- sync.c ---- */
 /* Arrives at the barrier with flags of enum trouble. True: I am the last, and must call

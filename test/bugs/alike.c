@@ -155,12 +155,11 @@ static void step(const struct look *look, int t) {
     memset(recv, -1, room);
     for (int i = 0; i < (sends_blocks(look) ? p * n : n); i++) put(look, send, i, value(t, me, i));
     void *from = send, *to = recv;
-    int in_place = look->in_place && (look->kind == ALLREDUCE || look->kind == SCAN ||
-                                      look->kind == ALLGATHER || (look->kind == REDUCE && root) ||
-                                      (look->kind == GATHER && root));
+    int in_place = look->in_place &&
+                   (look->kind == ALLREDUCE || look->kind == SCAN || look->kind == ALLGATHER ||
+                    (look->kind == REDUCE && root) || (look->kind == GATHER && root));
     if (in_place) {
-        char *mine =
-            look->kind == GATHER || look->kind == ALLGATHER ? recv + me * n * 4 : recv;
+        char *mine = look->kind == GATHER || look->kind == ALLGATHER ? recv + me * n * 4 : recv;
         memcpy(mine, send, (size_t)n * 4);
         from = MPI_IN_PLACE;
     }
@@ -191,7 +190,8 @@ static void change(struct look *look) {
     if (is_reduction(look) && look->type > FLOATS) look->type = INTS;
 }
 
-/* The same ranks, for an odd step in the reverse order; mostly with the handle of the one before. */
+/* The same ranks, for an odd step in the reverse order. The handle is mostly that of the one
+ * before. */
 static void enter(int fresh, int t) {
     if (comm != MPI_COMM_WORLD) MPI_Comm_free(&comm);
     comm = MPI_COMM_WORLD;
@@ -212,8 +212,7 @@ int main(int argc, char **argv) {
         now.place = chance(16); /* buffers change all the time, and decide nothing */
         if (chance(5) == 0) change(&now);
         bool other = now.fresh_comm != before.fresh_comm;
-        if (other || (now.fresh_comm && chance(20) == 0))
-            enter(now.fresh_comm, t);
+        if (other || (now.fresh_comm && chance(20) == 0)) enter(now.fresh_comm, t);
         step(&now, t);
         if (chance(40) == 0) step(&before, t), now.root = before.root;
     }

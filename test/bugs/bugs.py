@@ -202,10 +202,11 @@ def big(flavour, ranks):
 def room(flavour, ranks):
     """No room for all peers' heaps in the address space of 47 bits, as with a thousand ranks per node; or, by a limit, in one
     rank's only: all ranks leave plans that would need it, and the others serve."""
-    heaps = ["--option", "HEAP_BYTES=%dG" % (150 * 1024 // int(ranks))]
+    # A rank maps its own twice. That of one peer has room beside these, but not twice.
+    heaps = ["--option", "HEAP_BYTES=%dG" % (40 * 1024 if int(ranks) < 3 else 150 * 1024 // int(ranks))]
     # A rank whose limit has room for its own heap and two of the others'.
-    limited = ["/bin/sh", "-c", '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] || ulimit -v 268500000; exec "$@"', "sh"]
-    for plan in ("pull(rows)", "pull(columns)"):
+    limited = ["/bin/sh", "-c", '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] || ulimit -v 170000000; exec "$@"', "sh"]
+    for plan in ("pull(rows)", "pull(columns)")[int(ranks) < 3:]:
         ran(flavour, ranks, ["exchange-" + flavour], ["--plan", plan, *heaps]).native(5)
         if int(ranks) > 3:
             ran(flavour, ranks, limited + [run.target("exchange-" + flavour)], ["--plan", plan]).native(5)
@@ -263,15 +264,16 @@ def kill(flavour, ranks):
     run.need(flavour)
     program = run.target("loop-" + flavour)
     for plan in ("cico", "pull(columns)"):
+        words = ["--plan", plan, "--option", "START=first"]
         files, before = set(os.listdir("/dev/shm")), shared_kilobytes()
-        job = subprocess.Popen(["timeout", "-k", "5", "60", *run.command(flavour, ranks, [program], ["--plan", plan])],
+        job = subprocess.Popen(["timeout", "-k", "5", "60", *run.command(flavour, ranks, [program], words)],
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
         try:
             while job.stdout.readline().strip() != b"running":
                 if job.poll() is not None:
                     raise Failure("the program ended by itself")
             held = shared_kilobytes() - before
-            if held < 50000:
+            if plan != "cico" and held < 50000:  # only what is read in place has moved into shared memory
                 raise Failure("only %d kB of shared memory are in use: this test would notice nothing" % held)
             time.sleep(0.2)
             os.kill(processes(program)[-1], signal.SIGKILL)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fork - the child gets a private copy of the heap before it runs, the parent keeps the shared one;
+/* fork - the child gets a private copy of what has moved before it runs, the parent keeps what is
+ * shared;
  * children of children; and what a fork must leave alone in a program with threads, handlers, odd
  * stacks and no descriptors. */
 #define _GNU_SOURCE
@@ -11,6 +12,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -126,7 +128,7 @@ static void fork_on_this_stack(void) { plain_fork("fork on a malloc'ed stack"); 
 
 static void odd_stack(void) {
     void *stack = malloc(256 << 10);
-    expect(in_region(stack), "the stack is in the region");
+    expect(move_it(stack, 256 << 10) == 0, "the stack moves");
     getcontext(&away);
     away.uc_stack.ss_sp = stack;
     away.uc_stack.ss_size = 256 << 10;
@@ -186,6 +188,24 @@ static void without_descriptors(void) {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* No handler runs in these children. They must not write to their parent's memory. */
+static void raw_children(void) {
+    fill(5);
+    for (int moved = 0; moved < 2; moved++) {
+        unsigned char *touched = large_block + (moved ? large / 4 : large / 4 * 3);
+        pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+        if (pid == 0) {
+            *(volatile unsigned char *)touched = 6;
+            syscall(SYS_exit_group, 0);
+        }
+        int status = -1;
+        expect(waitpid(pid, &status, 0) == pid, "a child of clone");
+        expect(moved ? WIFSIGNALED(status) : status == 0,
+               moved ? "what has moved is not there" : "what has not is its own");
+        expect(*touched == 5, "the parent's memory is as it was");
+    }
+}
+
 /* Last: these change the process for good. */
 static void closed_descriptors(void) {
     struct heap_region region;
@@ -216,6 +236,13 @@ int main(void) {
     expect(heap_state(&region) == 0, "the heap is shared");
     for (int i = 0; i < blocks; i++) block[i] = malloc(size_of(i));
     large_block = malloc(large);
+    expect(!has_moved(large_block, large, true), "nothing has moved at first");
+    generation(-1); /* a child that forks in turn has a heap of its own */
+    fill(1);
+    expect(move_it(large_block, large / 2) == 0 && has_moved(large_block, large / 2, false),
+           "half of a block moves");
+    for (int i = 0; i < blocks; i += 3) expect(move_it(block[i], size_of(i)) == 0, "pages move");
+    expect(filled(1), "what has moved is what was there");
     generation(0);
     beside_a_thread();
     odd_stack();
@@ -230,6 +257,7 @@ int main(void) {
     void *fresh = malloc(3 << 20);
     expect(in_region(fresh), "and gives memory of the region");
     without_descriptors();
+    raw_children();
     closed_descriptors();
     refused_fork();
     return failures > 0;

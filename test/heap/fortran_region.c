@@ -5,5 +5,7 @@
 int fortran_in_region(const void *address);
 int fortran_in_region(const void *address) { return in_region(address); }
 
-int fortran_reachable(const void *address, size_t bytes);
-int fortran_reachable(const void *address, size_t bytes) { return reachable(address, bytes); }
+int fortran_moves(void *address, size_t bytes);
+int fortran_moves(void *address, size_t bytes) {
+    return move_it(address, bytes) == 0 && has_moved(address, bytes, false);
+}

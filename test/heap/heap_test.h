@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int failures;
 
@@ -35,15 +36,61 @@ static inline bool in_region(const void *address) {
     return (uintptr_t)address - (uintptr_t)region.base < region.bytes;
 }
 
-/* Of the region or adopted by it. */
-static inline bool reachable(const void *address, size_t bytes) {
+/* The file's offset of memory that has a place in it. */
+static inline bool offset_of(const void *address, size_t *offset) {
     struct heap_region region;
     if (heap_state(&region) != 0) return false;
-    for (int i = 0; i < region.adopted_count; i++) {
-        size_t at = (size_t)((const char *)address - region.adopted[i].start);
-        if (at < region.adopted[i].bytes && bytes <= region.adopted[i].bytes - at) return true;
+    *offset = (size_t)((const char *)address - region.base);
+    if (*offset < region.bytes) return true;
+    for (int i = 0; i < *region.range_count; i++) {
+        size_t at = (size_t)((const char *)address - region.ranges[i].start);
+        *offset = region.ranges[i].offset + at;
+        if (at < region.ranges[i].bytes) return true;
     }
-    return in_region(address);
+    return false;
+}
+
+/* True: all whole pages inside of this memory have moved; any: at least one has. */
+static inline bool has_moved(const void *memory, size_t bytes, bool any) {
+    struct heap_region region;
+    size_t offset = 0;
+    if (heap_state(&region) != 0 || !offset_of(memory, &offset)) return false;
+    size_t first = (offset + region.page - 1) / region.page, end = (offset + bytes) / region.page;
+    size_t count = 0;
+    for (size_t page = first; page < end; page++) count += region.moved[page / 64] >> page % 64 & 1;
+    return any ? count > 0 : end > first && count == end - first;
+}
+
+/* Moves the whole pages inside of this memory; 0 or -errno. */
+static inline int move_it(void *memory, size_t bytes) {
+    int (*ask)(void *, size_t) = NULL;
+    void *symbol = dlsym(RTLD_DEFAULT, "mortar_heap_move");
+    memcpy(&ask, &symbol, sizeof ask);
+    struct heap_region region;
+    if (!ask || heap_state(&region) != 0) return -1;
+    uintptr_t start = ((uintptr_t)memory + region.page - 1) & ~(uintptr_t)(region.page - 1);
+    uintptr_t end = ((uintptr_t)memory + bytes) & ~(uintptr_t)(region.page - 1);
+    return end > start ? ask((void *)start, end - start) : 0;
+}
+
+/* A figure of /proc/self/smaps_rollup such as "Rss:", in bytes. */
+static inline size_t rollup(const char *name) {
+    FILE *file = fopen("/proc/self/smaps_rollup", "r");
+    char line[256];
+    size_t kilobytes = 0;
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, name, strlen(name)) == 0)
+            kilobytes = strtoul(line + strlen(name), NULL, 10);
+    if (file) fclose(file);
+    return kilobytes << 10;
+}
+
+/* Bytes of memory that the region's file holds. */
+static inline size_t file_bytes(void) {
+    struct heap_region region;
+    struct stat facts;
+    bool known = heap_state(&region) == 0 && fstat(region.fd, &facts) == 0;
+    return known ? (size_t)facts.st_blocks * 512 : SIZE_MAX;
 }
 
 /* A failure is printed and counted; main returns failures > 0. */

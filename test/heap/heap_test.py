@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""heap_test - Python over the shared heap: its buffers are in the region; fork, subprocess and multiprocessing work."""
+"""heap_test - Python over the shared heap: its buffers are in the region and move; fork, subprocess and multiprocessing work."""
 import ctypes
 import multiprocessing
 import os
@@ -10,8 +10,8 @@ import threading
 
 
 class Region(ctypes.Structure):
-    _fields_ = [("base", ctypes.c_size_t), ("bytes", ctypes.c_size_t), ("fd", ctypes.c_int),
-                ("adopted_count", ctypes.c_int), ("adopted", ctypes.c_void_p)]
+    _fields_ = [("base", ctypes.c_size_t), ("bytes", ctypes.c_size_t), ("fd", ctypes.c_int), ("page", ctypes.c_size_t),
+                ("rest", ctypes.c_void_p * 4)]
 
 
 def region():
@@ -39,6 +39,11 @@ def main():
     assert region(), "the heap is shared"
     assert inside(small) and inside(large), "bytearray"
     large[0] = 1
+    address = ctypes.addressof(ctypes.c_char.from_buffer(large))
+    start, end = -(-address // 4096) * 4096, (address + len(large)) // 4096 * 4096
+    move = ctypes.CDLL(None).mortar_heap_move
+    move.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
+    assert move(start, end - start) == 0 and large[0] == 1 and not any(large[1:]), "it moves"
 
     pid = os.fork()
     if pid == 0:
@@ -59,7 +64,7 @@ def main():
 
     assert subprocess.run(["echo", "hi"], stdout=subprocess.PIPE, check=True).stdout == b"hi\n", "subprocess"
     assert subprocess.run(["true"], preexec_fn=lambda: None, check=True).returncode == 0, "subprocess with preexec_fn"
-    code = "import ctypes; print(ctypes.CDLL(None).mortar_heap_region(ctypes.create_string_buffer(32)))"
+    code = "import ctypes; print(ctypes.CDLL(None).mortar_heap_region(ctypes.create_string_buffer(80)))"
     assert subprocess.check_output([sys.executable, "-c", code]) == b"0\n", "a started program has a shared heap of its own"
     assert os.system("exit 5") == 5 << 8, "os.system"
     assert os.popen("echo popen").read() == "popen\n", "os.popen"

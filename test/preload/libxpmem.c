@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libxpmem - a stand-in for XPMEM's library without its kernel module: an attachment shows another
- * process's memory as far as that lies in shared files (memfd) that it has open: mortar's heap, and
- * what a test puts there. The rest is a hole, and attaching nothing but holes fails. In the same
+ * process's memory as far as that lies in shared files (memfd) that it has open: what has moved of
+ * mortar's heap, and what a test puts there. Of private memory it shows a copy, made when it is
+ * attached. The rest is a hole, and attaching nothing but holes fails. In the same
  * process (threads as ranks) an attachment is the memory itself. TEST_XPMEM_ATTACHES on rank
  * TEST_XPMEM_RANK: attaching fails after so many. TEST_XPMEM_FOREIGN there: it shows something
  * else. Says in the end what was made, got and attached, and
@@ -10,11 +11,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 struct xpmem_addr {
@@ -75,7 +78,15 @@ static int open_inode(long pid, unsigned long inode) {
     return fd;
 }
 
-/* Shows what the process has in shared files in [start, end). Returns how many pieces. */
+/* Shows private memory as it is now. */
+static bool copy(long pid, char *here, unsigned long from, unsigned long to) {
+    void *map = mmap(here, to - from, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    struct iovec mine = {here, to - from}, theirs = {(void *)from, to - from};
+    return map == here && process_vm_readv((pid_t)pid, &mine, 1, &theirs, 1, 0) > 0;
+}
+
+/* Shows what the process has in [start, end). Returns how many pieces. */
 static int show(long pid, uint64_t start, uint64_t end, char *here) {
     char path[64], line[512], mode[8];
     unsigned long from, to, offset, inode, pieces = 0;
@@ -84,11 +95,12 @@ static int show(long pid, uint64_t start, uint64_t end, char *here) {
     while (maps && fgets(line, sizeof line, maps)) {
         if (sscanf(line, "%lx-%lx %7s %lx %*s %lu", &from, &to, mode, &offset, &inode) != 5)
             continue;
-        if (to <= start || from >= end || mode[3] != 's' || inode == 0) continue;
-        int fd = open_inode(pid, inode);
-        if (fd < 0) continue;
+        if (to <= start || from >= end) continue;
         if (from < start) offset += start - from, from = start;
         if (to > end) to = end;
+        if (mode[3] == 'p' && mode[0] == 'r') pieces += copy(pid, here + (from - start), from, to);
+        int fd = mode[3] == 's' && inode > 0 ? open_inode(pid, inode) : -1;
+        if (fd < 0) continue;
         void *map = mmap(here + (from - start), to - from, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
         pieces += map != MAP_FAILED;

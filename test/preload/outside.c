@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* outside - exchanges between buffers of all kinds, most of them outside the shared heap: static,
- * on the stack, from mmap. Which kind it is differs between ranks and calls.
- * usage: outside BYTES CALLS [same|mixed|heap [shared]]. shared: instead of stack and static data
+/* outside - exchanges between buffers of all kinds, most of them outside the shared heap: on the
+ * stack, from mmap. Which kind it is differs between ranks and calls.
+ * usage: outside BYTES CALLS [same|mixed|heap [shared]]. shared: instead of stack and mappings
  * three places in one shared file, which the stand-in for XPMEM can show to other processes. */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -14,17 +14,14 @@
 
 enum { most_ranks = 8, most_bytes = 128 << 10, most = most_ranks * most_bytes };
 
-static char statics[2][most];
-
 static char *shared; /* NULL: none */
 
 static char *pick(int kind, int receives, char *stack, char *mapped, char *heap) {
     size_t at = receives ? most : 0;
     if (shared && kind < 3) return shared + (size_t)kind * 2 * most + at;
-    return kind == 0   ? stack + at
-           : kind == 1 ? statics[receives]
-           : kind == 2 ? mapped + at
-                       : heap + at;
+    return kind == 0  ? stack + at
+           : kind < 3 ? mapped + (size_t)(kind - 1) * 2 * most + at
+                      : heap + at;
 }
 
 static char value(int call, int from, int to, int at) {
@@ -62,7 +59,7 @@ int main(int count, char **words) {
     int bytes = count > 1 ? atoi(words[1]) : 4096, calls = count > 2 ? atoi(words[2]) : 10;
     const char *how = count > 3 ? words[3] : "same";
     char *heap = malloc(2 * most);
-    char *mapped = mmap(NULL, 2 * most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *mapped = mmap(NULL, 4 * most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p > most_ranks || bytes > most_bytes || !heap || mapped == MAP_FAILED) return 2;
     if (count > 4) {
         int fd = memfd_create("outside", MFD_CLOEXEC);

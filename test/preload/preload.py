@@ -85,7 +85,7 @@ def python(flavour):
     result.check(result.report["heap"] == "on", "the heap is not on")
 
 
-def adopted(flavour, program, option):
+def by_pull(flavour, program, option):
     """The report's rows of the five calls. On a machine so busy that a barrier takes longer than copying 8 MiB, mortar chooses
     algorithms with fewer barriers, which prove nothing: again, then."""
     for _ in range(8):
@@ -95,9 +95,9 @@ def adopted(flavour, program, option):
     raise Failure("the machine is too busy to choose pull")
 
 
-def adopt(flavour):
-    """Static arrays, COMMON and SAVE: MORTAR_ADOPT brings them into reach; without it
-    such blocks are copied by the kernel, or left to the MPI library."""
+def statics(flavour):
+    """Static arrays, COMMON and SAVE are in reach like malloc's memory; without the heap such blocks are copied by the kernel, or
+    left to the MPI library."""
     missing = []
     for program in ("statics", "common"):
         try:
@@ -105,11 +105,11 @@ def adopt(flavour):
         except Skip:
             missing.append(program)
             continue
-        result = adopted(flavour, program + "-" + flavour, "ADOPT=on").native(0)
+        result = by_pull(flavour, program + "-" + flavour, "HEAP=on").native(0)
         taken = sum(row["calls"] for row in result.report["collectives"] if row["plan"].startswith("pull("))
         result.check(taken == 5, "%d calls by pull instead of 5" % taken)
         result.check(not any("cma" in row["plan"] for row in result.report["collectives"]), "the kernel copied")
-        result = adopted(flavour, program + "-" + flavour, "ADOPT=off")
+        result = by_pull(flavour, program + "-" + flavour, "HEAP=off")
         if not result.calls(plan="pull(rows, plain, cma)") == 5:  # where that is not permitted, the MPI library
             result.native(5, "outside the shared heap")
     if missing:
@@ -387,7 +387,7 @@ def orders():
 
 
 def test(name, *words):
-    tests = {f.__name__: f for f in (exchange, alloc_mem, private, adopt, large, fortran, python, late, threads, inter,
+    tests = {f.__name__: f for f in (exchange, alloc_mem, private, statics, large, fortran, python, late, threads, inter,
                                      device, errors, off, imbalance, launcher, plans, reductions, rooted, lengths, tuning,
                                      plain, unknown, options, orders, explain)}
     if name not in tests:

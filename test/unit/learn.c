@@ -110,7 +110,7 @@ static void one_call(struct rank *rank, const struct world *world, struct plan *
     rank->team.region_bytes = region;
     expect(outcome == DONE || outcome == STAGED, "%s: %s: outcome %d", world->name, plan->text,
            (int)outcome);
-    if (outcome != DONE) plan_detour(&rank->team, shape);
+    if (outcome != DONE) plan_detour(&rank->team, shape, outcome);
 }
 
 static const char *found_better;

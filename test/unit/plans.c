@@ -35,7 +35,7 @@ static void run_plan(struct rank *rank, struct plan *plan, const struct shape *s
     struct call call = {.shape = *shape, .send = send, .recv = recv};
     enum outcome outcome = plan->algorithm->code->run(&rank->team, &call, &plan->arguments);
     expect(outcome != LEFT, "%s left the call", plan->text);
-    if (outcome == STAGED) plan_detour(&rank->team, shape);
+    plan_detour(&rank->team, shape, outcome);
     int mine = shape->collective == COLL_alltoall ? 3 * rank->team.me : 0;
     for (size_t i = 0; i < n * p; i++)
         expect(recv[i] == (char)(number + (int)(i / n) + mine),
@@ -142,6 +142,26 @@ static void stretch(struct rank *rank) {
     }
 }
 
+/* Buffers that are about to move: one call takes the other plan, if it was not made at all, and the
+ * class stays; until there have been so many that they never seem to. */
+static void about_to_move(struct rank *rank, const struct shape *shape) {
+    struct plan *usual = plan_for(&rank->team, shape), *other = NULL;
+    expect(!plan_detour(&rank->team, shape, DONE), "nothing is amiss");
+    expect(!plan_detour(&rank->team, shape, STAGED_SOON), "the call was made");
+    expect(plan_for(&rank->team, shape) == usual, "and the next goes as usual");
+    other = plan_detour(&rank->team, shape, OUT_OF_REACH_SOON);
+    expect(other && other != usual, "this call takes the other plan");
+    expect(plan_for(&rank->team, shape) == usual, "the next does not");
+    int made = 2;
+    while (made < 1000 && plan_for(&rank->team, shape) == usual) {
+        plan_detour(&rank->team, shape, made % 2 ? STAGED_SOON : OUT_OF_REACH_SOON);
+        made++;
+    }
+    expect(made == 128, "after %d calls they take the other plan", made);
+    for (int k = 0; k < 254; k++) expect(plan_for(&rank->team, shape) == other, "for a while");
+    expect(plan_for(&rank->team, shape) == usual, "then it is tried again");
+}
+
 /* Buffers out of reach: after a call that was staged all ranks take the same detour, look again
  * from time to time, and come back when buffers are in reach again. Long blocks go to the host MPI.
  * A forced plan stays. */
@@ -172,14 +192,15 @@ static void detour(struct rank *rank) {
     shape.bytes = 1 << 20;
     plan_for(&rank->team, &shape);
     if (*forced) return;
-    plan_detour(&rank->team, &shape);
+    about_to_move(rank, &shape);
+    plan_detour(&rank->team, &shape, OUT_OF_REACH);
     struct plan *plan = plan_for(&rank->team, &shape);
     same_everywhere(rank, plan);
     if (team_has_path(&rank->team, PATH_cma)) {
         expect(strcmp(plan->text, "pull(rows, plain, cma)") == 0,
                "long blocks out of reach, with a path: %s", plan->text);
         team_loses_path(&rank->team, PATH_cma);
-        plan = plan_detour(&rank->team, &shape);
+        plan = plan_detour(&rank->team, &shape, OUT_OF_REACH);
         same_everywhere(rank, plan);
         expect(plan_for(&rank->team, &shape) == plan, "the new detour is taken");
     }

@@ -211,34 +211,16 @@ static void bounds(void) {
                  {0, SIZE_MAX, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t offset;
-        bool inside = team_reaches(&team, memory + cases[i].at, cases[i].bytes, &offset);
+        bool inside = team_shows(&team, memory + cases[i].at, cases[i].bytes, SHOW_TO_READERS,
+                                 &offset) == SHOWN;
         expect(inside == cases[i].inside && (!inside || offset == cases[i].at - 64),
                "%zu bytes at %zu of [64, 192): %d, offset %llu", cases[i].bytes, cases[i].at,
                inside, (unsigned long long)offset);
     }
-    /* Two adopted ranges, before and behind the region, which touch nothing; offsets are their
-     * own. */
-    const struct heap_range adopted[] = {{.start = memory + 8, .bytes = 24, .offset = 96},
-                                         {memory + 200, 40, 1 << 20}};
-    team.adopted = adopted, team.adopted_count = 2;
-    const struct {
-        size_t at, bytes;
-        bool inside;
-        uint64_t offset;
-    } more[] = {{8, 24, true, 96},       {8, 25, false, 0},   {7, 1, false, 0},
-                {31, 1, true, 119},      {32, 1, false, 0},   {200, 1, true, 1 << 20},
-                {239, 1, true, 1048615}, {239, 2, false, 0},  {240, 1, false, 0},
-                {64, 128, true, 0},      {20, 100, false, 0}, {10, SIZE_MAX, false, 0}};
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
-        uint64_t offset;
-        bool inside = team_reaches(&team, memory + more[i].at, more[i].bytes, &offset);
-        expect(inside == more[i].inside && offset == (inside ? more[i].offset : more[i].at - 64),
-               "adopted: %zu bytes at %zu: %d, offset %llu", more[i].bytes, more[i].at, inside,
-               (unsigned long long)offset);
-    }
     team = (struct team){.region = NULL, .region_bytes = 0};
     uint64_t offset;
-    expect(!team_reaches(&team, memory, 1, &offset) && !team_reaches(&team, NULL, 0, &offset),
+    expect(team_shows(&team, memory, 1, SHOW_TO_READERS, &offset) != SHOWN &&
+               team_shows(&team, NULL, 0, SHOW_TO_READERS, &offset) != SHOWN,
            "a rank without a region reaches");
 }
 
@@ -299,8 +281,8 @@ static void measured(struct rank *rank) {
     static double seconds[most_ranks];
     int me = rank->team.me;
     sync_measure(&rank->team, me == 0 ? 5e-6 : me);
-    expect(fabs(rank->team.figures.sync_seconds - 5e-6) < 2e-9, "rank %d: %g s, as rank 0 knew",
-           me, rank->team.figures.sync_seconds);
+    expect(fabs(rank->team.figures.sync_seconds - 5e-6) < 2e-9, "rank %d: %g s, as rank 0 knew", me,
+           rank->team.figures.sync_seconds);
     sync_all(&rank->team, 0);
     sync_measure(&rank->team, 0);
     seconds[rank->team.me] = rank->team.figures.sync_seconds;

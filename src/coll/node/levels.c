@@ -63,9 +63,10 @@ uint32_t levels_post(const struct team *team, const struct reduction *reduction,
     *memory = NULL;
     *offset = in_stage;
     if (bytes <= team->figures.slot) return 0;
-    *memory = malloc(bytes);
+    *memory = shown_alloc(bytes);
     if (!*memory) return NO_MEMORY;
-    return team_reaches(team, *memory, bytes, offset) ? 0 : SEND_UNREACHABLE;
+    return team_shows(team, *memory, bytes, SHOW_TO_READERS, offset) == SHOWN ? 0
+                                                                              : SEND_UNREACHABLE;
 }
 
 /* Where rank `owner` keeps its share of its domain's partial result. */

@@ -118,7 +118,7 @@ static uint32_t sources_of(const struct team *team, const struct call *call) {
 
 /* Copies the root's block to itself, unless it is in place. */
 HOT static void mailbox_copy_own(const struct team *team, const struct call *call,
-                             const struct copier *copier) {
+                                 const struct copier *copier) {
     bool gather = among(call->shape.collective, GATHERS);
     if (call->neighbours || team->me != call->root || call->shape.collective == COLL_bcast ||
         call->trouble)
@@ -130,8 +130,7 @@ HOT static void mailbox_copy_own(const struct team *team, const struct call *cal
     fit_block(&to, bytes);
     if (from.layout->run && to.layout->run && bytes == block_bytes(&to))
         copy_block(copier, to.at, from.at, bytes);
-    else
-        layout_copy(to.at, to.layout, to.elements, from.at, from.layout, from.elements, copier);
+    else layout_copy(to.at, to.layout, to.elements, from.at, from.layout, from.elements, copier);
 }
 
 static bool one_sends(enum collective c) { return among(c, BIT(bcast) | SCATTERS); }

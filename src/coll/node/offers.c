@@ -3,6 +3,9 @@
  * stream, unless all are equally long. */
 #include "coll/node/offers.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static const struct copier plain = {.kernel = KERNEL_plain};
 
 _Thread_local bool blocks_cut;
@@ -19,10 +22,11 @@ size_t blocks_bytes(const struct blocks *blocks) {
 }
 
 /* The address in my region at which peers find this memory; NULL: they cannot. It may differ from
- * the memory's own address: static data that became part of the region lie elsewhere in it. */
+ * the memory's own address: static data have another place in the region. */
 static const void *alias_of(const struct team *team, const void *memory, size_t bytes) {
     uint64_t offset;
-    return team_reaches(team, memory, bytes, &offset) ? team->region + offset : NULL;
+    bool shown = team_shows(team, memory, bytes, SHOW_TO_READERS, &offset) == SHOWN;
+    return shown ? team->region + offset : NULL;
 }
 
 static bool alias(const struct team *team, const void **memory, size_t bytes) {
@@ -45,16 +49,41 @@ static bool offers_span_of(const struct blocks *blocks, char **low, char **high)
     return *low != NULL;
 }
 
-bool blocks_shown(const struct team *team, const struct blocks *blocks, struct blocks *shown) {
-    if (team->region_bytes == 0 || team->map_error[0] != 0) return false;
-    size_t count = (size_t)blocks->count;
-    char *low, *high;
-    *shown = *blocks;
-    if (offers_span_of(blocks, &low, &high)) {
-        const char *there = alias_of(team, low, (size_t)(high - low));
-        if (!there) return false;
-        shown->base = (char *)((uintptr_t)there + (uintptr_t)(blocks->base - low));
+/* Does every byte of the span belong to a block? Draws the blocks on a map of it. */
+static bool covers(const struct blocks *blocks, const char *low, size_t span) {
+    size_t longest = 1;
+    for (int b = 0; b < blocks->count; b++) {
+        struct block block = block_of(blocks, b);
+        if (block_bytes(&block) > longest) longest = block_bytes(&block);
     }
+    char *map = calloc(1, span), *ones = malloc(longest);
+    if (map && ones) memset(ones, 1, longest);
+    for (int b = 0; map && ones && b < blocks->count; b++) {
+        struct block block = block_of(blocks, b);
+        layout_unpack(map + (block.at - low), block.layout, block.elements, ones,
+                      block_bytes(&block));
+    }
+    bool all = map && ones && !memchr(map, 0, span);
+    free(map);
+    free(ones);
+    return all;
+}
+
+/* Shows the span of blocks. Between blocks may lie what other threads write meanwhile, so that the
+ * span must not move unless there is nothing between. Blocks that are received do not overlap, so
+ * their lengths tell. */
+static enum shown span_shown(const struct team *team, const struct blocks *blocks, const char *low,
+                             size_t span, enum showing how, uint64_t *offset) {
+    bool full = blocks_bytes(blocks) >= span;
+    if (full && how & SHOW_TO_WRITERS) return team_shows(team, low, span, how, offset);
+    enum shown shown = team_shows(team, low, span, how | SHOW_GAPS, offset);
+    if (shown != SHOWN_LATER || !full || !covers(blocks, low, span)) return shown;
+    return team_shows(team, low, span, how | SHOW_NOW, offset);
+}
+
+/* The counts, displacements and layouts. */
+bool tables_shown(const struct team *team, const struct blocks *blocks, struct blocks *shown) {
+    size_t count = (size_t)blocks->count;
     if (blocks->counts && !alias(team, &shown->counts, count * blocks->count_width)) return false;
     if (blocks->displs && !alias(team, &shown->displs, count * blocks->displ_width)) return false;
     if (!blocks->layouts)
@@ -63,6 +92,20 @@ bool blocks_shown(const struct team *team, const struct blocks *blocks, struct b
     for (size_t b = 0; b < count; b++)
         if (!alias_of(team, blocks->layouts[b], layout_footprint(blocks->layouts[b]))) return false;
     return alias_of(team, blocks->layouts, count * sizeof *blocks->layouts);
+}
+
+bool blocks_shown(const struct team *team, const struct blocks *blocks, enum showing how,
+                  struct blocks *shown) {
+    if (team->region_bytes == 0 || team->map_error[0] != 0) return false;
+    char *low, *high;
+    uint64_t offset;
+    *shown = *blocks;
+    if (offers_span_of(blocks, &low, &high)) {
+        if (span_shown(team, blocks, low, (size_t)(high - low), how, &offset) != SHOWN)
+            return false;
+        shown->base = (char *)((uintptr_t)team->region + offset + (uintptr_t)(blocks->base - low));
+    }
+    return tables_shown(team, blocks, shown);
 }
 
 /* Sets offer->count, ->bytes, ->each and ->even from the blocks. */
@@ -137,8 +180,9 @@ static void copy_first(struct offer *offer, char *area, size_t room, const struc
     offers_fill(offer, area, room, blocks);
 }
 
-static bool offers_show(const struct team *team, struct offer *offer, const struct blocks *blocks) {
-    if (!blocks_shown(team, blocks, &offer->blocks)) return false;
+static bool offers_show(const struct team *team, struct offer *offer, const struct blocks *blocks,
+                        enum showing how) {
+    if (!blocks_shown(team, blocks, how, &offer->blocks)) return false;
     offer->how = OFFER_STRAIGHT;
     offer->region = (uintptr_t)team->region;
     if (!blocks->layouts) offer->layout = *blocks->layout;
@@ -152,14 +196,20 @@ HOT void offer_copied(struct offer *offer, char *area, size_t room, const struct
 
 bool offer_shown(const struct team *team, struct offer *offer, const struct blocks *blocks) {
     offers_measure(offer, blocks);
-    return offers_show(team, offer, blocks);
+    return offers_show(team, offer, blocks, SHOW_TO_WRITERS);
+}
+
+void offer_taken_back(const struct team *team, const struct blocks *blocks) {
+    char *low, *high;
+    if (offers_span_of(blocks, &low, &high)) team_takes_back(team, low, (size_t)(high - low));
 }
 
 HOT void offer_make(const struct team *team, struct offer *offer, char *area, size_t room,
                     size_t most, const struct blocks *blocks) {
     offers_measure(offer, blocks);
     bool fits = table_bytes(offer) + offer->bytes <= room && offer->bytes <= most;
-    if (fits || !offers_show(team, offer, blocks)) copy_first(offer, area, room, blocks);
+    if (fits || !offers_show(team, offer, blocks, SHOW_TO_READERS))
+        copy_first(offer, area, room, blocks);
 }
 
 bool offer_next(struct offer *offer, char *area, size_t room, const struct blocks *blocks) {

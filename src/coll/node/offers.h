@@ -38,8 +38,11 @@ void offer_make(const struct team *team, struct offer *offer, char *area, size_t
                 const struct blocks *blocks);
 /* The same, but never straight. */
 void offer_copied(struct offer *offer, char *area, size_t room, const struct blocks *blocks);
-/* Fills my offer, always straight. False: peers cannot reach all blocks. Local. */
+/* Fills my offer of blocks that peers will write, always straight. False: peers cannot reach all
+ * blocks. Local. */
 bool offer_shown(const struct team *team, struct offer *offer, const struct blocks *blocks);
+/* After peers have written them, behind the barrier. Local. */
+void offer_taken_back(const struct team *team, const struct blocks *blocks);
 /* Puts the next part into an area: another one, or the same one after all readers have taken the
  * part before. False: no part is left. Local. */
 bool offer_next(struct offer *offer, char *area, size_t room, const struct blocks *blocks);

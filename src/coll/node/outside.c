@@ -83,7 +83,11 @@ HOT static char *buffer_of(struct tour *tour, int rank, bool receives) {
 HOT static bool is_there(const struct tour *tour, struct cell cell) {
     const struct shape *shape = &tour->call->shape;
     const struct post *post = post_of(tour->team, tour->half, (int)cell.source);
-    return cell.source == cell.dest && post->send_reachable == post->recv_reachable &&
+    if (cell.source != cell.dest) return false;
+    if ((int)cell.source == tour->team->me)
+        return (const char *)tour->call->send + cell.dest * send_step(shape) ==
+               tour->call->recv + cell.source * shape->bytes;
+    return post->send_reachable == post->recv_reachable &&
            post->send + cell.dest * send_step(shape) == post->recv + cell.source * shape->bytes;
 }
 
@@ -102,14 +106,24 @@ HOT static bool one_cell(struct tour *tour, struct cell cell, const struct copie
     return true;
 }
 
+/* Without addresses of peers' memory no rank can write to another's receive buffer. */
+static struct walk walk_of(const struct arguments *arguments, uint32_t trouble) {
+    bool reads = !paths[arguments->path].code->hold && trouble & RECV_UNREACHABLE;
+    return reads ? own_rows : arguments->walk;
+}
+
+bool outside_others_write(const struct arguments *arguments, uint32_t trouble) {
+    return !orders[walk_of(arguments, trouble).order].own_dest;
+}
+
 HOT bool outside_walk(struct team *team, const struct call *call, uint32_t half,
                       const struct arguments *arguments, uint32_t trouble) {
     const struct path_code *path = paths[arguments->path].code;
-    struct walk walk = !path->hold && trouble & RECV_UNREACHABLE ? own_rows : arguments->walk;
+    struct walk walk = walk_of(arguments, trouble);
     struct tour tour;
     tour.team = team, tour.call = call, tour.half = half;
     tour.path = path, tour.state = team->reached[arguments->path].state;
-    tour.writable = !orders[walk.order].own_dest;
+    tour.writable = outside_others_write(arguments, trouble);
     tour.count = 0;
     const struct cell *cells = team->cells[walk.order][walk.inner];
     bool fine = true;

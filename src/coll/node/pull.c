@@ -65,7 +65,10 @@ HOT static enum outcome pull_run(struct team *team, const struct call *call,
     uint32_t trouble = sync_all(team, mine);
     if (trouble && path && !(trouble & (LEAVE | TYPED | MUST_STAGE))) {
         bool fine = outside_walk(team, call, half, arguments, trouble);
-        if (!(sync_all(team, fine ? 0 : PATH_LOST) & PATH_LOST)) return DONE;
+        if (!(sync_all(team, fine ? 0 : PATH_LOST) & PATH_LOST)) {
+            if (outside_others_write(arguments, trouble)) take_back(team, call, half);
+            return DONE;
+        }
         /* Send buffers are unchanged, so all ranks start again; those whose buffer is not reachable
          * stage it. */
         team_loses_path(team, arguments->path);
@@ -76,6 +79,7 @@ HOT static enum outcome pull_run(struct team *team, const struct call *call,
     pull_walk(team, call, half, arguments);
     /* No rank returns while its send buffer is read or its receive buffer written. */
     sync_all(team, 0);
+    take_back(team, call, half);
     return DONE;
 }
 

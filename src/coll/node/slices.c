@@ -49,13 +49,16 @@ static bool slices_is_scattered(enum collective c) {
     return c == COLL_reduce_scatter || c == COLL_reduce_scatter_block;
 }
 
+/* A longer vector out of reach goes through the stage, which stays in the caches. */
+enum { most_copied = 256 << 10 };
+
 /* Finds this memory in my region, or allocates a copy that is in reach. False: neither. */
-static bool slices_show(const struct team *team, const void *memory, size_t bytes, uint64_t *offset,
-                        char **copy) {
+static bool slices_show(const struct team *team, const void *memory, size_t bytes, enum showing how,
+                        uint64_t *offset, char **copy) {
     *copy = NULL;
-    if (bytes == 0 || team_reaches(team, memory, bytes, offset)) return true;
-    if (team->region_bytes > 0) *copy = malloc(bytes);
-    return *copy && team_reaches(team, *copy, bytes, offset);
+    if (bytes == 0 || team_shows(team, memory, bytes, how, offset) == SHOWN) return true;
+    if (team->region_bytes > 0 && bytes <= most_copied) *copy = shown_alloc(bytes);
+    return *copy && team_shows(team, *copy, bytes, how, offset) == SHOWN;
 }
 
 /* Writes my post; returns the trouble to arrive with. */
@@ -70,13 +73,14 @@ static uint32_t post_view(struct team *team, const struct call *call, struct vie
     size_t strip = strip_bytes > reduction->bytes ? strip_bytes : reduction->bytes;
     view->strips = malloc(2 * strip);
     uint32_t trouble = view->strips ? 0 : NO_MEMORY;
-    if (!slices_show(team, view->send, all, &post->send, &view->send_copy))
+    if (!slices_show(team, view->send, all, SHOW_TO_READERS, &post->send, &view->send_copy))
         trouble |= SEND_UNREACHABLE;
     if (slices_is_scattered(call->shape.collective)) {
         /* Only I write there. In place it lies where others read my vector. */
         if (call->in_place && received > 0 && !(view->recv_copy = malloc(received)))
             trouble |= NO_MEMORY;
-    } else if (!slices_show(team, view->recv, received, &post->recv, &view->recv_copy)) {
+    } else if (!slices_show(team, view->recv, received, SHOW_TO_WRITERS, &post->recv,
+                            &view->recv_copy)) {
         trouble |= RECV_UNREACHABLE;
     }
     view->levels = levels_pay(team, call);
@@ -87,10 +91,10 @@ static uint32_t post_view(struct team *team, const struct call *call, struct vie
 }
 
 static void free_view(struct view *view) {
-    free(view->send_copy);
-    free(view->recv_copy);
+    shown_free(view->send_copy);
+    shown_free(view->recv_copy);
     free(view->strips);
-    free(view->partial);
+    shown_free(view->partial);
 }
 
 /* ---- combining ---- */
@@ -216,6 +220,8 @@ static enum outcome slices_run(struct team *team, const struct call *call,
                     call, &view);
         /* No rank returns while its send buffer is read or its receive buffer written. */
         sync_all(team, 0);
+        if (!slices_is_scattered(call->shape.collective))
+            team_takes_back(team, view.recv, view.mine.count * reduction->bytes);
         if (view.recv_copy) memcpy(call->recv, view.recv_copy, view.mine.count * reduction->bytes);
     }
     free_view(&view);

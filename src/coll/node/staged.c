@@ -52,9 +52,9 @@ enum outcome turn_away(struct team *team, const struct call *call,
     if (trouble & LEAVE) return LEFT;
     if (trouble & TYPED && !(trouble & SEND_UNREACHABLE && call->straight))
         return typed_exchange(team, call, arguments, short_bytes(&team->figures, usual_block));
-    if (call->straight) return OUT_OF_REACH;
+    if (call->straight) return trouble & FOR_GOOD ? OUT_OF_REACH : OUT_OF_REACH_SOON;
     staged_exchange(team, call, 0, (int)half);
-    return STAGED;
+    return trouble & FOR_GOOD ? STAGED : STAGED_SOON;
 }
 
 HOT enum outcome staged_exchange(struct team *team, const struct call *call, size_t chunk,

@@ -74,7 +74,7 @@ HOT static uint32_t offer(const struct exchange *x, size_t most, bool shows_recv
         offer_make(x->team, &card->sends, vector_area_of(x, x->team->me), x->room, most,
                    call->sends);
     uint32_t trouble = 0;
-    if (card->sends.how == OFFER_STRAIGHT) trouble = SHOWN;
+    if (card->sends.how == OFFER_STRAIGHT) trouble = IN_PLACE;
     else if (card->sends.how == OFFER_PART) trouble = MORE;
     if (!shows_recvs || !offer_shown(x->team, &card->recvs, call->recvs))
         trouble |= RECV_UNREACHABLE;
@@ -118,9 +118,8 @@ HOT static void copy_edge(const struct exchange *x, struct edge e, bool cells) {
     int me = x->team->me, source = (int)e.source, dest = (int)e.dest,
         out = is_personal(call->shape.collective) ? (int)e.out : 0;
     const struct vector_card *from = card_of(x, source);
-    struct block to = dest == me
-                          ? block_of(call->recvs, (int)e.in)
-                          : offer_block(x->team, dest, &card_of(x, dest)->recvs, (int)e.in, true);
+    struct block to = cells ? offer_block(x->team, dest, &card_of(x, dest)->recvs, (int)e.in, true)
+                            : block_of(call->recvs, (int)e.in);
     if (source == me || (cells && from->sends.how == OFFER_STRAIGHT)) {
         struct block block = source == me ? block_of(call->sends, out)
                                           : offer_block(x->team, source, &from->sends, out, true);
@@ -155,8 +154,7 @@ HOT static bool copy_piece(const struct exchange *x, struct cell c, size_t piece
         return false;
     }
     int out = is_personal(call->shape.collective) ? dest : 0;
-    struct block target = dest == me ? block_of(call->recvs, source)
-                                     : offer_block(x->team, dest, &to->recvs, source, true);
+    struct block target = offer_block(x->team, dest, &to->recvs, source, true);
     struct block block = source == me ? block_of(call->sends, out)
                                       : offer_block(x->team, source, &from->sends, out, true);
     return relay_piece(&target, &block, &x->arguments->copier, piece);
@@ -231,12 +229,13 @@ HOT enum outcome vector_exchange(struct team *team, const struct call *call,
     uint32_t trouble = sync_all(team, mine);
     if (trouble & LEAVE) return LEFT;
     if (!call->neighbours) vector_remember(&x, last);
-    if (cells && (trouble & (SHOWN | MORE | RECV_UNREACHABLE)) == SHOWN)
-        take_cells(&x), fit_rows(&x);
+    cells = cells && (trouble & (IN_PLACE | MORE | RECV_UNREACHABLE)) == IN_PLACE;
+    if (cells) take_cells(&x), fit_rows(&x);
     else take_rows(&x, false);
     /* a rank that arrives there has read all blocks in place */
     if (trouble & MORE) take_more(&x, trouble);
-    else if (trouble & SHOWN) sync_all(team, 0);
+    else if (trouble & IN_PLACE) sync_all(team, 0);
+    if (cells) offer_taken_back(team, call->recvs);
     return DONE;
 }
 

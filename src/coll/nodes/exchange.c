@@ -116,7 +116,7 @@ static enum outcome exchange_run(struct team *team, const struct call *call,
     if (call->shape.collective == COLL_alltoall) across.bytes_between = exchange_bytes_between;
     enum outcome here = routine_run(arguments->local, team->node, &local),
                  there = routine_run(arguments->inner, team, &across);
-    return (here == DONE || here == STAGED) && there == DONE ? DONE : FAILED;
+    return (here == DONE || here == STAGED || here == STAGED_SOON) && there == DONE ? DONE : FAILED;
 }
 
 static const char *const variants[] = {"exchange(pairwise, pull(rows, plain))",

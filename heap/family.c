@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* family - where the malloc family differs from jemalloc's: what glibc promises beyond the
+ * standard, and realloc of long blocks, which moves page tables instead of bytes. */
+#define _GNU_SOURCE
+#include "heap/jemalloc.h"
+#include "heap/moved.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+
+/* Every block is aligned to 16 bytes, as glibc's are; jemalloc's of up to 8 bytes are not. A long
+ * block begins with a page, so that all its pages can move; jemalloc would begin it anywhere. */
+enum { least = 16, long_block = 128 << 10 };
+
+static void *checked(void *memory) {
+    if (!memory) errno = ENOMEM;
+    return memory;
+}
+
+void *malloc(size_t bytes) {
+    if (bytes > long_block && bytes <= PTRDIFF_MAX)
+        return checked(mallocx(bytes, je_align(JE_PAGE)));
+    return je_malloc(bytes < least ? least : bytes);
+}
+
+void *calloc(size_t count, size_t bytes) {
+    size_t all;
+    if (!__builtin_mul_overflow(count, bytes, &all) && all > long_block && all <= PTRDIFF_MAX)
+        return checked(mallocx(all, je_align(JE_PAGE) | JE_ZERO));
+    return count == 1 && bytes < least ? je_calloc(1, least) : je_calloc(count, bytes);
+}
+
+/* Moves the pages of a long block that cannot grow where it is: the kernel changes page tables,
+ * which takes a hundredth of a copy. NULL: it has to be copied. */
+static void *carry(void *memory, size_t had, size_t bytes) {
+    size_t page = region.page;
+    int saved = errno;
+    if (had % page != 0 || (uintptr_t)memory % page != 0) return NULL;
+    if (moved_within(memory, had)) return NULL;
+    char *fresh = mallocx(bytes, je_align(JE_PAGE));
+    if (!fresh) return NULL;
+    bool fine = (uintptr_t)fresh % page == 0 && region_holds(fresh);
+    if (fine) {
+        moved_return(fresh, had); /* what lies there now goes away */
+        /* The old addresses stay mapped, as zeros: nobody else may get them meanwhile (Linux 5.7).
+         * A system call, because UCX puts a function with four arguments in mremap's place. RDMA
+         * libraries learn of it from madvise. */
+        long at = syscall(SYS_mremap, memory, had, had,
+                          MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, fresh);
+        fine = (char *)at == fresh;
+    }
+    if (fine) madvise(memory, had, MADV_DONTNEED);
+    errno = saved;
+    dallocx(fine ? memory : fresh, 0);
+    return fine ? fresh : NULL;
+}
+
+void *realloc(void *memory, size_t bytes) {
+    enum { worth_carrying = 256 << 10 };
+    if (memory && bytes >= worth_carrying && region_holds(memory)) {
+        size_t had = malloc_usable_size(memory);
+        if (had >= worth_carrying && bytes > had) {
+            if (xallocx(memory, bytes, 0, 0) >= bytes) return memory;
+            void *carried = carry(memory, had, bytes);
+            if (carried) return carried;
+        }
+    }
+    if (memory && bytes > long_block && bytes <= PTRDIFF_MAX)
+        return checked(rallocx(memory, bytes, je_align(JE_PAGE)));
+    return je_realloc(memory, bytes > 0 && bytes < least ? least : bytes);
+}
+
+/* jemalloc lacks these. Glibc's would know nothing of the memory. */
+void *pvalloc(size_t bytes) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (bytes > SIZE_MAX - page) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return memalign(page, (bytes + page - 1) & ~(page - 1));
+}
+
+int malloc_trim(size_t pad) {
+    (void)pad;
+    mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
+    return mallctl("arena.4096.purge", NULL, NULL, NULL, 0) == 0; /* 4096: all arenas */
+}
+
+static size_t statistic(const char *name) {
+    size_t value = 0, size = sizeof value;
+    return mallctl(name, &value, &size, NULL, 0) == 0 ? value : 0;
+}
+
+/* arena: bytes of address space in use or kept; uordblks: allocated; fordblks: free; keepcost: what
+ * malloc_trim would give back. */
+struct mallinfo2 mallinfo2(void) {
+    uint64_t epoch = 1;
+    mallctl("epoch", NULL, NULL, &epoch, sizeof epoch);
+    size_t allocated = statistic("stats.allocated"), active = statistic("stats.active"),
+           resident = statistic("stats.resident");
+    size_t idle = resident > active ? resident - active : 0;
+    return (struct mallinfo2){.arena = active + idle,
+                              .uordblks = allocated,
+                              .fordblks = active + idle - allocated,
+                              .keepcost = idle};
+}
+
+struct mallinfo mallinfo(void) {
+    struct mallinfo2 all = mallinfo2();
+    return (struct mallinfo){.arena = (int)all.arena,
+                             .uordblks = (int)all.uordblks,
+                             .fordblks = (int)all.fordblks,
+                             .keepcost = (int)all.keepcost};
+}

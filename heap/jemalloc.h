@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* jemalloc.h - jemalloc's functions that the heap calls. family.c defines malloc and a few others
+ * itself; jemalloc's own go by other names here (CMakeLists.txt). */
+#ifndef HEAP_JEMALLOC_H
+#define HEAP_JEMALLOC_H
+
+#include <stddef.h>
+
+void *je_malloc(size_t bytes);
+void *je_calloc(size_t count, size_t bytes);
+void *je_realloc(void *memory, size_t bytes);
+void *mallocx(size_t bytes, int flags);
+void *rallocx(void *memory, size_t bytes, int flags);
+size_t xallocx(void *memory, size_t bytes, size_t extra, int flags);
+void dallocx(void *memory, int flags);
+int mallctl(const char *name, void *old, size_t *old_bytes, void *new, size_t new_bytes);
+
+/* Flags of these functions: MALLOCX_ZERO, MALLOCX_TCACHE_NONE, MALLOCX_ALIGN, MALLOCX_ARENA. */
+enum { JE_ZERO = 0x40, JE_UNCACHED = 0x100, JE_PAGE = 4096 };
+static inline int je_align(size_t alignment) { return __builtin_ctzl(alignment); }
+static inline int je_arena(unsigned arena) { return (int)((arena + 1) << 20); }
+
+#endif

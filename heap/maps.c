@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* maps - reads /proc/self/maps and smaps without malloc. */
+#define _GNU_SOURCE
+#include "heap/moved.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* State of reading character by character: "start-end rwxp ...". */
+struct maps_reader {
+    enum { READ_START, READ_END, READ_MODE, READ_REST } part;
+    struct mapping mapping;
+};
+
+static int protection_of(char c) {
+    if (c == 'r') return PROT_READ;
+    if (c == 'w') return PROT_WRITE;
+    return c == 'x' ? PROT_EXEC : 0;
+}
+
+/* Reads one character. True: the line's mapping is complete. */
+static bool read_character(struct maps_reader *reader, char c) {
+    uintptr_t digit = c >= 'a' ? (uintptr_t)(c - 'a' + 10) : (uintptr_t)(c - '0');
+    if (c == '\n') *reader = (struct maps_reader){.part = READ_START};
+    else if (reader->part == READ_START && c == '-') reader->part = READ_END;
+    else if (reader->part == READ_END && c == ' ') reader->part = READ_MODE;
+    else if (reader->part == READ_MODE && c == ' ') {
+        reader->part = READ_REST;
+        return true;
+    } else if (reader->part == READ_START)
+        reader->mapping.start = reader->mapping.start << 4 | digit;
+    else if (reader->part == READ_END) reader->mapping.end = reader->mapping.end << 4 | digit;
+    else if (reader->part == READ_MODE && c == 's') reader->mapping.shared = true;
+    else if (reader->part == READ_MODE) reader->mapping.protection |= protection_of(c);
+    return false;
+}
+
+int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int most) {
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC), count = 0;
+    if (fd < 0) return -errno;
+    struct maps_reader reader = {.part = READ_START};
+    char text[4096];
+    ssize_t got;
+    while ((got = read(fd, text, sizeof text)) > 0) {
+        for (ssize_t i = 0; i < got && count < most; i++) {
+            if (!read_character(&reader, text[i])) continue;
+            struct mapping found = reader.mapping;
+            if (found.start < start) found.start = start;
+            if (found.end > end) found.end = end;
+            if (found.start < found.end) list[count++] = found;
+        }
+    }
+    int error = got < 0 ? -errno : 0;
+    close(fd);
+    return error ? error : count;
+}
+
+/* Calls take(line, state) for each line of a file, cut to 200 characters, until it returns true. */
+static void each_line(const char *path, bool (*take)(char *line, void *state), void *state) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char text[4096], line[201];
+    size_t length = 0;
+    ssize_t got;
+    bool done = fd < 0;
+    while (!done && (got = read(fd, text, sizeof text)) > 0) {
+        for (ssize_t i = 0; i < got && !done; i++) {
+            if (text[i] != '\n') {
+                if (length < sizeof line - 1) line[length++] = text[i];
+                continue;
+            }
+            line[length] = 0;
+            length = 0;
+            done = take(line, state);
+        }
+    }
+    if (fd >= 0) close(fd);
+}
+
+static bool has_locked(char *line, void *state) {
+    static const char name[] = "VmLck:";
+    if (strncmp(line, name, sizeof name - 1) != 0) return false;
+    for (line += sizeof name - 1; *line == ' ' || *line == '\t'; line++) continue;
+    *(bool *)state = *line != '0';
+    return true;
+}
+
+/* smaps: the line of a mapping as in maps, then its figures, and last "VmFlags: rd wr ... lo". */
+struct lock_search {
+    uintptr_t start, end;
+    bool inside, found;
+};
+
+static bool look_for_lock(char *line, void *state) {
+    static const char flags[] = "VmFlags:";
+    struct lock_search *search = state;
+    if (strncmp(line, flags, sizeof flags - 1) == 0) {
+        search->found = search->inside && strstr(line, " lo") != NULL;
+        return search->found;
+    }
+    struct maps_reader reader = {.part = READ_START};
+    for (const char *c = line; *c; c++)
+        if (read_character(&reader, *c))
+            search->inside =
+                reader.mapping.start < search->end && reader.mapping.end > search->start;
+    return false;
+}
+
+bool is_locked(uintptr_t start, uintptr_t end) {
+    bool any = false;
+    each_line("/proc/self/status", has_locked, &any);
+    if (!any) return false;
+    struct lock_search search = {.start = start, .end = end};
+    each_line("/proc/self/smaps", look_for_lock, &search);
+    return search.found;
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* moved - moves pages into the region's file at their own address (li2018 section 2, whose heap is
+ * shared from the first byte; here a page is shared once collectives use it). The contents are
+ * written into the file, which is then mapped over the pages. MAP_FIXED replaces pages at once, so
+ * that other threads and system calls read the same bytes before, after and meanwhile. A store of
+ * another thread between copy and mapping would be lost: so a caller moves only what nobody may
+ * write, the whole pages inside of a buffer of an MPI call. The pages at its ends, which hold other
+ * data as well, stay (reach/shown.c).
+ *
+ * A page of malloc's memory has the file's offset that equals its place in the region. For static
+ * data a piece of the region is set aside; it is a second mapping of what has moved.
+ *
+ * The C library's mmap is used, which RDMA libraries watch to forget their registrations. A child
+ * of a raw clone does not inherit what has moved (MADV_DONTFORK): it would write to its parent's
+ * memory; after fork see fork.c. */
+#define _GNU_SOURCE
+#include "heap/moved.h"
+
+#include "heap/huge.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct moved moved;
+
+static const size_t huge_page = 2 << 20;
+enum { word_bits = 64, most_entries = 512, most_mappings = 64 };
+
+int moved_begin(void) {
+    if (moved.bits) return 0;
+    size_t bytes = region.bytes / region.page / 8 + sizeof *moved.bits;
+    void *bits = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *alias =
+        mmap(NULL, region.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, region.fd, 0);
+    if (bits == MAP_FAILED || alias == MAP_FAILED) {
+        int error = -errno;
+        if (bits != MAP_FAILED) munmap(bits, bytes);
+        if (alias != MAP_FAILED) munmap(alias, region.bytes);
+        return error;
+    }
+    madvise(alias, region.bytes, MADV_DONTDUMP);
+    moved.bits = bits;
+    moved.alias = alias;
+    return 0;
+}
+
+static bool is_moved(size_t offset) {
+    size_t page = offset / region.page;
+    return atomic_load_explicit(&moved.bits[page / word_bits], memory_order_relaxed) >>
+               page % word_bits &
+           1;
+}
+
+static void mark(size_t offset, size_t bytes, bool set) {
+    for (size_t at = offset; at < offset + bytes; at += region.page) {
+        size_t page = at / region.page;
+        uint64_t bit = (uint64_t)1 << page % word_bits;
+        if (set) atomic_fetch_or(&moved.bits[page / word_bits], bit);
+        else atomic_fetch_and(&moved.bits[page / word_bits], ~bit);
+    }
+    if (set && offset + bytes > moved.end) moved.end = offset + bytes;
+    if (set) atomic_fetch_add(&moved.bytes, bytes);
+    else atomic_fetch_sub(&moved.bytes, bytes);
+}
+
+/* Gives the file's pages back to the system. What was there reads as zeros. */
+static void punch(size_t offset, size_t bytes) {
+    if (!region_fd_valid()) return; /* it might be a file of the program's */
+    syscall(SYS_fallocate, region.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes);
+}
+
+static int map_shared(char *start, size_t bytes, size_t offset, int protection) {
+    void *map = mmap(start, bytes, protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, region.fd,
+                     (off_t)offset);
+    if (map == MAP_FAILED) return -errno;
+    madvise(start, bytes, MADV_DONTFORK);
+    mark(offset, bytes, true);
+    return 0;
+}
+
+int moved_born(char *start, size_t bytes) {
+    size_t offset = (size_t)(start - region.base);
+    punch(offset, bytes);
+    return map_shared(start, bytes, offset, PROT_READ | PROT_WRITE);
+}
+
+/* The end of the run of pages from `at` on that have all moved, or all not. */
+static size_t run_end(size_t at, size_t end) {
+    bool kind = is_moved(at);
+    while (at < end && is_moved(at) == kind) {
+        size_t page = at / region.page;
+        uint64_t word = moved.bits[page / word_bits];
+        bool whole = page % word_bits == 0 && word == (kind ? UINT64_MAX : 0);
+        at += whole ? word_bits * region.page : region.page;
+    }
+    return at < end ? at : end;
+}
+
+bool moved_within(const void *memory, size_t bytes) {
+    size_t offset = (size_t)((const char *)memory - region.base), end = offset + bytes;
+    if (moved.end <= offset) return false;
+    return is_moved(offset) || run_end(offset, end) < end;
+}
+
+void moved_return(char *start, size_t bytes) {
+    size_t at = (size_t)(start - region.base), end = at + bytes;
+    if (moved.end <= at) return;
+    region_lock();
+    for (size_t next; at < end && at < moved.end; at = next) {
+        next = run_end(at, end);
+        if (!is_moved(at)) continue;
+        void *map = mmap(region.base + at, next - at, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        /* Too many mappings: it stays shared, and is zero all the same. */
+        if (map != MAP_FAILED) mark(at, next - at, false);
+    }
+    punch((size_t)(start - region.base), bytes);
+    region_unlock();
+}
+
+static const struct heap_range *range_at(size_t offset) {
+    for (int i = 0; i < moved.range_count; i++)
+        if (offset - moved.ranges[i].offset < moved.ranges[i].bytes) return &moved.ranges[i];
+    return NULL;
+}
+
+bool moved_next(size_t offset, struct extent *run, char **address) {
+    if (!moved.bits) return false;
+    while (offset < moved.end && !is_moved(offset)) offset = run_end(offset, moved.end);
+    if (offset >= moved.end) return false;
+    size_t end = run_end(offset, moved.end);
+    const struct heap_range *range = range_at(offset);
+    *address = range ? range->start + (offset - range->offset) : region.base + offset;
+    if (range && end > range->offset + range->bytes) end = range->offset + range->bytes;
+    for (int i = 0; i < moved.range_count && !range; i++)
+        if (moved.ranges[i].offset > offset && moved.ranges[i].offset < end)
+            end = moved.ranges[i].offset;
+    *run = (struct extent){.offset = offset, .bytes = end - offset};
+    return true;
+}
+
+static const struct heap_range *range_of(const void *address) {
+    for (int i = 0; i < moved.range_count; i++)
+        if ((size_t)((const char *)address - moved.ranges[i].start) < moved.ranges[i].bytes)
+            return &moved.ranges[i];
+    return NULL;
+}
+
+bool moved_holds(const void *address) {
+    const char *byte = address;
+    if (!moved.bits) return false;
+    if (region_holds(byte)) return is_moved((size_t)(byte - region.base));
+    const struct heap_range *range = range_of(byte);
+    return range && is_moved((size_t)(byte - range->start) + range->offset);
+}
+
+/* ---- static data ---- */
+
+struct search {
+    uintptr_t start, end; /* what is looked for; then the whole pages of the segment around it */
+    bool found;
+};
+
+/* The first object is the executable. Others may be unloaded. */
+static int look_in(struct dl_phdr_info *object, size_t size, void *state) {
+    (void)size;
+    struct search *search = state;
+    uintptr_t page = region.page;
+    for (int i = 0; i < object->dlpi_phnum && !search->found; i++) {
+        const ElfW(Phdr) *head = &object->dlpi_phdr[i];
+        if (head->p_type != PT_LOAD || !(head->p_flags & PF_W)) continue;
+        uintptr_t start = object->dlpi_addr + head->p_vaddr, end = start + head->p_memsz;
+        start &= ~(page - 1), end = (end + page - 1) & ~(page - 1);
+        if (search->start < start || search->end > end) continue;
+        *search = (struct search){.start = start, .end = end, .found = true};
+    }
+    return 1;
+}
+
+/* Gives the segment of the executable that holds this memory a place in the file. NULL: there is no
+ * such segment, or no room. */
+static const struct heap_range *range_new(const void *memory, size_t bytes) {
+    struct search search = {.start = (uintptr_t)memory, .end = (uintptr_t)memory + bytes};
+    if (moved.range_count == most_heap_ranges) return NULL;
+    dl_iterate_phdr(look_in, &search);
+    if (!search.found) return NULL;
+    /* The system uses huge pages only if file offset and address are equal modulo their size. */
+    size_t lead = search.start % huge_page, all = search.end - search.start;
+    char *piece = region_take(lead + all + huge_page);
+    if (!piece) return NULL;
+    size_t offset = (size_t)(piece - region.base) + lead;
+    region_lock();
+    void *map = mmap(region.base + offset, all, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_FIXED | MAP_NORESERVE, region.fd, (off_t)offset);
+    int i = moved.range_count;
+    bool fine = map != MAP_FAILED && i < most_heap_ranges && !range_of(memory);
+    if (fine) {
+        /* A core file contains the data once, at the address where a debugger looks. */
+        madvise(map, all, MADV_DONTDUMP);
+        madvise(map, all, MADV_DONTFORK);
+        moved.ranges[i] = (struct heap_range){(char *)search.start, all, offset};
+        atomic_store(&moved.range_count, i + 1);
+    }
+    region_unlock();
+    return range_of(memory);
+}
+
+/* ---- moving ---- */
+
+static bool write_all(const char *from, size_t bytes, size_t offset) {
+    while (bytes > 0) {
+        long written = syscall(SYS_pwrite64, region.fd, from, bytes, offset);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
+        from += written;
+        bytes -= (size_t)written;
+        offset += (size_t)written;
+    }
+    return true;
+}
+
+/* What the kernel knows of the pages of a piece of up to 2 MiB; bits 63 and 62: in memory, swapped
+ * out. False: it does not tell. */
+static bool look_up(int pagemap, const char *from, size_t bytes, uint64_t entries[most_entries]) {
+    size_t page = region.page, want = bytes / page * sizeof *entries,
+           place = (uintptr_t)from / page * sizeof *entries;
+    return pagemap >= 0 && syscall(SYS_pread64, pagemap, entries, want, place) == (long)want;
+}
+
+/* Copies the pages of a piece of up to 2 MiB. Those that were never touched (known), or are blank,
+ * become holes. What the file held of a page were copies of the same bytes, which peers may be
+ * reading for another call: they never see anything else. */
+static bool copy_pages(const uint64_t *known, const char *from, size_t bytes, size_t offset) {
+    size_t page = region.page, count = bytes / page;
+    for (size_t i = 0, run; i < count; i = run) {
+        bool held = known ? known[i] >> 62 != 0 : !blank(from + i * page, page);
+        for (run = i + 1; run < count; run++)
+            if ((known ? known[run] >> 62 != 0 : !blank(from + run * page, page)) != held) break;
+        if (!held) punch(offset + i * page, (run - i) * page);
+        else if (!write_all(from + i * page, (run - i) * page, offset + i * page)) return false;
+    }
+    return true;
+}
+
+/* Copies a whole huge page into one of the file's. False: there is none to be had. */
+static bool copy_huge(const char *from, size_t offset) {
+    char *to = moved.alias + offset;
+    if (!huge_wanted() || !write_all(from, 1, offset) || !huge_make(to)) return false;
+    memcpy(to, from, huge_page);
+    return true;
+}
+
+/* anonymous: a page that was never touched is zero. Else it may be a file's. */
+static bool copy_piece(int pagemap, bool anonymous, const char *from, size_t bytes, size_t offset) {
+    uint64_t entries[most_entries];
+    size_t there = 0, count = bytes / region.page;
+    bool known = count <= most_entries && look_up(pagemap, from, bytes, entries);
+    for (size_t i = 0; i < count && known; i++) there += entries[i] >> 62 != 0;
+    if (bytes == huge_page && known && there >= count / 2 && copy_huge(from, offset)) return true;
+    return copy_pages(known && anonymous ? entries : NULL, from, bytes, offset);
+}
+
+/* Moves a piece of one mapping that has not moved. The lock is held. */
+static int move_piece(int pagemap, char *start, size_t bytes, size_t offset, int protection) {
+    bool fine = region_fd_valid(), anonymous = region_holds(start);
+    for (size_t at = 0, step; at < bytes && fine; at += step) {
+        size_t to_border = huge_page - (offset + at) % huge_page;
+        step = to_border < bytes - at ? to_border : bytes - at;
+        fine = copy_piece(pagemap, anonymous, start + at, step, offset + at);
+    }
+    return fine ? map_shared(start, bytes, offset, protection) : -ENOMEM;
+}
+
+/* Moves what has not moved of one mapping, bit by bit, so that others can allocate in between, and
+ * little memory is there twice. */
+static int move_mapping(int pagemap, const struct mapping *mapping, size_t offset) {
+    static const size_t most = 16 << 20;
+    size_t bytes = mapping->end - mapping->start;
+    int error = 0;
+    for (size_t at = 0, next; at < bytes && !error; at = next) {
+        region_lock();
+        next = run_end(offset + at, offset + bytes) - offset;
+        if (next - at > most) next = (offset + at + most) / huge_page * huge_page - offset;
+        if (!is_moved(offset + at))
+            error = move_piece(pagemap, (char *)mapping->start + at, next - at, offset + at,
+                               mapping->protection);
+        region_unlock();
+    }
+    return error;
+}
+
+int mortar_heap_move(void *memory, size_t bytes) {
+    struct mapping list[most_mappings];
+    char *start = memory;
+    const struct heap_range *range = NULL;
+    if (region.bytes == 0 || !moved.bits || !region_fd_valid()) return -EFAULT;
+    if (!region_holds(start)) {
+        range = range_of(start);
+        if (!range) range = range_new(start, bytes);
+        if (!range || bytes > range->bytes - (size_t)(start - range->start)) return -EFAULT;
+    }
+    if (bytes == 0) return 0;
+    size_t offset =
+        range ? (size_t)(start - range->start) + range->offset : (size_t)(start - region.base);
+    int saved = errno, error = 0;
+    int count = mappings_between((uintptr_t)start, (uintptr_t)start + bytes, list, most_mappings);
+    if (count <= 0 || count == most_mappings ||
+        is_locked((uintptr_t)start, (uintptr_t)start + bytes))
+        error = -EAGAIN;
+    size_t covered = 0;
+    for (int i = 0; i < count; i++) {
+        covered += list[i].end - list[i].start;
+        bool ours = list[i].shared && moved_holds((char *)list[i].start);
+        if (!(list[i].protection & PROT_READ) || (list[i].shared && !ours)) error = -EFAULT;
+    }
+    if (covered != bytes && !error) error = -EFAULT;
+    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    for (int i = 0; i < count && !error; i++)
+        error = move_mapping(pagemap, &list[i], offset + (list[i].start - (uintptr_t)start));
+    if (pagemap >= 0) close(pagemap);
+    errno = saved;
+    return error;
+}

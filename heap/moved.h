@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* moved.h - which pages of the program's memory are shared: those that collectives use. All others
+ * are private, as without mortar. A page that moves keeps its address, contents and protection;
+ * what was private memory is a page of the region's file from then on. */
+#ifndef HEAP_MOVED_H
+#define HEAP_MOVED_H
+
+#include "heap/heap.h"
+#include "heap/region.h"
+
+#include <stdatomic.h>
+
+struct moved {
+    _Atomic uint64_t *bits; /* a bit for each page of the file; NULL: nothing can move */
+    char *alias;            /* the whole file; a child inherits it, to copy from */
+    _Atomic size_t bytes;   /* moved at present */
+    size_t end;             /* no page at or behind this offset has ever moved */
+    /* Static data of the executable that have a place in the file. Entries never change. */
+    struct heap_range ranges[most_heap_ranges];
+    _Atomic int range_count;
+};
+extern struct moved moved;
+
+/* Makes the table and the alias. The region must be there, and its lock held. 0 or -errno. */
+int moved_begin(void);
+
+/* Makes untouched memory of the region shared. The lock must be held. 0 or -errno. */
+int moved_born(char *start, size_t bytes);
+
+/* Makes memory of the region private and zero where it was shared. Nobody may use it. */
+void moved_return(char *start, size_t bytes);
+
+/* The first run of moved pages that ends beyond *offset, and where it is mapped; the lock must be
+ * held. False: none. */
+bool moved_next(size_t offset, struct extent *run, char **address);
+
+/* True: pages of this memory of the region have moved. */
+bool moved_within(const void *memory, size_t bytes);
+
+/* True: this address lies in a page that has moved. */
+bool moved_holds(const void *address);
+
+/* One mapping of this process, as /proc/self/maps has it. */
+struct mapping {
+    uintptr_t start, end;
+    int protection;
+    bool shared;
+};
+
+/* Lists the mappings between start and end, cut to them, in rising order. Returns their number (at
+ * most `most`), or -errno. */
+int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int most);
+
+/* True: some of this memory is locked (mlock). */
+bool is_locked(uintptr_t start, uintptr_t end);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* moves - memory moves while other threads write the bytes beside it, read it, and let system calls
+ * read it and write beside it; while signals arrive; in pieces that overlap; and not at all where
+ * there is no memory for it, or it is locked. No store is lost, and nobody sees anything but what
+ * was there. */
+#define _GNU_SOURCE
+#include "heap_test.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { MiB = 1 << 20, rounds = 60, most = 3 * MiB };
+
+/* The buffer is [from, to) of the block; everything else belongs to other threads. */
+static unsigned char *block;
+static _Atomic size_t from, to;
+static atomic_bool stop;
+static atomic_int lost, torn, told;
+
+/* Writes bytes on both sides of the buffer, some by a system call, and looks whether they stay. */
+static void *write_beside(void *which) {
+    int ends[2];
+    expect(pipe(ends) == 0, "pipe");
+    for (unsigned i = 1; !stop; i++) {
+        size_t reach = i * 7 % 5000 + 1;
+        for (int side = 0; side < 2; side++) {
+            size_t at = side == 0 ? from - 1 - reach : to + reach;
+            if (at % 2 != (uintptr_t)which) at += side == 0 ? (size_t)-1 : 1;
+            unsigned char value = (unsigned char)(i % 251 + 1);
+            if (i % 3 == 0) {
+                if (write(ends[1], &value, 1) != 1 || read(ends[0], block + at, 1) != 1) lost++;
+            } else {
+                *(volatile unsigned char *)(block + at) = value;
+            }
+            for (int k = 0; k < 20; k++)
+                if (*(volatile unsigned char *)(block + at) != value) {
+                    lost++;
+                    break;
+                }
+        }
+    }
+    close(ends[0]);
+    close(ends[1]);
+    return NULL;
+}
+
+/* Reads the buffer, which holds 77 all the time. */
+static void *read_inside(void *unused) {
+    int ends[2];
+    unsigned char copy[4096];
+    expect(pipe(ends) == 0, "pipe");
+    for (size_t i = 0; !stop; i++) {
+        size_t room = to - from, at = from + i * 1237 % (room - sizeof copy);
+        bool fine = write(ends[1], block + at, sizeof copy) == sizeof copy &&
+                    read(ends[0], copy, sizeof copy) == sizeof copy;
+        if (!fine || copy[i % sizeof copy] != 77 || block[at] != 77) torn++;
+    }
+    close(ends[0]);
+    close(ends[1]);
+    return unused;
+}
+
+static void tell(int number) {
+    (void)number;
+    told++;
+}
+
+static pthread_t threads[3];
+
+static void begin(void) {
+    stop = false;
+    pthread_create(&threads[0], NULL, write_beside, NULL);
+    pthread_create(&threads[1], NULL, write_beside, (void *)(uintptr_t)1);
+    pthread_create(&threads[2], NULL, read_inside, NULL);
+}
+
+static void end(void) {
+    stop = true;
+    for (int k = 0; k < 3; k++) pthread_join(threads[k], NULL);
+}
+
+/* Each round has memory that is private at first, since a page moves but once. */
+static void beside_threads(void) {
+    signal(SIGALRM, tell);
+    for (size_t i = 0; i < rounds; i++) {
+        malloc_trim(0);
+        block = malloc(most);
+        memset(block, 77, most);
+        from = MiB / 2 + i * 331 % 5000;
+        to = 2 * MiB + i * 577 % 5000;
+        expect(!has_moved(block, most, true), "a new block is private");
+        begin();
+        usleep(300);
+        ualarm(200, 0);
+        expect(move_it(block + from, to - from) == 0, "it moves beside busy threads");
+        expect(has_moved(block + from, to - from, false), "all of it");
+        usleep(300);
+        end();
+        expect(!has_moved(block, from / 4096 * 4096, true) &&
+                   !has_moved(block + (to / 4096 + 1) * 4096, most - to - 4096, true),
+               "and nothing else");
+        free(block);
+    }
+    ualarm(0, 0);
+    signal(SIGALRM, SIG_DFL);
+    expect(lost == 0, "no store is lost");
+    expect(torn == 0, "nobody reads anything else");
+    expect(told > 0, "signals arrived");
+}
+
+static void overlaps(void) {
+    unsigned *words = malloc(8 * MiB);
+    for (size_t i = 0; i < 2 * MiB; i++) words[i] = (unsigned)i;
+    for (size_t at = 0; at < MiB; at += 100 * 1000 + 13)
+        expect(move_it(words + at, 4 * 150 * 1000) == 0, "pieces that overlap move");
+    expect(move_it(words, 8 * MiB) == 0 && has_moved(words, 8 * MiB, false), "and the rest");
+    size_t wrong = 0;
+    for (size_t i = 0; i < 2 * MiB; i++) wrong += words[i] != (unsigned)i;
+    expect(wrong == 0, "the contents");
+    free(words);
+}
+
+static void refused(void) {
+    malloc_trim(0); /* no memory that has moved is left */
+    char *locked = malloc(2 * MiB);
+    memset(locked, 3, 2 * MiB);
+    if (mlock(locked, MiB) == 0) {
+        expect(move_it(locked, 2 * MiB) == -EAGAIN && !has_moved(locked, 2 * MiB, true),
+               "locked memory stays where it is");
+        munlock(locked, MiB);
+    }
+    expect(move_it(locked, 2 * MiB) == 0 && locked[MiB] == 3, "until it is unlocked");
+    /* SIGXFSZ and EFBIG: the file may not be written that far. */
+    struct rlimit before, small = {MiB, RLIM_INFINITY};
+    char *block_here = malloc(2 * MiB);
+    memset(block_here, 4, 2 * MiB);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    small.rlim_max = before.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &small);
+    int error = move_it(block_here, 2 * MiB);
+    setrlimit(RLIMIT_FSIZE, &before);
+    expect(error == -ENOMEM || error == 0, "a move that fails says so");
+    size_t wrong = 0;
+    for (size_t i = 0; i < 2 * MiB; i++) wrong += block_here[i] != 4;
+    expect(wrong == 0, "and leaves the memory as it was");
+    expect(move_it(block_here, 2 * MiB) == 0 && block_here[5000] == 4, "later it succeeds");
+    free(block_here);
+    free(locked);
+}
+
+int main(void) {
+    beside_threads();
+    overlaps();
+    refused();
+    return failures > 0;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* shown - src/reach/shown.c over the heap: what a rank shows a peer is what it holds, what a peer
+ * writes comes back, and no byte beside a buffer changes; for buffers of all lengths at all places,
+ * in memory that is private, has moved, or has in part; freed and given out again in between. When
+ * it moves: after as many uses as moving costs. */
+#define _GNU_SOURCE
+#include "heap_test.h"
+
+#include "reach/reach.h"
+
+#include <malloc.h>
+#include <sys/mman.h>
+
+enum { MiB = 1 << 20, page = 4096 };
+static struct team team;
+static char *peer; /* the file as a peer maps it */
+static char statics[3 * MiB];
+
+static uint64_t drawn = 1;
+static size_t draw(size_t below) {
+    drawn = drawn * 6364136223846793005u + 1442695040888963407u;
+    return (size_t)(drawn >> 33) % below;
+}
+
+static enum shown show(const void *memory, size_t bytes, enum showing how, uint64_t *offset) {
+    return team_shows(&team, memory, bytes, how, offset);
+}
+
+/* Buffers of random places in one block, whose bytes `model` tells. */
+static void at_random(char *block, size_t bytes, bool at_once, const char *what) {
+    enum { rounds = 4000 };
+    char *model = malloc(bytes);
+    int shown = 0, later = 0, wrong = 0;
+    for (size_t i = 0; i < bytes; i++) model[i] = block[i] = (char)draw(256);
+    for (int k = 0; k < rounds; k++) {
+        size_t most = draw(3) == 0 ? 200 : draw(2) == 0 ? 3 * page : bytes, at = draw(bytes);
+        size_t length = 1 + draw(bytes - at < most ? bytes - at : most);
+        if (draw(3) == 0) at = at / page * page;
+        if (at + length > bytes) continue;
+        bool writes = draw(2);
+        uint64_t offset;
+        enum shown answer =
+            show(block + at, length, writes ? SHOW_TO_WRITERS : SHOW_TO_READERS, &offset);
+        expect(answer != SHOWN_NEVER || length < 2 * page, what);
+        if (answer != SHOWN) {
+            later++;
+            continue;
+        }
+        shown++;
+        wrong += memcmp(peer + offset, model + at, length) != 0;
+        if (writes) {
+            for (size_t i = 0; i < length; i += 1 + draw(50))
+                model[at + i] = peer[offset + i] = (char)draw(256);
+            team_takes_back(&team, block + at, length);
+        } else if (draw(2)) { /* a buffer that is not shown changes as it likes */
+            model[at] = block[at] = (char)draw(256);
+        }
+        wrong += memcmp(block, model, bytes) != 0;
+    }
+    printf("%s: %d shown, %d later\n", what, shown, later);
+    expect(wrong == 0, what);
+    /* A short buffer in static data is not, before a long one has given them a place. */
+    expect(shown > rounds / 4 && (!at_once || later <= 3), "most buffers are shown");
+    free(model);
+}
+
+static void when_it_pays(void) {
+    uint64_t offset;
+    char inside[3 * page];
+    for (size_t bytes = 16 << 10; bytes <= 16 * MiB; bytes *= 8) {
+        malloc_trim(0);
+        char *block = aligned_alloc(page, bytes);
+        unsigned uses = 1;
+        memset(block, 1, bytes);
+        uint64_t before = shown_moves.bytes;
+        while (uses < 1000 && show(block, bytes, SHOW_TO_READERS, &offset) == SHOWN_LATER) uses++;
+        printf("%zu KiB move at use %u\n", bytes >> 10, uses);
+        /* A use costs an eighth of a nanosecond per byte, and moving 75 us and 0.5 ns. */
+        double rent = (double)bytes / 8e9, price = 75e-6 + 0.5e-9 * (double)bytes;
+        expect(uses >= 2 && (uses - 1) * rent <= price, "it moves once the uses cost as much");
+        expect(uses >= 64 || (uses + 1) * rent >= price, "and not before");
+        expect(shown_moves.bytes - before == bytes, "which is counted");
+        expect(has_moved(block, bytes, false), "it has moved");
+        free(block);
+    }
+    /* With gaps: told that it would pay, and moved when told to; edges are not for writers. */
+    malloc_trim(0);
+    char *gaps = malloc(MiB);
+    enum shown answer = SHOWN_NEVER;
+    for (int k = 0; k < 200 && answer == SHOWN_NEVER; k++)
+        answer = show(gaps + 100, MiB - 200, SHOW_GAPS, &offset);
+    expect(answer == SHOWN_LATER && !has_moved(gaps, MiB, true), "memory with gaps does not move");
+    expect(show(gaps + 100, MiB - 200, SHOW_NOW, &offset) == SHOWN, "until it is told to");
+    expect(show(gaps + 100, MiB - 200, SHOW_GAPS, &offset) == SHOWN, "then peers may read it");
+    expect(show(gaps + 100, MiB - 200, SHOW_GAPS | SHOW_TO_WRITERS, &offset) == SHOWN_NEVER,
+           "but not write where its ends would have to be copied back");
+    expect(show(gaps + page, MiB - 2 * page, SHOW_GAPS | SHOW_TO_WRITERS, &offset) == SHOWN,
+           "unless it begins and ends with pages that have moved");
+    free(gaps);
+    expect(show(inside, sizeof inside, SHOW_TO_READERS, &offset) == SHOWN_NEVER, "not the stack");
+    expect(show(inside, 10, SHOW_TO_READERS, &offset) == SHOWN_NEVER, "not even a little");
+}
+
+/* Other threads may be writing to the pages at the ends. */
+static void only_its_own(void) {
+    uint64_t offset;
+    malloc_trim(0);
+    char *block = aligned_alloc(page, 100 * page);
+    expect(!has_moved(block, 100 * page, true), "a new block is private");
+    expect(show(block + 10 * page + 1, 50 * page, SHOW_NOW, &offset) == SHOWN, "a part is shown");
+    expect(has_moved(block + 11 * page, 49 * page, false), "the pages that it fills have moved");
+    expect(!has_moved(block, 11 * page, true) && !has_moved(block + 60 * page, 40 * page, true),
+           "those at its ends have not, nor any other");
+    free(block);
+}
+
+static void born(void) {
+    uint64_t offset;
+    for (size_t bytes = 1; bytes < 4 * MiB; bytes = bytes * 5 + 3) {
+        char *memory = shown_alloc(bytes);
+        expect(memory != NULL, "memory that is shared from the beginning");
+        memset(memory, 9, bytes);
+        expect(show(memory, bytes, SHOW_TO_WRITERS | SHOW_GAPS, &offset) == SHOWN &&
+                   peer[offset] == 9 && peer[offset + bytes - 1] == 9,
+               "peers see it");
+        char *private = malloc(bytes);
+        shown_free(memory);
+        free(private);
+        for (int k = 0; k < 50; k++) { /* what was freed is not given to the program */
+            char *next = malloc(bytes);
+            size_t place = 0;
+            struct heap_region region;
+            bool known = heap_state(&region) == 0 && offset_of(next, &place);
+            expect(known && next != memory, "the program gets memory of its own");
+            free(next);
+        }
+    }
+}
+
+int main(int count, char **word) {
+    struct segment_name name;
+    (void)word;
+    expect(shown_begin(&team, &name) == 0, "the heap is there");
+    struct heap_region region;
+    expect(heap_state(&region) == 0, "and can be shared");
+    peer =
+        mmap(NULL, region.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, region.fd, 0);
+    expect(peer != MAP_FAILED, "a peer maps it");
+    if (failures > 0) return 1;
+    if (count > 1) when_it_pays();
+    only_its_own();
+    born();
+    for (int k = 0; k < 4; k++) {
+        size_t bytes = 3 * page + draw(2 * MiB);
+        char *block = malloc(bytes);
+        at_random(block, bytes, count == 1, "malloc's memory");
+        if (k == 1) malloc_trim(0);
+        free(block);
+    }
+    at_random(statics, sizeof statics, count == 1, "static data");
+    return failures > 0;
+}
