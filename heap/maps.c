@@ -38,19 +38,21 @@ static bool read_character(struct maps_reader *reader, char c) {
     return false;
 }
 
-int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int most) {
+int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int most, int *all) {
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC), count = 0;
     if (fd < 0) return -errno;
     struct maps_reader reader = {.part = READ_START};
     char text[4096];
     ssize_t got;
+    *all = 0;
     while ((got = read(fd, text, sizeof text)) > 0) {
-        for (ssize_t i = 0; i < got && count < most; i++) {
+        for (ssize_t i = 0; i < got; i++) {
             if (!read_character(&reader, text[i])) continue;
+            ++*all;
             struct mapping found = reader.mapping;
             if (found.start < start) found.start = start;
             if (found.end > end) found.end = end;
-            if (found.start < found.end) list[count++] = found;
+            if (found.start < found.end && count < most) list[count++] = found;
         }
     }
     int error = got < 0 ? -errno : 0;

@@ -31,6 +31,10 @@ struct moved moved;
 static const size_t huge_page = 2 << 20;
 enum { word_bits = 64, most_entries = 512, most_mappings = 64 };
 
+/* Each move may split a mapping in three. The system allows a process 65530 (vm.max_map_count), and
+ * the program may want them. */
+enum { crowd = 8192 };
+
 int moved_begin(void) {
     if (moved.bits) return 0;
     size_t bytes = region.bytes / region.page / 8 + sizeof *moved.bits;
@@ -309,8 +313,10 @@ int mortar_heap_move(void *memory, size_t bytes) {
     size_t offset =
         range ? (size_t)(start - range->start) + range->offset : (size_t)(start - region.base);
     int saved = errno, error = 0;
-    int count = mappings_between((uintptr_t)start, (uintptr_t)start + bytes, list, most_mappings);
-    if (count <= 0 || count == most_mappings ||
+    int all;
+    int count =
+        mappings_between((uintptr_t)start, (uintptr_t)start + bytes, list, most_mappings, &all);
+    if (count <= 0 || all > crowd || count == most_mappings ||
         is_locked((uintptr_t)start, (uintptr_t)start + bytes))
         error = -EAGAIN;
     size_t covered = 0;

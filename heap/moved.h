@@ -48,8 +48,8 @@ struct mapping {
 };
 
 /* Lists the mappings between start and end, cut to them, in rising order. Returns their number (at
- * most `most`), or -errno. */
-int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int most);
+ * most `most`), or -errno. *all: mappings of the process. */
+int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int most, int *all);
 
 /* True: some of this memory is locked (mlock). */
 bool is_locked(uintptr_t start, uintptr_t end);

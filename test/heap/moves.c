@@ -155,7 +155,21 @@ static void refused(void) {
     free(locked);
 }
 
+/* A move takes mappings, of which a process may have but so many. */
+static void crowded(void) {
+    enum { many = 9000, page = 4096 };
+    char *pages = mmap(NULL, (size_t)many * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *buffer = malloc(MiB);
+    malloc_trim(0);
+    for (int i = 0; i < many; i += 2) mprotect(pages + (size_t)i * page, page, PROT_NONE);
+    expect(move_it(buffer, MiB) == -EAGAIN, "nothing moves where there are very many mappings");
+    munmap(pages, (size_t)many * page);
+    expect(move_it(buffer, MiB) == 0, "until there are fewer");
+    free(buffer);
+}
+
 int main(void) {
+    crowded();
     beside_threads();
     overlaps();
     refused();
