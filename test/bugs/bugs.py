@@ -203,7 +203,7 @@ def room(flavour, ranks):
     """No room for all peers' heaps in the address space of 47 bits, as with a thousand ranks per node; or, by a limit, in one
     rank's only: all ranks leave plans that would need it, and the others serve."""
     # A rank maps its own twice. That of one peer has room beside these, but not twice.
-    heaps = ["--option", "HEAP_BYTES=%dG" % (40 * 1024 if int(ranks) < 3 else 150 * 1024 // int(ranks))]
+    heaps = ["--option", "HEAP_BYTES=%dT" % (33 if int(ranks) < 4 else 30)]
     # A rank whose limit has room for its own heap and two of the others'.
     limited = ["/bin/sh", "-c", '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] || ulimit -v 170000000; exec "$@"', "sh"]
     for plan in ("pull(rows)", "pull(columns)")[int(ranks) < 3:]:
