@@ -142,6 +142,37 @@ static void by_descriptor(void) {
     close(fd);
 }
 
+static size_t resident_shared(void) {
+    char line[256];
+    size_t kilobytes = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file)) sscanf(line, "RssShmem: %zu", &kilobytes);
+    if (file) fclose(file);
+    return kilobytes << 10;
+}
+
+/* Pages of peers count as resident here, until they are too many; the data stay. */
+static void forgotten(void) {
+    enum { page = 4096, MiB = 1 << 20, few = 40 * MiB, much = 160 * MiB };
+    struct segment_name name;
+    int fd = segment_create("unit-region", much);
+    expect(fd >= 0 && segment_name(fd, &name) == 0, "segment_create");
+    char *base = (char *)mapped(&name, -1, true);
+    size_t before = resident_shared();
+    for (size_t at = 0; at < few; at += page) base[at] = (char)(at / page % 100);
+    peers_count(64 * MiB);
+    expect(resident_shared() >= before + few, "a little is kept");
+    for (size_t at = few; at < much; at += page) base[at] = (char)(at / page % 100);
+    peers_count(1 * MiB);
+    expect(resident_shared() >= before + much, "it is not looked at after each call");
+    peers_count(64 * MiB);
+    expect(resident_shared() < before + few, "too much is forgotten");
+    for (size_t at = 0; at < much; at += page)
+        expect(base[at] == (char)(at / page % 100), "a page that was forgotten");
+    peer_unmap(&name, true);
+    close(fd);
+}
+
 /* More regions than the table has places, come and gone in random order. */
 static void crowd(uint64_t *random) {
     static struct {
@@ -217,6 +248,7 @@ int main(int count, char **words) {
     signal(SIGPIPE, SIG_IGN);
     real_children();
     by_descriptor();
+    forgotten();
     crowd(&random);
     at_once(&random);
     return 0;
