@@ -80,8 +80,7 @@ static void make_arena(void) {
 
 /* Without a thread cache, in which the program's mallocs would find it again. */
 void *mortar_heap_alloc(size_t alignment, size_t bytes) {
-    struct heap_region state;
-    if (mortar_heap_region(&state) != 0) return NULL;
+    if (region.bytes == 0 || !moved.bits) return NULL;
     pthread_once(&once, make_arena);
     return arena ? mallocx(bytes ? bytes : 1, je_arena(arena) | JE_UNCACHED | je_align(alignment))
                  : NULL;

@@ -44,8 +44,8 @@ const char *mortar_heap_why(void);
  * may, and gives it a place. Thread safe. */
 int mortar_heap_move(void *start, size_t bytes);
 
-/* Memory that is shared from the beginning; mortar_heap_free frees it, free does too. NULL: none.
- * Thread safe. */
+/* Memory that is shared from the beginning; mortar_heap_free frees it, free does too. NULL: none,
+ * or nobody has called mortar_heap_region yet. Thread safe. */
 void *mortar_heap_alloc(size_t alignment, size_t bytes);
 void mortar_heap_free(void *memory);
 

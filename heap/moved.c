@@ -90,6 +90,7 @@ static int map_shared(char *start, size_t bytes, size_t offset, int protection) 
 
 int moved_born(char *start, size_t bytes) {
     size_t offset = (size_t)(start - region.base);
+    if (!region_fd_valid()) return -EBADF;
     punch(offset, bytes);
     return map_shared(start, bytes, offset, PROT_READ | PROT_WRITE);
 }
@@ -196,14 +197,16 @@ static const struct heap_range *range_new(const void *memory, size_t bytes) {
     if (!search.found) return NULL;
     /* The system uses huge pages only if file offset and address are equal modulo their size. */
     size_t lead = search.start % huge_page, all = search.end - search.start;
-    char *piece = region_take(lead + all + huge_page);
+    char *piece = region_take(lead + all + huge_page); /* so long that it is aligned */
     if (!piece) return NULL;
     size_t offset = (size_t)(piece - region.base) + lead;
     region_lock();
-    void *map = mmap(region.base + offset, all, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_FIXED | MAP_NORESERVE, region.fd, (off_t)offset);
     int i = moved.range_count;
-    bool fine = map != MAP_FAILED && i < most_heap_ranges && !range_of(memory);
+    void *map = MAP_FAILED;
+    if (i < most_heap_ranges && !range_of(memory)) /* another thread may have been here */
+        map = mmap(region.base + offset, all, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_FIXED | MAP_NORESERVE, region.fd, (off_t)offset);
+    bool fine = map != MAP_FAILED;
     if (fine) {
         /* A core file contains the data once, at the address where a debugger looks. */
         madvise(map, all, MADV_DONTDUMP);
@@ -212,6 +215,7 @@ static const struct heap_range *range_new(const void *memory, size_t bytes) {
         atomic_store(&moved.range_count, i + 1);
     }
     region_unlock();
+    if (!fine) region_give(piece, lead + all + huge_page);
     return range_of(memory);
 }
 
@@ -237,15 +241,18 @@ static bool look_up(int pagemap, const char *from, size_t bytes, uint64_t entrie
     return pagemap >= 0 && syscall(SYS_pread64, pagemap, entries, want, place) == (long)want;
 }
 
+static bool holds_data(const uint64_t *known, const char *from, size_t i) {
+    return known ? known[i] >> 62 != 0 : !blank(from + i * region.page, region.page);
+}
+
 /* Copies the pages of a piece of up to 2 MiB. Those that were never touched (known), or are blank,
  * become holes. What the file held of a page were copies of the same bytes, which peers may be
  * reading for another call: they never see anything else. */
 static bool copy_pages(const uint64_t *known, const char *from, size_t bytes, size_t offset) {
     size_t page = region.page, count = bytes / page;
     for (size_t i = 0, run; i < count; i = run) {
-        bool held = known ? known[i] >> 62 != 0 : !blank(from + i * page, page);
-        for (run = i + 1; run < count; run++)
-            if ((known ? known[run] >> 62 != 0 : !blank(from + run * page, page)) != held) break;
+        bool held = holds_data(known, from, i);
+        for (run = i + 1; run < count && holds_data(known, from, run) == held; run++) continue;
         if (!held) punch(offset + i * page, (run - i) * page);
         else if (!write_all(from + i * page, (run - i) * page, offset + i * page)) return false;
     }

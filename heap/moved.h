@@ -30,7 +30,7 @@ int moved_born(char *start, size_t bytes);
 /* Makes memory of the region private and zero where it was shared. Nobody may use it. */
 void moved_return(char *start, size_t bytes);
 
-/* The first run of moved pages that ends beyond *offset, and where it is mapped; the lock must be
+/* The first run of moved pages that ends beyond offset, and where it is mapped; the lock must be
  * held. False: none. */
 bool moved_next(size_t offset, struct extent *run, char **address);
 

@@ -40,7 +40,7 @@ HOT static bool scratch(struct equal_side *side, const struct team *team, size_t
     } else if (!can_pack(&side->typed)) {
         return false;
     }
-    side->packed = team->wire ? malloc(bytes) : shown_alloc(bytes);
+    side->packed = shown_alloc(team, bytes);
     return side->packed != NULL;
 }
 

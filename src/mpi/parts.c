@@ -25,24 +25,19 @@ struct side {
     void *tables, *copies; /* scratch; NULL: none */
 };
 
-/* Scratch memory, which peers on the node can read. */
-static void *side_alloc(const struct side *side, size_t bytes) {
-    return side->kept ? malloc(bytes ? bytes : 1) : shown_alloc(bytes);
-}
-
 static MPI_Datatype type_at(const struct half *half, int b) {
     return half->types ? half->types[b] : half->type;
 }
 
 /* Sets the layouts of all blocks. False: a type does not compile, or no memory. */
-HOT static bool parts_compile(struct side *side, const struct half *half) {
+HOT static bool parts_compile(struct side *side, const struct team *team, const struct half *half) {
     struct blocks *blocks = &side->blocks;
     if (!half->types) {
         blocks->layout = layout_of(half->type);
         return blocks->layout != NULL;
     }
     size_t bytes = (size_t)(blocks->count ? blocks->count : 1) * sizeof(struct layout *);
-    if (!side->kept) side->tables = side_alloc(side, bytes);
+    if (!side->kept) side->tables = shown_alloc(team, bytes);
     const struct layout **layouts = side->kept ? (void *)side->kept : side->tables;
     blocks->layouts = layouts;
     const struct layout *any = NULL;
@@ -89,11 +84,12 @@ static int move_all(const struct side *side, bool pack) {
 
 /* Makes side->blocks describe scratch memory in which the blocks lie packed, one after the other.
  * False: no memory. */
-static bool repack(struct side *side) {
+static bool repack(struct side *side, const struct team *team) {
     struct blocks *blocks = &side->blocks;
     size_t count = (size_t)blocks->count, room = count ? count : 1, all = 0;
     side->user = *blocks;
-    int64_t *tables = side->kept ? side->kept + count : shown_alloc(2 * room * sizeof *tables);
+    int64_t *tables =
+        side->kept ? side->kept + count : shown_alloc(team, 2 * room * sizeof *tables);
     if (!tables) return false;
     for (size_t b = 0; b < count; b++) {
         size_t bytes = 0, elements = (size_t)elements_at(blocks, (int)b);
@@ -102,7 +98,7 @@ static bool repack(struct side *side) {
         tables[count + b] = (int64_t)all;
         all += elements * bytes;
     }
-    side->packed = side_alloc(side, all);
+    side->packed = shown_alloc(team, all);
     *blocks = (struct blocks){.base = side->packed,
                               .count = (int)count,
                               .layout = &layout_bytes,
@@ -147,7 +143,7 @@ static bool can_be_shown(struct side *side, const struct team *team) {
         return blocks_shown(team, blocks, SHOW_TO_READERS, &shown);
     size_t counts = blocks->counts ? (size_t)blocks->count * blocks->count_width : 0;
     size_t displs = blocks->displs ? (size_t)blocks->count * blocks->displ_width : 0;
-    char *copies = side->copies = counts + displs > 0 ? shown_alloc(counts + displs) : NULL;
+    char *copies = side->copies = counts + displs > 0 ? shown_alloc(team, counts + displs) : NULL;
     if (!copies) return false;
     if (displs > 0) blocks->displs = memcpy(copies, blocks->displs, displs);
     if (counts > 0) blocks->counts = memcpy(copies + displs, blocks->counts, counts);
@@ -175,12 +171,12 @@ HOT static int make_side(struct side *side, const struct request *r, struct team
     struct blocks *blocks = &side->blocks;
     side->device = wants.device;
     if (count == 0) return 0;
-    bool compiled = parts_compile(side, half), away = wants.away || wants.device;
+    bool compiled = parts_compile(side, team, half), away = wants.away || wants.device;
     if (compiled && half->displs && !half->types) blocks->unit = blocks->layout->extent;
     if (compiled && wants.runs && !all_runs(blocks)) away = true;
     if (compiled && !away && wants.shown && !can_be_shown(side, team) && sends) away = true;
     if (compiled && !away) return 0;
-    if (!repack(side)) return -ENOMEM;
+    if (!repack(side, team)) return -ENOMEM;
     return sends ? move_all(side, true) : 0;
 }
 
@@ -292,9 +288,9 @@ static bool parts_prepare(const struct request *r, struct team *team, struct rea
     struct block_counts extent = ready->extent = extent_of(r, &at);
     parts_describe(&send, r, &r->send, extent.sends);
     parts_describe(&recv, r, &r->recv, extent.recvs);
-    if (extent.sends > 0 && !(parts_compile(&send, &r->send) && send.blocks.layout->run))
+    if (extent.sends > 0 && !(parts_compile(&send, team, &r->send) && send.blocks.layout->run))
         return false;
-    if (extent.recvs > 0 && !(parts_compile(&recv, &r->recv) && recv.blocks.layout->run))
+    if (extent.recvs > 0 && !(parts_compile(&recv, team, &r->recv) && recv.blocks.layout->run))
         return false;
     /* Longer ones may have to be copied into the heap first. */
     if (blocks_bytes(&send.blocks) > bounce_bytes) return false;

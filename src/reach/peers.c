@@ -5,7 +5,6 @@
 #include "reach/reach.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,6 @@ struct peer_mapping {
 
 static struct peer_mapping *mappings[256]; /* by inode */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-_Atomic uint64_t peers_dropped;
 
 static struct peer_mapping **peers_find(const struct segment_name *name, bool writable) {
     struct peer_mapping **link = &mappings[name->inode % 256];
@@ -72,13 +70,13 @@ static size_t figure(const char *text, const char *name) {
 
 static bool too_much_is_mapped(void) {
     static const size_t least = 64 << 20;
-    char text[4096];
-    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0) close(fd);
-    text[length > 0 ? length : 0] = 0;
+    char *text;
+    size_t length;
+    if (file_read("/proc/self/status", 8192, &text, &length) != 0) return false;
+    text[length] = 0;
     size_t shared = figure(text, "RssShmem:"), all = figure(text, "VmRSS:");
     size_t own = shown_moves.bytes, peers = shared > own ? shared - own : 0;
+    free(text);
     return peers > least && peers > (all - peers) / 4;
 }
 
@@ -93,7 +91,6 @@ void peers_count(size_t bytes) {
         for (struct peer_mapping *m = mappings[i]; m; m = m->next)
             madvise((void *)m->base, m->name.bytes, MADV_DONTNEED);
     pthread_mutex_unlock(&lock);
-    atomic_fetch_add(&peers_dropped, 1);
 }
 
 void peer_unmap(const struct segment_name *name, bool writable) {

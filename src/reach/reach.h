@@ -302,8 +302,9 @@ enum shown team_shows(const struct team *team, const void *memory, size_t bytes,
 void team_takes_back(const struct team *team, void *memory, size_t bytes);
 /* True: malloc's memory. Local. */
 bool team_owns(const struct team *team, const void *address);
-/* Memory that is always shown, if this process has a heap. NULL: none. Local. */
-void *shown_alloc(size_t bytes);
+/* Memory that is always shown, if this process has a heap and the team no wire: messages carry any
+ * memory. NULL: none. Local. */
+void *shown_alloc(const struct team *team, size_t bytes);
 void shown_free(void *memory);
 /* The same, aligned; NULL if this process has no heap. */
 void *shown_born(size_t alignment, size_t bytes);
@@ -418,7 +419,6 @@ static inline void peers_touched(size_t bytes) {
     enum { least = 64 << 10 }; /* shorter calls do not fill memory */
     if (bytes >= least) peers_count(bytes);
 }
-extern _Atomic uint64_t peers_dropped; /* how many times */
 
 /* ---- sync.c ---- */
 /* Arrives at the barrier with flags of enum trouble. True: I am the last, and must call

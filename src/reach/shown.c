@@ -72,9 +72,9 @@ void *shown_born(size_t alignment, size_t bytes) {
     return heap.bytes > 0 ? library.alloc(alignment, bytes) : NULL;
 }
 
-void *shown_alloc(size_t bytes) {
+void *shown_alloc(const struct team *team, size_t bytes) {
     enum { line = 64 };
-    void *memory = shown_born(line, bytes);
+    void *memory = team->wire ? NULL : shown_born(line, bytes);
     return memory ? memory : malloc(bytes ? bytes : 1);
 }
 

@@ -117,7 +117,7 @@ static void only_its_own(void) {
 static void born(void) {
     uint64_t offset;
     for (size_t bytes = 1; bytes < 4 * MiB; bytes = bytes * 5 + 3) {
-        char *memory = shown_alloc(bytes);
+        char *memory = shown_alloc(&team, bytes);
         expect(memory != NULL, "memory that is shared from the beginning");
         memset(memory, 9, bytes);
         expect(show(memory, bytes, SHOW_TO_WRITERS | SHOW_GAPS, &offset) == SHOWN &&

@@ -63,7 +63,7 @@ uint32_t levels_post(const struct team *team, const struct reduction *reduction,
     *memory = NULL;
     *offset = in_stage;
     if (bytes <= team->figures.slot) return 0;
-    *memory = shown_alloc(bytes);
+    *memory = shown_alloc(team, bytes);
     if (!*memory) return NO_MEMORY;
     return team_shows(team, *memory, bytes, SHOW_TO_READERS, offset) == SHOWN ? 0
                                                                               : SEND_UNREACHABLE;

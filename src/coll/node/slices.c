@@ -57,7 +57,7 @@ static bool slices_show(const struct team *team, const void *memory, size_t byte
                         uint64_t *offset, char **copy) {
     *copy = NULL;
     if (bytes == 0 || team_shows(team, memory, bytes, how, offset) == SHOWN) return true;
-    if (team->region_bytes > 0 && bytes <= most_copied) *copy = shown_alloc(bytes);
+    if (team->region_bytes > 0 && bytes <= most_copied) *copy = shown_alloc(team, bytes);
     return *copy && team_shows(team, *copy, bytes, how, offset) == SHOWN;
 }
 
