@@ -77,6 +77,7 @@ void failed(const char *format, ...) {
     va_end(list);
     alarm(0);
     say("WRONG", more);
+    working.phase = NULL;
     sleep(1); /* others may have something to say as well */
     MPI_Abort(MPI_COMM_WORLD, 1);
     _exit(1);
@@ -94,6 +95,11 @@ static void crashed(int number) {
     say("CRASHED", strsignal(number));
     signal(number, SIG_DFL);
     raise(number);
+}
+
+/* A library that ends the process by itself says neither where nor why. */
+static void ended(void) {
+    if (working.phase) say("ENDED", "");
 }
 
 static void refused(MPI_Comm *comm, int *code, ...) {
@@ -168,6 +174,7 @@ static void start(void) {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], crashed);
     signal(SIGALRM, stuck);
+    atexit(ended);
     MPI_Errhandler handler;
     MPI_Comm_create_errhandler(refused, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler); /* others inherit it */
@@ -198,6 +205,7 @@ int main(int argc, char **argv) {
             "%ld types refused, %.1f s\n",
             (unsigned long long)settings.seed, world_size, tally.calls, tally.started,
             tally.messages, tally.communicators, tally.refused, now() - began);
+    working.phase = NULL; /* nothing more to say */
     MPI_Finalize();
     return 0;
 }

@@ -201,7 +201,7 @@ void moves_plan(struct op *op, struct dice shared, struct dice own, enum place p
     static const int steps[] = {1, 2, 4, 6, 12, 60};
     bool typed = chance(&shared, 50) && !quirk(op->kind, TYPES) &&
                  !(op->bytes > 16384 && quirk(op->kind, LONG_TYPES));
-    op->unit = unit_draw(&shared, !typed || (op->bytes > 4096 && quirk(op->kind, MIXED)));
+    op->unit = unit_draw(&shared, !typed || (op->bytes > 2048 && quirk(op->kind, MIXED)));
     op->root = below(&shared, op->comm->size);
     op->step = typed ? steps[below(&shared, 6)] : 1;
     op->units = (op->bytes / op->unit.bytes + op->step - 1) / op->step * op->step;
