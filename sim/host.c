@@ -85,3 +85,8 @@ bool host_open(void *library) {
     host.bcast = bcast;
     return true;
 }
+
+int host_combine(const void *mine, void *all, int words, MPI_Datatype type, MPI_Op op,
+                 MPI_Comm comm) {
+    return host.allreduce(mine, all, words, type, op, comm);
+}

@@ -28,7 +28,7 @@ struct card {
 /* The minimum over all ranks of a number >= 0; 0 if the MPI library reports an error. */
 static int least_of(MPI_Comm node, int mine) {
     int all = 0;
-    return host.allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS ? all : 0;
+    return host_combine(&mine, &all, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS ? all : 0;
 }
 
 bool all_agree(MPI_Comm comm, bool fine) { return least_of(comm, fine) > 0; }

@@ -130,7 +130,7 @@ int handover_by_socket(struct team *team, MPI_Comm node, int *control_fd) {
     else if (getsockname(fd, (struct sockaddr *)&mine.name, &mine.length) < 0) refused = 1;
     else if (getrandom(&mine.token, sizeof mine.token, 0) != sizeof mine.token) refused = 1;
     int any_refused = 1, error = -ENOTCONN;
-    host.allreduce(&refused, &any_refused, 1, MPI_INT, MPI_MAX, node);
+    host_combine(&refused, &any_refused, 1, MPI_INT, MPI_MAX, node);
     if (!any_refused) {
         host.allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, node);
         for (int writable = 0; writable < 2; writable++)

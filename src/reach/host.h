@@ -48,4 +48,9 @@ extern struct host host;
  * missing. */
 bool host_open(void *library);
 
+/* An allreduce of a few words of mortar's own, between the program's calls on this communicator.
+ * Returns MPI's error. Collective. */
+int host_combine(const void *mine, void *all, int words, MPI_Datatype type, MPI_Op op,
+                 MPI_Comm comm);
+
 #endif

@@ -54,7 +54,7 @@ static void settings_introduce(uint64_t words[WORDS]) {
 /* True on the lowest rank that passes true: it prints the warning for all. Collective. */
 static bool settings_first_of(MPI_Comm comm, int me, bool mine) {
     int first = mine ? me : INT32_MAX, found = INT32_MAX;
-    host.allreduce(&first, &found, 1, MPI_INT, MPI_MIN, comm);
+    host_combine(&first, &found, 1, MPI_INT, MPI_MIN, comm);
     return mine && found == me;
 }
 
@@ -143,7 +143,7 @@ const char *settings_agree(MPI_Comm comm, int p, int me) {
     int ranks = 0, world = 0;
     if (all_alike) return NULL;
     settings_introduce(words);
-    if (host.allreduce(words, all, WORDS, MPI_UINT64_T, MPI_BAND, comm) != MPI_SUCCESS)
+    if (host_combine(words, all, WORDS, MPI_UINT64_T, MPI_BAND, comm) != MPI_SUCCESS)
         return "the MPI library reports an error";
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_rank(MPI_COMM_WORLD, &world);

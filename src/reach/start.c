@@ -165,7 +165,7 @@ struct team *start_look(struct team *young, MPI_Comm comm, bool at_once) {
     set_pair(mine, PLACE, place_of_this());
     set_pair(mine, SPARE, spare ? (int64_t)spare->birth : 0);
     mine[LACKS] = !cards;
-    bool heard = host.allreduce(mine, all, WORDS, MPI_INT64_T, MPI_MAX, comm) == MPI_SUCCESS;
+    bool heard = host_combine(mine, all, WORDS, MPI_INT64_T, MPI_MAX, comm) == MPI_SUCCESS;
     const char *why = heard ? NULL : "the MPI library reports an error";
     if (heard && all[LACKS]) why = "out of memory";
     bool begins = !why && (at_once || pays(all));
