@@ -68,29 +68,38 @@ static size_t figure(const char *text, const char *name) {
     return found ? strtoul(found + strlen(name), NULL, 10) << 10 : 0;
 }
 
-static bool too_much_is_mapped(void) {
-    static const size_t least = 64 << 20;
+/* Shared memory that this process has mapped and touched, and all memory. */
+struct resident {
+    size_t shared, all;
+};
+
+static struct resident resident_now(void) {
+    struct resident now = {0};
     char *text;
     size_t length;
-    if (file_read("/proc/self/status", 8192, &text, &length) != 0) return false;
+    if (file_read("/proc/self/status", 8192, &text, &length) != 0) return now;
     text[length] = 0;
-    size_t shared = figure(text, "RssShmem:"), all = figure(text, "VmRSS:");
-    size_t own = shown_moves.bytes, peers = shared > own ? shared - own : 0;
+    now = (struct resident){figure(text, "RssShmem:"), figure(text, "VmRSS:")};
     free(text);
-    return peers > least && peers > (all - peers) / 4;
+    return now;
 }
 
 void peers_count(size_t bytes) {
-    static const size_t look_every = 64 << 20;
-    static _Atomic size_t since;
+    static const size_t look_every = 64 << 20, least = 64 << 20;
+    static _Atomic size_t since, others; /* others: shared memory that is not the peers' */
     if (atomic_fetch_add(&since, bytes) + bytes < look_every) return;
     atomic_store(&since, 0);
-    if (!too_much_is_mapped()) return;
+    struct resident now = resident_now();
+    if (now.shared < others) others = now.shared;
+    size_t peers = now.shared - others;
+    if (peers <= least || peers <= (now.all - peers) / 4) return;
     pthread_mutex_lock(&lock);
     for (int i = 0; i < 256; i++)
         for (struct peer_mapping *m = mappings[i]; m; m = m->next)
             madvise((void *)m->base, m->name.bytes, MADV_DONTNEED);
     pthread_mutex_unlock(&lock);
+    /* What stays is what has moved here, and shared memory of the program and its MPI library. */
+    others = resident_now().shared;
 }
 
 void peer_unmap(const struct segment_name *name, bool writable) {
