@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "heap/heap.h"
 
+#include "heap/huge.h"
 #include "heap/jemalloc.h"
 #include "heap/moved.h"
 
@@ -63,7 +64,8 @@ int mortar_heap_region(struct heap_region *result) {
                                        .moved = (const uint64_t *)moved.bits,
                                        .alias = moved.alias,
                                        .ranges = moved.ranges,
-                                       .range_count = (const int *)&moved.range_count};
+                                       .range_count = (const int *)&moved.range_count,
+                                       .loses_huge = huge_lost(moved.alias)};
     }
     return error;
 }

@@ -5,6 +5,7 @@
 #ifndef MORTAR_HEAP_H
 #define MORTAR_HEAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,7 @@ struct heap_region {
     char *alias; /* the whole file, writable, elsewhere in this process */
     const struct heap_range *ranges;
     const int *range_count; /* grows as other threads move memory; entries never change */
+    bool loses_huge;        /* memory that moves loses its huge pages */
 };
 
 /* Fills *region. 0, or -errno if malloc's memory cannot move (switched off, refused, in a forked

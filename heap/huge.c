@@ -42,11 +42,16 @@ bool huge_wanted(void) {
 }
 
 bool huge_make(char *page) {
-    static atomic_bool unknown; /* to this kernel */
     int saved = errno;
-    if (unknown) return false;
     bool fine = madvise(page, huge_page, MADV_COLLAPSE) == 0;
-    if (!fine && errno == EINVAL) unknown = true;
     errno = saved;
     return fine;
+}
+
+bool huge_lost(char *page) {
+    int saved = errno;
+    bool makes = huge_wanted() && madvise(page, 0, MADV_COLLAPSE) == 0; /* only asks */
+    errno = saved;
+    return !makes && chosen("/sys/kernel/mm/transparent_hugepage/enabled", "[always]") &&
+           !chosen("/sys/kernel/mm/transparent_hugepage/shmem_enabled", "[always]");
 }

@@ -13,4 +13,8 @@ bool huge_wanted(void);
  * must be there. False: the system has none, or does not know the request. */
 bool huge_make(char *page);
 
+/* True: private memory is in huge pages where the system finds some, and memory that moves loses
+ * them: the kernel makes none at request, or option HUGE forbids it. page: any. */
+bool huge_lost(char *page);
+
 #endif

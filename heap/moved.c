@@ -289,9 +289,9 @@ static int move_piece(int pagemap, char *start, size_t bytes, size_t offset, int
 }
 
 /* Moves what has not moved of one mapping, bit by bit, so that others can allocate in between, and
- * little memory is there twice. */
+ * little memory is there twice: ranks that move at the same time may be near a limit. */
 static int move_mapping(int pagemap, const struct mapping *mapping, size_t offset) {
-    static const size_t most = 16 << 20;
+    const size_t most = huge_page;
     size_t bytes = mapping->end - mapping->start;
     int error = 0;
     for (size_t at = 0, next; at < bytes && !error; at = next) {

@@ -252,15 +252,18 @@ static void name_late(struct record *record, const struct lateness *late, int ra
     }
 }
 
-void report_moves(struct shown_moves *all) {
-    uint64_t mine[2] = {shown_moves.count, shown_moves.bytes}, sums[2] = {0};
+void report_moves(struct moves *moves) {
+    uint64_t mine[2] = {shown_moves.count, shown_moves.bytes}, all[2] = {0};
+    double seconds[2] = {shown_moves.seconds, shown_moves.saves}, sums[2] = {0};
     MPI_Comm comm;
-    *all = shown_moves;
+    *moves = (struct moves){.huge_lost = shown_moves.huge_lost};
     if (comm_private(MPI_COMM_WORLD, &comm) != 0) return;
-    host.reduce(mine, sums, 2, MPI_UINT64_T, MPI_SUM, 0, comm);
-    host.reduce(&shown_moves.seconds, &all->seconds, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
-    all->count = sums[0];
-    all->bytes = sums[1];
+    host.reduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, 0, comm);
+    host.reduce(seconds, sums, 2, MPI_DOUBLE, MPI_SUM, 0, comm);
+    host.reduce(&shown_moves.seconds, &moves->seconds, 1, MPI_DOUBLE, MPI_MAX, 0, comm);
+    moves->buffers = all[0];
+    moves->bytes = all[1];
+    moves->repaid = sums[1] > 0 ? sums[0] / sums[1] : 0;
     host.comm_free(&comm);
 }
 

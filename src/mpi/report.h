@@ -39,8 +39,14 @@ struct record {
 /* Merges the records of all ranks. Rank 0 of the world gets and frees them; the others get NULL. 0
  * or -errno. Collective. */
 int report_gather(struct record **records, int *count, int *ranks);
-/* On rank 0 of the world: buffers and bytes that have moved into shared memory on all ranks, and
- * the seconds of the rank that it took longest. Collective. */
-void report_moves(struct shown_moves *all);
+/* What has moved into shared memory, on all ranks. */
+struct moves {
+    uint64_t buffers, bytes;
+    double seconds; /* that it took, on the rank that it took longest */
+    double repaid;  /* by so many calls on each of the buffers, as is expected of them */
+    bool huge_lost; /* it lost its huge pages */
+};
+/* Fills *moves on rank 0 of the world. Collective. */
+void report_moves(struct moves *moves);
 
 #endif

@@ -114,8 +114,25 @@ static void json_record(FILE *out, const struct record *r) {
 struct report_content {
     const struct record *records;
     int count, ranks;
-    struct shown_moves moves;
+    struct moves moves;
 };
+
+static void json_moves(FILE *out, const struct moves *moves) {
+    fprintf(out,
+            ",\n \"moved\": {\"buffers\": %llu, \"bytes\": %llu, \"seconds\": %.6g, "
+            "\"repaid_after_calls\": %.3g, \"huge_pages_lost\": %s}",
+            (unsigned long long)moves->buffers, (unsigned long long)moves->bytes, moves->seconds,
+            moves->repaid, moves->huge_lost ? "true" : "false");
+}
+
+static void print_moves(FILE *out, const struct moves *moves) {
+    fprintf(out,
+            "moved %llu buffers, %.4g MiB, into shared memory: at most %.3g s on a rank, repaid "
+            "after some %.0f calls on each%s\n",
+            (unsigned long long)moves->buffers, (double)moves->bytes / (1 << 20), moves->seconds,
+            moves->repaid + 0.5,
+            moves->huge_lost ? "; this kernel gives shared memory no huge pages" : "");
+}
 
 static void print_json(FILE *out, const void *what) {
     const struct report_content *content = what;
@@ -127,9 +144,7 @@ static void print_json(FILE *out, const void *what) {
     json_text(out, library_version(version));
     fprintf(out, ",\n \"ranks\": %d,\n \"heap\": ", content->ranks);
     json_text(out, heap_state());
-    fprintf(out, ",\n \"moved\": {\"buffers\": %llu, \"bytes\": %llu, \"seconds\": %.6g}",
-            (unsigned long long)content->moves.count, (unsigned long long)content->moves.bytes,
-            content->moves.seconds);
+    json_moves(out, &content->moves);
     fputs(",\n \"teams\": [", out);
     for (int i = 0; i < count; i++) {
         const struct record *r = &records[i];
@@ -221,10 +236,7 @@ static void print_table(FILE *out, const void *what) {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     fprintf(out, "mortar %s on %s, %d ranks; shared heap: %s\n", MORTAR_VERSION,
             library_version(version), content->ranks, heap_state());
-    if (content->moves.count > 0)
-        fprintf(out, "moved %llu buffers, %.4g MiB, into shared memory: at most %.3g s on a rank\n",
-                (unsigned long long)content->moves.count, (double)content->moves.bytes / (1 << 20),
-                content->moves.seconds);
+    if (content->moves.buffers > 0) print_moves(out, &content->moves);
     fprintf(out, "%-20s %5s %8s %10s %10s %10s %10s %10s %-17s  %s\n", "collective", "ranks",
             "bytes", "calls", "seconds", "waiting", "us/call", "native us", "gain (interval)",
             "plan");

@@ -312,10 +312,12 @@ void *shown_born(size_t alignment, size_t bytes);
 bool shown_owns(const void *memory);
 /* Sets heap, region and region_bytes of the team, and *name. -errno: there is no heap. Local. */
 int shown_begin(struct team *team, struct segment_name *name);
-/* What has moved so far in this process, and the seconds that it took. */
+/* What has moved so far in this process. */
 extern struct shown_moves {
     uint64_t count, bytes;
-    double seconds;
+    double seconds; /* that it took */
+    double saves;   /* seconds, expected of one call on each of these buffers */
+    bool huge_lost; /* what moves loses its huge pages */
 } shown_moves;
 
 /* Where a rank stages `bytes` <= slot; all ranks must pass the same `bytes`. Ranks follow each

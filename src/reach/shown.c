@@ -59,6 +59,7 @@ int shown_begin(struct team *team, struct segment_name *name) {
     team->heap = heap.moved ? &heap : NULL;
     team->region = heap.base;
     team->region_bytes = heap.bytes;
+    shown_moves.huge_lost = heap.loses_huge;
     return 0;
 }
 
@@ -161,12 +162,19 @@ struct shown_moves shown_moves;
 /* AMD EPYC in a virtual machine, 2 cores, 2026-11: mortar_heap_move takes 75 us and 0.45 ns
  * per byte; a call on memory out of reach copies each byte once more, at some 8
  * GB/s on a loaded node. */
+static const double copy_rate = 8e9;
+
+/* Without huge pages the program's own random access to the memory takes up to twice as long, for
+ * as long as it lives: so such a move must be worth several. */
+static const double loss_of_huge = 4;
+
 static uint32_t uses_needed(size_t bytes) {
     enum { most = 64, at_first = 2 };
-    static const double fixed_seconds = 75e-6, byte_seconds = 0.5e-9, copy_rate = 8e9;
+    static const double fixed_seconds = 75e-6, byte_seconds = 0.5e-9;
     if (option_choice(OPTION_START, "paid|early|first") == at_first) return 1;
     double rent = (double)bytes / copy_rate;
     double price = fixed_seconds + (double)bytes * byte_seconds;
+    if (heap.loses_huge) price *= loss_of_huge;
     return price < most * rent ? (uint32_t)(price / rent) + 1 : most;
 }
 
@@ -182,6 +190,7 @@ static void want_move(struct want *want) {
     if (error == -EFAULT) want->needed = UINT32_MAX;
     if (error) return;
     shown_moves.count++;
+    shown_moves.saves += (double)want->bytes / copy_rate;
     shown_moves.bytes += want->bytes;
     shown_moves.seconds += took;
 }

@@ -11,7 +11,7 @@ import threading
 
 class Region(ctypes.Structure):
     _fields_ = [("base", ctypes.c_size_t), ("bytes", ctypes.c_size_t), ("fd", ctypes.c_int), ("page", ctypes.c_size_t),
-                ("rest", ctypes.c_void_p * 4)]
+                ("rest", ctypes.c_void_p * 5)]
 
 
 def region():
