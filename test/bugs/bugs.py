@@ -58,6 +58,15 @@ def slow_readers(flavour, ranks):
         ran(flavour, ranks, ["slow_readers-" + flavour], env={"MORTAR_START": start})
 
 
+def moving(flavour, ranks):
+    """Buffers move on all ranks at the same time, at once and when it pays, and beside what a program does with its memory."""
+    for start in ("first", "paid"):
+        result = ran(flavour, ranks, ["moving-" + flavour], env={"MORTAR_START": start})
+        moved = result.report["moved"]
+        result.check(moved["buffers"] >= int(ranks) or start == "paid", "no buffer has moved")
+        print("%s: %d buffers, %d MiB" % (start, moved["buffers"], moved["bytes"] >> 20))
+
+
 def young(flavour, ranks):
     """A communicator's first calls are the MPI library's; teams of freed communicators are used again, and the bytes are right."""
     count = 12  # communicators, of two kinds; then 8 more
@@ -296,7 +305,7 @@ def kill(flavour, ranks):
 
 
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (rendezvous, slow_readers, young, many, learn, growth, lifetime, shortcuts, alike, sums,
+    tests = {f.__name__: f for f in (rendezvous, slow_readers, moving, young, many, learn, growth, lifetime, shortcuts, alike, sums,
                                      apart, distgraph, fromgroup, leave, significant, characters, scarce, disagree, smaller,
                                      dies, big, room, forks, python_forks, kill)}
     if name not in tests:
