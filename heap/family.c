@@ -16,25 +16,12 @@
 #define MREMAP_DONTUNMAP 4
 #endif
 
-/* Every block is aligned to 16 bytes, as glibc's are; jemalloc's of up to 8 bytes are not. A long
- * block begins with a page, so that all its pages can move; jemalloc would begin it anywhere. */
-enum { least = 16, long_block = 128 << 10 };
+/* Every block is aligned to 16 bytes, as glibc's are; jemalloc's of up to 8 bytes are not. */
+enum { least = 16 };
 
-static void *checked(void *memory) {
-    if (!memory) errno = ENOMEM;
-    return memory;
-}
-
-void *malloc(size_t bytes) {
-    if (bytes > long_block && bytes <= PTRDIFF_MAX)
-        return checked(mallocx(bytes, je_align(JE_PAGE)));
-    return je_malloc(bytes < least ? least : bytes);
-}
+void *malloc(size_t bytes) { return je_malloc(bytes < least ? least : bytes); }
 
 void *calloc(size_t count, size_t bytes) {
-    size_t all;
-    if (!__builtin_mul_overflow(count, bytes, &all) && all > long_block && all <= PTRDIFF_MAX)
-        return checked(mallocx(all, je_align(JE_PAGE) | JE_ZERO));
     return count == 1 && bytes < least ? je_calloc(1, least) : je_calloc(count, bytes);
 }
 
@@ -45,7 +32,7 @@ static void *carry(void *memory, size_t had, size_t bytes) {
     int saved = errno;
     if (had % page != 0 || (uintptr_t)memory % page != 0) return NULL;
     if (moved_within(memory, had)) return NULL;
-    char *fresh = mallocx(bytes, je_align(JE_PAGE));
+    char *fresh = je_malloc(bytes);
     if (!fresh) return NULL;
     bool fine = (uintptr_t)fresh % page == 0 && region_holds(fresh);
     if (fine) {
@@ -73,8 +60,6 @@ void *realloc(void *memory, size_t bytes) {
             if (carried) return carried;
         }
     }
-    if (memory && bytes > long_block && bytes <= PTRDIFF_MAX)
-        return checked(rallocx(memory, bytes, je_align(JE_PAGE)));
     return je_realloc(memory, bytes > 0 && bytes < least ? least : bytes);
 }
 

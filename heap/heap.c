@@ -24,6 +24,19 @@ const char *malloc_conf =
     "dss:disabled,retain:true,background_thread:false,dirty_decay_ms:1000,muzzy_decay_ms:0,"
     "oversize_threshold:33554432,zero_realloc:free,tcache_max:131072,thp:always";
 
+/* Blocks from 16 KiB on begin with a page, so that all pages of them can move; jemalloc would begin
+ * them at any line. Its option cache_oblivious can only be read (5.3.0); the linker diverts this
+ * call. */
+void je_sz_boot(const void *classes, bool cache_oblivious) __attribute__((weak));
+extern bool je_opt_cache_oblivious __attribute__((weak));
+void __wrap_je_sz_boot(const void *classes, bool cache_oblivious);
+
+void __wrap_je_sz_boot(const void *classes, bool cache_oblivious) {
+    (void)cache_oblivious;
+    if (&je_opt_cache_oblivious) je_opt_cache_oblivious = false;
+    je_sz_boot(classes, false);
+}
+
 /* Arena 0 is made before jemalloc has read its settings; its oversize threshold would be 8 MiB. */
 __attribute__((constructor)) static void begin(void) {
     size_t bytes = 32 << 20;

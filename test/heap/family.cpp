@@ -67,6 +67,12 @@ static void alignments() {
     expect(malloc_usable_size(b) >= page, "pvalloc rounds up to whole pages");
     free(a);
     free(b);
+    for (size_t bytes = 16 << 10; bytes < 4 << 20; bytes += bytes / 5) { // so that all of their pages can move
+        void *blocks[] = {malloc(bytes), calloc(1, bytes), realloc(malloc(100), bytes), new char[bytes]};
+        for (void *each : blocks) expect(reinterpret_cast<uintptr_t>(each) % page == 0, "a long block begins with a page");
+        for (int i = 0; i < 3; i++) free(blocks[i]);
+        delete[] static_cast<char *>(blocks[3]);
+    }
 }
 
 static void contents() {
