@@ -6,6 +6,7 @@
 #include "heap/moved.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -67,6 +68,29 @@ static struct hooks hooks = {
 static unsigned arena; /* 0: there is none */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* Each thread has a cache of its own for this arena: with jemalloc's, the program's mallocs would
+ * find the memory again. */
+static pthread_key_t key;
+static __thread int cached; /* the flag; 0: not yet */
+
+static void drop_cache(void *number) {
+    unsigned cache = (unsigned)((uintptr_t)number - 1);
+    cached = 0;
+    mallctl("tcache.destroy", NULL, NULL, &cache, sizeof cache);
+}
+
+static int cache_flag(void) {
+    unsigned cache;
+    size_t size = sizeof cache;
+    if (cached) return cached;
+    cached = JE_UNCACHED; /* if there are too many */
+    if (mallctl("tcache.create", &cache, &size, NULL, 0) == 0) {
+        cached = je_cache(cache);
+        pthread_setspecific(key, (void *)((uintptr_t)cache + 1));
+    }
+    return cached;
+}
+
 static void make_arena(void) {
     /* jemalloc keeps its own data on the arena elsewhere. */
     struct {
@@ -74,18 +98,25 @@ static void make_arena(void) {
         bool also_for_metadata;
     } config = {&hooks, false};
     size_t size = sizeof arena;
+    if (pthread_key_create(&key, drop_cache) != 0) return;
     if (mallctl("experimental.arenas_create_ext", &arena, &size, &config, sizeof config) != 0)
         arena = 0;
 }
 
-/* Without a thread cache, in which the program's mallocs would find it again. */
 void *mortar_heap_alloc(size_t alignment, size_t bytes) {
+    enum { line = 64 };
     if (region.bytes == 0 || !moved.bits) return NULL;
     pthread_once(&once, make_arena);
-    return arena ? mallocx(bytes ? bytes : 1, je_arena(arena) | JE_UNCACHED | je_align(alignment))
-                 : NULL;
+    if (!arena) return NULL;
+    /* jemalloc's blocks of whole lines begin with a line. To ask for it takes the cache away. */
+    int aligned = alignment > line ? je_align(alignment) : 0;
+    size_t whole = bytes < SIZE_MAX - line ? (bytes + line - 1) / line * line : bytes;
+    return mallocx(whole ? whole : line, je_arena(arena) | cache_flag() | aligned);
 }
 
+/* What is not shared must not get into the cache. */
 void mortar_heap_free(void *memory) {
-    if (memory) dallocx(memory, JE_UNCACHED);
+    if (!memory) return;
+    bool shared = region_holds(memory) && moved_wholly(memory, malloc_usable_size(memory));
+    dallocx(memory, shared ? cache_flag() : 0);
 }

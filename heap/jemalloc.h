@@ -10,14 +10,14 @@ void *je_malloc(size_t bytes);
 void *je_calloc(size_t count, size_t bytes);
 void *je_realloc(void *memory, size_t bytes);
 void *mallocx(size_t bytes, int flags);
-void *rallocx(void *memory, size_t bytes, int flags);
 size_t xallocx(void *memory, size_t bytes, size_t extra, int flags);
 void dallocx(void *memory, int flags);
 int mallctl(const char *name, void *old, size_t *old_bytes, void *new, size_t new_bytes);
 
-/* Flags of these functions: MALLOCX_ZERO, MALLOCX_TCACHE_NONE, MALLOCX_ALIGN, MALLOCX_ARENA. */
-enum { JE_ZERO = 0x40, JE_UNCACHED = 0x100, JE_PAGE = 4096 };
+/* Flags of these functions: MALLOCX_TCACHE_NONE, MALLOCX_ALIGN, MALLOCX_TCACHE, MALLOCX_ARENA. */
+enum { JE_UNCACHED = 0x100, JE_PAGE = 4096 };
 static inline int je_align(size_t alignment) { return __builtin_ctzl(alignment); }
+static inline int je_cache(unsigned cache) { return (int)((cache + 2) << 8); }
 static inline int je_arena(unsigned arena) { return (int)((arena + 1) << 20); }
 
 #endif

@@ -113,6 +113,11 @@ bool moved_within(const void *memory, size_t bytes) {
     return is_moved(offset) || run_end(offset, end) < end;
 }
 
+bool moved_wholly(const void *memory, size_t bytes) {
+    size_t offset = (size_t)((const char *)memory - region.base), end = offset + bytes;
+    return moved.bits && is_moved(offset) && run_end(offset, end) >= end;
+}
+
 void moved_return(char *start, size_t bytes) {
     size_t at = (size_t)(start - region.base), end = at + bytes;
     if (moved.end <= at) return;

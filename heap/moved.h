@@ -37,6 +37,9 @@ bool moved_next(size_t offset, struct extent *run, char **address);
 /* True: pages of this memory of the region have moved. */
 bool moved_within(const void *memory, size_t bytes);
 
+/* True: all pages of this memory of the region have moved. */
+bool moved_wholly(const void *memory, size_t bytes);
+
 /* True: this address lies in a page that has moved. */
 bool moved_holds(const void *address);
 

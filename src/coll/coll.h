@@ -355,7 +355,8 @@ size_t blocks_bytes(const struct blocks *blocks);
 bool blocks_shown(const struct team *team, const struct blocks *blocks, enum showing how,
                   struct blocks *shown);
 /* Only the counts, displacements and layouts; *shown must be a copy of *blocks. */
-bool tables_shown(const struct team *team, const struct blocks *blocks, struct blocks *shown);
+bool tables_shown(const struct team *team, const struct blocks *blocks, enum showing how,
+                  struct blocks *shown);
 
 /* ---- vector.c: exchanges of blocks of any counts, places and types ---- */
 /* Exchanges the blocks of call->sends and call->recvs as an alltoall, an allgather or along the

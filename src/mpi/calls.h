@@ -236,9 +236,9 @@ MPI_Aint typed_step(const struct typed *typed);
 
 /* ---- compile.c ---- */
 /* The layout of a valid type, made at the first request; later a lookup of some 20 ns, without a
- * lock. The type owns it. It lies in malloc's memory, which peers can read if mortar's heap is
- * loaded. NULL: the type does not compile (a distributed array, too scattered, no memory), and the
- * MPI library must pack it. Local. */
+ * lock. The type owns it. Peers can read it if mortar's heap is loaded. NULL: the type does not
+ * compile (a distributed array, too scattered, no memory), and the MPI library must pack it.
+ * Local. */
 const struct layout *layout_of(MPI_Datatype type);
 /* Has a valid type been committed? A yes is remembered. Local. */
 bool type_committed(MPI_Datatype type);

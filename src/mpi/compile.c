@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The arguments of a constructor. number: its integers, addresses and counts, one after the other.
  * So the order is the same for int and for large counts, except for subarrays. */
@@ -263,7 +264,7 @@ struct kept_layout {
 
 static int compile_drop(MPI_Datatype type, int keyval, void *kept, void *state) {
     (void)type, (void)keyval, (void)state;
-    free(((struct kept_layout *)kept)->layout);
+    shown_free(((struct kept_layout *)kept)->layout);
     free(kept);
     return MPI_SUCCESS;
 }
@@ -317,12 +318,23 @@ HOT static int usual_one(MPI_Datatype type) {
     return type == MPI_CHAR ? 4 : -1;
 }
 
+/* Peers read layouts. So they are shared from the beginning, if this process has a heap. */
+static struct layout *in_reach(struct layout *layout) {
+    enum { line = 64 };
+    size_t bytes = layout ? layout_footprint(layout) : 0;
+    struct layout *born = layout ? shown_born(line, bytes) : NULL;
+    if (!born) return layout;
+    memcpy(born, layout, bytes);
+    free(layout);
+    return born;
+}
+
 static struct kept_layout *compile_keep(MPI_Datatype type) {
     struct kept_layout *kept = malloc(sizeof *kept);
     if (!kept) return NULL;
-    *kept = (struct kept_layout){compile_make(type), is_committed(type)};
+    *kept = (struct kept_layout){in_reach(compile_make(type)), is_committed(type)};
     if (PMPI_Type_set_attr(type, key, kept) == MPI_SUCCESS) return kept;
-    free(kept->layout);
+    shown_free(kept->layout);
     free(kept);
     return NULL;
 }

@@ -29,8 +29,7 @@ static bool lies_ready(struct equal_side *side, const struct team *team, size_t 
                                  .layout = layout_of(side->typed.type),
                                  .each = (size_t)side->typed.count};
     return side->laid.layout &&
-           (!sends ||
-            (team->figures.shares && blocks_shown(team, &side->laid, SHOW_TO_READERS, &shown)));
+           (!sends || (team->figures.shares && blocks_shown(team, &side->laid, SHOW_ASK, &shown)));
 }
 
 HOT static bool scratch(struct equal_side *side, const struct team *team, size_t bytes,

@@ -130,24 +130,32 @@ HOT static void parts_describe(struct side *side, const struct request *r, const
     side->blocks.counts = side->blocks.displs = NULL;
 }
 
-/* Can peers access the blocks in the user's memory? If peers cannot read the program's counts and
- * displacements, these are copied to the heap. */
-static bool can_be_shown(struct side *side, const struct team *team) {
-    struct blocks *blocks = &side->blocks, shown;
-    /* Nothing is shown if no rank reads peers' memory, or if the blocks are short enough to be
-     * staged. */
-    if (!team->figures.shares || team->map_error[0] != 0 || blocks_bytes(blocks) <= bounce_bytes)
-        return true;
-    shown = *blocks;
-    if (tables_shown(team, blocks, &shown))
-        return blocks_shown(team, blocks, SHOW_TO_READERS, &shown);
+/* If peers cannot read the program's counts and displacements, these are copied to the heap. False:
+ * they cannot read the layouts either, or no memory. */
+static bool show_tables(struct side *side, const struct team *team) {
+    struct blocks *blocks = &side->blocks, shown = *blocks;
+    if (tables_shown(team, blocks, SHOW_ASK, &shown)) return true;
     size_t counts = blocks->counts ? (size_t)blocks->count * blocks->count_width : 0;
     size_t displs = blocks->displs ? (size_t)blocks->count * blocks->displ_width : 0;
     char *copies = side->copies = counts + displs > 0 ? shown_alloc(team, counts + displs) : NULL;
     if (!copies) return false;
     if (displs > 0) blocks->displs = memcpy(copies, blocks->displs, displs);
     if (counts > 0) blocks->counts = memcpy(copies + displs, blocks->counts, counts);
-    return blocks_shown(team, blocks, SHOW_TO_READERS, &shown);
+    shown = *blocks;
+    return tables_shown(team, blocks, SHOW_ASK, &shown);
+}
+
+/* Makes a side that stays in the user's memory ready for peers. False: they cannot read what it
+ * sends. */
+static bool make_shown(struct side *side, const struct team *team, bool sends) {
+    struct blocks shown;
+    /* Nothing is shown if no rank reads peers' memory, or if the blocks are short enough to be
+     * staged. */
+    if (!team->figures.shares || team->map_error[0] != 0 ||
+        blocks_bytes(&side->blocks) <= bounce_bytes)
+        return true;
+    bool tables = show_tables(side, team);
+    return !sends || (tables && blocks_shown(team, &side->blocks, SHOW_ASK, &shown));
 }
 
 /* Is each block one contiguous run of bytes, as messages need it? */
@@ -174,7 +182,7 @@ HOT static int make_side(struct side *side, const struct request *r, struct team
     bool compiled = parts_compile(side, team, half), away = wants.away || wants.device;
     if (compiled && half->displs && !half->types) blocks->unit = blocks->layout->extent;
     if (compiled && wants.runs && !all_runs(blocks)) away = true;
-    if (compiled && !away && wants.shown && !can_be_shown(side, team) && sends) away = true;
+    if (compiled && !away && wants.shown && !make_shown(side, team, sends)) away = true;
     if (compiled && !away) return 0;
     if (!repack(side, team)) return -ENOMEM;
     return sends ? move_all(side, true) : 0;

@@ -292,6 +292,7 @@ enum showing {
      * SHOWN_LATER: it should, if it can be proved that all of it does. */
     SHOW_GAPS = 2,
     SHOW_NOW = 4, /* moves it at once */
+    SHOW_ASK = 8, /* the same answer, but peers may not read it yet: show it again */
 };
 /* Shows [memory, memory + bytes) to the peers until the end of the call, at *offset of my region.
  * The barrier before they touch it must follow. If the memory is not shown *offset is its distance

@@ -138,8 +138,9 @@ HOT static void copy_ends(const struct heap_region *h, char *memory, uint64_t of
         if (to > end) to = end;
         if (whole || page_moved(h, page)) continue;
         char *mine = memory + (from - offset), *theirs = h->alias + from;
+        /* Peers' caches keep what does not change: tables of counts, for example. */
         if (back) memcpy(mine, theirs, to - from);
-        else memcpy(theirs, mine, to - from);
+        else if (memcmp(theirs, mine, to - from) != 0) memcpy(theirs, mine, to - from);
     }
 }
 
@@ -267,7 +268,7 @@ HOT enum shown team_shows(const struct team *team, const void *memory, size_t by
                  last = (*offset + bytes - 1) / team->heap->page;
         return page_moved(team->heap, first) && page_moved(team->heap, last) ? SHOWN : SHOWN_NEVER;
     }
-    copy_ends(team->heap, (char *)(uintptr_t)memory, *offset, bytes, false);
+    if (!(how & SHOW_ASK)) copy_ends(team->heap, (char *)(uintptr_t)memory, *offset, bytes, false);
     return SHOWN;
 }
 

@@ -137,6 +137,25 @@ static void born(void) {
     }
 }
 
+/* Where there was no shared memory the program's was taken, and is given back in the same way. */
+static void not_born(void) {
+    enum { line = 64, many = 300 };
+    char *blocks[many];
+    malloc_trim(0);
+    for (size_t bytes = line; bytes < 32 * page; bytes *= 2) {
+        for (int i = 0; i < many; i++) blocks[i] = malloc(bytes);
+        for (int i = 0; i < many; i++) shown_free(blocks[i]);
+        for (int i = 0; i < many; i++) {
+            blocks[i] = shown_alloc(&team, bytes);
+            memset(blocks[i], 8, bytes);
+            uint64_t offset = (uint64_t)(blocks[i] - team.region);
+            expect(peer[offset] == 8 && peer[offset + bytes - 1] == 8,
+                   "it is not taken for shared");
+        }
+        for (int i = 0; i < many; i++) shown_free(blocks[i]);
+    }
+}
+
 int main(int count, char **word) {
     struct segment_name name;
     (void)word;
@@ -150,6 +169,7 @@ int main(int count, char **word) {
     if (count > 1) when_it_pays();
     only_its_own();
     born();
+    not_born();
     for (int k = 0; k < 4; k++) {
         size_t bytes = 3 * page + draw(2 * MiB);
         char *block = malloc(bytes);

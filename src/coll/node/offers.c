@@ -23,14 +23,15 @@ size_t blocks_bytes(const struct blocks *blocks) {
 
 /* The address in my region at which peers find this memory; NULL: they cannot. It may differ from
  * the memory's own address: static data have another place in the region. */
-static const void *alias_of(const struct team *team, const void *memory, size_t bytes) {
+static const void *alias_of(const struct team *team, const void *memory, size_t bytes,
+                            enum showing how) {
     uint64_t offset;
-    bool shown = team_shows(team, memory, bytes, SHOW_TO_READERS, &offset) == SHOWN;
+    bool shown = team_shows(team, memory, bytes, how, &offset) == SHOWN;
     return shown ? team->region + offset : NULL;
 }
 
-static bool alias(const struct team *team, const void **memory, size_t bytes) {
-    if (*memory) *memory = alias_of(team, *memory, bytes);
+static bool alias(const struct team *team, const void **memory, size_t bytes, enum showing how) {
+    if (*memory) *memory = alias_of(team, *memory, bytes, how);
     return *memory != NULL;
 }
 
@@ -82,16 +83,21 @@ static enum shown span_shown(const struct team *team, const struct blocks *block
 }
 
 /* The counts, displacements and layouts. */
-bool tables_shown(const struct team *team, const struct blocks *blocks, struct blocks *shown) {
+HOT bool tables_shown(const struct team *team, const struct blocks *blocks, enum showing how,
+                      struct blocks *shown) {
     size_t count = (size_t)blocks->count;
-    if (blocks->counts && !alias(team, &shown->counts, count * blocks->count_width)) return false;
-    if (blocks->displs && !alias(team, &shown->displs, count * blocks->displ_width)) return false;
-    if (!blocks->layouts)
-        return blocks->layout->run ||
-               alias_of(team, blocks->layout, layout_footprint(blocks->layout));
+    const struct layout *const *all = blocks->layouts, *one = blocks->layout;
+    how &= SHOW_ASK; /* peers only read them */
+    if (blocks->counts && !alias(team, &shown->counts, count * blocks->count_width, how))
+        return false;
+    if (blocks->displs && !alias(team, &shown->displs, count * blocks->displ_width, how))
+        return false;
+    if (!all) return one->run || alias_of(team, one, layout_footprint(one), how);
     for (size_t b = 0; b < count; b++)
-        if (!alias_of(team, blocks->layouts[b], layout_footprint(blocks->layouts[b]))) return false;
-    return alias_of(team, blocks->layouts, count * sizeof *blocks->layouts);
+        if ((b == 0 || all[b] != all[b - 1]) &&
+            !alias_of(team, all[b], layout_footprint(all[b]), how))
+            return false;
+    return alias_of(team, all, count * sizeof *all, how);
 }
 
 bool blocks_shown(const struct team *team, const struct blocks *blocks, enum showing how,
@@ -105,7 +111,7 @@ bool blocks_shown(const struct team *team, const struct blocks *blocks, enum sho
             return false;
         shown->base = (char *)((uintptr_t)team->region + offset + (uintptr_t)(blocks->base - low));
     }
-    return tables_shown(team, blocks, shown);
+    return tables_shown(team, blocks, how, shown);
 }
 
 /* Sets offer->count, ->bytes, ->each and ->even from the blocks. */
