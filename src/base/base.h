@@ -62,6 +62,8 @@ int options_index_of(const char *text, const char *words);
 /* options_check.c: warns about each option with an invalid value, and each MORTAR_ variable that is
  * no option. Call it in one process of the job. */
 void options_check(void);
+/* The option whose name is most like this one, without MORTAR_. alike: it may be meant. */
+enum option options_nearest(const char *name, bool *alike);
 
 /* Parses "8", "64K", "1M"; -EINVAL: the text is anything else. */
 int parse_bytes(const char *text, uint64_t *bytes);

@@ -29,11 +29,7 @@ static int distance(const char *a, const char *b) {
     return row[length];
 }
 
-/* name: without MORTAR_. Ignores variables of mortar's own scripts, and those that the environment
- * modules of computing centres set. */
-static void check_name(const char *name) {
-    static const char others[] = "BENCH|BUILD|FLAVOURS|MPIS|SIM|SIM_PRICES|TEST_SEED|"
-                                 "BASE|BIN|DIR|HOME|INC|INCLUDE|LIB|PATH|PREFIX|ROOT|VERSION";
+enum option options_nearest(const char *name, bool *alike) {
     int nearest = 0, least = INT32_MAX;
     for (int o = 0; o < OPTIONS; o++) {
         int far = distance(name, option_rows[o].name + 7);
@@ -42,10 +38,20 @@ static void check_name(const char *name) {
             nearest = o;
         }
     }
+    *alike = least <= 1 + (int)strlen(name) / 4;
+    return (enum option)nearest;
+}
+
+/* name: without MORTAR_. Ignores variables of mortar's own scripts, and those that the environment
+ * modules of computing centres set. */
+static void check_name(const char *name) {
+    static const char others[] = "BENCH|BUILD|FLAVOURS|MPIS|SIM|SIM_PRICES|TEST_SEED|"
+                                 "BASE|BIN|DIR|HOME|INC|INCLUDE|LIB|PATH|PREFIX|ROOT|VERSION";
+    bool alike;
+    enum option nearest = options_nearest(name, &alike);
     if (strcmp(name, option_rows[nearest].name + 7) == 0 || options_index_of(name, others) >= 0)
         return;
-    if (least <= 1 + (int)strlen(name) / 4)
-        warn("MORTAR_%s is no option: did you mean %s?", name, option_rows[nearest].name);
+    if (alike) warn("MORTAR_%s is no option: did you mean %s?", name, option_rows[nearest].name);
     else warn("MORTAR_%s is no option (`mortar info` lists them)", name);
 }
 

@@ -217,11 +217,13 @@ def plans(flavour):
         lines = result.took(5).lines()
         result.check(len(lines) == 1 and word in lines[0], "not one line that says what is wrong with %s" % text)
     for option, word in (("WAIT=sometimes", "MORTAR_WAIT"), ("SLOT=big", "MORTAR_SLOT"), ("HANDOVER=pigeon", "MORTAR_HANDOVER")):
-        result = mpi(flavour, p, ["exchange-" + flavour], ["--option", option]).ok("%d ranks, 0 errors" % p)
+        env = {"MORTAR_" + option.split("=")[0]: option.split("=")[1]}  # the command itself refuses it
+        result = mpi(flavour, p, ["exchange-" + flavour], env=env).ok("%d ranks, 0 errors" % p)
         result.took(5).check([word in line for line in result.lines()] == [True], "not one line about %s" % option)
     result = mpi(flavour, p, ["exchange-" + flavour], ["--option", "NODES=two"]).ok("%d ranks, 0 errors" % p)
     result.native(5, "MORTAR_NODES").check([line.count("MORTAR_NODES=two") for line in result.lines()] == [1], "not one line")
-    result = mpi(flavour, p, ["exchange-" + flavour], ["--option", "WAIT=sometimes", "--verbose", "0"]).silent().took(5)
+    result = mpi(flavour, p, ["exchange-" + flavour], ["--verbose", "0"], env={"MORTAR_WAIT": "sometimes"})
+    result.silent().took(5)
 
 
 def tuning(flavour):
@@ -320,76 +322,10 @@ def unknown():
     result = run.run([run.MORTAR, "run", "--verbose", "0", run.target("fakeuser")]).ok("received 17").silent()
 
 
-def options():
-    program = run.target("plain")
-    for words, said in ((["--plan"], "--plan"), (["--frob", program], "--frob"), (["--option", "wait", program], "wait"),
-                        (["--option", "WAIT", program], "WAIT"), ([], "which program"), (["no-such-program"], "no-such-program"),
-                        (["--report"], "--report"), (["-x", program], "-x")):
-        result = run.run([run.MORTAR, "run", *words])
-        result.check(result.code == 2 and not result.out, "mortar run %s: exit code not 2" % words)
-        result.check(len(result.lines()) == 1 and said in result.lines()[0], "mortar run %s: unclear" % words)
-    result = run.run([run.MORTAR, "frob"])
-    result.check(result.code == 2 and "frob" in result.err, "mortar frob: unclear")
-    result = run.run([run.MORTAR])
-    result.check(result.code == 2 and "usage" in result.err, "mortar alone: no usage")
-    run.run([run.MORTAR, "--help"]).ok("usage: mpirun")
-    run.run([run.MORTAR, "run", "--help"]).ok("usage: mpirun")
-    run.run([run.MORTAR, "run", "--", program]).ok("no MPI here")
-    result = run.run([run.MORTAR, "info", "--plans", "frob"])
-    result.check(result.code == 2 and "frob" in result.err, "mortar info --plans frob: unclear")
-    for words in (["frob"], ["0"], ["4", "5"], ["4", "0"], ["70000"]):
-        result = run.run([run.MORTAR, "info", "--orders", *words])
-        result.check(result.code == 2 and "ranks" in result.err and not result.out, "mortar info --orders %s: unclear" % words)
-    for question, wrong in (("frob 4x4 8", '"frob"'), ("alltoall", "missing"), ("alltoall 4y4 8", '"4y4"'),
-                            ("alltoall 0x4 8", '"0x4"'), ("alltoall 4x4 8q", '"8q"'), ("alltoall 3,0 8", '"3,0"'),
-                            ("alltoall 4x4 8 9", '"9"'), ("bcast 1x1", "one")):
-        result = run.run([run.MORTAR, "info", "--plan", question])
-        result.check(result.code == 2 and question in result.err and wrong in result.err and not result.out,
-                     "mortar info --plan %s: unclear" % question)
-
-
-def explain():
-    """A choice explained: the parts of each plan's time add up; one that is nearly the cheapest is marked and comes first."""
-    for question in ("alltoall 16x4 64", "allgather 5,3,1 1K", "barrier 8x2"):
-        result = run.run([run.MORTAR, "info", "--plan", question]).ok("* ", "network:")
-        rows = [line.split("=") for line in result.out.splitlines() if line.count("=") == 1]
-        times = [float(left.split()[-1]) for left, _ in rows[1:]]
-        result.check(len(times) > 1 and times[1:] == sorted(times[1:]), "%s: not in the order of the time" % question)
-        result.check(times[0] <= 1.05 * times[1] + 0.01, "%s: the choice is not near the cheapest" % question)
-        result.check(rows[1][0].startswith("* ") and not any(left.startswith("*") for left, _ in rows[2:]), "%s: marks" % question)
-        for (_, right), time in zip(rows[1:], times):
-            total = sum(map(float, right.split()))
-            result.check(abs(total - time) <= 0.05, "%s: %g us are told as %g" % (question, time, total))
-    run.run([run.MORTAR, "info", "--plan", "alltoall 1x64 64"]).ok("* cico", "pull")
-    result = run.run([run.MORTAR, "info", "--plans", "frob"])
-    every = result.err.split("expected one of:")[1].split()
-    result.check(len(every) > 20, "collectives: %r" % every)
-    for question in ("%s %s %s" % (c, nodes, size) for c in every for nodes in ("1x8", "5,3,1") for size in ("", "8", "1M")):
-        run.run([run.MORTAR, "info", "--plan", question]).ok("* ")
-
-
-def orders():
-    """Every order that can be in a plan, with every cell once, in the CSV that pictures and other tools read."""
-    for p, domains in ((1, 1), (7, 3), (12, 2)):
-        result = run.run([run.MORTAR, "info", "--orders", str(p), str(domains)]).ok()
-        head, *lines = result.out.splitlines()
-        result.check(head == "order,worker,step,source,dest", "another head")
-        cells = {}
-        for line in lines:
-            order, *numbers = line.split(",")
-            cells.setdefault(order, []).append(tuple(map(int, numbers)))
-        names = {plan[5:-1].split(",")[0] for plan in run.plans("alltoall") if plan.startswith("pull(")}
-        result.check(set(cells) <= names and "numa(hilbert)" in cells, "the orders are not those of the plans")
-        for order, found in cells.items():
-            result.check([cell[:2] for cell in found] == [(w, k) for w in range(p) for k in range(p)], "%s: steps" % order)
-            result.check(len({cell[2:] for cell in found}) == p * p, "%s: a cell twice" % order)
-    run.run([run.MORTAR, "info", "--orders"]).ok("bytes per rank", "numa(morton)")
-
-
 def test(name, *words):
     tests = {f.__name__: f for f in (exchange, alloc_mem, private, statics, large, fortran, python, late, threads, inter,
                                      device, errors, off, imbalance, launcher, plans, reductions, rooted, lengths, tuning,
-                                     plain, unknown, options, orders, explain)}
+                                     plain, unknown)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](*words)

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mortar - the command. `mortar run` is part of every rank's start, so it is a small program that
+ * starts nothing else: it preloads mortar's libraries into the program and becomes it. The other
+ * commands are in a shell script beside the libraries (bin/tools). */
+#define _GNU_SOURCE
+#include "base/base.h"
+
+#include <ctype.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: mpirun -n P mortar run [OPTION...] PROGRAM [ARGUMENT...]\n"
+    "       mpirun -n P mortar bench COLLECTIVE [OPTION...]        against the MPI library's own; --help\n"
+    "       mpirun -n P mortar bench network [OPTION...]           the network between two nodes; network --help\n"
+    "       mpirun -n P mortar bench communicators [OPTION...]     communicators that live for a few calls; communicators --help\n"
+    "       mpirun -n P mortar tune [COLLECTIVE...] [OPTION...]    measures plans, writes a tuning file (MORTAR_TUNING)\n"
+    "       mortar tune --merge OUT FILE...\n"
+    "       mortar info [--plan \"COLLECTIVE NODESxRANKS BYTES\" | --plans COLLECTIVE [nodes] | --orders [RANKS [DOMAINS]] |\n"
+    "                    --tuning FILE | --merge OUT FILE...]\n"
+    "       mortar try [-n RUNS] -- mpirun -n P PROGRAM [ARGUMENT...]    natively and under mortar, in turns (mortar try --help)\n"
+    "       mortar model [OPTION...]    cache misses, simulated (mortar model --help)\n"
+    "       mortar predict --platform FILE|NxM --collective C [OPTION...]    a cluster, simulated (mortar predict --help)\n"
+    "\n"
+    "run options (each sets an environment variable; `mortar info` explains them all)\n"
+    "  --plan PLAN          force a plan, e.g. 'pull(morton)', cico, native      MORTAR_PLAN\n"
+    "  --report -|FILE      say at the end what ran: a table, or a JSON file     MORTAR_REPORT\n"
+    "  --heap on|off        let malloc's memory be shared with other ranks       MORTAR_HEAP\n"
+    "  --off COLLECTIVES    leave these to the MPI library, e.g. alltoall        MORTAR_OFF\n"
+    "  --verbose 0|1|2      how much to say                                      MORTAR_VERBOSE\n"
+    "  --option NAME=VALUE  any other option, e.g. WAIT=futex                    MORTAR_NAME\n";
+
+static bool is_first_rank(void) { return launcher_rank() <= 0; }
+
+static bool alike; /* what is wrong now is wrong on all ranks: the first one says it */
+
+static void __attribute__((noreturn, format(printf, 1, 2))) fail(const char *format, ...) {
+    va_list list;
+    if (alike && !is_first_rank()) exit(2);
+    fputs("mortar: ", stderr);
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputc('\n', stderr);
+    exit(2);
+}
+
+static char *__attribute__((format(printf, 1, 2))) text(const char *format, ...) {
+    char *result;
+    va_list list;
+    va_start(list, format);
+    if (vasprintf(&result, format, list) < 0) fail("out of memory");
+    va_end(list);
+    return result;
+}
+
+static void set(const char *name, const char *value) {
+    if (setenv(name, value, 1) != 0) fail("out of memory");
+}
+
+/* ---- where mortar is ---- */
+
+static char self[PATH_MAX];
+static char *libraries; /* their folder */
+
+static void find_libraries(void) {
+    static const char *const below[] = {"lib/mortar", "lib", LIBRARY_FOLDER "/mortar",
+                                        "lib64/mortar"};
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0) fail("/proc/self/exe cannot be read, so mortar's libraries cannot be found");
+    self[length] = 0;
+    char *prefix = strdup(self);
+    for (int up = 0; prefix && up < 2; up++) *strrchr(prefix, '/') = 0;
+    for (size_t i = 0; prefix && i < sizeof below / sizeof *below; i++) {
+        libraries = text("%s/%s", prefix, below[i]);
+        if (access(text("%s/libmortar.so", libraries), F_OK) == 0) return;
+    }
+    fail("libmortar.so is not below %s/lib: build or install mortar first", prefix ? prefix : "");
+}
+
+/* ---- run ---- */
+
+static bool is_program(const char *path) {
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0;
+}
+
+/* The file that execvp starts. NULL: none. */
+static const char *find_program(const char *name) {
+    const char *folders = getenv("PATH");
+    if (strchr(name, '/')) return is_program(name) ? name : NULL;
+    for (const char *at = folders ? folders : "/bin:/usr/bin"; at;) {
+        int length = (int)strcspn(at, ":");
+        char *path = text("%.*s%s%s", length, at, length ? "/" : "", name);
+        if (is_program(path)) return path;
+        free(path);
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    return NULL;
+}
+
+/* A statically linked program has no dynamic linker to take calls at. */
+static bool is_static(const char *path) {
+    union {
+        Elf64_Ehdr head;
+        char bytes[4096];
+    } start = {.bytes = ""};
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, &start, sizeof start) : -1;
+    if (file >= 0) close(file);
+    if (length < (ssize_t)sizeof start.head || memcmp(start.bytes, ELFMAG, SELFMAG) != 0)
+        return false;
+    const Elf64_Phdr *part = (const void *)(start.bytes + start.head.e_phoff);
+    for (int i = 0; i < start.head.e_phnum; i++, part++) {
+        if (start.head.e_phoff > sizeof start - sizeof *part ||
+            (const char *)(part + 1) > start.bytes + length)
+            return false;
+        if (part->p_type == PT_INTERP) return false;
+    }
+    return true;
+}
+
+/* LD_PRELOAD is cut at blanks and colons, and nothing escapes them. A library without a folder is
+ * looked for in LD_LIBRARY_PATH, which is not cut at blanks. After what the user preloads: a
+ * profiler above mortar sees every call, and a malloc that was asked for is served. */
+static void preload(void) {
+    const char *folder = text("%s/", libraries), *before = getenv("LD_PRELOAD"),
+               *paths = getenv("LD_LIBRARY_PATH"), *heap = getenv("MORTAR_HEAP");
+    bool blank = strchr(libraries, ' ') != NULL;
+    if (strchr(libraries, ':') || (blank && strchr(libraries, ';')))
+        fail(
+            "run: the dynamic linker cannot preload from \"%s\", whose name has a colon, or a blank "
+            "and a semicolon: install mortar in another folder",
+            libraries);
+    if (blank) {
+        folder = "";
+        bool more = paths && *paths;
+        set("LD_LIBRARY_PATH", text("%s%s%s", libraries, more ? ":" : "", more ? paths : ""));
+    }
+    bool more = before && *before;
+    const char *own = heap && strcmp(heap, "off") == 0
+                          ? text("%slibmortar.so", folder)
+                          : text("%slibmortar-heap.so:%slibmortar.so", folder, folder);
+    set("LD_PRELOAD", text("%s%s%s", more ? before : "", more ? ":" : "", own));
+}
+
+/* variable: MORTAR_NAME */
+static void set_option(const char *variable, const char *value) {
+    bool meant;
+    enum option nearest = options_nearest(variable + strlen("MORTAR_"), &meant);
+    const struct option_row *row = &option_rows[nearest];
+    bool exact = strcmp(variable, row->name) == 0;
+    if (!exact && meant) fail("%s is no option: did you mean %s?", variable, row->name);
+    if (!exact) fail("%s is no option (mortar info lists them)", variable);
+    if (!options_fits(nearest, value))
+        fail("%s=%s: expected %s (mortar info explains it)", variable, value, row->unit);
+    set(variable, value);
+}
+
+/* --option NAME=VALUE */
+static void set_named(const char *given) {
+    const char *end = strchr(given, '=');
+    if (!end || !isupper((unsigned char)*given))
+        fail("--option %s: expected NAME=VALUE, e.g. WAIT=futex (mortar info lists the names)",
+             given);
+    const char *name = strncmp(given, "MORTAR_", 7) == 0 ? given + 7 : given;
+    set_option(text("MORTAR_%.*s", (int)(end - name), name), end + 1);
+}
+
+/* Sets the variable of an option of `mortar run`. */
+static void set_given(const char *option, size_t length, const char *value) {
+    static const struct {
+        const char *option, *variable;
+    } known[] = {{"--plan", "MORTAR_PLAN"},       {"--report", "MORTAR_REPORT"},
+                 {"--heap", "MORTAR_HEAP"},       {"--off", "MORTAR_OFF"},
+                 {"--verbose", "MORTAR_VERBOSE"}, {"--option", NULL}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strlen(known[i].option) != length || strncmp(option, known[i].option, length) != 0)
+            continue;
+        if (!value) fail("%s needs a value (mortar --help)", option);
+        if (known[i].variable) set_option(known[i].variable, value);
+        else set_named(value);
+        return;
+    }
+    fail("unknown option %.*s (mortar --help)", (int)length, option);
+}
+
+/* word: what follows `run`. --NAME VALUE or --NAME=VALUE, up to the first word without a dash. */
+static void __attribute__((noreturn)) run(char **word) {
+    alike = true;
+    for (; *word && **word == '-'; word++) {
+        if (strcmp(*word, "--help") == 0 || strcmp(*word, "-h") == 0)
+            exit(fputs(usage, stdout) < 0);
+        if (strcmp(*word, "--") == 0) {
+            word++;
+            break;
+        }
+        size_t length = strcspn(*word, "=");
+        if ((*word)[length]) set_given(*word, length, *word + length + 1);
+        else set_given(*word, length, word[1]), word++;
+    }
+    if (!*word) fail("run: which program? (mortar --help)");
+    alike = false;
+    const char *path = find_program(*word);
+    if (!path) fail("run: %s is not a program", *word);
+    if (is_first_rank() && is_static(path))
+        fprintf(
+            stderr,
+            "mortar: %s is statically linked: its MPI calls cannot be taken, it runs as it is\n",
+            *word);
+    preload();
+    execvp(*word, word);
+    fail("run: %s: %s", *word, strerror(errno));
+}
+
+int main(int count, char **word) {
+    static const char *const others[] = {"bench",   "tune", "info",     "model",
+                                         "predict", "try",  "--version"};
+    const char *command = count > 1 ? word[1] : "";
+    if (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0 ||
+        strcmp(command, "help") == 0)
+        return fputs(usage, stdout) < 0;
+    if (!*command) return fputs(usage, stderr), 2;
+    find_libraries();
+    if (strcmp(command, "run") == 0) run(word + 2);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(command, others[i]) != 0) continue;
+        char *tools = text("%s/mortar-tools", libraries);
+        char **words = calloc((size_t)count + 3, sizeof *words);
+        if (!words) fail("out of memory");
+        words[0] = tools;
+        words[1] = self;
+        memcpy(words + 2, word + 1, (size_t)count * sizeof *words); /* with the NULL */
+        execv(tools, words);
+        fail("%s: %s", tools, strerror(errno));
+    }
+    fail(
+        "unknown command \"%s\": expected run, try, bench, tune, model, predict or info (mortar --help)",
+        command);
+}
