@@ -23,7 +23,9 @@ void (*settings_changed)(void);
  * afterwards only if the word was the same on all ranks. This exchange must stay the same in every
  * version of mortar. */
 enum { VERSION, NOT_VERSION, SETTINGS, NOT_SETTINGS, FLAGS, WORDS };
-enum { ONE_THREAD = 1, NO_WISH = 2 }; /* FLAGS; NO_WISH << o: option o, a WISH, is not set */
+/* FLAGS; NO_WISH << o: option o, a WISH, is not set. HAS_ROOM: to remember these ranks. */
+enum { ONE_THREAD = 1, NO_WISH = 2 };
+static const uint64_t HAS_ROOM = (uint64_t)1 << 63;
 _Static_assert(OPTIONS < 62, "a bit of a word for each");
 
 static _Atomic uint64_t wishes = 0;    /* bits NO_WISH << o: some rank has set option o */
@@ -31,6 +33,25 @@ static _Atomic bool all_known = false; /* wishes are those of all ranks of the j
 /* All ranks of the job have the same settings, and make their calls in one thread each. So ranks
  * that meet on a communicator know of each other whether they have exchanged this before. */
 static _Atomic bool all_alike = false;
+
+/* Groups of ranks that have found each other alike, as all_alike: programs split MPI_COMM_WORLD
+ * into the same groups again and again. A group is remembered by all of its ranks, or by none. */
+enum { most_groups = 256 };
+static uint64_t alike[most_groups];
+static int alike_count;
+
+static bool are_alike_already(uint64_t group) {
+    for (int i = 0; i < alike_count && group; i++)
+        if (alike[i] == group) return true;
+    return false;
+}
+
+static uint64_t group_of(MPI_Comm comm, int p) {
+    int *world = spare_ranks(comm, p);
+    uint64_t group = spare_group(world, p);
+    free(world);
+    return group;
+}
 
 bool settings_wanted(enum option option) {
     return all_known ? wishes & (uint64_t)NO_WISH << option : *option_text(option) != 0;
@@ -142,7 +163,10 @@ const char *settings_agree(MPI_Comm comm, int p, int me) {
     uint64_t words[WORDS], all[WORDS];
     int ranks = 0, world = 0;
     if (all_alike) return NULL;
+    uint64_t group = group_of(comm, p);
+    if (are_alike_already(group)) return NULL;
     settings_introduce(words);
+    if (group && alike_count < most_groups) words[FLAGS] |= HAS_ROOM;
     if (host_combine(words, all, WORDS, MPI_UINT64_T, MPI_BAND, comm) != MPI_SUCCESS)
         return "the MPI library reports an error";
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -156,5 +180,6 @@ const char *settings_agree(MPI_Comm comm, int p, int me) {
     const char *why = NULL;
     if (all[SETTINGS] != ~all[NOT_SETTINGS]) why = other_settings(comm, me, world, all_here);
     if (all_here && !why) atomic_store(&all_alike, true);
+    if (!why && all[FLAGS] & ONE_THREAD && all[FLAGS] & HAS_ROOM) alike[alike_count++] = group;
     return why;
 }

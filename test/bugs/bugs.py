@@ -53,7 +53,7 @@ def learn(flavour, ranks):
 
 
 def slow_readers(flavour, ranks):
-    """What mortar says between the program's calls does not get among the bytes of a broadcast that some ranks still read."""
+    """What mortar says between the program's calls does not get among the bytes of a broadcast that others still read."""
     for start in ("paid", "early"):
         ran(flavour, ranks, ["slow_readers-" + flavour], env={"MORTAR_START": start})
 
@@ -65,6 +65,12 @@ def moving(flavour, ranks):
         moved = result.report["moved"]
         result.check(moved["buffers"] >= int(ranks) or start == "paid", "no buffer has moved")
         print("%s: %d buffers, %d MiB" % (start, moved["buffers"], moved["bytes"] >> 20))
+
+
+def splits(flavour, ranks):
+    """Ranks that meet in many groups remember which are alike, until there are too many, and all of a group the same."""
+    for start in ("paid", "first"):
+        ran(flavour, ranks, ["splits-" + flavour, "900"], env={"MORTAR_START": start})
 
 
 def young(flavour, ranks):
@@ -305,9 +311,9 @@ def kill(flavour, ranks):
 
 
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (rendezvous, slow_readers, moving, young, many, learn, growth, lifetime, shortcuts, alike, sums,
-                                     apart, distgraph, fromgroup, leave, significant, characters, scarce, disagree, smaller,
-                                     dies, big, room, forks, python_forks, kill)}
+    tests = {f.__name__: f for f in (rendezvous, slow_readers, moving, splits, young, many, learn, growth, lifetime, shortcuts,
+                                     alike, sums, apart, distgraph, fromgroup, leave, significant, characters, scarce, disagree,
+                                     smaller, dies, big, room, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)
