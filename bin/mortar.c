@@ -153,6 +153,27 @@ static void preload(void) {
     set("LD_PRELOAD", text("%s%s%s", more ? before : "", more ? ":" : "", own));
 }
 
+/* list: collectives by commas, or all. */
+static void check_collectives(const char *list) {
+    static const char *const names[] = {
+#define COLLECTIVE(name, symbol, sent, received, more, family, about) #name,
+#include "coll/collectives.h"
+#undef COLLECTIVE
+        "all", ""};
+    enum { COUNT = sizeof names / sizeof *names };
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        at += strspn(at, " ");
+        char *word = text("%.*s", (int)strcspn(at, ", "), at);
+        int nearest = 0;
+        for (int i = 1; i < COUNT; i++)
+            if (word_distance(word, names[i]) < word_distance(word, names[nearest])) nearest = i;
+        if (strcmp(word, names[nearest]) == 0) continue;
+        if (word_distance(word, names[nearest]) <= likely_distance(word))
+            fail("--off: %s is no collective: did you mean %s?", word, names[nearest]);
+        fail("--off: %s is no collective that mortar takes, nor is it all", word);
+    }
+}
+
 /* variable: MORTAR_NAME */
 static void set_option(const char *variable, const char *value) {
     bool meant;
@@ -163,6 +184,7 @@ static void set_option(const char *variable, const char *value) {
     if (!exact) fail("%s is no option (mortar info lists them)", variable);
     if (!options_fits(nearest, value))
         fail("%s=%s: expected %s (mortar info explains it)", variable, value, row->unit);
+    if (nearest == OPTION_OFF) check_collectives(value);
     set(variable, value);
 }
 

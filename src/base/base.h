@@ -62,6 +62,10 @@ int options_index_of(const char *text, const char *words);
 /* options_check.c: warns about each option with an invalid value, and each MORTAR_ variable that is
  * no option. Call it in one process of the job. */
 void options_check(void);
+/* The edit distance of two words, whatever their case: letters to insert, delete or replace. */
+int word_distance(const char *a, const char *b);
+/* A word at most so far from what was typed is probably what was meant. */
+int likely_distance(const char *typed);
 /* The option whose name is most like this one, without MORTAR_. alike: it may be meant. */
 enum option options_nearest(const char *name, bool *alike);
 

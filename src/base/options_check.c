@@ -8,9 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The edit distance of two names: letters to insert, delete or replace (Wagner and Fischer
- * 1974). */
-static int distance(const char *a, const char *b) {
+/* The algorithm is Wagner and Fischer's (1974). */
+int word_distance(const char *a, const char *b) {
     enum { most = 32 };
     int row[most + 1], length = (int)strlen(b);
     if (length > most) return most;
@@ -19,7 +18,7 @@ static int distance(const char *a, const char *b) {
         int before = row[0];
         row[0] = i;
         for (int j = 1; j <= length; j++) {
-            int least = before + (toupper((unsigned char)*a) != b[j - 1]);
+            int least = before + (tolower((unsigned char)*a) != tolower((unsigned char)b[j - 1]));
             before = row[j];
             if (row[j] + 1 < least) least = row[j] + 1;
             if (row[j - 1] + 1 < least) least = row[j - 1] + 1;
@@ -29,16 +28,18 @@ static int distance(const char *a, const char *b) {
     return row[length];
 }
 
+int likely_distance(const char *typed) { return 1 + (int)strlen(typed) / 4; }
+
 enum option options_nearest(const char *name, bool *alike) {
     int nearest = 0, least = INT32_MAX;
     for (int o = 0; o < OPTIONS; o++) {
-        int far = distance(name, option_rows[o].name + 7);
+        int far = word_distance(name, option_rows[o].name + 7);
         if (far < least) {
             least = far;
             nearest = o;
         }
     }
-    *alike = least <= 1 + (int)strlen(name) / 4;
+    *alike = least <= likely_distance(name);
     return (enum option)nearest;
 }
 

@@ -234,9 +234,17 @@ static void print_table(FILE *out, const void *what) {
     const struct report_content *content = what;
     const struct record *records = content->records;
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    fprintf(out, "mortar %s on %s, %d ranks; shared heap: %s\n", MORTAR_VERSION,
-            library_version(version), content->ranks, heap_state());
+    library_version(version);
+    fprintf(out, "mortar %s on %.*s, %d ranks; shared heap: %s\n", MORTAR_VERSION,
+            (int)strcspn(version, ","), version, content->ranks, heap_state());
     if (content->moves.buffers > 0) print_moves(out, &content->moves);
+    if (content->count == 0) {
+        fputs(
+            "No blocking collective was called. Nonblocking, persistent and one-sided calls go to "
+            "the MPI library.\n",
+            out);
+        return;
+    }
     fprintf(out, "%-20s %5s %8s %10s %10s %10s %10s %10s %-17s  %s\n", "collective", "ranks",
             "bytes", "calls", "seconds", "waiting", "us/call", "native us", "gain (interval)",
             "plan");

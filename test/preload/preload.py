@@ -168,6 +168,15 @@ def imbalance(flavour):
     result.check("waited for rank %d: " % late in result.err, "the table names nobody")
 
 
+def nothing(flavour):
+    """A program that calls no blocking collective: the table says so, in two short lines."""
+    program = [os.path.join(run.BUILD, "bench", "programs", "programs-" + flavour), "zeroed", "--iterations", "2"]
+    result = run.run(run.command(flavour, 1, program, ["--report", "-"])).ok("answer=none")
+    lines = [line for line in result.err.splitlines() if line.strip()]
+    result.check(len(lines) == 2 and "No blocking collective was called" in lines[1], "nothing is said")
+    result.check(lines[0].startswith("mortar ") and len(lines[0]) < 90 and "1 ranks" in lines[0], "a long first line")
+
+
 def inter(flavour):
     p = ranks(flavour, 3)
     result = mpi(flavour, p, ["inter-" + flavour]).ok("%d ranks, 0 errors" % p).silent()
@@ -324,7 +333,7 @@ def unknown():
 
 def test(name, *words):
     tests = {f.__name__: f for f in (exchange, alloc_mem, private, statics, large, fortran, python, late, threads, inter,
-                                     device, errors, off, imbalance, launcher, plans, reductions, rooted, lengths, tuning,
+                                     device, errors, nothing, off, imbalance, launcher, plans, reductions, rooted, lengths, tuning,
                                      plain, unknown)}
     if name not in tests:
         raise Failure("no test %s" % name)

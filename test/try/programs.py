@@ -55,7 +55,7 @@ def check(what, fine, shown=""):
 
 with tempfile.TemporaryDirectory() as folder:
     os.environ["TMPDIR"] = folder
-    for inside in (), (MORTAR, "run"), (MORTAR, "run", "--off", "none_of_them", "--heap", "off", "--"):
+    for inside in (), (MORTAR, "run"), (MORTAR, "run", "--off", "exscan", "--heap", "off", "--"):
         out, errors = tries(inside=inside)
         check("a sentence each", [line.split(":")[0] for line in out.splitlines()][:5] ==
               ["whole program", "collectives", "memory", "output", "not certain"], out)
