@@ -79,7 +79,10 @@ static void find_libraries(void) {
     if (length < 0) fail("/proc/self/exe cannot be read, so mortar's libraries cannot be found");
     self[length] = 0;
     char *prefix = strdup(self);
-    for (int up = 0; prefix && up < 2; up++) *strrchr(prefix, '/') = 0;
+    for (int up = 0; prefix && up < 2; up++) {
+        char *slash = strrchr(prefix, '/');
+        if (slash) *slash = 0;
+    }
     for (size_t i = 0; prefix && i < sizeof below / sizeof *below; i++) {
         libraries = text("%s/%s", prefix, below[i]);
         if (access(text("%s/libmortar.so", libraries), F_OK) == 0) return;
