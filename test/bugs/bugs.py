@@ -60,10 +60,11 @@ def slow_readers(flavour, ranks):
 
 def moving(flavour, ranks):
     """Buffers move on all ranks at the same time, at once and when it pays, and beside what a program does with its memory."""
-    for start in ("first", "paid"):
-        result = ran(flavour, ranks, ["moving-" + flavour], env={"MORTAR_START": start})
+    for start, options in (("first", ["--plan", "pull(rows)"]), ("first", []), ("paid", [])):
+        result = ran(flavour, ranks, ["moving-" + flavour], options, env={"MORTAR_START": start})
         moved = result.report["moved"]
-        result.check(moved["buffers"] >= int(ranks) or start == "paid", "no buffer has moved")
+        # By itself mortar may choose to stage blocks of this length.
+        result.check(moved["buffers"] >= int(ranks) or not options, "no buffer has moved")
         print("%s: %d buffers, %d MiB" % (start, moved["buffers"], moved["bytes"] >> 20))
 
 
