@@ -4,6 +4,7 @@
  * commands are in a shell script beside the libraries (bin/tools). */
 #define _GNU_SOURCE
 #include "base/base.h"
+#include "coll/coll.h"
 
 #include <ctype.h>
 #include <elf.h>
@@ -120,7 +121,8 @@ static bool is_static(const char *path) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t length = file >= 0 ? read(file, &start, sizeof start) : -1;
     if (file >= 0) close(file);
-    if (length < (ssize_t)sizeof start.head || memcmp(start.bytes, ELFMAG, SELFMAG) != 0)
+    if (length < (ssize_t)sizeof start.head || memcmp(start.bytes, ELFMAG, SELFMAG) != 0 ||
+        start.head.e_ident[EI_CLASS] != ELFCLASS64)
         return false;
     const Elf64_Phdr *part = (const void *)(start.bytes + start.head.e_phoff);
     for (int i = 0; i < start.head.e_phnum; i++, part++) {
@@ -137,7 +139,7 @@ static bool is_static(const char *path) {
  * profiler above mortar sees every call, and a malloc that was asked for is served. */
 static void preload(void) {
     const char *folder = text("%s/", libraries), *before = getenv("LD_PRELOAD"),
-               *paths = getenv("LD_LIBRARY_PATH"), *heap = getenv("MORTAR_HEAP");
+               *search = getenv("LD_LIBRARY_PATH"), *heap = getenv("MORTAR_HEAP");
     bool blank = strchr(libraries, ' ') != NULL;
     if (strchr(libraries, ':') || (blank && strchr(libraries, ';')))
         fail(
@@ -146,8 +148,8 @@ static void preload(void) {
             libraries);
     if (blank) {
         folder = "";
-        bool more = paths && *paths;
-        set("LD_LIBRARY_PATH", text("%s%s%s", libraries, more ? ":" : "", more ? paths : ""));
+        bool more = search && *search;
+        set("LD_LIBRARY_PATH", text("%s%s%s", libraries, more ? ":" : "", more ? search : ""));
     }
     bool more = before && *before;
     const char *own = heap && strcmp(heap, "off") == 0
@@ -158,23 +160,16 @@ static void preload(void) {
 
 /* list: collectives by commas, or all. */
 static void check_collectives(const char *list) {
-    static const char *const names[] = {
-#define COLLECTIVE(name, symbol, sent, received, more, family, about) #name,
-#include "coll/collectives.h"
-#undef COLLECTIVE
-        "all", ""};
-    enum { COUNT = sizeof names / sizeof *names };
-    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-        at += strspn(at, " ");
-        char *word = text("%.*s", (int)strcspn(at, ", "), at);
-        int nearest = 0;
-        for (int i = 1; i < COUNT; i++)
-            if (word_distance(word, names[i]) < word_distance(word, names[nearest])) nearest = i;
-        if (strcmp(word, names[nearest]) == 0) continue;
-        if (word_distance(word, names[nearest]) <= likely_distance(word))
-            fail("--off: %s is no collective: did you mean %s?", word, names[nearest]);
-        fail("--off: %s is no collective that mortar takes, nor is it all", word);
-    }
+    char wrong[32];
+    const char *nearest = "all";
+    collectives_in(list, wrong);
+    if (!*wrong) return;
+    for (int c = 0; c < COLLECTIVES; c++)
+        if (word_distance(wrong, collective_names[c]) < word_distance(wrong, nearest))
+            nearest = collective_names[c];
+    if (word_distance(wrong, nearest) <= likely_distance(wrong))
+        fail("--off: %s is no collective: did you mean %s?", wrong, nearest);
+    fail("--off: %s is no collective that mortar takes, nor is it all", wrong);
 }
 
 /* variable: MORTAR_NAME */

@@ -18,12 +18,6 @@ _Static_assert((int)ALGORITHMS <= (int)most_shared, "a pointer for each in struc
 const int shared_count = ALGORITHMS;
 struct shared shared_wanted(int which) { return algorithms[which].code->shared; }
 
-const char *const collective_names[COLLECTIVES] = {
-#define COLLECTIVE(name, ...) #name,
-#include "coll/collectives.h"
-#undef COLLECTIVE
-};
-
 /* Asks about all calls that share one plan. */
 static bool table_fits(const struct algorithm *algorithm, const struct arguments *arguments,
                        const struct figures *f, const struct calls *calls) {

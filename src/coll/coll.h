@@ -16,6 +16,9 @@ enum collective {
     COLLECTIVES
 };
 extern const char *const collective_names[COLLECTIVES];
+/* A bit for each collective that is named in the list, by commas; `all` names all of them. wrong:
+ * the first name that is none, cut; "" if all are right. */
+uint32_t collectives_in(const char *list, char wrong[32]);
 /* Is the collective in the set? Sets: collectives.h. */
 static inline bool among(enum collective collective, unsigned set) { return set >> collective & 1; }
 /* Does it have blocks of any counts, places and types? Is a block sent to one rank only, not to

@@ -69,47 +69,24 @@ static struct plan forced_plan(void) {
     return plan;
 }
 
-/* The next name of a comma-separated list; false at its end. A name that is too long is cut, and
- * then names no collective. */
-static bool next_name(const char **list, char name[32]) {
-    if (!**list) return false;
-    size_t length = strcspn(*list, ",");
-    snprintf(name, 32, "%.*s", (int)length, *list);
-    *list += length + ((*list)[length] == ',');
-    return true;
-}
-
 /* Bit set of the collectives named in MORTAR_OFF, and a bit that says that it was read. */
 static _Atomic uint32_t off;
 static const uint32_t off_read = 1u << 31;
 _Static_assert(COLLECTIVES < 31, "a bit for each");
 
-static uint32_t read_off(void) {
-    const char *list = option_text(OPTION_OFF);
-    uint32_t bits = off_read;
-    for (char name[32]; next_name(&list, name);)
-        for (int c = 0; c < COLLECTIVES; c++)
-            if (strcmp(name, collective_names[c]) == 0 || strcmp(name, "all") == 0) bits |= 1u << c;
-    return bits;
-}
-
 HOT bool plan_off(enum collective collective) {
     uint32_t bits = atomic_load_explicit(&off, memory_order_relaxed);
-    if (bits == 0) atomic_store(&off, bits = read_off());
+    char wrong[32];
+    if (bits == 0)
+        atomic_store(&off, bits = off_read | collectives_in(option_text(OPTION_OFF), wrong));
     return bits >> collective & 1;
 }
 
 void plan_settings_changed(void) { atomic_store(&off, 0); }
 
 bool plan_off_wrong(char name[32]) {
-    const char *list = option_text(OPTION_OFF);
-    while (next_name(&list, name)) {
-        bool known = !*name || strcmp(name, "all") == 0;
-        for (int c = 0; c < COLLECTIVES; c++)
-            known = known || strcmp(name, collective_names[c]) == 0;
-        if (!known) return true;
-    }
-    return false;
+    collectives_in(option_text(OPTION_OFF), name);
+    return *name;
 }
 
 static void be_native(struct plan *plan, const char *reason) {
