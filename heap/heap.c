@@ -78,7 +78,7 @@ int mortar_heap_region(struct heap_region *result) {
                                        .alias = moved.alias,
                                        .ranges = moved.ranges,
                                        .range_count = (const int *)&moved.range_count,
-                                       .loses_huge = huge_lost(moved.alias)};
+                                       .loses_huge = huge_lost()};
     }
     return error;
 }

@@ -34,9 +34,11 @@ bool huge_wanted(void) {
     enum { huge_auto, huge_on, huge_off };
     static atomic_int known; /* 0: not yet, 1: wanted, 2: not */
     if (known == 0) {
-        int choice = option_choice(OPTION_HUGE, "auto|on|off");
+        int choice = option_choice(OPTION_HUGE, "auto|on|off"), saved = errno;
         bool never = chosen("/sys/kernel/mm/transparent_hugepage/enabled", "[never]");
-        known = choice == huge_on || (choice == huge_auto && !never) ? 1 : 2;
+        bool makes = madvise(NULL, 0, MADV_COLLAPSE) == 0; /* only asks whether it is known */
+        errno = saved;
+        known = makes && (choice == huge_on || (choice == huge_auto && !never)) ? 1 : 2;
     }
     return known == 1;
 }
@@ -48,10 +50,15 @@ bool huge_make(char *page) {
     return fine;
 }
 
-bool huge_lost(char *page) {
-    int saved = errno;
-    bool makes = huge_wanted() && madvise(page, 0, MADV_COLLAPSE) == 0; /* only asks */
-    errno = saved;
-    return !makes && chosen("/sys/kernel/mm/transparent_hugepage/enabled", "[always]") &&
-           !chosen("/sys/kernel/mm/transparent_hugepage/shmem_enabled", "[always]");
+bool huge_lost(void) {
+    static atomic_int known; /* 0: not yet, 1: lost, 2: not */
+    if (known == 0) {
+        int saved = errno;
+        bool lost = !huge_wanted() &&
+                    chosen("/sys/kernel/mm/transparent_hugepage/enabled", "[always]") &&
+                    !chosen("/sys/kernel/mm/transparent_hugepage/shmem_enabled", "[always]");
+        errno = saved;
+        known = lost ? 1 : 2;
+    }
+    return known == 1;
 }

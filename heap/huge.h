@@ -6,15 +6,15 @@
 
 #include <stdbool.h>
 
-/* Option HUGE and the system's setting. */
+/* Option HUGE, the system's setting, and whether the kernel makes huge pages at request. */
 bool huge_wanted(void);
 
 /* Makes a huge page of shared memory at this address, which is aligned to it; its first small page
- * must be there. False: the system has none, or does not know the request. */
+ * must be there. False: the system has none. */
 bool huge_make(char *page);
 
 /* True: private memory is in huge pages where the system finds some, and memory that moves loses
- * them: the kernel makes none at request, or option HUGE forbids it. page: any. */
-bool huge_lost(char *page);
+ * them, because they are not wanted there or the kernel makes none. */
+bool huge_lost(void);
 
 #endif

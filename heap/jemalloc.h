@@ -15,7 +15,7 @@ void dallocx(void *memory, int flags);
 int mallctl(const char *name, void *old, size_t *old_bytes, void *new, size_t new_bytes);
 
 /* Flags of these functions: MALLOCX_TCACHE_NONE, MALLOCX_ALIGN, MALLOCX_TCACHE, MALLOCX_ARENA. */
-enum { JE_UNCACHED = 0x100, JE_PAGE = 4096 };
+enum { JE_UNCACHED = 0x100 };
 static inline int je_align(size_t alignment) { return __builtin_ctzl(alignment); }
 static inline int je_cache(unsigned cache) { return (int)((cache + 2) << 8); }
 static inline int je_arena(unsigned arena) { return (int)((arena + 1) << 20); }
