@@ -26,6 +26,10 @@ bool host_open(void *library) {
                  host_find(library, "PMPI_Dist_graph_create", &host.dist_graph_create);
     host_find(library, "PMPI_Comm_create_from_group", &host.comm_create_from_group);
     host_find(library, "PMPIX_Comm_is_revoked", &host.comm_is_revoked);
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    PMPI_Get_library_version(version, &length);
+    host.hurries = strncmp(version, "Intel", 5) == 0;
     host.large = true;
 #define COLLECTIVE(name, symbol, sent, received, more, family, about)                              \
     found = host_find(library, "PMPI_" #symbol, &host.name) && found;                              \
@@ -36,26 +40,10 @@ bool host_open(void *library) {
     return found;
 }
 
-/* Intel MPI lets a root leave a long broadcast before the others have read it. A reduction of five
- * words or more that follows at once on the communicator goes through the same shared memory, and
- * slow readers find its words among the broadcast's bytes (2021.18, seen without mortar). A
- * program that calls only MPI_Bcast must not meet that because of mortar. The nonblocking form
- * goes by messages. */
-static bool leaves_broadcasts_early(void) {
-    static _Atomic int known; /* 1: no, 2: yes */
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    if (known) return known == 2;
-    PMPI_Get_library_version(version, &length);
-    bool intel = strncmp(version, "Intel", 5) == 0;
-    known = intel ? 2 : 1;
-    return intel;
-}
-
 int host_combine(const void *mine, void *all, int words, MPI_Datatype type, MPI_Op op,
                  MPI_Comm comm) {
     MPI_Request request;
-    if (!leaves_broadcasts_early()) return host.allreduce(mine, all, words, type, op, comm);
+    if (!host.hurries) return host.allreduce(mine, all, words, type, op, comm);
     int error = PMPI_Iallreduce(mine, all, words, type, op, comm, &request);
     return error ? error : PMPI_Wait(&request, MPI_STATUS_IGNORE);
 }

@@ -18,6 +18,11 @@ struct host {
 #include "coll/collectives.h"
 #undef COLLECTIVE
     bool large; /* the _c functions exist (MPI 4) */
+    /* Intel MPI lets a root leave a long broadcast before the others have read it. A reduction of
+     * five words or more that follows at once on the communicator goes through the same shared
+     * memory, and slow readers find its words among the broadcast's bytes (2021.18, seen without
+     * mortar). A program that calls only MPI_Bcast must not meet that because of mortar. */
+    bool hurries;
     int (*init)(int *, char ***);
     int (*init_thread)(int *, char ***, int, int *);
     int (*finalize)(void);
@@ -48,8 +53,9 @@ extern struct host host;
  * missing. */
 bool host_open(void *library);
 
-/* An allreduce of a few words of mortar's own, between the program's calls on this communicator.
- * Returns MPI's error. Collective. */
+/* An allreduce of a few words of mortar's own, between the program's calls on this communicator. In
+ * a library that hurries it is the nonblocking form, which goes by messages. Returns MPI's error.
+ * Collective. */
 int host_combine(const void *mine, void *all, int words, MPI_Datatype type, MPI_Op op,
                  MPI_Comm comm);
 
