@@ -25,22 +25,14 @@ enum {
 #define REFUSE(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error)
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
+/* Refuses a call if its argument compares so with a value. */
+#define REFUSE_IF(call, argument, compared, value)                                                 \
+    LOAD(nr), IF(BPF_JEQ, call, 3), LOAD(args[argument]), IF(compared, value, 1), REFUSE(EINVAL)
+
 static struct sock_filter filter[] = {
-    LOAD(nr),
-    IF(BPF_JEQ, SYS_madvise, 3),
-    LOAD(args[2]),
-    IF(BPF_JGE, later_advice, 1),
-    REFUSE(EINVAL),
-    LOAD(nr),
-    IF(BPF_JEQ, SYS_mremap, 3),
-    LOAD(args[3]),
-    IF(BPF_JSET, later_remap, 1),
-    REFUSE(EINVAL),
-    LOAD(nr),
-    IF(BPF_JEQ, SYS_memfd_create, 3),
-    LOAD(args[1]),
-    IF(BPF_JGE, later_memfd, 1),
-    REFUSE(EINVAL),
+    REFUSE_IF(SYS_madvise, 2, BPF_JGE, later_advice),
+    REFUSE_IF(SYS_mremap, 3, BPF_JSET, later_remap),
+    REFUSE_IF(SYS_memfd_create, 1, BPF_JGE, later_memfd),
     LOAD(nr),
     IF(BPF_JGE, later_call, 1),
     REFUSE(ENOSYS),
