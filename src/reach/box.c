@@ -59,13 +59,8 @@ static inline _Atomic uint32_t *desk_of(const struct team *team, int rank) {
 
 /* Waits until all readers have acknowledged my box. */
 HOT static void wait_emptied(struct team *team, struct box *box) {
-    uint32_t emptied;
-    bool waited = false;
-    while ((emptied = flag_look(&box->emptied)) != box->filling) {
-        flag_wait(team, &box->emptied, emptied);
-        waited = true;
-    }
-    if (team->waits.on && waited) waits_for(team, box->last_reader, box->last_entered);
+    if (flag_reach(team, &box->emptied, box->filling))
+        waits_for(team, box->last_reader, box->last_entered);
 }
 
 HOT struct box *box_wait_free(struct team *team, uint64_t op, uint32_t part) {
@@ -102,7 +97,7 @@ HOT void box_wait_for(struct team *team, int source, uint64_t op, uint32_t part)
     for (bool waited = false;; waited = true) {
         uint32_t rings = flag_look(&box->rings);
         if (box_ready(team, source, op, part)) {
-            if (team->waits.on && waited) waits_for(team, source, box->entered);
+            if (waited) waits_for(team, source, box->entered);
             return;
         }
         flag_wait(team, &box->rings, rings);
@@ -120,7 +115,7 @@ void box_wait_settled(struct team *team, int source, uint64_t op, uint32_t part,
     struct box *box = box_of(team, source, op, part);
     flag_wait(team, &box->rings, rings);
     atomic_store_explicit(desk_of(team, team->me), 0, memory_order_relaxed);
-    if (team->waits.on && box_ready(team, source, op, part)) waits_for(team, source, box->entered);
+    if (box_ready(team, source, op, part)) waits_for(team, source, box->entered);
 }
 
 void box_ring(const struct team *team, int reader) {

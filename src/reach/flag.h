@@ -5,6 +5,7 @@
 #define MORTAR_FLAG_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct team;
@@ -35,6 +36,19 @@ static inline void flag_set(struct flag *flag, uint32_t value) {
 static inline void flag_add(struct flag *flag) {
     atomic_fetch_add_explicit(&flag->word, 1, memory_order_seq_cst);
     flag_wake(flag);
+}
+
+/* ---- a word that counts up: the position of one end of a ring ----
+ * One rank at a time sets it, never to less, and it wraps. */
+static inline bool flag_past(const struct flag *flag, uint32_t least) {
+    return (int32_t)(flag_look(flag) - least) >= 0;
+}
+/* Waits until the count is `least` or more. True if the rank had to wait. */
+static inline bool flag_reach(struct team *team, struct flag *flag, uint32_t least) {
+    bool waited = false;
+    for (uint32_t seen; (int32_t)((seen = flag_look(flag)) - least) < 0; waited = true)
+        flag_wait(team, flag, seen);
+    return waited;
 }
 
 #endif

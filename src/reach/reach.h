@@ -460,7 +460,7 @@ void waits_end(struct team *team);
 void waits_arrive(struct team *team);
 void waits_tell(struct team *team);
 void waits_hear(struct team *team);
-/* After flag_wait for one peer, if waits.on: counts the part of my latest wait that lies before
+/* After a wait for one peer, if waits.on: counts the part of my latest wait that lies before
  * `entered`. That is when the peer entered the call; the peer publishes it with its data. */
 void waits_for(struct team *team, int rank, double entered);
 /* Counts seconds of this call spent waiting for a rank that had not entered it. Ignores seconds <=

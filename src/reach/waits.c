@@ -47,6 +47,7 @@ HOT void waits_hear(struct team *team) {
 
 HOT void waits_for(struct team *team, int rank, double entered) {
     const struct waits *waits = &team->waits;
+    if (!waits->on) return;
     double seconds = entered - waits->began;
     waits_late(team, seconds < waits->length ? seconds : waits->length, rank);
 }

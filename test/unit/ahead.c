@@ -104,6 +104,8 @@ static void begin_at(struct team *team, uint32_t number) {
         (uint32_t *)(void *)(team->shared[ALGORITHM_chain] + (size_t)team->me * chain.each);
     uint32_t *reader = (uint32_t *)(void *)(team->shared[ALGORITHM_tape] + tape.all +
                                             (size_t)team->me * tape.each);
+    uint32_t *slots = (uint32_t *)(void *)team->shared[ALGORITHM_tape];
+    for (size_t i = 0; team->me == 0 && i < tape.all / 64 / 3; i++) slots[3 * line * i] = number;
     ring[0] = ring[line] = reader[0] = number; /* flags; then what only the rank itself counts */
     for (int i = 0; i < 6; i++) ring[2 * line + i] = number;
     for (int i = 0; i < 3; i++) reader[line + i] = number;

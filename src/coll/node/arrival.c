@@ -75,7 +75,7 @@ HOT static bool arrival_climb(struct team *team, struct load *load, uint32_t num
 HOT static void await_box(struct team *team, struct entry *box) {
     bool waited = flag_look(&box->flag) == 0;
     int brought_by = (int)flag_wait(team, &box->flag, 0) - 1;
-    if (team->waits.on && waited) waits_for(team, brought_by, box->entered);
+    if (waited) waits_for(team, brought_by, box->entered);
 }
 
 HOT struct load load_of(const struct team *team, const struct reduction *reduction, const char *at,

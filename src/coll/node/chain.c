@@ -75,18 +75,12 @@ HOT static struct chain_record *chain_room_for(struct team *team, uint32_t lines
     struct ring *ring = ring_of(team, team->me);
     struct end *end = &ring->out;
     uint32_t begin = begin_of(end->mine, lines);
-    bool waited = false;
-    while (begin + lines - end->theirs > ring_lines) {
-        uint32_t taken = flag_look(&ring->taken);
-        if (taken == end->theirs) {
-            flag_wait(team, &ring->taken, taken);
-            waited = true;
-        }
-        end->theirs = taken;
+    if (begin + lines - end->theirs > ring_lines) {
+        if (flag_reach(team, &ring->taken, begin + lines - ring_lines))
+            waits_for(team, team->me + 1,
+                      atomic_load_explicit(&ring->reader_entered, memory_order_relaxed));
+        end->theirs = flag_look(&ring->taken);
     }
-    if (team->waits.on && waited)
-        waits_for(team, team->me + 1,
-                  atomic_load_explicit(&ring->reader_entered, memory_order_relaxed));
     end->mine = begin;
     return record_at(ring, begin);
 }
@@ -111,18 +105,14 @@ HOT static struct chain_record *wait_for(struct team *team, uint32_t lines) {
     struct ring *ring = ring_of(team, team->me - 1);
     struct end *end = &ring_of(team, team->me)->in;
     end->mine = begin_of(end->mine, lines);
-    bool waited = false;
-    while ((int32_t)(end->theirs - end->mine) <= 0) {
-        uint32_t filled = flag_look(&ring->filled);
-        if (filled == end->theirs) {
-            if (end->told != end->mine) tell_taken(team, end);
-            flag_wait(team, &ring->filled, filled);
-            waited = true;
-        }
-        end->theirs = filled;
-    }
     struct chain_record *record = record_at(ring, end->mine);
-    if (team->waits.on && waited) waits_for(team, team->me - 1, record->entered);
+    if ((int32_t)(end->theirs - end->mine) <= 0) {
+        if (end->told != end->mine && !flag_past(&ring->filled, end->mine + 1))
+            tell_taken(team, end);
+        if (flag_reach(team, &ring->filled, end->mine + 1))
+            waits_for(team, team->me - 1, record->entered);
+        end->theirs = flag_look(&ring->filled);
+    }
     return record;
 }
 

@@ -67,17 +67,13 @@ HOT static void tape_tell(struct team *team, struct tape_reader *mine, uint32_t 
 /* Waits until this rank has finished call `least`; returns the last call that it has finished. */
 static uint32_t wait_reader(struct team *team, int rank, uint32_t least) {
     struct tape_reader *reader = reader_of(team, rank);
-    uint32_t number;
-    bool waited = false;
-    while ((int32_t)((number = flag_look(&reader->told)) - least) < 0) {
+    if (!flag_past(&reader->told, least)) {
         struct tape_reader *mine = reader_of(team, team->me);
         tape_tell(team, mine, mine->calls - 1);
-        flag_wait(team, &reader->told, number);
-        waited = true;
+        if (flag_reach(team, &reader->told, least))
+            waits_for(team, rank, atomic_load_explicit(&reader->entered, memory_order_relaxed));
     }
-    if (team->waits.on && waited)
-        waits_for(team, rank, atomic_load_explicit(&reader->entered, memory_order_relaxed));
-    return number;
+    return flag_look(&reader->told);
 }
 
 /* Waits until all ranks have read the slot of this call. */
@@ -109,15 +105,12 @@ HOT static void tape_put(struct team *team, const struct call *call, struct tape
 /* ---- the others ---- */
 
 HOT static void get(struct team *team, const struct call *call, struct tape_reader *mine) {
-    uint32_t number = mine->calls, seen;
+    uint32_t number = mine->calls;
     struct tape_slot *slot = slot_of(team, number);
-    bool waited = false;
-    while ((seen = flag_look(&slot->number)) != number) {
+    if (!flag_past(&slot->number, number)) {
         tape_tell(team, mine, number - 1);
-        flag_wait(team, &slot->number, seen);
-        waited = true;
+        if (flag_reach(team, &slot->number, number)) waits_for(team, call->root, slot->entered);
     }
-    if (team->waits.on && waited) waits_for(team, call->root, slot->entered);
     if (call->trouble || slot->bytes == 0) return;
     struct block block = block_of(call->recvs, 0);
     size_t most = block_bytes(&block), bytes = slot->bytes < most ? slot->bytes : most;
