@@ -25,6 +25,25 @@
 #define FORM_OP MPI_Op op,
 #define FORM_OP_ROOT MPI_Op op, int root,
 
+/* GIVE(what is sent, what is received, what follows, N): the arguments, in parentheses, from
+ * variables of the caller: r->send and r->recv with the members buffer, count, counts, displs, type
+ * and types; r->op, r->root, r->comm. */
+#define GIVE_NO(half, buffer, N)
+#define GIVE_SAME(half, buffer, N)
+#define GIVE_BARE(half, buffer, N) buffer,
+#define GIVE_EQUAL(half, buffer, N) buffer, (N)(half).count, (half).type,
+#define GIVE_COUNTS(half, buffer, N) buffer, (half).counts, (half).type,
+#define GIVE_VARY(half, buffer, N) buffer, (half).counts, (half).displs, (half).type,
+#define GIVE_EACH(half, buffer, N) buffer, (half).counts, (half).displs, (half).types,
+#define GIVE_FAR GIVE_EACH
+#define GIVE_NONE
+#define GIVE_ROOT r->root,
+#define GIVE_OP r->op,
+#define GIVE_OP_ROOT r->op, r->root,
+#define GIVE(sent, received, more, N)                                                              \
+    (GIVE_##sent(r->send, r->send.buffer, N)                                                       \
+         GIVE_##received(r->recv, (void *)(uintptr_t)r->recv.buffer, N) GIVE_##more r->comm)
+
 /* COUNTED(what is received, text): the text, for a collective that has a form with large counts. */
 #define COUNTED(received, ...) COUNTED_##received(__VA_ARGS__)
 #define COUNTED_NO(...)

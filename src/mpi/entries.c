@@ -24,23 +24,6 @@
 #define MORE_OP .op = op, .root = 0
 #define MORE_OP_ROOT .op = op, .root = root
 
-/* The reverse: arguments from a half. */
-#define GIVE_NO(half, buffer, N)
-#define GIVE_SAME(half, buffer, N)
-#define GIVE_BARE(half, buffer, N) buffer,
-#define GIVE_EQUAL(half, buffer, N) buffer, (N)(half).count, (half).type,
-#define GIVE_COUNTS(half, buffer, N) buffer, (half).counts, (half).type,
-#define GIVE_VARY(half, buffer, N) buffer, (half).counts, (half).displs, (half).type,
-#define GIVE_EACH(half, buffer, N) buffer, (half).counts, (half).displs, (half).types,
-#define GIVE_FAR GIVE_EACH
-#define GIVE_NONE
-#define GIVE_ROOT r->root,
-#define GIVE_OP r->op,
-#define GIVE_OP_ROOT r->op, r->root,
-#define GIVE(sent, received, more, N)                                                              \
-    (GIVE_##sent(r->send, r->send.buffer, N)                                                       \
-         GIVE_##received(r->recv, (void *)(uintptr_t)r->recv.buffer, N) GIVE_##more r->comm)
-
 #define ENTRY(name, symbol, sent, received, more, is_large, N, D)                                  \
     int MPI_##symbol(FORM(sent, received, more, N, D)) {                                           \
         return take(&(struct request){.collective = COLL_##name,                                   \
