@@ -4,6 +4,7 @@
 #include "bench/common/bench.h"
 #include "bench/communicators/communicators.h"
 #include "bench/network/network.h"
+#include "bench/replay/replay.h"
 #include "bench/tune/tune.h"
 
 #include <stdio.h>
@@ -140,6 +141,7 @@ int main(int count, char **words) {
     if (count > 1 && strcmp(words[1], "network") == 0) return network(count - 1, words + 1);
     if (count > 1 && strcmp(words[1], "communicators") == 0)
         return communicators(count - 1, words + 1);
+    if (count > 1 && strcmp(words[1], "replay") == 0) return replay(count - 1, words + 1);
     int code = settings_read(count, words, &settings);
     if (code >= 0) return code;
     MPI_Init(&count, &words);

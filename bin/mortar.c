@@ -29,6 +29,7 @@ static const char usage[] =
     "       mortar info [--plan \"COLLECTIVE NODESxRANKS BYTES\" | --plans COLLECTIVE [nodes] | --orders [RANKS [DOMAINS]] |\n"
     "                    --tuning FILE | --merge OUT FILE...]\n"
     "       mortar try [-n RUNS] -- mpirun -n P PROGRAM [ARGUMENT...]    natively and under mortar, in turns (mortar try --help)\n"
+    "       mpirun -n P mortar replay FILE    a call again that MORTAR_VERIFY has saved (mortar replay --help)\n"
     "       mortar model [OPTION...]    cache misses, simulated (mortar model --help)\n"
     "       mortar predict --platform FILE|NxM --collective C [OPTION...]    a cluster, simulated (mortar predict --help)\n"
     "\n"
@@ -36,6 +37,7 @@ static const char usage[] =
     "  --plan PLAN          force a plan, e.g. 'pull(morton)', cico, native      MORTAR_PLAN\n"
     "  --report -|FILE      say at the end what ran: a table, or a JSON file     MORTAR_REPORT\n"
     "  --heap on|off        let malloc's memory be shared with other ranks       MORTAR_HEAP\n"
+    "  --verify N           let the MPI library run every N-th call too, compare MORTAR_VERIFY\n"
     "  --off COLLECTIVES    leave these to the MPI library, e.g. alltoall        MORTAR_OFF\n"
     "  --verbose 0|1|2      how much to say                                      MORTAR_VERBOSE\n"
     "  --option NAME=VALUE  any other option, e.g. WAIT=futex                    MORTAR_NAME\n";
@@ -200,9 +202,10 @@ static void set_named(const char *given) {
 static void set_given(const char *option, size_t length, const char *value) {
     static const struct {
         const char *option, *variable;
-    } known[] = {{"--plan", "MORTAR_PLAN"},       {"--report", "MORTAR_REPORT"},
-                 {"--heap", "MORTAR_HEAP"},       {"--off", "MORTAR_OFF"},
-                 {"--verbose", "MORTAR_VERBOSE"}, {"--option", NULL}};
+    } known[] = {
+        {"--plan", "MORTAR_PLAN"}, {"--report", "MORTAR_REPORT"}, {"--heap", "MORTAR_HEAP"},
+        {"--off", "MORTAR_OFF"},   {"--verify", "MORTAR_VERIFY"}, {"--verbose", "MORTAR_VERBOSE"},
+        {"--option", NULL}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strlen(known[i].option) != length || strncmp(option, known[i].option, length) != 0)
             continue;
@@ -243,8 +246,8 @@ static void __attribute__((noreturn)) run(char **word) {
 }
 
 int main(int count, char **word) {
-    static const char *const others[] = {"bench",   "tune", "info",     "model",
-                                         "predict", "try",  "--version"};
+    static const char *const others[] = {"bench",   "tune", "info",   "model",
+                                         "predict", "try",  "replay", "--version"};
     const char *command = count > 1 ? word[1] : "";
     if (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0 ||
         strcmp(command, "help") == 0)
@@ -264,6 +267,6 @@ int main(int count, char **word) {
         fail("%s: %s", tools, strerror(errno));
     }
     fail(
-        "unknown command \"%s\": expected run, try, bench, tune, model, predict or info (mortar --help)",
+        "unknown command \"%s\": expected run, try, bench, tune, replay, model, predict or info (mortar --help)",
         command);
 }

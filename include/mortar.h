@@ -7,6 +7,7 @@
 #define MORTAR_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,6 +38,11 @@ int mortar_plans(const char *collective, size_t bytes, int outside, char *texts,
  * over MPI_COMM_WORLD; rank 0 writes. Between MPI_Init and MPI_Finalize only. Returns 0, or a
  * negative errno on the rank that writes. */
 int mortar_report(const char *path);
+
+/* How many calls of this process mortar has had run again by the MPI library so far (option
+ * MORTAR_VERIFY), and in how many of them the results differed, on any rank. 0, or -ENOSYS: no MPI
+ * has been taken. */
+int mortar_verified(uint64_t *calls, uint64_t *differences);
 
 /* Memory that every rank of the node can load and store, aligned to 64 bytes. Without the shared
  * heap it is ordinary memory; NULL when there is none left. mortar_free takes what mortar_alloc

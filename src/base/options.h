@@ -26,6 +26,10 @@ OPTION(
     "a tuning file from `mortar tune`, which says which plans run; refused if made on another machine or MPI")
 OPTION(REPORT, WISH, "", "path",
        "at MPI_Finalize write what ran; -: a table on standard error, else a JSON file")
+OPTION(VERIFY, ALIKE, "0", "0-1000000000 calls",
+       "run the first and every N-th call of a class again by the MPI library, and compare; 0: none")
+OPTION(VERIFY_OPS, ALIKE, "off", "off|on",
+       "verify also calls with the program's own operations, which then run twice")
 OPTION(VERBOSE, OWN, "1", "0|1|2",
        "0: silent; 1: one line if mortar cannot work here; 2: also what it chose and why")
 OPTION(HEAP, OWN, "on", "on|off",

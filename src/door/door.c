@@ -202,6 +202,14 @@ int mortar_plans(const char *collective, size_t bytes, int outside, char *texts,
     return call ? call(collective, bytes, outside, texts, size) : -ENOSYS;
 }
 
+int mortar_verified(uint64_t *calls, uint64_t *differences) {
+    void (*call)(uint64_t *, uint64_t *) =
+        (void (*)(uint64_t *, uint64_t *))engine_symbol("mortar_engine_verified");
+    *calls = *differences = 0;
+    if (call) call(calls, differences);
+    return call ? 0 : -ENOSYS;
+}
+
 void *mortar_alloc(size_t bytes) {
     void *memory = NULL;
     return posix_memalign(&memory, 64, bytes) == 0 ? memory : NULL;

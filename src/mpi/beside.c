@@ -7,15 +7,6 @@
 
 #include <stdlib.h>
 
-/* Bytes that this rank receives; 0: its receive buffer is not significant. */
-static size_t received_bytes(const struct request *r, const struct team *team, size_t extent) {
-    if (r->collective == COLL_reduce && team->me != r->root) return 0;
-    bool parts = r->collective == COLL_reduce_scatter;
-    return (parts ? (size_t)entry_of(r->recv.counts, entry_width(r), team->me)
-                  : (size_t)r->recv.count) *
-           extent;
-}
-
 void run_beside(const struct request *r, struct team *team, const struct family *family,
                 struct plan *plan, const struct shape *shape) {
     struct plan *rival = plan->beside;
@@ -23,7 +14,7 @@ void run_beside(const struct request *r, struct team *team, const struct family 
     struct request copy = *r;
     plan->beside = NULL;
     bool fits = elements_of(r->recv.type, r->op, &elements) && !elements.mingled;
-    size_t bytes = fits ? received_bytes(r, team, (size_t)elements.extent) : 0;
+    size_t bytes = fits ? elements_received(r, team->me) * (size_t)elements.extent : 0;
     char *memory = malloc(bytes + 1);
     if (!team_agree(team, fits && memory)) {
         plan_spoil(team, shape);

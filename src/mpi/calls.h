@@ -102,6 +102,9 @@ struct operation {
     char *memory, *in, *inout;
     size_t strip;
 };
+/* Elements of a whole vector of a reduction, and of the part that rank `me` receives. Local. */
+size_t elements_sent(const struct request *request, int p);
+size_t elements_received(const struct request *request, int me);
 
 /* ---- The families of collectives, as take.c sees them ---- */
 
@@ -265,6 +268,23 @@ struct elements {
 bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements);
 /* Is it a program's own operation? Its handle may come to mean another one. */
 bool op_is_users(MPI_Op op);
+/* How results of such elements compare that were combined in different associations. The same on
+ * all ranks. */
+enum comparison {
+    BY_BYTES, /* they are the same */
+    BY_VALUE, /* floating-point numbers: within rounding */
+    NEVER,    /* mortar does not know the type */
+};
+enum comparison comparison_of(MPI_Datatype type);
+bool type_is_complex(MPI_Datatype type);
+
+/* ---- verify.c: option VERIFY; see verify.h ---- */
+struct verification;
+bool verify_wanted(void);
+/* Call when this process has taken over another rank's settings. */
+void verify_settings_changed(void);
+/* Calls that this process has verified, and those whose results differed. Local. */
+void verify_count(uint64_t *calls, uint64_t *differences);
 
 /* ---- nested.c ---- */
 /* Lets plans run the host MPI's collectives on lanes. */

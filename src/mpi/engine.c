@@ -14,6 +14,7 @@ int mortar_engine_plan(const char *text);
 int mortar_engine_report(const char *path);
 int mortar_engine_plans(const char *collective, size_t bytes, int outside, char *texts,
                         size_t size);
+void mortar_engine_verified(uint64_t *calls, uint64_t *differences);
 
 /* With a forced plan mortar begins at once on every communicator. */
 static int force(const char *text) {
@@ -33,6 +34,7 @@ static _Atomic bool planned; /* the program has chosen a plan; if one rank does,
 
 static void on_settings(void) {
     plan_settings_changed();
+    verify_settings_changed();
     if (!planned) force_asked(option_text(OPTION_PLAN));
     atomic_fetch_add(&team_changes, 1);
 }
@@ -63,6 +65,10 @@ int mortar_engine_plan(const char *text) {
 }
 
 int mortar_engine_report(const char *path) { return report_write(path); }
+
+void mortar_engine_verified(uint64_t *calls, uint64_t *differences) {
+    verify_count(calls, differences);
+}
 
 /* Writes one plan per line, as many whole lines as fit. Returns how many. */
 static int write_lines(char plans[][64], int count, char *texts, size_t size) {

@@ -237,7 +237,7 @@ static void known_fill(struct known *k, const struct request *r, struct team *te
 
 void known_note(const struct request *r, struct team *team, const struct family *family,
                 struct plan *plan, const struct shape *shape, struct ledger_entry entry) {
-    if (report_wanted() || !plan_class_of(team, shape)) return;
+    if (report_wanted() || verify_wanted() || !plan_class_of(team, shape)) return;
     if (!team->shortcuts) team->shortcuts = calloc(places, sizeof(struct known));
     if (!team->shortcuts) return;
     struct look look = look_of(team, r);

@@ -69,6 +69,14 @@ static int kinds_for(MPI_Op op) {
 
 bool op_is_users(MPI_Op op) { return kinds_for(op) == USER; }
 
+enum comparison comparison_of(MPI_Datatype type) {
+    unsigned kind = ops_kind_of(type);
+    if (kind & (FLOATING | COMPLEX)) return BY_VALUE;
+    return kind ? BY_BYTES : NEVER;
+}
+
+bool type_is_complex(MPI_Datatype type) { return ops_kind_of(type) == COMPLEX; }
+
 /* Fills size, extent, low, high, gaps and mingled. False: the type is invalid or empty. */
 static bool ops_measure(MPI_Datatype type, struct elements *elements) {
     MPI_Count lb, extent, low, span;

@@ -10,13 +10,18 @@
 
 enum { stack_bytes = 4096, strip_bytes = 16 << 10 };
 
-/* Elements in a whole vector of this call. */
-static size_t vector_count(const struct request *r, int p) {
+size_t elements_sent(const struct request *r, int p) {
     if (r->collective == COLL_reduce_scatter_block) return (size_t)r->recv.count * (size_t)p;
     if (r->collective != COLL_reduce_scatter) return (size_t)r->recv.count;
     size_t all = 0;
     for (int i = 0; i < p; i++) all += (size_t)entry_of(r->recv.counts, entry_width(r), i);
     return all;
+}
+
+size_t elements_received(const struct request *r, int me) {
+    if (r->collective == COLL_reduce && me != r->root) return 0;
+    if (r->collective != COLL_reduce_scatter) return (size_t)r->recv.count;
+    return (size_t)entry_of(r->recv.counts, entry_width(r), me);
 }
 
 HOT static void reduction_look(const struct request *r, const struct standing *at,
@@ -26,7 +31,7 @@ HOT static void reduction_look(const struct request *r, const struct standing *a
     if (common->foreign || (r->collective == COLL_reduce_scatter && !r->recv.counts)) return;
     common->rounds = elements.rounds;
     size_t count =
-        r->collective == COLL_reduce_scatter ? vector_count(r, at->p) : (size_t)r->recv.count;
+        r->collective == COLL_reduce_scatter ? elements_sent(r, at->p) : (size_t)r->recv.count;
     common->bytes = count * elements.size;
 }
 
@@ -254,7 +259,7 @@ HOT static void reduction_describe(const struct request *r, const struct team *t
     *reduction = (struct reduction){.combine = reduction_combine,
                                     .state = operation,
                                     .bytes = (size_t)elements->extent,
-                                    .count = vector_count(r, team->p),
+                                    .count = elements_sent(r, team->p),
                                     .commutes = team->figures.domains > 1 && commutes(r->op),
                                     .any_order = any_order(team, r->op),
                                     .counts = r->recv.counts,

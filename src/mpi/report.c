@@ -80,6 +80,8 @@ static void merge(struct record *to, const struct record *from, bool same_rank) 
         to->evidence = from->evidence;
     if (same_rank) {
         to->calls += from->calls;
+        to->verified += from->verified;
+        to->different += from->different;
         to->seconds += from->seconds;
         to->late_seconds += from->late_seconds;
         to->inside_seconds += from->inside_seconds;
@@ -87,6 +89,8 @@ static void merge(struct record *to, const struct record *from, bool same_rank) 
     }
     to->members += from->members;
     if (from->calls > to->calls) to->calls = from->calls;
+    if (from->verified > to->verified) to->verified = from->verified;
+    if (from->different > to->different) to->different = from->different;
     bool more = from->seconds > to->seconds, less = from->seconds < to->seconds;
     if (*to->plan ? more : less) take_seconds(to, from);
 }
@@ -130,6 +134,8 @@ static void add_plan(const struct team *team, const struct plan *plan,
                             .members = 1,
                             .calls = tally->calls,
                             .bytes = tally->bytes,
+                            .verified = tally->verified,
+                            .different = tally->different,
                             .traffic = tally->traffic,
                             .seconds = tally->seconds,
                             .late_seconds = -1,

@@ -17,7 +17,8 @@ struct record {
     int32_t fullest; /* ranks on the node that has most */
     int32_t members; /* ranks of the world that made such calls */
     uint64_t calls, bytes;
-    struct traffic traffic; /* of all ranks */
+    uint64_t verified, different; /* calls, as in struct tally */
+    struct traffic traffic;       /* of all ranks */
     /* Time in these calls, on the rank that spent most; the next two times are of the same rank. */
     double seconds;
     /* The part of it spent waiting for ranks that had not entered the call; negative: not known. */

@@ -93,6 +93,24 @@ static void json_traffic(FILE *out, const struct record *r) {
         (unsigned long long)t->far_messages, (unsigned long long)t->far_bytes);
 }
 
+/* Calls that were verified, by option VERIFY, and those whose results differed. */
+struct verified {
+    uint64_t calls, different;
+};
+static struct verified verified_in(const struct record *records, int count) {
+    struct verified all = {0};
+    for (int i = 0; i < count; i++) {
+        all.calls += records[i].verified;
+        all.different += records[i].different;
+    }
+    return all;
+}
+
+static void json_verified(FILE *out, struct verified verified) {
+    fprintf(out, "\"verified_calls\": %llu, \"differences\": %llu",
+            (unsigned long long)verified.calls, (unsigned long long)verified.different);
+}
+
 static void json_record(FILE *out, const struct record *r) {
     fprintf(out, "{\"collective\": \"%s\", \"ranks\": %d, \"nodes\": %d, \"plan\": ", r->collective,
             r->ranks, r->nodes);
@@ -106,6 +124,7 @@ static void json_record(FILE *out, const struct record *r) {
             (unsigned long long)smallest_of(r), (unsigned long long)largest_of(r),
             (unsigned long long)r->calls, (unsigned long long)r->bytes, r->seconds);
     json_traffic(out, r);
+    if (r->verified > 0) fputs(", ", out), json_verified(out, verified_in(r, 1));
     json_waits(out, r);
     json_evidence(out, &r->evidence);
     fputc('}', out);
@@ -145,6 +164,8 @@ static void print_json(FILE *out, const void *what) {
     fprintf(out, ",\n \"ranks\": %d,\n \"heap\": ", content->ranks);
     json_text(out, heap_state());
     json_moves(out, &content->moves);
+    fputs(",\n ", out);
+    json_verified(out, verified_in(records, count));
     fputs(",\n \"teams\": [", out);
     for (int i = 0; i < count; i++) {
         const struct record *r = &records[i];
@@ -238,6 +259,11 @@ static void print_table(FILE *out, const void *what) {
     fprintf(out, "mortar %s on %.*s, %d ranks; shared heap: %s\n", MORTAR_VERSION,
             (int)strcspn(version, ","), version, content->ranks, heap_state());
     if (content->moves.buffers > 0) print_moves(out, &content->moves);
+    struct verified verified = verified_in(records, content->count);
+    if (verify_wanted())
+        fprintf(out, "%llu calls verified against the MPI library, %llu difference%s\n",
+                (unsigned long long)verified.calls, (unsigned long long)verified.different,
+                verified.different == 1 ? "" : "s");
     if (content->count == 0) {
         fputs(
             "No blocking collective was called. Nonblocking, persistent and one-sided calls go to "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* take - the life of a call: reentry guard, arguments, team, shape, plan; then its collective's
  * family or the host MPI runs it. Calls that look like earlier ones take a shorter way, known.c. */
-#include "mpi/calls.h"
+#include "mpi/verify.h"
 
 static const struct family *const families[COLLECTIVES] = {
 #define COLLECTIVE(name, symbol, sent, received, more, family, about)                              \
@@ -80,6 +80,8 @@ HOT static struct answer carry_out(const struct request *r, struct team *team, s
                                    const struct shape *shape, struct known *known) {
     const struct family *family = families[r->collective];
     if (plan->beside) run_beside(r, team, family, plan, shape);
+    struct verification verification;
+    bool verified = verify_wanted() && verify_begin(&verification, r, team, plan, shape);
     struct traffic before = team->wire ? *team->wire->traffic : (struct traffic){0};
     double start = plan->timed || report_wanted() ? clock_seconds() : 0;
     struct team *near = team->node ? team->node : team;
@@ -92,6 +94,7 @@ HOT static struct answer carry_out(const struct request *r, struct team *team, s
     size_t bytes = shape->bytes * (size_t)team->p;
     count(team, plan, bytes, start);
     if (plan->algorithm->code->run) peers_touched(bytes);
+    if (verified) answer = verify_end(&verification, team, plan, answer);
     if (answer.error) team->failed = true;
     return answer;
 }

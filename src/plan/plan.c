@@ -31,11 +31,13 @@ struct plan_class {
     uint32_t soon;        /* calls since the last detour whose buffers were to come soon */
     struct plan *forced;
     uint32_t forced_since; /* the generation of `forced` */
+    uint64_t counted;      /* see plan_due */
 };
 
 struct plans {
     uint32_t generation; /* of the forced plan, when last looked at */
     unsigned forced;     /* bit set of enum collective that the forced plan does */
+    unsigned condemned;  /* bit set of those whose results were wrong */
     struct plan_class table[COLLECTIVES][2][2][classes]; /* [shape.ordered][shape.rounds] */
     int count, learners;
     struct account account;
@@ -280,12 +282,19 @@ struct plan *plan_early(struct team *team, const struct shape *shape) {
     return plans ? plan_keep(plans, shape, &native) : &planless;
 }
 
+static struct plan *condemned_for(struct plans *plans, const struct shape *shape) {
+    struct plan native = {0};
+    be_native(&native, "a result differed from the MPI library's");
+    return plan_keep(plans, shape, &native);
+}
+
 HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     struct plans *plans = plans_of(team);
     if (!plans) return &planless;
     uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
     if (plans->generation != now) look_at_forced(plans, now);
     struct plan_class *class = class_at(plans, shape);
+    if (plans->condemned >> shape->collective & 1) return condemned_for(plans, shape);
     if (is_forced(plans, shape)) return forced_for(team, shape, class);
     struct slot *slot = &class->slots[0];
     if (class->detour > 0) class->detour--, slot++;
@@ -296,9 +305,18 @@ HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     return slot->plan;
 }
 
+bool plan_due(struct team *team, const struct shape *shape, uint64_t every) {
+    return class_at(team->plans, shape)->counted++ % every == 0;
+}
+
+void plan_condemn(struct team *team, enum collective collective) {
+    ((struct plans *)team->plans)->condemned |= 1u << collective;
+}
+
 struct plan_class *plan_class_of(struct team *team, const struct shape *shape) {
     struct plans *plans = team->plans;
-    return !plans || is_forced(plans, shape) ? NULL : class_at(plans, shape);
+    bool special = plans && (is_forced(plans, shape) || plans->condemned >> shape->collective & 1);
+    return !plans || special ? NULL : class_at(plans, shape);
 }
 
 HOT bool plan_repeats(struct plan_class *class, const struct plan *plan) {

@@ -10,6 +10,8 @@
 struct tally {
     uint64_t calls, bytes;  /* bytes: received by this rank */
     struct traffic traffic; /* messages sent by this rank; not those of the host MPI's own calls */
+    /* Calls that were run again by the MPI library, and those whose results differed. */
+    uint64_t verified, different;
     /* The rest is counted only when a report is asked for. */
     double seconds;        /* in all */
     double late_seconds;   /* part of them: waiting for ranks that had not entered the call yet */
@@ -60,7 +62,7 @@ struct evidence {
 struct plan *plan_for(struct team *team, const struct shape *shape);
 
 /* Call after plan_for: the class of the shape, owned by the team, for plan_repeats. NULL: a plan is
- * forced, call plan_for every time. plan_force makes it void. */
+ * forced, or a result was wrong: call plan_for every time. plan_force makes it void. */
 struct plan_class;
 struct plan_class *plan_class_of(struct team *team, const struct shape *shape);
 
@@ -81,6 +83,13 @@ struct plan *plan_detour(struct team *team, const struct shape *shape, enum outc
 /* Tells the planner that a trial of this shape's class did not run as planned. Every rank must call
  * it. Local. */
 void plan_spoil(struct team *team, const struct shape *shape);
+
+/* Counts calls of this shape's class. True for the first and each `every`-th after it. After
+ * plan_for; the same on all ranks. Local. */
+bool plan_due(struct team *team, const struct shape *shape, uint64_t every);
+/* From the next call on the host MPI runs this collective on this team, since a result was wrong.
+ * Every rank must call it. Local. */
+void plan_condemn(struct team *team, enum collective collective);
 
 /* The host MPI, for sums that it still runs; see start_sums. Instead of plan_for; the same on all
  * ranks. Collective for the first call on this team. Never NULL. */

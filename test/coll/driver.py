@@ -79,6 +79,10 @@ def test(flavour, ranks, cases, *words):
             drive += ["--file", os.path.join(folder, "file")]
         result = mpi(flavour, ranks, drive + wanted, options, seconds=300).ok("0 failures").silent()
 
+    if any(word.startswith("VERIFY=") for word in options):
+        verified = result.report["verified_calls"]
+        calls = sum(row["calls"] for row in result.report["collectives"] if row["plan"] != "native")
+        result.check(result.report["differences"] == 0 and verified > 0.3 * calls, "%d of %d calls verified" % (verified, calls))
     # ROMIO calls collectives that mortar catches, on the communicator of the file: see beside.c.
     romio = int(ranks) // 2 if "--file" in drive and not flavour.startswith("ompi") else None
     tally = {}  # (collective, ranks, plan or reason): calls
