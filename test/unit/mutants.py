@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""mutants - can unit-rows fail? Each row below is a small mistake in one source file: a byte that is lost, a block that is left
-out, a rank that does not wait. A copy of the file with the mistake is compiled and linked as unit-rows is, and the test has to
-fail: plain, under the address sanitizer and under the thread sanitizer. There is at least one for each family of collectives that a
-folder of src/coll serves.
+"""mutants - can unit-rows and unit-schedules fail? Each row below is a small mistake in one source file: a byte that is lost, a
+block that is left out, a rank that does not wait. A copy of the file with the mistake is compiled and linked as the test is, and
+the test has to fail: plain, under the address sanitizer and under the thread sanitizer. There is at least one for each family of
+collectives that a folder of src/coll serves. Those of SCHEDULES are for unit-schedules, which has no sanitizer.
 
     mutants.py [WORD...]    only those whose file contains one of the words
 
@@ -78,13 +78,24 @@ MUTANTS = [
     ("barrier", "nodes/universal.c", "    job_meet(job, false);\n", ""),
 ]
 
+# Mistakes in schedules: what unit-schedules then says, file, text, mutant
+SCHEDULES = [
+    ("all ranks wait", "flat/pairwise.c", "message_recv(team, source, in.at, in.bytes, TAG);\n            message_send(",
+     "message_send(team, dest, out.at, out.bytes, TAG), messages_finish(team, mark);\n"
+     "            message_recv(team, source, in.at, in.bytes, TAG);\n            if (0) message_send("),
+    ("all ranks wait", "flat/binomial.c", "if (me + bit < p) message_send", "if (me + bit < p - 1) message_send"),
+    ("rounds instead of", "flat/pairwise.c", "arguments->number ? (int)arguments->number : 1;\n    bool", "1;\n    bool"),
+    ("bytes of scratch", "flat/rounds.c", "far_take(r->team, bytes)", "far_take(r->team, 16 * bytes)"),
+    ("twice", "flat/gathers.c", "count = h < p - h ? h : p - h", "count = h"),
+]
 
-def commands(file, variant):
-    """How the build compiles this file for the unit tests of the variant, and links unit-rows."""
+
+def commands(file, variant, test="unit-rows"):
+    """How the build compiles this file for the unit tests of the variant, and links the test."""
     library = "unit%s.dir/" % VARIANTS[variant]
     with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as text:
         found = [entry for entry in json.load(text) if entry["file"] == file and library in entry["command"]]
-    linked = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", "unit-rows" + VARIANTS[variant]], capture_output=True,
+    linked = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", test + VARIANTS[variant]], capture_output=True,
                             text=True, check=True).stdout.splitlines()[-1]
     words = shlex.split(linked)
     return shlex.split(found[0]["command"]), words[words.index("&&") + 1:-2]
@@ -95,9 +106,10 @@ def replaced(words, after, new):
     return words[:at] + [new] + words[at + 1:]
 
 
-def outcome(variant, file, text, word):
-    """What the test says of plans with this word when the file is this text: its exit code and its complaint."""
-    compile_words, link_words = commands(file, variant)
+def outcome(variant, file, text, words, test="unit-rows"):
+    """What the test, with these words, says when the file is this text: its exit code and its complaint."""
+    tested = words
+    compile_words, link_words = commands(file, variant, test)
     with tempfile.TemporaryDirectory() as folder:
         source, code, program = (os.path.join(folder, name) for name in ("mutant.c", "mutant.o", "unit-rows"))
         with open(source, "w", encoding="utf-8") as written:
@@ -108,7 +120,7 @@ def outcome(variant, file, text, word):
         library = next(at for at, word in enumerate(words) if word.endswith(".a"))  # before it: then its own is not taken
         subprocess.run(words[:library] + [code] + words[library:], cwd=BUILD, check=True)
         try:
-            done = subprocess.run([os.path.join(HERE, "run"), program, SEED, ROUNDS, word], stdout=subprocess.PIPE,
+            done = subprocess.run([os.path.join(HERE, "run"), program, SEED, *tested], stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS)
         except subprocess.TimeoutExpired:
             return None, "still running after %d s" % SECONDS
@@ -116,7 +128,7 @@ def outcome(variant, file, text, word):
         return done.returncode, said[0] if said else "says nothing"
 
 
-def judge(what, path, old, new):
+def judge(what, path, old, new, scheduled=False):
     """Complaints about a mutant."""
     file, text = os.path.join(ROOT, "src", "coll", path), ""
     if os.path.exists(file):
@@ -124,9 +136,13 @@ def judge(what, path, old, new):
             text = source.read()
     if text.count(old) != 1:
         return ["src/coll/%s has %r %d times: write this mutant anew" % (path, old, text.count(old))]
-    complaints, name = [], os.path.basename(path)[:-2]
+    complaints, name, mutant = [], os.path.basename(path)[:-2], text.replace(old, new)
+    if scheduled:
+        code, said = outcome("plain", file, mutant, ["1000"], "unit-schedules")
+        print("%-25s %-25s %s" % (what, path, said[:110]), flush=True)
+        return [] if code not in (None, 0) and what in said else ["src/coll/%s: %r is not found: %s" % (path, new, said)]
     for variant in VARIANTS:
-        code, said = outcome(variant, file, text.replace(old, new), USERS.get(name, name))
+        code, said = outcome(variant, file, mutant, [ROUNDS, USERS.get(name, name)])
         print("%-11s %-25s %-5s %s" % (what, path, variant, said[:110]), flush=True)
         if code in (None, 0):
             complaints.append("src/coll/%s, %s: %r for %r is not noticed: %s" % (path, variant, new, old, said))
@@ -134,13 +150,14 @@ def judge(what, path, old, new):
 
 
 def main():
-    chosen = [m for m in MUTANTS if not sys.argv[1:] or any(word in m[1] for word in sys.argv[1:])]
+    every = [(*mutant, False) for mutant in MUTANTS] + [(*mutant, True) for mutant in SCHEDULES]
+    chosen = [m for m in every if not sys.argv[1:] or any(word in m[1] for word in sys.argv[1:])]
     complaints = []
     file = os.path.join(ROOT, "src", "coll", "flat", "ring.c")
     with open(file, encoding="utf-8") as source:
         text = source.read()
     for variant in VARIANTS:  # built in the same way without a mistake it passes
-        code, said = outcome(variant, file, text, "ring")
+        code, said = outcome(variant, file, text, [ROUNDS, "ring"])
         if code != 0:
             complaints.append("without a mutant, %s: %s" % (variant, said))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -148,7 +165,7 @@ def main():
             complaints += more
     for complaint in complaints:
         print(complaint)
-    print("%d mutants, each plain and under two sanitizers: %d not noticed" % (len(chosen), len(complaints)))
+    print("%d mutants, those of unit-rows plain and under two sanitizers: %d not noticed" % (len(chosen), len(complaints)))
     sys.exit(1 if complaints else 0)
 
 
