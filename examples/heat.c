@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* heat - what heat2d and heat3d share; see heat.h. */
 #include "heat.h"
+#include "memory.h"
 
 #include <limits.h>
 #include <stdint.h>
@@ -188,24 +189,28 @@ static long differences(const struct heat *heat, const double *all, const double
     return wrong;
 }
 
-static void print(const struct heat *heat, uint64_t hash, double sum, const double seconds[2]) {
+/* sums: of all points, and of all ranks' memory, most and now. */
+static void print(const struct heat *heat, uint64_t hash, const double sums[3],
+                  const double seconds[2]) {
     const int *g = heat->grid, *n = heat->box.whole;
     bool deep = heat->dimensions == 3;
     char grid[64], points[64];
     snprintf(grid, sizeof grid, deep ? "%dx%dx%d" : "%dx%d", g[0], g[1], g[2]);
     snprintf(points, sizeof points, deep ? "%dx%dx%d" : "%dx%d", n[0], n[1], n[2]);
     printf(
-        "%s ranks=%d grid=%s points=%s iterations=%d seconds=%.6f communication=%.6f mean=%.6f hash=%016llx\n",
+        "%s ranks=%d grid=%s points=%s iterations=%d seconds=%.6f communication=%.6f mean=%.6f hash=%016llx rss=%.1f pss=%.1f\n",
         heat->name, heat->ranks, grid, points, heat->iterations, seconds[0], seconds[1],
-        sum / n[0] / n[1] / n[2], (unsigned long long)hash);
+        sums[0] / n[0] / n[1] / n[2], (unsigned long long)hash, sums[1], sums[2]);
 }
 
 int heat_end(struct heat *heat, const double *field,
              double *(*alone)(const struct box *whole, int iterations)) {
-    double mine[2] = {heat->seconds, heat->communication}, slowest[2] = {0, 0}, sum = 0, sums = 0;
-    uint64_t hash = hash_of(&heat->box, field, &sum), hashes = 0;
+    double mine[2] = {heat->seconds, heat->communication}, slowest[2] = {0, 0};
+    double sum[3] = {0, memory_peak(), memory_share()}, sums[3];
+    uint64_t hash = hash_of(&heat->box, field, sum), hashes = 0;
     MPI_Reduce(mine, slowest, 2, MPI_DOUBLE, MPI_MAX, 0, heat->comm);
-    MPI_Reduce(&sum, &sums, 1, MPI_DOUBLE, MPI_SUM, 0, heat->comm);
+    /* Not MPI_Reduce: nobody may give memory back before all have counted theirs. */
+    MPI_Allreduce(sum, sums, 3, MPI_DOUBLE, MPI_SUM, heat->comm);
     MPI_Reduce(&hash, &hashes, 1, MPI_UINT64_T, MPI_SUM, 0, heat->comm);
     int failed = 0;
     double *all = heat->verify || heat->image ? gather(heat, field) : NULL;

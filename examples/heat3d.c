@@ -8,7 +8,8 @@
  *
  * usage: heat3d [--n N] [--iterations I] [--image FILE.npy] [--verify]       (32, 1024)
  * It prints the seconds of all iterations and those within the call, each of the slowest rank; the
- * mean temperature; and a hash of all points, which does not depend on the number of ranks.
+ * mean temperature; a hash of all points, which does not depend on the number of ranks; and MiB of
+ * all ranks: the most that was resident, and what they take together at the end.
  * --verify: rank 0 computes the block by itself and compares each bit. */
 #include "heat.h"
 
