@@ -10,18 +10,11 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "test"))
 import run  # noqa: E402
-from run import Skip, mpi  # noqa: E402
+from run import mpi  # noqa: E402
 
 ITERATIONS = 64
 # program, the call it makes, points: 37 is divided by no number of ranks here, so boxes differ by one row or column
 PROGRAMS = [("heat2d", "neighbor_alltoallv", 37), ("heat3d", "neighbor_alltoall", 9)]
-
-
-def program(name, flavour):
-    path = os.path.join(run.BUILD, "examples", "%s-%s" % (name, flavour))
-    if not os.path.exists(path):
-        raise Skip("%s is not built" % path)
-    return path
 
 
 def known(collective):
@@ -32,7 +25,7 @@ def known(collective):
 
 def heat(name, flavour, ranks, words, options=None):
     """Returns the result and what the program printed about it: {"hash": ...}."""
-    result = mpi(flavour, ranks, [program(name, flavour), "--iterations", str(ITERATIONS), *map(str, words)], options)
+    result = mpi(flavour, ranks, ["%s-%s" % (name, flavour), "--iterations", str(ITERATIONS), *map(str, words)], options)
     result.ok("%s ranks=%d" % (name, ranks))
     return result, dict(re.findall(r"(\w+)=(\S+)", result.out))
 
@@ -74,30 +67,30 @@ def times(flavour):
     """heat-times writes each run into its file, and stops when mortar's field is another one."""
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "heat-times")
     words = [sys.executable, script, "--mpi", flavour, "--ranks", "1,2", "--n2", "16", "--n3", "4", "--iterations", "4"]
-    words += ["--repeat", "2"]
+    words += ["--repeat", "2", "--ways", "native,auto"]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "times.csv")
-        result = run.run([*words, "--build", run.BUILD, "--csv", path]).ok("heat3d      2 2x1x1    8x4x4")
+        result = run.run([*words, "--build", run.BUILD, "--csv", path]).ok("heat3d 4                 2 2x1x1    8x4x4        auto")
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
         rows = [line.split(",") for line in lines[1:]]
-        result.check(len(rows) == 16 and all(row[6] in ("native", "mortar") for row in rows), "the file is\n" + "\n".join(lines))
+        result.check(len(rows) == 16 and all(row[6] in ("native", "auto") for row in rows), "the file is\n" + "\n".join(lines))
         os.mkdir(os.path.join(folder, "bin"))
         os.symlink(os.path.join(run.BUILD, "examples"), os.path.join(folder, "examples"))
         with open(os.path.join(folder, "bin", "mortar"), "w", encoding="utf-8") as file:
             file.write('#!/bin/sh\nshift 3\n"$@" | sed s/hash=./hash=x/\n')
             os.chmod(file.name, 0o755)
         result = run.run([*words, "--build", folder])
-        result.check(result.code != 0 and "the fields differ: heat2d, n=16, 1 ranks, mortar" in result.err, "no word of it")
+        result.check(result.code != 0 and "another result: heat2d 16, 1 ranks, auto" in result.err, "no word of it")
 
 
 def wrong_words(flavour):
     for name, _, _ in PROGRAMS:
         for words, said in ((["--n", "x"], "expected a number"), (["--n"], "expected a number"), (["--what"], "usage: "),
                             (["--n", "1", "--iterations", "-1"], "expected a number")):
-            result = mpi(flavour, 2, [program(name, flavour), *words], None)
+            result = mpi(flavour, 2, ["%s-%s" % (name, flavour), *words], None)
             result.check(result.code != 0 and said in result.err, "no %r" % said)
-    result = mpi(flavour, 2, [program("heat2d", flavour), "--n", "1"], None)
+    result = mpi(flavour, 2, ["heat2d-" + flavour, "--n", "1"], None)
     result.check(result.code != 0 and "more ranks than points" in result.err, "a rank without points")
 
 

@@ -78,8 +78,8 @@ def tail(text, most=12000):
 
 def target(name):
     """A program that the build made."""
-    for folder in ("coll", "field", "preload", "bugs", "hosts"):
-        path = os.path.join(BUILD, "test", folder, name)
+    for folder in ("test/coll", "test/field", "test/preload", "test/bugs", "test/hosts", "examples"):
+        path = os.path.join(BUILD, folder, name)
         if os.path.exists(path):
             return path
     raise Skip("%s is not built: this flavour or its compiler is missing" % name)
