@@ -19,68 +19,15 @@ import os
 import platform
 import re
 import resource
-import statistics
 import subprocess
 import sys
 import time
 
+from program_rows import ALONE, CROWD, FIELDS, MPIS, NUMBERS, NUMPY, ROWS, SIDES
+from program_tables import page, tables
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-ROWS = {  # name: words; `first` also runs on 64 ranks
-    "first, 1 call": ["first", "--iterations", "1"],
-    "first, 10 calls": ["first", "--iterations", "10"],
-    "first, 100 calls": ["first", "--iterations", "100"],
-    "first, 1000 calls": ["first", "--iterations", "1000"],
-    "300 duplicates, 1 call each": ["communicators", "--size", "1"],
-    "300 duplicates, 2 calls each": ["communicators", "--size", "2"],
-    "300 duplicates, 100 calls each": ["communicators", "--size", "100"],
-    "300 splits, 2 calls each": ["communicators", "--size", "2", "--split"],
-    "planewave": ["planewave"],
-    "density": ["density"],
-    "solver": ["solver"],
-    "chemistry": ["chemistry"],
-    "dynamics": ["dynamics"],
-    "fresh buffers, 1-64 MiB": ["fresh"],
-}
-ALONE = {  # no collective: one rank, judged by its processors' time, too
-    "gather": ["gather"],
-    "gather, huge pages advised": ["gather", "--advise"],
-    "triad": ["triad"],
-    "triad, huge pages advised": ["triad", "--advise"],
-    "first touch": ["touch"],
-    "first touch, huge pages advised": ["touch", "--advise"],
-    "calloc, touch, free, 64 KiB": ["zeroed", "--size", "64", "--iterations", "1000000"],
-    "calloc, touch, free, 1 MiB": ["zeroed"],
-    "calloc, touch, free, 16 MiB": ["zeroed", "--size", "16384", "--iterations", "2048"],
-    "calloc, touch, free, 64 MiB": ["zeroed", "--size", "65536", "--iterations", "24"],
-    "malloc, free, 1 thread": ["small"],
-    "malloc, free, 2 threads": ["small", "--size", "2"],
-    "realloc to 256 MiB by 1 MiB": ["grow"],
-    "malloc_trim": ["trim"],
-    "malloc of 1.7 times the memory": ["beyond"],
-    "fork": ["fork"],
-    "fork and exec": ["exec"],
-    "Python, multiprocessing": ["pool.py"],
-    "Python, numpy": ["vectors.py"],
-}
-NUMPY = {"vectors.py"}  # what needs it
-MPIS = {"ompi4": "Open MPI 4.1", "mpich4": "MPICH 4.0", "ompi5": "Open MPI 5", "mpich5": "MPICH 5", "impi": "Intel MPI"}
-SIDES = ("native", "mortar")
-PARTS = ("wall", "init", "inside", "finalize")  # seconds; all but the first are those of rank 0
-# Seconds of processors: of the launcher and all that it starts, and of rank 0 inside.
-BUSY = ("cpu", "busy")
-MEMORY = ("rss", "pss", "private", "huge")  # MiB of rank 0 at a moment of the program's choice; 0: it chose none
-NUMBERS = (*PARTS, *BUSY, *MEMORY, "faults")
-FIELDS = ["mpi", "program", "ranks", "turn", "side", *PARTS, "load", "machine", "commit", *BUSY, *MEMORY, "faults", "answer"]
-CROWD = 64
-SHARE = 0.03  # of the native time that mortar may cost a program of ALONE
 
-
-def budget(ranks, native):
-    """Seconds that mortar may cost a program of so many seconds."""
-    return 0.05 * native + 0.2 if ranks >= CROWD else 0.02 * native + 0.02
-
-
-# ---- running ----
 
 def python_of(programs):
     """A Python for those of these programs that are written in it: with numpy if there is one. And whether it has numpy."""
@@ -189,147 +136,6 @@ def measure(options):
             print("%d/%d  %d ranks, %s: %s" % (number, len(cells), ranks, name, ", ".join(
                 "%s %.3f s" % (side, found[side]["wall"]) for side in SIDES)), file=sys.stderr)
     return known
-
-
-# ---- tables ----
-
-def cells_of(rows, mpi, alone=False):
-    """{(program, ranks): [{side: row}, one for each turn]}, in the order of the table. alone: those of ALONE, else the others."""
-    pairs = {}
-    for row in rows:
-        if row["mpi"] == mpi:
-            pairs.setdefault((row["program"], row["ranks"]), {}).setdefault(row["turn"], {})[row["side"]] = row
-    names = [*ROWS, *ALONE]
-    order = sorted(pairs, key=lambda cell: (names.index(cell[0]), cell[1]))
-    turns = {cell: [turn for turn in pairs[cell].values() if len(turn) == len(SIDES)] for cell in order}
-    return {cell: found for cell, found in turns.items() if found and (cell[0] in ALONE) == alone}
-
-
-def seconds(turns, side, *parts):
-    return [sum(turn[side][part] for part in parts) for turn in turns]
-
-
-def quartiles(values):
-    return statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
-
-
-def differences(turns, *parts):
-    """Seconds: mortar - native, quartiles over the turns."""
-    return quartiles([b - a for a, b in zip(*(seconds(turns, side, *parts) for side in SIDES))])
-
-
-def milliseconds(value, sign=""):
-    return ("%" + sign + ".*f") % (1 if abs(value) < 0.01 else 0, 1e3 * value)
-
-
-def change(quarters):
-    low, middle, high = (milliseconds(value, "+") for value in quarters)
-    return "%s (%s to %s)" % (middle, low, high)
-
-
-def judged(low, middle, high, most):
-    return ("yes" if middle <= most else "**no**") + ("?" if low <= most < high else "")
-
-
-def verdict(turns, ranks):
-    return judged(*differences(turns, "wall"), budget(ranks, statistics.median(seconds(turns, "native", "wall"))))
-
-
-def verdict_alone(turns):
-    """The worse one of both times; where they have the same answer at all."""
-    if any(turn["native"]["answer"] != turn["mortar"]["answer"] for turn in turns):
-        return "**no**, another answer"
-    both = [judged(*differences(turns, part), SHARE * statistics.median(seconds(turns, "native", part)))
-            for part in ("cpu", "wall")]
-    return min(both, key=("**no**", "**no**?", "yes?", "yes").index)
-
-
-def table(rows, mpi):
-    yield "| program | ranks | turns | native ms | mortar ms | difference ms | % | within | least ms: native, mortar |" \
-          " inside: native ms | difference ms | Init and Finalize: difference ms |"
-    yield "|" + "---|" * 12
-    for (name, ranks), turns in cells_of(rows, mpi).items():
-        native, mortar = (statistics.median(seconds(turns, side, "wall")) for side in SIDES)
-        wall = differences(turns, "wall")
-        yield "| %s |" % " | ".join([
-            name, str(ranks), str(len(turns)), milliseconds(native), milliseconds(mortar), change(wall),
-            "%+.1f" % (100 * wall[1] / native), verdict(turns, ranks),
-            ", ".join(milliseconds(min(seconds(turns, side, "wall"))) for side in SIDES),
-            milliseconds(statistics.median(seconds(turns, "native", "inside"))), change(differences(turns, "inside")),
-            change(differences(turns, "init", "finalize"))])
-
-
-def percents(turns, part):
-    native = statistics.median(seconds(turns, "native", part))
-    low, middle, high = (100 * value / native for value in differences(turns, part))
-    return "%+.1f (%+.1f to %+.1f)" % (middle, low, high)
-
-
-def table_alone(rows, mpi):
-    yield "| program | turns | CPU: native ms | mortar ms | difference % | wall: native ms | mortar ms | difference % | within |" \
-          " CPU inside: % | page faults | RSS | PSS | private | huge pages |"
-    yield "|" + "---|" * 15
-    for (name, _), turns in cells_of(rows, mpi, alone=True).items():
-        columns = [name, str(len(turns))]
-        for part in ("cpu", "wall"):
-            columns += [milliseconds(statistics.median(seconds(turns, side, part))) for side in SIDES] + [percents(turns, part)]
-        columns += [verdict_alone(turns), percents(turns, "busy")]
-        columns += [", ".join("%.0f" % statistics.median(seconds(turns, side, part)) for side in SIDES)
-                    for part in ("faults", *MEMORY)]
-        yield "| %s |" % " | ".join(columns)
-
-
-def tables(rows, mpi):
-    """Both tables of an MPI, each if there are rows for it, and how many rows are within their budget."""
-    if cells_of(rows, mpi):
-        yield from table(rows, mpi)
-        yield "\n" + summary(rows, mpi, [verdict(turns, ranks) for (_, ranks), turns in cells_of(rows, mpi).items()])
-    alone = cells_of(rows, mpi, alone=True)
-    if alone:
-        yield "\n### No collective, one rank\n"
-        yield from table_alone(rows, mpi)
-        yield "\n" + summary(rows, mpi, [verdict_alone(turns) for turns in alone.values()])
-
-
-def summary(rows, mpi, verdicts):
-    loads = quartiles([row["load"] for row in rows if row["mpi"] == mpi])
-    return "Within the budget: %d of %d rows%s. The load of the machine before a turn was %.1f (quartiles %.1f to %.1f)." % (
-        sum(text.startswith("yes") for text in verdicts), len(verdicts),
-        ", %d of all rows with a question mark" % sum("?" in text for text in verdicts),
-        loads[1], loads[0], loads[2])
-
-
-PAGE = """# Whole programs
-
-A loop shows what a call costs. It does not show what mortar costs a program that is over before its calls pay, that makes many
-communicators, or that hardly calls collectives. `bench/programs` has such programs, in the proportions of applications, and
-`measure/programs.py` ran them by themselves and under `mortar run` with its defaults, in turns, and made this page.
-
-How to read it: *native ms* and *mortar ms* are the wall time of the whole `mpirun`, medians over the turns. A difference is
-mortar - native within a turn, its median and its quartiles; below 0 mortar is faster. *Inside* is the time from the end of MPI_Init
-to the beginning of MPI_Finalize on rank 0, the last column what these two calls took more. *Within* says whether the wall time is
-at most 2 % and 20 ms longer, from 64 ranks on 5 % and 200 ms; with a question mark the budget lies between the quartiles. *Least*
-is the shortest wall time of either side: on a machine that others use, too, it says more than a median.
-[bench.md](bench.md#programs-as-a-whole) says what the programs do.
-"""
-
-PAGE_ALONE = """Programs that only use memory, and call no collective, have a table of their own. *CPU* is the processors' time of
-the launcher and of all that it starts; it and the wall time may each be 3 % longer. *CPU inside* is that of rank 0 between MPI_Init
-and MPI_Finalize. Page faults are counted in the same time; RSS, PSS, private memory and huge pages are MiB at a moment that the
-program chooses. Each pair is native, mortar.
-"""
-
-
-def page(rows):
-    yield PAGE
-    if any(row["program"] in ALONE for row in rows):
-        yield PAGE_ALONE
-    facts = [sorted({row[name] for row in rows}) for name in ("machine", "commit")]
-    yield "Measured on %s; commit %s." % tuple(", ".join(names) for names in facts)
-    for mpi in MPIS:
-        if any(row["mpi"] == mpi for row in rows):
-            yield "\n## %s\n" % MPIS[mpi]
-            yield from tables(rows, mpi)
 
 
 def numbers(text):

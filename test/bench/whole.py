@@ -11,7 +11,8 @@ import sys
 import tempfile
 
 from testing import ROOT, check, flavour, run
-import programs as tool  # of measure; testing says where
+import program_tables as tables  # of measure; testing says where
+import programs as tool
 
 ranks, mortar, executable, wrong = int(sys.argv[2]), *sys.argv[3:]
 SMALL = {  # each program of list.h, as briefly as it still does everything
@@ -94,13 +95,13 @@ for given, size, expected in [
     (turns((1, 0.9), (1, 1.03), (1, 1.2)), 2, "yes?"), (turns((1, 0.9), (1, 1.05), (1, 1.2)), 2, "**no**?"),
     (turns((1, 1.0), (2, 2.0), (9, 8.0)), 2, "yes"),
 ]:
-    check("within the budget: %s" % expected, tool.verdict(given, size) == expected, (given, size, tool.verdict(given, size)))
+    check("within the budget: %s" % expected, tables.verdict(given, size) == expected, (given, size, tables.verdict(given, size)))
 for given, expected in [
     (alone((1, 1.029)), "yes"), (alone((1, 1.031)), "**no**"), (alone((1, 1.029), cpu=1.031), "**no**"),
     (alone((1, 1.0), (1, 1.02), (1, 1.2)), "yes?"), (alone((1, 1.0), (1, 1.02), (1, 1.2), wall=1.0), "yes?"),
     (alone((1, 1.0), answer="given"), "**no**, another answer"),
 ]:
-    check("as without mortar: %s" % expected, tool.verdict_alone(given) == expected, (given, tool.verdict_alone(given)))
+    check("as without mortar: %s" % expected, tables.verdict_alone(given) == expected, (given, tables.verdict_alone(given)))
 if wrong != "none":
     with tempfile.TemporaryDirectory() as folder:
         path, script = os.path.join(folder, "runs.csv"), os.path.join(ROOT, "measure", "programs.py")

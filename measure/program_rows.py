@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""program_rows - what measure/programs.py runs, and what it writes down of each run."""
+ROWS = {  # name: words; `first` also runs on 64 ranks
+    "first, 1 call": ["first", "--iterations", "1"],
+    "first, 10 calls": ["first", "--iterations", "10"],
+    "first, 100 calls": ["first", "--iterations", "100"],
+    "first, 1000 calls": ["first", "--iterations", "1000"],
+    "300 duplicates, 1 call each": ["communicators", "--size", "1"],
+    "300 duplicates, 2 calls each": ["communicators", "--size", "2"],
+    "300 duplicates, 100 calls each": ["communicators", "--size", "100"],
+    "300 splits, 2 calls each": ["communicators", "--size", "2", "--split"],
+    "planewave": ["planewave"],
+    "density": ["density"],
+    "solver": ["solver"],
+    "chemistry": ["chemistry"],
+    "dynamics": ["dynamics"],
+    "fresh buffers, 1-64 MiB": ["fresh"],
+}
+ALONE = {  # no collective: one rank, judged by its processors' time, too
+    "gather": ["gather"],
+    "gather, huge pages advised": ["gather", "--advise"],
+    "triad": ["triad"],
+    "triad, huge pages advised": ["triad", "--advise"],
+    "first touch": ["touch"],
+    "first touch, huge pages advised": ["touch", "--advise"],
+    "calloc, touch, free, 64 KiB": ["zeroed", "--size", "64", "--iterations", "1000000"],
+    "calloc, touch, free, 1 MiB": ["zeroed"],
+    "calloc, touch, free, 16 MiB": ["zeroed", "--size", "16384", "--iterations", "2048"],
+    "calloc, touch, free, 64 MiB": ["zeroed", "--size", "65536", "--iterations", "24"],
+    "malloc, free, 1 thread": ["small"],
+    "malloc, free, 2 threads": ["small", "--size", "2"],
+    "realloc to 256 MiB by 1 MiB": ["grow"],
+    "malloc_trim": ["trim"],
+    "malloc of 1.7 times the memory": ["beyond"],
+    "fork": ["fork"],
+    "fork and exec": ["exec"],
+    "Python, multiprocessing": ["pool.py"],
+    "Python, numpy": ["vectors.py"],
+}
+NUMPY = {"vectors.py"}  # what needs it
+MPIS = {"ompi4": "Open MPI 4.1", "mpich4": "MPICH 4.0", "ompi5": "Open MPI 5", "mpich5": "MPICH 5", "impi": "Intel MPI"}
+SIDES = ("native", "mortar")
+PARTS = ("wall", "init", "inside", "finalize")  # seconds; all but the first are those of rank 0
+# Seconds of processors: of the launcher and all that it starts, and of rank 0 inside.
+BUSY = ("cpu", "busy")
+MEMORY = ("rss", "pss", "private", "huge")  # MiB of rank 0 at a moment of the program's choice; 0: it chose none
+NUMBERS = (*PARTS, *BUSY, *MEMORY, "faults")
+FIELDS = ["mpi", "program", "ranks", "turn", "side", *PARTS, "load", "machine", "commit", *BUSY, *MEMORY, "faults", "answer"]
+CROWD = 64
+SHARE = 0.03  # of the native time that mortar may cost a program of ALONE
