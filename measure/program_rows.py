@@ -16,6 +16,14 @@ ROWS = {  # name: words; `first` also runs on 64 ranks
     "dynamics": ["dynamics"],
     "fresh buffers, 1-64 MiB": ["fresh"],
 }
+APPLICATIONS = {  # of examples/: those of Li et al. 2018
+    "heat2d, 512 x 512": ["heat2d", "--n", "512"],
+    "heat3d, 32 x 32 x 32 each": ["heat3d", "--n", "32"],
+    "FFT, class S": ["fft3d", "--class", "S"],
+    "FFT, class W": ["fft3d", "--class", "W"],
+    "FFT, class W, pencils, subarrays": ["fft3d", "--class", "W", "--decomposition", "pencil", "--types"],
+    "FFT, class A": ["fft3d", "--class", "A"],
+}
 ALONE = {  # no collective: one rank, judged by its processors' time, too
     "gather": ["gather"],
     "gather, huge pages advised": ["gather", "--advise"],
@@ -43,7 +51,8 @@ SIDES = ("native", "mortar")
 PARTS = ("wall", "init", "inside", "finalize")  # seconds; all but the first are those of rank 0
 # Seconds of processors: of the launcher and all that it starts, and of rank 0 inside.
 BUSY = ("cpu", "busy")
-MEMORY = ("rss", "pss", "private", "huge")  # MiB of rank 0 at a moment of the program's choice; 0: it chose none
+# MiB of rank 0 at a moment of the program's choice; 0: it chose none. Of applications: see examples/memory.h; of all ranks.
+MEMORY = ("rss", "pss", "private", "huge")
 NUMBERS = (*PARTS, *BUSY, *MEMORY, "faults")
 FIELDS = ["mpi", "program", "ranks", "turn", "side", *PARTS, "load", "machine", "commit", *BUSY, *MEMORY, "faults", "answer"]
 CROWD = 64

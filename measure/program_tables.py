@@ -3,7 +3,7 @@
 with program_rows.FIELDS, numbers as numbers."""
 import statistics
 
-from program_rows import ALONE, CROWD, MEMORY, MPIS, ROWS, SHARE, SIDES
+from program_rows import ALONE, APPLICATIONS, CROWD, MEMORY, MPIS, ROWS, SHARE, SIDES
 
 
 def budget(ranks, native):
@@ -11,16 +11,16 @@ def budget(ranks, native):
     return 0.05 * native + 0.2 if ranks >= CROWD else 0.02 * native + 0.02
 
 
-def cells_of(rows, mpi, alone=False):
-    """{(program, ranks): [{side: row}, one for each turn]}, in the order of the table. alone: those of ALONE, else the others."""
+def cells_of(rows, mpi, programs):
+    """{(program, ranks): [{side: row}, one for each turn]}, in the order of programs, one of the tables of program_rows."""
     pairs = {}
     for row in rows:
-        if row["mpi"] == mpi:
+        if row["mpi"] == mpi and row["program"] in programs:
             pairs.setdefault((row["program"], row["ranks"]), {}).setdefault(row["turn"], {})[row["side"]] = row
-    names = [*ROWS, *ALONE]
+    names = list(programs)
     order = sorted(pairs, key=lambda cell: (names.index(cell[0]), cell[1]))
     turns = {cell: [turn for turn in pairs[cell].values() if len(turn) == len(SIDES)] for cell in order}
-    return {cell: found for cell, found in turns.items() if found and (cell[0] in ALONE) == alone}
+    return {cell: found for cell, found in turns.items() if found}
 
 
 def seconds(turns, side, *parts):
@@ -49,13 +49,19 @@ def judged(low, middle, high, most):
     return ("yes" if middle <= most else "**no**") + ("?" if low <= most < high else "")
 
 
+def other_answer(turns):
+    return any(turn["native"]["answer"] != turn["mortar"]["answer"] for turn in turns)
+
+
 def verdict(turns, ranks):
+    if other_answer(turns):
+        return "**no**, another answer"
     return judged(*differences(turns, "wall"), budget(ranks, statistics.median(seconds(turns, "native", "wall"))))
 
 
 def verdict_alone(turns):
     """The worse one of both times; where they have the same answer at all."""
-    if any(turn["native"]["answer"] != turn["mortar"]["answer"] for turn in turns):
+    if other_answer(turns):
         return "**no**, another answer"
     both = [judged(*differences(turns, part), SHARE * statistics.median(seconds(turns, "native", part)))
             for part in ("cpu", "wall")]
@@ -66,7 +72,7 @@ def table(rows, mpi):
     yield "| program | ranks | turns | native ms | mortar ms | difference ms | % | within | least ms: native, mortar |" \
           " inside: native ms | difference ms | Init and Finalize: difference ms |"
     yield "|" + "---|" * 12
-    for (name, ranks), turns in cells_of(rows, mpi).items():
+    for (name, ranks), turns in cells_of(rows, mpi, ROWS).items():
         native, mortar = (statistics.median(seconds(turns, side, "wall")) for side in SIDES)
         wall = differences(turns, "wall")
         yield "| %s |" % " | ".join([
@@ -83,30 +89,49 @@ def percents(turns, part):
     return "%+.1f (%+.1f to %+.1f)" % (middle, low, high)
 
 
+def table_applications(rows, mpi):
+    yield "| program | ranks | turns | native ms | mortar ms | difference ms | % | within | least ms: native, mortar |" \
+          " inside: native ms | difference % | CPU: native ms | difference % | RSS | PSS |"
+    yield "|" + "---|" * 15
+    for (name, ranks), turns in cells_of(rows, mpi, APPLICATIONS).items():
+        native, mortar = (statistics.median(seconds(turns, side, "wall")) for side in SIDES)
+        wall = differences(turns, "wall")
+        columns = [name, str(ranks), str(len(turns)), milliseconds(native), milliseconds(mortar), change(wall),
+                   "%+.1f" % (100 * wall[1] / native), verdict(turns, ranks),
+                   ", ".join(milliseconds(min(seconds(turns, side, "wall"))) for side in SIDES)]
+        for part in ("inside", "cpu"):
+            columns += [milliseconds(statistics.median(seconds(turns, "native", part))), percents(turns, part)]
+        yield "| %s |" % " | ".join(columns + [pair(turns, part) for part in ("rss", "pss")])
+
+
+def pair(turns, part):
+    return ", ".join("%.0f" % statistics.median(seconds(turns, side, part)) for side in SIDES)
+
+
 def table_alone(rows, mpi):
     yield "| program | turns | CPU: native ms | mortar ms | difference % | wall: native ms | mortar ms | difference % | within |" \
           " CPU inside: % | page faults | RSS | PSS | private | huge pages |"
     yield "|" + "---|" * 15
-    for (name, _), turns in cells_of(rows, mpi, alone=True).items():
+    for (name, _), turns in cells_of(rows, mpi, ALONE).items():
         columns = [name, str(len(turns))]
         for part in ("cpu", "wall"):
             columns += [milliseconds(statistics.median(seconds(turns, side, part))) for side in SIDES] + [percents(turns, part)]
         columns += [verdict_alone(turns), percents(turns, "busy")]
-        columns += [", ".join("%.0f" % statistics.median(seconds(turns, side, part)) for side in SIDES)
-                    for part in ("faults", *MEMORY)]
+        columns += [pair(turns, part) for part in ("faults", *MEMORY)]
         yield "| %s |" % " | ".join(columns)
 
 
 def tables(rows, mpi):
-    """Both tables of an MPI, each if there are rows for it, and how many rows are within their budget."""
-    if cells_of(rows, mpi):
-        yield from table(rows, mpi)
-        yield "\n" + summary(rows, mpi, [verdict(turns, ranks) for (_, ranks), turns in cells_of(rows, mpi).items()])
-    alone = cells_of(rows, mpi, alone=True)
-    if alone:
-        yield "\n### No collective, one rank\n"
-        yield from table_alone(rows, mpi)
-        yield "\n" + summary(rows, mpi, [verdict_alone(turns) for turns in alone.values()])
+    """The tables of an MPI, each if there are rows for it, and how many rows are within their budget."""
+    for title, programs, made, judge in (
+            ("", ROWS, table, verdict),
+            ("\n### Applications\n", APPLICATIONS, table_applications, verdict),
+            ("\n### No collective, one rank\n", ALONE, table_alone, lambda turns, ranks: verdict_alone(turns))):
+        cells = cells_of(rows, mpi, programs)
+        if cells:
+            yield from [title] * bool(title)
+            yield from made(rows, mpi)
+            yield "\n" + summary(rows, mpi, [judge(turns, ranks) for (_, ranks), turns in cells.items()])
 
 
 def summary(rows, mpi, verdicts):
@@ -131,6 +156,12 @@ is the shortest wall time of either side: on a machine that others use, too, it 
 [bench.md](bench.md#programs-as-a-whole) says what the programs do.
 """
 
+PAGE_APPLICATIONS = """The applications of [examples.md](examples.md) have a table with their memory. *Inside* is the time that they
+print themselves, of the slowest rank: all iterations, or the benchmark FT as it is defined. RSS and PSS are MiB of all ranks: the
+most that was resident in each, where pages that several ranks map count in each of them, and what the ranks take at the end, where
+such pages count once. Each pair is native, mortar. Those under mortar must have the same result.
+"""
+
 PAGE_ALONE = """Programs that only use memory, and call no collective, have a table of their own. *CPU* is the processors' time of
 the launcher and of all that it starts; it and the wall time may each be 3 % longer. *CPU inside* is that of rank 0 between MPI_Init
 and MPI_Finalize. Page faults are counted in the same time; RSS, PSS, private memory and huge pages are MiB at a moment that the
@@ -140,6 +171,8 @@ program chooses. Each pair is native, mortar.
 
 def page(rows):
     yield PAGE
+    if any(row["program"] in APPLICATIONS for row in rows):
+        yield PAGE_APPLICATIONS
     if any(row["program"] in ALONE for row in rows):
         yield PAGE_ALONE
     facts = [sorted({row[name] for row in rows}) for name in ("machine", "commit")]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""programs - what mortar costs or gains whole programs: those of bench/programs, by themselves and under `mortar run`, in turns.
+"""programs - what mortar costs or gains whole programs: those of bench/programs and the applications of examples/, by themselves
+and under `mortar run`, in turns.
 
     measure/programs.py --csv FILE                     runs what is missing in FILE, adds it, prints a table
     measure/programs.py --csv FILE --seconds 200       for at most that long; go on by the same command
@@ -11,8 +12,8 @@ so that what disturbs the machine disturbs all alike. A difference is mortar - n
 its quartiles. A row is within the budget if the median costs at most 2 % of the native median and 20 ms, from 64 ranks on 5 % and
 200 ms; a question mark says that the budget lies between the quartiles, so that more turns may say otherwise.
 
-Programs that call no collective, which only use memory, have one rank and a table of their own: there both the wall time and the
-processors' time, of the launcher and all that it starts, may be at most 3 % longer."""
+Applications have a table with their memory. Programs that call no collective, which only use memory, have one rank and a table of
+their own: there both the wall time and the processors' time, of the launcher and all that it starts, may be at most 3 % longer."""
 import argparse
 import csv
 import os
@@ -23,7 +24,7 @@ import subprocess
 import sys
 import time
 
-from program_rows import ALONE, CROWD, FIELDS, MPIS, NUMBERS, NUMPY, ROWS, SIDES
+from program_rows import ALONE, APPLICATIONS, CROWD, FIELDS, MPIS, NUMBERS, NUMPY, ROWS, SIDES
 from program_tables import page, tables
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -41,7 +42,22 @@ def python_of(programs):
 def program_of(options, words):
     if words[0].endswith(".py"):
         return [options.python, "-B", os.path.join(ROOT, "bench", "programs", words[0]), *words[1:]]
+    if words[0] in of_examples():
+        return [os.path.join(options.build, "examples", "%s-%s" % (words[0], options.mpi)), *words[1:]]
     return [os.path.join(options.build, "bench", "programs", "programs-" + options.mpi), *words]
+
+
+def of_examples():
+    return {words[0] for words in APPLICATIONS.values()}
+
+
+def said_by(output):
+    """{name: text} of what a program printed. An application does not know all that the others tell; that is 0."""
+    said = dict(re.findall(r"(\w+)=(\S+)", output))
+    if "seconds" in said:
+        said = {**dict.fromkeys(NUMBERS, "0"), **said, "inside": said["seconds"],
+                "answer": said.get("hash") or said.get("verification", "none")}
+    return said
 
 
 def processors():
@@ -55,12 +71,12 @@ def run(options, name, ranks, side):
     words = [os.path.join(ROOT, "scripts", "mpi"), options.mpi, str(ranks)]
     if side == "mortar":
         words += [os.path.join(options.build, "bin", "mortar"), "run", *(word for o in options.option for word in ("--option", o))]
-    words += program_of(options, {**ROWS, **ALONE}[name] + options.words.split())
+    words += program_of(options, {**ROWS, **APPLICATIONS, **ALONE}[name] + options.words.split())
     start, used = time.perf_counter(), processors()
     done = subprocess.run(["timeout", "-k", "5", str(options.patience), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, encoding="utf-8", errors="replace", check=False)
     wall, cpu = time.perf_counter() - start, processors() - used
-    said = dict(re.findall(r"(\w+)=(\S+)", done.stdout), wall=wall, cpu=cpu)
+    said = dict(said_by(done.stdout), wall=wall, cpu=cpu)
     if done.returncode != 0 or not set(NUMBERS) <= set(said):
         sys.exit("programs: exit code %d of %s\n%s%s" % (done.returncode, " ".join(words), done.stdout, done.stderr))
     return {**{part: round(float(said[part]), 6) for part in NUMBERS}, "answer": said["answer"]}
@@ -93,7 +109,7 @@ def read(path):
 def cells_wanted(options):
     """(name, ranks) of a turn."""
     for ranks in options.ranks:
-        for name, words in ROWS.items():
+        for name, words in {**ROWS, **APPLICATIONS}.items():
             if words[0] in options.programs and (ranks < CROWD or words[0] == "first" or options.named):
                 yield name, ranks
     for name, words in ALONE.items():
@@ -146,7 +162,7 @@ def numbers(text):
 
 
 def main():
-    names = list(dict.fromkeys(words[0] for words in (*ROWS.values(), *ALONE.values())))
+    names = list(dict.fromkeys(words[0] for words in (*ROWS.values(), *APPLICATIONS.values(), *ALONE.values())))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="the build folder (build/release)")
     parser.add_argument("--mpi", choices=list(MPIS), default="ompi4", help="(ompi4)")
@@ -173,6 +189,10 @@ def main():
     if not numpy and NUMPY & set(options.programs):
         print("programs: no Python here has numpy: without %s" % ", ".join(sorted(NUMPY)), file=sys.stderr)
         options.programs = [name for name in options.programs if name not in NUMPY]
+    for name in sorted(of_examples() & set(options.programs)):
+        if not os.path.exists(program_of(options, [name])[0]):
+            print("programs: %s is not built for %s: without it" % (name, options.mpi), file=sys.stderr)
+            options.programs.remove(name)
     print("\n".join(tables(measure(options), options.mpi)))
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """whole - the whole programs of bench/programs, each once under mortar with default settings: are their results right, and does
 a program notice when they are not? Those that call no collective run natively as well, as measure/programs.py runs them: are their
-memory and times told?
+memory and times told? The same of the applications of examples/, and of their results.
 usage: whole.py FLAVOUR RANKS MORTAR PROGRAMS WRONG, where WRONG is a library whose collectives are wrong, or none: not tried"""
 import argparse
 import os
@@ -68,6 +68,17 @@ for name, words in tool.ALONE.items():
         if words[0] in ("touch", "triad"):
             check("16 MiB and more are counted", found["rss"] > 16 and found["faults"] > 0, found)
         check("an answer", found["answer"] in (("given", "refused") if words[0] == "beyond" else ("none",)), found)
+for name, words in tool.APPLICATIONS.items():
+    told = argparse.Namespace(mpi=flavour, build=os.path.dirname(os.path.dirname(mortar)), option=[], words="--iterations 2",
+                              patience=50)
+    if not os.path.exists(tool.program_of(told, words)[0]):
+        print("skipped: %s is not built" % words[0])
+        continue
+    if words[-1] == "A":
+        continue  # a second for each run
+    found = {side: tool.run(told, name, ranks, side) for side in tool.SIDES}
+    check(name, all(one["wall"] > one["inside"] > 0 and one["rss"] >= one["pss"] > 0 for one in found.values()), found)
+    check("the same result", found["native"]["answer"] == found["mortar"]["answer"] not in ("none", "failed"), found)
 out, errors = run(executable, "planewave", "--iterations", "1", "--size", "64", "--shares", ranks=ranks)
 spent = dict(re.findall(r" (\w+)=([\d.]+)", out.split("answer=")[-1]))
 check("shares of the time", set(spent) == {"allreduce", "alltoall", "bcast", "barrier", "communicators"} and
@@ -93,7 +104,7 @@ for given, size, expected in [
     (turns((1, 1.039), (1, 1.039)), 16, "yes"), (turns((1, 1.041), (1, 1.041)), 16, "**no**"),
     (turns((0.2, 0.405), (0.2, 0.405)), 64, "yes"), (turns((0.2, 0.415), (0.2, 0.415)), 64, "**no**"),
     (turns((1, 0.9), (1, 1.03), (1, 1.2)), 2, "yes?"), (turns((1, 0.9), (1, 1.05), (1, 1.2)), 2, "**no**?"),
-    (turns((1, 1.0), (2, 2.0), (9, 8.0)), 2, "yes"),
+    (turns((1, 1.0), (2, 2.0), (9, 8.0)), 2, "yes"), (alone((1, 0.5), answer="given"), 2, "**no**, another answer"),
 ]:
     check("within the budget: %s" % expected, tables.verdict(given, size) == expected, (given, size, tables.verdict(given, size)))
 for given, expected in [
@@ -107,6 +118,7 @@ if wrong != "none":
         path, script = os.path.join(folder, "runs.csv"), os.path.join(ROOT, "measure", "programs.py")
         words = [sys.executable, "-B", script, "--build", os.path.dirname(os.path.dirname(mortar)), "--mpi", flavour]
         words += ["--ranks", "2", "--programs", "first", "exec", "--words=--size 8", "--csv", path]
+        examples = [*words[:words.index("--programs") + 1], "heat2d", "--words=--iterations 8", "--csv", path]
         for count in 1, 1, 2:  # the second time there is nothing to do
             done = subprocess.run([*words, "--turns", str(count)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                   check=True)
@@ -117,6 +129,10 @@ if wrong != "none":
             lines += [line for line in done.stdout.splitlines() if line.startswith("| fork and exec | %d |" % count)]
             check("and one in the other table", len(lines) == 5 and lines[4].count("|") == 16, done.stdout)
             check("two runs for each turn", len(tool.read(path)) == 10 * count, done.stderr)
+        done = subprocess.run([*examples, "--turns", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
+        lines += [line for line in done.stdout.splitlines() if line.startswith("| heat2d, 512 x 512 | 2 | 1 |")]
+        check("applications have a table of their own", len(lines) == 6 and lines[5].count("|") == 16 and
+              "### Applications\n" in done.stdout, done.stdout + done.stderr)
         found = subprocess.run([*words[:3], "--page", path], stdout=subprocess.PIPE, text=True, check=True).stdout
         check("and the page has them", all(line in found for line in lines) and "## %s\n" % tool.MPIS[flavour] in found, found)
         with open(path, "w", encoding="utf-8") as file:
