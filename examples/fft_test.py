@@ -23,9 +23,6 @@ CALLS = 8  # of each transpose: a transform to try, one to begin with, six itera
 COLLECTIVES = ("alltoall", "alltoallv", "alltoallw")
 USERS = {"MORTAR_START": "paid", "MORTAR_TUNE": "watch"}  # what runs without any option
 
-# Open MPI waits two seconds before it ends the other ranks of a program that failed.
-AT_ONCE = {name + "_MCA_odls_base_sigkill_timeout": "0" for name in ("OMPI", "PRTE")}
-
 
 def fft(flavour, program, ranks, words, options=None, env=None):
     """Returns the result, which has to be right, and what the program printed about it: {"grid": ...}."""
@@ -76,7 +73,8 @@ def wrong_sums(flavour):
     """One damaged number is noticed, and said by one rank. (Fortran's calls do not come past the library that damages it.)"""
     library = os.path.join(run.BUILD, "test", "bench", "libmortar-bench-wrong.so")
     path = os.path.join(run.BUILD, "examples", "fft3d-" + flavour)
-    result = run.run([run.LAUNCH, flavour, "2", "env", "WRONG_RANK=1", "WRONG_BYTE=7", "LD_PRELOAD=" + library, path], env=AT_ONCE)
+    words = ["env", "WRONG_RANK=1", "WRONG_BYTE=7", "LD_PRELOAD=" + library, path]
+    result = run.run([run.LAUNCH, flavour, "2", *words], env=run.QUICK_END)
     result.check(result.code == 1 and "verification=failed" in result.out and result.err.count("iteration 1: wrong") == 1,
                  "a wrong number was not noticed")
 
@@ -89,7 +87,7 @@ def wrong_words(flavour, programs):
                             (["--iterations", "0"], "--iterations: expected a number from 1 to 1000000, not 0\n"),
                             (["--iterations", "5x"], "--iterations: expected a number from 1 to 1000000, not 5x\n"),
                             (["--what"], ", not --what\n")):
-            result = mpi(flavour, 2, ["%s-%s" % (program, flavour), *words], None, env=AT_ONCE)
+            result = mpi(flavour, 2, ["%s-%s" % (program, flavour), *words], None, env=run.QUICK_END)
             result.check(result.code == 2 and not result.out and result.err.count(said) == 1 == result.err.count("fft3d: "),
                          "not one line: %r" % said)
 

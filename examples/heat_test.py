@@ -70,7 +70,8 @@ def times(flavour):
     words += ["--repeat", "2", "--ways", "native,auto"]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "times.csv")
-        result = run.run([*words, "--build", run.BUILD, "--csv", path]).ok("heat3d 4                 2 2x1x1    8x4x4        auto")
+        result = run.run([*words, "--build", run.BUILD, "--csv", path])
+        result.ok("heat3d 4                        2 2x1x1    8x4x4        auto")
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
         rows = [line.split(",") for line in lines[1:]]
@@ -88,9 +89,9 @@ def wrong_words(flavour):
     for name, _, _ in PROGRAMS:
         for words, said in ((["--n", "x"], "expected a number"), (["--n"], "expected a number"), (["--what"], "usage: "),
                             (["--n", "1", "--iterations", "-1"], "expected a number")):
-            result = mpi(flavour, 2, ["%s-%s" % (name, flavour), *words], None)
+            result = mpi(flavour, 2, ["%s-%s" % (name, flavour), *words], None, env=run.QUICK_END)
             result.check(result.code != 0 and said in result.err, "no %r" % said)
-    result = mpi(flavour, 2, ["heat2d-" + flavour, "--n", "1"], None)
+    result = mpi(flavour, 2, ["heat2d-" + flavour, "--n", "1"], None, env=run.QUICK_END)
     result.check(result.code != 0 and "more ranks than points" in result.err, "a rank without points")
 
 

@@ -28,7 +28,7 @@ import show  # noqa: E402
 WAYS = {"native": None, "SH-Naive": ["--plan", "pull(rows)"], "SH-CO": ["--plan", "pull(morton)"], "auto": []}
 KINDS = ("seconds", "communication")
 FIELDS = ["case", "ranks", "grid", "points", "iterations", "repetition", "way", *KINDS, "rss", "pss", "result", "mpi", "machine"]
-ROW = "%-20s %5s %-8s %-12s %-9s %9s %-18s %9s %-18s"
+ROW = "%-27s %5s %-8s %-12s %-9s %9s %-18s %9s %-18s"
 
 # What runs: its name in tables, the program of the build, its words, the collectives that it spends its time in.
 Case = collections.namedtuple("Case", "name program words collectives")
@@ -95,9 +95,13 @@ def what_ran(report, collectives):
     return facts["mpi"].split(",")[0], "; ".join("%s %d" % item for item in most) or "left to the MPI library"
 
 
+def quartiles(values):
+    return statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else list(values) * 3
+
+
 def ratio(native, other):
     """Of the medians, and the quartiles of the ratios of neighbouring runs."""
-    low, _, high = show.quarters(dict(enumerate(native)), dict(enumerate(other)))
+    low, _, high = quartiles([a / b for a, b in zip(native, other)])
     return "%.2f (%.2f-%.2f)" % (statistics.median(native) / statistics.median(other), low, high)
 
 
@@ -149,27 +153,26 @@ def draw(rows, path, title):
     groups = {name: times for name, times in ((name, times_of(found)) for name, found in groups.items())
               if ("native", "seconds") in times}
     ways = [way for way in WAYS if any((way, "seconds") in times for times in groups.values())]
-    figure, axes = plots.subplots(figsize=(max(5, 1.2 + 1.25 * len(groups)), 3.9))
+    figure, axes = plots.subplots(figsize=(max(5, 1.2 + 1.05 * len(groups)), 4.2))
     width = 0.8 / len(ways)
     for number, way in enumerate(ways):
-        places, bars = [], []
+        places, bars = [], []  # bars: quartiles of the whole time, median of that within the calls
         for place, times in enumerate(groups.values()):
             if (way, "seconds") in times:
-                whole, inside = (sorted(t / statistics.median(times["native", "seconds"]) for t in times[way, kind])
-                                 for kind in KINDS)
+                whole, inside = ([t / statistics.median(times["native", "seconds"]) for t in times[way, kind]] for kind in KINDS)
                 places.append(place + (number - (len(ways) - 1) / 2) * width)
-                bars.append((statistics.median(whole), statistics.median(inside), *show.quarters(
-                    dict(enumerate(whole)), dict.fromkeys(range(len(whole)), 1))))
-        color = "C%d" % number if way != "native" else "0.45"
-        whiskers = [[bar[0] - bar[2] for bar in bars], [bar[4] - bar[0] for bar in bars]]
-        axes.bar(places, [bar[0] for bar in bars], 0.92 * width, color=color, alpha=0.45,
-                 yerr=[[max(0, length) for length in side] for side in whiskers], ecolor="0.3", capsize=2)
-        axes.bar(places, [bar[1] for bar in bars], 0.92 * width, color=color, label=way)
+                bars.append((*quartiles(whole), statistics.median(inside)))
+        low, middle, high, inside = zip(*bars)
+        color = "0.45" if way == "native" else "C%d" % number
+        whiskers = [[m - l for m, l in zip(middle, low)], [h - m for m, h in zip(middle, high)]]
+        axes.bar(places, middle, 0.92 * width, color=color, alpha=0.45, yerr=whiskers, ecolor="0.3", capsize=2)
+        axes.bar(places, inside, 0.92 * width, color=color, label=way)
     axes.axhline(1, color="black", linewidth=0.7)
     axes.set_xticks(range(len(groups)))
-    axes.set_xticklabels(["%s\n%d ranks\nnative %s" % (case, ranks, duration(statistics.median(times["native", "seconds"])))
+    axes.set_xticklabels(["%s\n%d ranks\n%s" % (case.replace(", ", "\n"), ranks,
+                                                duration(statistics.median(times["native", "seconds"])))
                           for (case, ranks), times in groups.items()], fontsize=8)
-    axes.set_ylabel("time, native = 1", fontsize=9)
+    axes.set_ylabel("time, native (below) = 1", fontsize=9)
     axes.tick_params(axis="y", labelsize=8)
     axes.set_title(title, fontsize=10)
     axes.set_axisbelow(True)
