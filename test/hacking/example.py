@@ -87,7 +87,7 @@ def abi_of(flavour):
 
 def prepare(tree, flavour):
     run(["cmake", "--preset", "dev"], tree)
-    build(tree, "mortar", "mortar-heap", "mortar-info", "mortar-" + abi_of(flavour), "driver-" + flavour,
+    build(tree, "mortar", "mortar-heap", "mortar-command", "mortar-info", "mortar-" + abi_of(flavour), "driver-" + flavour,
           *["unit-" + name for name in UNITS])
 
 
