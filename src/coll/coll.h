@@ -306,6 +306,8 @@ bool streams(const struct figures *f, size_t bytes);
 bool call_streams(const struct figures *f, const struct shape *shape);
 /* Seconds to copy `blocks` blocks of `bytes` each on a processor that runs one rank only. */
 double copy_seconds(const struct figures *f, double blocks, size_t bytes);
+/* The second copy of blocks that go through the stage: faster if the stage stays in the caches. */
+double staged_seconds(const struct figures *f, double blocks, size_t bytes);
 /* How many blocks a rank receives; for neighbourhoods, where ranks differ, a usual number. */
 double typical_blocks(const struct figures *f, const struct shape *shape);
 /* Ranks per processor, if the node is oversubscribed; at least 1. */

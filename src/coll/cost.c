@@ -8,8 +8,9 @@
 static const double block_seconds = 6e-9, near_seconds = 1 / 25e9, own_seconds = 1 / 20e9,
                     other_seconds = 1 / 10e9, memory_seconds = 1 / 3.7e9;
 
+static const size_t unknown_cache = 32 << 20;
+
 static bool leaves_caches(const struct figures *f, double blocks, size_t bytes) {
-    static const size_t unknown_cache = 32 << 20;
     return 2 * blocks * (double)bytes > (double)(f->l3_bytes ? f->l3_bytes : unknown_cache);
 }
 
@@ -29,6 +30,14 @@ double copy_seconds(const struct figures *f, double blocks, size_t bytes) {
     /* The three copies: sent, staged, received. */
     if (crowding(f) <= 1 && 3 * (size_t)f->p * bytes <= f->l2_bytes) each = near_seconds;
     if (streams(f, bytes)) each = memory_seconds;
+    return blocks * (block_seconds + (double)bytes * each);
+}
+
+double staged_seconds(const struct figures *f, double blocks, size_t bytes) {
+    size_t l3 = f->l3_bytes ? f->l3_bytes : unknown_cache;
+    size_t stage = 2 * (size_t)f->p * f->slot;
+    if (!streams(f, bytes) || 2 * stage >= l3) return copy_seconds(f, blocks, bytes);
+    double each = crowding(f) > 1 ? own_seconds : other_seconds;
     return blocks * (block_seconds + (double)bytes * each);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shown - which buffers of this process its peers can touch (li2018 section 2: they load and store
  * each other's memory). A peer sees the file of my heap (heap/heap.h). Pages of mine that have
- * moved into it are the same memory. A buffer moves once its calls have cost as much more as moving
- * costs, as in ski rental: so never more than twice the best is paid, however long the program
- * runs.
+ * moved into it are the same memory. A buffer moves once its calls have cost three times as much
+ * more as moving costs, as in ski rental, where it would be once: programs of a few long calls lose
+ * less by it then, and long runs hardly more.
  *
  * Only whole pages inside a buffer move: nobody may write them during the call, so no store can be
  * lost while they are copied. The pages at its ends may hold other data, which other threads and
@@ -170,11 +170,11 @@ static const double copy_rate = 8e9;
 static const double loss_of_huge = 4;
 
 static uint32_t uses_needed(size_t bytes) {
-    enum { most = 64, at_first = 2 };
+    enum { most = 64, at_first = 2, surely = 3 };
     static const double fixed_seconds = 75e-6, byte_seconds = 0.5e-9;
     if (option_choice(OPTION_START, "paid|early|first") == at_first) return 1;
     double rent = (double)bytes / copy_rate;
-    double price = fixed_seconds + (double)bytes * byte_seconds;
+    double price = surely * (fixed_seconds + (double)bytes * byte_seconds);
     if (heap.loses_huge) price *= loss_of_huge;
     return price < most * rent ? (uint32_t)(price / rent) + 1 : most;
 }

@@ -20,7 +20,9 @@ static double cico_cost(const struct figures *f, const struct shape *shape,
      * (measured with the rest, cost.c). */
     double dear = crowding(f) > 1 && shape->bytes < 16 << 10 ? 2 : 1;
     return (double)rounds * f->sync_seconds +
-           2 * dear * crowding(f) * copy_seconds(f, typical_blocks(f, shape), shape->bytes);
+           dear * crowding(f) *
+               (copy_seconds(f, typical_blocks(f, shape), shape->bytes) +
+                staged_seconds(f, typical_blocks(f, shape), shape->bytes));
 }
 
 HOT static enum outcome cico_run(struct team *team, const struct call *call,
