@@ -38,7 +38,7 @@ check-more: setup dev check-asan check-tsan
 	@scripts/get-mpis; missed=$$?; mkdir -p $(RESULTS) && cmake --preset release && cmake --build build/release && \
 	$(CTEST) build/release -L '^all$$' && exit $$missed
 
-# Simulations that take minutes.
+# Simulations and explorations that take minutes.
 check-long: setup release ; @mkdir -p $(RESULTS) && $(CTEST) build/release -L '^long$$'
 
 # Other projects' tests, natively and under mortar: mpi4py's, half an hour.

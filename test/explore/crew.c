@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* crew - see crew.h. */
+#include "crew.h"
+
+#include <string.h>
+
+struct team teams[most_threads];
+
+void crew_plain(void) {
+    int p = scene_threads();
+    for (int r = 0; r < p; r++) {
+        struct team *team = &teams[r];
+        uint32_t *turns = team->turns, count = team->turns_count;
+        memset(team, 0, sizeof *team);
+        team->p = p;
+        team->me = r;
+        team->figures.p = p;
+        team->patience.crowded = true; /* one look before a nap */
+        team->turns = turns;
+        team->turns_count = count;
+    }
+}
+
+void crew_enter(void) {
+    static struct late late[most_threads][most_threads];
+    struct waits *waits = &crew_team()->waits;
+    if (!scene_reported()) return;
+    *waits = (struct waits){.on = true,
+                            .open = crew_team()->control != NULL,
+                            .entered = 2,
+                            .began = 1,
+                            .length = 2,
+                            .late = late[thread_now()]};
+}
+
+void crew_begin(size_t slot) {
+    size_t p = (size_t)scene_threads();
+    crew_plain();
+    struct control *control = share(sizeof *control + 2 * p * sizeof(struct post));
+    char *cards = share(2 * p * CARD_BYTES), *stage = share(2 * p * slot);
+    name_memory(control->posts, 2 * p * sizeof(struct post), "posts");
+    name_memory(&control->arrived, 4, "arrived");
+    name_memory(&control->epoch, 8, "epoch");
+    name_memory(control->trouble, sizeof control->trouble, "trouble");
+    name_memory(control->sums, sizeof control->sums, "sums");
+    name_memory(control->latest, sizeof control->latest, "latest");
+    name_memory(control->advice, sizeof control->advice, "advice");
+    name_memory(cards, 2 * p * CARD_BYTES, "cards");
+    name_memory(stage, 2 * p * slot, "stage");
+    for (size_t r = 0; r < p; r++) {
+        teams[r].control = control;
+        teams[r].cards = cards;
+        teams[r].stage = stage;
+        teams[r].figures.slot = slot;
+    }
+}
