@@ -59,7 +59,7 @@ static _Atomic(entry) outer[DOORS], inner[DOORS];
 static void *engine;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-struct search {
+struct mpi_found {
     char path[4096];
     const struct abi *abi;
 };
@@ -72,9 +72,9 @@ static const struct abi *abi_of(const char *path) {
     return NULL;
 }
 
-static int look_at(struct dl_phdr_info *object, size_t size, void *search) {
+static int look_at(struct dl_phdr_info *object, size_t size, void *state) {
     (void)size;
-    struct search *found = search;
+    struct mpi_found *found = state;
     const struct abi *abi = abi_of(object->dlpi_name);
     if (!abi || (found->abi && found->abi <= abi)) return 0;
     found->abi = abi;
@@ -125,7 +125,7 @@ static word init_thread(word a, word b, word c, word d) {
 }
 
 static void open_door(void) {
-    struct search found = {.abi = NULL};
+    struct mpi_found found = {.abi = NULL};
     dl_iterate_phdr(look_at, &found);
     void *library = NULL;
     if (found.abi) {
