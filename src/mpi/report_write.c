@@ -229,8 +229,8 @@ static void table_row(FILE *out, const struct record *r) {
     char size[24], waiting[24] = "-", native[24] = "", gain[40] = "";
     if (r->late_seconds >= 0) snprintf(waiting, sizeof waiting, "%.4g", r->late_seconds);
     if (e->native_seconds > 0) snprintf(native, sizeof native, "%.4g", e->native_seconds * 1e6);
-    if (e->pairs > 0) snprintf(gain, sizeof gain, "%.2f (%.2f-%.2f)", e->gain, e->low, e->high);
-    else if (e->native_seconds > 0) snprintf(gain, sizeof gain, "about %.2g", e->gain);
+    /* One pair says nothing: whatever disturbed it may be its whole difference. */
+    if (e->pairs > 1) snprintf(gain, sizeof gain, "%.2f (%.2f-%.2f)", e->gain, e->low, e->high);
     const char *bytes = is_unsized(r) ? "any" : strcat(size_text(smallest_of(r), size), "+");
     double each = r->calls ? r->seconds / (double)r->calls * 1e6 : 0;
     fprintf(out, "%-20s %5d %8s %10llu %10.4g %10s %10.4g %10s %-17s  %s%s%s\n", r->collective,
