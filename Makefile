@@ -6,13 +6,14 @@
 #   make install PREFIX=$HOME/.local             make clean      removes the builds, keeps build/mpis
 PREFIX ?= /usr/local
 RANKS ?= 8
+export MORTAR_FUZZ_SECONDS ?= 60
 MPI ?= $(shell scripts/mpi --list | head -n 1)
 RESULTS = $(CURDIR)/build/results
 CTEST = ctest --output-on-failure --no-tests=error -j 2 --output-junit $(RESULTS)/$@.xml --test-dir
 TABLES = %/list.h %/options.h %/collectives.h
 
 .NOTPARALLEL:
-.PHONY: release dev asan tsan setup demo check check-asan check-tsan check-more check-long check-suites \
+.PHONY: release dev asan tsan setup demo check check-asan check-tsan check-more check-fuzz check-long check-suites \
 	check-all bench lint format install clean
 
 release dev asan tsan:
@@ -23,7 +24,7 @@ setup: ; @scripts/setup
 
 demo: setup release ; @scripts/demo
 
-# A test's label says when it runs: check, all, long, suite, asan, tsan. Tests that start MPI programs run alone.
+# A test's label says when it runs: check, all, long, fuzz, suite, asan, tsan. Tests that start MPI programs run alone.
 check: setup release
 	@mkdir -p $(RESULTS)
 	@$(CTEST) build/release -L '^check$$'
@@ -38,8 +39,16 @@ check-more: setup dev check-asan check-tsan
 	@scripts/get-mpis; missed=$$?; mkdir -p $(RESULTS) && cmake --preset release && cmake --build build/release && \
 	$(CTEST) build/release -L '^all$$' && exit $$missed
 
-# Simulations and explorations that take minutes.
-check-long: setup release ; @mkdir -p $(RESULTS) && $(CTEST) build/release -L '^long$$'
+# Fuzzing, and simulations and explorations that take minutes.
+check-long: setup release check-fuzz ; @mkdir -p $(RESULTS) && $(CTEST) build/release -L '^long$$'
+
+# libFuzzer looks for inputs that break what reads texts, types and figures: 60 s for each target of test/fuzz. An hour each:
+# make check-fuzz MORTAR_FUZZ_SECONDS=3600
+check-fuzz:
+	@scripts/setup long
+	@if test/fuzz/fuzz --able; then test -f build/fuzz/build.ninja || cmake --preset fuzz; \
+	cmake --build --preset fuzz && mkdir -p $(RESULTS) && $(CTEST) build/fuzz -L '^fuzz$$'; \
+	else echo "no Clang with libFuzzer: not fuzzed"; fi
 
 # Other projects' tests, natively and under mortar: mpi4py's, half an hour.
 check-suites: setup ; @scripts/get-mpis && mkdir -p $(RESULTS) && cmake --preset release && cmake --build build/release && \
@@ -61,4 +70,4 @@ install:
 	@cmake --build build/product
 	cmake --install build/product --prefix $(PREFIX)
 
-clean: ; rm -rf build/release build/product build/dev build/asan build/tsan build/results build/setup-without
+clean: ; rm -rf build/release build/product build/dev build/asan build/tsan build/fuzz build/results build/setup-without

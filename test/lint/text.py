@@ -11,6 +11,7 @@ ANY_WIDTH = (".md", ".json", ".csv", "LICENSE")
 HOME = re.compile(r"(?<![\w.$}])/(?:work|root|home|opt|Users)/\w")
 LINES, COLUMNS, C_COLUMNS = 400, 132, 100
 TABLES = ("list.h", "options.h", "collectives.h")  # a row is a line
+BYTES = "test/fuzz/corpus/"  # any bytes: inputs of test/fuzz
 STRING = re.compile(r'"(?:\\.|[^"\\])*"')  # may make a line longer: it is not broken
 LONGER = {  # files that hold one thought in more lines
     "src/reach/reach.h": "the face of a module of twenty files",
@@ -46,6 +47,8 @@ def check_file(path, text):
 def check(root):
     findings, seen = [], 0
     for path in files(root, [""], ("",)):
+        if path.startswith(BYTES):
+            continue
         try:
             text = read(root, path)
         except UnicodeDecodeError:  # pictures and the like
@@ -62,6 +65,7 @@ GOOD = {
     "Makefile": "# SPDX-License-Identifier: BSD-3-Clause\nall:\n\ttrue\n",
     "notes.md": "x" * 200 + "\n",
     "build/junk.c": "\t\n",
+    "test/fuzz/corpus/plan/blanks": " \t",
 }
 BAD = [
     ({"a.c": "int x;\n"}, "a.c:1: no SPDX"),
@@ -71,6 +75,7 @@ BAD = [
     ({"a.c": SPDX + "int x; \n"}, "a.c:2: blank"),
     ({"a.c": SPDX + "int x;"}, "no newline"),
     ({"a.c": SPDX + "/" * 101 + "\n"}, "101 columns"),
+    ({"test/fuzz/blanks": " \n"}, "blanks:1: blank"),
     ({"a.py": SPDX.replace("/* ", "# ").replace(" */", "") + "#" * 133 + "\n"}, "133 columns"),
     ({"notes.md": "see /ho" + "me/me/notes\n"}, "notes.md:1: a path of one machine"),
 ]
