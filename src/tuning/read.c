@@ -171,16 +171,19 @@ static int array(const struct file_reader *reader, int t, const char *name, int 
 }
 
 /* All figures must be above 0, because the cost model divides by some, and would choose nonsense
- * where one is 0. */
+ * where one is 0. And they must be figures of a network: costs that overflow are no numbers, and
+ * cannot be sorted. */
 static int read_network(const struct file_reader *reader, int t, struct network_facts *network) {
+    static const double most = 1e6; /* seconds, or a ratio */
     int error = take_all(reader, t, network_fields, network);
     for (const struct field *field = network_fields; field->name && error == 0; field++) {
         const char *place = (const char *)network + field->place;
-        bool none = (field->kind == FIELD_SECONDS && *(const double *)(const void *)place <= 0) ||
-                    (field->kind == FIELD_COUNT && *(const int *)(const void *)place < 1);
-        if (none)
-            error = wrong(reader, reader->tokens[read_member(reader, t, field->name)].start,
-                          "not above 0: ", field->name);
+        bool real = field->kind == FIELD_SECONDS || field->kind == FIELD_RATIO, above = true;
+        if (field->kind == FIELD_SECONDS) above = *(const double *)(const void *)place > 0;
+        if (field->kind == FIELD_COUNT) above = *(const int *)(const void *)place >= 1;
+        if (above && (!real || *(const double *)(const void *)place <= most)) continue;
+        error = wrong(reader, reader->tokens[read_member(reader, t, field->name)].start,
+                      above ? "not a possible value of " : "not above 0: ", field->name);
     }
     return error;
 }

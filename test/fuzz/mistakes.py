@@ -22,6 +22,7 @@ from mutants import BUILD, COMPLAINTS, replaced  # noqa: E402
 MISTAKES = [
     ("tuning", "tuning/read.c", "length >= (int)sizeof text", "length > (int)sizeof text + 9"),  # a number beyond its array
     ("tuning", "tuning/read.c", "if (used + 1 >= size) return false;", "if (used > size) return false;"),
+    ("tuning", "tuning/read.c", "<= most)) continue;", "<= 1e309)) continue;"),
     ("tuning", "tuning/match.c", "entries[count++].from = entry->to + 1;", "entries[count++].from = entry->to + 2;"),
     ("tuning", "tuning/write.c", "if (*from == '\"' || *from == '\\\\')", "if (*from == '\"')"),
     ("plan", "plan/text.c", "head > 31", "head > 33"),
