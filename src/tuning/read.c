@@ -245,8 +245,8 @@ static int cut(struct file_reader *reader, size_t length, jsmntok_t **tokens) {
     if (count < 0)
         return wrong(reader, (int)(parser.pos < length ? parser.pos : length), "this is not JSON",
                      "");
-    for (int i = (*tokens)->end; i < (int)length; i++)
-        if (!strchr(" \t\r\n", reader->text[i]))
+    for (int i = (*tokens)->end; i < (int)length; i++) /* a zero is none of them */
+        if (!memchr(" \t\r\n", reader->text[i], 4))
             return wrong(reader, i, "something behind the end", "");
     reader->tokens = *tokens;
     reader->count = count;

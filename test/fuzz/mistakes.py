@@ -23,6 +23,7 @@ MISTAKES = [
     ("tuning", "tuning/read.c", "length >= (int)sizeof text", "length > (int)sizeof text + 9"),  # a number beyond its array
     ("tuning", "tuning/read.c", "if (used + 1 >= size) return false;", "if (used > size) return false;"),
     ("tuning", "tuning/read.c", "<= most)) continue;", "<= 1e309)) continue;"),
+    ("tuning", "tuning/read.c", '!memchr(" \\t\\r\\n", reader->text[i], 4)', '!strchr(" \\t\\r\\n", reader->text[i])'),
     ("tuning", "tuning/match.c", "entries[count++].from = entry->to + 1;", "entries[count++].from = entry->to + 2;"),
     ("tuning", "tuning/write.c", "if (*from == '\"' || *from == '\\\\')", "if (*from == '\"')"),
     ("plan", "plan/text.c", "head > 31", "head > 33"),
