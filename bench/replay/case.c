@@ -235,10 +235,9 @@ static void read_cart(struct reader *in, MPI_Comm *comm) {
 static void read_graph(struct reader *in, MPI_Comm *comm) {
     int ins = (int)next_number(in), outs = (int)next_number(in);
     int *from = next_list(in, ins), *to = next_list(in, outs);
-    if (in->at)
-        /* Weights: compilers take MPI_UNWEIGHTED for a mistake. */
-        MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ins, from, from, outs, to, to,
-                                       MPI_INFO_NULL, 0, comm);
+    if (in->at) /* Weights: compilers take MPI_UNWEIGHTED for a mistake. */
+        MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ins, from, from, outs, to, to, MPI_INFO_NULL,
+                                       0, comm);
     free(from);
     free(to);
 }

@@ -85,8 +85,7 @@ uint64_t graph_hash(struct graph *graph) {
             hash = mix(hash, (uint64_t)event->kind << 16 | (uint16_t)event->word);
             if (event->kind == READ) hash = mix(hash, (uint16_t)event->from);
             if (event->kind == WRITE)
-                hash = mix(hash, (uint64_t)graph_position(
-                                     graph, event->word, t * most_events + i));
+                hash = mix(hash, (uint64_t)graph_position(graph, event->word, t * most_events + i));
         }
     }
     return hash;

@@ -110,8 +110,8 @@ _Noreturn void fault(const char *what);
 extern int executed[most_threads]; /* events of each thread so far */
 struct found {
     uint64_t executions, refused; /* complete ones; those that the model does not allow */
-    uint64_t outcomes, twice; /* twice: visited again, which only the naive search should do */
-    char fault[160]; /* "": none */
+    uint64_t outcomes, twice;     /* twice: visited again, which only the naive search should do */
+    char fault[160];              /* "": none */
 };
 extern struct found found;
 enum how { OPTIMAL, NAIVE };

@@ -16,8 +16,7 @@ void trace_add(int id) { trace[length++] = id; }
 
 void name_memory(const void *memory, size_t bytes, const char *name) {
     if (name_count < most_names)
-        names[name_count++] =
-            (struct name){(uintptr_t)memory, (uintptr_t)memory + bytes, name};
+        names[name_count++] = (struct name){(uintptr_t)memory, (uintptr_t)memory + bytes, name};
 }
 
 const char *name_of(uintptr_t address) {
@@ -37,8 +36,8 @@ const char *name_of(uintptr_t address) {
 }
 
 void trace_print(void) {
-    static const char *const orders[] = {"relaxed", "consume", "acquire", "release", "acq_rel",
-                                         "seq_cst"};
+    static const char *const orders[] = {"relaxed", "consume", "acquire",
+                                         "release", "acq_rel", "seq_cst"};
     for (int i = 0; i < length; i++) {
         struct event *event = event_at(&now, trace[i]);
         printf("    rank %d: %-7s ", thread_of(trace[i]), orders[event->order]);
@@ -49,8 +48,8 @@ void trace_print(void) {
         printf("%s %s %s %#llx", event->kind == READ ? "reads " : "writes",
                name_of(words[event->word].address), event->kind == READ ? "->" : "<-",
                (unsigned long long)event->value);
-        bool old = event->kind == READ && graph_position(&now, event->word, event->from) <
-                                              now.writes[event->word];
+        bool old = event->kind == READ &&
+                   graph_position(&now, event->word, event->from) < now.writes[event->word];
         printf("%s%s\n", event->joined ? ", in one step" : "", old ? " (later overwritten)" : "");
     }
 }

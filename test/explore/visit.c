@@ -124,8 +124,7 @@ static void offer_to(int read, int thread, struct event *event) {
     const struct clock *known = number_of(read) > 0 ? &happened[read - 1] : &nothing;
     int least = model_least(&rest, known, event->word);
     int mine = thread * most_events + rest.count[thread];
-    for (int p = rest.writes[event->word] + 1;
-         next_position(&rest, thread, event, mine - 1, &p);) {
+    for (int p = rest.writes[event->word] + 1; next_position(&rest, thread, event, mine - 1, &p);) {
         if (p < least) break;
         struct graph *other = pending_push(&rest);
         graph_add(other, thread, *event);

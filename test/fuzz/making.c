@@ -39,8 +39,7 @@ static void add(struct maker *m, const struct made *part, ptrdiff_t at) {
 }
 
 static void add_block(struct maker *m, const struct made *part, ptrdiff_t at, MPI_Count length) {
-    for (MPI_Count k = 0; k < length; k++)
-        add(m, part, at + (ptrdiff_t)k * (part->ub - part->lb));
+    for (MPI_Count k = 0; k < length; k++) add(m, part, at + (ptrdiff_t)k * (part->ub - part->lb));
 }
 
 static void make_vector(struct maker *m, const struct made *part, bool in_bytes) {
@@ -50,8 +49,8 @@ static void make_vector(struct maker *m, const struct made *part, bool in_bytes)
     while (length * each * room > most_data - (MPI_Count)m->type->size) length--;
     put(m, length);
     m->type->integers = m->type->numbers;
-    MPI_Count step = put(m, below(m, 2) ? about(m, in_bytes ? 120 : 12)
-                                        : length * (in_bytes ? extent : 1));
+    MPI_Count step =
+        put(m, below(m, 2) ? about(m, in_bytes ? 120 : 12) : length * (in_bytes ? extent : 1));
     if (!in_bytes) m->type->integers++;
     for (MPI_Count i = 0; i < count; i++)
         add_block(m, part, (ptrdiff_t)(i * step) * (in_bytes ? 1 : extent), length);

@@ -84,8 +84,8 @@ static struct shape some_shape(struct food *food, int p) {
                           .bytes = eat_size(food, 46)};
     if (shape.bytes > most / (size_t)p) shape.bytes = most / (size_t)p;
     unsigned flags = (unsigned)eat(food, 16);
-    shape.unsized = among(shape.collective, UNSIZED) ||
-                    ((flags & 1) && among(shape.collective, NEIGHBORS));
+    shape.unsized =
+        among(shape.collective, UNSIZED) || ((flags & 1) && among(shape.collective, NEIGHBORS));
     if (shape.collective == COLL_barrier) shape.bytes = 0;
     shape.ordered = flags & 2;
     shape.rounds = flags & 4;
@@ -120,8 +120,8 @@ static int check_list(const struct figures *f, const struct shape *shape, bool i
         /* Over nodes the choice was taken out of the order and put first. */
         if (i < 1 + (f->where != ON_NODE) || i == count - 1) continue;
         double before = list[i - 1].seconds, now = list[i].seconds;
-        must(now < 0 || (before >= 0 && before <= now), "%s (%g) before %s (%g)",
-             list[i - 1].text, before, list[i].text, now);
+        must(now < 0 || (before >= 0 && before <= now), "%s (%g) before %s (%g)", list[i - 1].text,
+             before, list[i].text, now);
     }
     if (f->where != ON_NODE && count > 2 && list[0].seconds >= 0 && list[1].seconds >= 0)
         must(list[0].seconds <= 1.06 * list[1].seconds, "%s (%g) is chosen, not %s (%g)",

@@ -111,9 +111,9 @@ static void check_copy(const struct side *to, const struct side *from, const str
     if (whole)
         layout_copy(found.base, to->layout, to->count, source.base, from->layout, from->count,
                     copier);
-    for (size_t piece = 0; !whole && layout_copy_piece(found.base, to->layout, to->count,
-                                                       source.base, from->layout, from->count,
-                                                       copier, piece);)
+    for (size_t piece = 0;
+         !whole && layout_copy_piece(found.base, to->layout, to->count, source.base, from->layout,
+                                     from->count, copier, piece);)
         piece++;
     same(&found, &wanted, "copy");
     free(source.bytes);

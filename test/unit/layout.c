@@ -408,7 +408,7 @@ static void check_hybrid(void) {
                  {500, 1700, 200},    {500, 1200, 0},  {2000, 0, 0}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct grid_box target = {to, cases[k].bytes, 1, {{3, 3000}}},
-                   source = {from, cases[k].bytes, 1, {{3, 2500}}};
+                        source = {from, cases[k].bytes, 1, {{3, 2500}}};
         struct copier copier = {.kernel = KERNEL_nt, .plain = cases[k].plain};
         expect(box_copy(&target, &source, &copier) && copier.plain == cases[k].left,
                "%zu bytes of %zu are left, not %zu", copier.plain, cases[k].plain, cases[k].left);

@@ -11,7 +11,7 @@ extern const struct algorithm_code algorithm_pull, algorithm_cico;
 
 static struct buffers {
     _Alignas(64) uint64_t send[most_threads], recv[most_threads];
-} *buffers; /* [p] */
+} *buffers;                                              /* [p] */
 static struct cell cells[2][most_threads][most_threads]; /* [own dest, own source] */
 
 static void begin(void) {
@@ -53,8 +53,7 @@ static void rows(int me) { (void)me, walk(ORDER_rows); }
 static void columns(int me) { (void)me, walk(ORDER_columns); }
 static void staged(int me) {
     (void)me;
-    for (int k = 0; k < scene_number(0); k++)
-        alltoall(&algorithm_cico, (struct arguments){0}, k);
+    for (int k = 0; k < scene_number(0); k++) alltoall(&algorithm_cico, (struct arguments){0}, k);
 }
 /* Rank 0's buffers are out of reach in every second call. */
 static void turned(int me) {

@@ -149,11 +149,14 @@ static void waits_for_two(int t) {
     if (t < 2) atomic_fetch_add_explicit(x, 1, both);
     else r[t][0] = await_change(x, 0), r[t][1] = await_change(x, r[t][0] == 1 ? 1 : 0);
 }
-#define ROW(name) {#name, begin, name, end}
-const struct scene scenes[] = {
-    ROW(sb_weak),   ROW(sb_strong), ROW(sb_half),    ROW(sb_fence),      ROW(sb_mixed),
-    ROW(sb_add),    ROW(mp_weak),   ROW(mp_half),    ROW(mp_right),      ROW(mp_fence),
-    ROW(mp_steps),  ROW(lb),        ROW(two_weak),   ROW(two_strong),    ROW(iriw_weak),
-    ROW(corr),      ROW(counter),   ROW(iriw_strong), ROW(iriw_fence),   ROW(rwc_fence),
-    ROW(swap_if),   ROW(waits),     ROW(waits_for_two)};
+#define ROW(name)                                                                                  \
+    {                                                                                              \
+#name, begin, name, end                                                                    \
+    }
+const struct scene scenes[] = {ROW(sb_weak),  ROW(sb_strong),   ROW(sb_half),      ROW(sb_fence),
+                               ROW(sb_mixed), ROW(sb_add),      ROW(mp_weak),      ROW(mp_half),
+                               ROW(mp_right), ROW(mp_fence),    ROW(mp_steps),     ROW(lb),
+                               ROW(two_weak), ROW(two_strong),  ROW(iriw_weak),    ROW(corr),
+                               ROW(counter),  ROW(iriw_strong), ROW(iriw_fence),   ROW(rwc_fence),
+                               ROW(swap_if),  ROW(waits),       ROW(waits_for_two)};
 const int scene_count = sizeof scenes / sizeof scenes[0];
