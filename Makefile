@@ -6,7 +6,7 @@
 #   make install PREFIX=$HOME/.local             make clean      removes the builds, keeps build/mpis
 PREFIX ?= /usr/local
 RANKS ?= 8
-export MORTAR_FUZZ_SECONDS ?= 60
+export FUZZ_SECONDS ?= 60
 MPI ?= $(shell scripts/mpi --list | head -n 1)
 RESULTS = $(CURDIR)/build/results
 CTEST = ctest --output-on-failure --no-tests=error -j 2 --output-junit $(RESULTS)/$@.xml --test-dir
@@ -43,7 +43,7 @@ check-more: setup dev check-asan check-tsan
 check-long: setup release check-fuzz ; @mkdir -p $(RESULTS) && $(CTEST) build/release -L '^long$$'
 
 # libFuzzer looks for inputs that break what reads texts, types and figures: 60 s for each target of test/fuzz. An hour each:
-# make check-fuzz MORTAR_FUZZ_SECONDS=3600
+# make check-fuzz FUZZ_SECONDS=3600
 check-fuzz:
 	@scripts/setup long
 	@if test/fuzz/fuzz --able; then test -f build/fuzz/build.ninja || cmake --preset fuzz; \
