@@ -8,10 +8,13 @@
 static const double block_seconds = 6e-9, near_seconds = 1 / 25e9, own_seconds = 1 / 20e9,
                     other_seconds = 1 / 10e9, memory_seconds = 1 / 3.7e9;
 
-static const size_t unknown_cache = 32 << 20;
+static size_t l3_of(const struct figures *f) {
+    static const size_t unknown_cache = 32 << 20;
+    return f->l3_bytes ? f->l3_bytes : unknown_cache;
+}
 
 static bool leaves_caches(const struct figures *f, double blocks, size_t bytes) {
-    return 2 * blocks * (double)bytes > (double)(f->l3_bytes ? f->l3_bytes : unknown_cache);
+    return 2 * blocks * (double)bytes > (double)l3_of(f);
 }
 
 bool streams(const struct figures *f, size_t bytes) {
@@ -34,9 +37,8 @@ double copy_seconds(const struct figures *f, double blocks, size_t bytes) {
 }
 
 double staged_seconds(const struct figures *f, double blocks, size_t bytes) {
-    size_t l3 = f->l3_bytes ? f->l3_bytes : unknown_cache;
     size_t stage = 2 * (size_t)f->p * f->slot;
-    if (!streams(f, bytes) || 2 * stage >= l3) return copy_seconds(f, blocks, bytes);
+    if (!streams(f, bytes) || 2 * stage >= l3_of(f)) return copy_seconds(f, blocks, bytes);
     double each = crowding(f) > 1 ? own_seconds : other_seconds;
     return blocks * (block_seconds + (double)bytes * each);
 }

@@ -31,10 +31,13 @@ struct request {
     MPI_Op op;
 };
 
-/* Bytes of an entry of the counts and of the displacements. The displacements of neighbor_alltoallw
- * are always MPI_Aint. */
+/* Bytes of an entry of the counts, and of the displacements: those of neighbor_alltoallw are always
+ * MPI_Aint. */
 static inline uint8_t entry_width(const struct request *request) {
     return request->large ? 8 : (uint8_t)sizeof(int);
+}
+static inline uint8_t displ_width(const struct request *request) {
+    return request->collective == COLL_neighbor_alltoallw ? 8 : entry_width(request);
 }
 
 /* The result of a call. raise: the error is mortar's own, so the error handler must be called,

@@ -130,14 +130,14 @@ static bool put_side(FILE *out, const struct request *r, const struct half *half
     if (r->collective == COLL_reduce_scatter) words = p;
     reach_of(spots, half->buffer, &low, &high);
     fprintf(out, "%td %td %d\n", low, high, words);
-    uint8_t width = r->collective == COLL_neighbor_alltoallw ? 8 : entry_width(r);
     for (int i = 0; i < words; i++) {
-        long long displ = half->displs ? (long long)entry_of(half->displs, width, i) : 0;
+        long long displ = half->displs ? (long long)entry_of(half->displs, displ_width(r), i) : 0;
         long long count = half->counts ? (long long)entry_of(half->counts, entry_width(r), i)
                                        : (long long)half->count;
-        MPI_Datatype type = half->types && count > 0 ? half->types[i] : half->type;
+        MPI_Datatype type = half->type;
+        if (half->types) type = count > 0 ? half->types[i] : MPI_BYTE; /* may be invalid if empty */
         fprintf(out, "%lld %lld ", count, displ);
-        if (!put_type(out, half->types && count == 0 ? MPI_BYTE : type)) return false;
+        if (!put_type(out, type)) return false;
     }
     fprintf(out, "blocks %d", spots->count);
     for (int i = 0; i < spots->count; i++) {

@@ -116,15 +116,14 @@ HOT static void parts_describe(struct side *side, const struct request *r, const
                                int count) {
     uint8_t width = entry_width(r);
     *side = (struct side){.half = half, .kept = side->kept};
-    side->blocks =
-        (struct blocks){.base = (char *)(uintptr_t)half->buffer,
-                        .count = count,
-                        .counts = half->counts,
-                        .displs = half->displs,
-                        .each = (size_t)half->count,
-                        .unit = 1,
-                        .count_width = width,
-                        .displ_width = r->collective == COLL_neighbor_alltoallw ? 8 : width};
+    side->blocks = (struct blocks){.base = (char *)(uintptr_t)half->buffer,
+                                   .count = count,
+                                   .counts = half->counts,
+                                   .displs = half->displs,
+                                   .each = (size_t)half->count,
+                                   .unit = 1,
+                                   .count_width = width,
+                                   .displ_width = displ_width(r)};
     if (count != 0) return;
     side->blocks.layout = &layout_bytes;
     side->blocks.counts = side->blocks.displs = NULL;

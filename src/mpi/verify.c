@@ -75,19 +75,17 @@ static MPI_Count vector_on(const struct request *r, const struct standing *at,
 static struct spot spot_at(const struct request *r, const struct standing *at, enum which_side side,
                            int b) {
     const struct half *half = side == SENT ? &r->send : &r->recv;
-    uint8_t width = entry_width(r);
-    uint8_t displ_width = r->collective == COLL_neighbor_alltoallw ? 8 : width;
     MPI_Datatype type = half->types ? half->types[b] : half->type;
     MPI_Count count = half->count;
     MPI_Aint lb, extent = 1;
     bool combines = among(r->collective, REDUCTIONS);
     if (combines) count = vector_on(r, at, side);
-    else if (half->counts) count = (MPI_Count)entry_of(half->counts, width, b);
+    else if (half->counts) count = (MPI_Count)entry_of(half->counts, entry_width(r), b);
     struct spot spot = {.typed = {.type = type, .count = count}};
     if (count == 0) return spot;
     if (!half->types) PMPI_Type_get_extent(type, &lb, &extent);
     MPI_Aint place = b * (MPI_Aint)count;
-    if (half->displs) place = (MPI_Aint)entry_of(half->displs, displ_width, b);
+    if (half->displs) place = (MPI_Aint)entry_of(half->displs, displ_width(r), b);
     spot.at = (char *)(uintptr_t)half->buffer + place * extent;
     type_bytes(type, &spot.bytes);
     spot.bytes *= (size_t)count;
@@ -249,9 +247,10 @@ struct answer verify_end(struct verification *v, struct team *team, struct plan 
     bool fine = spots_move(&v->written, v->ours, true) && spots_move(&v->written, v->before, false);
     struct answer theirs = returns(r->native(r));
     fine = fine && spots_move(&v->written, v->theirs, true);
-    bool failed = ours.error != MPI_SUCCESS, both = failed && theirs.error != MPI_SUCCESS;
-    bool one = failed != (theirs.error != MPI_SUCCESS);
-    size_t all = result_bytes(v), at = fine && !both && !one ? first_byte(v) : all;
+    bool ours_fails = ours.error != MPI_SUCCESS, theirs_fails = theirs.error != MPI_SUCCESS;
+    bool one = ours_fails != theirs_fails;
+    size_t all = result_bytes(v);
+    size_t at = fine && !ours_fails && !theirs_fails ? first_byte(v) : all;
     int lowest = lowest_rank(r->comm, team, one || at < all);
     if (lowest < team->p && rounds(r)) {
         size_t unexplained = first_unexplained(v, team);

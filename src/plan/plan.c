@@ -164,6 +164,10 @@ static bool is_forced(const struct plans *plans, const struct shape *shape) {
     return plans->forced >> shape->collective & 1;
 }
 
+static bool is_condemned(const struct plans *plans, const struct shape *shape) {
+    return plans->condemned >> shape->collective & 1;
+}
+
 static struct plan_class *class_at(struct plans *plans, const struct shape *shape) {
     return &plans->table[shape->collective][shape->ordered][shape->rounds][class_of(shape->bytes)];
 }
@@ -294,7 +298,7 @@ HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
     if (plans->generation != now) look_at_forced(plans, now);
     struct plan_class *class = class_at(plans, shape);
-    if (plans->condemned >> shape->collective & 1) return condemned_for(plans, shape);
+    if (is_condemned(plans, shape)) return condemned_for(plans, shape);
     if (is_forced(plans, shape)) return forced_for(team, shape, class);
     struct slot *slot = &class->slots[0];
     if (class->detour > 0) class->detour--, slot++;
@@ -315,8 +319,8 @@ void plan_condemn(struct team *team, enum collective collective) {
 
 struct plan_class *plan_class_of(struct team *team, const struct shape *shape) {
     struct plans *plans = team->plans;
-    bool special = plans && (is_forced(plans, shape) || plans->condemned >> shape->collective & 1);
-    return !plans || special ? NULL : class_at(plans, shape);
+    if (!plans || is_forced(plans, shape) || is_condemned(plans, shape)) return NULL;
+    return class_at(plans, shape);
 }
 
 HOT bool plan_repeats(struct plan_class *class, const struct plan *plan) {
