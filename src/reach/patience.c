@@ -34,14 +34,19 @@ enum {
     /* Times what a late yield took, for each rank, because all ranks wait for the one that tries.
      * In test/unit/strangers.c 4, 8 and 16 are alike. */
     most_sleep = 4,
+    /* Waits until a long work no longer counts: more than a program has between two long works. */
+    work_fades = 16,
 };
 /* With a processor per rank: longer than any short exchange. */
 static const double spin_seconds = 50e-6;
 static const double yield_seconds = 2e-3; /* a longer wait is imbalance, not synchronisation */
 /* The longest time between two drives while yields are prompt: how long a message may wait. */
 static const double drive_seconds = 50e-6;
-/* A yield this long has run another process: 64 waiting ranks take their turns in 60 us. */
+/* A yield this much longer than usual has run another process: 64 waiting ranks take their turns in
+ * 60 us. */
 static const double stolen_seconds = 400e-6;
+/* The most that counts as usual. A wait this long may well end with a wake-up. */
+static const double most_usual = 20e-3;
 static const double window_seconds = 1e-3;
 /* A prompt yield takes at most prompt_seconds, and turn_seconds for each waiting rank per
  * processor. That is less than a slice of 100 us with 2 ranks per processor, and with 32. */
@@ -62,8 +67,20 @@ static inline bool patience_longer(const struct patience *patience, uint64_t tic
     return (double)ticks > seconds * patience->tick_rate;
 }
 
-struct vigil vigil_begin(const struct patience *patience, uint64_t now) {
+/* Oversubscribed, a yield lasts until the peers on this processor have done in their turns what
+ * this rank does between two waits: the work before this wait, or behind it, if peers have left. */
+static uint64_t usual_yield(struct patience *patience, uint64_t now) {
+    if (!patience->crowded || patience->left == 0) return 0;
+    uint64_t work = now - patience->left, most = (uint64_t)(most_usual * patience->tick_rate);
+    patience->work -= patience->work / work_fades;
+    if (work > patience->work) patience->work = work < most ? work : most;
+    double peers = patience->per_processor * (double)patience->work;
+    return peers < (double)most ? (uint64_t)peers : most;
+}
+
+struct vigil vigil_begin(struct patience *patience, uint64_t now) {
     struct vigil vigil = {.began = now, .turned = now, .driven = now, .nap = first_nap};
+    vigil.usual = usual_yield(patience, now);
     if (patience->mode == WAIT_FUTEX) vigil.stage = SLEEPING;
     if (patience->mode == WAIT_YIELD || (patience->mode == WAIT_AUTO && patience->crowded))
         vigil.stage = YIELDING;
@@ -99,13 +116,15 @@ static void patience_avoid(struct patience *patience, uint64_t now, uint64_t too
 HOT static void patience_judge(struct patience *patience, struct vigil *vigil, uint64_t now,
                                uint64_t took, bool done) {
     if (patience->mode != WAIT_AUTO) return;
-    if (patience_longer(patience, took, stolen_seconds)) { /* even if the wait is over */
+    uint64_t waited = now - vigil->began, usual = vigil->usual;
+    if (took > usual && patience_longer(patience, took - usual, stolen_seconds)) {
+        /* Even if the wait is over. */
         patience_avoid(patience, now, took);
         doze(vigil);
     } else if (done) {
         if (vigil->yields == 1) patience->shared++;
         if (vigil->yields == 1 && patience->haste < most_haste) patience->haste++;
-    } else if (patience_longer(patience, now - vigil->began, yield_seconds)) {
+    } else if (waited > usual && patience_longer(patience, waited - usual, yield_seconds)) {
         poll(vigil, now);
     }
 }
@@ -169,6 +188,7 @@ static inline int drives_due(const struct patience *patience, const struct vigil
 HOT struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint64_t now,
                            bool done) {
     uint64_t took = now - vigil->turned;
+    if (done) patience->left = now;
     if (vigil->last == GIVE && vigil->stage == YIELDING)
         patience_judge(patience, vigil, now, took, done);
     else if (vigil->last == GIVE) weigh(patience, vigil, now, took);

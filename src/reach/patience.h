@@ -15,6 +15,8 @@ struct patience {
     /* Yields let other processes run: until when short waits sleep instead, and for how long that
      * was. */
     uint64_t sleep_until, sleep_for;
+    uint64_t left; /* when the last wait ended that was more than a look; 0: none */
+    uint64_t work; /* the longest time between two waits lately */
     /* How often the watching was halved, because a peer needed this very processor. */
     uint32_t haste;
     /* Waits in a row that a first yield ended, and how many of them make the rank leave. */
@@ -38,14 +40,15 @@ struct vigil {
     enum { WATCHING, YIELDING, POLLING, SLEEPING } stage; /* POLLING: yields in a long wait */
     int last;                                             /* `what` of the turn before */
     uint64_t began, turned, driven; /* begin of the wait, of the last turn, last drive */
-    uint64_t since;                 /* begin of the window of a long wait */
-    uint64_t lost;                  /* ticks of late yields in that window */
-    uint32_t yields;                /* of a short wait */
-    double nap;                     /* seconds of the next nap */
+    uint64_t usual;  /* how long a yield takes if peers do on this processor what this rank did */
+    uint64_t since;  /* begin of the window of a long wait */
+    uint64_t lost;   /* ticks of late yields in that window */
+    uint32_t yields; /* of a short wait */
+    double nap;      /* seconds of the next nap */
 };
 /* Says how many ranks share the processors. */
 void patience_settle(struct patience *patience, int ranks, int processors);
-struct vigil vigil_begin(const struct patience *patience, uint64_t now);
+struct vigil vigil_begin(struct patience *patience, uint64_t now);
 /* The next turn, after the last one it returned. done: the wait is over. */
 struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint64_t now, bool done);
 /* The wait has ended. True: call machine_leave_processor, since a peer needs this one. */

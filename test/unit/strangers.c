@@ -1,306 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* strangers - ranks that compute for a moment and meet in a barrier, on simulated processors, alone
- * and beside threads of other programs that compute all the time. patience.c says how they wait.
- * The scheduler is EEVDF as in Linux 6.18, with equal weights and without groups: of the threads
- * that have had no more than their share the one with the earliest deadline runs; a thread that
- * yields gives up the rest of its slice; the end of a slice is seen at the next tick; a thread that
- * is woken runs at once beside one that asked for longer slices. Time is simulated, so the figures
- * are the same in every run. */
+/* strangers - ranks that meet in barriers, alone and beside other programs' threads, with and
+ * without work of their own: what waiting costs as patience.c has it, and as MPI libraries do it.
+ */
+#include "processors.h"
 #include "unit.h"
-
-#include "reach/patience.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double us = 1e-6, ms = 1e-3;
-/* Linux with 250 ticks per second, on a Xeon in 2026-11: a context switch, a wake-up and what it
- * costs the waker, the way into sleep. */
-static const double tick = 4e-3, switch_seconds = 1.3e-6, wake_seconds = 50e-6,
-                    waker_seconds = 2e-6, sleep_seconds = 4e-6;
-static const double slice = 2.8e-3, short_slice = 100e-6;
-static const double compute_seconds = 100e-9;
-static const double nothing = 1e-12; /* times are sums of doubles */
-
-enum { processors = 2, most_threads = 16 };
-
-struct thread {
-    bool rank, ready;
-    int processor;
-    double used, deadline, slice; /* in the virtual time of the processor */
-    double owed;                  /* of a sleeper: its unused share */
-    double picked;                /* when it began to run */
-    double left;                  /* of what it does now */
-    double nap, alarm;            /* when a sleeper wakes by itself; 0: not asleep */
-    enum { COMPUTES, LOOKS, WATCHES, YIELDS, YIELDS_TO_NAP, HAS_YIELDED, DOZES, SLEEPS } doing;
-    struct patience patience;
-    struct vigil vigil;
-    int barrier; /* the one it waits for */
-};
-
-static struct {
-    double now, ticks[processors], balanced;
-    int ranks, threads, running[processors]; /* -1: idle */
-    struct thread thread[most_threads];
-    int arrived, barrier; /* of the barrier that is open; barriers so far */
-    double napped;        /* when a rank went to sleep last */
-    int naps;
-    uint64_t random;
-} node;
-
-/* ---- the scheduler ---- */
-
-static bool waits_on(const struct thread *t, int processor) {
-    return t->ready && t->processor == processor;
-}
-
-static int ready_on(int processor) {
-    int count = 0;
-    for (int i = 0; i < node.threads; i++) count += waits_on(&node.thread[i], processor);
-    return count;
-}
-
-static double share(int processor) {
-    double sum = 0;
-    int count = ready_on(processor);
-    for (int i = 0; i < node.threads; i++)
-        if (waits_on(&node.thread[i], processor)) sum += node.thread[i].used;
-    return count ? sum / count : 0;
-}
-
-/* Nobody is taken from the processor sooner. */
-static double protection(int processor) {
-    double least = slice;
-    for (int i = 0; i < node.threads; i++)
-        if (waits_on(&node.thread[i], processor) && node.thread[i].slice < least)
-            least = node.thread[i].slice;
-    return least;
-}
-
-static void pick(int processor) {
-    int best = -1;
-    double fair = share(processor) + nothing;
-    for (int i = 0; i < node.threads; i++) {
-        const struct thread *t = &node.thread[i];
-        if (!waits_on(t, processor) || t->used > fair) continue;
-        if (best < 0 || t->deadline < node.thread[best].deadline) best = i;
-    }
-    if (best == node.running[processor]) return;
-    node.running[processor] = best;
-    if (best < 0) return;
-    node.thread[best].picked = node.now;
-    node.thread[best].left += switch_seconds;
-}
-
-static void move(struct thread *t, int processor) {
-    double ahead = t->used - share(t->processor), due = t->deadline - t->used;
-    t->ready = false;
-    t->used = share(processor) + ahead;
-    t->deadline = t->used + due;
-    t->processor = processor;
-    t->ready = true;
-    if (node.running[processor] < 0) pick(processor);
-}
-
-/* A thread of that processor that is ready and does not run, or NULL. */
-static struct thread *one_behind(int processor) {
-    struct thread *found[most_threads];
-    int count = 0;
-    for (int i = 0; i < node.threads; i++)
-        if (waits_on(&node.thread[i], processor) && node.running[processor] != i)
-            found[count++] = &node.thread[i];
-    return count ? found[draw_below(&node.random, (uint32_t)count)] : NULL;
-}
-
-static void fill_idle(int processor) {
-    for (int other = 0; other < processors && node.running[processor] < 0; other++) {
-        struct thread *t = one_behind(other);
-        if (t) move(t, processor);
-    }
-}
-
-/* Where one thread more is ready than elsewhere, some thread goes over now and then. */
-static void balance(void) {
-    int full = ready_on(1) > ready_on(0), more = ready_on(full) - ready_on(!full);
-    node.balanced = node.now;
-    if (more < 2 && draw_below(&node.random, 4) > 0) return;
-    struct thread *t = more > 0 ? one_behind(full) : NULL;
-    if (t) move(t, !full);
-}
-
-static void yield(struct thread *t) {
-    if (ready_on(t->processor) == 1) return;
-    if (t->used <= share(t->processor) + nothing) t->used = t->deadline;
-    t->deadline = t->used + t->slice;
-    pick(t->processor);
-}
-
-static void fall_asleep(struct thread *t, double seconds) {
-    t->owed = share(t->processor) - t->used;
-    if (t->owed < 0) t->owed = 0;
-    if (t->owed > t->slice) t->owed = t->slice;
-    t->ready = false;
-    t->alarm = node.now + seconds + wake_seconds;
-    node.napped = node.now;
-    node.naps++;
-    pick(t->processor);
-    fill_idle(t->processor);
-}
-
-static void wake(struct thread *t) {
-    for (int other = 0; other < processors && ready_on(t->processor); other++)
-        if (ready_on(other) == 0) t->processor = other;
-    int processor = t->processor, before = node.running[processor];
-    t->used = share(processor) - t->owed;
-    t->deadline = t->used + t->slice;
-    t->ready = true;
-    t->alarm = 0;
-    const struct thread *runs = before < 0 ? NULL : &node.thread[before];
-    if (!runs || t->slice < runs->slice || node.now - runs->picked >= protection(processor))
-        pick(processor);
-}
-
-static void ticks(int processor) {
-    node.ticks[processor] += tick;
-    fill_idle(processor);
-    if (node.running[processor] < 0) return;
-    struct thread *t = &node.thread[node.running[processor]];
-    bool over = t->used >= t->deadline;
-    if (over) t->deadline = t->used + t->slice;
-    if (over || node.now - t->picked >= protection(processor)) pick(processor);
-}
-
-/* ---- the ranks ---- */
-
-static void begin(struct thread *t, int doing, double seconds) {
-    t->doing = (unsigned)doing;
-    t->left = seconds;
-}
-
-/* As the loop in wait.c. The MPI library yields when it is driven on an oversubscribed node. */
-static void go_on(struct thread *t, bool done) {
-    struct turn turn = vigil_next(&t->patience, &t->vigil, (uint64_t)(node.now * 1e9), done);
-    t->nap = turn.seconds;
-    if (done) begin(t, COMPUTES, compute_seconds);
-    else if (turn.what == WATCH) begin(t, WATCHES, 1 * us);
-    else if (turn.what == GIVE) begin(t, YIELDS, 0.4 * us + turn.drives * 0.02 * us);
-    else begin(t, turn.drives && t->patience.crowded ? YIELDS_TO_NAP : DOZES, sleep_seconds);
-}
-
-static void arrive(struct thread *t) {
-    t->barrier = node.barrier;
-    if (++node.arrived < node.ranks) {
-        begin(t, LOOKS, t->patience.crowded ? 0.02 * us : 2 * us);
-        return;
-    }
-    node.arrived = 0;
-    node.barrier++;
-    begin(t, COMPUTES, compute_seconds);
-    for (int i = 0; i < node.ranks; i++) {
-        struct thread *peer = &node.thread[i];
-        if (peer->alarm > 0) {
-            wake(peer);
-            t->left += waker_seconds;
-        }
-        if ((peer->doing == LOOKS || peer->doing == WATCHES) && peer->left > 0.1 * us)
-            peer->left = 0.1 * us;
-    }
-}
-
-static void act(struct thread *t) {
-    bool open = t->barrier != node.barrier;
-    if (t->doing == COMPUTES) {
-        arrive(t);
-    } else if (t->doing == LOOKS && open) {
-        patience_watched(&t->patience);
-        begin(t, COMPUTES, compute_seconds);
-    } else if (t->doing == LOOKS) {
-        t->vigil = vigil_begin(&t->patience, (uint64_t)(node.now * 1e9));
-        go_on(t, false);
-    } else if (t->doing == YIELDS || t->doing == YIELDS_TO_NAP) {
-        begin(t, t->doing == YIELDS ? HAS_YIELDED : DOZES, 0);
-        yield(t);
-    } else if (t->doing == DOZES && !open) {
-        begin(t, SLEEPS, 0);
-        fall_asleep(t, t->nap);
-    } else {
-        go_on(t, open);
-    }
-}
-
-/* ---- the clock ---- */
-
-static double next_event(void) {
-    double next = node.now + tick;
-    for (int c = 0; c < processors; c++) {
-        if (node.ticks[c] < next) next = node.ticks[c];
-        if (node.running[c] < 0) continue;
-        double end = node.now + node.thread[node.running[c]].left;
-        if (end < next) next = end;
-    }
-    for (int i = 0; i < node.ranks; i++)
-        if (node.thread[i].alarm > 0 && node.thread[i].alarm < next) next = node.thread[i].alarm;
-    return next > node.now ? next : node.now;
-}
-
-/* Until so many barriers have opened, or the simulated time is over. */
-static void run(int barriers, double until) {
-    while (node.barrier < barriers && node.now < until) {
-        double next = next_event(), passed = next - node.now;
-        node.now = next;
-        for (int c = 0; c < processors; c++) {
-            if (node.running[c] < 0) continue;
-            node.thread[node.running[c]].left -= passed;
-            node.thread[node.running[c]].used += passed;
-        }
-        for (int i = 0; i < node.ranks; i++) {
-            struct thread *t = &node.thread[i];
-            if (t->alarm > 0 && t->alarm <= node.now + nothing) wake(t);
-        }
-        for (int c = 0; c < processors; c++) {
-            struct thread *t = node.running[c] < 0 ? NULL : &node.thread[node.running[c]];
-            if (t && t->rank && t->left <= nothing) act(t);
-        }
-        for (int c = 0; c < processors; c++)
-            if (node.ticks[c] <= node.now + nothing) ticks(c);
-        if (node.now - node.balanced > 2 * tick) balance();
-    }
-}
-
-static void join(bool rank, int processor, int mode) {
-    struct thread *t = &node.thread[node.threads++];
-    double used = share(processor);
-    *t = (struct thread){.rank = rank, .processor = processor, .used = used};
-    t->slice = rank ? short_slice : slice;
-    t->deadline = used + t->slice;
-    t->ready = true;
-    t->left = rank ? compute_seconds : 1e9;
-    t->patience = (struct patience){.mode = (unsigned)mode, .tick_rate = 1e9};
-    patience_settle(&t->patience, node.ranks, processors);
-    if (node.running[processor] < 0) pick(processor);
-}
-
-static void leave(void) {
-    struct thread *t = &node.thread[--node.threads];
-    t->ready = false;
-    if (node.running[t->processor] == node.threads) node.running[t->processor] = -1;
-    pick(t->processor);
-}
-
-/* Strangers can only join behind all ranks. together: all ranks on one processor at first. */
-static void set_up(int ranks, bool together, int mode, uint64_t seed) {
-    memset(&node, 0, sizeof node);
-    node.ranks = ranks;
-    node.random = seed;
-    for (int c = 0; c < processors; c++) {
-        node.running[c] = -1;
-        node.ticks[c] = tick * draw_below(&node.random, 1000) / 1000;
-    }
-    for (int r = 0; r < ranks; r++) join(true, together ? 0 : r % processors, mode);
-}
-
-/* ---- what is expected ---- */
 
 enum { seeds = 7 };
 
@@ -310,15 +18,16 @@ static int compare(const void *left, const void *right) {
 }
 
 /* Microseconds of a barrier: the median over the seeds. */
-static double barrier_us(int ranks, int strangers, bool together, int mode) {
+static double barrier_us(int ranks, int strangers, double work, bool together, int mode) {
     double times[seeds];
-    int barriers = ranks > processors ? 4000 : 40000;
+    int barriers = work > 0 ? 800 : ranks > processors ? 4000 : 40000;
     for (int s = 0; s < seeds; s++) {
-        set_up(ranks, together, mode, (uint64_t)s + 1);
+        node_set_up(ranks, together, mode, (uint64_t)s + 1);
+        node.work = work;
         /* Two processors with as many threads each are what the kernel would leave as it is. */
         for (int i = 0; i < strangers; i++)
-            join(false, together && i < ranks ? processors - 1 : i % processors, mode);
-        run(barriers, 10);
+            node_join(false, together && i < ranks ? processors - 1 : i % processors, mode);
+        node_run(barriers, 10);
         times[s] = node.now / node.barrier / us;
     }
     qsort(times, seeds, sizeof *times, compare);
@@ -331,39 +40,45 @@ static void beside_strangers(void) {
         int ranks, strangers;
         bool together;
         double most; /* us of a barrier */
+        double work;
     } rows[] = {
-        {2, 0, false, 0.25}, {2, 0, true, 0.3},  {2, 1, false, 2},   {2, 1, true, 2},
-        {2, 2, false, 1.5},  {2, 2, true, 12},   {2, 4, false, 1.5}, {2, 4, true, 150},
-        {4, 0, false, 4},    {4, 1, false, 60},  {4, 2, false, 150}, {8, 0, false, 8},
-        {8, 1, false, 90},   {8, 2, false, 180}, {8, 4, false, 700},
+        {2, 0, false, 0.25, 0},       {2, 0, true, 0.3, 0},       {2, 1, false, 2, 0},
+        {2, 1, true, 2, 0},           {2, 2, false, 1.5, 0},      {2, 2, true, 12, 0},
+        {2, 4, false, 1.5, 0},        {2, 4, true, 150, 0},       {4, 0, false, 4, 0},
+        {4, 1, false, 60, 0},         {4, 2, false, 150, 0},      {8, 0, false, 8, 0},
+        {8, 1, false, 90, 0},         {8, 2, false, 180, 0},      {8, 4, false, 700, 0},
+        {8, 2, false, 400, 20e-6},    {8, 2, false, 900, 100e-6}, {16, 2, false, 500, 20e-6},
+        {16, 2, false, 1100, 100e-6},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int p = rows[i].ranks, strangers = rows[i].strangers;
         bool together = rows[i].together;
-        double as_is = barrier_us(p, strangers, together, WAIT_AUTO);
-        double usual = barrier_us(p, strangers, together, p > processors ? WAIT_YIELD : WAIT_SPIN);
-        printf("%d ranks%s, %d strangers: %.2f us a barrier, as MPI libraries wait %.2f\n", p,
-               together ? " on one processor" : "", strangers, as_is, usual);
+        double work = rows[i].work;
+        double as_is = barrier_us(p, strangers, work, together, WAIT_AUTO);
+        double usual =
+            barrier_us(p, strangers, work, together, p > processors ? WAIT_YIELD : WAIT_SPIN);
+        printf("%d ranks%s, work %.0f us, %d strangers: %.2f us a barrier, as MPI libraries %.2f\n",
+               p, together ? " on one processor" : "", work / us, strangers, as_is, usual);
         expect(as_is <= rows[i].most && as_is <= 2 * usual,
-               "%d ranks beside %d strangers: %.2f us a barrier, as MPI libraries wait %.2f", p,
-               strangers, as_is, usual);
+               "%d ranks, work %.0f us, %d strangers: %.2f us a barrier, as MPI libraries %.2f", p,
+               work / us, strangers, as_is, usual);
     }
 }
 
 /* A stranger comes and leaves. Then the ranks soon wait as if it had never come. */
 static void comes_and_leaves(int ranks, double stays) {
     for (uint64_t seed = 1; seed <= seeds; seed++) {
-        set_up(ranks, false, WAIT_AUTO, seed);
-        run(1 << 30, 50 * ms);
+        node_set_up(ranks, false, WAIT_AUTO, seed);
+        node_run(1 << 30, 50 * ms);
         expect(node.naps == 0, "%d ranks alone: %d naps", ranks, node.naps);
         double before = node.now / node.barrier;
-        join(false, 0, WAIT_AUTO);
-        run(1 << 30, 50 * ms + stays);
-        leave();
+        node_join(false, 0, 0);
+        node_run(1 << 30, 50 * ms + stays);
+        node_leave();
         double left = node.now, after = 4 * 2 * (stays < tick ? stays : tick) * ranks;
-        run(1 << 30, left + after);
+        node_run(1 << 30, left + after);
         int naps = node.naps, barriers = node.barrier;
-        run(1 << 30, left + after + 50 * ms);
+        node_run(1 << 30, left + after + 50 * ms);
         double again = 50 * ms / (node.barrier - barriers);
         printf(
             "%d ranks, a stranger stays for %3.0f ms: %5d naps, the last %4.0f ms after it left\n",
@@ -375,8 +90,22 @@ static void comes_and_leaves(int ranks, double stays) {
     }
 }
 
+/* With 16 ranks that work, a wait lasts a millisecond or two though nobody else is there. */
+static void at_work(void) {
+    for (int ranks = 4; ranks <= 16; ranks *= 2)
+        for (double work = 20 * us; work < 1 * ms; work *= 5) {
+            double as_is = barrier_us(ranks, 0, work, false, WAIT_AUTO);
+            double usual = barrier_us(ranks, 0, work, false, WAIT_YIELD);
+            printf("%d ranks work %.0f us: %.2f us a barrier, as MPI libraries wait %.2f\n", ranks,
+                   work / us, as_is, usual);
+            expect(as_is < 1.01 * usual, "%d ranks work %.0f us: %.2f us a barrier, not %.2f",
+                   ranks, work / us, as_is, usual);
+        }
+}
+
 int main(void) {
     beside_strangers();
+    at_work();
     for (int ranks = 2; ranks <= 8; ranks *= 2) {
         comes_and_leaves(ranks, 3 * ms);
         comes_and_leaves(ranks, 300 * ms);
