@@ -22,6 +22,7 @@ static struct {
     __typeof__(&hwloc_topology_set_synthetic) set_synthetic;
     __typeof__(&hwloc_topology_set_xml) set_xml;
     __typeof__(&hwloc_topology_set_flags) set_flags;
+    __typeof__(&hwloc_topology_set_components) set_components;
     __typeof__(&hwloc_topology_load) load;
     __typeof__(&hwloc_topology_destroy) destroy;
     __typeof__(&hwloc_get_type_depth) type_depth;
@@ -42,6 +43,7 @@ static bool find_all(void *library) {
            topology_find(library, "hwloc_topology_set_synthetic", &h.set_synthetic) &&
            topology_find(library, "hwloc_topology_set_xml", &h.set_xml) &&
            topology_find(library, "hwloc_topology_set_flags", &h.set_flags) &&
+           topology_find(library, "hwloc_topology_set_components", &h.set_components) &&
            topology_find(library, "hwloc_topology_load", &h.load) &&
            topology_find(library, "hwloc_topology_destroy", &h.destroy) &&
            topology_find(library, "hwloc_get_type_depth", &h.type_depth) &&
@@ -93,12 +95,16 @@ static void read_facts(hwloc_topology_t topology) {
             snprintf(facts.cpu, sizeof facts.cpu, "%s", package->infos[i].value);
 }
 
-static bool topology_load(hwloc_topology_t topology) {
+/* asks: by the processors' own instructions too, for which hwloc visits each of them. That takes
+ * as long again as reading what the kernel says, and tells more only where the kernel hides the
+ * caches, as some virtual machines do. */
+static bool topology_load(hwloc_topology_t topology, bool asks) {
     const char *text = option_text(OPTION_TOPOLOGY);
     size_t length = strlen(text);
     bool file = length > 4 && strcmp(text + length - 4, ".xml") == 0;
     /* The whole machine, not only the part that a container allows. */
     h.set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+    if (!asks) h.set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     if (*text && (file ? h.set_xml(topology, text) : h.set_synthetic(topology, text)) != 0) {
         warn_job(
             "MORTAR_TOPOLOGY=%s: expected a synthetic hwloc topology, e.g. \"pack:2 l3:2 core:4 pu:1\", or an .xml file; ignored",
@@ -108,13 +114,19 @@ static bool topology_load(hwloc_topology_t topology) {
     return h.load(topology) == 0;
 }
 
+static bool discover_by(bool asks) {
+    hwloc_topology_t topology;
+    if (h.init(&topology) != 0) return false;
+    bool loaded = topology_load(topology, asks);
+    bool enough = loaded && (asks || count_of(topology, HWLOC_OBJ_L2CACHE) > 0);
+    if (enough) read_facts(topology);
+    h.destroy(topology);
+    return enough || !loaded;
+}
+
 static void discover(void) {
     void *library = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
-    hwloc_topology_t topology;
-    if (library && find_all(library) && h.init(&topology) == 0) {
-        if (topology_load(topology)) read_facts(topology);
-        h.destroy(topology);
-    }
+    if (library && find_all(library) && !discover_by(false)) discover_by(true);
     if (library) dlclose(library);
 }
 
