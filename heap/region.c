@@ -143,10 +143,15 @@ static void fence(struct extent spare) {
     if (last > first + page) mprotect(first + page, (size_t)(last - first) - page, PROT_NONE);
 }
 
-/* Fences the spares on either side of an extent that was taken. The lock is held. */
+/* Where an extent was taken out of a spare, what is left of it on either side needs a fence there;
+ * its other end has one. The lock is held. */
 static void fence_around(struct extent extent) {
-    for (size_t i = 0; i < spare_count && spares[i].offset <= extent.offset + extent.bytes; i++)
-        if (spares[i].offset + spares[i].bytes >= extent.offset) fence(spares[i]);
+    size_t page = region.page, end = extent.offset + extent.bytes;
+    for (size_t i = 0; i < spare_count && spares[i].offset <= end; i++) {
+        if (spares[i].offset + spares[i].bytes == extent.offset)
+            mprotect(region.base + extent.offset - page, page, PROT_READ);
+        if (spares[i].offset == end) mprotect(region.base + end, page, PROT_READ);
+    }
 }
 
 static char *region_find(size_t bytes) {
