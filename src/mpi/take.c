@@ -65,7 +65,7 @@ static struct answer run_young(const struct request *r, struct team *team, bool 
     uint64_t start = clock_ticks();
     int error = r->native(r);
     uint64_t took = clock_ticks() - start;
-    if (!early) team->start.ticks += took;
+    if (!early) start_took(team, took);
     if (plan) {
         plan->tally.calls++;
         plan->tally.seconds += (double)took / clock_ticks_per_second();

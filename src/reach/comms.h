@@ -22,6 +22,8 @@ struct team *team_counts(struct team *young, MPI_Comm comm, unsigned weight);
  * If so and the team is young, call team_of. Call it once for each such call; bytes: of its vector.
  * Local; the same on all ranks. */
 bool start_sums(struct team *team, size_t bytes);
+/* The host MPI has run a call of a young team in so many clock_ticks. Local. */
+void start_took(struct team *young, uint64_t ticks);
 /* True: from now on each communicator gets its team in its first call. Every rank must say so
  * before its next call. Local. */
 void teams_begin_at_once(bool at_once);

@@ -97,6 +97,7 @@ struct start {
     unsigned weight; /* of the calls so far, the same on all ranks */
     unsigned next;   /* at this weight the ranks look whether a team would pay */
     uint64_t ticks;  /* clock_ticks that these calls have taken on this rank */
+    uint64_t most;   /* that one of them has taken */
     uint64_t group;  /* spare_group of the ranks; 0: not known yet */
     /* Mortar runs sums too, whose last digits depend on who runs them; see start_sums. */
     bool sums;

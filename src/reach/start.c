@@ -2,9 +2,10 @@
 /* start - when mortar begins on a communicator. To set up a team costs as much as tens to thousands
  * of calls, and many communicators are used once or twice. So the host MPI runs a communicator's
  * first calls, until they have taken twice as long as a team costs (as in ski rental: whoever stops
- * then has lost at most half as much again). Ranks need no message to count their calls, because
- * all ranks of a communicator make the same ones. At certain counts they look: one allreduce
- * compares what the calls have taken, and all ranks decide alike.
+ * then has lost at most half as much again). The longest of them does not count: in one of them
+ * libraries make their connections. Ranks need no message to count their calls, because all ranks
+ * of a communicator make the same ones. At certain counts they look: one allreduce compares what
+ * the calls have taken, and all ranks decide alike.
  *
  * The last digits of a sum depend on the association, and so on who runs it. They must not depend
  * on time. So sums are counted apart, and mortar begins with them at a certain count. */
@@ -15,6 +16,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Weight of the calls before the first look. */
 enum { first_look = 8 };
@@ -69,6 +71,12 @@ HOT bool start_at_once(void) { return mode() == FIRST; }
 
 HOT bool start_due(const struct team *young) { return young->start.weight >= young->start.next; }
 
+void start_took(struct team *young, uint64_t ticks) {
+    struct start *start = &young->start;
+    start->ticks += ticks;
+    if (ticks > start->most) start->most = ticks;
+}
+
 HOT bool start_sums(struct team *team, size_t bytes) {
     struct start *start = &team->start;
     if (start->sums) return true;
@@ -90,6 +98,13 @@ static bool are_alike(const int64_t words[WORDS], int which) {
     return words[which] == -words[which + 1] && words[which] != 0;
 }
 
+/* The ranks that share the processors of a set-up. Oversubscribed, all of the node's do: most
+ * programs use the other rows of a grid as they use this one. */
+static int ranks_around(int p) {
+    int here = launcher_local_ranks();
+    return here > p && here > sysconf(_SC_NPROCESSORS_ONLN) ? here : p;
+}
+
 /* What a set-up and the first plans cost, per rank. At first half of what was measured on 2 cores
  * (Xeon, 2026-11, MORTAR_START=first: 3.3 ms with 8 ranks, 5.9 with 16, 33 with 64), because it can
  * be lost only once. Then the least time of a set-up in this process: others were disturbed, or
@@ -97,7 +112,7 @@ static bool are_alike(const int64_t words[WORDS], int which) {
 static _Atomic double seconds_per_rank = 0.25e-3;
 
 static void start_timed(const struct team *team) {
-    double each = team->setup_seconds / team->p;
+    double each = team->setup_seconds / ranks_around(team->p);
     if (!team->why_native && each < seconds_per_rank) seconds_per_rank = each;
 }
 
@@ -157,11 +172,11 @@ struct team *start_look(struct team *young, MPI_Comm comm, bool at_once) {
     int *world = spare_ranks(comm, young->p);
     struct team *spare = spare_take(world, young->p, young->me);
     young->start.group = spare_group(world, young->p);
-    uint64_t ticks = young->start.ticks + spare_debt(young->start.group);
+    uint64_t ticks = young->start.ticks - young->start.most + spare_debt(young->start.group);
     double took = (double)ticks / clock_ticks_per_second();
     free(world);
     set_pair(mine, TOOK, (int64_t)(1e9 * took) + 1);
-    mine[COST] = (int64_t)(1e9 * seconds_per_rank * young->p);
+    mine[COST] = (int64_t)(1e9 * seconds_per_rank * ranks_around(young->p));
     set_pair(mine, PLACE, place_of_this());
     set_pair(mine, SPARE, spare ? (int64_t)spare->birth : 0);
     mine[LACKS] = !cards;

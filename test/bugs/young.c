@@ -2,7 +2,8 @@
 /* young - communicators that live for a few calls, one after the other and several at a time. What
  * every call must deliver is known. Says how many communicators' shared memory this process has
  * ever seen.
- *     young COMMUNICATORS CALLS [SUMS] */
+ *     young COMMUNICATORS CALLS [SUMS]
+ *     young late      one rank comes late to the second of three calls */
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -78,6 +79,12 @@ int main(int argc, char **argv) {
     MPI_Comm comm, half, pair[2];
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    if (strcmp(argv[1], "late") == 0) {
+        use(MPI_COMM_WORLD, 1);
+        if (me == 0) usleep(300000);
+        use(MPI_COMM_WORLD, 1);
+        use(MPI_COMM_WORLD, 1);
+    }
     if (argc > 3) add(atoi(argv[3]), me);
     for (int k = 0; k < count; k++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
