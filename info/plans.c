@@ -16,14 +16,19 @@ static int first_order(bool own) {
     return order;
 }
 
-static void print_plans(const struct algorithm *row) {
-    if (!strstr(row->takes, "order")) printf("%s\n", row->name);
-    else
-        for (int o = 0; o < ORDERS; o++)
-            for (int inner = 0; inner < (orders[o].nests ? (int)ORDERS : 1); inner++)
-                if (!orders[o].nests) printf("%s(%s)\n", row->name, orders[o].name);
-                else if (!orders[inner].nests)
-                    printf("%s(%s(%s))\n", row->name, orders[o].name, orders[inner].name);
+static void print_ordered(const struct algorithm *row, enum collective c) {
+    for (enum order_id o = 0; o < ORDERS; o++)
+        for (enum order_id inner = 0; inner < (orders[o].nests ? ORDERS : 1); inner++) {
+            if (among(c, NEIGHBORS) && !walks_edges((struct walk){o, inner})) continue;
+            if (!orders[o].nests) printf("%s(%s)\n", row->name, orders[o].name);
+            else if (!orders[inner].nests)
+                printf("%s(%s(%s))\n", row->name, orders[o].name, orders[inner].name);
+        }
+}
+
+static void print_plans(const struct algorithm *row, enum collective c) {
+    if (strstr(row->takes, "order")) print_ordered(row, c);
+    else printf("%s\n", row->name);
     for (int path = 0; path < PATHS && strstr(row->takes, "path"); path++) {
         if (path == PATH_stage || path == PATH_heap || !path_here(path)) continue;
         for (int own = 0; own < 2; own++)
@@ -61,7 +66,7 @@ int list_plans(const char *collective, bool nodes) {
         if (nodes) return print_far_plans(c);
         for (int a = 0; a < ALGORITHMS; a++)
             if (among(c, algorithms[a].collectives) && algorithms[a].code->where == ON_NODE)
-                print_plans(&algorithms[a]);
+                print_plans(&algorithms[a], c);
         return 0;
     }
     fprintf(stderr, "mortar info: \"%s\" is not a collective that mortar takes; expected one of:",

@@ -5,6 +5,7 @@
 #include "order/order.h"
 
 void order_columns(const struct matrix *matrix, uint32_t worker, struct cell *cells);
+size_t part_columns(const struct matrix *matrix, uint32_t worker, struct edge *edges, size_t count);
 
 void order_columns(const struct matrix *matrix, uint32_t worker, struct cell *cells) {
     uint64_t rows = rows_of(matrix), first = (uint64_t)matrix->p * worker;
@@ -13,4 +14,13 @@ void order_columns(const struct matrix *matrix, uint32_t worker, struct cell *ce
         cells[k] = (struct cell){.source = (uint32_t)column,
                                  .dest = (uint32_t)((column + 1 + row) % rows)};
     }
+}
+
+size_t part_columns(const struct matrix *matrix, uint32_t worker, struct edge *edges,
+                    size_t count) {
+    size_t kept = 0;
+    (void)matrix;
+    for (size_t e = 0; e < count; e++)
+        if (edges[e].source == worker) edges[kept++] = edges[e];
+    return kept;
 }

@@ -5,7 +5,10 @@
  * of figure 7). Time O(p log p). */
 #include "order/order.h"
 
+#include <string.h>
+
 void order_compact(const struct matrix *matrix, uint32_t worker, struct cell *cells);
+size_t part_compact(const struct matrix *matrix, uint32_t worker, struct edge *edges, size_t count);
 
 /* A square of the curve: its upper left corner and its side, a power of two. */
 struct square {
@@ -84,4 +87,12 @@ void sort_compact(struct edge *edges, size_t count) {
         edges[end] = last;
         sink(edges, 0, end);
     }
+}
+
+size_t part_compact(const struct matrix *matrix, uint32_t worker, struct edge *edges,
+                    size_t count) {
+    size_t first = count * worker / matrix->p, end = count * (worker + 1) / matrix->p;
+    sort_compact(edges, count);
+    if (end > first) memmove(edges, edges + first, (end - first) * sizeof *edges);
+    return end - first;
 }

@@ -29,16 +29,6 @@ static inline uint32_t rows_of(const struct matrix *matrix) {
     return matrix->rows ? matrix->rows : matrix->p;
 }
 
-struct order {
-    const char *name, *about;
-    bool own_dest; /* each worker writes only its own receive buffer */
-    bool nests;    /* takes another order as its argument, written name(inner) */
-    /* Writes the p cells of one worker's part, 0 <= worker < rows, to cells[0 .. p-1], with source
-     * < p and dest < rows. Local; allocates nothing; time O(p log p), or O(p domains) with many
-     * domains. */
-    void (*fill)(const struct matrix *matrix, uint32_t worker, struct cell *cells);
-};
-
 /* Block `out` of source's send buffer goes to block `in` of dest's receive buffer: the 4-tuple of
  * li2018 section 3. */
 struct edge {
@@ -48,8 +38,24 @@ struct edge {
  * ranks by `out`, then `in`. Time O(count log count). */
 void sort_compact(struct edge *edges, size_t count);
 
+struct order {
+    const char *name, *about;
+    bool own_dest; /* each worker writes only its own receive buffer */
+    bool nests;    /* takes another order as its argument, written name(inner) */
+    /* Writes the p cells of one worker's part, 0 <= worker < rows, to cells[0 .. p-1], with source
+     * < p and dest < rows. Local; allocates nothing; time O(p log p), or O(p domains) with many
+     * domains. */
+    void (*fill)(const struct matrix *matrix, uint32_t worker, struct cell *cells);
+    /* Moves one worker's part of a neighbourhood's edges to the front of `edges`, as it copies
+     * them, and returns how many they are. The parts of all p workers are all edges. The matrix is
+     * square; an order that nests has `compact` inside. NULL: each worker copies its own blocks, or
+     * the order does not walk neighbourhoods (walks_edges). Local; allocates nothing; time O(count
+     * log count), or O(count domains) with many domains. */
+    size_t (*part)(const struct matrix *matrix, uint32_t worker, struct edge *edges, size_t count);
+};
+
 enum order_id {
-#define ORDER(name, own_dest, nests, about) ORDER_##name,
+#define ORDER(name, own_dest, nests, part, about) ORDER_##name,
 #include "order/list.h"
 #undef ORDER
     ORDERS
@@ -60,5 +66,7 @@ extern const struct order orders[ORDERS];
 struct walk {
     enum order_id order, inner;
 };
+/* Does this order walk the edges of a neighbourhood too? */
+bool walks_edges(struct walk walk);
 
 #endif

@@ -51,8 +51,9 @@ static void candidates_add(struct candidate_list *list, const char *text, enum v
  * otherwise. */
 static const char *usual_order(const struct figures *f, enum collective collective) {
     enum { many = 24 };
-    if (f->domains > 1) return "numa(morton)";
-    if (f->p >= many) return "morton";
+    bool edges = among(collective, NEIGHBORS);
+    if (f->domains > 1) return edges ? "numa(compact)" : "numa(morton)";
+    if (f->p >= many) return edges ? "compact" : "morton";
     return collective == COLL_alltoallw ? "columns" : orders[0].name;
 }
 

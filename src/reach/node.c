@@ -92,9 +92,11 @@ static void unmap_peers(struct team *team, bool writable) {
 void team_forget_comm(struct team *team) {
     for (int i = 0; i < 2; i++) {
         free(team->neighbours[i]);
-        free(team->segment[i]);
         team->neighbours[i] = NULL;
-        team->segment[i] = NULL;
+        for (int order = 0; order < ORDERS; order++) {
+            free(team->segment[i][order]);
+            team->segment[i][order] = NULL;
+        }
     }
     free(team->shortcuts);
     team->shortcuts = NULL;

@@ -226,9 +226,9 @@ struct team {
     /* [writable][p] addresses of the peers' regions in my address space; NULL until team_map. */
     uintptr_t *peers[2];
     int map_error[2]; /* result of team_map(writable); 1: not tried */
-    /* My part of each neighbourhood's edges on the compact curve; NULL: not asked for yet. */
-    struct edge *segment[2];
-    size_t segment_count[2]; /* edges in it */
+    /* My part of each neighbourhood's edges in each order; NULL: not asked for yet. */
+    struct edge *segment[2][ORDERS];
+    size_t segment_count[2][ORDERS]; /* edges in it */
     int32_t *world;          /* [p] the ranks' numbers in MPI_COMM_WORLD */
     /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain. */
     uint32_t *domain_of;

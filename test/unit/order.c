@@ -285,50 +285,6 @@ static void check_compact(uint32_t p) {
     free(cells);
 }
 
-/* ---- the compact curve (li2018 section 3) ---- */
-
-static uint64_t code_of(const struct edge *edge) {
-    uint64_t code = 0;
-    for (int bit = 0; bit < 32; bit++)
-        code |= (uint64_t)(edge->source >> bit & 1) << 2 * bit | (uint64_t)(edge->dest >> bit & 1)
-                                                                     << (2 * bit + 1);
-    return code;
-}
-
-/* Sorted edges are the same ones, along the curve; of a full matrix they are the order's cells. */
-static void compact_edges(uint64_t *random) {
-    for (uint32_t p = 1; p < 40; p += 1 + p / 8) {
-        size_t count = (size_t)p * p;
-        struct edge *edges = malloc(count * sizeof *edges);
-        struct cell cells[40];
-        expect(edges != NULL, "malloc");
-        for (size_t e = 0; e < count; e++)
-            edges[e] = (struct edge){.source = (uint32_t)(e / p), .dest = (uint32_t)(e % p)};
-        for (size_t e = count; e-- > 1;) { /* shuffled */
-            size_t other = draw_below(random, (uint32_t)e + 1);
-            struct edge edge = edges[e];
-            edges[e] = edges[other];
-            edges[other] = edge;
-        }
-        sort_compact(edges, count);
-        for (uint32_t worker = 0; worker < p; worker++) {
-            orders[ORDER_compact].fill(&(struct matrix){.p = p}, worker, cells);
-            for (uint32_t k = 0; k < p; k++) {
-                struct edge *edge = &edges[(size_t)worker * p + k];
-                expect(edge->source == cells[k].source && edge->dest == cells[k].dest,
-                       "p=%u: cell %u of worker %u", p, k, worker);
-                expect((worker == 0 && k == 0) || code_of(edge - 1) < code_of(edge),
-                       "p=%u: not along the curve", p);
-            }
-        }
-        free(edges);
-    }
-    struct edge twins[] = {{1, 2, 7, 0}, {1, 2, 3, 4}, {0, 0, 1, 1}, {1, 2, 3, 2}};
-    sort_compact(twins, 4);
-    expect(twins[0].source == 0 && twins[1].in == 2 && twins[2].in == 4 && twins[3].out == 7,
-           "twins are not sorted by blocks");
-}
-
 int main(int count, char **words) {
     uint64_t random = seed_from(count, words);
     uint32_t sizes[130 + 3];
@@ -344,7 +300,6 @@ int main(int count, char **words) {
         check_compact(sizes[i]);
     }
     check_bunches(&random);
-    compact_edges(&random);
     check_steps(2500, &random); /* more ranks in a domain than fit into one piece of its table */
     for (uint32_t p = 1; p <= 1 << 20; p *= 2)
         for (uint32_t i = 0; i < 4; i++)

@@ -299,7 +299,8 @@ static struct plan draw_plan(struct rank *rank, const struct graph *graph) {
     plan.in_place = plan.collective == COLL_allgatherv && draw_below(common, 3) == 0;
     plan.reachable = draw_below(common, 2);
     plan.overlapping = draw_below(common, 4) == 0;
-    plan.arguments.walk.order = draw_below(common, ORDERS);
+    do plan.arguments.walk = (struct walk){draw_below(common, ORDERS), ORDER_compact};
+    while (is_neighbor(plan.collective) && !walks_edges(plan.arguments.walk));
     if (strstr(plan.algorithm->takes, "chunk") && draw_below(common, 3) == 0)
         plan.arguments.chunk = 1 + draw_below(common, 100);
     if (draw_below(common, 16) == 0) plan.absent = (int)draw_below(common, (uint32_t)rank->team.p);

@@ -3,8 +3,8 @@
  * order says which rank copies which block and when. If buffers lie outside the shared heap, all
  * ranks learn it from the barrier: a data path copies them (outside.c), else they are staged, or
  * the call is left to the host MPI. Blocks of any counts, places and types: vector.c, in the same
- * orders. Edges of a neighbourhood: in order rows or, for every other order, along the compact
- * curve. li2018 section 2.1 (rows: SH-Naive, morton: SH-CO), 2.2 (irregular), 3 (compact);
+ * orders. Edges of a neighbourhood: in the orders that walk them (order.h). li2018 section 2.1
+ * (rows: SH-Naive, morton: SH-CO), 2.2 (irregular), 2.4 and 3 (compact and numa: neighbourhoods);
  * ramesh2024 section V-A (columns).
  * Cost    two barriers, p n beta per rank;  scratch  8 p bytes per rank and order, shared by the
  *         collectives.
@@ -19,6 +19,12 @@ extern const struct algorithm_code algorithm_pull;
  * writable. */
 static bool others_write(const struct arguments *arguments) {
     return !orders[arguments->walk.order].own_dest;
+}
+
+static bool pull_can(const struct figures *figures, const struct calls *calls,
+                     const struct arguments *arguments) {
+    (void)figures;
+    return !among(calls->largest.collective, NEIGHBORS) || walks_edges(arguments->walk);
 }
 
 static int pull_prepare(struct team *team, const struct arguments *arguments) {
@@ -84,4 +90,4 @@ HOT static enum outcome pull_run(struct team *team, const struct call *call,
 }
 
 const struct algorithm_code algorithm_pull = {
-    .prepare = pull_prepare, .cost = pull_cost, .run = pull_run};
+    .can = pull_can, .prepare = pull_prepare, .cost = pull_cost, .run = pull_run};

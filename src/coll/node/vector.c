@@ -81,21 +81,21 @@ HOT static uint32_t offer(const struct exchange *x, size_t most, bool shows_recv
     return trouble;
 }
 
-/* My segment of a neighbourhood's edges on the compact curve. False: no memory. */
-static bool have_segment(struct team *team, const struct neighbours *neighbours, int which) {
-    if (team->segment[which]) return true;
-    size_t count = neighbours->edge_count, p = (size_t)team->p, me = (size_t)team->me;
-    size_t first = count * me / p, end = count * (me + 1) / p;
+/* My part of a neighbourhood's edges in this order. False: no memory. */
+static bool have_segment(struct team *team, const struct neighbours *neighbours, int which,
+                         enum order_id order) {
+    struct edge **segment = &team->segment[which][order];
+    if (*segment) return true;
+    size_t count = neighbours->edge_count, *mine = &team->segment_count[which][order];
+    struct matrix matrix = {.p = (uint32_t)team->p, .domain_of = team->domain_of};
     struct edge *all = malloc((count + 1) * sizeof *all);
     if (!all) return false;
     if (count > 0) memcpy(all, neighbours->edges, count * sizeof *all);
-    sort_compact(all, count);
-    team->segment[which] = malloc((end - first + 1) * sizeof *all);
-    team->segment_count[which] = end - first;
-    if (team->segment[which])
-        memcpy(team->segment[which], all + first, (end - first) * sizeof *all);
+    *mine = orders[order].part(&matrix, (uint32_t)team->me, all, count);
+    *segment = malloc((*mine + 1) * sizeof *all);
+    if (*segment) memcpy(*segment, all, *mine * sizeof *all);
     free(all);
-    return team->segment[which] != NULL;
+    return *segment != NULL;
 }
 
 /* ---- after the barrier ---- */
@@ -165,8 +165,9 @@ static void take_cells(const struct exchange *x) {
     const struct team *team = x->team;
     if (x->call->neighbours) {
         int which = neighbourhood_of(x->call->shape.collective);
-        for (size_t e = 0; e < team->segment_count[which]; e++)
-            copy_edge(x, team->segment[which][e], true);
+        enum order_id order = x->arguments->walk.order;
+        for (size_t e = 0; e < team->segment_count[which][order]; e++)
+            copy_edge(x, team->segment[which][order][e], true);
         return;
     }
     const struct cell *cells = team->cells[x->arguments->walk.order][x->arguments->walk.inner];
@@ -223,7 +224,8 @@ HOT enum outcome vector_exchange(struct team *team, const struct call *call,
     x.room = first_room(&x, last, most);
     uint32_t mine =
         cells && call->neighbours &&
-                !have_segment(team, call->neighbours, neighbourhood_of(call->shape.collective))
+                !have_segment(team, call->neighbours, neighbourhood_of(call->shape.collective),
+                              arguments->walk.order)
             ? NO_MEMORY
             : offer(&x, most, cells);
     uint32_t trouble = sync_all(team, mine);
