@@ -3,6 +3,7 @@
  * timing, output. */
 #include "bench/common/bench.h"
 #include "bench/communicators/communicators.h"
+#include "bench/doctor/doctor.h"
 #include "bench/network/network.h"
 #include "bench/replay/replay.h"
 #include "bench/tune/tune.h"
@@ -141,6 +142,7 @@ int main(int count, char **words) {
     if (count > 1 && strcmp(words[1], "network") == 0) return network(count - 1, words + 1);
     if (count > 1 && strcmp(words[1], "communicators") == 0)
         return communicators(count - 1, words + 1);
+    if (count > 1 && strcmp(words[1], "doctor") == 0) return doctor(count - 1, words + 1);
     if (count > 1 && strcmp(words[1], "replay") == 0) return replay(count - 1, words + 1);
     int code = settings_read(count, words, &settings);
     if (code >= 0) return code;

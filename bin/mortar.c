@@ -7,9 +7,7 @@
 #include "coll/coll.h"
 
 #include <ctype.h>
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -28,6 +26,7 @@ static const char usage[] =
     "       mortar tune --merge OUT FILE...\n"
     "       mortar info [--plan \"COLLECTIVE NODESxRANKS BYTES\" | --plans COLLECTIVE [nodes] | --orders [RANKS [DOMAINS]] |\n"
     "                    --tuning FILE | --merge OUT FILE...]\n"
+    "       mpirun -n P mortar doctor [--json] [PROGRAM]    is there what mortar needs, on every rank, and if not, what to do\n"
     "       mortar try [-n RUNS] -- mpirun -n P PROGRAM [ARGUMENT...]    natively and under mortar, in turns (mortar try --help)\n"
     "       mpirun -n P mortar replay FILE    a call again that MORTAR_VERIFY has saved (mortar replay --help)\n"
     "       mortar model [OPTION...]    cache misses, simulated (mortar model --help)\n"
@@ -114,28 +113,6 @@ static const char *find_program(const char *name) {
     return NULL;
 }
 
-/* A statically linked program has no dynamic linker to take calls at. */
-static bool is_static(const char *path) {
-    union {
-        Elf64_Ehdr head;
-        char bytes[4096];
-    } start = {.bytes = ""};
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = file >= 0 ? read(file, &start, sizeof start) : -1;
-    if (file >= 0) close(file);
-    if (length < (ssize_t)sizeof start.head || memcmp(start.bytes, ELFMAG, SELFMAG) != 0 ||
-        start.head.e_ident[EI_CLASS] != ELFCLASS64)
-        return false;
-    const Elf64_Phdr *part = (const void *)(start.bytes + start.head.e_phoff);
-    for (int i = 0; i < start.head.e_phnum; i++, part++) {
-        if (start.head.e_phoff > sizeof start - sizeof *part ||
-            (const char *)(part + 1) > start.bytes + length)
-            return false;
-        if (part->p_type == PT_INTERP) return false;
-    }
-    return true;
-}
-
 /* LD_PRELOAD is cut at blanks and colons, and nothing escapes them. A library without a folder is
  * looked for in LD_LIBRARY_PATH, which is not cut at blanks. After what the user preloads: a
  * profiler above mortar sees every call, and a malloc that was asked for is served. */
@@ -158,6 +135,41 @@ static void preload(void) {
                           ? text("%slibmortar.so", folder)
                           : text("%slibmortar-heap.so:%slibmortar.so", folder, folder);
     set("LD_PRELOAD", text("%s%s%s", more ? before : "", more ? ":" : "", own));
+}
+
+static void __attribute__((format(printf, 1, 2))) say(const char *format, ...) {
+    va_list list;
+    if (!is_first_rank()) return;
+    fputs("mortar: ", stderr);
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputc('\n', stderr);
+}
+
+/* A sanitizer has a malloc of its own, and AddressSanitizer wants to be the first library, so as to
+ * be the first to define malloc and the like; without mortar's heap it is the first that does. */
+static void suit_sanitizer(const char *word, const char *sanitizer) {
+    const char *heap = getenv("MORTAR_HEAP"), *options = getenv("ASAN_OPTIONS");
+    if (!heap || strcmp(heap, "off") != 0)
+        say("%s was built with %s, which has a malloc of its own: it runs without the shared heap",
+            word, sanitizer);
+    set("MORTAR_HEAP", "off");
+    bool more = options && *options;
+    set("ASAN_OPTIONS", text("verify_asan_link_order=0%s%s", more ? ":" : "", more ? options : ""));
+}
+
+/* Can mortar's libraries be loaded into the program? Says what it will lack. */
+static bool suits(const char *word, const char *path) {
+    struct program_facts facts = program_look(path);
+    if (facts.kind == PROGRAM_STATIC) /* what it starts may be of another kind */
+        say("%s is statically linked: its MPI calls cannot be taken, it runs as it is", word);
+    if (facts.kind == PROGRAM_STRANGE)
+        say("%s is for another %s%s: its MPI calls cannot be taken, it runs as it is", word,
+            *facts.interpreter ? "C library, by its dynamic linker " : "kind of processor",
+            facts.interpreter);
+    if (facts.sanitizer) suit_sanitizer(word, facts.sanitizer);
+    return facts.kind != PROGRAM_STRANGE;
 }
 
 /* list: collectives by commas, or all. */
@@ -235,19 +247,14 @@ static void __attribute__((noreturn)) run(char **word) {
     alike = false;
     const char *path = find_program(*word);
     if (!path) fail("run: %s is not a program", *word);
-    if (is_first_rank() && is_static(path))
-        fprintf(
-            stderr,
-            "mortar: %s is statically linked: its MPI calls cannot be taken, it runs as it is\n",
-            *word);
-    preload();
+    if (suits(*word, path)) preload();
     execvp(*word, word);
     fail("run: %s: %s", *word, strerror(errno));
 }
 
 int main(int count, char **word) {
-    static const char *const others[] = {"bench",   "tune", "info",   "model",
-                                         "predict", "try",  "replay", "--version"};
+    static const char *const others[] = {"bench", "tune",   "info",   "model",    "predict",
+                                         "try",   "replay", "doctor", "--version"};
     const char *command = count > 1 ? word[1] : "";
     if (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0 ||
         strcmp(command, "help") == 0)
@@ -267,6 +274,6 @@ int main(int count, char **word) {
         fail("%s: %s", tools, strerror(errno));
     }
     fail(
-        "unknown command \"%s\": expected run, try, bench, tune, replay, model, predict or info (mortar --help)",
+        "unknown command \"%s\": expected run, try, doctor, bench, tune, replay, model, predict or info (mortar --help)",
         command);
 }

@@ -3,6 +3,7 @@
  * machine offers. It includes the same list.h files as the library, so both always agree. --plans:
  * plans.c; --plan: plan.c; --orders: orders.c; --tuning and --merge: tuning.c */
 #define _GNU_SOURCE
+#include "info/health.h"
 #include "info/info.h"
 
 #include "base/base.h"
@@ -101,6 +102,20 @@ static int list_orders(int count, char **words) {
     return 2;
 }
 
+/* doctor [--json] [PROGRAM]: `mortar doctor` where it has no MPI program that fits the launcher. */
+static int examine(int count, char **words) {
+    struct findings all = {0};
+    bool json = count > 0 && strcmp(words[0], "--json") == 0;
+    if (launcher_rank() > 0) return 0;
+    found(&all, RED, "MPI", "build mortar where the launcher's MPI is installed",
+          "mortar was not built with an MPI that fits this launcher, so only this process is seen");
+    health_look(&all);
+    if (count > json) health_program(&all, words[json]);
+    health_left(&all);
+    health_batch(&all);
+    return health_print(stdout, &all, 1, "mortar doctor", json) == RED;
+}
+
 int main(int count, char **words) {
     bool nodes = count == 4 && strcmp(words[3], "nodes") == 0;
     if (count >= 3 && strcmp(words[1], "--plans") == 0 && (count == 3 || nodes))
@@ -113,6 +128,7 @@ int main(int count, char **words) {
         return merge_tuning(words[2], count - 3, words + 3);
     if (count == 2 && strcmp(words[1], "--version") == 0)
         return printf("mortar %s\n", MORTAR_VERSION) < 0;
+    if (count >= 2 && strcmp(words[1], "doctor") == 0) return examine(count - 2, words + 2);
     if (count != 1) {
         fprintf(
             stderr,

@@ -124,6 +124,8 @@ struct world {
 
 /* Fills *world. 0, or 1 after the first rank said why there is nothing to measure. */
 int world_look(struct world *world);
+/* How to make this library give the processor away while it waits; NULL: it does. Local. */
+const char *world_cure(const struct world *world);
 /* The first rank says in one line what makes the figures less than they seem. */
 void world_warn(const struct world *world);
 /* Bytes of memory that this node can still give. Local. */

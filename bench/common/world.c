@@ -105,8 +105,7 @@ static int tool_setting(const char *name) {
     return value;
 }
 
-/* How to make this library give the processor away while it waits; NULL: it does. */
-static const char *cure(const struct world *world) {
+const char *world_cure(const struct world *world) {
     const char *setting;
     int version = 0;
     if (strstr(world->mpi, "Open MPI"))
@@ -123,7 +122,7 @@ static const char *cure(const struct world *world) {
 }
 
 void world_warn(const struct world *world) {
-    const char *setting = world->crowded && world->me == 0 ? cure(world) : NULL;
+    const char *setting = world->crowded && world->me == 0 ? world_cure(world) : NULL;
     if (setting)
         fprintf(
             stderr,

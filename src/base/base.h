@@ -116,6 +116,30 @@ void machine_leave_processor(void);
  * ms). Needs no privilege; Linux before 6.12 ignores it. 0: does nothing. */
 void machine_short_slices(uint64_t microseconds);
 
+/* ---- huge.c: huge pages of memory that ranks share ---- */
+/* Is this word set in the system's file `which`: "always", "madvise" or "never" in "enabled" or
+ * "shmem_enabled"? */
+bool huge_set(const char *which, const char *word);
+/* Option HUGE, the system's setting, and whether the kernel makes huge pages at request. */
+bool huge_wanted(void);
+/* True: private memory is in huge pages where the system finds some, and memory that moves loses
+ * them, because they are not wanted there or the kernel makes none. */
+bool huge_lost(void);
+
+/* ---- program.c: what a file that may be started is ---- */
+struct program_facts {
+    enum {
+        PROGRAM_OTHER,  /* a script, or unreadable: whoever runs it decides */
+        PROGRAM_USUAL,  /* dynamically linked, for glibc and this kind of processor */
+        PROGRAM_STATIC, /* statically linked */
+        PROGRAM_STRANGE /* for another C library, or another kind of processor */
+    } kind;
+    char interpreter[128]; /* the dynamic linker that it names; empty: none */
+    const char *sanitizer; /* "AddressSanitizer" or "ThreadSanitizer"; NULL: none */
+};
+/* Looks into the file; of a script, into what its first line names. */
+struct program_facts program_look(const char *path);
+
 /* ---- topology.c: the machine as hwloc reports it, or the one of MORTAR_TOPOLOGY. The first call
  * takes milliseconds ---- */
 struct machine_facts {

@@ -26,7 +26,8 @@ static long rank_of_this(void) { return number("OMPI_COMM_WORLD_RANK", number("P
 
 static int by_mortar(const void *caller) {
     Dl_info where;
-    return dladdr(caller, &where) && where.dli_fname && strstr(where.dli_fname, "libmortar-");
+    return dladdr(caller, &where) && where.dli_fname &&
+           (strstr(where.dli_fname, "libmortar-") || strstr(where.dli_fname, "mortar-bench-"));
 }
 
 ssize_t process_vm_readv(pid_t pid, const struct iovec *to, unsigned long to_count,
