@@ -38,7 +38,8 @@ def examine(flavour, *words, before=(), env=None):
 def expect(result, names, name, colour, *words, on=None):
     """One finding of this name has the colour and the words; it is on all ranks, or those given."""
     for one in names.get(name, []):
-        if one["colour"] == colour and all(word in one["text"] + (one["cure"] or "") for word in words) and on in (None, one["ranks"]):
+        said = one["text"] + (one["cure"] or "")
+        if one["colour"] == colour and all(word in said for word in words) and on in (None, one["ranks"]):
             return result.check((one["cure"] is None) == (colour == "green"), "%s: a cure where it is not due" % name)
     raise Failure("no %s finding %r with %r on %r: %s" % (colour, name, words, on, json.dumps(names, indent=1)))
 
@@ -104,7 +105,8 @@ def alone():
 def slurm():
     """Slurm says how it counts memory that ranks share."""
     with tempfile.TemporaryDirectory() as folder:
-        for params, kind, colour, said in (("OverMemoryKill", "linux", "red", "killed"), ("(null)", "linux", "yellow", "once for each"),
+        for params, kind, colour, said in (("OverMemoryKill", "linux", "red", "killed"),
+                                           ("(null)", "linux", "yellow", "once for each"),
                                            ("UsePss", "linux", "green", "UsePss"), ("(null)", "cgroup", "green", "cgroup"),
                                            (None, None, "yellow", "scontrol")):
             with open(os.path.join(folder, "scontrol"), "w", encoding="utf-8") as file:

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""foreign - `mortar run` and programs that its libraries cannot or should not be loaded into: of another C library, static,
+sanitized.
+usage: foreign.py TEST [FLAVOUR]"""
+import os
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import run  # noqa: E402
+from run import Failure, Skip, mpi  # noqa: E402
+
+
+def preloaded(words, said=None, env=None):
+    """What `mortar run words` (a kind of env) shows: are mortar's libraries in LD_PRELOAD? It says so much."""
+    result = run.run([run.MORTAR, "run", *words], env=env).ok()
+    if said is None:
+        result.silent()
+    else:
+        result.check(len(result.lines()) == 1 and all(word in result.lines()[0] for word in said), "unclear")
+    return any(line.startswith("LD_PRELOAD=") and "libmortar.so" in line for line in result.out.splitlines())
+
+
+def check(fine, why):
+    if not fine:
+        raise Failure(why)
+
+
+def with_linker(program, linker, folder):
+    """A copy of a program that names another dynamic linker, which is the usual one under that name."""
+    with open(os.path.realpath(shutil.which(program)), "rb") as file:
+        image = file.read()
+    usual = image[image.find(b"/lib"):].split(b"\0", 1)[0]
+    other, place = os.path.join(folder, linker), os.path.join(folder, program + "-" + linker)
+    if b"ld-linux" not in usual or len(other) > len(usual):
+        raise Skip("%s cannot be written over %r, the first name in %s" % (other, usual, program))
+    if not os.path.lexists(other):
+        os.symlink(usual.decode(), other)
+    with open(place, "wb") as file:
+        file.write(image.replace(usual, other.encode().ljust(len(usual), b"\0"), 1))
+    os.chmod(place, 0o755)
+    return place
+
+
+def libraries():
+    """A program of another C library runs as it is; one of glibc is served, whatever its dynamic linker is called."""
+    with tempfile.TemporaryDirectory(prefix="m", dir="/tmp") as folder:
+        musl, own = with_linker("env", "ld-musl.so", folder), with_linker("env", "ld.so", folder)
+        check(preloaded(["env"]), "a usual program is not served")
+        check(preloaded([own]), "a dynamic linker of another name is not glibc's")
+        check(not preloaded([musl], ["ld-musl.so", "as it is"]), "mortar is preloaded into another C library's program")
+        check(not preloaded([musl], env={"PMI_RANK": "3"}), "preloaded on another rank")
+        script = os.path.join(folder, "script")
+        for shell, said in (("/bin/sh", None), (with_linker("cat", "ld-musl.so", folder), ["ld-musl.so"])):
+            with open(script, "w", encoding="utf-8") as file:
+                file.write("#!%s\nenv\n" % shell)
+            os.chmod(script, 0o755)
+            check(preloaded([script], said) == (said is None), "a script of %s" % shell)
+
+
+def static():
+    """A static wrapper is said, and what it starts is served."""
+    with open(run.MORTAR, "rb") as file:
+        if b"ld-linux" in file.read(1 << 16):
+            raise Skip("the command is not static here")
+    check(preloaded([run.MORTAR, "run", "env"], ["statically linked", "as it is"]), "what a static program starts is not served")
+
+
+def sanitizer(name, flavour):
+    """Under mortar run, alone and with its own options, a sanitized program computes as usual, and an error is found as usual."""
+    program = run.target("sanitized-%s-%s" % (name, flavour))
+    env = {"TSAN_OPTIONS": "report_bugs=0:die_after_fork=0", "ASAN_OPTIONS": "detect_leaks=0"}
+    native = run.run(run.command(flavour, 2, [program], None), env={**env, **run.QUICK_END})
+    if native.code != 0:
+        raise Skip("it does not run natively: %s" % native.err[-500:])
+    result = mpi(flavour, 2, [program], env=env).ok("2 ranks, 0 errors").took(20)
+    result.check(len(result.lines()) == 1 and "without the shared heap" in result.lines()[0], "not said once")
+    mpi(flavour, 2, [program], ["--heap", "off"], env=env).ok("2 ranks, 0 errors").took(20).silent()
+    if name == "address":
+        result = mpi(flavour, 2, [program, "wrong"], env={**env, **run.QUICK_END})
+        result.check(result.code != 0 and "heap-buffer-overflow" in result.err, "the sanitizer did not find the error")
+
+
+def test(name, *words):
+    tests = {f.__name__: f for f in (libraries, static, sanitizer)}
+    if name not in tests:
+        raise Failure("no test %s" % name)
+    tests[name](*words)
+
+
+run.main(test)
