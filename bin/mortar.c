@@ -118,7 +118,8 @@ static const char *find_program(const char *name) {
  * profiler above mortar sees every call, and a malloc that was asked for is served. */
 static void preload(void) {
     const char *folder = text("%s/", libraries), *before = getenv("LD_PRELOAD"),
-               *search = getenv("LD_LIBRARY_PATH"), *heap = getenv("MORTAR_HEAP");
+               *search = getenv("LD_LIBRARY_PATH"), *heap = getenv("MORTAR_HEAP"),
+               *report = getenv("MORTAR_REPORT");
     bool blank = strchr(libraries, ' ') != NULL;
     if (strchr(libraries, ':') || (blank && strchr(libraries, ';')))
         fail(
@@ -134,6 +135,7 @@ static void preload(void) {
     const char *own = heap && strcmp(heap, "off") == 0
                           ? text("%slibmortar.so", folder)
                           : text("%slibmortar-heap.so:%slibmortar.so", folder, folder);
+    if (report && *report) own = text("%s:%slibmortar-count.so", own, folder);
     set("LD_PRELOAD", text("%s%s%s", more ? before : "", more ? ":" : "", own));
 }
 

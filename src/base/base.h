@@ -181,6 +181,16 @@ struct network_facts {
 /* What the cost model assumes for a network that was not measured. */
 extern const struct network_facts network_usual;
 
+/* ---- what door/count.c counts in a process ---- */
+struct untaken {
+    const char *function; /* "MPI_Ialltoall" */
+    const char *kind;     /* "nonblocking", "persistent" or "one-sided" */
+    uint64_t calls;
+    double seconds; /* in them and, if they have a request, in the waits for it */
+};
+/* libmortar-count.so exports int mortar_untaken(int i, struct untaken *row), which fills in row i.
+ * 0: there are fewer rows. The same functions in each process. */
+
 /* ---- launcher.c: what the launcher's environment variables say ---- */
 int launcher_ranks(void);       /* ranks of the job; 0: unknown */
 int launcher_local_ranks(void); /* ranks of the job on this node; 0: unknown */

@@ -50,4 +50,16 @@ struct moves {
 /* Fills *moves on rank 0 of the world. Collective. */
 void report_moves(struct moves *moves);
 
+/* untaken.c: the calls that mortar does not take and that were made: those of the rank that made
+ * most, the seconds of the rank that spent most, and the calls of all ranks. */
+enum { most_untaken = 256 };
+struct not_taken {
+    bool known; /* they were counted */
+    int count;
+    struct untaken rows[most_untaken];
+    uint64_t sums[most_untaken];
+};
+/* Fills *all on rank 0 of the world. Collective. */
+void report_untaken(struct not_taken *all);
+
 #endif

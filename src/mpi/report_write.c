@@ -134,7 +134,40 @@ struct report_content {
     const struct record *records;
     int count, ranks;
     struct moves moves;
+    struct not_taken untaken;
 };
+
+static void json_untaken(FILE *out, const struct not_taken *all) {
+    fputs(",\n \"not_taken\": ", out);
+    if (!all->known) fputs("null", out);
+    for (int i = 0; i < all->count; i++) {
+        const struct untaken *row = &all->rows[i];
+        fprintf(out,
+                "%s\n  {\"function\": \"%s\", \"kind\": \"%s\", \"calls\": %llu, "
+                "\"calls_of_all\": %llu, \"seconds\": %.6g}",
+                i ? "," : "[", row->function, row->kind, (unsigned long long)row->calls,
+                (unsigned long long)all->sums[i], row->seconds);
+    }
+    if (all->known) fputs(all->count ? "]" : "[]", out);
+}
+
+static void print_untaken(FILE *out, const struct not_taken *all) {
+    if (all->count > 0)
+        fprintf(out, "%-34s %10s %10s  not taken by mortar, with the waits for them\n", "function",
+                "calls", "seconds");
+    for (int i = 0; i < all->count; i++)
+        fprintf(out, "%-34s %10llu %10.4g  %s\n", all->rows[i].function,
+                (unsigned long long)all->rows[i].calls, all->rows[i].seconds, all->rows[i].kind);
+}
+
+/* Where the report has no row. */
+static void print_nothing(FILE *out, const struct not_taken *untaken) {
+    fputs("No blocking collective was called.", out);
+    if (!untaken->known)
+        fputs(" Nonblocking, persistent and one-sided calls go to the MPI library.", out);
+    else if (untaken->count == 0) fputs(" Nor was any other collective, nor a one-sided call.", out);
+    fputc('\n', out);
+}
 
 static void json_moves(FILE *out, const struct moves *moves) {
     fprintf(out,
@@ -164,6 +197,7 @@ static void print_json(FILE *out, const void *what) {
     fprintf(out, ",\n \"ranks\": %d,\n \"heap\": ", content->ranks);
     json_text(out, heap_state());
     json_moves(out, &content->moves);
+    json_untaken(out, &content->untaken);
     fputs(",\n ", out);
     json_verified(out, verified_in(records, count));
     fputs(",\n \"teams\": [", out);
@@ -264,21 +298,17 @@ static void print_table(FILE *out, const void *what) {
         fprintf(out, "%llu calls verified against the MPI library, %llu difference%s\n",
                 (unsigned long long)verified.calls, (unsigned long long)verified.different,
                 verified.different == 1 ? "" : "s");
-    if (content->count == 0) {
-        fputs(
-            "No blocking collective was called. Nonblocking, persistent and one-sided calls go to "
-            "the MPI library.\n",
-            out);
-        return;
-    }
-    fprintf(out, "%-20s %5s %8s %10s %10s %10s %10s %10s %-17s  %s\n", "collective", "ranks",
-            "bytes", "calls", "seconds", "waiting", "us/call", "native us", "gain (interval)",
-            "plan");
+    if (content->count == 0) print_nothing(out, &content->untaken);
+    else
+        fprintf(out, "%-20s %5s %8s %10s %10s %10s %10s %10s %-17s  %s\n", "collective", "ranks",
+                "bytes", "calls", "seconds", "waiting", "us/call", "native us", "gain (interval)",
+                "plan");
     for (int i = 0; i < content->count; i++) {
         const struct record *r = &records[i];
         if (*r->plan) table_row(out, r);
         else if (!*r->reason) table_teams(out, r);
     }
+    print_untaken(out, &content->untaken);
 }
 
 static int write_report(const char *path, const struct report_content *content) {
@@ -305,6 +335,7 @@ int report_write(const char *path) {
     int error = report_gather(&records, &content.count, &content.ranks);
     content.records = records;
     report_moves(&content.moves);
+    report_untaken(&content.untaken);
     if (records) error = write_report(path, &content);
     free(records);
     return error;

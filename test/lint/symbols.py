@@ -12,6 +12,7 @@ MALLOC = ("malloc calloc realloc reallocarray free memalign aligned_alloc posix_
           "mallinfo mallinfo2 mallopt malloc_trim malloc_stats malloc_info").split()
 SHOWN = {
     "libmortar.so": r"P?MPI_[A-Z]\w*|mortar_\w+",
+    "libmortar-count.so": r"P?MPI_[A-Z]\w*|mortar_untaken",
     "libmortar-ompi.so": r"MPI_[A-Z]\w*|mortar_\w+",
     "libmortar-mpich.so": r"MPI_[A-Z]\w*|mortar_\w+",
     "libmortar-heap.so": "|".join(MALLOC) + r"|mortar_heap_\w+",

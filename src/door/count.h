@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* count.h - private to libmortar-count.so: the requests of calls that are counted, until they are
+ * done. */
+#ifndef MORTAR_COUNT_H
+#define MORTAR_COUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The bytes of a handle: MPICH's are ints, others' are pointers. Set it before the first call. */
+extern size_t request_bytes;
+
+/* The request at an address belongs to row `row` from now on. */
+void request_made(const void *request, int row);
+
+/* Those of an array of requests that belong to rows. Of very many the rest is forgotten. */
+enum { most_seen = 64 };
+struct seen {
+    int count;
+    int row[most_seen];
+    const char *place[most_seen];
+    uint64_t handle[most_seen];
+};
+void requests_see(const void *requests, int count, struct seen *seen);
+
+/* Forgets those whose handle the MPI library has changed, since they are done. */
+void requests_check(const struct seen *seen);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* requests - which requests belong to calls that are counted: a hash table of handles. A program
+ * without such requests pays one load for each of its waits. */
+#include "door/count.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { places = 8192, most_kept = places / 2 };
+
+size_t request_bytes = sizeof(void *);
+
+static struct kept {
+    uint64_t handle;
+    int row; /* -1: the place was left; 0: it is free; else the row and one */
+} table[places];
+static atomic_int kept; /* places that are taken or were left */
+static int alive;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uint64_t handle_at(const void *request) {
+    uint64_t handle = 0;
+    memcpy(&handle, request, request_bytes);
+    return handle;
+}
+
+static struct kept *find(uint64_t handle) {
+    size_t at = (size_t)(handle * 0x9e3779b97f4a7c15u >> 51); /* 13 bits */
+    for (;; at++) {
+        struct kept *place = &table[at % places];
+        if (place->row == 0 || (place->row > 0 && place->handle == handle)) return place;
+    }
+}
+
+/* Where all have left, nobody's search goes through their places. */
+static void forget(struct kept *place) {
+    place->row = -1;
+    if (--alive > 0) return;
+    memset(table, 0, sizeof table);
+    atomic_store_explicit(&kept, 0, memory_order_relaxed);
+}
+
+void request_made(const void *request, int row) {
+    uint64_t handle = handle_at(request);
+    pthread_mutex_lock(&lock);
+    struct kept *place = find(handle);
+    if (place->row > 0) place->row = row + 1; /* it was freed unseen */
+    else if (kept < most_kept) {
+        *place = (struct kept){handle, row + 1};
+        alive++;
+        atomic_fetch_add_explicit(&kept, 1, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void requests_see(const void *requests, int count, struct seen *seen) {
+    seen->count = 0;
+    if (atomic_load_explicit(&kept, memory_order_relaxed) == 0) return;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < count; i++) {
+        const char *at = (const char *)requests + (size_t)i * request_bytes;
+        struct kept *place = find(handle_at(at));
+        if (place->row <= 0) continue;
+        if (seen->count == most_seen) {
+            forget(place);
+            continue;
+        }
+        seen->row[seen->count] = place->row - 1;
+        seen->place[seen->count] = at;
+        seen->handle[seen->count++] = place->handle;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void requests_check(const struct seen *seen) {
+    for (int i = 0; i < seen->count; i++) {
+        if (handle_at(seen->place[i]) == seen->handle[i]) continue;
+        pthread_mutex_lock(&lock);
+        struct kept *place = find(seen->handle[i]);
+        if (place->row > 0) forget(place);
+        pthread_mutex_unlock(&lock);
+    }
+}
