@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #include "bench.h"
 
+#include "tuning/tuning.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,16 +16,11 @@ static void *symbol(void *handle, const char *name, void *place) {
     return *(void **)place = dlsym(handle, name);
 }
 
-/* From "Open MPI v4.1.4, package: ..." or "MPICH Version:      4.0.2\nMPICH Release ...", what
- * somebody would say. */
 static void name_mpi(struct world *world) {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "", version[32];
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;
     MPI_Get_library_version(text, &length);
-    text[strcspn(text, ",\n")] = 0;
-    if (sscanf(text, "MPICH Version: %31s", version) == 1)
-        snprintf(world->mpi, sizeof world->mpi, "MPICH %s", version);
-    else snprintf(world->mpi, sizeof world->mpi, "%.*s", (int)sizeof world->mpi - 1, text);
+    tuning_mpi(text, world->mpi);
 }
 
 static void name_machine(struct world *world) {

@@ -190,7 +190,7 @@ enum { ENDS, STARTS };
     {                                                                                              \
         struct visit visit = enter(ROW_##name, plain, __builtin_return_address(0));                \
         struct seen seen;                                                                          \
-        requests_see((const void *)list, visit.counts ? (int)number : 0, &seen);                 \
+        requests_see((const void *)list, visit.counts ? (int)number : 0, &seen);                   \
         uint64_t since = seen.count ? clock_ticks() : 0;                                           \
         word error = visit.to ARGUMENTS_##words;                                                   \
         if (seen.count) watched(&seen, since, what == STARTS);                                     \

@@ -273,6 +273,32 @@ void report_moves(struct moves *moves) {
     host.comm_free(&comm);
 }
 
+static bool shown_alike(const struct record *a, const struct record *b) {
+    bool teams = !*a->plan;
+    return a->ranks == b->ranks && a->size_class == b->size_class &&
+           strcmp(a->collective, b->collective) == 0 && strcmp(a->plan, b->plan) == 0 &&
+           strcmp(a->reason, b->reason) == 0 && (!teams || (a->nodes > 1) == (b->nodes > 1)) &&
+           (!teams || (a->domains > 1) == (b->domains > 1));
+}
+
+int report_join(struct record *records, int count) {
+    int left = 0;
+    for (int i = 0; i < count; i++) {
+        int at = 0;
+        while (at < left && !shown_alike(&records[at], &records[i])) at++;
+        if (at == left) {
+            records[left++] = records[i];
+            continue;
+        }
+        if (records[i].seconds > records[at].seconds) { /* the ranks that were late there */
+            memcpy(records[at].late, records[i].late, sizeof records[at].late);
+            records[at].late_count = records[i].late_count;
+        }
+        merge(&records[at], &records[i], true);
+    }
+    return left;
+}
+
 int report_gather(struct record **records, int *count, int *ranks) {
     int me = 0;
     MPI_Comm comm; /* private: messages of the program may be pending on the world */

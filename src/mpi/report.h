@@ -37,6 +37,10 @@ struct record {
     struct evidence evidence; /* native_seconds 0: none */
 };
 
+/* Makes one record of those that a table shows alike: the same but for what chose the plan, or
+ * where the ranks sit. Returns how many are left. */
+int report_join(struct record *records, int count);
+
 /* Merges the records of all ranks. Rank 0 of the world gets and frees them; the others get NULL. 0
  * or -errno. Collective. */
 int report_gather(struct record **records, int *count, int *ranks);

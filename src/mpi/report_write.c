@@ -4,6 +4,7 @@
 #include "mpi/report.h"
 
 #include "include/mortar.h"
+#include "tuning/tuning.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,11 +27,13 @@ static void json_text(FILE *out, const char *text) {
     fputc('"', out);
 }
 
-static const char *library_version(char *text) {
+/* "Open MPI v4.1.4": as in a tuning file, in one short line. */
+static const char *library_name(char name[96]) {
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
-    PMPI_Get_library_version(text, &length);
-    text[strcspn(text, "\n")] = 0;
-    return text;
+    PMPI_Get_library_version(version, &length);
+    tuning_mpi(version, name);
+    return name;
 }
 
 static const char *heap_state(void) {
@@ -165,7 +168,8 @@ static void print_nothing(FILE *out, const struct not_taken *untaken) {
     fputs("No blocking collective was called.", out);
     if (!untaken->known)
         fputs(" Nonblocking, persistent and one-sided calls go to the MPI library.", out);
-    else if (untaken->count == 0) fputs(" Nor was any other collective, nor a one-sided call.", out);
+    else if (untaken->count == 0)
+        fputs(" Nor was any other collective, nor a one-sided call.", out);
     fputc('\n', out);
 }
 
@@ -190,10 +194,10 @@ static void print_json(FILE *out, const void *what) {
     const struct report_content *content = what;
     const struct record *records = content->records;
     int count = content->count;
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    char name[96];
     const char *comma = "";
     fprintf(out, "{\"mortar\": \"%s\",\n \"mpi\": ", MORTAR_VERSION);
-    json_text(out, library_version(version));
+    json_text(out, library_name(name));
     fprintf(out, ",\n \"ranks\": %d,\n \"heap\": ", content->ranks);
     json_text(out, heap_state());
     json_moves(out, &content->moves);
@@ -288,10 +292,9 @@ static void table_teams(FILE *out, const struct record *r) {
 static void print_table(FILE *out, const void *what) {
     const struct report_content *content = what;
     const struct record *records = content->records;
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    library_version(version);
-    fprintf(out, "mortar %s on %.*s, %d ranks; shared heap: %s\n", MORTAR_VERSION,
-            (int)strcspn(version, ","), version, content->ranks, heap_state());
+    char name[96];
+    fprintf(out, "mortar %s on %s, %d rank%s; shared heap: %s\n", MORTAR_VERSION,
+            library_name(name), content->ranks, content->ranks == 1 ? "" : "s", heap_state());
     if (content->moves.buffers > 0) print_moves(out, &content->moves);
     struct verified verified = verified_in(records, content->count);
     if (verify_wanted())
@@ -311,7 +314,7 @@ static void print_table(FILE *out, const void *what) {
     print_untaken(out, &content->untaken);
 }
 
-static int write_report(const char *path, const struct report_content *content) {
+static int write_report(const char *path, struct record *records, struct report_content *content) {
     char *text;
     size_t bytes;
     bool table = strcmp(path, "-") == 0;
@@ -319,6 +322,7 @@ static int write_report(const char *path, const struct report_content *content) 
         warn("MORTAR_REPORT is not set on rank 0, which would write the report");
         return -ENOENT;
     }
+    if (table) content->count = report_join(records, content->count);
     int error = file_print(table ? print_table : print_json, content, &text, &bytes);
     if (!error)
         error = table ? file_put(STDERR_FILENO, text, bytes) : file_write(path, text, bytes);
@@ -336,7 +340,7 @@ int report_write(const char *path) {
     content.records = records;
     report_moves(&content.moves);
     report_untaken(&content.untaken);
-    if (records) error = write_report(path, &content);
+    if (records) error = write_report(path, records, &content);
     free(records);
     return error;
 }

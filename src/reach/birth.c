@@ -13,6 +13,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -117,7 +119,37 @@ static void *open_control(struct team *team, MPI_Comm node, const struct card *c
 static const char *refusal(int error) {
     if (error == -EFBIG)
         return "no shared memory: the limit on file size (ulimit -f) is below what the ranks need (MORTAR_SLOT each)";
+    if (error == -EMFILE || error == -ENFILE)
+        return "no shared memory: the process may open no more files (ulimit -n)";
+    if (error == -ENOMEM || error == -ENOSPC) return "no memory to share";
     return "no shared memory: memfd_create was refused";
+}
+
+/* A copy of the text that lasts; one for each text. NULL: there are too many. */
+static const char *lasting(const char *text) {
+    enum { most = 8 };
+    static char kept[most][136];
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    int i = 0;
+    pthread_mutex_lock(&lock);
+    while (i < most && *kept[i] && strcmp(kept[i], text) != 0) i++;
+    if (i < most) snprintf(kept[i], sizeof kept[i], "%s", text);
+    pthread_mutex_unlock(&lock);
+    return i < most ? kept[i] : NULL;
+}
+
+/* The reason of the first rank that has one, on all ranks, so that a report has one reason. One of
+ * them has a reason. Collective. */
+static const char *first_reason(const struct team *team, MPI_Comm comm, const char *why) {
+    static const char *const otherwise = "the ranks of a node cannot share memory";
+    int mine = why ? team->me : team->p, first;
+    char text[136] = "";
+    if (host_combine(&mine, &first, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || first >= team->p)
+        return otherwise;
+    if (why) snprintf(text, sizeof text, "%s", why);
+    bool heard = host.bcast(text, sizeof text, MPI_CHAR, first, comm) == MPI_SUCCESS;
+    const char *same = heard ? lasting(text) : NULL;
+    return same ? same : otherwise;
 }
 
 /* Numbers the teams of the job: rank 0's number in MPI_COMM_WORLD, and how many it has begun. */
@@ -217,7 +249,7 @@ static int agree_on_figures(struct team *team) {
 }
 
 /* Builds the team of a communicator over several nodes: places, wire, and the team of my node.
- * Returns NULL or why it stays native; the reason may differ between nodes, not whether. */
+ * Returns NULL or why it stays native, the same on all ranks. */
 static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
     int lowest = team->me, *all = malloc((size_t)team->p * sizeof *all);
     team->places = malloc(sizeof *team->places);
@@ -248,7 +280,7 @@ static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
         return "out of memory, or messages between the nodes are lost";
     }
     why = birth_meet(team->node, node, cards, space);
-    if (!all_agree(comm, !why)) return why ? why : "the ranks of another node cannot share memory";
+    if (!all_agree(comm, !why)) return first_reason(team, comm, why);
     team_reserve_tables(team->node);
     team->patience = team->node->patience;
     team->ledger = team->node->ledger;

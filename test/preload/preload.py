@@ -174,7 +174,7 @@ def nothing(flavour):
     result = run.run(run.command(flavour, 1, program, ["--report", "-"])).ok("answer=none")
     lines = [line for line in result.err.splitlines() if line.strip()]
     result.check(len(lines) == 2 and "No blocking collective was called" in lines[1], "nothing is said")
-    result.check(lines[0].startswith("mortar ") and len(lines[0]) < 90 and "1 ranks" in lines[0], "a long first line")
+    result.check(lines[0].startswith("mortar ") and len(lines[0]) < 90 and "1 rank;" in lines[0], "a long first line")
 
 
 def inter(flavour):
@@ -235,6 +235,25 @@ def plans(flavour):
     result.silent().took(5)
 
 
+def rows(flavour):
+    """The table has each row once, though its plan was chosen in several ways. One short line names the MPI."""
+    p = ranks(flavour, 3)
+    program = ["rows-" + flavour, "cico"]
+    result = mpi(flavour, p, program, env={"MORTAR_TUNE": "off"}).ok("%d ranks, 0 errors" % p)
+    plan = [row["plan"] for row in result.collectives(source="model", collective="alltoall")]
+    result.check(len(plan) == 1, "not one plan by the model")
+    program[1] = plan[0]
+    result = mpi(flavour, p, program).ok().took(10)
+    sources = sorted(row["source"] for row in result.collectives(collective="alltoall"))
+    result.check(sources == ["forced", "model"], "sources in JSON")
+    result = run.run(run.command(flavour, p, [run.target(program[0]), plan[0]], ["--report", "-"])).ok()
+    lines = [line.split() for line in result.err.splitlines() if line.startswith("alltoall ")]
+    result.check([line[3] for line in lines] == ["10"], "one plan is not one row")
+    head = [line for line in result.err.splitlines() if line.startswith("mortar ")]
+    result.check(len(head) == 1 and len(head[0]) < 100 and "\t" not in head[0] and "  " not in head[0] and
+                 "%d ranks; shared heap: on" % p in head[0], "the first line: %r" % head)
+
+
 def tuning(flavour):
     """A tuning file decides what runs; one from elsewhere, or a broken one, is refused in one line, and nothing of it is used."""
     p = ranks(flavour)
@@ -270,8 +289,7 @@ def tuning(flavour):
 
 def mpi_name(flavour):
     """What the MPI library is called in a tuning file."""
-    text = mpi(flavour, 1, ["exchange-" + flavour]).ok().report["mpi"].split(",")[0]
-    return "MPICH " + text.split()[-1] if text.startswith("MPICH") else text
+    return mpi(flavour, 1, ["exchange-" + flavour]).ok().report["mpi"]
 
 
 def plain():
@@ -334,7 +352,7 @@ def unknown():
 def test(name, *words):
     tests = {f.__name__: f for f in (exchange, alloc_mem, private, statics, large, fortran, python, late, threads, inter,
                                      device, errors, nothing, off, imbalance, launcher, plans, reductions, rooted, lengths, tuning,
-                                     plain, unknown)}
+                                     plain, unknown, rows)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](*words)
