@@ -28,6 +28,7 @@ static const char usage[] =
     "                    --tuning FILE | --merge OUT FILE...]\n"
     "       mpirun -n P mortar doctor [--json] [PROGRAM]    is there what mortar needs, on every rank, and if not, what to do\n"
     "       mortar try [-n RUNS] -- mpirun -n P PROGRAM [ARGUMENT...]    natively and under mortar, in turns (mortar try --help)\n"
+    "       mortar report FILE.json [OTHER.json]    a page with pictures of a report, or of two side by side (mortar report --help)\n"
     "       mpirun -n P mortar replay FILE    a call again that MORTAR_VERIFY has saved (mortar replay --help)\n"
     "       mortar model [OPTION...]    cache misses, simulated (mortar model --help)\n"
     "       mortar predict --platform FILE|NxM --collective C [OPTION...]    a cluster, simulated (mortar predict --help)\n"
@@ -255,8 +256,8 @@ static void __attribute__((noreturn)) run(char **word) {
 }
 
 int main(int count, char **word) {
-    static const char *const others[] = {"bench", "tune",   "info",   "model",    "predict",
-                                         "try",   "replay", "doctor", "--version"};
+    static const char *const others[] = {"bench", "tune",   "info",   "model",  "predict",
+                                         "try",   "replay", "doctor", "report", "--version"};
     const char *command = count > 1 ? word[1] : "";
     if (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0 ||
         strcmp(command, "help") == 0)
@@ -276,6 +277,6 @@ int main(int count, char **word) {
         fail("%s: %s", tools, strerror(errno));
     }
     fail(
-        "unknown command \"%s\": expected run, try, doctor, bench, tune, replay, model, predict or info (mortar --help)",
+        "unknown command \"%s\": expected run, try, doctor, bench, tune, replay, report, model, predict or info (mortar --help)",
         command);
 }

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""report - `mortar report`: makes a page of mortar's report, or of two of them side by side, that a browser shows without a
+network. The pictures are in it. report_numbers.py reads, report_pictures.py draws, report.html is the template."""
+import argparse
+import os
+import sys
+
+import report_numbers as numbers
+
+WARNS = "mortar report: "
+
+
+def read_words(words):
+    parser = argparse.ArgumentParser(
+        prog="mortar report", usage="mortar report [-o PAGE.html] FILE.json [OTHER.json]",
+        description="Makes a page with pictures of a report that `mortar run --report FILE.json` has written; of two, a"
+        " comparison.",
+        epilog="The page holds all that it shows: it needs no network and no other file. Without -o it lies beside FILE.json.")
+    parser.add_argument("-o", "--output", metavar="PAGE.html", help="where the page goes")
+    parser.add_argument("files", nargs="+", metavar="FILE.json", help="one report, or two to compare")
+    options = parser.parse_args(words)
+    if len(options.files) > 2:
+        parser.error("at most two reports can be compared")
+    if options.output is None:
+        options.output = os.path.splitext(options.files[0])[0] + ".html"
+    if os.path.abspath(options.output) in map(os.path.abspath, options.files):
+        parser.error("-o %s: that is a report" % options.output)
+    return options
+
+
+def template():
+    try:
+        import jinja2
+    except ImportError:
+        sys.exit(WARNS + "pages need jinja2 (python3-jinja2)")
+    here = os.path.dirname(os.path.abspath(__file__))
+    room = jinja2.Environment(loader=jinja2.FileSystemLoader(here), autoescape=True, undefined=jinja2.StrictUndefined,
+                              trim_blocks=True, lstrip_blocks=True)
+    room.filters.update(seconds=numbers.seconds_text, bytes=numbers.bytes_text, share=numbers.share_text)
+    return room.get_template("report.html")
+
+
+def main(words):
+    options = read_words(words)
+    page = template()
+    try:
+        runs = [numbers.Run(path) for path in options.files]
+    except numbers.Wrong as why:
+        print(WARNS + str(why), file=sys.stderr)
+        return 2
+    if len({run.name for run in runs}) < len(runs):
+        for run, path in zip(runs, options.files):
+            run.name = path
+    import report_pictures
+    text = page.render(runs=runs, pictures=report_pictures.draw(runs), cells=numbers.cells(runs), most=numbers.MOST)
+    try:
+        with open(options.output, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as why:
+        print("%s%s: %s" % (WARNS, options.output, why.strerror), file=sys.stderr)
+        return 1
+    print(options.output)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
