@@ -1,34 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Flavours - the MPI libraries on this machine, each as an ordinary target, so that one build makes programs for all of them.
+# Flavours - the MPI libraries on this machine, each as an ordinary target, so that one build makes test programs for all of them.
+# mortar itself needs none (src/abi).
 #
-# Sets  MORTAR_ABIS              ompi, mpich or both: engines can be built for it. Target MPI::headers_<abi>: mpi.h, no library.
-#       MORTAR_FLAVOURS          out of ompi4 mpich4 ompi5 mpich5 impi. Target MPI::<flavour>: the flags of its mpicc.
-#       MORTAR_ABI_<flavour>     the ABI that it speaks
+# Sets  MORTAR_FLAVOURS          out of ompi4 mpich4 ompi5 mpich5 impi mpich5abi impiabi: a library and its generation, as mpi.h
+#                                says; with abi: its libmpi_abi.so. Target MPI::<flavour>: the flags of its mpicc.
 #       MORTAR_FORTRAN_FLAVOURS  those with `use mpi` and mpif.h for this Fortran compiler. Target MPI::<flavour>_fortran.
 #       MORTAR_F08_FLAVOURS      those with `use mpi_f08`
 # and defines mortar_mpi_program() and mortar_mpi_test(). Nothing is downloaded here: scripts/get-mpis fills MORTAR_MPIS.
 #
-# Elsewhere than on Debian and Ubuntu, name the compiler wrappers: -DMORTAR_MPICC_ompi4=PREFIX/bin/mpicc, -DMORTAR_MPIFC_ompi4=...
+# Where they are looked for: -DMORTAR_MPICC="PREFIX/bin/mpicc;...", MPI_HOME, mpicc in PATH, the distribution's mpicc.openmpi and
+# mpicc.mpich, MORTAR_MPIS. If several are the same flavour, the first one is taken. scripts/mpi looks in the same places.
 
+set(MORTAR_MPICC "" CACHE STRING "compiler wrappers of MPI libraries to test with, before those that are found")
 set(mpis $ENV{MORTAR_MPIS})
 if(NOT mpis)
     set(mpis ${PROJECT_SOURCE_DIR}/build/mpis)
 endif()
 set(MORTAR_MPIS ${mpis} CACHE PATH "where scripts/get-mpis put Open MPI 5, MPICH 5 and Intel MPI")
-set(MORTAR_ABI_ompi4 ompi)
-set(MORTAR_ABI_ompi5 ompi)
-set(MORTAR_ABI_mpich4 mpich)
-set(MORTAR_ABI_mpich5 mpich)
-set(MORTAR_ABI_impi mpich)
-
-find_program(MORTAR_MPICC_ompi4 mpicc.openmpi DOC "C compiler wrapper of Open MPI")
-find_program(MORTAR_MPICC_mpich4 mpicc.mpich DOC "C compiler wrapper of MPICH")
-find_program(MORTAR_MPIFC_ompi4 mpif90.openmpi DOC "Fortran compiler wrapper of Open MPI")
-find_program(MORTAR_MPIFC_mpich4 mpif90.mpich DOC "Fortran compiler wrapper of MPICH")
-foreach(flavour ompi5 mpich5 impi)
-    find_program(MORTAR_MPICC_${flavour} mpicc PATHS ${MORTAR_MPIS}/${flavour}/bin NO_DEFAULT_PATH)
-endforeach()
-find_program(MORTAR_MPIFC_impi mpif90 PATHS ${MORTAR_MPIS}/impi/bin NO_DEFAULT_PATH)
 
 include(CheckLanguage)
 check_language(Fortran)
@@ -36,20 +24,55 @@ if(CMAKE_Fortran_COMPILER)
     enable_language(Fortran)
 endif()
 
-# Asks a compiler wrapper what it would run and makes an interface target of the answer. Sets `found` for the caller.
-function(mortar_wrapper_target target flavour wrapper modules)
-    set(found FALSE PARENT_SCOPE)
-    set(show -show)
-    if(MORTAR_ABI_${flavour} STREQUAL ompi)
-        set(show --showme)
-    endif()
-    execute_process(COMMAND ${CMAKE_COMMAND} -E env I_MPI_ROOT=${MORTAR_MPIS}/impi ${wrapper} ${show}
-        OUTPUT_VARIABLE line RESULT_VARIABLE failed ERROR_VARIABLE why OUTPUT_STRIP_TRAILING_WHITESPACE)
+# Runs a compiler wrapper and sets `text` for the caller to what it prints, or to nothing after a message.
+function(mortar_ask_wrapper wrapper)
+    set(text "" PARENT_SCOPE)
+    get_filename_component(root ${wrapper} DIRECTORY)
+    get_filename_component(root ${root} DIRECTORY) # Intel's wrapper does not know where it is
+    execute_process(COMMAND ${CMAKE_COMMAND} -E env I_MPI_ROOT=${root} ${wrapper} ${ARGN}
+        OUTPUT_VARIABLE printed RESULT_VARIABLE failed ERROR_VARIABLE why OUTPUT_STRIP_TRAILING_WHITESPACE)
     if(failed)
-        message(STATUS "MPI ${flavour}: ${wrapper} ${show} failed: ${why}")
+        message(STATUS "MPI: ${wrapper} ${ARGN} failed: ${why}")
         return()
     endif()
-    separate_arguments(words UNIX_COMMAND "${line}")
+    set(text "${printed}" PARENT_SCOPE)
+endfunction()
+
+# Sets `flavour` and `show`, the option that makes the wrapper say what it would run, for the caller.
+function(mortar_look_at wrapper)
+    set(flavour "" PARENT_SCOPE)
+    set(show -show PARENT_SCOPE)
+    mortar_ask_wrapper(${wrapper} -E ${PROJECT_SOURCE_DIR}/cmake/which_mpi.c)
+    if(text MATCHES "WHICH MPI: ompi ([0-9]+)")
+        set(show --showme PARENT_SCOPE)
+        if(CMAKE_MATCH_1 GREATER 4)
+            set(flavour ompi5 PARENT_SCOPE)
+        else()
+            set(flavour ompi4 PARENT_SCOPE)
+        endif()
+    elseif(text MATCHES "WHICH MPI: standard")
+        set(flavour mpich5abi PARENT_SCOPE)
+    elseif(text MATCHES "WHICH MPI: impi")
+        set(flavour impi PARENT_SCOPE)
+    elseif(text MATCHES "WHICH MPI: mpich ([0-9]+)")
+        if(CMAKE_MATCH_1 LESS 50000000)
+            set(flavour mpich4 PARENT_SCOPE)
+        else()
+            set(flavour mpich5 PARENT_SCOPE)
+        endif()
+    elseif(text)
+        message(STATUS "MPI: ${wrapper} has an mpi.h of no kind that mortar knows")
+    endif()
+endfunction()
+
+# Makes an interface target of what a wrapper would run. Sets `found` for the caller.
+function(mortar_wrapper_target target wrapper show modules)
+    set(found FALSE PARENT_SCOPE)
+    mortar_ask_wrapper(${wrapper} ${show})
+    if(NOT text)
+        return()
+    endif()
+    separate_arguments(words UNIX_COMMAND "${text}")
     add_library(${target} INTERFACE IMPORTED GLOBAL)
     set_property(TARGET ${target} PROPERTY INTERFACE_INCLUDE_DIRECTORIES ${modules})
     foreach(word ${words})
@@ -71,39 +94,76 @@ function(mortar_wrapper_target target flavour wrapper modules)
     set(found TRUE PARENT_SCOPE)
 endfunction()
 
-set(MORTAR_ABIS)
+# MPI::<flavour>abi, if the MPI has the standard ABI beside its own: mpi_abi.h and libmpi_abi.so.
+function(mortar_standard_target flavour)
+    get_target_property(includes MPI::${flavour} INTERFACE_INCLUDE_DIRECTORIES)
+    get_target_property(folders MPI::${flavour} INTERFACE_LINK_DIRECTORIES)
+    find_path(header mpi_abi.h PATHS ${includes} NO_DEFAULT_PATH NO_CACHE)
+    find_library(library mpi_abi PATHS ${folders} NO_DEFAULT_PATH NO_CACHE)
+    if(NOT header OR NOT library OR TARGET MPI::${flavour}abi)
+        return()
+    endif()
+    get_filename_component(folder ${library} DIRECTORY)
+    add_library(MPI::${flavour}abi INTERFACE IMPORTED GLOBAL)
+    set_target_properties(MPI::${flavour}abi PROPERTIES INTERFACE_LINK_LIBRARIES mpi_abi INTERFACE_LINK_DIRECTORIES ${folder}
+        INTERFACE_INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/test/abi/include;${includes}"
+        INTERFACE_LINK_OPTIONS "LINKER:-rpath,${folder}")
+    set(MORTAR_FLAVOURS ${MORTAR_FLAVOURS} ${flavour}abi PARENT_SCOPE)
+    message(STATUS "MPI ${flavour}abi: C, ${library}")
+endfunction()
+
+# The compiler wrapper for Fortran beside one for C, or nothing; and where Intel's modules for this compiler are, which its wrapper
+# does not name right. Sets `fortran` and `modules` for the caller.
+function(mortar_fortran_wrapper wrapper flavour)
+    set(fortran "" PARENT_SCOPE)
+    set(modules "")
+    get_filename_component(folder ${wrapper} DIRECTORY)
+    get_filename_component(name ${wrapper} NAME)
+    string(REPLACE mpicc mpif90 name ${name})
+    if(flavour STREQUAL impi AND CMAKE_Fortran_COMPILER_ID STREQUAL GNU)
+        string(REGEX MATCH "^[0-9]+" major ${CMAKE_Fortran_COMPILER_VERSION})
+        file(GLOB modules ${folder}/../include/mpi/gfortran/${major}.*)
+    endif()
+    if(CMAKE_Fortran_COMPILER AND EXISTS ${folder}/${name} AND (modules OR NOT flavour STREQUAL impi))
+        set(fortran ${folder}/${name} PARENT_SCOPE)
+    endif()
+    set(modules "${modules}" PARENT_SCOPE)
+endfunction()
+
 set(MORTAR_FLAVOURS)
 set(MORTAR_FORTRAN_FLAVOURS)
 set(MORTAR_F08_FLAVOURS)
-foreach(flavour ompi4 mpich4 ompi5 mpich5 impi)
-    set(found FALSE)
-    if(MORTAR_MPICC_${flavour})
-        mortar_wrapper_target(MPI::${flavour} ${flavour} ${MORTAR_MPICC_${flavour}} "")
+set(wrappers ${MORTAR_MPICC})
+if(DEFINED ENV{MPI_HOME})
+    list(APPEND wrappers $ENV{MPI_HOME}/bin/mpicc)
+endif()
+foreach(name mpicc mpicc.openmpi mpicc.mpich)
+    find_program(wrapper ${name} NO_CACHE)
+    if(wrapper)
+        list(APPEND wrappers ${wrapper})
     endif()
+    unset(wrapper)
+endforeach()
+foreach(folder ompi5 mpich5 impi)
+    if(EXISTS ${MORTAR_MPIS}/${folder}/bin/mpicc)
+        list(APPEND wrappers ${MORTAR_MPIS}/${folder}/bin/mpicc)
+    endif()
+endforeach()
+list(REMOVE_DUPLICATES wrappers)
+foreach(wrapper IN LISTS wrappers)
+    mortar_look_at(${wrapper})
+    if(NOT flavour OR flavour IN_LIST MORTAR_FLAVOURS)
+        continue()
+    endif()
+    mortar_wrapper_target(MPI::${flavour} ${wrapper} ${show} "")
     if(NOT found)
-        message(STATUS "MPI ${flavour}: not here")
         continue()
     endif()
     list(APPEND MORTAR_FLAVOURS ${flavour})
-    set(abi ${MORTAR_ABI_${flavour}})
-    if(NOT abi IN_LIST MORTAR_ABIS)
-        list(APPEND MORTAR_ABIS ${abi})
-        add_library(MPI::headers_${abi} INTERFACE IMPORTED GLOBAL)
-        get_target_property(folders MPI::${flavour} INTERFACE_INCLUDE_DIRECTORIES)
-        if(folders)
-            set_property(TARGET MPI::headers_${abi} PROPERTY INTERFACE_INCLUDE_DIRECTORIES ${folders})
-        endif()
-        message(STATUS "MPI ABI ${abi}: headers of ${flavour}")
-    endif()
-
     set(languages C)
-    set(modules)
-    if(flavour STREQUAL impi AND CMAKE_Fortran_COMPILER_ID STREQUAL GNU) # its wrapper names a folder that the wheel does not have
-        string(REGEX MATCH "^[0-9]+" major ${CMAKE_Fortran_COMPILER_VERSION})
-        file(GLOB modules ${MORTAR_MPIS}/impi/include/mpi/gfortran/${major}.*)
-    endif()
-    if(CMAKE_Fortran_COMPILER AND MORTAR_MPIFC_${flavour} AND (modules OR NOT flavour STREQUAL impi))
-        mortar_wrapper_target(MPI::${flavour}_fortran ${flavour} ${MORTAR_MPIFC_${flavour}} "${modules}")
+    mortar_fortran_wrapper(${wrapper} ${flavour})
+    if(fortran)
+        mortar_wrapper_target(MPI::${flavour}_fortran ${fortran} ${show} "${modules}")
         if(found)
             list(APPEND MORTAR_FORTRAN_FLAVOURS ${flavour})
             string(APPEND languages " Fortran")
@@ -113,18 +173,12 @@ foreach(flavour ompi4 mpich4 ompi5 mpich5 impi)
             endif()
         endif()
     endif()
-    message(STATUS "MPI ${flavour}: ${languages}")
+    message(STATUS "MPI ${flavour}: ${languages}, ${wrapper}")
+    mortar_standard_target(${flavour})
 endforeach()
-
-foreach(abi ompi mpich)
-    if(NOT abi IN_LIST MORTAR_ABIS)
-        message(STATUS "MPI ABI ${abi}: no MPI of this kind is installed; mortar will not serve programs that use one")
-    endif()
-endforeach()
-if(NOT MORTAR_ABIS)
-    message(FATAL_ERROR "No MPI found. Debian, Ubuntu: run scripts/setup, or apt-get install libopenmpi-dev openmpi-bin "
-        "libmpich-dev mpich. Elsewhere: install Open MPI or MPICH with its headers and pass -DMORTAR_MPICC_ompi4=<its mpicc> or "
-        "-DMORTAR_MPICC_mpich4=<its mpicc>.")
+if(NOT MORTAR_FLAVOURS)
+    message(STATUS "No MPI found: no tests with MPI programs. -DMORTAR_MPICC=PREFIX/bin/mpicc names one; on Debian and Ubuntu "
+        "scripts/setup installs two")
 endif()
 
 # mortar_mpi_program(NAME SOURCE... [FORTRAN | F08] [LIBRARIES ...] [FLAVOURS ...])

@@ -73,6 +73,7 @@ bool host_open(void *library) {
 #define COLLECTIVE(name, symbol, ...) .name = PMPI_##symbol,
 #include "coll/collectives.h"
 #undef COLLECTIVE
+        .errors_return = MPI_ERRORS_RETURN,
         .init = PMPI_Init,
         .init_thread = PMPI_Init_thread,
         .finalize = PMPI_Finalize,
@@ -85,6 +86,8 @@ bool host_open(void *library) {
     host.bcast = bcast;
     return true;
 }
+
+void host_begin(void) {}
 
 int host_combine(const void *mine, void *all, int words, MPI_Datatype type, MPI_Op op,
                  MPI_Comm comm) {

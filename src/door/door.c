@@ -43,13 +43,15 @@ static const char *const names[DOORS] = {
 #undef CAUGHT
 };
 
+/* The beginnings of the names that MPI libraries have for the dynamic linker. If several are
+ * loaded, the first row is the program's: below a library with the standard ABI another may lie. */
 static const struct abi {
     const char *soname, *engine;
 } abis[] = {
-    {"libmpi.so.40", "libmortar-ompi.so"},    /* Open MPI 3, 4, 5 */
-    {"libmpich.so.12", "libmortar-mpich.so"}, /* MPICH as Debian names it */
-    {"libmpi.so.12", "libmortar-mpich.so"},   /* MPICH, Intel MPI, MVAPICH: the common MPICH ABI */
-    {"libmpi_abi.so.", NULL},                 /* the MPI 5 ABI: no engine yet */
+    {"libmpi_abi.so.", "libmortar-standard.so"}, /* the standard ABI, MPI 5 */
+    {"libmpi.so.40", "libmortar-ompi.so"},       /* Open MPI 3, 4, 5 */
+    {"libmpich.so.12", "libmortar-mpich.so"},    /* MPICH as Debian names it */
+    {"libmpi.so.12", "libmortar-mpich.so"},      /* MPICH, Intel MPI, MVAPICH */
     {"libmpi.so.", NULL},
     {"libmpich.so.", NULL},
 };
@@ -64,18 +66,29 @@ struct mpi_found {
     const struct abi *abi;
 };
 
-/* The ABI of an MPI library, by its file name; NULL: it is none. */
-static const struct abi *abi_of(const char *path) {
-    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
-    for (size_t i = 0; i < sizeof abis / sizeof *abis; i++)
-        if (strncmp(file, abis[i].soname, strlen(abis[i].soname)) == 0) return &abis[i];
+/* The ABI of an MPI library, by its soname, since its file may have another name; NULL: it is none.
+ * base: where it is loaded; row: its dynamic section. */
+static const struct abi *abi_of(uintptr_t base, const ElfW(Dyn) * row) {
+    const char *strings = NULL;
+    uintptr_t soname = 0;
+    for (; row && row->d_tag != DT_NULL; row++) {
+        if (row->d_tag == DT_SONAME) soname = row->d_un.d_val;
+        if (row->d_tag == DT_STRTAB) /* an address in most C libraries */
+            strings = (const char *)(row->d_un.d_ptr + (row->d_un.d_ptr < base ? base : 0));
+    }
+    for (size_t i = 0; strings && soname && i < sizeof abis / sizeof *abis; i++)
+        if (strncmp(strings + soname, abis[i].soname, strlen(abis[i].soname)) == 0) return &abis[i];
     return NULL;
 }
 
 static int look_at(struct dl_phdr_info *object, size_t size, void *state) {
     (void)size;
     struct mpi_found *found = state;
-    const struct abi *abi = abi_of(object->dlpi_name);
+    const struct abi *abi = NULL;
+    for (int i = 0; i < object->dlpi_phnum; i++)
+        if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            abi = abi_of(object->dlpi_addr,
+                         (const ElfW(Dyn) *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr));
     if (!abi || (found->abi && found->abi <= abi)) return 0;
     found->abi = abi;
     snprintf(found->path, sizeof found->path, "%s", object->dlpi_name);
@@ -105,9 +118,12 @@ static void *open_engine(const char *file, void *library) {
  * belongs to an MPI library. NULL: none. */
 static entry tool_of(const char *name, void *library) {
     Dl_info owner;
+    struct link_map *map;
     void *next = dlsym(RTLD_NEXT, name);
     if (!next || (library && next == dlsym(library, name))) return NULL;
-    return dladdr(next, &owner) && abi_of(owner.dli_fname) ? NULL : (entry)next;
+    bool of_mpi = dladdr1(next, &owner, (void **)&map, RTLD_DL_LINKMAP) &&
+                  abi_of((uintptr_t)map->l_addr, map->l_ld);
+    return of_mpi ? NULL : (entry)next;
 }
 
 /* A profiler after mortar may call the MPI library's own MPI_Init, which would hide from the engine
@@ -132,8 +148,10 @@ static void open_door(void) {
         /* Into the global scope, where the engine finds it: Python loads MPI privately. */
         library = dlopen(found.path, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
         if (!found.abi->engine)
-            warn("no help for %s: mortar knows Open MPI (libmpi.so.40) and MPICH (libmpi.so.12)",
-                 found.path);
+            warn(
+                "no help for %s: mortar knows Open MPI (libmpi.so.40), MPICH (libmpi.so.12) and the "
+                "standard ABI (libmpi_abi.so)",
+                found.path);
         else if (library) engine = open_engine(found.abi->engine, library);
     } else {
         warn("an MPI call, but no MPI library that mortar knows: calls go to it unchanged");

@@ -12,44 +12,30 @@ enum { SENDS, RECVS };
 
 /* ---- what the libraries check ---- */
 
-#ifdef OPEN_MPI
-enum { looks_for_null = false };
+/* Is an address of 0 refused, unless the data are at addresses? */
+static bool looks_for_null(void) { return !host.open_mpi; }
 /* Is the type of an empty block checked? */
 static bool looks_at_empty(enum collective c) {
-    (void)c;
-    return true;
+    const uint32_t unchecked = BIT(bcast) | BIT(alltoallw) | BIT(neighbor_alltoall) |
+                               BIT(neighbor_alltoallw) | BIT(neighbor_allgather);
+    return host.open_mpi || !among(c, unchecked);
 }
 static bool looks_at_type(enum collective c, int side) {
-    return c != COLL_scatter || side == RECVS;
+    return !host.open_mpi || c != COLL_scatter || side == RECVS;
 }
 /* Is it checked that the type was committed? */
 static bool looks_at_commit(enum collective c, int side) {
-    return among(c, PERSONAL | REDUCTIONS | BIT(bcast)) || (side == SENDS && c != COLL_scatter);
+    return !host.open_mpi || among(c, PERSONAL | REDUCTIONS | BIT(bcast)) ||
+           (side == SENDS && c != COLL_scatter);
 }
 /* Is it checked that both sides begin at different addresses? And that the side with one block
  * begins elsewhere than this rank's block of the other side? */
-static bool looks_at_alias(enum collective c) { return among(c, BIT(allreduce) | BIT(reduce)); }
+static bool looks_at_alias(enum collective c) {
+    return among(c, host.open_mpi ? BIT(allreduce) | BIT(reduce) : BIT(alltoall) | REDUCTIONS);
+}
 static bool looks_at_own(enum collective c) {
-    (void)c;
-    return false;
+    return !host.open_mpi && among(c, ALLGATHERS | GATHERS | SCATTERS);
 }
-#else
-enum { looks_for_null = true };
-static bool looks_at_empty(enum collective c) {
-    return !among(c, BIT(bcast) | BIT(alltoallw) | BIT(neighbor_alltoall) |
-                         BIT(neighbor_alltoallw) | BIT(neighbor_allgather));
-}
-static bool looks_at_type(enum collective c, int side) {
-    (void)c, (void)side;
-    return true;
-}
-static bool looks_at_commit(enum collective c, int side) {
-    (void)c, (void)side;
-    return true;
-}
-static bool looks_at_alias(enum collective c) { return among(c, BIT(alltoall) | REDUCTIONS); }
-static bool looks_at_own(enum collective c) { return among(c, ALLGATHERS | GATHERS | SCATTERS); }
-#endif
 
 /* ---- where this rank stands ---- */
 
@@ -105,7 +91,7 @@ HOT static bool type_refused(enum collective c, int side, MPI_Datatype type, boo
 
 /* Is a buffer at address 0 missing, rather than MPI_BOTTOM? */
 HOT static bool is_missing(const void *buffer, MPI_Datatype type, bool empty) {
-    return looks_for_null && !buffer && !empty && type_is_run(type);
+    return looks_for_null() && !buffer && !empty && type_is_run(type);
 }
 
 HOT static bool types_refused(const struct request *r, const struct half *half, int side,

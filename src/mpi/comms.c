@@ -5,10 +5,8 @@
  * such a call birth.c looks for them in each new communicator. */
 #include "mpi/calls.h"
 
-#if MPI_VERSION < 4
 int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info,
-                               MPI_Errhandler handler, MPI_Comm *comm);
-#endif
+                               MPI_Errhandler handler, MPI_Comm *comm); /* not in MPI 3 */
 
 int MPI_Comm_free(MPI_Comm *comm) { return team_buries(comm, host.comm_free); }
 

@@ -24,16 +24,25 @@ static bool is_given(int combiner) {
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
-static int combiner_of(MPI_Datatype type) {
-#if MPI_VERSION >= 4
+/* How many arguments of each sort the type's constructor had. False: MPI reports an error. */
+struct envelope {
     MPI_Count ints, addresses, counts, types;
     int combiner;
-    int error = PMPI_Type_get_envelope_c(type, &ints, &addresses, &counts, &types, &combiner);
-#else
-    int ints, addresses, types, combiner;
-    int error = PMPI_Type_get_envelope(type, &ints, &addresses, &types, &combiner);
-#endif
-    return error == MPI_SUCCESS ? combiner : MPI_COMBINER_NAMED;
+};
+static bool envelope_of(MPI_Datatype type, struct envelope *e) {
+    int ints, addresses, types;
+    if (host.type_get_envelope_c)
+        return host.type_get_envelope_c(type, &e->ints, &e->addresses, &e->counts, &e->types,
+                                        &e->combiner) == MPI_SUCCESS;
+    if (PMPI_Type_get_envelope(type, &ints, &addresses, &types, &e->combiner) != MPI_SUCCESS)
+        return false;
+    e->ints = ints, e->addresses = addresses, e->counts = 0, e->types = types;
+    return true;
+}
+
+static int combiner_of(MPI_Datatype type) {
+    struct envelope envelope;
+    return envelope_of(type, &envelope) ? envelope.combiner : MPI_COMBINER_NAMED;
 }
 
 static void contents_drop(struct contents *contents) {
@@ -46,37 +55,30 @@ static void contents_drop(struct contents *contents) {
 /* The contents of a type that was made by a constructor; free them with contents_drop. False: no
  * memory, or MPI reports an error. */
 static bool contents_of(MPI_Datatype type, struct contents *contents) {
-#if MPI_VERSION >= 4
-    MPI_Count ints, addresses, counts, types;
-    if (PMPI_Type_get_envelope_c(type, &ints, &addresses, &counts, &types, &contents->combiner) !=
-        MPI_SUCCESS)
-        return false;
-#else
-    int ints, addresses, counts = 0, types;
-    if (PMPI_Type_get_envelope(type, &ints, &addresses, &types, &contents->combiner) != MPI_SUCCESS)
-        return false;
-#endif
+    struct envelope e;
+    if (!envelope_of(type, &e)) return false;
+    contents->combiner = e.combiner;
     contents->types = 0; /* none to be freed yet */
-    contents->integers = (size_t)ints;
-    contents->number = malloc((size_t)(ints + addresses + counts + 1) * sizeof *contents->number);
-    contents->type = malloc((size_t)(types + 1) * sizeof *contents->type);
-    int *integer = malloc((size_t)(ints + 1) * sizeof *integer);
-    MPI_Aint *address = malloc((size_t)(addresses + 1) * sizeof *address);
+    contents->integers = (size_t)e.ints;
+    contents->number =
+        malloc((size_t)(e.ints + e.addresses + e.counts + 1) * sizeof *contents->number);
+    contents->type = malloc((size_t)(e.types + 1) * sizeof *contents->type);
+    int *integer = malloc((size_t)(e.ints + 1) * sizeof *integer);
+    MPI_Aint *address = malloc((size_t)(e.addresses + 1) * sizeof *address);
     int error = MPI_ERR_NO_MEM;
-    if (contents->number && contents->type && integer && address) {
-#if MPI_VERSION >= 4
-        error = PMPI_Type_get_contents_c(type, ints, addresses, counts, types, integer, address,
-                                         contents->number + ints + addresses, contents->type);
-#else
+    bool room = contents->number && contents->type && integer && address;
+    if (room && host.type_get_envelope_c)
         error =
-            PMPI_Type_get_contents(type, ints, addresses, types, integer, address, contents->type);
-#endif
-    }
+            host.type_get_contents_c(type, e.ints, e.addresses, e.counts, e.types, integer, address,
+                                     contents->number + e.ints + e.addresses, contents->type);
+    else if (room)
+        error = PMPI_Type_get_contents(type, (int)e.ints, (int)e.addresses, (int)e.types, integer,
+                                       address, contents->type);
     if (error == MPI_SUCCESS) {
-        contents->types = (size_t)types;
-        for (size_t k = 0; k < (size_t)ints; k++) contents->number[k] = integer[k];
-        for (size_t k = 0; k < (size_t)addresses; k++)
-            contents->number[(size_t)ints + k] = address[k];
+        contents->types = (size_t)e.types;
+        for (size_t k = 0; k < (size_t)e.ints; k++) contents->number[k] = integer[k];
+        for (size_t k = 0; k < (size_t)e.addresses; k++)
+            contents->number[(size_t)e.ints + k] = address[k];
     }
     free(address);
     free(integer);

@@ -47,6 +47,7 @@ void mortar_engine_start(void) {
     static bool started;
     if (started) return;
     started = true;
+    host_begin();
     look_at_launcher();
     layouts_start();
     teams_start();

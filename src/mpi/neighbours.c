@@ -15,19 +15,15 @@
  * queries for CART or GRAPH, and fails neighbourhood calls. Such a communicator is recognised
  * because it also answers the queries of a distributed graph. */
 static bool is_two(MPI_Comm comm) {
-#ifdef OPEN_MPI
     MPI_Errhandler users;
     int ins, outs, weighted;
+    if (!host.open_mpi) return false;
     PMPI_Comm_get_errhandler(comm, &users);
-    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    PMPI_Comm_set_errhandler(comm, host.errors_return);
     int error = PMPI_Dist_graph_neighbors_count(comm, &ins, &outs, &weighted);
     PMPI_Comm_set_errhandler(comm, users);
     PMPI_Errhandler_free(&users);
     return error == MPI_SUCCESS;
-#else
-    (void)comm;
-    return false;
-#endif
 }
 
 bool degrees(MPI_Comm comm, int *ins, int *outs) {
@@ -166,7 +162,7 @@ HOT const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team,
     }
     MPI_Comm meeting; /* private, and without the attributes that a duplicate would copy */
     if (PMPI_Comm_split(comm, 0, team->me, &meeting) == MPI_SUCCESS) {
-        PMPI_Comm_set_errhandler(meeting, MPI_ERRORS_RETURN);
+        PMPI_Comm_set_errhandler(meeting, host.errors_return);
         team->neighbours[which] = gather(meeting, team, own, count);
         host.comm_free(&meeting);
     }

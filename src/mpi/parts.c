@@ -210,14 +210,7 @@ static void in_place_half(const struct request *r, const struct team *team, stru
 
 /* Is a truncated block an error? Not if this MPI library lets it pass, so that a program that works
  * without mortar still works. */
-static bool tells_of_cuts(enum collective c) {
-#ifdef OPEN_MPI
-    (void)c;
-    return true;
-#else
-    return !among(c, NEIGHBORS);
-#endif
-}
+static bool tells_of_cuts(enum collective c) { return host.open_mpi || !among(c, NEIGHBORS); }
 
 static struct answer parts_end(const struct request *r, struct team *team, struct plan **plan,
                                const struct call *call, enum outcome outcome) {

@@ -223,7 +223,7 @@ static const char *find_node(MPI_Comm comm, int me, MPI_Comm *node) {
                     ? PMPI_Comm_split(comm, pretended, me, node)
                     : PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, node);
     if (error != MPI_SUCCESS || *node == MPI_COMM_NULL) return why;
-    PMPI_Comm_set_errhandler(*node, MPI_ERRORS_RETURN);
+    PMPI_Comm_set_errhandler(*node, host.errors_return);
     return NULL;
 }
 

@@ -14,7 +14,39 @@ static bool host_find(void *library, const char *name, void *place) {
     return symbol != NULL;
 }
 
+#ifdef MORTAR_ABI_STANDARD
+static bool host_fits(void *library) {
+    int (*version)(int *, int *), major = 0, minor;
+    return host_find(library, "PMPI_Abi_get_version", &version) &&
+           version(&major, &minor) == MPI_SUCCESS && major == 1;
+}
+
+/* A library may have a draft of the standard ABI: Intel MPI 2021.18 does. There MPI_ERRORS_RETURN
+ * and MPI_ERRORS_ABORT have each other's values, and MPI_LASTUSEDCODE another one. The latter's
+ * attribute tells, since its value is at least MPI_ERR_LASTCODE. */
+static bool is_draft(void) {
+    enum { last_used_code = 506, drafts = 507, last_code = 0x3fff };
+    int *now, *then, has_now = 0, has_then = 0;
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, last_used_code, &now, &has_now);
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, drafts, &then, &has_then);
+    return has_then && *then >= last_code && !(has_now && *now >= last_code);
+}
+
+void host_begin(void) {
+    enum { drafts_return = 0x142 };
+    if (is_draft()) host.errors_return = (MPI_Errhandler)(intptr_t)drafts_return;
+}
+#else
+static bool host_fits(void *library) {
+    (void)library;
+    return true;
+}
+
+void host_begin(void) {}
+#endif
+
 bool host_open(void *library) {
+    if (!host_fits(library)) return false;
     bool found = host_find(library, "PMPI_Init", &host.init) &&
                  host_find(library, "PMPI_Init_thread", &host.init_thread) &&
                  host_find(library, "PMPI_Finalize", &host.finalize) &&
@@ -25,11 +57,16 @@ bool host_open(void *library) {
                  host_find(library, "PMPI_Intercomm_merge", &host.intercomm_merge) &&
                  host_find(library, "PMPI_Dist_graph_create", &host.dist_graph_create);
     host_find(library, "PMPI_Comm_create_from_group", &host.comm_create_from_group);
+    if (!host_find(library, "PMPI_Type_get_envelope_c", &host.type_get_envelope_c) ||
+        !host_find(library, "PMPI_Type_get_contents_c", &host.type_get_contents_c))
+        host.type_get_envelope_c = NULL;
     host_find(library, "PMPIX_Comm_is_revoked", &host.comm_is_revoked);
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     PMPI_Get_library_version(version, &length);
     host.hurries = strncmp(version, "Intel", 5) == 0;
+    host.open_mpi = strncmp(version, "Open MPI", 8) == 0;
+    host.errors_return = MPI_ERRORS_RETURN;
     host.large = true;
 #define COLLECTIVE(name, symbol, sent, received, more, family, about)                              \
     found = host_find(library, "PMPI_" #symbol, &host.name) && found;                              \

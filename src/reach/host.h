@@ -18,6 +18,9 @@ struct host {
 #include "coll/collectives.h"
 #undef COLLECTIVE
     bool large; /* the _c functions exist (MPI 4) */
+    /* Open MPI, or one of MPICH's family: MPICH, Intel MPI, MVAPICH? They check and report
+     * differently, whatever their ABI is. */
+    bool open_mpi;
     /* Intel MPI lets a root leave a long broadcast before the others have read it. A reduction of
      * five words or more that follows at once on the communicator goes through the same shared
      * memory, and slow readers find its words among the broadcast's bytes (2021.18, seen without
@@ -33,7 +36,13 @@ struct host {
     int (*intercomm_merge)(MPI_Comm, int, MPI_Comm *);
     int (*dist_graph_create)(MPI_Comm, int, const int[], const int[], const int[], const int[],
                              MPI_Info, int, MPI_Comm *);
-    /* NULL: the library has none. Only in MPI 4. */
+    /* MPI_ERRORS_RETURN. */
+    MPI_Errhandler errors_return;
+    /* NULL: the library has none. Only in MPI 4; both of the types, or none. */
+    int (*type_get_envelope_c)(MPI_Datatype, MPI_Count *, MPI_Count *, MPI_Count *, MPI_Count *,
+                               int *);
+    int (*type_get_contents_c)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int[],
+                               MPI_Aint[], MPI_Count[], MPI_Datatype[]);
     int (*comm_create_from_group)(MPI_Group, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
     /* NULL: the library has none. Only in libraries that continue after a rank's death (ULFM). */
     int (*comm_is_revoked)(MPI_Comm, int *);
@@ -42,16 +51,16 @@ extern struct host host;
 
 /* The functions with large counts, which an mpi.h before MPI 4 does not declare. The engine defines
  * them anyway. */
-#if MPI_VERSION < 4
 #define COLLECTIVE(name, symbol, sent, received, more, family, about)                              \
     COUNTED(received, int MPI_##symbol##_c(FORM(sent, received, more, MPI_Count, MPI_Aint));)
 #include "coll/collectives.h"
 #undef COLLECTIVE
-#endif
 
-/* Finds the originals in the MPI library with this dlopen handle. False: a required one is
- * missing. */
+/* Finds the originals in the MPI library with this dlopen handle. False: a required one is missing,
+ * or the library has another version of the standard ABI. */
 bool host_open(void *library);
+/* What the library tells only once MPI is initialised. Local. */
+void host_begin(void);
 
 /* An allreduce of a few words of mortar's own, between the program's calls on this communicator. In
  * a library that hurries it is the nonblocking form, which goes by messages. Returns MPI's error.

@@ -21,6 +21,6 @@ int comm_private(MPI_Comm comm, MPI_Comm *own) {
     else error = PMPI_Comm_split(comm, 0, me, own);
     PMPI_Group_free(&group);
     if (error != MPI_SUCCESS || *own == MPI_COMM_NULL) return -EIO;
-    PMPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN);
+    PMPI_Comm_set_errhandler(*own, host.errors_return);
     return 0;
 }

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+struct host host; /* of the whole library only private.c is here */
 static int errors;
 
 static void look(MPI_Comm comm) {
@@ -31,6 +32,7 @@ int main(int argc, char **argv) {
     int me, p, all = 0;
     MPI_Comm comm;
     MPI_Init(&argc, &argv);
+    host.errors_return = MPI_ERRORS_RETURN;
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     look(MPI_COMM_WORLD);

@@ -179,7 +179,7 @@ static void make(struct food *food) {
     uint64_t drawn = eat(food, 256);
     type->combiner = combiners[drawn % kinds];
     type->parts = 1;
-    type->large = MPI_VERSION >= 4 && drawn >= 128;
+    type->large = drawn >= 128;
     if (type->combiner == MPI_COMBINER_DARRAY && drawn > 60) type->combiner = MPI_COMBINER_DUP;
     if (type->combiner == MPI_COMBINER_STRUCT) type->parts = (int)eat(food, most_parts + 1);
     for (int k = 0; k < type->parts; k++) {

@@ -6,6 +6,7 @@ from common import c_files, code, main, matches, read
 
 ARROWS = {  # module: whose headers it may include besides its own
     "base": "",
+    "abi": "",
     "order": "",
     "copy": "base",
     "reach": "base copy order heap include",

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """calls - inside src/ MPI is called by its PMPI_ names only: an MPI_ name would come back to mortar, or to another tool.
-Types, constants and, in src/mpi and src/door, the definitions of what mortar takes are fine. Copy kernels are called only where
-copy_fence follows."""
+Types, constants, the definitions of what mortar takes in src/mpi and src/door, and the prototypes of src/abi are fine. Copy kernels
+are called only where copy_fence follows."""
 import os
 import re
 
 from common import c_files, code, main, matches, read
 
-DEFINERS = ("src/mpi", "src/door")
+DEFINERS = ("src/mpi", "src/door", "src/abi")
 KERNEL_CALLERS = ("src/copy/copy.h", "src/copy/grid.h", "src/copy/nt.c")  # copy_block; for layout_copy; itself a kernel
 
 

@@ -10,7 +10,7 @@ import subprocess
 
 from common import files, main
 
-ENGINES = ("libmortar-ompi.so", "libmortar-mpich.so")
+ENGINES = ("libmortar-ompi.so", "libmortar-mpich.so", "libmortar-standard.so")
 STREAMING = ("copy_sse2", "copy_avx2", "copy_avx512")
 
 

@@ -15,9 +15,10 @@ SHOWN = {
     "libmortar-count.so": r"P?MPI_[A-Z]\w*|mortar_untaken",
     "libmortar-ompi.so": r"MPI_[A-Z]\w*|mortar_\w+",
     "libmortar-mpich.so": r"MPI_[A-Z]\w*|mortar_\w+",
+    "libmortar-standard.so": r"MPI_[A-Z]\w*|mortar_\w+",
     "libmortar-heap.so": "|".join(MALLOC) + r"|mortar_heap_\w+",
 }
-ENGINES = ("libmortar-ompi.so", "libmortar-mpich.so")
+ENGINES = ("libmortar-ompi.so", "libmortar-mpich.so", "libmortar-standard.so")
 NEEDED = re.compile(r"(libc|libm|libdl|librt|libpthread|libgcc_s|libatomic|ld-linux\S*)\.so\.\d+")
 
 

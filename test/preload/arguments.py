@@ -31,8 +31,9 @@ MPICH5 = MPICH + ["bcast, *room for*", "*reduce*, no send type", "*reduce*, no e
 INTEL = MPICH + ["gatherv, no receive*", "gatherv, uncommitted receive type", "gatherv, negative receive count",
                  "gatherv, own block for both", "gatherv, receive in place", "gatherv, *room for*", "scatter, *room for*",
                  "reduce, one buffer for both", "reduce, receive in place", "reduce, no receive buffer"]
-DEADLY = {"ompi4": OPEN_MPI, "ompi5": OPEN_MPI, "mpich4": MPICH, "mpich5": MPICH5, "impi": INTEL}
-RANKS = {"mpich4": 2, "mpich5": 2}  # they spin: more ranks than processors take for ever
+DEADLY = {"ompi4": OPEN_MPI, "ompi5": OPEN_MPI, "mpich4": MPICH, "mpich5": MPICH5, "mpich5abi": MPICH5,
+          "impi": INTEL, "impiabi": INTEL}
+RANKS = {"mpich4": 2, "mpich5": 2, "mpich5abi": 2}  # they spin: more ranks than processors take for ever
 NODES = "cyclic:2"  # of three ranks the root shares its node with one
 SECONDS, STARTS = 20, 8
 

@@ -13,7 +13,7 @@ from run import Failure, Skip, mpi  # noqa: E402
 RANKS = {"mpich4": 2}  # it spins: more ranks than processors take for ever
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 LIBRARIES = {"ompi4": "libmpi.so.40", "ompi5": "libmpi.so.40", "mpich4": "libmpich.so.12", "mpich5": "libmpi.so.12",
-             "impi": "libmpi.so.12"}
+             "mpich5abi": "libmpi_abi.so.1", "impi": "libmpi.so.12", "impiabi": "libmpi_abi.so.1"}
 
 
 def ranks(flavour, most=4):
@@ -119,8 +119,8 @@ def statics(flavour):
 def late(flavour):
     p = ranks(flavour)
     library = LIBRARIES[flavour]
-    folder = os.path.join(os.environ.get("MORTAR_MPIS", ""), flavour, "lib")
-    if flavour in ("ompi5", "mpich5", "impi"):
+    folder = os.path.join(os.environ.get("MORTAR_MPIS", ""), flavour.removesuffix("abi"), "lib")
+    if flavour not in ("ompi4", "mpich4"):
         library = os.path.join(folder, library)
     result = mpi(flavour, p, ["late", library, run.target("plugin-%s.so" % flavour)])
     result.ok("%d ranks, 0 errors" % p).silent().took(1, collective="alltoall")
