@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+int bench_main(int count, char **words); /* for open.c */
+
 enum { most_contestants = most_plans + 4 };
 
 /* Are the plans plans? Before the first collective it does no harm that one rank alone asks; mortar
@@ -136,7 +138,7 @@ static int bench(struct settings *settings) {
     return code;
 }
 
-int main(int count, char **words) {
+int bench_main(int count, char **words) {
     struct settings settings;
     if (count > 1 && strcmp(words[1], "tune") == 0) return tune(count - 1, words + 1);
     if (count > 1 && strcmp(words[1], "network") == 0) return network(count - 1, words + 1);

@@ -107,8 +107,8 @@ static int examine(int count, char **words) {
     struct findings all = {0};
     bool json = count > 0 && strcmp(words[0], "--json") == 0;
     if (launcher_rank() > 0) return 0;
-    found(&all, RED, "MPI", "build mortar where the launcher's MPI is installed",
-          "mortar was not built with an MPI that fits this launcher, so only this process is seen");
+    found(&all, RED, "MPI", "name the launcher's MPI library: MORTAR_MPI=FILE",
+          "no MPI library of this launcher was found, so only this process is seen");
     health_look(&all);
     if (count > json) health_program(&all, words[json]);
     health_left(&all);

@@ -93,9 +93,9 @@ static void print_misses(const struct contestant *native, const struct contestan
 
 int output_open(const struct world *world, const struct settings *settings) {
     if (settings->csv && !(csv = csv_open(settings->csv, header))) return 2;
-    printf("mortar bench %s: %d rank%s on %d node%s, here %d processor%s; %s\n",
+    printf("mortar bench %s: %d rank%s on %d node%s, here %d processor%s; %s, %s\n",
            settings->kind->name, world->p, plural(world->p), world->nodes, plural(world->nodes),
-           world->processors, plural(world->processors), world->mpi);
+           world->processors, plural(world->processors), world->mpi, library_file());
     if (!world->loaded)
         printf("mortar is %s: both columns are the library's own (A/A), their ratio is the noise\n",
                world->plan ? "loaded but does not serve this MPI" : "not loaded");

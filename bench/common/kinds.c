@@ -154,11 +154,14 @@ bool kind_limit(const struct kind *kind) {
     return kind->receives == ALL && kind->contents == BYTES && !kind->vector;
 }
 
-void *library_symbol(const char *name) {
+const char *library_file(void) {
     Dl_info info;
     void *known = dlsym(RTLD_DEFAULT, "PMPI_Comm_rank");
-    void *handle =
-        known && dladdr(known, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    return known && dladdr(known, &info) ? info.dli_fname : "the MPI library";
+}
+
+void *library_symbol(const char *name) {
+    void *handle = dlopen(library_file(), RTLD_LAZY | RTLD_NOLOAD);
     return handle ? dlsym(handle, name) : NULL;
 }
 

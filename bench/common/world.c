@@ -61,9 +61,9 @@ int world_look(struct world *world) {
         if (launcher_rank() <= 0)
             fprintf(
                 stderr,
-                "mortar bench: the launcher started %d ranks, but each sees itself alone: this program was built for "
-                "another MPI than the launcher's. MORTAR_BENCH=ompi4|ompi5|mpich4|mpich5|impi names the right one\n",
-                launcher_ranks());
+                "mortar bench: the launcher started %d ranks, but each sees itself alone: %s is not the launcher's. "
+                "MORTAR_MPI=FILE names the right MPI library\n",
+                launcher_ranks(), library_file());
         return 1;
     }
     const char *missing = functions_find();

@@ -37,8 +37,7 @@ static int read_words(int count, char **words, struct doctor_words *read) {
 static int alone(struct findings *all, const struct doctor_words *words) {
     if (launcher_rank() > 0) return 0;
     found(all, RED, "launcher",
-          "start it with the launcher of the program's MPI, or name the one that fits: "
-          "MORTAR_BENCH=ompi4, ompi5, mpich4, mpich5 or impi",
+          "start it with the launcher of the program's MPI, or name its library: MORTAR_MPI=FILE",
           "it has started %d ranks, but each sees itself alone: it belongs to another MPI",
           launcher_ranks());
     return health_print(stdout, all, 1, "mortar doctor", words->json) == RED;

@@ -5,23 +5,17 @@
 
 #include "include/mortar.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The file that the MPI library is. */
-static const char *library_file(void) {
-    Dl_info owner;
-    void *init = library_symbol("PMPI_Init");
-    return init && dladdr(init, &owner) ? owner.dli_fname : "an unknown file";
-}
 
 /* Is the loaded object an engine of mortar's? */
 static int look_for_engine(struct dl_phdr_info *object, size_t size, void *name) {
     (void)size;
     const char *slash = strrchr(object->dlpi_name, '/');
-    if (!slash || strncmp(slash + 1, "libmortar-", 10) != 0 || strstr(slash, "-heap.so")) return 0;
+    if (!slash || strncmp(slash + 1, "libmortar-", 10) != 0 || strstr(slash, "-heap.so") ||
+        strstr(slash, "-count.so"))
+        return 0;
     snprintf(name, 64, "%s", slash + 1);
     return 1;
 }

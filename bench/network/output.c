@@ -93,10 +93,10 @@ void network_print(const struct world *world, const struct network_settings *set
                    const struct pairs *pairs, const struct figures *figures) {
     char text[32], more[32];
     int sizes = settings->sizes.sizes;
-    printf("mortar bench network: node %d and node %d of %d, up to %d pair%s; %s\n",
+    printf("mortar bench network: node %d and node %d of %d, up to %d pair%s; %s, %s\n",
            settings->nodes[0], settings->nodes[1], pairs->nodes,
            settings->pairs[settings->columns - 1], plural(settings->pairs[settings->columns - 1]),
-           world->mpi);
+           world->mpi, library_file());
     printf("between %s\n", pairs->between);
     if (nodes_pretended())
         printf("the nodes are pretended: all figures are those of shared memory\n");

@@ -43,15 +43,14 @@ static const char *const names[DOORS] = {
 #undef CAUGHT
 };
 
-/* The beginnings of the names that MPI libraries have for the dynamic linker. If several are
- * loaded, the first row is the program's: below a library with the standard ABI another may lie. */
 static const struct abi {
     const char *soname, *engine;
 } abis[] = {
-    {"libmpi_abi.so.", "libmortar-standard.so"}, /* the standard ABI, MPI 5 */
-    {"libmpi.so.40", "libmortar-ompi.so"},       /* Open MPI 3, 4, 5 */
-    {"libmpich.so.12", "libmortar-mpich.so"},    /* MPICH as Debian names it */
-    {"libmpi.so.12", "libmortar-mpich.so"},      /* MPICH, Intel MPI, MVAPICH */
+#define LIBRARY(soname, abi, whose) {soname, "libmortar-" #abi ".so"},
+#include "abi/libraries.h"
+#undef LIBRARY
+    /* versions that mortar does not know */
+    {"libmpi_abi.so.", NULL},
     {"libmpi.so.", NULL},
     {"libmpich.so.", NULL},
 };

@@ -71,10 +71,11 @@ def ill(flavour):
     expect(result, names, "program", "red", "/no/such/program")
     other = "mpich4" if flavour.startswith("ompi") else "ompi4"
     if other in run.run([run.LAUNCH, "--list"]).out.split():
-        result, names = examine(flavour, env={"MORTAR_BENCH": other})
-        expect(result, names, "launcher", "red", "each sees itself alone", "MORTAR_BENCH")
-    result, names = examine(flavour, env={"MORTAR_BENCH": "none"})
-    expect(result, names, "MPI", "red", "not built with")
+        library = {"ompi4": "libmpi.so.40", "mpich4": "libmpich.so.12"}[other]
+        result, names = examine(flavour, env={"MORTAR_MPI": library})
+        expect(result, names, "launcher", "red", "each sees itself alone", "MORTAR_MPI")
+    result, names = examine(flavour, env={"MORTAR_MPI": "/no/such/library"})
+    expect(result, names, "MPI", "red", "no MPI library of this launcher")
 
 
 def differ(flavour):
