@@ -4,7 +4,9 @@
 #   make demo       see what mortar gains        make check-all  also with Open MPI 5, MPICH 5, Intel MPI, sanitizers, -Werror
 #   make bench      the benchmark                make lint       the rules of the sources; make format  clang-format
 #   make install PREFIX=$HOME/.local             make clean      removes the builds, keeps build/mpis
+# MPICC="PREFIX/bin/mpicc;..." names MPIs to test with, beside those that are found (cmake/Flavours.cmake).
 PREFIX ?= /usr/local
+MPIS = $(if $(MPICC),-DMORTAR_MPICC='$(MPICC)')
 RANKS ?= 8
 export FUZZ_SECONDS ?= 60
 MPI ?= $(shell scripts/mpi --list | head -n 1)
@@ -17,7 +19,7 @@ TABLES = %/list.h %/options.h %/collectives.h
 	check-all bench lint format install clean
 
 release dev asan tsan:
-	@test -f build/$@/build.ninja || cmake --preset $@
+	@test -f build/$@/build.ninja -a -z '$(MPICC)' || cmake --preset $@ $(MPIS)
 	@cmake --build build/$@
 
 setup: ; @scripts/setup

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* open - what `mortar bench` and its kin start: opens the MPI library of the launcher that started
- * it, and the bench for that library's ABI. So one build measures any MPI, also one that came later.
+ * it, and the bench for that library's ABI. So one build measures any MPI, also a later one.
  *
  * The launcher is among the process's ancestors, and its library is usually below the same prefix:
  * PREFIX/bin/mpirun, PREFIX/lib/libmpi.so.40. Otherwise (srun, another process namespace) the
@@ -117,7 +117,9 @@ static const struct library *row_of(void *handle) {
     return NULL;
 }
 
+/* One rank says what is wrong and fails. The others end well, or the launcher might end it first. */
 static bool speaks(void) { return launcher_rank() <= 0; }
+static int refuses(void) { return speaks() ? 2 : 0; }
 
 /* MORTAR_MPI. NULL after a message. */
 static const struct library *open_named(const char *file) {
@@ -173,15 +175,15 @@ int main(int count, char **words) {
     char path[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     const struct library *library = named && *named ? open_named(named) : open_launchers();
-    if (length <= 0) return 2;
+    if (length <= 0) return refuses();
     if (!library && count > 1 && strcmp(words[1], "doctor") == 0)
         examine_this((size_t)length, path, words);
-    if (!library) return 2;
+    if (!library) return refuses();
     size_t room = sizeof path - (size_t)length;
-    if (snprintf(path + length, room, "-%s.so", library->abi) >= (int)room) return 2;
+    if (snprintf(path + length, room, "-%s.so", library->abi) >= (int)room) return refuses();
     void *bench = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     int (*run)(int, char **) = bench ? (int (*)(int, char **))dlsym(bench, "bench_main") : NULL;
     if (run) return run(count, words);
     if (speaks()) fprintf(stderr, "mortar bench: %s\n", dlerror());
-    return 2;
+    return refuses();
 }

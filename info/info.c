@@ -83,6 +83,10 @@ static void print_tables(void) {
     printf(
         "  %-12s plain for a block's first bytes, nt for the rest: hybrid(64K); hybrid: L2 cache / ranks bytes\n",
         "hybrid");
+    printf("MPI libraries (by their names for the dynamic linker)\n");
+#define LIBRARY(soname, abi, whose) printf("  %-16s %s\n", soname, whose);
+#include "abi/libraries.h"
+#undef LIBRARY
     printf("Data paths (to buffers outside the shared heap; in a plan, e.g. pull(rows, cma))\n");
     for (int p = 0; p < PATHS; p++)
         printf("  %-12s %s%s\n", data_paths[p].name, data_paths[p].about,

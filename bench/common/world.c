@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 static void *symbol(void *handle, const char *name, void *place) {
     return *(void **)place = dlsym(handle, name);
@@ -64,6 +65,7 @@ int world_look(struct world *world) {
                 "mortar bench: the launcher started %d ranks, but each sees itself alone: %s is not the launcher's. "
                 "MORTAR_MPI=FILE names the right MPI library\n",
                 launcher_ranks(), library_file());
+        else sleep(1); /* or the launcher might end the first rank before it has spoken */
         return 1;
     }
     const char *missing = functions_find();

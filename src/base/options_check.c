@@ -46,7 +46,7 @@ enum option options_nearest(const char *name, bool *alike) {
 /* name: without MORTAR_. Ignores variables of mortar's own scripts, and those that the environment
  * modules of computing centres set. */
 static void check_name(const char *name) {
-    static const char others[] = "BUILD|FLAVOURS|MPI|MPIS|SIM|SIM_PRICES|TEST_SEED|"
+    static const char others[] = "BUILD|FLAVOURS|MPI|MPICC|MPIS|SIM|SIM_PRICES|TEST_SEED|"
                                  "BASE|BIN|DIR|HOME|INC|INCLUDE|LIB|PATH|PREFIX|ROOT|VERSION";
     bool alike;
     enum option nearest = options_nearest(name, &alike);

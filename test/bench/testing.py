@@ -15,7 +15,8 @@ for name in list(os.environ):
     if name.startswith("MORTAR_") and name != "MORTAR_MPIS":
         del os.environ[name]
 if flavour.endswith("abi"):  # the launcher's own ABI would be taken
-    os.environ["MORTAR_MPI"] = os.path.join(os.environ.get("MORTAR_MPIS", ROOT + "/build/mpis"), flavour[:-3], "lib/libmpi_abi.so.1")
+    mpis = os.environ.get("MORTAR_MPIS", os.path.join(ROOT, "build", "mpis"))
+    os.environ["MORTAR_MPI"] = os.path.join(mpis, flavour[:-3], "lib", "libmpi_abi.so.1")
 QUICK_END = {"OMPI_MCA_odls_base_sigkill_timeout": "0"}  # else Open MPI 4 takes a second to see a failed program off
 
 

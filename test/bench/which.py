@@ -52,7 +52,8 @@ def moved(folder):
 def refused():
     for file, why in (("/nowhere.so", "cannot open shared object file"), ("libm.so.6", "no MPI library that mortar knows")):
         out, said = run("env", "MORTAR_MPI=" + file, mortar, *WORDS, code=2)
-        check("refused: MORTAR_MPI=" + file, said.count("mortar bench: MORTAR_MPI=%s: " % file) == 1 and why in said and not out, said)
+        once = said.count("mortar bench: MORTAR_MPI=%s: " % file) == 1
+        check("refused: MORTAR_MPI=" + file, once and why in said and not out, said)
     other = {"ompi4": "libmpich.so.12", "mpich4": "libmpi.so.40"}[flavour]
     out, said = run("env", "MORTAR_MPI=" + other, mortar, *WORDS, code=1)
     check("a library that is not the launcher's", said.count("mortar bench: the launcher started 2 ranks, but " + ALONE) == 1, said)

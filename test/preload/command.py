@@ -32,6 +32,7 @@ def options():
     run.run([run.MORTAR, "--help"]).ok("usage: mpirun")
     run.run([run.MORTAR, "run", "--help"]).ok("usage: mpirun")
     run.run([run.MORTAR, "run", "--", program]).ok("no MPI here")
+    run.run([run.MORTAR, "info"]).ok("libmpi.so.40", "libmpi.so.12", "libmpi_abi.so.1")
     result = run.run([run.MORTAR, "info", "--plans", "frob"])
     result.check(result.code == 2 and "frob" in result.err, "mortar info --plans frob: unclear")
     for words in (["frob"], ["0"], ["4", "5"], ["4", "0"], ["70000"]):
