@@ -117,7 +117,7 @@ static const struct library *row_of(void *handle) {
     return NULL;
 }
 
-/* One rank says what is wrong and fails. The others end well, or the launcher might end it first. */
+/* One rank says what is wrong and fails. The others end well: a launcher might end it before. */
 static bool speaks(void) { return launcher_rank() <= 0; }
 static int refuses(void) { return speaks() ? 2 : 0; }
 

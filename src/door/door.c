@@ -27,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef word (*entry)(); /* called with the arguments of its row */
 
@@ -139,8 +140,11 @@ static word init_thread(word a, word b, word c, word d) {
     return started(tools_init_thread(a, b, c, d));
 }
 
+static atomic_bool opened;
+
 static void open_door(void) {
     struct mpi_found found = {.abi = NULL};
+    opened = true;
     dl_iterate_phdr(look_at, &found);
     void *library = NULL;
     if (found.abi) {
@@ -193,6 +197,30 @@ static inline entry door_enter(_Atomic(entry) *place) {
     word PMPI_##name parameters { return door_enter(&inner[DOOR_##name]) arguments; }
 #include "door/caught.h"
 #undef CAUGHT
+
+/* ---- programs whose calls never come here ---- */
+
+static pid_t born;
+
+__attribute__((constructor)) static void arrive(void) { born = getpid(); }
+
+/* A program may ask the MPI library itself for its functions, by dlsym on its handle, as Julia does
+ * with ccall. Nothing that is preloaded sees such calls. (If dlsym gave mortar's functions instead,
+ * it would give them also to libraries that translate one MPI's calls into another's.) So if MPI
+ * was initialised and no call ever came here, one line says so at the end. */
+__attribute__((destructor)) static void leave(void) {
+    struct mpi_found found = {.abi = NULL};
+    int begun = 0;
+    if (opened || getpid() != born) return;
+    dl_iterate_phdr(look_at, &found);
+    void *library = found.abi ? dlopen(found.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    int (*ask)(int *) = library ? (int (*)(int *))dlsym(library, "PMPI_Initialized") : NULL;
+    if (ask && ask(&begun) == 0 && begun)
+        warn_job(
+            "the program got its MPI functions by dlsym from %s, so mortar saw none of its calls: "
+            "it ran as without mortar (docs/guide.md has a way)",
+            found.path);
+}
 
 /* ---- include/mortar.h ---- */
 

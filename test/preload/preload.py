@@ -116,12 +116,28 @@ def statics(flavour):
         print("without " + ", ".join(missing))
 
 
+def library_of(flavour):
+    """For dlopen."""
+    folder = os.path.join(os.environ.get("MORTAR_MPIS", ""), flavour.removesuffix("abi"), "lib")
+    return LIBRARIES[flavour] if flavour in ("ompi4", "mpich4") else os.path.join(folder, LIBRARIES[flavour])
+
+
+def handle(flavour):
+    """A program that asks the MPI library itself for its functions: said once. Asked through a library that names mortar first, it
+    gets mortar's."""
+    name = library_of(flavour)
+    result = mpi(flavour, 2, ["handle", name]).ok()
+    said = result.lines()
+    result.check(len(said) == 1 and "by dlsym from" in said[0] and LIBRARIES[flavour] in said[0], "not one line that says it")
+    result.check(not result.report, "a report was written")
+    mpi(flavour, 2, ["handle", name], ["--verbose", "0"]).ok().silent()
+    result = mpi(flavour, 2, ["handle", run.target("libwith-mortar-%s.so" % flavour)]).ok().silent()
+    result.check(result.report is not None, "no report")
+
+
 def late(flavour):
     p = ranks(flavour)
-    library = LIBRARIES[flavour]
-    folder = os.path.join(os.environ.get("MORTAR_MPIS", ""), flavour.removesuffix("abi"), "lib")
-    if flavour not in ("ompi4", "mpich4"):
-        library = os.path.join(folder, library)
+    library = library_of(flavour)
     result = mpi(flavour, p, ["late", library, run.target("plugin-%s.so" % flavour)])
     result.ok("%d ranks, 0 errors" % p).silent().took(1, collective="alltoall")
 
@@ -350,7 +366,7 @@ def unknown():
 
 
 def test(name, *words):
-    tests = {f.__name__: f for f in (exchange, alloc_mem, private, statics, large, fortran, python, late, threads, inter,
+    tests = {f.__name__: f for f in (exchange, alloc_mem, private, statics, large, fortran, python, late, handle, threads, inter,
                                      device, errors, nothing, off, imbalance, launcher, plans, reductions, rooted, lengths, tuning,
                                      plain, unknown, rows)}
     if name not in tests:
