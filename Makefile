@@ -15,7 +15,7 @@ CTEST = ctest --output-on-failure --no-tests=error -j 2 --output-junit $(RESULTS
 TABLES = %/list.h %/options.h %/collectives.h
 
 .NOTPARALLEL:
-.PHONY: release dev asan tsan setup demo check check-asan check-tsan check-more check-fuzz check-long check-suites \
+.PHONY: release dev asan tsan setup demo check check-asan check-tsan check-more check-fuzz check-faults check-long check-suites \
 	check-all bench lint format install clean
 
 release dev asan tsan:
@@ -41,10 +41,16 @@ check-more: setup dev check-asan check-tsan
 	@scripts/get-mpis; missed=$$?; mkdir -p $(RESULTS) && cmake --preset release && cmake --build build/release && \
 	$(CTEST) build/release -L '^all$$' && exit $$missed
 
-# Simulations and explorations that take minutes, and fuzzing.
+# Simulations and explorations that take minutes, faults and fuzzing.
 check-long: setup release
 	@mkdir -p $(RESULTS) && $(CTEST) build/release -L '^long$$'
+	@$(MAKE) check-faults
 	@$(MAKE) check-fuzz
+
+# What goes wrong on real machines, natively and under mortar. make check-faults FAULTS="--mpi ompi4 dies --system": some rows under
+# one MPI, and those that change the whole machine for seconds.
+check-faults: setup release
+	@scripts/get-mpis; cmake --preset release && cmake --build build/release && python3 -B test/faults/faults.py $(FAULTS)
 
 # libFuzzer looks for inputs that break what reads texts, types and figures: 60 s for each target of test/fuzz. An hour each:
 # make check-fuzz FUZZ_SECONDS=3600

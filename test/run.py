@@ -80,7 +80,8 @@ def tail(text, most=12000):
 
 def target(name):
     """A program that the build made."""
-    for folder in ("test/coll", "test/field", "test/preload", "test/bugs", "test/hosts", "examples"):
+    for folder in ("test/coll", "test/field", "test/preload", "test/bugs", "test/faults", "test/hosts",
+                   "examples"):
         path = os.path.join(BUILD, folder, name)
         if os.path.exists(path):
             return path

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* growth - 2,000 communicators are made, used and freed; what the process holds after 200 of them
- * it must hold after all: mappings, descriptors, memory. */
+ * it must hold after all: mappings, descriptors, memory. usage: growth [COMMUNICATORS] */
 #include <mpi.h>
 
 #include <dirent.h>
@@ -44,9 +44,9 @@ static int use(MPI_Comm comm, int round) {
 }
 
 int main(int argc, char **argv) {
-    enum { rounds = 2000, early = 200 };
+    enum { early = 200 };
     MPI_Init(&argc, &argv);
-    int p, me, errors = 0;
+    int p, me, errors = 0, rounds = argc > 1 ? atoi(argv[1]) : 2000;
     struct holdings before = {0}, after;
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);

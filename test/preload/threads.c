@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* threads - MPI_THREAD_MULTIPLE: two threads, each with communicators of its own, which also come
- * and go meanwhile. */
+ * and go meanwhile. usage: threads [THREADS [COMMUNICATORS [CALLS]]] */
 #include <mpi.h>
 
 #include <pthread.h>
@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { threads = 2, rounds = 20, calls = 20, n = 700 };
+enum { most_threads = 32, n = 700 };
 
-static MPI_Comm comms[threads];
+static int threads = 2, rounds = 20, calls = 20;
+static MPI_Comm comms[most_threads];
 
 static void *work(void *word) {
     int which = *(int *)word, p, me;
@@ -49,8 +50,11 @@ int main(int argc, char **argv) {
         MPI_Finalize();
         return 77;
     }
-    pthread_t ids[threads];
-    int words[threads], errors = 0;
+    if (argc > 1 && atoi(argv[1]) <= most_threads) threads = atoi(argv[1]);
+    if (argc > 2) rounds = atoi(argv[2]);
+    if (argc > 3) calls = atoi(argv[3]);
+    pthread_t ids[most_threads];
+    int words[most_threads], errors = 0;
     for (int i = 0; i < threads; i++) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
     for (int i = 0; i < threads; i++) words[i] = i, pthread_create(&ids[i], NULL, work, &words[i]);
     for (int i = 0; i < threads; i++) pthread_join(ids[i], NULL), errors += words[i];

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rows - the rows of the campaign: how a row is made, and those that take a program to the utmost. A row's play(side) runs its job
+on one side, raises Wrong if it is not right, and returns what it saw."""
+import re
+import shutil
+import subprocess
+from typing import Callable, NamedTuple
+
+from side import DEFAULT, FIRST, MISTAKES, Skip, Wrong
+
+ALL = ("ompi4", "mpich4", "ompi5", "mpich5", "impi")
+ROWS = []
+
+
+class Row(NamedTuple):
+    name: str
+    about: str
+    play: Callable
+    flavours: tuple = ALL
+    sides: tuple = (DEFAULT, FIRST)  # besides natively
+    notices: tuple = tuple(MISTAKES)  # which planted mistakes it can notice
+    system: bool = False  # it changes the whole machine for a while
+
+
+def row(name, about, **more):
+    """Makes a row of the function below."""
+    def add(play):
+        ROWS.append(Row(name, about, play, **more))
+        return play
+    return add
+
+
+def right(side, ranks, name, *words, **more):
+    """The program says that all is right."""
+    done = side.job(ranks, side.program(name, *words), **more).right(r"\b%d ranks, 0 errors" % ranks)
+    return "%.1f s" % done.seconds
+
+
+def simple(name, about, ranks, program, *words, limit=60, env=None, **more):
+    ROWS.append(Row(name, about, lambda side: right(side, ranks, program, *words, limit=limit, env=env), **more))
+
+
+# ---- many ranks on one node ----
+
+simple("ranks-96", "96 ranks on one node", 96, "faults-calls", "2", "300", limit=120, sides=(DEFAULT,))
+simple("ranks-128", "128 ranks", 128, "faults-calls", "2", "300", limit=120, flavours=("mpich5", "impi"))
+simple("ranks-256", "256 ranks", 256, "faults-calls", "1", "100", limit=150, flavours=("mpich5", "impi"), sides=(FIRST,))
+simple("ranks-512", "512 ranks", 512, "faults-calls", "1", "20", limit=240, flavours=("impi",), sides=(FIRST,))
+
+# ---- many communicators, many calls ----
+
+
+def alive(number, limit):
+    def play(side):
+        """As many as the MPI library grants: mortar takes none of them away."""
+        done = side.job(4, side.program("faults-alive", str(number)), limit=limit).right(r"\b4 ranks, 0 errors")
+        made = int(re.search(r"(\d+) communicators", done.out).group(1))
+        if side.natively and made < int(side.natively.split()[0]):
+            raise Wrong("only %d communicators, natively %s" % (made, side.natively))
+        return "%d in %.1f s" % (made, done.seconds)
+    return play
+
+
+row("alive-10000", "10,000 communicators alive, or as many as the library grants")(alive(10000, 200))
+simple("growth-100000", "100,000 communicators come and go", 2, "growth", "100000", limit=200)
+simple("calls-1000000", "1,000,000 calls back to back", 2, "many", "1000000", limit=200, sides=(DEFAULT,))
+
+# ---- long counts ----
+
+
+def wide(word):
+    def play(side):
+        done = side.job(2, side.program("faults-wide", word), limit=120)
+        if done.code == 77 or "not in this MPI" in done.out:
+            raise Skip("this MPI has no such function")
+        return "%.1f s" % done.right(r"\b2 ranks, 0 errors").seconds
+    return play
+
+
+row("wide-bcast", "2^28 elements of 8 bytes, memory of a few MiB")(wide("bcast"))
+row("wide-elements", "a count above 2^31")(wide("elements"))
+row("wide-block", "one block of more than 2^31 bytes")(wide("block"))
+row("wide-far", "displacements above 2^31 bytes")(wide("far"))
+
+# ---- mixed use ----
+
+
+def threads(side):
+    done = side.job(2, side.program("threads", "6", "4", "60"), limit=100)
+    if done.code == 77 or "no MPI_THREAD_MULTIPLE" in done.out:
+        raise Skip("no MPI_THREAD_MULTIPLE")
+    return "%.1f s" % done.right(r"\b0 errors").seconds
+
+
+row("threads", "6 threads with communicators each, more than processors")(threads)
+for word, about in (("lock", "a passive target waits in a barrier"), ("fence", "collectives between fences"),
+                    ("post", "collectives between post and wait"), ("probe", "a rank in MPI_Probe while others wait"),
+                    ("send", "MPI_Ssend to a rank that waits in a barrier")):
+    simple("progress-" + word, about, 4, "faults-progress", word, limit=20, notices=("leave", "code", "hang"))
+
+
+@row("progress-file", "collective files, and one rank's alone", notices=("leave", "code", "hang"))
+def file(side):
+    # The job's own folder is its $TMPDIR.
+    words = ["/bin/sh", "-c", 'exec "$0" file "$TMPDIR"', *side.program("faults-progress")]
+    return "%.1f s" % side.job(4, words).right(r"\b4 ranks, 0 errors").seconds
+
+
+# ---- tools ----
+
+CALLS = ("faults-calls", "20", "20000")
+simple("sampled", "a signal each millisecond walks the stack", 4, *CALLS, "sample")
+
+
+def able(*words):
+    if not shutil.which(words[0]) or subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                                    check=False).returncode:
+        raise Skip("%s does not work here" % words[0])
+
+
+@row("perf", "perf record with call graphs", flavours=("ompi4", "mpich4", "impi"))
+def perf(side):
+    able("perf", "record", "-o", "/dev/null", "true")
+    words = ["perf", "record", "-q", "-g", "-F", "999", "-o", "/dev/null", "--", *side.program(*CALLS)]
+    return "%.1f s" % side.job(2, words).right(r"\b2 ranks, 0 errors").seconds
+
+
+@row("valgrind", "memcheck: mortar makes no invalid access", flavours=("ompi4", "mpich4", "ompi5", "mpich5"))
+def valgrind(side):
+    able("valgrind", "true")
+    words = ["valgrind", "--num-callers=30", *side.program("faults-calls", "8", "20000", "hold", "4")]
+    done = side.job(2, words, limit=200).right(r"\b2 ranks, 0 errors")
+    blocks = re.split(r"\n==\d+== \n", done.err)
+    ours = [block for block in blocks if "libmortar" in block and re.search(r"Invalid (read|write|free)|Jump to", block)]
+    if ours:
+        raise Wrong("%d invalid accesses of mortar's: %s" % (len(ours), ours[0][:600]))
+    return "%.1f s" % done.seconds
+
+
+simple("asan", "a program with the address sanitizer", 3, "faults-address", *CALLS[1:], env={"ASAN_OPTIONS": "detect_leaks=0"})
+simple("tsan", "a program with the thread sanitizer", 3, "faults-thread", "20", "20000",
+       env={"TSAN_OPTIONS": "ignore_noninstrumented_modules=1"})
