@@ -6,7 +6,7 @@
 #include "world.h"
 
 /* Nobody asks: simulated ranks do not die, and a simulation in which all wait ends by itself. */
-void (*wait_doubt)(void);
+void (*wait_doubt)(const struct team *team);
 
 uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old) {
     struct waits *waits = &team->waits;

@@ -4,10 +4,10 @@
  * truncation. Or a rank is dead, and the library goes on without it (ULFM).
  *
  * A waiting rank is deep in an algorithm, and leaves it by longjmp. The algorithm holds only memory
- * then, which is lost with its messages in flight, and the team is not used again. If calls differ,
- * every later call on the communicator is an error, because the ranks disagree about which call is
- * next. After a death, later calls go to the MPI library, which reports what the program has to
- * know. */
+ * then, which is lost with its messages in flight, and the team is not used again. A set-up is left
+ * in the same way. If calls differ, every later call on the communicator is an error, because the
+ * ranks disagree about which call is next. After a death, later calls go to the MPI library, which
+ * reports what the program has to know. */
 #include "mpi/calls.h"
 
 #include <ctype.h>
@@ -47,15 +47,26 @@ static bool is_revoked(MPI_Comm comm) {
     return host.comm_is_revoked && host.comm_is_revoked(comm, &revoked) == MPI_SUCCESS && revoked;
 }
 
-static void on_doubt(void) {
+/* Leaves for good a communicator that has no team yet, in a set-up that nobody will end. What was
+ * built is lost. */
+static void leave_young(struct team *young) {
+    young->start.young = false;
+    young->why_native = "a rank died while mortar's part was set up";
+}
+
+/* waiting: the team of the call, of its node, or one that is being set up, which has no calls. */
+static void on_doubt(const struct team *waiting) {
     struct inside *here = inside_now();
     if (!here || !here->team) return;
-    struct team *team = here->team, *node = team->node ? team->node : team;
+    struct team *team = here->team;
+    const struct team *known = team->start.young ? waiting : team;
+    const struct team *node = known->node ? known->node : known;
     struct doubt doubt =
         node->ledgers ? ledger_doubt(node, team->calls) : (struct doubt){.what = DOUBT_NONE};
     if (!doubt.what && is_revoked(here->request->comm)) doubt.what = DOUBT_REVOKED;
     if (!doubt.what) return;
     if (doubt.what == DOUBT_DIFFERS && ledger_give_up(node)) doubt_tell(node, &doubt);
+    if (team->start.young) leave_young(team);
     team->doubt = doubt;
     free(team->shortcuts);
     team->shortcuts = NULL;

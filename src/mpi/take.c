@@ -112,6 +112,8 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
     if (*alone) return returns(MPI_SUCCESS);
     if (!team) team = team_met(r->comm);
     if (!team) return returns(r->native(r));
+    here->request = r;
+    here->team = team;
     family->look(r, &standing, &common);
     if (common.foreign) return returns(r->native(r));
     bool off = plan_off(r->collective); /* all ranks have met, so they have the same settings */
@@ -120,7 +122,6 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
         team = team_counts(team, r->comm, weight_of(r->collective));
     if (team->start.young && !off) return run_young(r, team, early);
     if (team->doubt.what) return given_up(r, &team->doubt);
-    here->request = r;
     here->team = team;
     if (team->wire && family->tell) family->tell(r, &standing, team);
     struct shape shape = {

@@ -24,6 +24,7 @@
 struct card {
     struct segment_name control, region;
     struct seat seat;
+    struct process process;
     int32_t refused; /* rank 0 could not make the control block: -errno */
 };
 
@@ -47,7 +48,7 @@ struct card *birth_room(struct team *team) {
 /* Fills in my card: my heap, my processors and, on rank 0, a new control block. */
 static void birth_introduce(struct team *team, struct card *card, size_t control_bytes,
                             int *control_fd) {
-    *card = (struct card){.seat.processors = machine_processors()};
+    *card = (struct card){.seat.processors = machine_processors(), .process = process_of_this()};
     PMPI_Comm_rank(MPI_COMM_WORLD, &card->seat.rank);
     shown_begin(team, &card->region);
     *control_fd = -1;
@@ -189,7 +190,8 @@ static const char *birth_meet(struct team *team, MPI_Comm node, struct card *car
     if (memory) {
         team_attach(team, memory, slot, space);
         team_shares(team);
-        ledger_sign(team);
+        /* For all ranks: one of them may die before it has signed, and be waited for. */
+        for (int r = 0; r < team->p; r++) ledger_sign(team, r, cards[r].process);
         count_processors(team, cards);
         if (team->me == 0) atomic_store(&team->control->birth, birth_number(team));
         birth_divide(team, cards);

@@ -28,10 +28,14 @@ static struct ledger_entry ledger_at(const struct ledger *ledger, uint32_t numbe
     return entry;
 }
 
-void ledger_sign(const struct team *node) {
-    struct ledger *mine = &node->ledgers[node->me];
-    mine->pids = machine_name_space();
-    atomic_store_explicit(&mine->pid, getpid(), memory_order_release);
+struct process process_of_this(void) {
+    return (struct process){.ids = machine_name_space(), .id = getpid()};
+}
+
+void ledger_sign(const struct team *node, int rank, struct process process) {
+    struct ledger *ledger = &node->ledgers[rank];
+    atomic_store_explicit(&ledger->pids, process.ids, memory_order_relaxed);
+    atomic_store_explicit(&ledger->pid, process.id, memory_order_release);
 }
 
 bool ledger_give_up(const struct team *node) {
@@ -58,7 +62,9 @@ static bool is_zombie(pid_t pid) {
 static bool is_dead(const struct team *node, int rank) {
     const struct ledger *mine = &node->ledgers[node->me], *theirs = &node->ledgers[rank];
     pid_t pid = atomic_load_explicit(&theirs->pid, memory_order_acquire);
-    if (pid <= 0 || !mine->pids || mine->pids != theirs->pids) return false;
+    uint64_t ids = atomic_load_explicit(&mine->pids, memory_order_relaxed);
+    if (pid <= 0 || !ids || ids != atomic_load_explicit(&theirs->pids, memory_order_relaxed))
+        return false;
     return kill(pid, 0) < 0 ? errno == ESRCH : is_zombie(pid);
 }
 

@@ -25,8 +25,8 @@ struct ledger {
     _Alignas(64) _Atomic int32_t pid; /* 0: not known */
     /* This rank takes no part in calls any more. */
     _Atomic bool given_up;
-    _Atomic bool told; /* rank 0's: the user has been told */
-    uint64_t pids;     /* the PID namespace of `pid`; 0: not known */
+    _Atomic bool told;     /* rank 0's: the user has been told */
+    _Atomic uint64_t pids; /* the PID namespace of `pid`; 0: not known */
 };
 /* Why a rank waits in vain. */
 struct doubt {
@@ -43,8 +43,14 @@ static inline void ledger_write(struct ledger *mine, uint32_t number, struct led
     memcpy(&word, &entry, sizeof word);
     atomic_store_explicit(&mine->entries[number % ledger_entries], word, memory_order_release);
 }
-/* Writes this process's id into my ledger. */
-void ledger_sign(const struct team *node);
+/* Where a rank can be looked for. */
+struct process {
+    uint64_t ids; /* the PID namespace of `id`; 0: not known */
+    int32_t id;   /* 0: not known */
+};
+struct process process_of_this(void);
+/* Writes the process of a rank of the node into its ledger; the same from every rank. */
+void ledger_sign(const struct team *node, int rank, struct process process);
 /* Says that I take no part in calls any more. True: no rank of the node has told the user yet. */
 bool ledger_give_up(const struct team *node);
 /* Whether I wait in vain; calls: the number of my latest call. */

@@ -469,8 +469,9 @@ void waits_for(struct team *team, int rank, double entered);
 void waits_late(struct team *team, double seconds, int rank);
 
 /* ---- wait.c: the one wait loop; see also flag.h ---- */
-/* Called after each second of a wait, by the rank that waits. Need not return. Set by mpi/. */
-extern void (*wait_doubt)(void);
+/* Called after each second of a wait, by the rank that waits, with the team that it waits on, which
+ * may still be in its set-up. Need not return. Set by mpi/. */
+extern void (*wait_doubt)(const struct team *team);
 /* Waits until done(state) returns true. `done` must itself drive what is waited for. */
 void wait_until(struct team *team, bool (*done)(void *state), void *state);
 

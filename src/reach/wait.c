@@ -22,13 +22,13 @@ static const double work_seconds = 5e-6;
 
 static const double doubt_seconds = 1;
 
-void (*wait_doubt)(void);
+void (*wait_doubt)(const struct team *team);
 
 /* Calls wait_doubt every doubt_seconds. */
-static inline void question(const struct patience *patience, uint64_t *asked, uint64_t now) {
-    if ((double)(now - *asked) < doubt_seconds * patience->tick_rate) return;
+static inline void question(const struct team *team, uint64_t *asked, uint64_t now) {
+    if ((double)(now - *asked) < doubt_seconds * team->patience.tick_rate) return;
     *asked = now;
-    if (wait_doubt) wait_doubt();
+    if (wait_doubt) wait_doubt(team);
 }
 
 static inline void relax(void) {
@@ -98,7 +98,7 @@ HOT static void wait_patiently(struct team *team, struct flag *flag, uint32_t ol
             if (patience_leaves(patience, now)) machine_leave_processor();
             return;
         }
-        question(patience, &asked, now);
+        question(team, &asked, now);
         if (turn.what == NAP) {
             bool worked = turn.drives && drive_and_look(team);
             done = changed(flag, old);
@@ -139,7 +139,7 @@ void wait_until(struct team *team, bool (*done)(void *state), void *state) {
     while (!done(state)) {
         now = clock_ticks();
         struct turn turn = vigil_next(patience, &vigil, now, false);
-        question(patience, &asked, now);
+        question(team, &asked, now);
         struct timespec nap = {.tv_nsec = 50000}; /* short, because nothing wakes us */
         if (turn.what == GIVE) sched_yield();
         if (turn.what == NAP) nanosleep(&nap, NULL);

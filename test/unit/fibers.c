@@ -64,7 +64,7 @@ static void leave(enum state state) {
     swapcontext(&fiber->context, &scheduler);
 }
 
-void (*wait_doubt)(void);
+void (*wait_doubt)(const struct team *team);
 
 uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old) {
     (void)team;
