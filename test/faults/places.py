@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 import apart
-from rows import ROWS, Row, able, right, row
+from rows import ALL, ROWS, Row, able, right, row
 from side import DEFAULT, FIRST, Skip, Wrong
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -149,11 +149,14 @@ def overcommit(side):
 # ---- clocks ----
 
 CLOCK = os.path.join(run.BUILD, "test", "faults", "libfaults-clock.so")
+# Not mpich5 with "jumps": with any malloc but libc's its UCX then reads zeros for its own settings in MPI_Init, now and then
+# (with jemalloc, without mortar, 6 of 16 starts).
 for kind, about in (("jumps", "the time of day jumps by up to a day"), ("apart", "each rank's monotonic clock is days apart"),
                     ("leaps", "all clocks leap an hour forward, again and again"),
                     ("coarse", "the monotonic clock stands still for 10 ms at a time")):
     ROWS.append(Row("clock-" + kind, about, lambda side, kind=kind: right(
-        side, 3, "faults-calls", "15", "5000", env={"CLOCKS": kind}, preload=[CLOCK], limit=60)))
+        side, 3, "faults-calls", "15", "5000", env={"CLOCKS": kind}, preload=[CLOCK], limit=60),
+        flavours=tuple(flavour for flavour in ALL if (kind, flavour) != ("jumps", "mpich5"))))
 
 
 @row("clock-namespaces", "each rank in a time namespace of its own", flavours=("ompi4", "mpich4"))

@@ -76,6 +76,11 @@ def system_v():
         return {line.split()[1] for line in file.readlines()[1:]}
 
 
+def kinds(names):
+    """The names without numbers and random letters."""
+    return {re.sub(r"[0-9a-f]*\d[0-9a-f]*", "#", re.sub(r"_\w{6}$", "_#", name)) for name in names}
+
+
 class Side:
     """kind: NATIVE, DEFAULT, or FIRST: mortar takes calls from the first on. natively: what the row saw natively, or None."""
     jobs = 0
@@ -182,10 +187,7 @@ class Job:
         new = sorted(set(os.listdir("/dev/shm")) - self.files)
         for name in new:
             os.unlink(os.path.join("/dev/shm", name))
-        kinds = {re.sub(r"[0-9a-f]*\d[0-9a-f]*", "#", name) for name in new}
-        left += ["/dev/shm/" + kind for kind in kinds]
-        kinds = {re.sub(r"[0-9a-f]*\d[0-9a-f]*", "#", name) for name in os.listdir(self.folder)}
-        left += ["$TMPDIR/" + kind for kind in kinds]
+        left += ["/dev/shm/" + kind for kind in kinds(new)] + ["$TMPDIR/" + kind for kind in kinds(os.listdir(self.folder))]
         shutil.rmtree(self.folder, ignore_errors=True)
         left += ["a System V segment"] * len(system_v() - self.segments)
         return left
