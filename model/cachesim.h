@@ -120,8 +120,17 @@ void node_tables(struct node *node, uint32_t core, uint32_t leaves, uint32_t dir
 
 /* ---- exchange.c: the trace of one collective ---- */
 struct order;
+struct edge;
+/* Who exchanges blocks with whom in a neighbourhood (grid.c). Each rank has room for `degree`
+ * blocks. */
+struct around {
+    struct edge *edges;
+    size_t count;
+    uint32_t degree;
+};
 struct exchange {
-    bool alltoall; /* else allgather */
+    bool alltoall;               /* else allgather */
+    const struct around *around; /* of neighbours only; NULL: among all ranks */
     uint32_t ranks;
     uint64_t bytes; /* of a block */
     const struct order *order, *inner;
@@ -138,6 +147,12 @@ struct result {
     double l1, l2, l3, remote, memory, neighbour, ownership, back_invalidated, nontemporal, walks;
 };
 int simulate(const struct machine *machine, const struct exchange *exchange, struct result *result);
+
+/* ---- grid.c: neighbourhoods ---- */
+/* Fills a neighbourhood of so many ranks, whose edges the caller frees: text is a grid without
+ * wrap-around, like 6x10 or 4x4x4, ranks in row-major order as in MPI_Cart_create, or random8: 8
+ * others that each rank sends to. NULL, or what is wrong. */
+const char *around_make(const char *text, uint32_t ranks, struct around *around);
 
 /* ---- equations.c: li2018, section 2.3, per process. Bytes everywhere; `along` is the L of long
  * walks (L' in the paper) ---- */

@@ -24,6 +24,13 @@ bool parse_walk(const char *text, struct job *job) {
            job->exchange.order->nests == (text[length] == '(');
 }
 
+bool job_walks_edges(const struct job *job) {
+    const struct order *inner = job->exchange.inner;
+    struct walk walk = {.order = (enum order_id)(job->exchange.order - orders),
+                        .inner = inner ? (enum order_id)(inner - orders) : 0};
+    return walks_edges(walk);
+}
+
 /* ---- running the simulations, as many at once as there are processors ---- */
 
 struct pool {

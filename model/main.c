@@ -16,6 +16,7 @@ static const char usage[] =
     "  --machine NAME|FILE    e7-8890v3 (default), knc-5110p, epyc-7742, this, ideal:BYTES, or a file like those in machines/\n"
     "  --ranks P              ranks, each on a core of its own; default: one per core\n"
     "  --collective NAME      allgather or alltoall (default: both)\n"
+    "  --grid 6x10|4x4x4|random8  the same between neighbours: neighbor_allgather, neighbor_alltoall; on a grid or a random graph\n"
     "  --bytes A,B,...        block sizes; default: those of li2018, tables 1 and 2, up to 32K\n"
     "  --orders X,Y,...       orders; default: rows,columns,morton and what else there is\n"
     "  --nontemporal BYTES    blocks of at least so many bytes are stored past the caches; default: none\n"
@@ -82,6 +83,7 @@ static void read_words(struct settings *s, int count, char **words) {
         if (strcmp(word, "--machine") == 0) s->machine_name = words[i];
         else if (strcmp(word, "--ranks") == 0) s->ranks = (uint32_t)bytes_or_fail(words[i]);
         else if (strcmp(word, "--collective") == 0) s->collective = words[i];
+        else if (strcmp(word, "--grid") == 0) s->grid = words[i];
         else if (strcmp(word, "--bytes") == 0) s->bytes = words[i];
         else if (strcmp(word, "--orders") == 0) s->orders = words[i];
         else if (strcmp(word, "--nontemporal") == 0) s->nontemporal = bytes_or_fail(words[i]);
@@ -102,12 +104,15 @@ static void add_sizes(struct jobs *jobs, const struct settings *s, bool alltoall
             uint32_t sample = s->sample ? s->sample : bytes >= 1 << 20 ? 8 : 1;
             if (jobs->count == most_jobs) fail("%s", "too many simulations");
             *job = (struct job){.exchange = {.alltoall = alltoall,
+                                             .around = s->grid ? &s->around : NULL,
                                              .ranks = s->ranks,
                                              .bytes = bytes,
                                              .nontemporal = s->nontemporal,
                                              .bare = strcmp(s->machine.name, "ideal") == 0,
                                              .sample = sample}};
             if (!parse_walk(walk, job)) fail("there is no order %s", walk);
+            if (s->grid && !job_walks_edges(job))
+                fail("the order %s does not walk neighbourhoods", walk);
         }
 }
 
@@ -117,12 +122,15 @@ int main(int count, char **words) {
                          .bytes = "8,64,512,4K,32K",
                          .line = "70.4,80.6",
                          .most = UINT64_MAX,
-                         .orders = "rows,columns,morton"};
+                         .orders = NULL};
     read_words(&s, count, words);
+    if (!s.orders) s.orders = s.grid ? "rows,compact,numa(compact)" : "rows,columns,morton";
     read_machine(&s.machine, s.machine_name, words[0]);
     if (s.ranks == 0) s.ranks = s.machine.cores;
     if (s.ranks > s.machine.cores) fail("%s: more ranks than cores", s.machine.name);
     if (s.table) return print_table(&s);
+    const char *wrong = s.grid ? around_make(s.grid, s.ranks, &s.around) : NULL;
+    if (wrong) fail("--grid: %s", wrong);
     if (!s.collective || strcmp(s.collective, "allgather") == 0) add_sizes(&jobs, &s, false);
     if (!s.collective || strcmp(s.collective, "alltoall") == 0) add_sizes(&jobs, &s, true);
     if (jobs.count == 0) fail("%s", "nothing to simulate: expected allgather or alltoall");

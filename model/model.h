@@ -20,6 +20,8 @@ struct jobs {
 
 struct settings {
     const char *machine_name, *collective, *bytes, *orders, *line;
+    const char *grid;     /* NULL: exchanges among all ranks */
+    struct around around; /* what `grid` says */
     struct machine machine;
     uint32_t ranks, sample;
     uint64_t nontemporal, most; /* most: larger blocks of a table are left out */
@@ -29,6 +31,8 @@ struct settings {
 
 /* Fills walk, order and inner from a text like morton or numa(morton); false: there is none. */
 bool parse_walk(const char *text, struct job *job);
+/* Does the job's order walk a neighbourhood? */
+bool job_walks_edges(const struct job *job);
 /* Fills the results. False: one could not be had; it said why. */
 bool run_jobs(const struct machine *machine, struct job *jobs, size_t count);
 void print_jobs(const struct settings *settings, const struct jobs *jobs);

@@ -42,14 +42,17 @@ void print_jobs(const struct settings *s, const struct jobs *jobs) {
             "machine,collective,ranks,bytes,order,l1,l2,l3,remote,memory,neighbour,ownership,back_invalidated,nontemporal,walks");
     else
         printf(
-            "simulated on %s (%s), %u ranks: lines per process that miss; equations of li2018 s.2.3 for L1 and L2\n%-10s %6s "
+            "simulated on %s (%s), %u ranks: lines per process that miss; equations of li2018 s.2.3 for L1 and L2\n%-18s %6s "
             "%-16s %10s %10s %10s %10s %10s %16s\n",
             s->machine.name, s->machine.about, s->ranks, "collective", "bytes", "order", "L1", "L2",
             "L3", "remote", "ownership", "equations");
     for (size_t i = 0; i < jobs->count; i++) {
         const struct job *job = &jobs->all[i];
         const struct result *r = &job->result;
-        const char *collective = job->exchange.alltoall ? "alltoall" : "allgather";
+        const char *collective =
+            job->exchange.around
+                ? (job->exchange.alltoall ? "neighbor_alltoall" : "neighbor_allgather")
+                : (job->exchange.alltoall ? "alltoall" : "allgather");
         if (s->csv) {
             printf("%s,%s,%u,%llu,%s,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f\n",
                    s->machine.name, collective, s->ranks, (unsigned long long)job->exchange.bytes,
@@ -57,10 +60,10 @@ void print_jobs(const struct settings *s, const struct jobs *jobs) {
                    r->back_invalidated, r->nontemporal, r->walks);
             continue;
         }
-        printf("%-10s %6s %-16s %10.0f %10.0f %10.0f %10.0f %10.0f", collective,
+        printf("%-18s %6s %-16s %10.0f %10.0f %10.0f %10.0f %10.0f", collective,
                size_text(job->exchange.bytes, size), job->walk, r->l1, r->l2, r->l3, r->remote,
                r->ownership);
-        print_equations(s, job);
+        if (!job->exchange.around) print_equations(s, job);
         putchar('\n');
     }
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """command - `mortar model` as a user calls it: its table, its errors, its pictures, the machines that come with it."""
+import csv
 import os
 import subprocess
 import sys
@@ -16,13 +17,29 @@ def expect(fine, what):
         sys.exit("FAILED: %s" % (what,))
 
 
+def neighbours(mortar):
+    """On a grid each order copies the same blocks; numa(compact) writes into its own socket only, the plain curve into all."""
+    words = ["--grid", "3x4x6", "--bytes", "4K", "--collective", "alltoall", "--csv"]
+    status, text = run(mortar, "model", *words)
+    rows = {row["order"]: row for row in csv.DictReader(text.splitlines())}
+    expect(status == 0 and list(rows) == ["rows", "compact", "numa(compact)"], text)
+    remote, owners = ({order: float(row[column]) for order, row in rows.items()} for column in ("remote", "ownership"))
+    expect(remote["compact"] > 1.05 * remote["numa(compact)"] and owners["compact"] > 5 * owners["numa(compact)"], text)
+    # Of 72 ranks (3 - 1) 4 6 + 3 (4 - 1) 6 + 3 4 (6 - 1) pairs are neighbours; each block has 64 lines, read and written once.
+    least = 2 * 64 * 2 * (48 + 54 + 60) / 72
+    expect(all(least <= float(row["l1"]) + float(row["nontemporal"]) for row in rows.values()), (least, text))
+
+
 def main(mortar):
     for machine in "e7-8890v3", "knc-5110p", "epyc-7742":
         status, text = run(mortar, "model", "--machine", machine, "--ranks", "16", "--bytes", "64,4K", "--orders", "rows,morton")
         expect(status == 0 and "simulated" in text and text.count("morton") == 4, (machine, text))
     status, text = run(mortar, "model", "--machine", "this", "--ranks", "1", "--bytes", "64", "--collective", "alltoall")
     expect(status == 0 and "simulated" in text, text)
-    for words in (["--machine", "nowhere"], ["--orders", "spiral"], ["--orders", "morton(rows)"], ["--orders", "numa"],
+    neighbours(mortar)
+    for words in (["--grid", "5x5"], ["--grid", "16"], ["--grid", "random0"], ["--grid", "4x4x4x4"],
+                  ["--ranks", "16", "--grid", "4x4", "--orders", "morton"], ["--machine", "nowhere"],
+                  ["--orders", "spiral"], ["--orders", "morton(rows)"], ["--orders", "numa"],
                   ["--bytes", "some"], ["--ranks", "73"], ["--collective", "bcast"], ["--nothing", "1"], ["--bytes"]):
         status, text = run(mortar, "model", *words)
         expect(status == 2 and text.startswith("mortar model: "), (words, status, text))
