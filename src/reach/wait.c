@@ -144,4 +144,5 @@ void wait_until(struct team *team, bool (*done)(void *state), void *state) {
         if (turn.what == GIVE) sched_yield();
         if (turn.what == NAP) nanosleep(&nap, NULL);
     }
+    patience->left = clock_ticks();
 }
