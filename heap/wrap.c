@@ -45,8 +45,11 @@ void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd
         return address;
     }
     if (!(flags & (MAP_FIXED | MAP_SHARED)) && fd < 0) {
-        void *taken = region_take(bytes);
+        bool refused;
+        void *taken = region_take(bytes, &refused);
         if (taken) return taken;
+        if (refused) errno = ENOMEM;
+        if (refused) return MAP_FAILED;
         if (!address) return map_fenced(bytes, protection, flags);
     }
     return mmap(address, bytes, protection, flags, fd, offset);
