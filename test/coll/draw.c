@@ -39,8 +39,9 @@ static const struct place *draw_place(struct random *random, bool topology) {
  * and of mortar's it is the half that is not packed. In an allgatherv each rank of Open MPI 5
  * chooses by the size of its own type, so that ranks with different ones wait for each other for
  * ever. */
-static void draw_blocks(struct random *random, struct trial *t, size_t wish) {
+static void draw_blocks(struct random *random, struct trial *t, size_t wish, bool alike) {
     t->typing = t->native || below(random, 2) ? PLAIN : below(random, 2) ? ALIKE : MIXED;
+    if (t->typing == MIXED && alike) t->typing = ALIKE;
     if (t->typing == MIXED && !t->plan && t->collective == COLL_allgatherv) t->typing = ALIKE;
     t->family =
         below(random, 3) ? below(random, 3) : below(random, t->typing == PLAIN ? 3 : families);
@@ -152,7 +153,8 @@ static void draw_call(const struct settings *settings, struct trial *t, const st
     t->native = t->native || settings->plain || (settings->nodes && refused(t));
     /* MPICH 4.0's own writes anywhere with more neighbours than ranks; over several nodes it may be
      * what runs. */
-    if ((t->native || t->place->apart) && t->collective == COLL_neighbor_alltoallw) {
+    bool hosts = t->native || t->place->apart || settings->alike;
+    if (hosts && t->collective == COLL_neighbor_alltoallw) {
         t->collective = COLL_neighbor_alltoallv;
         t->plan = settings->automatic ? NULL : settings->plans[COLL_neighbor_alltoallv][0];
     }
@@ -183,7 +185,7 @@ static void draw_call(const struct settings *settings, struct trial *t, const st
     if (doubtful && (t->native || t->place->apart || !t->plan)) t->in_place = false;
     t->shape = EQUAL;
     if (has->pattern == REDUCTION) draw_reduction(&random, t, wish, settings->nodes);
-    else if (has->pattern != NOTHING) draw_blocks(&random, t, wish);
+    else if (has->pattern != NOTHING) draw_blocks(&random, t, wish, settings->alike);
     t->native = t->native || t->no_bytes;
     t->by_host = (t->by_host || (t->native && t->typing == PLAIN)) &&
                  t->collective != COLL_neighbor_alltoallw;

@@ -54,6 +54,7 @@ static void read_settings(int count, char **words) {
         if (strcmp(words[i], "--auto") == 0) settings.automatic = true;
         else if (strcmp(words[i], "--nodes") == 0) settings.nodes = true;
         else if (strcmp(words[i], "--plain") == 0) settings.plain = true;
+        else if (strcmp(words[i], "--alike") == 0) settings.alike = true;
         else if (strcmp(words[i], "--seed") == 0 && more)
             settings.seed = strtoull(words[++i], NULL, 0);
         else if (strcmp(words[i], "--cases") == 0 && more) settings.cases = atoi(words[++i]);

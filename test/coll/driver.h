@@ -172,6 +172,7 @@ struct settings {
     int cases, only;
     bool automatic, nodes; /* nodes: the plans are those for several nodes */
     bool plain;            /* any call may be the host's own: nothing that hosts do wrong */
+    bool alike;            /* the host runs calls too: blocks of one type, or predefined ones */
     const char *file;      /* for trials with MPI_File and MPI_Win; NULL: none */
     const char **plans[COLLECTIVES];
     int plan_count[COLLECTIVES];

@@ -66,6 +66,8 @@ def test(flavour, ranks, cases, *words):
             drive += [word, words.pop(0)]
         else:
             options += ["--option", word]
+            if word.startswith("VERIFY=") and "--alike" not in drive:
+                drive += ["--alike"]  # hosts hang or end the program where types differ
             if word.startswith("TUNE=") and word != "TUNE=off" and "--plain" not in drive:
                 drive += ["--plain"]  # trials: any call may be the host's
     nodes = "--nodes" in drive or not ranks.isdigit() or "MPI_NODES" in os.environ
