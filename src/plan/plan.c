@@ -6,7 +6,6 @@
 #include "plan/learn.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,52 +43,6 @@ struct plans {
     struct plan entries[most_plans];
     struct learner learner[most_learners];
 };
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct plan forced; /* algorithm NULL: automatic */
-static _Atomic uint32_t generation;
-
-int plan_force(const char *text) {
-    struct plan plan = {0};
-    char why[192];
-    int error = text && *text ? plan_parse(text, &plan, why, sizeof why) : 0;
-    if (error) {
-        warn("%s", why);
-        return error;
-    }
-    pthread_mutex_lock(&lock);
-    forced = plan;
-    atomic_fetch_add(&generation, 1);
-    pthread_mutex_unlock(&lock);
-    return 0;
-}
-
-static struct plan forced_plan(void) {
-    pthread_mutex_lock(&lock);
-    struct plan plan = forced;
-    pthread_mutex_unlock(&lock);
-    return plan;
-}
-
-/* Bit set of the collectives named in MORTAR_OFF, and a bit that says that it was read. */
-static _Atomic uint32_t off;
-static const uint32_t off_read = 1u << 31;
-_Static_assert(COLLECTIVES < 31, "a bit for each");
-
-HOT bool plan_off(enum collective collective) {
-    uint32_t bits = atomic_load_explicit(&off, memory_order_relaxed);
-    char wrong[32];
-    if (bits == 0)
-        atomic_store(&off, bits = off_read | collectives_in(option_text(OPTION_OFF), wrong));
-    return bits >> collective & 1;
-}
-
-void plan_settings_changed(void) { atomic_store(&off, 0); }
-
-bool plan_off_wrong(char name[32]) {
-    collectives_in(option_text(OPTION_OFF), name);
-    return *name;
-}
 
 static void be_native(struct plan *plan, const char *reason) {
     *plan = (struct plan){.algorithm = &algorithms[ALGORITHM_native],
@@ -152,7 +105,7 @@ HOT static struct plans *plans_of(struct team *team) {
     struct plan native = {0};
     be_native(&native, "too many plans");
     plan_keep(plans, &(struct shape){0}, &native);
-    plans->generation = atomic_load(&generation) - 1; /* so that plan_for looks */
+    plans->generation = atomic_load(&plan_generation) - 1; /* so that plan_for looks */
     team->plans = plans;
     team->plans_free = free_plans;
     team->plans_rest = rest_plans;
@@ -218,7 +171,7 @@ int plan_worth(struct team *team, const struct shape *shape, bool in_reach, char
 
 /* Collective, unless the team is native. */
 static struct plan *resolve(struct team *team, const struct shape *shape, bool in_reach) {
-    struct plan plan = forced_plan();
+    struct plan plan = plan_asked();
     bool asked = plan.algorithm && plan.algorithm->collectives >> shape->collective & 1;
     struct calls calls = calls_of(shape);
     const char *why = why_native(team, shape);
@@ -270,7 +223,7 @@ static struct plan *forced_for(struct team *team, const struct shape *shape,
 }
 
 static void look_at_forced(struct plans *plans, uint32_t now) {
-    struct plan plan = forced_plan();
+    struct plan plan = plan_asked();
     plans->forced = plan.algorithm ? plan.algorithm->collectives : 0;
     plans->generation = now;
 }
@@ -295,7 +248,7 @@ static struct plan *condemned_for(struct plans *plans, const struct shape *shape
 HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     struct plans *plans = plans_of(team);
     if (!plans) return &planless;
-    uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
+    uint32_t now = atomic_load_explicit(&plan_generation, memory_order_relaxed);
     if (plans->generation != now) look_at_forced(plans, now);
     struct plan_class *class = class_at(plans, shape);
     if (is_condemned(plans, shape)) return condemned_for(plans, shape);

@@ -107,6 +107,10 @@ void plan_visit(struct team *team,
 /* Forces a plan for all teams; NULL or "": automatic again. -EINVAL: no such plan, nothing
  * changes. */
 int plan_force(const char *text);
+/* The plan that is forced; algorithm NULL: none. */
+struct plan plan_asked(void);
+/* Changes with each plan_force. */
+extern _Atomic uint32_t plan_generation;
 
 /* Is the collective named in MORTAR_OFF? */
 bool plan_off(enum collective collective);
