@@ -6,6 +6,7 @@
 #include "plan/learn.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,10 +76,47 @@ static struct plan *plan_keep(struct plans *plans, const struct shape *shape,
     return entry;
 }
 
+/* Tables of teams that were native and have gone, for the next teams: all 0. Communicators that are
+ * never mortar's come and go by thousands, and MPI libraries that register memory (UCX) write down
+ * each munmap until they register again: 71 bytes. */
+enum { most_spares = 8 };
+static struct plans *_Atomic spares[most_spares];
+
+static struct plans *take_spare(void) {
+    struct plans *plans = NULL;
+    for (int i = 0; i < most_spares && !plans; i++) plans = atomic_exchange(&spares[i], NULL);
+    return plans;
+}
+
+/* Returns a table for which there is no room, or NULL. */
+static struct plans *keep_spare(struct plans *plans) {
+    for (int i = 0; i < most_spares && plans; i++) plans = atomic_exchange(&spares[i], plans);
+    return plans;
+}
+
+/* Makes the table of a native team all 0, without touching the pages that it has not used; there
+ * are no learners. False: too many shapes, of which not all have an entry. */
+static bool wipe_plans(struct plans *plans) {
+    if (plans->count == most_plans) return false;
+    for (int i = 0; i < plans->count; i++) {
+        struct plan *entry = &plans->entries[i];
+        for (int kind = 0; kind < 4; kind++)
+            plans->table[entry->collective][kind & 1][kind >> 1][entry->size_class] =
+                (struct plan_class){0};
+        *entry = (struct plan){0};
+    }
+    memset(plans, 0, offsetof(struct plans, table));
+    plans->count = 0;
+    plans->account = (struct account){0};
+    return true;
+}
+
 static void free_plans(struct team *team) {
     struct plans *plans = team->plans;
     for (int i = 0; i < plans->count; i++) free(plans->entries[i].tally.late);
-    munmap(plans, sizeof *plans);
+    bool kept = team->why_native && plans->learners == 0 && wipe_plans(plans);
+    if (kept) plans = keep_spare(plans);
+    if (plans) munmap(plans, sizeof *plans);
 }
 
 static void rest_plans(struct team *team) {
@@ -94,8 +132,10 @@ static void rest_plans(struct team *team) {
  * malloc would clear all of it when it gets the memory of an earlier team. */
 HOT static struct plans *plans_of(struct team *team) {
     if (team->plans) return team->plans;
-    struct plans *plans = mmap(NULL, sizeof *plans, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct plans *plans = take_spare();
+    if (!plans)
+        plans = mmap(NULL, sizeof *plans, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (plans == MAP_FAILED) plans = NULL;
     if (!team->why_native && !team_agree(team, plans != NULL)) {
         if (plans) munmap(plans, sizeof *plans);
