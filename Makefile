@@ -41,11 +41,11 @@ check-more: setup dev check-asan check-tsan
 	@scripts/get-mpis; missed=$$?; mkdir -p $(RESULTS) && cmake --preset release && cmake --build build/release && \
 	$(CTEST) build/release -L '^all$$' && exit $$missed
 
-# Simulations and explorations that take minutes, faults and fuzzing.
+# Simulations and explorations that take minutes, fuzzing, faults.
 check-long: setup release
 	@mkdir -p $(RESULTS) && $(CTEST) build/release -L '^long$$'
-	@$(MAKE) check-faults
 	@$(MAKE) check-fuzz
+	@$(MAKE) check-faults
 
 # What goes wrong on real machines, natively and under mortar. make check-faults FAULTS="--mpi ompi4 dies --system": some rows under
 # one MPI, and those that change the whole machine for seconds.
