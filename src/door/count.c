@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "door/forward.h"
+#include "door/library.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -17,8 +18,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef word (*entry)(); /* called with the arguments of its row */
 
 #define LARGE(name, words, kind, last)                                                             \
     UNTAKEN(name, words, kind, last)                                                               \
@@ -72,33 +71,12 @@ static struct range {
 } own[2];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static bool begins(const char *text, const char *with) {
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
-static const char *file_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* Not its Fortran bindings, whose calls are the program's. */
-static bool is_mpi(const char *file) {
-    return begins(file, "libmpi.so.") || begins(file, "libmpich.so.") ||
-           begins(file, "libmpi_abi.so.");
-}
-
-static bool is_engine(const char *file) {
-    return begins(file, "libmortar-") && !begins(file, "libmortar-heap.") &&
-           !begins(file, "libmortar-count.");
-}
-
-static char library_path[4096];
-
-static int look_at(struct dl_phdr_info *object, size_t size, void *state) {
-    (void)size, (void)state;
-    const char *file = file_of(object->dlpi_name);
-    bool mpi = is_mpi(file);
-    if (!mpi && !is_engine(file)) return 0;
+/* path: of the MPI library; it and the engine are marked. */
+static int mark_own(struct dl_phdr_info *object, size_t size, void *path) {
+    (void)size;
+    const char *slash = strrchr(object->dlpi_name, '/');
+    bool mpi = strcmp(object->dlpi_name, path) == 0;
+    if (!mpi && (!slash || !is_engine(slash + 1))) return 0;
     struct range range = {UINTPTR_MAX, 0};
     for (int i = 0; i < object->dlpi_phnum; i++) {
         if (object->dlpi_phdr[i].p_type != PT_LOAD) continue;
@@ -108,28 +86,18 @@ static int look_at(struct dl_phdr_info *object, size_t size, void *state) {
             range.end = start + object->dlpi_phdr[i].p_memsz;
     }
     own[mpi ? 0 : 1] = range;
-    if (!mpi) return 0;
-    strncpy(library_path, object->dlpi_name, sizeof library_path - 1);
-    if (begins(file, "libmpi.so.12") || begins(file, "libmpich.so.")) request_bytes = sizeof(int);
     return 0;
-}
-
-/* A tool's function: the next one of this name that is not the MPI library's. */
-static entry tool_of(const char *name, entry of_library) {
-    Dl_info owner;
-    entry next = (entry)dlsym(RTLD_NEXT, name);
-    if (!next || next == of_library || !dladdr((void *)(uintptr_t)next, &owner)) return NULL;
-    return is_mpi(file_of(owner.dli_fname)) ? NULL : next;
 }
 
 /* The first counted call comes after MPI_Init, when the engine is there. */
 static void open_all(void) {
-    dl_iterate_phdr(look_at, NULL);
-    void *mpi = *library_path ? dlopen(library_path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    struct mpi_found found = mpi_find();
+    void *mpi = found.abi ? dlopen(found.path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+    if (found.abi) dl_iterate_phdr(mark_own, found.path);
+    if (found.abi && strcmp(found.abi->name, "mpich") == 0) request_bytes = sizeof(int);
     for (int i = 0; i < ROWS; i++) {
-        void *there = dlsym(mpi ? mpi : RTLD_NEXT, names[i]);
-        library[i] = (entry)there;
-        tools[i] = mpi ? tool_of(names[i] + 1, (entry)dlsym(mpi, names[i] + 1)) : NULL;
+        library[i] = (entry)dlsym(mpi ? mpi : RTLD_NEXT, names[i]);
+        tools[i] = mpi ? (entry)tool_of(names[i] + 1, mpi) : NULL;
     }
 }
 

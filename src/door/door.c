@@ -17,19 +17,17 @@
 
 #include "coll/forms.h"
 #include "door/forward.h"
+#include "door/library.h"
 #include "include/mortar.h"
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-typedef word (*entry)(); /* called with the arguments of its row */
 
 enum door {
 #define CAUGHT(name, parameters, arguments) DOOR_##name,
@@ -44,65 +42,19 @@ static const char *const names[DOORS] = {
 #undef CAUGHT
 };
 
-static const struct abi {
-    const char *soname, *engine;
-} abis[] = {
-#define LIBRARY(soname, abi, whose) {soname, "libmortar-" #abi ".so"},
-#include "abi/libraries.h"
-#undef LIBRARY
-    /* versions that mortar does not know */
-    {"libmpi_abi.so.", NULL},
-    {"libmpi.so.", NULL},
-    {"libmpich.so.", NULL},
-};
-
 /* The functions that calls are passed on to: outer for MPI_X, inner for PMPI_X. */
 static _Atomic(entry) outer[DOORS], inner[DOORS];
 static void *engine;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-struct mpi_found {
-    char path[4096];
-    const struct abi *abi;
-};
-
-/* The ABI of an MPI library, by its soname, since its file may have another name; NULL: it is none.
- * base: where it is loaded; row: its dynamic section. */
-static const struct abi *abi_of(uintptr_t base, const ElfW(Dyn) * row) {
-    const char *strings = NULL;
-    uintptr_t soname = 0;
-    for (; row && row->d_tag != DT_NULL; row++) {
-        if (row->d_tag == DT_SONAME) soname = row->d_un.d_val;
-        if (row->d_tag == DT_STRTAB) /* an address in most C libraries */
-            strings = (const char *)(row->d_un.d_ptr + (row->d_un.d_ptr < base ? base : 0));
-    }
-    for (size_t i = 0; strings && soname && i < sizeof abis / sizeof *abis; i++)
-        if (strncmp(strings + soname, abis[i].soname, strlen(abis[i].soname)) == 0) return &abis[i];
-    return NULL;
-}
-
-static int look_at(struct dl_phdr_info *object, size_t size, void *state) {
-    (void)size;
-    struct mpi_found *found = state;
-    const struct abi *abi = NULL;
-    for (int i = 0; i < object->dlpi_phnum; i++)
-        if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
-            abi = abi_of(object->dlpi_addr,
-                         (const ElfW(Dyn) *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr));
-    if (!abi || (found->abi && found->abi <= abi)) return 0;
-    found->abi = abi;
-    snprintf(found->path, sizeof found->path, "%s", object->dlpi_name);
-    return 0;
-}
-
 /* Opens the engine, which is in the folder of this library. NULL after a warning. */
-static void *open_engine(const char *file, void *library) {
+static void *open_engine(const char *abi, void *library) {
     Dl_info self;
     char path[4096];
     if (!dladdr((void *)(uintptr_t)open_engine, &self)) return NULL;
     const char *slash = strrchr(self.dli_fname, '/');
-    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash - self.dli_fname) + 1 : 0,
-             self.dli_fname, file);
+    snprintf(path, sizeof path, "%.*s%s%s.so", slash ? (int)(slash - self.dli_fname) + 1 : 0,
+             self.dli_fname, engine_begins, abi);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         warn("this MPI library is not supported here: %s", dlerror());
@@ -110,20 +62,8 @@ static void *open_engine(const char *file, void *library) {
     }
     int (*start)(void *) = (int (*)(void *))dlsym(handle, "mortar_engine_open");
     if (start && start(library) == 0) return handle;
-    warn("%s does not fit this MPI library: calls go to it unchanged", file);
+    warn("%s%s.so does not fit this MPI library: calls go to it unchanged", engine_begins, abi);
     return NULL;
-}
-
-/* A profiler's function: the next one of this name in the dynamic linker's search order, unless it
- * belongs to an MPI library. NULL: none. */
-static entry tool_of(const char *name, void *library) {
-    Dl_info owner;
-    struct link_map *map;
-    void *next = dlsym(RTLD_NEXT, name);
-    if (!next || (library && next == dlsym(library, name))) return NULL;
-    bool of_mpi = dladdr1(next, &owner, (void **)&map, RTLD_DL_LINKMAP) &&
-                  abi_of((uintptr_t)map->l_addr, map->l_ld);
-    return of_mpi ? NULL : (entry)next;
 }
 
 /* A profiler after mortar may call the MPI library's own MPI_Init, which would hide from the engine
@@ -143,26 +83,25 @@ static word init_thread(word a, word b, word c, word d) {
 static atomic_bool opened;
 
 static void open_door(void) {
-    struct mpi_found found = {.abi = NULL};
+    struct mpi_found found = mpi_find();
     opened = true;
-    dl_iterate_phdr(look_at, &found);
     void *library = NULL;
     if (found.abi) {
         /* Into the global scope, where the engine finds it: Python loads MPI privately. */
         library = dlopen(found.path, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
-        if (!found.abi->engine)
+        if (!*found.abi->name)
             warn(
                 "no help for %s: mortar knows Open MPI (libmpi.so.40), MPICH (libmpi.so.12) and the "
                 "standard ABI (libmpi_abi.so)",
                 found.path);
-        else if (library) engine = open_engine(found.abi->engine, library);
+        else if (library) engine = open_engine(found.abi->name, library);
     } else {
         warn("an MPI call, but no MPI library that mortar knows: calls go to it unchanged");
     }
     for (int i = 0; i < DOORS; i++) {
         void *taken = engine ? dlsym(engine, names[i] + 1) : NULL;
         if (!taken) taken = dlsym(library ? library : RTLD_NEXT, names[i]);
-        entry tool = tool_of(names[i] + 1, library);
+        entry tool = (entry)tool_of(names[i] + 1, library);
         if (tool && i == DOOR_Init) {
             tools_init = tool;
             tool = (entry)init;
@@ -209,10 +148,9 @@ __attribute__((constructor)) static void arrive(void) { born = getpid(); }
  * it would give them also to libraries that translate one MPI's calls into another's.) So if MPI
  * was initialised and no call ever came here, one line says so at the end. */
 __attribute__((destructor)) static void leave(void) {
-    struct mpi_found found = {.abi = NULL};
     int begun = 0;
     if (opened || getpid() != born) return;
-    dl_iterate_phdr(look_at, &found);
+    struct mpi_found found = mpi_find();
     void *library = found.abi ? dlopen(found.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     int (*ask)(int *) = library ? (int (*)(int *))dlsym(library, "PMPI_Initialized") : NULL;
     if (ask && ask(&begun) == 0 && begun)

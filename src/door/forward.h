@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 typedef intptr_t word;
+typedef word (*entry)(); /* called with the arguments of its row */
 
 #define PARAMETERS_0 (void)
 #define PARAMETERS_1 (word a)
