@@ -27,8 +27,7 @@ static void *born_alloc(struct hooks *hooks, void *at, size_t bytes, size_t alig
                         bool *commit, unsigned arena) {
     (void)hooks, (void)arena;
     if (at) return NULL;
-    bool refused;
-    char *memory = region_take(bytes, &refused);
+    char *memory = region_take(bytes, NULL);
     if (!memory) return NULL;
     region_lock();
     bool fine = (uintptr_t)memory % alignment == 0 && moved_born(memory, bytes) == 0;

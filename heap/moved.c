@@ -202,8 +202,7 @@ static const struct heap_range *range_new(const void *memory, size_t bytes) {
     if (!search.found) return NULL;
     /* The system uses huge pages only if file offset and address are equal modulo their size. */
     size_t lead = search.start % huge_page, all = search.end - search.start;
-    bool refused;
-    char *piece = region_take(lead + all + huge_page, &refused); /* so long that it is aligned */
+    char *piece = region_take(lead + all + huge_page, NULL); /* so long that it is aligned */
     if (!piece) return NULL;
     size_t offset = (size_t)(piece - region.base) + lead;
     region_lock();

@@ -190,7 +190,7 @@ static struct extent *put_back(struct extent extent) {
 }
 
 void *region_take(size_t bytes, bool *refused) {
-    *refused = false;
+    if (refused) *refused = false;
     if (atomic_load_explicit(&decided, memory_order_acquire) && region.bytes == 0) return NULL;
     int saved = errno;
     region_lock();
@@ -207,7 +207,7 @@ void *region_take(size_t bytes, bool *refused) {
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
         if (map == MAP_FAILED) { /* the fences are still there */
             put_back(extent);
-            *refused = true;
+            if (refused) *refused = true;
             address = NULL;
         } else {
             fence_around(extent);

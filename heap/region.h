@@ -29,8 +29,8 @@ static inline bool region_holds(const void *address) {
 
 /* Zeroed private memory of the region, aligned to 2 MiB if it has at least that. NULL: no region,
  * or no room in it; take private memory. It is committed when it is touched. The first call decides
- * whether there is a region. *refused: there is room, but the system has no memory left, here or
- * elsewhere. */
+ * whether there is a region. *refused, unless that is NULL: there is room, but the system has no
+ * memory left, here or elsewhere. */
 void *region_take(size_t bytes, bool *refused);
 
 /* Frees memory taken before, or any page-aligned part of it. */

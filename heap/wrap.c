@@ -48,8 +48,10 @@ void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd
         bool refused;
         void *taken = region_take(bytes, &refused);
         if (taken) return taken;
-        if (refused) errno = ENOMEM;
-        if (refused) return MAP_FAILED;
+        if (refused) {
+            errno = ENOMEM;
+            return MAP_FAILED;
+        }
         if (!address) return map_fenced(bytes, protection, flags);
     }
     return mmap(address, bytes, protection, flags, fd, offset);

@@ -73,24 +73,14 @@ static void print_line(FILE *out, const struct findings *of_rank, int ranks,
     fputc('\n', out);
 }
 
-static void print_text(FILE *out, const char *text) {
-    fputc('"', out);
-    for (; *text; text++)
-        if (*text == '"' || *text == '\\') fprintf(out, "\\%c", *text);
-        else if ((unsigned char)*text < 0x20) fprintf(out, "\\u%04x", (unsigned)*text);
-        else fputc(*text, out);
-    fputc('"', out);
-}
-
 static void print_json(FILE *out, const struct findings *of_rank, int ranks,
                        const struct finding *one, const char *before) {
     fprintf(out, "%s\n  {\"colour\": \"%s\", \"name\": ", before, colours[one->colour]);
-    print_text(out, one->name);
+    json_text(out, one->name);
     fputs(", \"text\": ", out);
-    print_text(out, one->text);
+    json_text(out, one->text);
     fputs(", \"cure\": ", out);
-    if (*one->cure) print_text(out, one->cure);
-    else fputs("null", out);
+    json_text(out, one->cure);
     fputs(", \"ranks\": [", out);
     const char *comma = "";
     for (int r = 0; r < ranks; r++)
@@ -113,7 +103,7 @@ enum colour health_print(FILE *out, const struct findings *of_rank, int ranks, c
         if (list[i]->colour > worst) worst = list[i]->colour;
     if (json) {
         fputs("{\"title\": ", out);
-        print_text(out, title);
+        json_text(out, title);
         fprintf(out, ",\n \"ranks\": %d, \"worst\": \"%s\", \"findings\": [", ranks,
                 colours[worst]);
         for (int i = 0; i < count; i++) print_json(out, of_rank, ranks, list[i], i ? "," : "");

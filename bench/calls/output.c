@@ -51,8 +51,6 @@ static void csv_rows(const struct world *world, const struct settings *settings,
 
 /* ---- the table ---- */
 
-static const char *plural(int count) { return count == 1 ? "" : "s"; }
-
 /* How calls are made, what is done before each one, and what is counted. */
 static void print_conditions(const struct settings *settings) {
     const struct kind *kind = settings->kind;

@@ -25,6 +25,8 @@ extern struct functions library;
 extern const struct functions caught;
 /* Fills `library`; the name of a function that is not found, else NULL. Local. */
 const char *functions_find(void);
+/* The end of a noun. */
+static inline const char *plural(int count) { return count == 1 ? "" : "s"; }
 /* The file that it was loaded from. Local. */
 const char *library_file(void);
 /* The library's own function of this name ("PMPI_Comm_free"); NULL: it has none. Local. */

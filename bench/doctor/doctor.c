@@ -53,7 +53,7 @@ static int report(const struct world *world, const struct findings *mine, bool j
     library.gather(mine, (int)sizeof *mine, MPI_BYTE, of_rank, (int)sizeof *mine, MPI_BYTE, 0,
                    world->comm);
     snprintf(title, sizeof title, "mortar doctor: %d rank%s on %d node%s, %s", world->p,
-             world->p == 1 ? "" : "s", world->nodes, world->nodes == 1 ? "" : "s", world->machine);
+             plural(world->p), world->nodes, plural(world->nodes), world->machine);
     if (world->me == 0) {
         worst = (int)health_print(stdout, of_rank, world->p, title, json);
         fflush(stdout);

@@ -5,20 +5,8 @@
 
 #include "include/mortar.h"
 
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Is the loaded object an engine of mortar's? */
-static int look_for_engine(struct dl_phdr_info *object, size_t size, void *name) {
-    (void)size;
-    const char *slash = strrchr(object->dlpi_name, '/');
-    if (!slash || strncmp(slash + 1, "libmortar-", 10) != 0 || strstr(slash, "-heap.so") ||
-        strstr(slash, "-count.so"))
-        return 0;
-    snprintf(name, 64, "%s", slash + 1);
-    return 1;
-}
 
 /* Calls an alltoall of all ranks through mortar, which says what has run. */
 static void try_one(const struct world *world, struct findings *all) {
@@ -43,12 +31,11 @@ static void try_one(const struct world *world, struct findings *all) {
 }
 
 void doctor_library(const struct world *world, struct findings *all) {
-    char engine[64] = "";
     bool off = strcmp(option_text(OPTION_OFF), "all") == 0;
     found(all, GREEN, "MPI", NULL, "%s: %s", world->mpi, library_file());
-    dl_iterate_phdr(look_for_engine, engine);
     if (world->loaded && !off)
-        found(all, GREEN, "mortar", NULL, "%s, %s takes its calls", MORTAR_VERSION, engine);
+        found(all, GREEN, "mortar", NULL, "%s, libmortar-%s.so takes its calls", MORTAR_VERSION,
+              ABI("ompi", "mpich", "standard"));
     else if (off) found(all, RED, "mortar", "unset MORTAR_OFF", "switched off by MORTAR_OFF=all");
     else
         found(all, RED, "mortar", "build mortar where this MPI is installed; the other lines of it",

@@ -117,7 +117,7 @@ static void look_at_processors(const struct world *world, const struct sheet *sh
               world->processors);
     else
         found(all, GREEN, "processors", NULL, "%d for %d rank%s%s", world->processors, count,
-              count == 1 ? "" : "s",
+              plural(count),
               world->crowded ? ": too few, but the MPI library yields while it waits" : "");
 }
 

@@ -17,8 +17,6 @@ static double middle(const struct figures *figures, int row, int column) {
     return median_seconds(figure(figures, row, column), figures->done[row]);
 }
 
-static const char *plural(int count) { return count == 1 ? "" : "s"; }
-
 /* The verdict on one size. */
 static struct verdict verdict_of(const struct figures *figures, int row) {
     const double *seconds[most_columns];

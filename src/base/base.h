@@ -196,6 +196,10 @@ int launcher_ranks(void);       /* ranks of the job; 0: unknown */
 int launcher_local_ranks(void); /* ranks of the job on this node; 0: unknown */
 int launcher_rank(void);        /* this process's rank; -1: unknown */
 
+/* ---- json.c ---- */
+/* Writes a text in quotation marks; null if it is empty. */
+void json_text(FILE *out, const char *text);
+
 /* ---- file.c: reads and writes files, devices and pipes that the user names. A pipe's other end
  * makes a process neither wait for long nor die ---- */
 /* Reads at most `most` bytes. The caller frees *text. 0 or -errno; -ETIMEDOUT: a pipe without a

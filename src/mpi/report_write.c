@@ -13,20 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static void json_text(FILE *out, const char *text) {
-    if (!*text) {
-        fputs("null", out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') fprintf(out, "\\%c", *text);
-        else if ((unsigned char)*text < 0x20) fprintf(out, "\\u%04x", (unsigned)*text);
-        else fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 /* "Open MPI v4.1.4": as in a tuning file, in one short line. */
 static const char *library_name(char name[96]) {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
