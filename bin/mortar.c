@@ -31,6 +31,7 @@ static const char usage[] =
     "       mortar report FILE.json [OTHER.json]    a page with pictures of a report, or of two side by side (mortar report --help)\n"
     "       mpirun -n P mortar replay FILE    a call again that MORTAR_VERIFY has saved (mortar replay --help)\n"
     "       mortar model [OPTION...]    cache misses, simulated (mortar model --help)\n"
+    "       mortar cores [OPTION...] [COLLECTIVE...]    calls on a node with a core for each rank, simulated (mortar cores --help)\n"
     "       mortar predict --platform FILE|NxM --collective C [OPTION...]    a cluster, simulated (mortar predict --help)\n"
     "\n"
     "run options (each sets an environment variable; `mortar info` explains them all)\n"
@@ -256,8 +257,9 @@ static void __attribute__((noreturn)) run(char **word) {
 }
 
 int main(int count, char **word) {
-    static const char *const others[] = {"bench", "tune",   "info",   "model",  "predict",
-                                         "try",   "replay", "doctor", "report", "--version"};
+    static const char *const others[] = {"bench",  "tune",    "info",     "model",
+                                         "cores",  "predict", "try",      "replay",
+                                         "doctor", "report",  "--version"};
     const char *command = count > 1 ? word[1] : "";
     if (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0 ||
         strcmp(command, "help") == 0)
@@ -277,6 +279,6 @@ int main(int count, char **word) {
         fail("%s: %s", tools, strerror(errno));
     }
     fail(
-        "unknown command \"%s\": expected run, try, doctor, bench, tune, replay, report, model, predict or info (mortar --help)",
+        "unknown command \"%s\": expected run, try, doctor, bench, tune, replay, report, model, cores, predict or info (mortar --help)",
         command);
 }

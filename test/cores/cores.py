@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""cores - `mortar cores` as a user calls it. Its rules, by a machine on which all that takes time is that a line moves; every plan
+of every collective, right on up to 96 cores; the machines that come with it; what docs/cores.md says of barriers; its errors."""
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+
+# A line from another core takes 100, 1000 or 10000 ns, everything else nothing; readers do not keep a line busy.
+PLAIN = "cores 16\ngroup 4\nsocket 8\nhand_over 100 1000 10000\nmemory 0\ntouch 0\nlocked 0\nreading 0\noverlap 10\n"
+
+
+def run(*words, **env):
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env={**os.environ, "MORTAR_FAN": "0", **env})
+    return done.returncode, done.stdout + done.stderr
+
+
+def expect(fine, what):
+    if not fine:
+        sys.exit("FAILED: %s" % (what,))
+
+
+def table(*words, **env):
+    """Nanoseconds by (what, plan, ranks, bytes)."""
+    status, text = run(*words, "--csv", **env)
+    expect(status == 0, (words, text))
+    return {(row["what"], row["plan"], int(row["ranks"]), int(row["bytes"])): float(row["ns"])
+            for row in csv.DictReader(text.splitlines())}
+
+
+def rules(cores, folder):
+    """In a group of 4 all hand-overs take 100 ns. One counter, one flag, p ranks: the counter comes from a core of the last
+    barrier, then goes on p - 1 times; the last rank takes the flag's line from the others, who get it back at once. Dissemination:
+    a line to write, a line to read, in each of log p steps."""
+    path = os.path.join(folder, "plain")
+    with open(path, "w") as file:
+        file.write(PLAIN)
+    times = table(*cores, "--machine", path, "--designs", "--enter", "0", "--ranks", "2,3,4")
+    for p in 2, 3, 4:
+        central = times["design", "central", p, 0]
+        expect(100 * p <= central <= 100 * (p + 2), (p, central))
+        steps = (p - 1).bit_length()
+        spread = times["design", "dissemination", p, 0]
+        expect(100 * steps <= spread <= 200 * steps, (p, spread))
+    # The farthest pair decides: across sockets a barrier takes 10000 ns at least, within a socket it never does.
+    times = table(*cores, "--machine", path, "--designs", "--enter", "0", "--ranks", "8,16")
+    for (_, name, p, _), time in times.items():
+        expect(time >= 10000 if p == 16 else 1000 <= time < 10000, (name, p, time))
+    # Readers that keep the line busy for its whole time get it one after the other.
+    with open(path, "a") as file:
+        file.write("reading 1\n")
+    slow = table(*cores, "--machine", path, "--designs", "--enter", "0", "--ranks", "4")["design", "central", 4, 0]
+    expect(100 * (4 + 3) <= slow, slow)
+
+
+def plans(cores):
+    """Every plan that the planner weighs, on a node of several groups, which verifies its results."""
+    for ranks in "2,5,9", "17":
+        seen = table(*cores, "--ranks", ranks, "--bytes", "8,1032", "--plans", "64")
+        expect(len({what for what, _, _, _ in seen}) == 8 and len(seen) > 60, len(seen))
+    seen = table(*cores, "--plans", "1", "--bytes", "8,512")
+    expect(all(ranks == 96 for _, _, ranks, _ in seen) and len(seen) == 15, seen)
+
+
+def errors(cores, folder):
+    path = os.path.join(folder, "wrong")
+    for words in (["--machine", "nowhere"], ["--ranks", "1"], ["--ranks", "97"], ["--ranks", "x"], ["--bytes", "9"],
+                  ["--bytes", ","], ["--plans", "0"], ["--plan", "spiral", "barrier"], ["--plan", "cico", "barrier"], ["alltoallw"],
+                  ["--nothing", "1"], ["--enter", "late"], ["--ranks"]):
+        status, text = run(*cores, *words)
+        expect(status == 2 and text.splitlines()[-1].startswith("mortar cores: "), (words, status, text))
+    for text in "cores 4\n", PLAIN + "group 3\n", PLAIN + "cores 300\n", PLAIN + "speed 1\n", PLAIN + "hand_over 1 2\n":
+        with open(path, "w") as file:
+            file.write(text)
+        status, said = run(*cores, "--machine", path)
+        expect(status == 2 and path in said, (text, status, said))
+
+
+def main(mortar):
+    cores = [mortar, "cores"]
+    with tempfile.TemporaryDirectory() as folder:
+        rules(cores, folder)
+        errors(cores, folder)
+        plans(cores)
+        status, text = run(*cores, "--measure")
+        if status == 2:
+            expect("two cores" in text, text)
+            return
+        path = os.path.join(folder, "here")
+        with open(path, "w") as file:
+            file.write(text)
+        expect(status == 0 and table(*cores, "--machine", path, "barrier", "--ranks", "2"), text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
