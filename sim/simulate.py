@@ -120,7 +120,9 @@ class Cell:
         """Rows as dictionaries with COLUMNS; Failed when it does not work."""
         source = version()
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("MORTAR_", "SMPI_"))}
-        environment.update(MORTAR_TUNE="off", MORTAR_VERBOSE="0", LD_LIBRARY_PATH=os.path.dirname(find("libmortar-sim-world.so")),
+        # A barrier has one price, whatever its shape (barrier, barrier_each).
+        environment.update(MORTAR_TUNE="off", MORTAR_VERBOSE="0", MORTAR_FAN="1",
+                           LD_LIBRARY_PATH=os.path.dirname(find("libmortar-sim-world.so")),
                            MORTAR_SIM_PRICES=" ".join("%s=%g" % pair for pair in self.prices().items()))
         environment.update(self.environment)
         with tempfile.TemporaryDirectory(prefix="mortar-sim-") as folder:

@@ -31,8 +31,12 @@ static size_t shared_end(int p, size_t slot) {
     return end;
 }
 
+static size_t gates_end(int p, size_t slot) {
+    return shared_end(p, slot) + gates_most(p) * sizeof(struct gate);
+}
+
 static size_t ledgers_end(int p, size_t slot) {
-    return shared_end(p, slot) + (size_t)p * ledger_room;
+    return gates_end(p, slot) + (size_t)p * ledger_room;
 }
 
 static size_t boxes_end(int p, size_t slot) {
@@ -57,9 +61,11 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
         team->shared[i] = bytes > 0 ? at : NULL;
         at += bytes;
     }
-    team->ledgers = (void *)at;
+    team->gates = (void *)at;
+    team->ledgers = (void *)((char *)memory + gates_end(team->p, slot));
     team->ledger = &team->ledgers[team->me];
     boxes_attach(team, (char *)memory + ledgers_end(team->p, slot), slot);
+    sync_begin(team);
     team->map_error[0] = 1; /* not tried */
     team->map_error[1] = 1;
     team->patience =

@@ -57,13 +57,25 @@ enum trouble {
     FOR_GOOD = 4096, /* a buffer that peers cannot touch will stay so; see SHOWN_NEVER */
 };
 
+/* Where some ranks, or gates, of a barrier meet; see sync.c. */
+struct gate {
+    _Alignas(64) _Atomic uint32_t arrived; /* arrivals since it was new; wraps */
+    _Atomic uint32_t told;                 /* trouble of those that have arrived */
+    _Alignas(64) struct flag opened;       /* how often; wraps */
+    _Atomic uint32_t trouble;              /* of all ranks, when it was opened last */
+};
+/* A rank's way up to the last gate. */
+enum { most_rungs = 16 };
+struct rung {
+    struct gate *gate;
+    uint32_t width; /* how many arrive there */
+};
+
 struct control {
-    _Alignas(64) _Atomic uint32_t arrived; /* arrivals since the team began; wraps */
-    _Alignas(64) struct flag epoch;        /* barriers completed; wraps */
-    _Atomic uint32_t trouble[2];           /* [half] flags of enum trouble */
-    _Atomic uint32_t sync_nanoseconds;     /* of one barrier, as rank 0 measured it */
-    _Atomic uint64_t l2_bytes, l3_bytes;   /* of rank 0's processor */
-    _Atomic uint64_t birth;                /* of the team, see struct team */
+    struct gate gate; /* where all ranks meet, unless sync_shape has given them others */
+    _Atomic uint32_t sync_nanoseconds;   /* of one barrier, as rank 0 measured it */
+    _Atomic uint64_t l2_bytes, l3_bytes; /* of rank 0's processor */
+    _Atomic uint64_t birth;              /* of the team, see struct team */
     /* [turn][value], never reset; see sums_add. */
     _Alignas(64) _Atomic uint64_t sums[2][2];
     /* [half] rank 0's text in team_tell, such as the plan from its tuning file. */
@@ -217,6 +229,12 @@ struct team {
     struct doubt doubt;     /* why this team was given up */
     bool failed;            /* a call returned an error on this rank */
     uint32_t epoch;         /* barriers that I have passed; wraps */
+    uint32_t shaped;        /* the epoch when its gates were new */
+    uint32_t rung_count;
+    uint32_t climbed; /* rungs where I was the last to arrive in this barrier */
+    uint32_t trouble; /* that I have found there */
+    struct rung rungs[most_rungs];
+    struct gate *gates; /* [gates_most(p)] for sync_shape, all zero before */
     struct patience patience;
     struct waits waits;
     char *region; /* the addresses of my memory that peers can reach, or that can move there */
@@ -229,7 +247,7 @@ struct team {
     /* My part of each neighbourhood's edges in each order; NULL: not asked for yet. */
     struct edge *segment[2][ORDERS];
     size_t segment_count[2][ORDERS]; /* edges in it */
-    int32_t *world;          /* [p] the ranks' numbers in MPI_COMM_WORLD */
+    int32_t *world;                  /* [p] the ranks' numbers in MPI_COMM_WORLD */
     /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain. */
     uint32_t *domain_of;
     uint32_t sums_count;      /* number of calls of sums_add */
@@ -425,6 +443,15 @@ static inline void peers_touched(size_t bytes) {
 }
 
 /* ---- sync.c ---- */
+/* A new team's barrier has one gate. sync_shape gives it a tree of gates, `fan` ranks or gates
+ * meeting at each, those of a memory domain first; p: it stays as it is. At most once; all ranks
+ * call it alike between the same two barriers. Local. */
+void sync_begin(struct team *team);
+void sync_shape(struct team *team, uint32_t fan);
+/* What suits the figures (option FAN). */
+uint32_t sync_fan(const struct figures *figures);
+/* Gates that a tree of any shape has at most. */
+static inline size_t gates_most(int p) { return (size_t)p + most_rungs; }
 /* Arrives at the barrier with flags of enum trouble. True: I am the last, and must call
  * sync_release. False: call sync_wait. */
 bool sync_arrive(struct team *team, uint32_t trouble);

@@ -55,12 +55,25 @@ def rules(cores, folder):
 
 
 def plans(cores):
-    """Every plan that the planner weighs, on a node of several groups, which verifies its results."""
-    for ranks in "2,5,9", "17":
-        seen = table(*cores, "--ranks", ranks, "--bytes", "8,1032", "--plans", "64")
-        expect(len({what for what, _, _, _ in seen}) == 8 and len(seen) > 60, len(seen))
+    """Every plan that the planner weighs, on a node of several groups, which verifies its results; with gates of all widths."""
+    for fan in "0", "1", "2", "3":
+        for ranks in ("2,5,9", "17") if fan == "0" else ("9",):
+            seen = table(*cores, "--ranks", ranks, "--bytes", "8,1032", "--plans", "64", MORTAR_FAN=fan)
+            expect(len({what for what, _, _, _ in seen}) == 8 and len(seen) > 60, len(seen))
     seen = table(*cores, "--plans", "1", "--bytes", "8,512")
     expect(all(ranks == 96 for _, _, ranks, _ in seen) and len(seen) == 15, seen)
+
+
+def claims(cores):
+    """docs/cores.md: the library's barrier of one counter, and with gates for 4, on every machine."""
+    for machine in "epyc-2x48", "epyc-2x96", "xeon-2x56", "xeon-4x18", "arm-64":
+        words = [*cores, "--machine", machine, "barrier", "allreduce", "--bytes", "8", "--plans", "1"]
+        one, gates = table(*words, MORTAR_FAN="1"), table(*words, MORTAR_FAN="0")
+        expect(one.keys() == gates.keys() and len(one) == 2, one)
+        for key in one:
+            expect(one[key] > (4 if key[0] == "barrier" else 2) * gates[key], (machine, key, one[key], gates[key]))
+        status, text = run(*cores, "--machine", machine, "--designs")
+        expect(status == 0 and "Simulated" in text and "WRONG" not in text, text)
 
 
 def errors(cores, folder):
@@ -83,6 +96,7 @@ def main(mortar):
         rules(cores, folder)
         errors(cores, folder)
         plans(cores)
+        claims(cores)
         status, text = run(*cores, "--measure")
         if status == 2:
             expect("two cores" in text, text)

@@ -33,15 +33,19 @@ void crew_enter(void) {
                             .late = late[thread_now()]};
 }
 
+static void name_gate(const struct gate *gate, const char *name) {
+    name_memory(gate, sizeof *gate, name);
+}
+
 void crew_begin(size_t slot) {
     size_t p = (size_t)scene_threads();
     crew_plain();
     struct control *control = share(sizeof *control + 2 * p * sizeof(struct post));
+    struct gate *gates = share(gates_most((int)p) * sizeof *gates);
     char *cards = share(2 * p * CARD_BYTES), *stage = share(2 * p * slot);
     name_memory(control->posts, 2 * p * sizeof(struct post), "posts");
-    name_memory(&control->arrived, 4, "arrived");
-    name_memory(&control->epoch, 8, "epoch");
-    name_memory(control->trouble, sizeof control->trouble, "trouble");
+    name_gate(&control->gate, "the gate");
+    for (size_t g = 0; g < gates_most((int)p); g++) name_gate(&gates[g], "a gate");
     name_memory(control->sums, sizeof control->sums, "sums");
     name_memory(control->latest, sizeof control->latest, "latest");
     name_memory(control->advice, sizeof control->advice, "advice");
@@ -49,8 +53,10 @@ void crew_begin(size_t slot) {
     name_memory(stage, 2 * p * slot, "stage");
     for (size_t r = 0; r < p; r++) {
         teams[r].control = control;
+        teams[r].gates = gates;
         teams[r].cards = cards;
         teams[r].stage = stage;
         teams[r].figures.slot = slot;
+        sync_begin(&teams[r]);
     }
 }

@@ -38,6 +38,8 @@ def test(flavour, ranks, seconds, *words):
         settings.append(("START", ("early", "first", "paid")[seed % 3]))
     if "VERIFY" not in dict(settings) and seed % 5 == 0:  # and mortar finds nothing, either
         settings.append(("VERIFY", "5"))
+    if "FAN" not in dict(settings) and seed % 3 == 0:  # as on a node with a core for each rank
+        settings.append(("FAN", "2"))
     own = ["--seed", str(seed), "--seconds", seconds, *more]
     limit = 3 * int(seconds) + 120
     print("seed %d, %s, %s ranks%s" % (seed, flavour, ranks, "".join(", %s=%s" % pair for pair in settings)), flush=True)

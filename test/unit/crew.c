@@ -77,8 +77,18 @@ static void give_domains(const struct crew *crew, struct team *team) {
     }
 }
 
+/* As if so many barriers lay behind the team. */
+static void have_passed(struct team *team, uint32_t epoch) {
+    team->epoch = epoch;
+    for (uint32_t i = 0; i < team->rung_count; i++) {
+        atomic_store(&team->rungs[i].gate->opened.word, epoch);
+        atomic_store(&team->rungs[i].gate->arrived, epoch * team->rungs[i].width);
+    }
+}
+
 static void build(struct crew *crew, struct segment_name *names) {
-    uint64_t random = crew->seed;
+    uint64_t random = crew->seed, fans = ~crew->seed;
+    uint32_t p = (uint32_t)crew->p, fan = draw_below(&fans, 2) ? p : 2 + draw_below(&fans, 4);
     size_t bytes = control_size(crew->p, crew->slot, 0);
     crew->office = crew->wired ? office_open() : NULL;
     crew->memory = mmap(NULL, bytes + behind, PROT_READ | PROT_WRITE,
@@ -97,17 +107,15 @@ static void build(struct crew *crew, struct segment_name *names) {
             crew->reach != REACH_NOTHING && (crew->all_have_regions || draw_below(&random, 8) != 0);
         team_attach(&rank->team, crew->memory, crew->slot, 0);
         give_domains(crew, &rank->team);
+        sync_shape(&rank->team, fan);
         rank->team.patience.mode = patience_of(crew, &random);
         rank->team.patience.crowded = crew->p > processors_here() || draw_below(&random, 2);
-        rank->team.epoch = crew->epoch;
         rank->team.progress = count_poll;
         rank->team.progress_state = &rank->polls;
         give_block(crew, rank, &names[r]);
         if (crew->wired) office_join(crew->office, &rank->team, draw(&random));
     }
-    struct control *control = crew->memory;
-    atomic_store(&control->epoch.word, crew->epoch);
-    atomic_store(&control->arrived, crew->epoch * (uint32_t)crew->p);
+    for (int r = 0; r < crew->p; r++) have_passed(&crew->ranks[r].team, crew->epoch);
     for (int r = 0; r < crew->p; r++) know_peers(crew, &crew->ranks[r].team, names);
 }
 

@@ -46,7 +46,8 @@ static void many_barriers(struct rank *rank) {
             atomic_fetch_add(&last_ones, 1);
             expect(sync_trouble(team) == all, "p=%d round %d: the last one hears %u, not %u",
                    team->p, round, sync_trouble(team), all);
-            expect(atomic_load(&team->control->epoch.word) == epoch,
+            const struct gate *gate = team->rungs[team->rung_count - 1].gate;
+            expect(atomic_load(&gate->opened.word) == epoch,
                    "p=%d round %d: released before the last one said so", team->p, round);
             dawdle(&rank->own);
             heard = sync_release(team);
@@ -256,7 +257,7 @@ static void layout(void) {
                    bytes);
             free(memory);
         }
-    uint64_t line = offsetof(struct control, epoch) - offsetof(struct control, arrived);
+    uint64_t line = offsetof(struct gate, opened) - offsetof(struct gate, arrived);
     expect(line >= 64, "arrivals and the word that all wait on share a cache line");
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_central - a barrier: the team's own, one counter and one epoch (reach/sync.c).
- * Cost    one barrier.   Wins    where ranks share processors: one context switch per rank,
- *         whatever the barrier's shape. */
+/* algorithm_central - a barrier: the team's own, one counter or a tree of them (reach/sync.c).
+ * Cost    one barrier. */
 #include "coll/coll.h"
 
 extern const struct algorithm_code algorithm_central;

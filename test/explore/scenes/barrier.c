@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* barrier - src/reach/sync.c: halves, posts, trouble, sums and texts. Numbers: of calls; which
- * ranks have trouble; if not 0, the counters are about to wrap. */
+ * ranks have trouble; if not 0, the counters are about to wrap; ranks at a gate, 0: all;
+ * the call at which they get these gates. */
 #include "../crew.h"
 
 #include <string.h>
 
 static void begin(void) {
+    uint32_t p = (uint32_t)scene_threads(), fan = (uint32_t)scene_number(3);
+    uint32_t epoch = scene_number(2) == 0 ? 0 : UINT32_MAX;
     crew_begin(64);
-    if (scene_number(2) == 0) return;
-    for (int r = 0; r < scene_threads(); r++) teams[r].epoch = UINT32_MAX;
-    atomic_store(&teams[0].control->epoch.word, UINT32_MAX);
-    atomic_store(&teams[0].control->arrived, UINT32_MAX * (uint32_t)scene_threads());
+    for (uint32_t r = 0; r < p; r++) {
+        struct team *team = &teams[r];
+        if (fan && scene_number(4) == 0) sync_shape(team, fan);
+        team->epoch = epoch;
+        for (uint32_t i = 0; i < team->rung_count; i++) {
+            atomic_store(&team->rungs[i].gate->opened.word, epoch);
+            atomic_store(&team->rungs[i].gate->arrived, epoch * team->rungs[i].width);
+        }
+    }
 }
 
 /* Rank r has trouble in call k: in turn; all; none; rank 0 only in the first call. */
@@ -28,6 +36,7 @@ static void posts(int me) {
     struct team *team = crew_team();
     for (int k = 0; k < scene_number(0); k++) {
         crew_enter();
+        if (k > 0 && k == scene_number(4)) sync_shape(team, (uint32_t)scene_number(3));
         uint32_t half = team->epoch & 1, all = 0;
         for (int r = 0; r < team->p; r++) all |= trouble_of(k, r);
         post_of(team, half, me)->send = (uint64_t)(100 * k + me);
