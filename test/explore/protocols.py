@@ -247,8 +247,8 @@ PROTOCOLS = [
         "tape", "broadcasts, a tape of four slots", "tape",
         sources=[TAPE_C, WAITS, WAITING, BLOCKS],
         beside=[CREW, LAYOUT],
-        scaled=[(TAPE_C, "slots = 64,", "slots = 4,")],
-        runs=[("one_root", 2, 6), ("roots", 2, 7), ("roots", 2, 6, "reported")],
+        scaled=[(TAPE_C, "slots = 64,", "slots = 4,"), (TAPE_C, "long_bytes = 8 << 10", "long_bytes = 256")],
+        runs=[("one_root", 2, 6), ("roots", 2, 7), ("roots", 2, 6, "reported"), ("one_root", 2, 6, 60)],
         mutants=[
             ("a tape without bound", TAPE_C, "if ((int32_t)(number - slots - mine->up) > 0) wait_free(team, number);", ""),
             ("the bound is one slot too far", TAPE_C,
@@ -257,6 +257,7 @@ PROTOCOLS = [
             ("a rank tells that it has read what it waits for", TAPE_C,
              "    if (!flag_past(&slot->number, number)) {\n        tape_tell(team, mine, number - 1);\n",
              "    if (!flag_past(&slot->number, number)) {\n        tape_tell(team, mine, number);\n"),
+            ("all long blocks lie in one place", TAPE_C, "number % slots * long_bytes", "0 * number"),
             SET_RELAXED,
             ("a slot is published before it is written", TAPE_C,
              "    slot->bytes = 0;\n",
@@ -268,8 +269,8 @@ PROTOCOLS = [
         "short tape", "the same, two slots", "tape",
         sources=[TAPE_C, WAITS, WAITING, BLOCKS],
         beside=[CREW, LAYOUT],
-        scaled=[(TAPE_C, "slots = 64,", "slots = 2,")],
-        runs=[("one_root", 2, 3, "naive"), ("one_root", 3, 3), ("roots", 3, 3)],
+        scaled=[(TAPE_C, "slots = 64,", "slots = 2,"), (TAPE_C, "long_bytes = 8 << 10", "long_bytes = 256")],
+        runs=[("one_root", 2, 3, "naive"), ("one_root", 3, 3), ("roots", 3, 3), ("roots", 3, 3, 60)],
         mutants=[
             ("the root waits for one reader only", TAPE_C,
              "for (int r = 0; r < team->p; r++) {\n        if (r == team->me)",
@@ -278,7 +279,7 @@ PROTOCOLS = [
         "long tape", "the same, eight slots: positions are told at every second call", "tape",
         sources=[TAPE_C, WAITS, WAITING, BLOCKS],
         beside=[CREW, LAYOUT],
-        scaled=[(TAPE_C, "slots = 64,", "slots = 8,")],
+        scaled=[(TAPE_C, "slots = 64,", "slots = 8,"), (TAPE_C, "long_bytes = 8 << 10", "long_bytes = 256")],
         runs=[("roots", 2, 10)],
         mutants=[
             ("a reader never tells its position", TAPE_C, "    flag_set(&mine->told, number);\n", "")]),

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { longest_block = 108, longest_vector = 55, guard = 8, ahead = 48 };
+enum { longest_block = 700, longest_vector = 55, guard = 8, ahead = 48 };
 
 static int calls = 600;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_tape - bcast of short blocks: the team has one ring of slots, the tape. All ranks
+/* algorithm_tape - bcast of short blocks, and where each of many ranks has a processor of longer
+ * ones, too: the team has one ring of slots, the tape. All ranks
  * number these calls alike; the root of call k writes its block into slot k % slots, and all others
  * read it there. Ranks do not wait for each other, except that a root waits for a slot which some
  * rank may still have to read. For this each rank publishes its position every quarter of the tape,
@@ -8,7 +9,9 @@
  *         long blocks need.
  * Cost    per rank one visit per call; for the root one look at all ranks per quarter of the tape,
  *         and one context switch per tape.
- * Wins    if broadcasts of a few bytes follow each other. */
+ * Wins    if broadcasts of a few bytes follow each other. With many processors, since readers write
+ *         nothing in common: a counter of readers, as a box has it, is handed from core to core
+ *         (docs/cores.md). */
 #include "coll/coll.h"
 
 #include <stddef.h>
@@ -19,6 +22,8 @@ extern const struct algorithm_code algorithm_tape;
  * take turns, and a turn that is too long makes the waiting ranks sleep (wait.c takes it for other
  * programs). */
 enum { slots = 64, line = 64, slot_bytes = 3 * line };
+/* What a slot cannot hold lies behind the slots. Up to so many ranks `mailbox` is as fast. */
+enum { long_bytes = 8 << 10, few = 8 };
 
 struct tape_slot {
     _Alignas(line) struct flag number; /* of the call whose block it holds */
@@ -40,18 +45,24 @@ _Static_assert(sizeof(struct tape_slot) == slot_bytes, "no gaps");
 static inline struct tape_slot *slot_of(const struct team *team, uint32_t number) {
     return (struct tape_slot *)(void *)team->shared[ALGORITHM_tape] + number % slots;
 }
+enum { tape_bytes = slots * (slot_bytes + long_bytes) };
 static inline struct tape_reader *reader_of(const struct team *team, int rank) {
-    return (struct tape_reader *)(void *)(team->shared[ALGORITHM_tape] +
-                                          slots * sizeof(struct tape_slot)) +
-           rank;
+    return (struct tape_reader *)(void *)(team->shared[ALGORITHM_tape] + tape_bytes) + rank;
 }
 
 enum { most_bytes = sizeof((struct tape_slot *)0)->block };
+/* Where the slot's block lies, for one copy. */
+static inline char *block_in(const struct team *team, struct tape_slot *slot, uint32_t number) {
+    if (slot->bytes <= most_bytes) return slot->block;
+    charge_copy(1, slot->bytes);
+    return team->shared[ALGORITHM_tape] + slots * slot_bytes + number % slots * long_bytes;
+}
 
 static bool tape_can(const struct figures *f, const struct calls *calls,
                      const struct arguments *arguments) {
-    (void)f, (void)arguments;
-    return calls->largest.bytes <= most_bytes;
+    (void)arguments;
+    bool many = f->p > few && f->processors >= f->p;
+    return calls->largest.bytes <= (many ? long_bytes : most_bytes);
 }
 
 HOT static void tape_tell(struct team *team, struct tape_reader *mine, uint32_t number) {
@@ -95,8 +106,9 @@ HOT static void tape_put(struct team *team, const struct call *call, struct tape
     if (!call->trouble) {
         struct block block = block_of(call->sends, 0);
         slot->bytes = (uint32_t)block_bytes(&block);
-        if (block.layout->run) memcpy(slot->block, block.at, slot->bytes);
-        else layout_pack(slot->block, block.at, block.layout, block.elements);
+        char *to = block_in(team, slot, number);
+        if (block.layout->run) memcpy(to, block.at, slot->bytes);
+        else layout_pack(to, block.at, block.layout, block.elements);
     }
     if (team->waits.on) slot->entered = team->waits.entered;
     flag_set(&slot->number, number);
@@ -115,8 +127,9 @@ HOT static void get(struct team *team, const struct call *call, struct tape_read
     struct block block = block_of(call->recvs, 0);
     size_t most = block_bytes(&block), bytes = slot->bytes < most ? slot->bytes : most;
     fit_block(&block, slot->bytes);
-    if (block.layout->run) memcpy(block.at, slot->block, bytes);
-    else layout_unpack(block.at, block.layout, block.elements, slot->block, bytes);
+    const char *from = block_in(team, slot, number);
+    if (block.layout->run) memcpy(block.at, from, bytes);
+    else layout_unpack(block.at, block.layout, block.elements, from, bytes);
 }
 
 /* ---- the call ---- */
@@ -130,7 +143,7 @@ static double tape_cost(const struct figures *f, const struct shape *shape,
 HOT static enum outcome tape_run(struct team *team, const struct call *call,
                                  const struct arguments *arguments) {
     (void)arguments;
-    if (call->shape.bytes > most_bytes) return LEFT;
+    if (call->shape.bytes > long_bytes) return LEFT;
     struct tape_reader *mine = reader_of(team, team->me);
     mine->calls++;
     if (team->me == call->root) tape_put(team, call, mine);
@@ -139,9 +152,8 @@ HOT static enum outcome tape_run(struct team *team, const struct call *call,
     return DONE;
 }
 
-const struct algorithm_code algorithm_tape = {
-    .loose = true,
-    .shared = {slots * sizeof(struct tape_slot), sizeof(struct tape_reader)},
-    .can = tape_can,
-    .cost = tape_cost,
-    .run = tape_run};
+const struct algorithm_code algorithm_tape = {.loose = true,
+                                              .shared = {tape_bytes, sizeof(struct tape_reader)},
+                                              .can = tape_can,
+                                              .cost = tape_cost,
+                                              .run = tape_run};
