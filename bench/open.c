@@ -142,7 +142,9 @@ static const struct library *open_launchers(void) {
         if (speaks()) fprintf(stderr, "mortar bench: the launcher's MPI library: %s\n", dlerror());
         return NULL;
     }
-    if (find_any(abi, &found)) {
+    /* srun speaks PMIx with Open MPI mostly; the other families can, too. */
+    bool pmix = !launched && !abi && getenv("PMIX_NAMESPACE");
+    if ((pmix && find_any("ompi", &found)) || find_any(abi, &found)) {
         if (launched && speaks())
             fprintf(
                 stderr,
