@@ -4,6 +4,7 @@
 #   make demo       see what mortar gains        make check-all  also with Open MPI 5, MPICH 5, Intel MPI, sanitizers, -Werror
 #   make bench      the benchmark                make lint       the rules of the sources; make format  clang-format
 #   make install PREFIX=$HOME/.local             make clean      removes the builds, keeps build/mpis
+#   make wheel      the Python wheel, in build/wheel
 # MPICC="PREFIX/bin/mpicc;..." names MPIs to test with, beside those that are found (cmake/Flavours.cmake).
 PREFIX ?= /usr/local
 MPIS = $(if $(MPICC),-DMORTAR_MPICC='$(MPICC)')
@@ -16,7 +17,7 @@ TABLES = %/list.h %/options.h %/collectives.h
 
 .NOTPARALLEL:
 .PHONY: release dev asan tsan setup demo check check-asan check-tsan check-more check-fuzz check-faults check-long check-suites \
-	check-all bench lint format install clean
+	check-all bench wheel lint format install clean
 
 release dev asan tsan:
 	@test -f build/$@/build.ninja -a -z '$(MPICC)' || cmake --preset $@ $(MPIS)
@@ -70,6 +71,8 @@ bench: release
 	scripts/mpi $(MPI) $(RANKS) build/release/bin/mortar bench alltoall
 	scripts/mpi $(MPI) $(RANKS) build/release/bin/mortar bench allgather
 
+wheel: setup ; @packaging/wheel/build
+
 lint: release ; @ctest --output-on-failure --no-tests=error --test-dir build/release -L '^lint$$'
 
 format: ; clang-format -i $(filter-out $(TABLES), $(shell find src heap include info bench model sim test examples -name '*.[ch]'))
@@ -80,4 +83,4 @@ install:
 	@cmake --build build/product
 	cmake --install build/product --prefix $(PREFIX)
 
-clean: ; rm -rf build/release build/product build/dev build/asan build/tsan build/fuzz build/results build/setup-without
+clean: ; rm -rf build/release build/product build/dev build/asan build/tsan build/fuzz build/wheel build/results build/setup-without
