@@ -39,6 +39,7 @@ check-tsan: tsan ; @mkdir -p $(RESULTS) && $(CTEST) build/tsan -L '^tsan$$'
 # What check leaves out. The release build is configured again, to find the MPIs that have come; if one has not, that is an error
 # in the end.
 check-more: setup dev check-asan check-tsan
+	@scripts/setup long || true
 	@scripts/get-mpis; missed=$$?; mkdir -p $(RESULTS) && cmake --preset release && cmake --build build/release && \
 	$(CTEST) build/release -L '^all$$' && exit $$missed
 
