@@ -33,7 +33,7 @@ def environment(flavour):
 
 
 def ranks(flavour):
-    """MPICH 4 spins; Open MPI 5's MPI_Init fails under srun, natively too, if a node has fewer processors than it says."""
+    """MPICH 4 spins; Open MPI 5's MPI_Init fails under srun, natively too, with 3 ranks on a pretended node."""
     return 2 if flavour in ("mpich4", "ompi5") else 4
 
 
