@@ -172,20 +172,40 @@ static void examine_this(size_t length, char *path, char **words) {
     execv(path, words);
 }
 
+/* Opens the bench for an ABI and runs it. Returns its exit code, -1: it cannot be opened. path: of
+ * this program, of this length, in PATH_MAX bytes. */
+static int run_bench(char *path, size_t length, const char *abi, int when, int count,
+                     char **words) {
+    size_t room = PATH_MAX - length;
+    if (snprintf(path + length, room, "-%s.so", abi) >= (int)room) return -1;
+    void *bench = dlopen(path, when | RTLD_LOCAL);
+    int (*run)(int, char **) = bench ? (int (*)(int, char **))dlsym(bench, "bench_main") : NULL;
+    return run ? run(count, words) : -1;
+}
+
+static bool asks_help(int count, char **words) {
+    for (int w = 1; w < count; w++)
+        if (strcmp(words[w], "--help") == 0 || strcmp(words[w], "-h") == 0) return true;
+    return false;
+}
+
 int main(int count, char **words) {
     const char *named = getenv("MORTAR_MPI");
     char path[PATH_MAX];
+    int code = -1;
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    const struct library *library = named && *named ? open_named(named) : open_launchers();
     if (length <= 0) return refuses();
+    /* This needs no MPI library: libmortar.so has all functions whose addresses the bench takes,
+     * and that for the standard ABI takes no other addresses. */
+    if (asks_help(count, words))
+        code = run_bench(path, (size_t)length, "standard", RTLD_LAZY, count, words);
+    if (code >= 0) return code;
+    const struct library *library = named && *named ? open_named(named) : open_launchers();
     if (!library && count > 1 && strcmp(words[1], "doctor") == 0)
         examine_this((size_t)length, path, words);
     if (!library) return refuses();
-    size_t room = sizeof path - (size_t)length;
-    if (snprintf(path + length, room, "-%s.so", library->abi) >= (int)room) return refuses();
-    void *bench = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    int (*run)(int, char **) = bench ? (int (*)(int, char **))dlsym(bench, "bench_main") : NULL;
-    if (run) return run(count, words);
+    code = run_bench(path, (size_t)length, library->abi, RTLD_NOW, count, words);
+    if (code >= 0) return code;
     if (speaks()) fprintf(stderr, "mortar bench: %s\n", dlerror());
     return refuses();
 }

@@ -120,6 +120,19 @@ static int examine(int count, char **words) {
     return health_print(stdout, &all, 1, "mortar doctor", json) == RED;
 }
 
+static const char usage[] =
+    "usage: mortar info [--plans COLLECTIVE [nodes] | --plan \"COLLECTIVE NODESxRANKS BYTES\" |\n"
+    "                    --orders [RANKS [DOMAINS]] | --tuning FILE | --merge OUT FILE...]\n"
+    "  --plans COLLECTIVE [nodes]\n"
+    "                       the plans that it can run: of ranks on one node, or on several nodes\n"
+    "  --plan TEXT          which plan mortar would choose, e.g. \"alltoall 2x4 4096\", and why\n"
+    "  --orders [RANKS [DOMAINS]]\n"
+    "                       what an order costs; its cells, for so many ranks in so many memory domains\n"
+    "  --tuning FILE        what a tuning file says, and whether it counts here\n"
+    "  --merge OUT FILE...  one tuning file of several; for the same cell later files win\n"
+    "Without an option: collectives, algorithms, orders, copy kernels, MPI libraries, data paths and options,\n"
+    "and what this machine offers.\n";
+
 int main(int count, char **words) {
     bool nodes = count == 4 && strcmp(words[3], "nodes") == 0;
     if (count >= 3 && strcmp(words[1], "--plans") == 0 && (count == 3 || nodes))
@@ -133,13 +146,9 @@ int main(int count, char **words) {
     if (count == 2 && strcmp(words[1], "--version") == 0)
         return printf("mortar %s\n", MORTAR_VERSION) < 0;
     if (count >= 2 && strcmp(words[1], "doctor") == 0) return examine(count - 2, words + 2);
-    if (count != 1) {
-        fprintf(
-            stderr,
-            "usage: mortar info [--plans COLLECTIVE [nodes] | --plan \"COLLECTIVE NODESxRANKS BYTES\" |\n"
-            "                    --orders [RANKS [DOMAINS]] | --tuning FILE | --merge OUT FILE...]\n");
-        return 2;
-    }
+    if (count == 2 && (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0))
+        return fputs(usage, stdout) < 0;
+    if (count != 1) return fputs(usage, stderr), 2;
     options_check();
     printf("mortar %s\n", MORTAR_VERSION);
     print_tables();
