@@ -3,8 +3,9 @@
 #   make            build                        make check      the tests (installs what is missing first)
 #   make demo       see what mortar gains        make check-all  also with Open MPI 5, MPICH 5, Intel MPI, sanitizers, -Werror
 #   make bench      the benchmark                make lint       the rules of the sources; make format  clang-format
-#   make install PREFIX=$HOME/.local             make clean      removes the builds, keeps build/mpis
-#   make wheel      the Python wheel, in build/wheel
+#   make install PREFIX=$HOME/.local             make uninstall PREFIX=$HOME/.local    takes away what install has put there
+#   make package    a .deb and an .rpm           make dist       mortar-VERSION.tar.gz of the last commit, in build/
+#   make wheel      the Python wheel, in build/wheel                make clean      removes the builds, keeps build/mpis
 # MPICC="PREFIX/bin/mpicc;..." names MPIs to test with, beside those that are found (cmake/Flavours.cmake).
 PREFIX ?= /usr/local
 MPIS = $(if $(MPICC),-DMORTAR_MPICC='$(MPICC)')
@@ -17,7 +18,7 @@ TABLES = %/list.h %/options.h %/collectives.h
 
 .NOTPARALLEL:
 .PHONY: release dev asan tsan setup demo check check-asan check-tsan check-more check-fuzz check-faults check-long check-suites \
-	check-all bench wheel lint format install clean
+	check-all bench lint format install uninstall package dist wheel clean
 
 release dev asan tsan:
 	@test -f build/$@/build.ninja -a -z '$(MPICC)' || cmake --preset $@ $(MPIS)
@@ -78,10 +79,25 @@ lint: release ; @ctest --output-on-failure --no-tests=error --test-dir build/rel
 
 format: ; clang-format -i $(filter-out $(TABLES), $(shell find src heap include info bench model sim test examples -name '*.[ch]'))
 
-# Without the tests.
+# Without the tests. DESTDIR=FOLDER puts all of it below that folder, as packages are made. JEMALLOC=TARBALL: docs/install.md.
+product = -DMORTAR_TESTS=OFF $(if $(JEMALLOC),-DMORTAR_JEMALLOC_SOURCE='$(abspath $(JEMALLOC))')
+install uninstall: export PREFIX := $(PREFIX)
 install:
-	@cmake --preset release -B build/product -DMORTAR_TESTS=OFF
+	@case $$PREFIX in /*) ;; *) echo "make install: PREFIX=$$PREFIX: expected a path that begins with /" >&2; exit 2 ;; esac
+	@cmake --preset release -B build/product $(product)
 	@cmake --build build/product
-	cmake --install build/product --prefix $(PREFIX)
+	cmake --install build/product --prefix "$$PREFIX"
 
-clean: ; rm -rf build/release build/product build/dev build/asan build/tsan build/fuzz build/wheel build/results build/setup-without
+uninstall: ; @cmake -P packaging/uninstall.cmake
+
+# Of what is below /usr, without `mortar predict`, which would need SimGrid on every node. As .rpm where rpmbuild is.
+package:
+	@cmake --preset release -B build/package $(product) -DMORTAR_SIMULATIONS=OFF -DCMAKE_INSTALL_PREFIX=/usr
+	@cmake --build build/package
+	@cd build/package && for kind in deb:dpkg-deb rpm:rpmbuild; do if command -v $${kind#*:} >/dev/null; then \
+	cpack -G $$(echo $${kind%:*} | tr a-z A-Z) || exit 1; else echo "no $${kind#*:}: no .$${kind%:*}"; fi; done
+
+# Of the last commit, whose hash is in it (packaging/commit); the same bytes whoever makes it.
+dist: ; @scripts/dist
+
+clean: ; rm -rf $(addprefix build/,release product package dev asan tsan fuzz wheel results setup-without)

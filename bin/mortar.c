@@ -18,21 +18,21 @@
 #include <unistd.h>
 
 static const char usage[] =
-    "usage: mpirun -n P mortar run [OPTION...] PROGRAM [ARGUMENT...]\n"
-    "       mpirun -n P mortar bench COLLECTIVE [OPTION...]        against the MPI library's own; --help\n"
+    "usage: mpirun -n P mortar run [OPTION...] PROGRAM [ARGUMENT...]    a program, whose collectives mortar takes\n"
+    "       mpirun -n P mortar bench COLLECTIVE [OPTION...]        collectives against the MPI library's own; --help\n"
     "       mpirun -n P mortar bench network [OPTION...]           the network between two nodes; network --help\n"
     "       mpirun -n P mortar bench communicators [OPTION...]     communicators that live for a few calls; communicators --help\n"
     "       mpirun -n P mortar tune [COLLECTIVE...] [OPTION...]    measures plans, writes a tuning file (MORTAR_TUNING)\n"
     "       mortar tune --merge OUT FILE...\n"
     "       mortar info [--plan \"COLLECTIVE NODESxRANKS BYTES\" | --plans COLLECTIVE [nodes] | --orders [RANKS [DOMAINS]] |\n"
-    "                    --tuning FILE | --merge OUT FILE...]\n"
+    "                    --tuning FILE | --merge OUT FILE...]    options, algorithms, this machine\n"
     "       mpirun -n P mortar doctor [--json] [PROGRAM]    is there what mortar needs, on every rank, and if not, what to do\n"
     "       mortar try [-n RUNS] -- mpirun -n P PROGRAM [ARGUMENT...]    natively and under mortar, in turns (mortar try --help)\n"
     "       mortar report FILE.json [OTHER.json]    a page with pictures of a report, or of two side by side (mortar report --help)\n"
     "       mpirun -n P mortar replay FILE    a call again that MORTAR_VERIFY has saved (mortar replay --help)\n"
-    "       mortar model [OPTION...]    cache misses, simulated (mortar model --help)\n"
-    "       mortar cores [OPTION...] [COLLECTIVE...]    calls on a node with a core for each rank, simulated (mortar cores --help)\n"
-    "       mortar predict --platform FILE|NxM --collective C [OPTION...]    a cluster, simulated (mortar predict --help)\n"
+    "       mortar model [OPTION...]    cache misses of collectives, simulated (mortar model --help)\n"
+    "       mortar cores [OPTION...] [COLLECTIVE...]    collectives on a node with a core for each rank, simulated (mortar cores --help)\n"
+    "       mortar predict --platform FILE|NxM --collective C [OPTION...]    collectives on a cluster, simulated (mortar predict --help)\n"
     "\n"
     "run options (each sets an environment variable; `mortar info` explains them all)\n"
     "  --plan PLAN          force a plan, e.g. 'pull(morton)', cico, native      MORTAR_PLAN\n"
@@ -134,9 +134,10 @@ static void preload(void) {
         set("LD_LIBRARY_PATH", text("%s%s%s", libraries, more ? ":" : "", more ? search : ""));
     }
     bool more = before && *before;
-    const char *own = heap && strcmp(heap, "off") == 0
-                          ? text("%slibmortar.so", folder)
-                          : text("%slibmortar-heap.so:%slibmortar.so", folder, folder);
+    bool shared = (!heap || strcmp(heap, "off") != 0) && /* built without jemalloc there is none */
+                  access(text("%s/libmortar-heap.so", libraries), F_OK) == 0;
+    const char *own = text("%slibmortar.so", folder);
+    if (shared) own = text("%slibmortar-heap.so:%s", folder, own);
     if (report && *report) own = text("%s:%slibmortar-count.so", own, folder);
     set("LD_PRELOAD", text("%s%s%s", more ? before : "", more ? ":" : "", own));
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mortar.h - what a program may ask of mortar. No program needs it: mortar takes MPI's collectives
- * without being called. Link with -lmortar, or look the names up with dlsym: they are there
- * whenever `mortar run` started the program. Errors are negative errno values. Nothing here is
- * collective unless it says so. */
+ * without being called. Link with -lmortar (pkg-config mortar, or find_package(mortar) in CMake): a
+ * static library that looks for libmortar.so in the process, so the same program also starts where
+ * there is no mortar. Under `mortar run` the functions work; else each says that it cannot. Or look
+ * the names up with dlsym: they are there whenever `mortar run` started the program. Errors are
+ * negative errno values. Nothing here is collective unless it says so. */
 #ifndef MORTAR_H
 #define MORTAR_H
 
@@ -15,7 +17,8 @@ extern "C" {
 
 #define MORTAR_VERSION "0.1.0"
 
-/* The version of the library that is loaded, for instance "0.1.0". Static storage. */
+/* The version of the library that is loaded, for instance "0.1.0". Static storage. With -lmortar
+ * NULL if none is. */
 const char *mortar_version(void);
 
 /* Forces the plan of every later collective, as MORTAR_PLAN does ("pull(morton)", "native" ...), on

@@ -15,6 +15,7 @@ ARROWS = {  # module: whose headers it may include besides its own
     "plan": "base copy order reach coll tuning",
     "mpi": "base copy order reach coll plan tuning heap include",
     "door": "base include",
+    "link": "include",
     "info": "base copy order reach coll plan include tuning",
     "heap": "base",
     "include": "",
@@ -25,7 +26,7 @@ INSIDE = {"coll/node": "", "coll/flat": "", "coll/nodes": "coll/node coll/flat"}
 FACES = {"include": "mortar.h"}  # the header that a module shows, where it is not <module>.h
 TABLES = {"list.h", "options.h", "collectives.h"}  # lists of rows
 ANYBODYS = {"coll/collectives.h", "coll/forms.h", "abi/libraries.h"}  # facts of MPI, in macros only
-WITHOUT_MPI = {"base", "order", "copy", "tuning", "heap", "door", "info", "include"}
+WITHOUT_MPI = {"base", "order", "copy", "tuning", "heap", "door", "link", "info", "include"}
 
 
 def wrong(module, place, folder_has, quote, name):
