@@ -19,6 +19,7 @@ set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3-matplotlib, libpapi-dev, openmpi-bin 
 
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_LICENSE BSD-3-Clause)
+set(CPACK_RPM_SPEC_MORE_DEFINE "%define _build_id_links none") # stripped: there is nothing that they would find
 set(CPACK_RPM_PACKAGE_SUGGESTS "python3, hwloc-libs, python3-matplotlib")
 # Folders that are others', too.
 foreach(folder IN ITEMS bin include lib lib/cmake lib/pkgconfig share share/doc share/man share/man/man1 share/modulefiles

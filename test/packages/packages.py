@@ -58,7 +58,7 @@ def exchange(mortar):
 def install(folder):
     place, stage = os.path.join(folder, "two  blanks (and) more"), os.path.join(folder, "stage")
     result = make("install", "PREFIX=~/mortar")
-    result.check(result.code != 0 and "begins with /" in result.err and not result.out, "PREFIX=~/mortar is not refused")
+    result.check(result.code != 0 and "begins with /" in result.err, "PREFIX=~/mortar is not refused")
     make("install", "PREFIX=" + place).ok()
     first = files_below(place)
     exchange(os.path.join(place, "bin", "mortar"))
@@ -135,7 +135,8 @@ def rpm(folder):
     path = package("rpm")
     listed = run.run(["rpm", "-qlp", path]).ok().out.splitlines()
     check_list(listed)
-    shared = [name for name in listed if name in ("/usr/bin", "/usr/lib", "/usr/share/man", "/usr/share/man/man1", "/usr/include")]
+    others = ("/usr/bin", "/usr/lib", "/usr/share/man", "/usr/share/man/man1", "/usr/include")
+    shared = [name for name in listed if "/.build-id" in name or name in others]
     if shared:
         raise Failure("owns folders of others: %s" % shared)
     needed = run.run(["rpm", "-qRp", path]).ok().out
