@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""installed - the build, installed in a folder with a blank in its name and then moved: installed.py commands|modules|link FLAVOUR.
+"""installed - the build, installed in a folder with a blank in its name and then moved: installed.py WORD [FLAVOUR].
 
 commands  every command of `mortar --help` works from there, and the links between the pages lead somewhere
 modules   the module files give the command and its pages, to Environment Modules, to Lmod, and to a bare tclsh
+default   what docs/install.md says of a site that preloads mortar everywhere: it works, and each way out of it
 link      a program linked with -lmortar, by pkg-config and by CMake, runs under `mortar run`, natively, and with no mortar there"""
 import glob
 import json
@@ -191,9 +192,32 @@ def by_cmake(folder, prefix, compiler):
     return os.path.join(build, "asks")
 
 
+def default(folder, flavour):
+    run.need(flavour)
+    program, report = run.target("exchange-" + flavour), os.path.join(folder, "report.json")
+    prefix = os.path.join(folder, "prefix")  # LD_PRELOAD is cut at blanks
+    run.run(["cmake", "--install", run.BUILD, "--prefix", prefix]).ok()
+    libraries = os.path.dirname(only(os.path.join(prefix, "lib*", "**", "libmortar.so")))
+    preload = "LD_PRELOAD=%s/libmortar-heap.so:%s/libmortar.so" % (libraries, libraries)
+    counts = {}
+    for name, words in (("on", []), ("off", ["MORTAR_OFF=all"]), ("some", ["MORTAR_OFF=alltoall"]),
+                        ("private", ["MORTAR_HEAP=off"]), ("out", ["LD_PRELOAD="])):
+        set_for_all = ["env", preload, "MORTAR_REPORT=" + report]
+        result = run.run([run.LAUNCH, flavour, "2", *set_for_all, "env", *words, program], report=report)
+        result.ok("2 ranks, 0 errors").check((result.report is None) == (name == "out"), "%s: a report, or none" % name)
+        counts[name] = result.report and (result.calls(True), result.report["heap"] == "on")
+        if result.report:
+            os.remove(report)
+    expected = {"on": (5, True), "off": (0, True), "private": (5, False), "out": None}
+    some = counts.pop("some")
+    if counts != expected or not 0 < some[0] < 5:
+        raise Failure("calls that were taken, and whether the heap was shared: %s, expected %s; without alltoall %s" % (
+            counts, expected, some))
+
+
 def test(name, *words):
     with tempfile.TemporaryDirectory() as folder:
-        {"commands": commands, "modules": modules, "link": link}[name](os.path.realpath(folder), *words)
+        {"commands": commands, "modules": modules, "link": link, "default": default}[name](os.path.realpath(folder), *words)
 
 
 run.main(test)
