@@ -79,8 +79,10 @@ lint: release ; @ctest --output-on-failure --no-tests=error --test-dir build/rel
 
 format: ; clang-format -i $(filter-out $(TABLES), $(shell find src heap include info bench model sim test examples -name '*.[ch]'))
 
-# Without the tests. DESTDIR=FOLDER puts all of it below that folder, as packages are made. JEMALLOC=TARBALL: docs/install.md.
-product = -DMORTAR_TESTS=OFF $(if $(JEMALLOC),-DMORTAR_JEMALLOC_SOURCE='$(abspath $(JEMALLOC))')
+# Without the tests. DESTDIR=FOLDER puts all of it below that folder, as packages are made. JEMALLOC=TARBALL, JSMN=FOLDER:
+# docs/install.md.
+product = -DMORTAR_TESTS=OFF $(if $(JEMALLOC),-DMORTAR_JEMALLOC_SOURCE='$(abspath $(JEMALLOC))') \
+	$(if $(JSMN),-DMORTAR_JSMN_INCLUDE='$(abspath $(JSMN))')
 install uninstall: export PREFIX := $(PREFIX)
 install:
 	@case $$PREFIX in /*) ;; *) echo "make install: PREFIX=$$PREFIX: expected a path that begins with /" >&2; exit 2 ;; esac
