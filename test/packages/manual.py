@@ -62,10 +62,9 @@ def check_warnings(pages):
     ways = {"mandoc": ["mandoc", "-Tlint", "-Wwarning"], "man": ["man", "--warnings", "-l"],
             "groff": ["groff", "-ww", "-man", "-Tutf8"]}
     found = [name for name in ways if shutil.which(name)]
-    for page in pages:
-        for name in found:
-            result = run.run([*ways[name], page]).ok()
-            result.check(not result.err and (name != "mandoc" or not result.out), "%s has warnings" % name)
+    for name in found:
+        result = run.run([*ways[name], *pages]).ok()
+        result.check(not result.err and (name != "mandoc" or not result.out), "%s has warnings" % name)
     print("%d pages seen by %s" % (len(pages), ", ".join(found) or "none of mandoc, man, groff"))
 
 
