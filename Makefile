@@ -5,7 +5,7 @@
 #   make bench      the benchmark                make lint       the rules of the sources; make format  clang-format
 #   make install PREFIX=$HOME/.local             make uninstall PREFIX=$HOME/.local    takes away what install has put there
 #   make package    a .deb and an .rpm           make dist       mortar-VERSION.tar.gz of the last commit, in build/
-#   make wheel      the Python wheel, in build/wheel                make clean      removes the builds, keeps build/mpis
+#   make wheel      the Python wheel             make clean      removes the builds, keeps build/mpis
 # MPICC="PREFIX/bin/mpicc;..." names MPIs to test with, beside those that are found (cmake/Flavours.cmake).
 PREFIX ?= /usr/local
 MPIS = $(if $(MPICC),-DMORTAR_MPICC='$(MPICC)')

@@ -14,7 +14,9 @@ class Values:
         self.orders = mortar.table("Orders")
         self.plans = self.plans_of(mortar)
         self.options = mortar.options()
-        self.machines = sorted(os.listdir(os.path.join(os.path.dirname(mortar.mortar), "..", "lib", "machines"))) + ["this"]
+        lib = os.path.join(os.path.dirname(mortar.mortar), "..", "lib")
+        self.machines = {"model": sorted(os.listdir(os.path.join(lib, "machines"))) + ["this"],
+                         "cores": sorted(os.listdir(os.path.join(lib, "cores-machines")))}
 
     def plans_of(self, mortar):
         """Names of algorithms; those that take an order also with each."""
@@ -23,14 +25,14 @@ class Values:
             plans += [name] + ["%s(%s)" % (name, order) for order in self.orders if "order" in takes.split()]
         return plans
 
-    def of(self, name, value):
+    def of(self, name, value, command=""):
         """name: --plan, or PLAN as a variable. value: how the help writes what follows it."""
         if not value:
             return ""
         if name == "--option":
             return "names " + " ".join(option.name[7:] + "=" for option in self.options)
         known = ((r"(collectives?|c|names?)( .*)?", "list", self.collectives), (r"plan\b.*", "words", self.plans),
-                 (r"x,y,\.\.\.", "list", self.orders), (r"name\|file", "words", self.machines))
+                 (r"x,y,\.\.\.", "list", self.orders), (r"name\|file", "words", self.machines.get(command, [])))
         for pattern, kind, words in known:
             if re.fullmatch(pattern, value, re.IGNORECASE):
                 return "%s %s" % (kind, " ".join(words))
@@ -68,7 +70,7 @@ def write(mortar, template, path):
     for key, text in keys.items():
         rows["OPTIONS"].append(row(key, " ".join(name for names, _ in text.options() for name in names)))
         for names, value in text.options():
-            rows["VALUES"] += [row("%s %s" % (key, name), values.of(name, value)) for name in names if value]
+            rows["VALUES"] += [row("%s %s" % (key, name), values.of(name, value, key)) for name in names if value]
     for option in values.options:  # behind --option NAME=
         name = option.name[7:]
         rows["VALUES"].append(row("run " + name, values.of(name, option.unit)))

@@ -39,6 +39,7 @@ LINES = [  # what is typed, what the line becomes
     ("mortar tune --buffers o", "mortar tune --buffers outside "),
     ("mortar model --machine kn", "mortar model --machine knc-5110p "),
     ("mortar model --orders rows,morto", "mortar model --orders rows,morton "),
+    ("mortar cores --machine xeon-2", "mortar cores --machine xeon-2x56 "),
     ("mortar info --plans neighbor_alltoallw", "mortar info --plans neighbor_alltoallw "),
     ("mortar info --tuning a-f", "mortar info --tuning a-file "),
     ("mortar report a-f", "mortar report a-file "),

@@ -57,6 +57,7 @@ def commands(folder):
         "report": (["report", "-o", os.path.join(folder, "page.html"), report], "page.html"),
         "replay": (["replay", "--help"], "--times N"),
         "model": (["model", "--machine", "knc-5110p", "--bytes", "64", "--csv"], "morton"),
+        "cores": (["cores", "barrier", "--ranks", "4"], "central"),
         "predict": (["predict", "--platform", "2x2", "--collective", "alltoall", "--sizes", "8", "--plans", "direct", "--quiet"],
                     "direct")}
     if names != set(ways):

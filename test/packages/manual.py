@@ -14,7 +14,7 @@ from run import Failure  # noqa: E402
 
 PAGES = os.path.join(run.BUILD, "packaging", "pages", "man1")
 COMMANDS = ("bench", "bench network", "bench communicators", "tune", "info", "doctor", "try", "report", "replay", "model",
-            "predict")
+            "cores", "predict")
 
 
 def plain(name):
