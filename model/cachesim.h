@@ -139,6 +139,8 @@ struct exchange {
     /* Only the blocks: no posts, no step lists, no barrier, nothing in the caches before
      * (equations). */
     bool bare;
+    /* What a rank has touched before stays in its L1 and L2; else only in L3. */
+    bool kept;
     uint32_t sample; /* see node_make */
 };
 /* Misses per process: each rank touches its own buffers, barrier, then the collective is counted

@@ -253,7 +253,8 @@ int simulate(const struct machine *machine, const struct exchange *exchange,
         t.ahead = machine->copy_ahead;
     if (fine) {
         if (!exchange->bare) touch(&t, machine);
-        if (!exchange->bare) barrier(&t), node_forget(t.node);
+        if (!exchange->bare) barrier(&t);
+        if (!exchange->bare && !exchange->kept) node_forget(t.node);
         for (uint32_t r = 0; r < exchange->ranks; r++) *node_counts(t.node, r) = (struct counts){0};
         for (uint32_t r = 0; !exchange->bare && r < exchange->ranks; r++)
             node_access(t.node, r, t.at.posts + r, STORE);

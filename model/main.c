@@ -23,6 +23,7 @@ static const char usage[] =
     "  --line L[,L']          bytes of a line in the equations; default: 70.4,80.6, as li2018 measured them on its L2\n"
     "  --sample N             simulate one of N lines; default 1, and 8 for blocks of 1M or more\n"
     "  --table 1|2            li2018, table 1 or 2: simulated beside counted, and how far apart\n"
+    "  --sensitivity          what is left of the curve's gain when assumptions of the model are taken back; some minutes\n"
     "  --csv                  one line per simulation\n"
     "  --svg FILE, --png FILE draw the curves\n";
 
@@ -79,6 +80,10 @@ static void read_words(struct settings *s, int count, char **words) {
             s->csv = true;
             continue;
         }
+        if (strcmp(word, "--sensitivity") == 0) {
+            s->sensitivity = true;
+            continue;
+        }
         if (++i == count) fail("%s needs a value (mortar model --help)", word);
         if (strcmp(word, "--machine") == 0) s->machine_name = words[i];
         else if (strcmp(word, "--ranks") == 0) s->ranks = (uint32_t)bytes_or_fail(words[i]);
@@ -129,6 +134,7 @@ int main(int count, char **words) {
     if (s.ranks == 0) s.ranks = s.machine.cores;
     if (s.ranks > s.machine.cores) fail("%s: more ranks than cores", s.machine.name);
     if (s.table) return print_table(&s);
+    if (s.sensitivity) return print_sensitivity(&s);
     const char *wrong = s.grid ? around_make(s.grid, s.ranks, &s.around) : NULL;
     if (wrong) fail("--grid: %s", wrong);
     if (!s.collective || strcmp(s.collective, "allgather") == 0) add_sizes(&jobs, &s, false);

@@ -26,7 +26,7 @@ struct settings {
     uint32_t ranks, sample;
     uint64_t nontemporal, most; /* most: larger blocks of a table are left out */
     int table;
-    bool csv;
+    bool csv, sensitivity;
 };
 
 /* Fills walk, order and inner from a text like morton or numa(morton); false: there is none. */
@@ -37,5 +37,7 @@ bool job_walks_edges(const struct job *job);
 bool run_jobs(const struct machine *machine, struct job *jobs, size_t count);
 void print_jobs(const struct settings *settings, const struct jobs *jobs);
 int print_table(const struct settings *settings);
+/* sensitivity.c: the settings' machine and ranks, with assumptions taken back. An exit code. */
+int print_sensitivity(const struct settings *settings);
 
 #endif
