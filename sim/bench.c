@@ -244,6 +244,9 @@ int main(int argc, char **argv) {
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_rank(MPI_COMM_WORLD, &me);
     struct settings settings = read_settings(argc, argv, me);
+    const struct world_prices *prices = world_prices();
+    if (prices->gap > 0 || prices->rank_byte > 0)
+        world_adapter(prices->overhead, prices->gap, prices->rank_byte);
     if (settings.chooses || settings.model) facts_measure(ranks, me);
     for (char *next = settings.sizes; *next;) {
         char *end;

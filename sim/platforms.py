@@ -25,8 +25,10 @@ DEFAULTS = {
     "barrier": 0.2e-6,  # of the ranks of a node, and what each of them adds
     "barrier_each": 0.03e-6,
     "flag": 0.1e-6,  # until a waiting rank sees what another has written
+    "gap": 0.0,  # of a network card: from one message of a node to its next
+    "rank_byte": 0.0,  # a rank's own time for each byte that it sends to another node
 }
-PRICES = ("piece", "byte", "combine", "barrier", "barrier_each", "flag")
+PRICES = ("overhead", "piece", "byte", "combine", "barrier", "barrier_each", "flag", "gap", "rank_byte")
 LEAF = 16  # nodes at a leaf switch, and spines
 PLACEMENTS = ("ordered", "shuffled")
 
@@ -40,18 +42,21 @@ def hops(nodes):
     return 2 if nodes <= LEAF else 4
 
 
-def xml(nodes, processors, parameters):
-    """A fat tree of two levels with full bisection; one switch for few nodes. It may have more nodes than are used."""
+def xml(nodes, processors, parameters, topology=""):
+    """Of the topology given, in SimGrid's words. Else a fat tree of two levels with full bisection; one switch for few nodes. It
+    may have more nodes than are used."""
     p = parameters
     leaves = (nodes + LEAF - 1) // LEAF
-    topology = "1;%d;1;1" % nodes if leaves == 1 else "2;%d,%d;1,%d;1,1" % (LEAF, leaves, LEAF)
-    hosts = nodes if leaves == 1 else LEAF * leaves
+    hosts = nodes if leaves == 1 or topology else LEAF * leaves
+    if not topology:
+        topology = 'FAT_TREE" topo_parameters="' + (
+            "1;%d;1;1" % nodes if leaves == 1 else "2;%d,%d;1,%d;1,1" % (LEAF, leaves, LEAF))
     return """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <!-- mortar: %d nodes, %s -->
 <platform version="4.1">
   <cluster id="cluster" prefix="n" suffix="" radical="0-%d" speed="10Gf" core="%d" bw="%gBps" lat="%gs"
-    loopback_bw="%gBps" loopback_lat="%gs" topology="FAT_TREE" topo_parameters="%s" sharing_policy="SPLITDUPLEX"/>
+    loopback_bw="%gBps" loopback_lat="%gs" topology="%s" sharing_policy="SPLITDUPLEX"/>
 </platform>
 """ % (nodes, describe(p), hosts - 1, processors, p["bandwidth"], p["latency"], p["loop_bandwidth"], p["loop_latency"], topology)
 

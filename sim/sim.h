@@ -15,4 +15,10 @@ extern bool lean;
  * made. Collective. */
 void facts_measure(int ranks, int me);
 
+/* ---- measured.c ---- */
+struct network_facts;
+/* What `mortar bench network` finds, on the first rank; each: ranks of a node. False: something
+ * went wrong, and it said so. Collective. */
+bool measure_network(int each, int me, struct network_facts *facts);
+
 #endif

@@ -45,12 +45,14 @@ def version():
     return "simulated (SimGrid %s)" % (words[2] if len(words) > 2 else "?")
 
 
-def options(parameters, selector, collective):
+def options(parameters, selector, collective, facts):
     """SimGrid's own calibration is that of Ethernet; factors of 1 leave the platform's latency and bandwidth as they are."""
     overhead = "0:%g:0" % parameters["overhead"]
     given = {"network/crosstraffic": "0", "smpi/lat-factor": "0:1", "smpi/bw-factor": "0:1", "smpi/os": overhead,
              "smpi/ois": overhead, "smpi/or": overhead, "smpi/simulate-computation": "no", "smpi/display-timing": "no",
              "smpi/test": "0", "smpi/iprobe": "0", "smpi/wtime": "0", "contexts/stack-size": "512"}
+    if facts == "measured":  # `mortar bench network` tests in a loop, which would never end if that took no time
+        given["smpi/test"] = "1e-7"
     if ":" in selector:  # one algorithm of SMPI's, as in alltoall:bruck
         given["smpi/" + selector.partition(":")[0]] = selector.partition(":")[2]
     else:
@@ -79,12 +81,15 @@ class Cell:
     """One process: a collective, sizes and plans on one simulated cluster."""
 
     def __init__(self, size, collective, sizes, plans, parameters=None, placement="ordered", selector="mpich", late=0.0,
-                 lean=False, platform=None, seconds=600, environment=None, model=False):
+                 lean=False, platform=None, seconds=600, environment=None, model=False, facts="", hops=0):
+        """facts, by what the cost model goes: "told" the prices; "measured", its own constants and the network as `mortar bench
+        network` measures it; "usual", its own constants. Empty: the prices, and of a platform file's network nothing."""
         self.nodes, self.ranks_per_node = size
         self.collective, self.sizes, self.plans = collective, list(sizes), list(plans)
         self.parameters = dict(platforms.DEFAULTS, **(parameters or {}))
         self.placement, self.selector, self.late, self.lean = placement, selector, late, lean
         self.platform, self.seconds, self.environment, self.model = platform, seconds, environment or {}, model
+        self.facts, self.hops = facts or ("" if platform else "told"), hops or platforms.hops(self.nodes)
 
     def name(self):
         what = "cost model" if self.model else self.selector if self.plans == ["native"] else " ".join(self.plans)
@@ -93,8 +98,8 @@ class Cell:
     def command(self, folder):
         platform, hosts = platforms.write(folder, self.nodes, self.ranks_per_node, self.parameters, self.placement, self.platform)
         command = [shutil.which("smpirun"), "-quiet", "-np", str(self.nodes * self.ranks_per_node), "-platform", platform,
-                   "-hostfile", hosts, *options(self.parameters, self.selector, self.collective), "--cfg=smpi/tmpdir:" + folder,
-                   find("mortar-sim"), self.collective, ",".join(map(str, self.sizes))]
+                   "-hostfile", hosts, *options(self.parameters, self.selector, self.collective, self.facts),
+                   "--cfg=smpi/tmpdir:" + folder, find("mortar-sim"), self.collective, ",".join(map(str, self.sizes))]
         # smpirun splits its arguments at blanks; plans need none
         command += [plan.replace(" ", "") for plan in self.plans]
         if self.late:
@@ -105,10 +110,12 @@ class Cell:
         return command + ["--lean"] * self.lean + ["--model"] * self.model
 
     def prices(self):
-        """What is charged, and what the library's cost model is told of the network, if that is our own."""
-        told = {} if self.platform else {"overhead": self.parameters["overhead"], "bandwidth": self.parameters["bandwidth"],
-                                         "latency": platforms.hops(self.nodes) * self.parameters["latency"], "nodes": self.nodes}
-        return dict({name: self.parameters[name] for name in platforms.PRICES}, **told)
+        """What is charged, and what the library's cost model is told of the network, if anything."""
+        told = {name: self.parameters[name] for name in platforms.PRICES}
+        if self.facts:
+            told.update(bandwidth=self.parameters["bandwidth"], latency=self.hops * self.parameters["latency"], nodes=self.nodes,
+                        facts=("told", "usual", "measured").index(self.facts))
+        return told
 
     def key(self, plan, block):
         """What a row is the answer to."""
@@ -254,8 +261,9 @@ def write_csv(path, rows):
 
 
 def read_csv(path):
+    """Rows that are older than a parameter were made with its default."""
     with open(path, encoding="ascii", newline="") as file:
-        return list(csv.DictReader(file))
+        return [dict({name: "%g" % value for name, value in platforms.DEFAULTS.items()}, **row) for row in csv.DictReader(file)]
 
 
 def parse_sizes(text):

@@ -161,7 +161,10 @@ const struct world_prices *world_prices(void) {
                 {"overhead", &prices.overhead},
                 {"latency", &prices.latency},
                 {"bandwidth", &prices.bandwidth},
-                {"nodes", &prices.nodes}};
+                {"nodes", &prices.nodes},
+                {"facts", &prices.facts},
+                {"gap", &prices.gap},
+                {"rank_byte", &prices.rank_byte}};
     const char *text = getenv("MORTAR_SIM_PRICES");
     char name[32];
     double price;

@@ -40,8 +40,14 @@ struct world_prices {
      * node to node; 0: nothing. */
     double overhead, latency, bandwidth;
     double nodes; /* how many, with as many ranks each */
+    double facts; /* by what the cost model goes: facts.c */
+    /* Both: of a node's network card (adapter.cpp). Seconds from one of its messages to the next,
+     * and of a rank for each byte that it sends. 0: no such limit. */
+    double gap, rank_byte;
 };
 const struct world_prices *world_prices(void);
+/* ---- adapter.cpp: from now on sends cost what a card with limits lets them ---- */
+void world_adapter(double overhead, double gap, double rank_byte);
 
 /* A descriptor of shared memory of a page, to stand for what peers can reach. */
 int world_descriptor(void);

@@ -61,6 +61,7 @@ static int report(const struct world *world, const struct network_settings *sett
     if (!settings->save || code) return code;
     struct network_facts facts;
     network_facts_of(settings, pairs, figures, &facts);
+    nodes_facts_of(settings, figures, &facts);
     return save(world, settings->save, &facts);
 }
 

@@ -117,7 +117,11 @@ extern const char network_header[]; /* of the CSV file */
 /* 0 or an exit code. */
 int network_csv(const struct world *world, const struct network_settings *settings,
                 const struct pairs *pairs, const struct figures *figures);
-/* What the cost model takes from the figures. */
+
+/* ---- network_facts.c: local ---- */
+/* The median of a list. */
+double network_middle(const struct figures *figures, int row, int column);
+/* What the cost model takes from the figures of the pairs; the ratios of all nodes are 0. */
 void network_facts_of(const struct network_settings *settings, const struct pairs *pairs,
                       const struct figures *figures, struct network_facts *facts);
 

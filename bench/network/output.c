@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* network_output - the tables of `mortar bench network`, what they mean, the CSV file, and what the
- * cost model takes. */
+/* network_output - the tables of `mortar bench network`, what they mean, and the CSV file. */
 #include "bench/common/bench.h"
 #include "commit.h"
 #include "network.h"
@@ -12,10 +11,6 @@
 
 const char network_header[] =
     "test,pairs,bytes,window,round,seconds,between,mpi,machine,date,commit\n";
-
-static double middle(const struct figures *figures, int row, int column) {
-    return median_seconds(figure(figures, row, column), figures->done[row]);
-}
 
 /* The verdict on one size. */
 static struct verdict verdict_of(const struct figures *figures, int row) {
@@ -43,11 +38,11 @@ static void print_table(const struct network_settings *settings, const struct fi
                rate ? "" : "latency us");
     for (int row = 0; row < settings->sizes.sizes; row++) {
         double bytes = (double)settings->sizes.bytes[row];
-        snprintf(cell, sizeof cell, "%.2f", middle(figures, row, 0) * 1e6);
+        snprintf(cell, sizeof cell, "%.2f", network_middle(figures, row, 0) * 1e6);
         printf("%9s %12s", size_text(settings->sizes.bytes[row], text, sizeof text),
                rate ? "" : cell);
         for (int c = 0; c < settings->columns; c++) {
-            double seconds = middle(figures, row, c + 1),
+            double seconds = network_middle(figures, row, c + 1),
                    value = rate ? 1e-3 / seconds : 2e-6 * bytes / seconds;
             printf(" %12.*f", value < 10 ? 2 : value < 1000 ? 1 : 0, value);
         }
@@ -168,22 +163,4 @@ int network_csv(const struct world *world, const struct network_settings *settin
                  figures->done[row], behind);
     }
     return csv_close(csv);
-}
-
-void network_facts_of(const struct network_settings *settings, const struct pairs *pairs,
-                      const struct figures *figures, struct network_facts *facts) {
-    int sizes = settings->sizes.sizes, all = settings->columns;
-    double longest = (double)settings->sizes.bytes[sizes - 1];
-    *facts = (struct network_facts){
-        .latency_seconds = middle(figures, 0, 0),
-        .send_seconds = middle(figures, sizes, 0),
-        .receive_seconds = middle(figures, sizes, 1),
-        .message_seconds = middle(figures, 0, 1),
-        .node_message_seconds = middle(figures, 0, all),
-        .byte_seconds = middle(figures, sizes - 1, 1) / longest,
-        .node_byte_seconds = middle(figures, sizes - 1, all) / longest,
-        .pairs = settings->pairs[all - 1],
-    };
-    nodes_facts_of(settings, figures, facts);
-    snprintf(facts->between, sizeof facts->between, "%s", pairs->between);
 }

@@ -68,6 +68,36 @@ def lengths_unknown():
     expect(gain > 2, "alltoallv of 8 B: only %.2f times as fast as SMPI's" % gain)
 
 
+def adapters():
+    """A card's limits. gap: the 4 ranks of a node send 12 others 48 messages, and the last leaves 47 gaps after the first at the
+    earliest. rank_byte: each of them sends 12 blocks itself. Neither counts inside a node."""
+    plans = ["native", "direct"]
+    free = seconds((4, 4), "alltoall", [4096], plans)
+    gap = seconds((4, 4), "alltoall", [4096], plans, parameters={"gap": 1e-5})
+    slow = seconds((4, 4), "alltoall", [4096], plans, parameters={"rank_byte": 1e-8})
+    for plan in plans:
+        without, gaps, slowly = (times[plan, 4096] for times in (free, gap, slow))
+        expect(without < 20e-5 and 47e-5 <= gaps < 60e-5, "%s: %g s, with gaps of 10 us %g s" % (plan, without, gaps))
+        expect(12 * 4096e-8 <= slowly < 16 * 4096e-8, "%s: with 10 ns of a rank for a byte %g s" % (plan, slowly))
+    alone = seconds((1, 4), "alltoall", [64], ["native"])
+    expect(alone == seconds((1, 4), "alltoall", [64], ["native"], parameters={"gap": 1e-3, "rank_byte": 1e-3}),
+           "a card's limits count inside a node")
+
+
+def what_the_model_is_told():
+    """The model expects of `direct`, which copies nothing, the same from a network that was measured in the simulation as from the
+    simulator's prices, but that the overhead of a send is measured with the card's gaps in it; and something else from its own
+    constants."""
+    card = {"overhead": 1e-6, "gap": 2e-6, "rank_byte": 1e-9, "bandwidth": 3e9}
+    for block in (64, 4096):
+        direct = {}
+        for facts in ("told", "measured", "usual"):
+            rows = simulate.Cell((4, 4), "alltoall", [block], ["auto"], card, facts=facts, model=True, seconds=60).run()
+            direct[facts] = next(float(row["seconds"]) for row in rows if row["plan"] == "direct(32)")
+        expect(1 <= direct["measured"] / direct["told"] < 1.2, "measured and told, %d B: %s" % (block, direct))
+        expect(direct["usual"] < 0.5 * direct["told"], "the model's own constants, %d B: %s" % (block, direct))
+
+
 def refusals():
     for collective, plan, told in (("alltoal", "native", "alltoallv"), ("alltoall", "brucke", "no plan")):
         try:
@@ -146,6 +176,7 @@ def interruption():
         expect(len(simulate.read_csv(told)) == 2, "Ctrl-C: the rows that had been simulated are lost")
 
 
-for part in (right_everywhere, the_same_again, what_is_charged, lengths_unknown, refusals, prediction, interruption):
+for part in (right_everywhere, the_same_again, what_is_charged, adapters, what_the_model_is_told, lengths_unknown,
+             refusals, prediction, interruption):
     part()
 sys.exit(1 if complaints else 0)
