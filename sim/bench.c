@@ -90,7 +90,9 @@ static struct buffers buffers_for(const struct settings *settings, size_t block,
     size_t sent = call_send_bytes(settings->call, block, ranks, me),
            received = call_recv_bytes(settings->call, block, ranks, me);
     size_t entries = (size_t)ranks * sizeof(int);
-    struct buffers buffers = {.counts = malloc(entries), .displs = malloc(entries)};
+    struct buffers buffers = {.counts = malloc(entries),
+                              .displs = malloc(entries),
+                              .types = malloc((size_t)ranks * sizeof *buffers.types)};
     if (lean) {
         buffers.send = world_common(0, sent + 64);
         buffers.recv = world_common(1, received + 64);
@@ -98,7 +100,7 @@ static struct buffers buffers_for(const struct settings *settings, size_t block,
         buffers.send = aligned_alloc(64, (sent + 127) / 64 * 64);
         buffers.recv = aligned_alloc(64, (received + 127) / 64 * 64);
     }
-    if (!buffers.send || !buffers.recv || !buffers.counts || !buffers.displs)
+    if (!buffers.send || !buffers.recv || !buffers.counts || !buffers.displs || !buffers.types)
         refuse(0, "size", settings->sizes, "expected less: out of memory");
     return buffers;
 }
@@ -110,6 +112,7 @@ static void free_buffers(struct buffers *buffers) {
     }
     free(buffers->counts);
     free(buffers->displs);
+    free(buffers->types);
 }
 
 static struct shape shape_of(const char *collective, size_t block) {

@@ -29,7 +29,7 @@ enum {
 
 static bool is_simulated(int c) {
     bool near = rows[c].sends == NEIGHBOURS || rows[c].receives == NEIGHBOURS;
-    return !near && c != CALL_alltoallw && c != CALL_reduce_scatter && c != CALL_redistribution;
+    return !near && c != CALL_reduce_scatter && c != CALL_redistribution;
 }
 
 int call_find(const char *name) {
@@ -70,7 +70,8 @@ static char byte_of(int i, int j, size_t k) {
     return (char)(i * 31 + j * 7 + (int)(k % 251) * 13 + (i >> 8) + (j >> 8) * 3);
 }
 static bool is_personal(int c) {
-    return c == CALL_scatter || c == CALL_scatterv || c == CALL_alltoall || c == CALL_alltoallv;
+    return c == CALL_scatter || c == CALL_scatterv || c == CALL_alltoall || c == CALL_alltoallv ||
+           c == CALL_alltoallw;
 }
 /* Number k of the vector that rank i contributes. */
 static int32_t number_of(int i, size_t k) { return i * 3 + (int32_t)(k % 1009); }
@@ -79,7 +80,8 @@ void call_fill(int c, const struct buffers *buffers, size_t block, int ranks, in
     size_t sent = call_send_bytes(c, block, ranks, me);
     memset(buffers->recv, 0x55, call_recv_bytes(c, block, ranks, me));
     for (int r = 0; r < ranks; r++)
-        buffers->counts[r] = (int)block, buffers->displs[r] = (int)(block * (size_t)r);
+        buffers->counts[r] = (int)block, buffers->displs[r] = (int)(block * (size_t)r),
+        buffers->types[r] = MPI_BYTE;
     if (rows[c].contents != BYTES) {
         int32_t *numbers = (int32_t *)(void *)buffers->send;
         for (size_t k = 0; k < sent / sizeof *numbers; k++) numbers[k] = number_of(me, k);
@@ -136,6 +138,9 @@ int call_make(int c, const struct buffers *b, size_t block, int ranks) {
     case CALL_alltoallv:
         return MPI_Alltoallv(b->send, b->counts, b->displs, byte, b->recv, b->counts, b->displs,
                              byte, world);
+    case CALL_alltoallw:
+        return MPI_Alltoallw(b->send, b->counts, b->displs, b->types, b->recv, b->counts, b->displs,
+                             b->types, world);
     case CALL_reduce: return MPI_Reduce(b->send, b->recv, numbers, number, MPI_SUM, 0, world);
     case CALL_allreduce: return MPI_Allreduce(b->send, b->recv, numbers, number, MPI_SUM, world);
     case CALL_reduce_scatter_block:

@@ -3,12 +3,15 @@
 #ifndef MORTAR_SIM_CALLS_H
 #define MORTAR_SIM_CALLS_H
 
+#include <mpi.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 
 struct buffers {
     char *send, *recv;
     int *counts, *displs; /* [ranks] of blocks, for the vector collectives */
+    MPI_Datatype *types;  /* [ranks] MPI_BYTE, for alltoallw */
 };
 
 /* The number of a collective; -1: not one that is simulated. */

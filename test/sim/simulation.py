@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(build, "lib", "mortar-predict"))
 import platforms
 import simulate
 
-COLLECTIVES = ("barrier bcast gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv reduce allreduce"
+COLLECTIVES = ("barrier bcast gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv alltoallw reduce allreduce"
                " reduce_scatter_block scan exscan").split()
 complaints = []
 
