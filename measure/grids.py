@@ -58,13 +58,17 @@ class Grid:
 
 LEADERS = ["leader(1, bruck)", "leader(1, mnco(rows))", "leader(1, pairwise(4))", "auto"]
 USUAL = {"overheads": (0.25e-6,), "pieces": (10e-9,), "placements": ("ordered",)}
-TABLE_ONE = ["allgather", "alltoallv", "bcast", "reduce_scatter_block", "scatter", "allreduce"]
+TABLE_ONE = ["allgather", "alltoallv", "bcast", "reduce_scatter_block", "scatter", "allreduce", "gatherv", "scatterv", "alltoallw"]
 MILLISECONDS = (0.0, 1e-3, 10e-3, 100e-3)
 
 GRIDS = {
     "li2018-12a": Grid((256, 1), ["alltoall"], [8, 64, 512, 4096], ["bruck", "bruck(4)", "mnco(rows)", "mnco(morton)",
                        "auto"], ALL + ("alltoall:bruck",), dear=["direct"]),
     "li2018-12b": Grid((128, 24), ["alltoall"], [8, 64, 512, 4096], LEADERS, lean=True, pieces=(10e-9,)),
+    # of 16 nodes, at one switch, the order does not matter
+    "li2018-12b-16": Grid((16, 24), ["alltoall"], [8, 64, 512, 4096], LEADERS + ["bruck"], lean=True, pieces=(10e-9,),
+                          placements=("ordered",)),
+    "li2018-12b-32": Grid((32, 24), ["alltoall"], [8, 64, 512, 4096], LEADERS, lean=True, pieces=(10e-9,)),
     "li2018-12c": Grid((256, 1), ["allgather"], [8, 64, 512, 4096], ["bruck", "doubling", "mnco(rows)", "auto"],
                       dear=["ring"]),
     "li2018-13": Grid((128, 24), ["allgather"], [8, 64, 512], ["leader(1, bruck)", "leader(1, mnco(rows))", "overlap(doubling)",
@@ -72,6 +76,8 @@ GRIDS = {
     "kumar2008": Grid((64, 8), ["alltoall"], [8, 64, 512, 4096], ["leader(1, direct)", "aggregate(pairwise)", "auto"], lean=True,
                       dear=["leader(1, pairwise)", "aggregate(direct)", "bruck(8)"]),
     "parsons2015-1": Grid((16, 8), TABLE_ONE, [64, 4096], ["universal(native)", "leader(1, native)", "auto"], ("mpich",), **USUAL),
+    "parsons2015-1-64": Grid((64, 8), TABLE_ONE, [64, 4096], ["universal(native)", "leader(1, native)", "auto"], ("mpich",),
+                             **USUAL),
     "parsons2015-2": Grid((16, 16), ["reduce"], [128, 2048, 32768], ["universal(native)", "tardy", "auto"], ("mpich",),
                           late=MILLISECONDS, **USUAL),
 }

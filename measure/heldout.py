@@ -4,7 +4,19 @@
 
 The grids of docs/reproduction.md are those on which the model was corrected, and there it is told the simulator's own prices. These
 four differ in topology, in the number of nodes and ranks, in every price that the network has, and in the sizes of the blocks. None
-has been simulated, and no plan of mortar's tried on one, before this list."""
+had been simulated, and no plan of mortar's tried on one, before this list.
+
+    measure/heldout.py --jobs 2        runs what is missing in docs/results/sim-heldout.csv
+    measure/heldout.py --tables        prints the table of docs/reproduction.md"""
+import argparse
+import csv
+import os
+import sys
+import tempfile
+
+import grids  # says where the others are
+import platforms
+import simulate
 
 COLLECTIVES, SIZES = ("alltoall", "allgather"), (32, 1024)
 # Name: nodes, ranks of each, SimGrid's topology (empty: the fat tree of sim/platforms.py), hops of the longest way, parameters.
@@ -21,3 +33,114 @@ PLATFORMS = {
 FACTS = ("told", "measured", "usual")
 # Simulated besides what it chooses, to find the best plan: so many of its list, as sim/model.py takes them.
 RIVALS = 12
+
+CSV = os.path.join(grids.RESULTS, "sim-heldout.csv")
+COLUMNS = ("platform", "collective", "bytes", "plan", "ran", "selector", "chosen", "seconds", "verified", "source")
+LIMIT = 40  # seconds of one simulation; what takes longer is in the file as not done
+
+
+def cell(name, folder, collective, block, plans, **more):
+    size, topology, hops, parameters = PLATFORMS[name]
+    parameters = dict(platforms.DEFAULTS, **parameters)
+    path = os.path.join(folder, name.replace(" ", "-") + ".xml")
+    if not os.path.exists(path):
+        with open(path, "w", encoding="ascii") as file:
+            file.write(platforms.xml(size[0], size[1], parameters, topology))
+    more.setdefault("facts", "told")
+    return simulate.Cell(size, collective, [block], plans, parameters, platform=path, hops=hops, seconds=LIMIT, **more)
+
+
+def choices(name, folder, collective, block):
+    """{plan: [by which facts it is chosen]}, and the rivals, which nobody chooses."""
+    chosen, rivals = {}, []
+    for facts in FACTS:
+        expected = cell(name, folder, collective, block, ["auto"], facts=facts, model=True).run()
+        chosen.setdefault(expected[0]["plan"], []).append(facts)
+        rivals = rivals or simulate.tried(expected, RIVALS)
+    return dict({plan: [] for plan in rivals}, **chosen)
+
+
+def read():
+    if not os.path.exists(CSV):
+        return []
+    with open(CSV, encoding="ascii", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write(rows):
+    with open(CSV, "w", encoding="ascii", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def run_one(rows, name, collective, block, jobs):
+    """Adds what is missing of one platform, collective and size."""
+    point = {"platform": name, "collective": collective, "bytes": str(block)}
+    def missing(cells):
+        known = {(row["plan"], row["selector"]) for row in rows if all(row[key] == point[key] for key in point)}
+        return [one for one in cells if (one.plans[0], one.selector if one.plans == ["native"] else "") not in known]
+
+    with tempfile.TemporaryDirectory() as folder:
+        natives = [cell(name, folder, collective, block, ["native"], selector=selector, lean=True) for selector in grids.ALL]
+        if not missing(natives):  # they come last
+            return
+        plans = {plan.replace(" ", ""): facts for plan, facts in choices(name, folder, collective, block).items()}
+
+        def keep(found):
+            for row in found:
+                rows.append(dict(point, **{key: row[key] for key in ("plan", "ran", "seconds", "verified", "source")},
+                                 selector=row["selector"] if row["plan"] == "native" else "",
+                                 chosen=" ".join(plans.get(row["plan"], []))))
+            write(rows)
+
+        cells = [cell(name, folder, collective, block, [plan], lean=not plan.startswith("overlap")) for plan in plans]
+        for some in (cells, natives):
+            simulate.run_cells(missing(some), jobs, on_rows=keep)
+            keep([{"plan": one.plans[0], "ran": "", "seconds": "", "verified": "not done in %d s" % LIMIT,
+                   "source": simulate.version(), "selector": one.selector} for one in missing(some)])
+
+
+def load():
+    """{(platform, collective, bytes): ({facts: (seconds, plan)}, best (seconds, plan), best selector or None)}"""
+    points = {}
+    for row in read():
+        points.setdefault((row["platform"], row["collective"], int(row["bytes"])), []).append(row)
+    found = {}
+    for point, rows in points.items():
+        done = [(float(row["seconds"]), row["selector"] or row["ran"], row) for row in rows
+                if row["seconds"] and (row["selector"] or simulate.as_asked(row))]
+        mine = [one for one in done if not one[2]["selector"]]
+        theirs = [one[:2] for one in done if one[2]["selector"]]
+        found[point] = ({facts: one[:2] for one in mine for facts in one[2]["chosen"].split()}, min(one[:2] for one in mine),
+                        min(theirs) if len(theirs) == len(grids.ALL) else None)
+    return found
+
+
+def print_tables():
+    print("| platform | collective | block | " + " | ".join(FACTS) + " | best plan | best selector |")
+    print("|---|---|---|" + "---|" * len(FACTS) + "---|---|")
+    for (name, collective, block), (chosen, best, theirs) in load().items():
+        texts = ["%.2f: `%s` %.1f" % (chosen[facts][0] / best[0], chosen[facts][1], chosen[facts][0] * 1e6) for facts in FACTS]
+        texts.append("`%s` %.1f" % (best[1], best[0] * 1e6))
+        texts.append("%s %.1f" % (theirs[1], theirs[0] * 1e6) if theirs else "-")
+        print("| %s | %s | %d B | %s |" % (name, collective, block, " | ".join(texts)))
+
+
+def main():
+    parser = argparse.ArgumentParser(description="mortar's choice on platforms that its cost model was not corrected on")
+    parser.add_argument("--jobs", type=int, default=0)
+    parser.add_argument("--tables", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.tables:
+        print_tables()
+        return
+    rows = read()
+    for block in SIZES:
+        for collective in COLLECTIVES:
+            for name in sorted(PLATFORMS, key=lambda name: PLATFORMS[name][0][0] * PLATFORMS[name][0][1]):
+                run_one(rows, name, collective, block, arguments.jobs)
+
+
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,7 @@ import os
 
 import grids  # says where the others are
 import draw
+import platforms
 import simulate
 
 
@@ -54,30 +55,72 @@ def best(plans, block, native):
     return min(found) if found else None
 
 
-def times_table(points, sizes):
+def link_seconds(name, block):
+    """What a node's link needs for what leaves the node in an alltoall: no algorithm can be faster."""
+    nodes, each = grids.GRIDS[name].size
+    return each * each * (nodes - 1) * block / platforms.DEFAULTS["bandwidth"]
+
+
+def absent(plans, block):
+    """The selectors of which nobody knows how fast they are."""
+    return [selector for selector in grids.ALL if block not in plans.get(selector, {})]
+
+
+def times_table(points, sizes, inside):
     for point, plans in points.items():
         price, late = "10 ns + 0.1 ns/B" if point[2] else "free", ", late by up to %g ms" % (point[4] * 1e3) if point[4] else ""
         print("\n%s, o = %g us, copies %s, %s%s\n" % (point[0], point[1] * 1e6, price, point[3], late))
         print("| us | " + " | ".join("%d B" % block for block in sizes) + " |")
         print("|---" * (len(sizes) + 1) + "|")
         for name, rows in plans.items():
-            cells = ["%.1f" % (seconds(rows[b]) * 1e6) if b in rows else "-" for b in sizes]
+            cells = ["%.1f" % (seconds(rows[b], inside) * 1e6) if b in rows else "-" for b in sizes]
             print("| %s | %s |" % (name, " | ".join(cells)))
 
 
-def selectors_table(points, sizes):
-    """What mortar chose, and how many times faster than the best selector it is, if it is."""
+def choice(name, point, plans, block):
+    """What mortar chose, and how many times faster than the best selector it is. If one was not simulated, none is the best: then
+    how many times as long as a node's link needs, for an alltoall, and the fastest that was."""
+    mine, theirs, missing = plans.get("auto", {}).get(block), best(plans, block, True), absent(plans, block)
+    if not mine or len(missing) == len(grids.ALL) and point[0] != "alltoall":
+        return "-"
+    told = "`%s` %.1f" % (mine["ran"], seconds(mine) * 1e6)
+    if not missing:
+        return "%.2f: %s, %s %.1f" % (theirs[0] / seconds(mine), told, theirs[1], theirs[0] * 1e6)
+    some = ", %s %.1f" % (theirs[1], theirs[0] * 1e6) if theirs else ""
+    link = "%.2f links: " % (seconds(mine) / link_seconds(name, block)) if point[0] == "alltoall" else ""
+    return "%s%s%s, without %s" % (link, told, some, " ".join(missing) if some else "any")
+
+
+def selectors_table(name, points, sizes):
     print("| collective | o us | copies | placement | " + " | ".join("%d B" % block for block in sizes) + " |")
     print("|---" * (len(sizes) + 4) + "|")
     for point, plans in points.items():
-        cells = []
-        for block in sizes:
-            mine, theirs = plans.get("auto", {}).get(block), best(plans, block, True)
-            cells.append("-" if not mine or not theirs else "%.2f: `%s` %.1f, %s %.1f" % (
-                theirs[0] / seconds(mine), mine["ran"], seconds(mine) * 1e6, theirs[1], theirs[0] * 1e6))
+        cells = [choice(name, point, plans, block) for block in sizes]
         if set(cells) != {"-"}:
             price = "10 ns" if point[2] else "free"
             print("| %s | %g | %s | %s | %s |" % (point[0], point[1] * 1e6, price, point[3], " | ".join(cells)))
+
+
+def universal_table(names):
+    """parsons2015 table I: the universal algorithm over the native routine, at several sizes of the job."""
+    sizes = {name: "%dx%d" % grids.GRIDS[name].size for name in names}
+    print("| | block | " + " | ".join("%s: SMPI as mpich | universal | auto" % sizes[name] for name in names) + " |")
+    print("|---" * (2 + 3 * len(names)) + "|")
+    found = {(name, point[0]): plans for name in names for point, plans in load(name).items()}
+    for collective in sorted(grids.TABLE_ONE):
+        for block in (64, 4096):
+            cells, scheme = [], ""
+            for name in names:
+                plans = found.get((name, collective), {})
+                native = plans.get("mpich", {}).get(block)
+                universal = next((plan for plan in ("universal(native)", "leader(1,native)") if block in plans.get(plan, {})), None)
+                scheme = scheme or universal or ""
+                cells.append("%.1f" % (seconds(native) * 1e6) if native else "-")
+                for plan in (universal, "auto"):
+                    row = plans.get(plan, {}).get(block)
+                    cells.append("%.1f (%.2f)" % (seconds(row) * 1e6, seconds(native) / seconds(row)) if row and native else "-")
+            of = " (`leader(1, native)`)" if scheme.startswith("leader") else ""
+            print("| %s%s | %s | %s |" % (collective, of, "4 KiB" if block == 4096 else "%d B" % block, " | ".join(cells)))
 
 
 def main():
@@ -88,7 +131,11 @@ def main():
     parser.add_argument("--selectors", action="store_true", help="mortar's choice against the best of SMPI's selectors")
     parser.add_argument("--picture", metavar="FILE", help="time over size, at the usual overhead and prices, in order")
     parser.add_argument("--inside", action="store_true", help="the mean time that ranks spend inside")
+    parser.add_argument("--universal", action="store_true", help="parsons2015 table I, beside its larger job")
     arguments = parser.parse_args()
+    if arguments.universal:
+        universal_table(("parsons2015-1", "parsons2015-1-64"))
+        return
     points = load(arguments.name)
     sizes = arguments.bytes or sorted({b for plans in points.values() for rows in plans.values() for b in rows})
     if arguments.picture:
@@ -100,10 +147,11 @@ def main():
                 draw.over_sizes(arguments.picture, table, "%s, %d nodes x %d ranks, %s" % (point[0], *size, simulate.version()))
         return
     if arguments.selectors:
-        selectors_table(points, sizes)
+        selectors_table(arguments.name, points, sizes)
         return
     if not arguments.over:
-        times_table(points, sizes)
+        # What late ranks wait is the point: the time inside.
+        times_table(points, sizes, arguments.inside or any(point[4] for point in points))
         return
     for other in arguments.over:
         names = sorted({name for plans in points.values() for name, rows in plans.items()
