@@ -84,7 +84,8 @@ def li2018(s):
                *orders["alltoall"], span(alone), here),
            "reached at 512 B, but for another reason (pages); not with few ranks on a core")
     yield ("SH-CO over SH-Naive, allgather below 32 KiB", "1.49; Xeon Phi",
-           "%.2f and %.2f, 64 ranks, 512 B and 4 KiB; %s" % (*orders["allgather"], here), "not reached at 512 B, nearly at 4 KiB; each rank has no core of its own here")
+           "%.2f and %.2f, 64 ranks, 512 B and 4 KiB; %s" % (*orders["allgather"], here),
+           "not reached at 512 B, nearly at 4 KiB; no rank has a core of its own here")
     counted, twin = {}, s.page
     for name, heading in (("alltoall", "Table 2: alltoall, simulated, counted, deviation"),
                           ("allgather", "Table 1: allgather, simulated, counted, deviation")):

@@ -9,6 +9,7 @@ had been simulated, and no plan of mortar's tried on one, before this list.
     measure/heldout.py --jobs 2        runs what is missing in docs/results/sim-heldout.csv
     measure/heldout.py --tables        prints the table of docs/reproduction.md"""
 import argparse
+import concurrent.futures
 import csv
 import os
 import sys
@@ -53,8 +54,10 @@ def cell(name, folder, collective, block, plans, **more):
 def choices(name, folder, collective, block):
     """{plan: [by which facts it is chosen]}, and the rivals, which nobody chooses."""
     chosen, rivals = {}, []
-    for facts in FACTS:
-        expected = cell(name, folder, collective, block, ["auto"], facts=facts, model=True).run()
+    models = [cell(name, folder, collective, block, ["auto"], facts=facts, model=True) for facts in FACTS]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        lists = list(pool.map(simulate.Cell.run, models))
+    for facts, expected in zip(FACTS, lists):
         chosen.setdefault(expected[0]["plan"], []).append(facts)
         rivals = rivals or simulate.tried(expected, RIVALS)
     return dict({plan: [] for plan in rivals}, **chosen)
