@@ -105,12 +105,14 @@ def run_one(rows, name, collective, block, jobs):
 
 
 def load():
-    """{(platform, collective, bytes): ({facts: (seconds, plan)}, best (seconds, plan), best selector or None)}"""
+    """{(platform, collective, bytes): ({facts: (seconds, plan)}, best (seconds, plan), best selector or None)}, where complete."""
     points = {}
     for row in read():
         points.setdefault((row["platform"], row["collective"], int(row["bytes"])), []).append(row)
     found = {}
     for point, rows in points.items():
+        if not any(row["selector"] == grids.ALL[-1] for row in rows):
+            continue
         done = [(float(row["seconds"]), row["selector"] or row["ran"], row) for row in rows
                 if row["seconds"] and (row["selector"] or simulate.as_asked(row))]
         mine = [one for one in done if not one[2]["selector"]]

@@ -18,10 +18,14 @@ def label(row):
     return row["selector"] if row["plan"] == "native" else row["plan"]
 
 
+def path_of(name):
+    return os.path.join(grids.RESULTS, "sim-%s.csv" % name)
+
+
 def load(name):
     """{(collective, overhead, piece, placement, late): {label: {bytes: row}}}; SMPI's own copies are free, so its rows are there
     for every price."""
-    rows = simulate.read_csv(os.path.join(grids.RESULTS, "sim-%s.csv" % name))
+    rows = simulate.read_csv(path_of(name))
     pieces = {row["piece"] for row in rows}
     points = {}
     for row in filter(simulate.as_asked, rows):
@@ -131,10 +135,10 @@ def main():
     parser.add_argument("--selectors", action="store_true", help="mortar's choice against the best of SMPI's selectors")
     parser.add_argument("--picture", metavar="FILE", help="time over size, at the usual overhead and prices, in order")
     parser.add_argument("--inside", action="store_true", help="the mean time that ranks spend inside")
-    parser.add_argument("--universal", action="store_true", help="parsons2015 table I, beside its larger job")
+    parser.add_argument("--universal", action="store_true", help="parsons2015 table I, and the larger job if it is there")
     arguments = parser.parse_args()
     if arguments.universal:
-        universal_table(("parsons2015-1", "parsons2015-1-64"))
+        universal_table([name for name in ("parsons2015-1", "parsons2015-1-64") if os.path.exists(path_of(name))])
         return
     points = load(arguments.name)
     sizes = arguments.bytes or sorted({b for plans in points.values() for rows in plans.values() for b in rows})
