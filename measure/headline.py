@@ -193,7 +193,7 @@ def kumar2008(s):
     yield ("aggregation beats leaders where the processor copies for the card, leaders win on InfiniHost III", "figures 7 and 10",
            "%.2f times as fast as leaders on a card like InfiniPath, leaders %.2f times as fast on one like InfiniHost III, 512 B; "
            "[simulated](#kumar2008-figures-7-to-12-network-cards-with-limits)" % (leader, hosts["SA-orig"] / hosts["L-orig"]),
-           "reached")
+           "reached at 512 B, on cards whose figures are guesses")
     yield ("CPMD, a molecular dynamics code", "33 % less; 64 nodes x 8", "-",
            "cannot be shown here: no cluster, and no CPMD")
 
