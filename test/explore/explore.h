@@ -21,6 +21,7 @@
 #ifndef EXPLORE_H
 #define EXPLORE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +49,9 @@ bool scene_reported(void);
 void *share(size_t bytes);
 /* What messages call this memory. For `begin`. */
 void name_memory(const void *memory, size_t bytes, const char *name);
+
+/* A scene whose sources make other system calls than futexes defines it. */
+long scene_syscall(long number, va_list list);
 
 /* In a thread. */
 int thread_now(void);

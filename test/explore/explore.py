@@ -24,9 +24,12 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 CC = os.environ.get("MORTAR_CC", "cc")
 CORE = ["graph", "model", "cut", "race", "threads", "trace", "visit", "hooks", "main"]
 PLAIN = ["-std=c17", "-O2", "-g", "-D_GNU_SOURCE", "-U_FORTIFY_SOURCE", "-w"]
+# What is called under another name, which hooks.c or a scene defines.
+STOOD_IN_FOR = ["memcpy", "memset", "memcmp", "syscall", "open", "mmap", "dlsym", "dl_iterate_phdr", "pthread_mutex_lock",
+                "pthread_mutex_unlock"]
 # Without builtins: the compiler would put copies in line where nobody sees them.
 EXPLORED = ["-std=c17", "-O1", "-g", "-D_GNU_SOURCE", "-w", "-fsanitize=thread", "-fno-builtin", "-ffunction-sections",
-            "-fdata-sections"] + ["-D%s=explored_%s" % (name, name) for name in ("memcpy", "memset", "memcmp", "syscall")]
+            "-fdata-sections"] + ["-D%s=explored_%s" % (name, name) for name in STOOD_IN_FOR]
 SECONDS = 400
 
 
@@ -49,7 +52,7 @@ def compiled(path, folder, flags, overlay):
     changed = os.path.join(overlay, path)
     file = changed if os.path.exists(changed) else source(path)
     code = os.path.join(folder, path.replace("/", "-") + ".o")
-    folders = [os.path.join(overlay, "src"), os.path.join(ROOT, "src"), ROOT, HERE, os.path.dirname(source(path))]
+    folders = [os.path.join(overlay, "src"), overlay, os.path.join(ROOT, "src"), ROOT, HERE, os.path.dirname(source(path))]
     shell([CC] + flags + ["-I" + name for name in folders] + ["-c", "-o", code, file])
     return code
 

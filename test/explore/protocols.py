@@ -1,50 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """protocols - what explore.py explores: for each protocol the sources, the runs, and the mistakes that have to be found."""
-from collections import namedtuple
+from outer import OUTER
+from sources import (ARRIVAL_C, ARRIVAL_H, BLOCKS, BOX, CHAIN_C, CICO, COST, CREW, FLAG, GRID, LAYOUT, LETTERS, LITMUS_C,
+                     MAILBOX_C, NAPPING, OFFERS, ORDERS, PLAIN, PULL, Protocol, REACH, REDUCE, SET_RELAXED, SET_RELEASES, SHOWING,
+                     STAGED, SYNC, TAPE_C, VECTOR, WAIT, WAITING, WAITS)
 
-# scenes: the file in scenes/. sources: compiled for the explorer. beside: compiled as usual. scaled: numbers made small, as (file,
-# old, new). runs: (scene, ranks, number...), then "reported" if ranks also tell each other when they entered, and "naive" if all
-# interleavings are tried as well; the runs of litmus end with the number of outcomes. mutants: (what, file, old, new).
-Protocol = namedtuple("Protocol", "name about scenes runs mutants sources beside scaled", defaults=([], [], []))
-
-SYNC = "src/reach/sync.c"
-FLAG = "src/reach/flag.h"
-BOX = "src/reach/box.c"
-WAIT = "src/reach/wait.c"
-WAITS = "src/reach/waits.c"
-SHOWN_C = "src/reach/shown.c"
-REACH = "src/reach/reach.h"
-TAPE_C = "src/coll/node/tape.c"
-CHAIN_C = "src/coll/node/chain.c"
-ARRIVAL_C = "src/coll/node/arrival.c"
-ARRIVAL_H = "src/coll/node/arrival.h"
-PULL = "src/coll/node/pull.c"
-CICO = "src/coll/node/cico.c"
-STAGED = "src/coll/node/staged.c"
-MAILBOX_C = "src/coll/node/mailbox.c"
-LETTERS = "src/coll/node/letters.c"
-OFFERS = "src/coll/node/offers.c"
-VECTOR = "src/coll/node/vector.c"
-BLOCKS = "src/coll/blocks.c"
-REDUCE = "src/coll/reduce.c"
-LAYOUT = "src/copy/layout.c"
-GRID = "src/copy/grid.c"
-PLAIN = "src/copy/plain.c"
-COST = "src/coll/cost.c"
-ORDERS = "src/order/orders.c"
-WAITING = "test/explore/waiting.c"
-NAPPING = "test/explore/napping.c"
-CREW = "test/explore/crew.c"
-SHOWING = "test/explore/showing.c"
-LITMUS_C = "test/explore/scenes/litmus.c"
-
-# Mistakes of what the others are built on.
-SET_RELAXED = ("a flag is set by relaxed", FLAG,
-               "atomic_store_explicit(&flag->word, value, memory_order_seq_cst)",
-               "atomic_store_explicit(&flag->word, value, memory_order_relaxed)")
-SET_RELEASES = ("a flag is set by release only", FLAG,
-                "atomic_store_explicit(&flag->word, value, memory_order_seq_cst)",
-                "atomic_store_explicit(&flag->word, value, memory_order_release)")
 GATE_OPENS = "        flag_set(&gate->opened, turn);\n"
 GATE_TELLS = "        atomic_store_explicit(&gate->trouble, trouble, memory_order_relaxed);\n"
 
@@ -362,21 +322,7 @@ PROTOCOLS = [
             ("the next round begins while the result is carried", ARRIVAL_C,
              "    /* No rank writes there before the next round. */\n",
              "    flag_set(&hub->flag, round + (1u << 16));\n")]),
-    Protocol(
-        "shown", "buffers that have not moved, copied into the heap's file and back", "shown",
-        sources=[SHOWN_C, SYNC, WAITS, WAITING, PULL, BLOCKS],
-        beside=[CREW, ORDERS, PLAIN],
-        runs=[("rows", 2, 3), ("columns", 2, 3), ("rows", 3, 2), ("columns", 3, 2)],
-        mutants=[
-            ("the ends of a buffer are not copied", SHOWN_C, "    if (!(how & SHOW_ASK)) copy_ends(", "    if (false) copy_ends("),
-            ("what peers wrote is taken back before the barrier", PULL,
-             "    sync_all(team, 0);\n    take_back(team, call, half);",
-             "    take_back(team, call, half);\n    sync_all(team, 0);"),
-            ("nothing is taken back", PULL,
-             "    sync_all(team, 0);\n    take_back(team, call, half);", "    sync_all(team, 0);"),
-            ("whole pages are copied", SHOWN_C,
-             "        if (from < offset) from = offset;\n        if (to > end) to = end;\n", "")]),
-]
+] + OUTER
 
 
 def asleep(name, runs, mutants=()):
@@ -392,6 +338,7 @@ PROTOCOLS += [
     asleep("box", [("one_root", 2, 3), ("roots", 2, 3), ("late", 3, 1)], [SET_RELEASES]),
     asleep("short tape", [("one_root", 2, 3), ("roots", 2, 3)], [SET_RELEASES]),
     asleep("short chain", [("scan", 2, 3), ("scan", 2, 2, 1)], [SET_RELEASES]),
+    asleep("nodes", [("overlap", 2, 1), ("overlap", 2, 1, 0, 1)], [SET_RELEASES]),
     asleep("short arrival", [("tree", 2, 3), ("tree", 3, 1), ("pool", 2, 2), ("pool", 3, 1)], [
         SET_RELEASES,
         ("an entry is released without waking", ARRIVAL_H, "    if (load->held) flag_set(&load->held->flag, load->release);\n",

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""sources - what protocols.py and outer.py are written with: what a protocol is, the names of files, and mistakes of what all
+others are built on."""
+from collections import namedtuple
+
+# scenes: the file in scenes/. sources: compiled for the explorer. beside: compiled as usual. scaled: numbers made small, as (file,
+# old, new). runs: (scene, ranks, number...), then "reported" if ranks also tell each other when they entered, and "naive" if all
+# interleavings are tried as well; the runs of litmus end with the number of outcomes. mutants: (what, file, old, new).
+Protocol = namedtuple("Protocol", "name about scenes runs mutants sources beside scaled", defaults=([], [], []))
+
+SYNC = "src/reach/sync.c"
+FLAG = "src/reach/flag.h"
+BOX = "src/reach/box.c"
+WAIT = "src/reach/wait.c"
+WAITS = "src/reach/waits.c"
+SHOWN_C = "src/reach/shown.c"
+MOVED_C = "heap/moved.c"
+MOVED_H = "heap/moved.h"
+REACH = "src/reach/reach.h"
+TAPE_C = "src/coll/node/tape.c"
+CHAIN_C = "src/coll/node/chain.c"
+ARRIVAL_C = "src/coll/node/arrival.c"
+ARRIVAL_H = "src/coll/node/arrival.h"
+PULL = "src/coll/node/pull.c"
+CICO = "src/coll/node/cico.c"
+STAGED = "src/coll/node/staged.c"
+MAILBOX_C = "src/coll/node/mailbox.c"
+LETTERS = "src/coll/node/letters.c"
+OFFERS = "src/coll/node/offers.c"
+VECTOR = "src/coll/node/vector.c"
+BLOCKS = "src/coll/blocks.c"
+REDUCE = "src/coll/reduce.c"
+OVERLAP = "src/coll/nodes/overlap.c"
+LANES = "src/coll/nodes/lanes.c"
+ROUTES = "src/coll/nodes/routes.c"
+SPREAD = "src/coll/nodes/spread.c"
+JOB = "src/coll/nodes/job.c"
+UNIVERSAL = "src/coll/nodes/universal.c"
+ROOTED = "src/coll/nodes/universal_rooted.c"
+REDUCED = "src/coll/nodes/universal_reduced.c"
+NODE = "src/reach/node.c"
+NODES = [OVERLAP, LANES, ROUTES, SPREAD, JOB, UNIVERSAL, ROOTED, REDUCED] + [
+    "src/coll/nodes/%s.c" % name for name in ("leader", "distribute", "aggregate")]
+LAYOUT = "src/copy/layout.c"
+GRID = "src/copy/grid.c"
+PLAIN = "src/copy/plain.c"
+COST = "src/coll/cost.c"
+ORDERS = "src/order/orders.c"
+WAITING = "test/explore/waiting.c"
+NAPPING = "test/explore/napping.c"
+CREW = "test/explore/crew.c"
+SHOWING = "test/explore/showing.c"
+LITMUS_C = "test/explore/scenes/litmus.c"
+
+# Mistakes of what the others are built on.
+SET_RELAXED = ("a flag is set by relaxed", FLAG,
+               "atomic_store_explicit(&flag->word, value, memory_order_seq_cst)",
+               "atomic_store_explicit(&flag->word, value, memory_order_relaxed)")
+SET_RELEASES = ("a flag is set by release only", FLAG,
+                "atomic_store_explicit(&flag->word, value, memory_order_seq_cst)",
+                "atomic_store_explicit(&flag->word, value, memory_order_release)")
