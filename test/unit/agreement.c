@@ -4,9 +4,10 @@
  * factors of up to a thousand, drawn anew in each call), whether they remember their plans, and how
  * they got to a call. Collectives and sizes are drawn, trials of every kind run, some calls turn
  * out to have buffers out of reach. In each call all ranks hold up their plan, and whether it is
- * timed. The rest of the rule is held by types: `can` and `cost` get struct figures alone.
+ * timed: on one node, and over several. The rest of the rule is held by types: `can` and `cost` get
+ * struct figures alone.
  * agreement [SEED [CALLS]] */
-#include "crew.h"
+#include "cluster.h"
 
 #include "plan/plan.h"
 
@@ -31,8 +32,7 @@ static double any_time(struct rank *rank) {
 }
 
 /* What only this rank knows. */
-static void differ(struct rank *rank) {
-    struct team *team = &rank->team;
+static void differ(struct rank *rank, struct team *team) {
     team->setup_seconds = any_time(rank);
     team->scratch_wish = draw_below(&rank->own, 1 << 20);
     team->patience.haste = draw_below(&rank->own, 5);
@@ -42,6 +42,7 @@ static void differ(struct rank *rank) {
     team->waits.length = any_time(rank);
 }
 
+/* The barriers are the crew's, whoever belongs to the team. */
 static void hold_up(struct rank *rank, const struct plan *plan, int number) {
     struct held *mine = &held[rank->team.me];
     snprintf(mine->text, sizeof mine->text, "%s, %s, %s, beside %s", plan->text,
@@ -54,9 +55,8 @@ static void hold_up(struct rank *rank, const struct plan *plan, int number) {
     sync_all(&rank->team, 0);
 }
 
-static void body(struct rank *rank) {
-    struct team *team = &rank->team;
-    for (int number = 0; number < calls; number++) {
+static void decide(struct rank *rank, struct team *team, int most_calls) {
+    for (int number = 0; number < most_calls; number++) {
         if (number % 64 == 63 && !crew_goes_on(rank)) return;
         enum collective c = (enum collective)draw_below(&rank->common, COLLECTIVES);
         struct shape shape = {.collective = c, .bytes = draw_bytes(&rank->common, most_bytes)};
@@ -67,19 +67,27 @@ static void body(struct rank *rank) {
         if (draw_below(&rank->common, 8))
             shape.collective = number / 100 % 2, shape.unsized = false;
         if (shape.collective < 2) shape.rounds = false;
-        differ(rank);
+        differ(rank, team);
         struct plan *plan = plan_for(team, &shape);
         hold_up(rank, plan, number);
         plan->tally.calls++;
         if (plan->beside) plan->beside->timed_seconds = any_time(rank), plan->beside = NULL;
         plan->timed_seconds = any_time(rank);
-        /* The outcome of a call is the same on all ranks: its barrier says so. */
+        /* The outcome of a call is the same on all ranks: its barrier says so. Over nodes there is
+         * no such barrier, and no detour. */
         uint32_t what = draw_below(&rank->common, 24);
-        if (what < 4 && plan->algorithm->code->run)
+        if (what < 4 && plan->algorithm->code->run && !team->wire)
             plan_detour(team, &shape,
                         (enum outcome[]){STAGED, OUT_OF_REACH, STAGED_SOON, LEFT}[what]);
         if (team->me == 0) decisions++;
     }
+}
+
+static void body(struct rank *rank) { decide(rank, &rank->team, calls); }
+
+static void body_on_nodes(struct rank *rank, struct team *team) {
+    decide(rank, team, calls / 8);
+    if (team->plans_free) team->plans_free(team);
 }
 
 int main(int count, char **words) {
@@ -99,5 +107,10 @@ int main(int count, char **words) {
         crew_run(&crew);
     }
     printf("%ld decisions\n", decisions);
+    for (size_t i = 0; i < 3; i++) {
+        setenv("MORTAR_TUNE", modes[i], 1);
+        clusters_run(&random, NULL, body_on_nodes);
+    }
+    printf("%ld decisions, with those over nodes\n", decisions);
     return 0;
 }
