@@ -2,6 +2,7 @@
 """comms - life and death of communicators: attribute callbacks, messages under way, processes of other jobs, sessions, settings
 that are not the same on all ranks.
 usage: comms.py TEST FLAVOUR RANKS"""
+import json
 import os
 import re
 import shutil
@@ -79,10 +80,10 @@ def options():
         return dict(re.findall(r"^OPTION\((\w+), (\w+),", file.read(), re.M))
 
 
-def differ(flavour, program, first, second):
+def differ(flavour, program, first, second, tune="watch"):
     """Two programs in one job: on rank 0, and on rank 1 (and 2)."""
     run.need(flavour)
-    env = {"MORTAR_TUNE": "watch", "OMPI_MCA_mpi_yield_when_idle": "1"}  # scripts/mpi counts the first one's ranks
+    env = {"MORTAR_TUNE": tune, "OMPI_MCA_mpi_yield_when_idle": "1"}  # scripts/mpi counts the first one's ranks
     ranks = 3 if "parts" in program else 2
     words = [run.LAUNCH, flavour, "1", *first, *program, ":", "-n", str(ranks - 1), *second, *program]
     result = run.run(words, 40, env)
@@ -114,6 +115,24 @@ def settings(flavour, ranks):
     for pair in ((plain + own, plain), (plain, plain + own)):
         result = differ(flavour, program, *pair)
         result.check("counts for all" not in result.err, "something was said of options that each rank has for itself")
+
+
+def tunings(flavour, ranks):
+    """Ranks that have different tuning files, or none, all run what rank 0's says."""
+    mpi_name = mpi(flavour, 1, ["exchange-" + flavour]).ok().report["mpi"]
+    with tempfile.TemporaryDirectory() as folder:
+        files, report = [os.path.join(folder, "file%d.json" % place) for place in range(2)], os.path.join(folder, "report.json")
+        for path, plan in zip(files, ("pull(columns)", "cico(64)")):
+            run.run([run.target("tuningfile"), mpi_name, ranks, plan, path]).ok()
+        for first, second in (files, (files[0], None), (None, files[1])):
+            mortars = [[run.MORTAR, "run"] + (["--option", "TUNING=" + path] if path else []) for path in (first, second)]
+            mortars[0] += ["--report", report]
+            result = differ(flavour, [run.target("exchange-" + flavour)], *mortars, tune="off")
+            with open(report, encoding="utf-8") as file:
+                result.report = json.load(file)
+            os.unlink(report)
+            plans = [row["plan"] for row in result.collectives(collective="alltoall", source="file")]
+            result.check(plans == (["pull(columns, plain)"] if first else []), "alltoalls ran %r by a file" % plans)
 
 
 def parts(flavour, ranks):
@@ -149,7 +168,7 @@ def versions(flavour, ranks):
 
 
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (callbacks, pending, strangers, sessions, topologies, settings, parts, versions)}
+    tests = {f.__name__: f for f in (callbacks, pending, strangers, sessions, topologies, settings, tunings, parts, versions)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)
