@@ -13,6 +13,9 @@ PHASES = {"init": "before MPI_Init", "begin": "before the first call", "first": 
           "finalize": "before MPI_Finalize", "late": "in MPI_Finalize"}
 TIMED = {"first": (100, 1000, 3000, 8000), "calls": (300, 1700, 20000), "comms": (500, 4000, 9000), "late": (100,),
          "yield": (1, 2, 3, 5)}
+# MPICH's launcher ends with the code of the rank that ended, or with the 9 of those that it kills then. (MPICH 5 natively with 7 in
+# 5 of 8 runs.)
+BY_CHANCE = {("mpich4", "exit7"): {7, 9}, ("mpich5", "exit7"): {7, 9}}
 
 
 class Ended(NamedTuple):
@@ -30,7 +33,9 @@ def ending(phase, how, limit=40):
             done = side.job(4, side.program("faults-ends", phase, how, str(delay)), limit=limit)
             done.over(limit if side.natively is None else side.natively.seconds + SLACK)
             longest, codes = max(longest, done.seconds), codes + [done.code]
-        if side.natively and how in ("exit7", "_exit9", "mpi42") and codes != side.natively.codes:
+        by_chance = set(codes) <= BY_CHANCE.get((side.flavour, how), set())
+        known = how in ("exit7", "_exit9", "mpi42") and not by_chance
+        if side.natively and known and codes != side.natively.codes:
             raise Wrong("exit codes %r, natively %r" % (codes, side.natively.codes))
         return Ended(longest, codes)
     return play
