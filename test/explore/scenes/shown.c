@@ -30,6 +30,7 @@ static void begin(void) {
     for (uint32_t r = 0; r < ranks; r++) {
         struct team *team = &teams[r];
         team->p = team->figures.p = ranks;
+        sync_begin(team);
         heaps[r] = (struct heap_region){.base = (char *)&programs[r],
                                         .bytes = page,
                                         .page = page,
