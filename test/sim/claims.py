@@ -81,8 +81,8 @@ def parameters_of(row):
 
 
 def cells_chosen():
-    """(grid, point, bytes, row, the best selector) of all rows `auto`."""
-    for name in grids.GRIDS:
+    """(grid, point, bytes, row, the best selector) of all rows `auto` of the grids that have been made."""
+    for name in [name for name in grids.GRIDS if os.path.exists(tables.path_of(name))]:
         for point, plans in points(name):
             for block, row in sorted(plans.get("auto", {}).items()):
                 yield name, point, block, row, tables.best(plans, block, True)
