@@ -18,20 +18,17 @@ static struct {
     struct plan plan;
     char *send[most_cores], *recv[most_cores];
     struct team teams[most_cores];
+    int turn;
     bool wrong;
     double nanoseconds;
 } now;
 
-static const char *const names[] = {"barrier",   "bcast",     "gather",   "scatter", "reduce",
-                                    "allreduce", "allgather", "alltoall", NULL};
-
-const char *call_names(void) {
-    return "barrier bcast gather scatter reduce allreduce allgather alltoall";
-}
+const char *const call_names[call_kinds] = {"barrier", "bcast",     "gather",    "scatter",
+                                            "reduce",  "allreduce", "allgather", "alltoall"};
 
 static int find(const char *name) {
-    for (int i = 0; names[i]; i++)
-        if (strcmp(names[i], name) == 0)
+    for (int i = 0; i < call_kinds; i++)
+        if (strcmp(call_names[i], name) == 0)
             for (int c = 0; c < COLLECTIVES; c++)
                 if (strcmp(collective_names[c], name) == 0) return c;
     return -1;
@@ -103,9 +100,9 @@ static size_t side_bytes(bool sends) {
     return now.bytes;
 }
 
-/* The number at 8 bytes from here on of what rank i sends to rank j. */
+/* The number at byte k of what rank i sends to rank j. */
 static uint64_t number_of(uint32_t i, uint32_t j, size_t k) {
-    return ((uint64_t)i << 40) + ((uint64_t)j << 20) + k;
+    return k + ((uint64_t)i << 40) + ((uint64_t)j << 20) + (uint64_t)now.turn;
 }
 
 static bool one_for_all(void) { return !among(now.collective, BIT(alltoall) | BIT(scatter)); }
@@ -154,8 +151,8 @@ static bool is_right(uint32_t me) {
 
 static void add(const struct reduction *reduction, const char *in, char *inout, size_t count) {
     (void)reduction;
-    lines_copy(is_shared(in) ? in : NULL, is_shared(in) ? 8 * count : 0, false);
-    lines_copy(is_shared(inout) ? inout : NULL, is_shared(inout) ? 8 * count : 0, true);
+    lines_copy(in, 8 * count, false);
+    lines_copy(inout, 8 * count, true);
     for (size_t i = 0; i < count; i++) {
         uint64_t a, b;
         memcpy(&a, in + 8 * i, 8), memcpy(&b, inout + 8 * i, 8);
@@ -200,6 +197,7 @@ static void body(uint32_t me) {
     const struct algorithm_code *code = now.plan.algorithm->code;
     if (code->prepare && code->prepare(&now.teams[me], &now.plan.arguments) != 0) now.wrong = true;
     for (int turn = 0; turn < turns; turn++) {
+        now.turn = turn;
         fill(me);
         if (turn == first_timed && me == 0) memset(lines_moved, 0, sizeof lines_moved);
         double start = ranks_meet() + entry_nanoseconds;
@@ -216,7 +214,6 @@ bool call_time(const char *collective, const char *plan, uint32_t p, size_t byte
                struct call_result *result, char why[192]) {
     static struct plan parsed;
     int c = find(collective);
-    snprintf(why, 192, "expected one of %s", call_names());
     if (c < 0 || plan_parse(plan, &parsed, why, 192) != 0) return false;
     lines_reset();
     now.collective = (enum collective)c, now.p = p, now.plan = parsed;

@@ -73,8 +73,7 @@ extern double entry_nanoseconds;
 /* `bytes` of zeros that nobody holds, on a page of their own. They stay until lines_reset. */
 void *shared_take(size_t bytes);
 void lines_reset(void);
-bool is_shared(const volatile void *at);
-/* What the rank that runs now does with its memory. */
+/* What the rank that runs now does. Accesses to other memory take no time. */
 enum access {
     LOAD,              /* and waits for it */
     STORE,             /* others see it some time later */
@@ -98,10 +97,11 @@ struct call_result {
 };
 /* Plans of this collective, as the planner weighs them on such a node: the chosen one first. */
 size_t plans_of(const char *collective, uint32_t p, size_t bytes, char plans[][64], size_t most);
-/* False: no such collective, or no such plan, and `why` says so. */
+/* False: no such plan, or not for this collective; `why` says so. */
 bool call_time(const char *collective, const char *plan, uint32_t p, size_t bytes,
                struct call_result *result, char why[192]);
-const char *call_names(void);
+enum { call_kinds = 8 };
+extern const char *const call_names[call_kinds];
 
 /* ---- designs.c: barriers, written for this comparison ---- */
 extern const struct design {

@@ -8,10 +8,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-static bool counts(const volatile void *at) { return rank_now >= 0 && is_shared(at); }
-
+/* Not while teams are made, outside of all ranks. */
 static void access(const volatile void *at, enum access what) {
-    if (counts(at)) line_access(at, what);
+    if (rank_now >= 0) line_access(at, what);
 }
 
 /* ---- accesses that are not atomic ---- */
@@ -32,7 +31,7 @@ ACCESS(8)
 ACCESS(16)
 
 static void copy(const void *at, size_t bytes, bool stores) {
-    if (counts(at)) lines_copy(at, bytes, stores);
+    if (rank_now >= 0) lines_copy(at, bytes, stores);
 }
 
 void __tsan_read_range(void *at, size_t bytes);

@@ -15,7 +15,7 @@ struct line {
     double busy; /* until then it is on its way to a writer, or being copied for a reader */
     /* [group] likewise of a group that has it from another one; 0: it has not. NULL: none has. */
     double *copies;
-    uint16_t owner, watchers; /* core + 1, who may write; the first rank that waits, + 1 */
+    uint16_t watchers; /* the first rank that waits, + 1 */
 };
 struct core {
     double seen;   /* when others see its latest store */
@@ -64,7 +64,7 @@ void lines_reset(void) {
     memset(lines_moved, 0, sizeof lines_moved);
 }
 
-bool is_shared(const volatile void *at) { return (uintptr_t)at - (uintptr_t)arena < taken; }
+static bool is_shared(const volatile void *at) { return (uintptr_t)at - (uintptr_t)arena < taken; }
 
 static struct line *line_of(const volatile void *at) {
     return &lines[((uintptr_t)at - (uintptr_t)arena) / line_bytes];
@@ -120,16 +120,12 @@ static double line_comes(struct line *line, uint32_t me, double now) {
 /* When the core may write to it. */
 static double line_owned(struct line *line, uint32_t me, double now) {
     int near = distance_to(line, me, false), far = distance_to(line, me, true);
-    if (far < 0 && holds(line, me)) {
-        line->owner = (uint16_t)(me + 1);
-        return later(now, line->busy) + machine.touch;
-    }
+    if (far < 0 && holds(line, me)) return later(now, line->busy) + machine.touch;
     double begin = later(now, line->busy);
     double done = begin + (far < 0 ? machine.memory : machine.hand_over[far]);
     if (!holds(line, me) && near >= 0) lines_moved[near]++;
     memset(line->holders, 0, sizeof line->holders);
     line->holders[me / 64] |= (uint64_t)1 << me % 64;
-    line->owner = (uint16_t)(me + 1);
     free(line->copies);
     line->copies = NULL;
     return line->busy = done;
@@ -153,6 +149,7 @@ static void seen_at(struct line *line, struct core *core, double time) {
 }
 
 void line_access(const volatile void *at, enum access access) {
+    if (!is_shared(at)) return;
     uint32_t me = (uint32_t)rank_now;
     struct core *core = &cores[me];
     rank_turn();
@@ -185,7 +182,7 @@ static double *slot_of(struct core *core) {
 void lines_copy(const volatile void *at, size_t bytes, bool stores) {
     uint32_t me = (uint32_t)rank_now;
     struct core *core = &cores[me];
-    if (bytes == 0) return;
+    if (bytes == 0 || !is_shared(at)) return;
     rank_turn();
     struct line *line = line_of(at), *last = line_of((const volatile char *)at + bytes - 1);
     for (; line <= last; line++) {

@@ -104,14 +104,12 @@ static void read_machine(const char *program) {
 
 static void fill_in(void) {
     static const uint64_t usual[] = {8, 64, 512, 4096};
-    static const char *const all[] = {"barrier", "bcast",     "gather",    "scatter",
-                                      "reduce",  "allreduce", "allgather", "alltoall"};
     if (settings.rank_count == 0) settings.ranks[settings.rank_count++] = machine.cores;
     if (settings.byte_count == 0)
         memcpy(settings.bytes, usual, sizeof usual),
             settings.byte_count = sizeof usual / sizeof *usual;
     if (settings.call_count == 0)
-        memcpy(settings.calls, all, sizeof all), settings.call_count = sizeof all / sizeof *all;
+        memcpy(settings.calls, call_names, sizeof call_names), settings.call_count = call_kinds;
     for (size_t i = 0; i < settings.rank_count; i++)
         if (settings.ranks[i] < 2 || settings.ranks[i] > machine.cores) {
             char text[32];
@@ -150,7 +148,7 @@ static bool simulate(const char *call, uint64_t ranks, uint64_t bytes) {
     size_t count = 1;
     snprintf(plans[0], sizeof plans[0], "%s", settings.plan ? settings.plan : "");
     if (!settings.plan) count = plans_of(call, (uint32_t)ranks, bytes, plans, settings.plans);
-    if (count == 0) fail("no such collective: expected some of %s", call_names());
+    if (count == 0) fail("%s is no collective that is simulated (mortar cores --help)", call);
     bool right = true;
     for (size_t i = 0; i < count; i++) {
         struct call_result result;
