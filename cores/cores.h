@@ -110,6 +110,6 @@ extern const struct design {
     bool carries; /* an 8-byte sum for each rank, too */
 } designs[];
 extern const size_t design_count;
-double design_time(const struct design *design, uint32_t p);
+struct call_result design_time(const struct design *design, uint32_t p);
 
 #endif

@@ -142,7 +142,7 @@ const size_t design_count = sizeof designs / sizeof *designs;
 
 enum { turns = 12, first_timed = 2 };
 static const struct design *timed;
-static double seconds;
+static struct call_result result; /* its sums so far */
 
 static void body(uint32_t rank) {
     for (uint32_t turn = 1; turn <= turns; turn++) {
@@ -150,18 +150,20 @@ static void body(uint32_t rank) {
         rank_dawdle(entry_nanoseconds);
         timed->run(rank, turn);
         double end = ranks_meet();
-        if (rank == 0 && turn > first_timed) seconds += end - start;
+        if (rank == 0 && turn > first_timed) result.nanoseconds += end - start;
         uint64_t wanted = (uint64_t)turn * 1000 * p + (uint64_t)p * (p - 1) / 2;
-        if (timed->carries && sums[rank] != wanted) seconds = -1e9;
+        if (timed->carries && sums[rank] != wanted) result.right = false;
     }
 }
 
-double design_time(const struct design *design, uint32_t ranks) {
+struct call_result design_time(const struct design *design, uint32_t ranks) {
     lines_reset();
     p = ranks;
     timed = design;
-    seconds = 0;
+    result = (struct call_result){.right = true};
     places = shared_take(most_cores * (most_steps + 2) * sizeof *places);
     ranks_run(p, body);
-    return seconds / (turns - first_timed);
+    result.nanoseconds /= turns - first_timed;
+    for (int d = 0; d < distances; d++) result.moved[d] = (double)lines_moved[d] / turns;
+    return result;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine - descriptions of machines: a file of lines `key value`, # begins a comment. */
+/* machine - what a description says of the ways between cores. */
 #include "cores.h"
+
+#include "model/described.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +29,8 @@ static bool parse_numbers(const char *text, double *values, int count) {
     return *text == 0;
 }
 
-static bool set(struct machine *m, const char *key, const char *value) {
+static bool set(void *described, const char *key, char *value) {
+    struct machine *m = described;
     struct {
         const char *key;
         uint32_t *value;
@@ -63,29 +66,11 @@ static const char *nonsense(const struct machine *m) {
 }
 
 int machine_read(struct machine *m, const char *path, char why[256]) {
-    FILE *file = fopen(path, "r");
-    char line[512];
     *m = usual;
-    snprintf(why, 256, "%.200s: cannot be read", path);
-    if (!file) return -errno;
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    snprintf(m->name, sizeof m->name, "%s", name);
-    bool fine = true;
-    for (int number = 1; fine && fgets(line, sizeof line, file); number++) {
-        line[strcspn(line, "#\n")] = 0;
-        for (size_t n = strlen(line); n > 0 && line[n - 1] == ' '; n--) line[n - 1] = 0;
-        if (!*line) continue;
-        char *value = line + strcspn(line, " ");
-        if (*value) *value++ = 0;
-        fine = set(m, line, value + strspn(value, " "));
-        if (!fine)
-            snprintf(why, 256, "%.80s:%d: %.80s: no such key, or not such a value", path, number,
-                     line);
-    }
-    fclose(file);
-    if (!fine) return -EINVAL;
-    if (nonsense(m)) snprintf(why, 256, "%.80s: %s", path, nonsense(m));
-    return nonsense(m) ? -EINVAL : 0;
+    int error = described_read(path, m->name, set, m, why);
+    if (error || !nonsense(m)) return error;
+    snprintf(why, 256, "%.80s: %s", path, nonsense(m));
+    return -EINVAL;
 }
 
 void machine_print(const struct machine *m, FILE *file) {

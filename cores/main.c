@@ -4,6 +4,7 @@
 #include "cores.h"
 
 #include "base/base.h"
+#include "model/described.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,6 @@ static void read_words(int count, char **words) {
         const char *word = words[i];
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) exit(fputs(usage, stdout) < 0);
         if (strcmp(word, "--measure") == 0) {
-            machine.overlap = 1;
             if (!measure(&machine, 40)) fail("%s", "needs two cores whose caches hwloc knows");
             machine_print(&machine, stdout);
             exit(0);
@@ -94,11 +94,7 @@ static void read_words(int count, char **words) {
 
 static void read_machine(const char *program) {
     char path[4096], why[256];
-    size_t folder = strrchr(program, '/') ? (size_t)(strrchr(program, '/') - program) + 1 : 0;
-    if (strchr(settings.machine, '/')) snprintf(path, sizeof path, "%s", settings.machine);
-    else
-        snprintf(path, sizeof path, "%.*scores-machines/%s", (int)folder, program,
-                 settings.machine);
+    described_place(path, settings.machine, program, "cores-machines");
     if (machine_read(&machine, path, why) != 0) fail("%s", why);
 }
 
@@ -167,9 +163,7 @@ int main(int argc, char **argv) {
     head();
     for (size_t r = 0; r < settings.rank_count; r++) {
         for (size_t d = 0; settings.designs && d < design_count; d++) {
-            double time = design_time(&designs[d], (uint32_t)settings.ranks[r]);
-            struct call_result result = {.nanoseconds = time, .right = time >= 0};
-            for (int i = 0; i < distances; i++) result.moved[i] = (double)lines_moved[i] / 12;
+            struct call_result result = design_time(&designs[d], (uint32_t)settings.ranks[r]);
             print("design", designs[d].name, settings.ranks[r], designs[d].carries ? 8 : 0,
                   &result);
             right = right && result.right;

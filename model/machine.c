@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine - descriptions of machines: a file of lines `key value`, # begins a comment. */
+/* machine - what a description says of a machine's caches. */
 #include "cachesim.h"
 
 #include "base/base.h"
+#include "described.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,7 +56,8 @@ static bool parse_cycles(char *text, uint32_t cycles[4]) {
     return word == NULL;
 }
 
-static bool set(struct machine *m, const char *key, char *value) {
+static bool set(void *machine, const char *key, char *value) {
+    struct machine *m = machine;
     const struct {
         const char *key;
         uint32_t *value;
@@ -89,28 +91,11 @@ static const char *nonsense(const struct machine *m) {
 }
 
 int machine_read(struct machine *machine, const char *path, char why[256]) {
-    FILE *file = fopen(path, "r");
-    char line[256], *value;
     *machine = defaults;
-    snprintf(why, 256, "%s: cannot be read", path);
-    if (!file) return -errno;
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    snprintf(machine->name, sizeof machine->name, "%s", name);
-    bool fine = true;
-    for (int number = 1; fine && fgets(line, sizeof line, file); number++) {
-        line[strcspn(line, "#\n")] = 0;
-        for (size_t n = strlen(line); n > 0 && line[n - 1] == ' '; n--) line[n - 1] = 0;
-        if (!*line) continue;
-        value = line + strcspn(line, " ");
-        if (*value) *value++ = 0;
-        fine = set(machine, line, value + strspn(value, " "));
-        if (!fine)
-            snprintf(why, 256, "%.80s:%d: %.80s: no such key, or not such a value", path, number,
-                     line);
-    }
-    fclose(file);
-    if (fine && nonsense(machine)) snprintf(why, 256, "%.80s: %s", path, nonsense(machine));
-    return fine && !nonsense(machine) ? 0 : -EINVAL;
+    int error = described_read(path, machine->name, set, machine, why);
+    if (error || !nonsense(machine)) return error;
+    snprintf(why, 256, "%.80s: %s", path, nonsense(machine));
+    return -EINVAL;
 }
 
 static struct cache_shape guess(size_t bytes, uint32_t ways, uint32_t line_bytes) {

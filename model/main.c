@@ -5,6 +5,7 @@
 #include "model.h"
 
 #include "base/base.h"
+#include "described.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -47,12 +48,7 @@ static void read_machine(struct machine *machine, const char *name, const char *
         *machine = machine_ideal(most_cores, bytes);
         return;
     }
-    if (strchr(name, '/') == NULL) {
-        size_t folder = strrchr(program, '/') ? (size_t)(strrchr(program, '/') - program) + 1 : 0;
-        snprintf(path, sizeof path, "%.*smachines/%s", (int)folder, program, name);
-    } else {
-        snprintf(path, sizeof path, "%s", name);
-    }
+    described_place(path, name, program, "machines");
     if (machine_read(machine, path, why) != 0) fail("%s", why);
 }
 

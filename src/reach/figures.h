@@ -56,6 +56,10 @@ struct figures {
     const struct figures *node; /* OVER_NODES: of the fullest node; lives as long as the team */
 };
 
+/* Does each of more than 8 ranks of a node have a processor of its own? Then a word that all of
+ * them change costs most of a call (docs/cores.md). */
+static inline bool are_spread(const struct figures *f) { return f->p > 8 && f->processors >= f->p; }
+
 /* ---- figures.c: all local ---- */
 struct network network_of(const struct network_facts *facts);
 /* Seconds that a barrier usually takes among p ranks on `processors` (0: not known). */

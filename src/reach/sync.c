@@ -12,10 +12,10 @@
 #include <string.h>
 
 uint32_t sync_fan(const struct figures *figures) {
-    enum { few = 8, four = 4 };
+    enum { four = 4 };
     uint32_t p = (uint32_t)figures->p, asked = (uint32_t)option_number(OPTION_FAN);
     if (asked > 0) return asked > 1 ? asked : p;
-    return p > few && figures->processors >= figures->p ? four : p;
+    return are_spread(figures) ? four : p;
 }
 
 /* The rank's number if those of the first memory domain come first: neighbours meet first. */

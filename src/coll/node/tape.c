@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algorithm_tape - bcast of short blocks, and where each of many ranks has a processor of longer
- * ones, too: the team has one ring of slots, the tape. All ranks
- * number these calls alike; the root of call k writes its block into slot k % slots, and all others
- * read it there. Ranks do not wait for each other, except that a root waits for a slot which some
- * rank may still have to read. For this each rank publishes its position every quarter of the tape,
- * and before it waits.
+ * ones, too: the team has one ring of slots, the tape. All ranks number these calls alike; the root
+ * of call k writes its block into slot k % slots, and all others read it there. Ranks do not wait
+ * for each other, except that a root waits for a slot which some rank may still have to read. For
+ * this each rank publishes its position every quarter of the tape, and before it waits.
  * Source  eager messages, as every MPI library has them, but written once; `mailbox` without what
  *         long blocks need.
  * Cost    per rank one visit per call; for the root one look at all ranks per quarter of the tape,
@@ -22,8 +21,8 @@ extern const struct algorithm_code algorithm_tape;
  * take turns, and a turn that is too long makes the waiting ranks sleep (wait.c takes it for other
  * programs). */
 enum { slots = 64, line = 64, slot_bytes = 3 * line };
-/* What a slot cannot hold lies behind the slots. Up to so many ranks `mailbox` is as fast. */
-enum { long_bytes = 8 << 10, few = 8 };
+/* What a slot cannot hold lies behind the slots. */
+enum { long_bytes = 8 << 10 };
 
 struct tape_slot {
     _Alignas(line) struct flag number; /* of the call whose block it holds */
@@ -61,8 +60,7 @@ static inline char *block_in(const struct team *team, struct tape_slot *slot, ui
 static bool tape_can(const struct figures *f, const struct calls *calls,
                      const struct arguments *arguments) {
     (void)arguments;
-    bool many = f->p > few && f->processors >= f->p;
-    return calls->largest.bytes <= (many ? long_bytes : most_bytes);
+    return calls->largest.bytes <= (are_spread(f) ? long_bytes : most_bytes);
 }
 
 HOT static void tape_tell(struct team *team, struct tape_reader *mine, uint32_t number) {
