@@ -33,7 +33,8 @@
 #define GATHERS (BIT(gather) | BIT(gatherv))
 #define SCATTERS (BIT(scatter) | BIT(scatterv))
 #define ROOTED (BIT(bcast) | GATHERS | SCATTERS)
-#define REDUCTIONS (BIT(reduce) | BIT(allreduce) | BIT(reduce_scatter) | BIT(reduce_scatter_block) | BIT(scan) | BIT(exscan))
+#define SCANS (BIT(scan) | BIT(exscan))
+#define REDUCTIONS (BIT(reduce) | BIT(allreduce) | BIT(reduce_scatter) | BIT(reduce_scatter_block) | SCANS)
 #endif
 
 COLLECTIVE(alltoall, Alltoall, EQUAL, EQUAL, NONE, exchange,

@@ -65,9 +65,9 @@ size_t levels_at(const struct team *team, const struct reduction *reduction, uin
                  uint32_t domain, size_t element, const char **at);
 
 /* Reduces through the team's stage, in rounds of as many elements as fit. alone: the last rank to
- * arrive combines everything, one barrier a round; else each rank combines its share, three
- * barriers a round. Any buffers, any length, also in place. DONE; LEFT on all ranks: a rank has
- * trouble of LEAVE, or an element does not fit. */
+ * arrive at a gate combines what has come there, one barrier a round; else each rank combines its
+ * share, three barriers a round. Any buffers, any length, also in place. DONE; LEFT on all ranks: a
+ * rank has trouble of LEAVE, or an element does not fit. */
 enum outcome staged_reduction(struct team *team, const struct call *call, bool alone);
 
 /* Bytes of a whole vector. */

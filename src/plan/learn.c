@@ -57,7 +57,7 @@ static const double better = 0.97, worse = 1.05, hopeless = 4, obvious = 0.6;
 /* Can ranks run ahead of each other? They cannot, whatever the plan, if every rank needs data of
  * every other. */
 static bool is_loose(enum collective collective) {
-    return among(collective, ROOTED | NEIGHBORS | BIT(reduce) | BIT(scan) | BIT(exscan));
+    return among(collective, ROOTED | NEIGHBORS | BIT(reduce) | SCANS);
 }
 
 enum learn_mode learn_mode(void) {

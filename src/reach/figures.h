@@ -58,7 +58,8 @@ struct figures {
 
 /* Does each of more than 8 ranks of a node have a processor of its own? Then a word that all of
  * them change costs most of a call (docs/cores.md). */
-static inline bool are_spread(const struct figures *f) { return f->p > 8 && f->processors >= f->p; }
+static inline bool spreads(int p, int processors) { return p > 8 && processors >= p; }
+static inline bool are_spread(const struct figures *f) { return spreads(f->p, f->processors); }
 
 /* ---- figures.c: all local ---- */
 struct network network_of(const struct network_facts *facts);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { page = 4096 };
+enum { page = 4096, line = 64 };
 
 static size_t posts_end(int p) {
     return sizeof(struct control) + 2 * (size_t)p * sizeof(struct post);
@@ -32,7 +32,8 @@ static size_t shared_end(int p, size_t slot) {
 }
 
 static size_t gates_end(int p, size_t slot) {
-    return shared_end(p, slot) + gates_most(p) * sizeof(struct gate);
+    size_t end = shared_end(p, slot) + gates_most(p) * sizeof(struct gate);
+    return end + ((size_t)p * sizeof(uint32_t) + line - 1) / line * line;
 }
 
 static size_t ledgers_end(int p, size_t slot) {
@@ -62,6 +63,7 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
         at += bytes;
     }
     team->gates = (void *)at;
+    team->seats = (void *)(team->gates + gates_most(team->p));
     team->ledgers = (void *)((char *)memory + gates_end(team->p, slot));
     team->ledger = &team->ledgers[team->me];
     boxes_attach(team, (char *)memory + ledgers_end(team->p, slot), slot);

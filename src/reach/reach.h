@@ -68,7 +68,8 @@ struct gate {
 enum { most_rungs = 16 };
 struct rung {
     struct gate *gate;
-    uint32_t width; /* how many arrive there */
+    uint32_t width;       /* how many arrive there: ranks, or the gates below it */
+    uint32_t first, step; /* the first seat below the gate; how many seats each of them has */
 };
 
 struct control {
@@ -235,6 +236,8 @@ struct team {
     uint32_t trouble; /* that I have found there */
     struct rung rungs[most_rungs];
     struct gate *gates; /* [gates_most(p)] for sync_shape, all zero before */
+    uint32_t *seats;    /* [seat] the ranks in the order in which they sit at the gates */
+    bool seats_differ;  /* from the ranks; the same on all ranks */
     struct patience patience;
     struct waits waits;
     char *region; /* the addresses of my memory that peers can reach, or that can move there */
@@ -453,15 +456,30 @@ uint32_t sync_fan(const struct figures *figures);
 /* Gates that a tree of any shape has at most. */
 static inline size_t gates_most(int p) { return (size_t)p + most_rungs; }
 /* Arrives at the barrier with flags of enum trouble. True: I am the last, and must call
- * sync_release. False: call sync_wait. */
-bool sync_arrive(struct team *team, uint32_t trouble);
-/* The trouble of all ranks; only for the last rank, before it releases. */
-uint32_t sync_trouble(const struct team *team);
+ * sync_release; *trouble is that of all ranks. False: call sync_wait. */
+bool sync_arrive(struct team *team, uint32_t *trouble);
 /* Both return the trouble of all ranks, the same on every rank. */
 uint32_t sync_release(struct team *team);
 uint32_t sync_wait(struct team *team);
 /* A full barrier: arrives, then releases or waits. Returns the trouble of all ranks. */
 uint32_t sync_all(struct team *team, uint32_t trouble);
+/* Arrives gate by gate, instead of sync_arrive. True: all have met at the rung that
+ * sync_climbed now returns, I am the last of them, and what they wrote before is visible; *trouble
+ * is theirs. I may write to their memory until I go on: to the next gate or, if there is none
+ * (sync_is_top), to sync_release. False: call sync_wait. */
+bool sync_meet(struct team *team, uint32_t *trouble);
+static inline const struct rung *sync_climbed(const struct team *team) {
+    return &team->rungs[team->climbed - 1];
+}
+static inline bool sync_is_top(const struct team *team) {
+    return team->climbed == team->rung_count;
+}
+/* The last rank, in the order of the seats, of those that the rung's number i stands for. */
+static inline int sync_last_below(const struct team *team, const struct rung *rung, uint32_t i) {
+    uint32_t end = rung->first + (i + 1) * rung->step, p = (uint32_t)team->p;
+    uint32_t seat = (end < p ? end : p) - 1;
+    return team->seats_differ ? (int)team->seats[seat] : (int)seat;
+}
 /* Measures the barrier and asks rank 0 for its caches: sets sync_seconds, usual_sync_seconds,
  * l2_bytes and l3_bytes of figures. known: seconds of the barrier of an earlier team of as many
  * ranks; 0: there was none. Only rank 0's counts. Collective. */

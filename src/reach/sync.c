@@ -18,65 +18,72 @@ uint32_t sync_fan(const struct figures *figures) {
     return are_spread(figures) ? four : p;
 }
 
-/* The rank's number if those of the first memory domain come first: neighbours meet first. */
-static uint32_t place_of(const struct team *team) {
-    uint32_t me = (uint32_t)team->me, place = me;
+/* Those of the first memory domain come first: neighbours meet first. */
+static uint32_t take_seat(struct team *team) {
+    uint32_t me = (uint32_t)team->me, seat = 0;
     const uint32_t *domain_of = team->domain_of;
-    if (!domain_of) return place;
-    place = 0;
-    for (uint32_t r = 0; r < (uint32_t)team->p; r++)
-        place += domain_of[r] < domain_of[me] || (domain_of[r] == domain_of[me] && r < me);
-    return place;
+    if (!domain_of) return me;
+    for (uint32_t r = 0; r < (uint32_t)team->p; r++) {
+        seat += domain_of[r] < domain_of[me] || (domain_of[r] == domain_of[me] && r < me);
+        team->seats_differ |= r > 0 && domain_of[r] < domain_of[r - 1];
+    }
+    team->seats[seat] = me;
+    return seat;
 }
 
 void sync_begin(struct team *team) {
     team->shaped = team->epoch;
     team->rung_count = 1;
-    team->rungs[0] = (struct rung){&team->control->gate, (uint32_t)team->p};
+    team->rungs[0] = (struct rung){&team->control->gate, (uint32_t)team->p, 0, 1};
 }
 
 /* The gates are new: ranks that are released late from the barrier before are at other ones. */
 void sync_shape(struct team *team, uint32_t fan) {
-    uint32_t count = (uint32_t)team->p, place = place_of(team);
+    uint32_t count = (uint32_t)team->p, step = 1;
     struct gate *gates = team->gates;
     if (fan >= count) return;
+    uint32_t mine = take_seat(team);
     team->shaped = team->epoch;
-    for (team->rung_count = 0; count > 1; team->rung_count++) {
-        uint32_t here = (count + fan - 1) / fan, mine = place / fan;
-        team->rungs[team->rung_count] =
-            (struct rung){&gates[mine], mine + 1 < here ? fan : count - mine * fan};
-        gates += here, place = mine, count = here;
+    for (team->rung_count = 0; count > 1; team->rung_count++, step *= fan) {
+        uint32_t here = (count + fan - 1) / fan;
+        mine /= fan;
+        team->rungs[team->rung_count] = (struct rung){
+            &gates[mine], mine + 1 < here ? fan : count - mine * fan, mine * fan * step, step};
+        gates += here, count = here;
     }
 }
 
 /* In this barrier, counted from when the gates were new. Wraps. */
 static inline uint32_t turn_of(const struct team *team) { return team->epoch + 1 - team->shaped; }
 
-HOT bool sync_arrive(struct team *team, uint32_t trouble) {
+/* `climbed` is 0 between barriers. */
+HOT bool sync_meet(struct team *team, uint32_t *trouble) {
+    const struct rung *rung = &team->rungs[team->climbed];
+    struct gate *gate = rung->gate;
     charge_settle();
-    if (team->waits.open) waits_arrive(team);
-    for (team->climbed = 0; team->climbed < team->rung_count; team->climbed++) {
-        const struct rung *rung = &team->rungs[team->climbed];
-        struct gate *gate = rung->gate;
-        if (trouble) atomic_fetch_or_explicit(&gate->told, trouble, memory_order_relaxed);
-        uint32_t arrived = atomic_fetch_add_explicit(&gate->arrived, 1, memory_order_acq_rel) + 1;
-        if (arrived != turn_of(team) * rung->width) return false; /* both wrap alike */
-        /* All have arrived. Who comes next has passed this barrier: the word is free. */
-        trouble = atomic_load_explicit(&gate->told, memory_order_relaxed);
-        if (trouble) atomic_store_explicit(&gate->told, 0, memory_order_relaxed);
-    }
-    team->trouble = trouble;
+    if (team->climbed == 0 && team->waits.open) waits_arrive(team);
+    if (*trouble) atomic_fetch_or_explicit(&gate->told, *trouble, memory_order_relaxed);
+    uint32_t arrived = atomic_fetch_add_explicit(&gate->arrived, 1, memory_order_acq_rel) + 1;
+    if (arrived != turn_of(team) * rung->width) return false; /* both wrap alike */
+    /* All have arrived. Who comes next has passed this barrier: the word is free. */
+    team->trouble = *trouble = atomic_load_explicit(&gate->told, memory_order_relaxed);
+    if (*trouble) atomic_store_explicit(&gate->told, 0, memory_order_relaxed);
+    team->climbed++;
     return true;
 }
 
-uint32_t sync_trouble(const struct team *team) { return team->trouble; }
+HOT bool sync_arrive(struct team *team, uint32_t *trouble) {
+    while (!sync_is_top(team))
+        if (!sync_meet(team, trouble)) return false;
+    return true;
+}
 
 /* Goes on, and lets those go on that have met at the gates below. */
 HOT static inline uint32_t open_gates(struct team *team, uint32_t trouble) {
     uint32_t turn = turn_of(team);
     team->epoch++;
-    for (uint32_t i = team->climbed; i-- > 0;) {
-        struct gate *gate = team->rungs[i].gate;
+    while (team->climbed > 0) {
+        struct gate *gate = team->rungs[--team->climbed].gate;
         atomic_store_explicit(&gate->trouble, trouble, memory_order_relaxed);
         flag_set(&gate->opened, turn);
     }
@@ -98,7 +105,7 @@ HOT uint32_t sync_wait(struct team *team) {
 }
 
 HOT uint32_t sync_all(struct team *team, uint32_t trouble) {
-    return sync_arrive(team, trouble) ? sync_release(team) : sync_wait(team);
+    return sync_arrive(team, &trouble) ? sync_release(team) : sync_wait(team);
 }
 
 /* Seconds of one barrier. The warm-ups touch new pages and wait for late ranks. */

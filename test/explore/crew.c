@@ -42,6 +42,7 @@ void crew_begin(size_t slot) {
     crew_plain();
     struct control *control = share(sizeof *control + 2 * p * sizeof(struct post));
     struct gate *gates = share(gates_most((int)p) * sizeof *gates);
+    uint32_t *seats = share(p * sizeof *seats);
     char *cards = share(2 * p * CARD_BYTES), *stage = share(2 * p * slot);
     name_memory(control->posts, 2 * p * sizeof(struct post), "posts");
     name_gate(&control->gate, "the gate");
@@ -54,6 +55,7 @@ void crew_begin(size_t slot) {
     for (size_t r = 0; r < p; r++) {
         teams[r].control = control;
         teams[r].gates = gates;
+        teams[r].seats = seats;
         teams[r].cards = cards;
         teams[r].stage = stage;
         teams[r].figures.slot = slot;

@@ -42,10 +42,10 @@ static void many_barriers(struct rank *rank) {
         atomic_fetch_add(&entered, 1);
         if (draw_below(&rank->common, 2)) {
             heard = sync_all(team, mine);
-        } else if (sync_arrive(team, mine)) {
+        } else if (sync_arrive(team, &mine)) {
             atomic_fetch_add(&last_ones, 1);
-            expect(sync_trouble(team) == all, "p=%d round %d: the last one hears %u, not %u",
-                   team->p, round, sync_trouble(team), all);
+            expect(mine == all, "p=%d round %d: the last one hears %u, not %u", team->p, round,
+                   mine, all);
             const struct gate *gate = team->rungs[team->rung_count - 1].gate;
             expect(atomic_load(&gate->opened.word) == epoch,
                    "p=%d round %d: released before the last one said so", team->p, round);

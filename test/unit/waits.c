@@ -56,7 +56,8 @@ static void many_calls(struct rank *rank) {
         if (team->me == late) entered = mine;
         waits_begin(team, mine);
         expect(team->waits.on && team->waits.open, "not begun");
-        bool last = sync_arrive(team, 0);
+        uint32_t trouble = 0;
+        bool last = sync_arrive(team, &trouble);
         if (last) sync_release(team);
         else sync_wait(team);
         expect(!team->waits.open, "rank %d: the first barrier was not noticed", team->me);

@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algorithm_combine - every rank stages its vector and arrives at one barrier; the last to arrive
- * combines all of them, in rank order, and releases the others, who copy their results out.
- * Cost    one barrier; p (o + n beta) on one processor, o being the cost of calling the operation;
- *         2 n beta per rank.
+ * at each of its gates combines the vectors that have come there, and the last of all releases the
+ * others, who copy their results out.
+ * Cost    one barrier; p (o + n beta) on one processor, o being the cost of calling the operation,
+ *         or with gates for 4 ranks 3 log4(p) (o + n beta); 2 n beta per rank.
  * Wins    short vectors, where the barrier is the cost. */
 #include "coll/coll.h"
 
 extern const struct algorithm_code algorithm_combine;
 
+static double one_after_the_other(const struct figures *f, enum collective c) {
+    uint32_t p = (uint32_t)f->p, fan = sync_fan(f), combined = 0;
+    if (among(c, SCANS)) return p;
+    for (uint32_t count = p; count > 1; count = (count + fan - 1) / fan)
+        combined += count < fan ? count : fan;
+    return combined;
+}
+
 static double combine_cost(const struct figures *f, const struct shape *shape,
                            const struct arguments *arguments) {
     (void)arguments;
     size_t bytes = vector_bytes(f, shape), rounds = bytes / f->slot + 1;
-    return (double)rounds * f->usual_sync_seconds + f->p * combine_seconds(bytes) +
+    return (double)rounds * f->usual_sync_seconds +
+           one_after_the_other(f, shape->collective) * combine_seconds(bytes) +
            crowding(f) * copy_seconds(f, 2, bytes);
 }
 

@@ -47,7 +47,7 @@ bool levels_pay(const struct team *team, const struct call *call) {
     const struct reduction *reduction = call->reduction;
     if (team->figures.domains < 2 || team->figures.domains >= (uint32_t)team->p || !team->domain_of)
         return false;
-    if (call->shape.collective == COLL_scan || call->shape.collective == COLL_exscan) return false;
+    if (among(call->shape.collective, SCANS)) return false;
     for (int r = 1; r < team->p && !reduction->commutes; r++)
         if (team->domain_of[r] < team->domain_of[r - 1]) return false;
     double p = team->p, domains = team->figures.domains, spared = p - p / domains - (domains - 1);

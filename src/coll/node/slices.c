@@ -169,7 +169,7 @@ static void slices_work(const struct slices_task *task, const struct call *call,
     for (size_t done = 0, now; done < part.count; done += now) {
         size_t at = part.first + done;
         now = part.count - done < strip ? part.count - done : strip;
-        if (c == COLL_scan || c == COLL_exscan) {
+        if (among(c, SCANS)) {
             scan_strip(task, at, now, c == COLL_exscan);
             continue;
         }

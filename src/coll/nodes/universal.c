@@ -21,7 +21,7 @@ static double staged_bytes(const struct figures *f, const struct shape *shape) {
 static bool universal_can(const struct figures *f, const struct calls *calls,
                           const struct arguments *arguments) {
     const struct shape *shape = &calls->largest;
-    bool prefixes = shape->collective == COLL_scan || shape->collective == COLL_exscan;
+    bool prefixes = among(shape->collective, SCANS);
     if ((shape->ordered || prefixes) && !f->in_order) return false;
     if (staged_bytes(f, shape) > (double)(job_room(f) / 2)) return false;
     struct figures lane = figures_of_lane(f);

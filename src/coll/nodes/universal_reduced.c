@@ -25,9 +25,7 @@ struct staged {
 static bool universal_is_scattered(const struct job *job) {
     return among(job->call->shape.collective, BIT(reduce_scatter) | BIT(reduce_scatter_block));
 }
-static bool is_prefix(const struct job *job) {
-    return among(job->call->shape.collective, BIT(scan) | BIT(exscan));
-}
+static bool is_prefix(const struct job *job) { return among(job->call->shape.collective, SCANS); }
 
 static struct staged staged_of(const struct job *job) {
     const struct reduction *reduction = job->call->reduction;

@@ -2,39 +2,71 @@
 /* reduce - reductions through the stage (src/coll/reduce.c): the last rank to arrive combines
  * alone, between arriving and releasing, or all combine their shares. Numbers: of calls; of
  * rounds in each, of one cache line per rank; of the call, from 1, in which rank 1 cannot take
- * part. */
+ * part; ranks at a gate, 0: all; if not 0, ranks sit there in another
+ * order, and the operation, 1: commutes. */
 #include "../crew.h"
 
-enum { line = 64, words = line / 8, most_rounds = 3 };
+/* x -> slope x + offset; composed, which commutes for shifts only. */
+struct map {
+    uint64_t slope, offset;
+};
+enum { line = 64, most_rounds = 3, maps = line / sizeof(struct map) };
 
-static void begin(void) { crew_begin(line); }
+static void begin(void) {
+    static uint32_t domain_of[most_threads];
+    uint32_t p = (uint32_t)scene_threads(), fan = (uint32_t)scene_number(3);
+    crew_begin(line);
+    for (uint32_t r = 0; r < p; r++) domain_of[r] = r == 0;
+    for (uint32_t r = 0; r < p && fan; r++) {
+        if (scene_number(4)) teams[r].domain_of = domain_of;
+        sync_shape(&teams[r], fan);
+    }
+}
 
 static void combine(const struct reduction *reduction, const char *in, char *inout, size_t count) {
     (void)reduction;
-    const uint64_t *from = (const uint64_t *)(const void *)in;
-    uint64_t *to = (uint64_t *)(void *)inout;
-    for (size_t i = 0; i < count; i++) to[i] = 10 * from[i] + to[i]; /* does not commute */
+    const struct map *from = (const struct map *)(const void *)in;
+    struct map *to = (struct map *)(void *)inout;
+    for (size_t i = 0; i < count; i++) {
+        to[i].offset += from[i].offset * to[i].slope;
+        to[i].slope *= from[i].slope;
+    }
+}
+
+static struct map map_of(int call, int rank) {
+    uint64_t slope = scene_number(4) == 1 ? 1 : 3 + 2 * (uint64_t)rank;
+    return (struct map){slope, (uint64_t)(10 * call + rank + 1)};
 }
 
 static void allreduces(bool alone, enum collective collective) {
     struct team *team = crew_team();
     for (int k = 0; k < scene_number(0); k++) {
         crew_enter();
-        uint64_t send[most_rounds * words], recv[most_rounds * words] = {0}, all = 0;
-        size_t count = words * (size_t)scene_number(1);
-        bool absent = k + 1 == scene_number(2), scan = collective == COLL_scan;
-        for (size_t i = 0; i < count; i++) send[i] = (uint64_t)(k + 1);
+        struct map send[most_rounds * maps], recv[most_rounds * maps] = {{0, 0}};
+        size_t count = maps * (size_t)scene_number(1);
+        bool absent = k + 1 == scene_number(2), scan = collective == COLL_scan,
+             commutes = scene_number(4) == 1;
+        struct map mine = map_of(k, team->me), all = map_of(k, 0);
+        for (size_t i = 0; i < count; i++) send[i] = mine;
         int operands = scan ? team->me + 1 : team->p;
-        for (int r = 0; r < operands; r++) all = 10 * all + (uint64_t)(k + 1);
-        struct reduction reduction = {.combine = combine, .bytes = 8, .count = count};
-        struct call call = {.shape = {.collective = collective, .bytes = 8 * count},
+        for (int r = 1; r < operands; r++) {
+            struct map next = map_of(k, r);
+            combine(NULL, (char *)&all, (char *)&next, 1);
+            all = next;
+        }
+        struct reduction reduction = {
+            .combine = combine, .bytes = sizeof mine, .count = count, .commutes = commutes};
+        struct call call = {.shape = {.collective = collective, .bytes = count * sizeof mine},
                             .send = (const char *)send,
                             .recv = (char *)recv,
                             .trouble = absent && team->me == 1 ? NO_MEMORY : 0,
                             .reduction = &reduction};
         enum outcome outcome = staged_reduction(team, &call, alone);
         expect(outcome == (absent ? LEFT : DONE), "ranks do not leave together");
-        for (size_t i = 0; i < count; i++) expect(recv[i] == (absent ? 0 : all), "a wrong result");
+        for (size_t i = 0; i < count; i++)
+            expect(recv[i].slope == (absent ? 0 : all.slope) &&
+                       recv[i].offset == (absent ? 0 : all.offset),
+                   "a wrong result");
     }
 }
 static void alone(int me) { (void)me, allreduces(true, COLL_allreduce); }
