@@ -15,7 +15,8 @@
  * - A store is seen by others when its core owns the line, and stores are seen in order (TSO). The
  *   core goes on meanwhile, but waits where it stores with sequential consistency or reads,
  *   modifies and writes.
- * - Copies of data (memcpy) have a number of lines under way at once. Other loads wait.
+ * - Copies of data (memcpy) and prefetches have a number of lines under way at once. Other loads
+ *   wait.
  * Instructions take no time beyond a short one for each access. Caches have no limit, and neither
  * has the bandwidth between groups: it is a model of short messages, of some KiB per rank. Times
  * are nanoseconds. */
@@ -83,6 +84,10 @@ enum access {
 void line_access(const volatile void *at, enum access access);
 /* Loads or stores a range without waiting. */
 void lines_copy(const volatile void *at, size_t bytes, bool stores);
+/* Begins to load the line, without waiting for it. */
+void line_soon(const volatile void *at);
+/* Waits until others see all that the rank has stored. */
+void line_fence(void);
 /* Waits until somebody stores into the line after the rank has looked at it. */
 void line_await(const volatile void *at);
 /* Of all ranks so far: lines that had to come from another core, by distance. */

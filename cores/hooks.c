@@ -66,6 +66,12 @@ int cores_memcmp(const void *a, const void *b, size_t bytes) {
     return memcmp(a, b, bytes);
 }
 
+/* In place of the compiler's. */
+void cores_prefetch(const void *at);
+void cores_prefetch(const void *at) {
+    if (rank_now >= 0) line_soon(at);
+}
+
 /* ---- atomic operations ---- */
 
 #define FETCH(bits, name, expression)                                                              \
@@ -120,7 +126,9 @@ ATOMICS(64)
 
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_signal_fence(int order);
-void __tsan_atomic_thread_fence(int order) { (void)order; }
+void __tsan_atomic_thread_fence(int order) {
+    if (order == __ATOMIC_SEQ_CST && rank_now >= 0) line_fence();
+}
 void __tsan_atomic_signal_fence(int order) { (void)order; }
 
 /* ---- waiting ---- */

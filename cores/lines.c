@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { line_bytes = 64, page_bytes = 4096, most_overlap = 64 };
+enum { line_bytes = 64, page_bytes = 4096, most_overlap = 64, most_ahead = 64 };
 static const size_t arena_bytes = (size_t)8 << 30;
 
 struct line {
@@ -22,6 +22,11 @@ struct core {
     double loaded; /* when the data of its copies are there */
     double under_way[most_overlap];
     uint32_t slot;
+    struct { /* lines that it has fetched ahead, and when they are there */
+        const struct line *line;
+        double comes;
+    } ahead[most_ahead];
+    uint32_t fetched;
     uint16_t next_watcher;
 };
 
@@ -148,6 +153,13 @@ static void seen_at(struct line *line, struct core *core, double time) {
     wake_watchers(line, time);
 }
 
+/* When the core can read a line that it may have fetched ahead. */
+static double came_ahead(const struct core *core, const struct line *line, double now) {
+    for (uint32_t i = 0; i < most_ahead && i < core->fetched; i++)
+        if (core->ahead[i].line == line) now = later(now, core->ahead[i].comes);
+    return now;
+}
+
 void line_access(const volatile void *at, enum access access) {
     if (!is_shared(at)) return;
     uint32_t me = (uint32_t)rank_now;
@@ -156,7 +168,7 @@ void line_access(const volatile void *at, enum access access) {
     struct line *line = line_of(at);
     double now = rank_time();
     if (access == LOAD) {
-        rank_advance(line_comes(line, me, now));
+        rank_advance(line_comes(line, me, came_ahead(core, line, now)));
         return;
     }
     double before = later(core->seen, core->loaded);
@@ -191,12 +203,26 @@ void lines_copy(const volatile void *at, size_t bytes, bool stores) {
             *slot = line_owned(line, me, now);
             seen_at(line, core, later(*slot, core->seen));
         } else {
-            *slot = line_comes(line, me, now);
+            *slot = line_comes(line, me, came_ahead(core, line, now));
             core->loaded = later(core->loaded, *slot);
         }
         rank_advance(now + machine.touch);
     }
 }
+
+void line_soon(const volatile void *at) {
+    if (!is_shared(at)) return;
+    struct core *core = &cores[rank_now];
+    rank_turn();
+    double *slot = slot_of(core), now = rank_time();
+    struct line *line = line_of(at);
+    uint32_t place = core->fetched++ % most_ahead;
+    *slot = core->ahead[place].comes = line_comes(line, (uint32_t)rank_now, now);
+    core->ahead[place].line = line;
+    rank_advance(now + machine.touch);
+}
+
+void line_fence(void) { rank_advance(later(rank_time(), cores[rank_now].seen)); }
 
 void line_await(const volatile void *at) {
     struct line *line = line_of(at);

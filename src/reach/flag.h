@@ -24,8 +24,13 @@ static inline uint32_t flag_look(const struct flag *flag) {
  * wait is long. */
 uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old);
 /* Wakes the sleepers, if the word was changed otherwise than by flag_set or flag_add. That change
- * must be sequentially consistent. */
+ * must be sequentially consistent, or a fence that is lies behind it: flags_fence. */
 void flag_wake(struct flag *flag);
+/* Many words at once: flag_set_quietly for each, flags_fence, flag_wake for each. */
+static inline void flag_set_quietly(struct flag *flag, uint32_t value) {
+    atomic_store_explicit(&flag->word, value, memory_order_release);
+}
+static inline void flags_fence(void) { atomic_thread_fence(memory_order_seq_cst); }
 
 /* Sequentially consistent, because the store must be visible before `sleepers` is read: otherwise a
  * rank that is about to sleep is missed. */

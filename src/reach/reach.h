@@ -219,7 +219,7 @@ struct team {
     char *space;          /* figures.space_bytes */
     uint32_t space_turns; /* number of calls of team_space */
     struct tables tables;
-    char *boxes;                  /* see box.c */
+    char *boxes, *group_counts;   /* see box.c */
     uint64_t ops;                 /* calls that went through boxes; the same on all ranks */
     uint32_t *turns, turns_count; /* see team_turns */
     /* By the algorithm's number: see struct shared; NULL: the algorithm wants none. */
@@ -371,7 +371,8 @@ struct box {
     struct flag rings;
     /* The owner waits on it: the latest filling that all its readers have acknowledged. */
     struct flag emptied;
-    uint32_t readers;             /* of the contents */
+    uint32_t readers;             /* of the contents: ranks, or their groups */
+    bool grouped;                 /* so many ranks that they acknowledge in groups; see box.c */
     uint32_t filling;             /* number of the contents; wraps */
     double entered, last_entered; /* when the owner and last_reader entered the call; see waits.c */
     int32_t last_reader;          /* the rank that acknowledged last */
@@ -391,11 +392,18 @@ char *box_room_of(const struct team *team, int rank, uint32_t room);
 char *box_wait_room(struct team *team, struct box *box, uint32_t room);
 /* Waits until nobody reads my box any more: before it is filled, or until its readers are done. */
 struct box *box_wait_free(struct team *team, uint64_t op, uint32_t part);
-/* Publishes what was written into my free box to `readers` >= 1 ranks. */
-void box_publish(struct box *box, uint64_t op, uint32_t part, uint32_t readers);
+/* Publishes what was written into my free box to `readers` >= 1 ranks, or to all others. */
+enum { ALL_OTHERS = 0x7fffffff };
+void box_publish(const struct team *team, struct box *box, uint64_t op, uint32_t part,
+                 uint32_t readers);
 /* True: the source has published the part. */
 bool box_ready(const struct team *team, int source, uint64_t op, uint32_t part);
 void box_wait_for(struct team *team, int source, uint64_t op, uint32_t part);
+/* I shall look into the box soon, and a short letter in it. */
+static inline void box_soon(const struct box *box) {
+    __builtin_prefetch(box);
+    __builtin_prefetch(box->inside);
+}
 /* To wait for any of several sources: call box_settle for the box of one of them, then box_ready
  * for all, and if none is ready box_wait_settled with the result of box_settle. It returns when
  * that box is filled, or when another sender calls box_ring. */
@@ -404,8 +412,10 @@ void box_wait_settled(struct team *team, int source, uint64_t op, uint32_t part,
 /* After box_publish, by a sender that will wait for this reader: wakes the reader if it has settled
  * at another rank's box. */
 void box_ring(const struct team *team, int reader);
-/* One reader is done; it may not touch the box afterwards. */
+/* One reader is done; it may not touch the box afterwards. If the owner sleeps, it is woken by
+ * box_wake, which needs a flags_fence between: so one fence serves many boxes. */
 void box_ack(const struct team *team, struct box *box);
+static inline void box_wake(struct box *box) { flag_wake(&box->emptied); }
 /* Scratch memory for `count` numbers, kept by the team. NULL: no memory. Local. */
 uint32_t *team_turns(struct team *team, uint32_t count);
 

@@ -71,9 +71,13 @@ def claims(cores):
         one, gates = table(*words, MORTAR_FAN="1"), table(*words, MORTAR_FAN="0")
         expect(one.keys() == gates.keys() and len(one) == 2, one)
         for key in one:
-            expect(one[key] > (4 if key[0] == "barrier" else 2) * gates[key], (machine, key, one[key], gates[key]))
+            expect(one[key] > 3 * gates[key], (machine, key, one[key], gates[key]))
         status, text = run(*cores, "--machine", machine, "--designs")
         expect(status == 0 and "Simulated" in text and "WRONG" not in text, text)
+    # Neither the readers' acknowledgements nor the root's follow each other from one end of the node to the other.
+    handed_over = 96 * 107
+    seen = table(*cores, "--plan", "mailbox", "--bytes", "8", "bcast", "scatter", "gather")
+    expect(len(seen) == 3 and all(time < 0.6 * handed_over for time in seen.values()), (handed_over, seen))
 
 
 def errors(cores, folder):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """protocols - what explore.py explores: for each protocol the sources, the runs, and the mistakes that have to be found."""
 from outer import OUTER
-from sources import (ARRIVAL_C, ARRIVAL_H, BLOCKS, BOX, CHAIN_C, CICO, COST, CREW, FLAG, GRID, LAYOUT, LETTERS, LITMUS_C,
+from sources import (ARRIVAL_C, ARRIVAL_H, BLOCKS, BOX, CHAIN_C, CICO, COST, CREW, FIGURES, FLAG, GRID, LAYOUT, LETTERS, LITMUS_C,
                      MAILBOX_C, NAPPING, OFFERS, ORDERS, PLAIN, PULL, Protocol, REACH, REDUCE, SET_RELAXED, SET_RELEASES, SHOWING,
                      STAGED, SYNC, TAPE_C, VECTOR, WAIT, WAITING, WAITS)
 
@@ -99,8 +99,10 @@ PROTOCOLS = [
         "box", "rings of two boxes, rooms, and waiting for several sources at a desk", "box",
         sources=[BOX, WAITS, WAITING],
         beside=[CREW],
-        scaled=[(REACH, "BOXES = 32,", "BOXES = 2,")],
+        scaled=[(REACH, "BOXES = 32,", "BOXES = 2,"), (BOX, "least_group = 8", "least_group = 2"),
+                (FIGURES, "p > 8 &&", "p > 1 &&")],
         runs=[("one_root", 2, 4), ("one_root", 3, 3), ("roots", 2, 4), ("roots", 3, 3), ("rooms", 2, 4), ("rooms", 3, 3),
+              ("one_root", 3, 3, 1), ("last_root", 3, 3, 1), ("roots", 3, 3, 1), ("one_root", 4, 2, 1),
               ("several", 2, 2, "naive"), ("several", 2, 3), ("several", 3, 1), ("late", 3, 1),
               ("one_root", 3, 3, "reported"), ("roots", 2, 4, "reported"),
               ("several", 3, 1, "reported")],
@@ -115,8 +117,12 @@ PROTOCOLS = [
              "held(op, part), memory_order_seq_cst);\n    flag_add",
              "held(op, part), memory_order_release);\n    flag_add"),
             ("a box that is filled wakes nobody", BOX, "    flag_add(&box->rings);\n", ""),
-            ("readers are counted by relaxed", BOX, "&box->taken, 1, memory_order_acq_rel", "&box->taken, 1, memory_order_relaxed"),
-            ("the first reader empties the box", BOX, "+ 1 != readers", "+ 1 != 1"),
+            ("readers are counted by relaxed", BOX, "count, 1, memory_order_acq_rel", "count, 1, memory_order_relaxed"),
+            ("the first reader empties the box", BOX, "+ 1 == readers", "+ 1 == 1"),
+            ("a group goes on counting", BOX, "    atomic_store_explicit(count, 0, memory_order_relaxed);\n", ""),
+            ("the owner is counted in its group", BOX, "readers - (owner / width == group)", "readers"),
+            ("a group of the owner alone is waited for", BOX, " - (others_in_group(team, team->me) == 0)", ""),
+            ("an acknowledgement is told by relaxed", FLAG, "value, memory_order_release);", "value, memory_order_relaxed);"),
             ("a room is given before its box is empty", BOX, "if (before && before != box) wait_emptied(team, before);", ""),
             ("the desk is written by release only", BOX,
              "number, memory_order_seq_cst);\n    return",
@@ -350,7 +356,9 @@ def asleep(name, runs, mutants=()):
 
 PROTOCOLS += [
     asleep("barrier", [("posts", 2, 2, 0), ("posts", 2, 3, 2), ("posts", 3, 1, 2), ("straight", 2, 1)], [SET_RELEASES]),
-    asleep("box", [("one_root", 2, 3), ("roots", 2, 3), ("late", 3, 1)], [SET_RELEASES]),
+    asleep("box", [("one_root", 2, 3), ("roots", 2, 3), ("late", 3, 1)], [
+        ("no fence before the look at sleepers", FLAG, "{ atomic_thread_fence(memory_order_seq_cst); }", "{}"),
+        ("the owner of a box is not woken", REACH, "{ flag_wake(&box->emptied); }", "{ (void)box; }")]),
     asleep("short tape", [("one_root", 2, 3), ("roots", 2, 3)], [SET_RELEASES]),
     asleep("short chain", [("scan", 2, 3), ("scan", 2, 2, 1)], [SET_RELEASES]),
     asleep("nodes", [("overlap", 2, 1), ("overlap", 2, 1, 0, 1)], [SET_RELEASES]),

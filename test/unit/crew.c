@@ -89,6 +89,7 @@ static void have_passed(struct team *team, uint32_t epoch) {
 static void build(struct crew *crew, struct segment_name *names) {
     uint64_t random = crew->seed, fans = ~crew->seed;
     uint32_t p = (uint32_t)crew->p, fan = draw_below(&fans, 2) ? p : 2 + draw_below(&fans, 4);
+    int processors = draw_below(&fans, 2) ? crew->p : 0; /* a core for each, or not known */
     size_t bytes = control_size(crew->p, crew->slot, 0);
     crew->office = crew->wired ? office_open() : NULL;
     crew->memory = mmap(NULL, bytes + behind, PROT_READ | PROT_WRITE,
@@ -107,6 +108,7 @@ static void build(struct crew *crew, struct segment_name *names) {
             crew->reach != REACH_NOTHING && (crew->all_have_regions || draw_below(&random, 8) != 0);
         team_attach(&rank->team, crew->memory, crew->slot, 0);
         give_domains(crew, &rank->team);
+        rank->team.figures.processors = processors;
         sync_shape(&rank->team, fan);
         rank->team.patience.mode = patience_of(crew, &random);
         rank->team.patience.crowded = crew->p > processors_here() || draw_below(&random, 2);

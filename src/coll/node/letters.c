@@ -67,7 +67,7 @@ HOT void letter_send_brief(struct team *team, uint64_t op, uint32_t readers,
     letter->brief = true;
     letter->each = (uint32_t)each;
     copy_block(&plain, &letter->offer, blocks->base, each * (size_t)blocks->count);
-    box_publish(box, op, 0, readers);
+    box_publish(team, box, op, 0, readers);
 }
 
 HOT void letter_send(struct team *team, struct sending *s) {
@@ -82,7 +82,7 @@ HOT void letter_send(struct team *team, struct sending *s) {
     else begin_group(team, s, box, letter);
     s->begun = s->blocks && goes_on(&letter->offer) ? letter : NULL;
     s->more = letter->more = s->begun || (s->blocks && s->first < s->blocks->count);
-    box_publish(box, s->op, s->part++, s->readers);
+    box_publish(team, box, s->op, s->part++, s->readers);
 }
 
 void letters_wait(struct team *team, const struct sending *s) {

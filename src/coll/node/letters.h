@@ -33,7 +33,7 @@ struct sending {
     size_t most;
     /* Rooms to use in turn: fewer stay in the caches, more let the sender run ahead. */
     uint32_t rooms;
-    uint32_t readers;     /* of every part */
+    uint32_t readers;     /* of every part, as box_publish takes it */
     uint32_t part;        /* number of the next part */
     bool more;            /* a next part exists; set by each letter_send */
     bool straight;        /* readers read my memory: letters_wait before it changes */
@@ -50,8 +50,8 @@ void letter_send_brief(struct team *team, uint64_t op, uint32_t readers,
 /* Waits until all readers have taken what they read in my memory. */
 void letters_wait(struct team *team, const struct sending *sending);
 /* Copies to `mine` what the part holds of the source's block `out`, and acknowledges the part,
- * which must be there (box_ready). mine NULL: only acknowledges. True: another part follows.
- * Local. */
+ * which must be there (box_ready); box_wake has to follow. mine NULL: only acknowledges. True:
+ * another part follows. Local. */
 bool letter_take(const struct team *team, int source, uint64_t op, uint32_t part, uint32_t out,
                  const struct block *mine, const struct copier *copier);
 

@@ -54,17 +54,34 @@ HOT static bool mailbox_take_part(const struct team *team, const struct receivin
                        r->copier);
 }
 
+static struct box *box_at(const struct team *team, const struct receiving *r, uint32_t k,
+                          uint32_t part) {
+    return box_of(team, (int)edge_at(team, r, k).source, r->op, part);
+}
+
 /* Takes this part of each pending edge on which it has arrived. Returns the number of the others,
- * which are moved to the front of `turns`. */
+ * which are moved to the front of `turns`. With a core for each rank most of the time goes by until
+ * the boxes' lines have come: some are on their way at once, and one fence serves all senders. */
 HOT static uint32_t take_ready(struct team *team, struct receiving *r, uint32_t part,
                                uint32_t pending) {
+    enum { ahead = 6 };
     uint32_t late = 0;
+    for (uint32_t i = 0; i < ahead && i < pending; i++)
+        box_soon(box_at(team, r, r->turns[i], part));
     for (uint32_t i = 0; i < pending; i++) {
-        struct edge edge = edge_at(team, r, r->turns[i]);
-        if (!box_ready(team, (int)edge.source, r->op, part)) r->turns[late++] = r->turns[i];
-        else if (mailbox_take_part(team, r, &edge, part))
-            r->turns[r->count + r->more++] = r->turns[i];
+        uint32_t turn = r->turns[i];
+        struct edge edge = edge_at(team, r, turn);
+        if (i + ahead < pending) box_soon(box_at(team, r, r->turns[i + ahead], part));
+        if (!box_ready(team, (int)edge.source, r->op, part)) {
+            r->turns[i] = r->turns[late];
+            r->turns[late++] = turn;
+        } else if (mailbox_take_part(team, r, &edge, part)) {
+            r->turns[r->count + r->more++] = turn;
+        }
     }
+    if (late == pending) return late;
+    flags_fence();
+    for (uint32_t i = late; i < pending; i++) box_wake(box_at(team, r, r->turns[i], part));
     return late;
 }
 
@@ -97,6 +114,8 @@ HOT static void take_in_order(struct team *team, const struct receiving *r) {
         for (uint32_t part = 0; more; part++) {
             box_wait_for(team, (int)edge.source, r->op, part);
             more = mailbox_take_part(team, r, &edge, part);
+            flags_fence();
+            box_wake(box_of(team, (int)edge.source, r->op, part));
         }
     }
 }
@@ -106,7 +125,7 @@ HOT static void take_in_order(struct team *team, const struct receiving *r) {
 static uint32_t readers_of(const struct team *team, const struct call *call) {
     if (call->neighbours) return (uint32_t)call->neighbours->to_count;
     if (among(call->shape.collective, GATHERS)) return team->me != call->root;
-    return team->me == call->root ? (uint32_t)team->p - 1 : 0;
+    return team->me == call->root && team->p > 1 ? ALL_OTHERS : 0;
 }
 
 static uint32_t sources_of(const struct team *team, const struct call *call) {

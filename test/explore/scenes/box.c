@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* box - src/reach/box.c: rings of boxes, their rooms, and waiting for several sources at a desk.
- * Number: of calls. */
+ * Numbers: of calls; if not 0, readers acknowledge in groups. */
 #include "../crew.h"
 
 static struct flag *left_by; /* [p] the calls that a rank has left */
@@ -14,7 +14,10 @@ static void begin(void) {
     name_memory(boxes, boxes_size((int)p, slot), "boxes");
     char *desks = boxes + p * BOXES * sizeof(struct box);
     name_memory(desks, 64 * p, "desks");
-    for (size_t r = 0; r < p; r++) boxes_attach(&teams[r], boxes, slot);
+    for (size_t r = 0; r < p; r++) {
+        boxes_attach(&teams[r], boxes, slot);
+        teams[r].figures.processors = (int)p;
+    }
     for (size_t b = 0; b < p * BOXES; b++) {
         struct box *box = (struct box *)(void *)boxes + b;
         name_memory(&box->holds, 8, "holds");
@@ -31,26 +34,30 @@ static void take(struct team *team, int source, uint64_t op, uint32_t part, uint
     struct box *box = box_of(team, source, op, part);
     expect(*inside(box) == value, "a box does not hold what was put in");
     box_ack(team, box);
+    flags_fence();
+    box_wake(box);
 }
 
-/* Broadcasts: rank 0 is the root, or the ranks in turn. */
-static void cast(struct team *team, bool turns) {
+/* Broadcasts. always -1: the ranks in turn; else in groups the root waits for the last call. */
+static void cast(struct team *team, int always) {
     for (int k = 0; k < scene_number(0); k++) {
         crew_enter();
         uint64_t op = box_next_op(team);
-        int root = turns ? k % team->p : 0;
+        int root = always < 0 ? k % team->p : always;
         if (team->me == root) {
             struct box *box = box_wait_free(team, op, 0);
             *inside(box) = op;
-            box_publish(box, op, 0, (uint32_t)team->p - 1);
+            box_publish(team, box, op, 0, scene_number(1) ? ALL_OTHERS : (uint32_t)team->p - 1);
         } else {
             box_wait_for(team, root, op, 0);
             take(team, root, op, 0, op);
         }
     }
+    if (team->me == always && scene_number(1)) box_wait_free(team, team->ops, 0);
 }
-static void one_root(int me) { cast(&teams[me], false); }
-static void roots(int me) { cast(&teams[me], true); }
+static void one_root(int me) { cast(&teams[me], 0); }
+static void last_root(int me) { cast(&teams[me], teams[me].p - 1); }
+static void roots(int me) { cast(&teams[me], -1); }
 
 /* One call of many parts, whose data lie in one room. */
 static void rooms(int me) {
@@ -62,11 +69,13 @@ static void rooms(int me) {
             struct box *box = box_wait_free(team, op, part);
             uint64_t *room = (uint64_t *)(void *)box_wait_room(team, box, 0);
             *room = part;
-            box_publish(box, op, part, (uint32_t)team->p - 1);
+            box_publish(team, box, op, part, (uint32_t)team->p - 1);
         } else {
             box_wait_for(team, 0, op, part);
             expect(*(uint64_t *)(void *)box_room_of(team, 0, 0) == part, "a wrong room");
             box_ack(team, box_of(team, 0, op, part));
+            flags_fence();
+            box_wake(box_of(team, 0, op, part));
         }
     }
 }
@@ -84,7 +93,7 @@ static void gather(int me, bool late) {
             if (late && me > 1) before = await_change(&left_by[me - 1], before);
             struct box *box = box_wait_free(team, op, 0);
             *inside(box) = op;
-            box_publish(box, op, 0, 1);
+            box_publish(team, box, op, 0, 1);
             box_ring(team, 0);
             box_wait_free(team, op, 0);
             if (late) flag_set(&left_by[me], (uint32_t)k + 1);
@@ -110,9 +119,8 @@ static void gather(int me, bool late) {
 static void several(int me) { gather(me, false); }
 static void late(int me) { gather(me, true); }
 
-const struct scene scenes[] = {{"one_root", begin, one_root, NULL},
-                               {"roots", begin, roots, NULL},
-                               {"rooms", begin, rooms, NULL},
-                               {"several", begin, several, NULL},
-                               {"late", begin, late, NULL}};
+const struct scene scenes[] = {
+    {"one_root", begin, one_root, NULL}, {"last_root", begin, last_root, NULL},
+    {"roots", begin, roots, NULL},       {"rooms", begin, rooms, NULL},
+    {"several", begin, several, NULL},   {"late", begin, late, NULL}};
 const int scene_count = sizeof scenes / sizeof scenes[0];
