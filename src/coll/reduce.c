@@ -48,27 +48,55 @@ struct part part_worked(const struct team *team, const struct reduction *reducti
     return part_shared(reduction, count, (size_t)team->p, (size_t)rank);
 }
 
-static char *slot_at(const struct team *team, uint32_t half, uint32_t i, size_t round,
-                     const struct rung *rung) {
-    return stage_of(team, half, rung ? sync_last_below(team, rung, i) : (int)i, round);
-}
-
-/* Combines a part of the vectors of all ranks or, with a rung, of those that it stands for, which
- * are staged in this half; round: bytes of each vector. The result is in the last one's slot. */
-static void combine_staged(const struct team *team, const struct reduction *reduction,
-                           uint32_t half, size_t round, struct part part, const struct rung *rung) {
-    uint32_t vectors = rung ? rung->width : (uint32_t)team->p;
+/* Combines a part of the vectors of all ranks or, with a rung, of those that it stands for. The
+ * result is in the last one's vector. */
+static void combine_some(const struct team *team, const struct reduction *reduction,
+                         const struct vectors *vectors, struct part part, const struct rung *rung) {
+    uint32_t count = rung ? rung->width : (uint32_t)team->p;
     size_t strip = strip_bytes > reduction->bytes ? strip_bytes / reduction->bytes : 1;
     for (size_t done = 0; done < part.count; done += strip) {
-        size_t now = part.count - done < strip ? part.count - done : strip,
-               at = (part.first + done) * reduction->bytes;
-        char *from = slot_at(team, half, 0, round, rung) + at;
-        for (uint32_t i = 1; i < vectors; i++) {
-            char *to = slot_at(team, half, i, round, rung) + at;
-            reduction->combine(reduction, from, to, now);
+        size_t now = part.count - done < strip ? part.count - done : strip;
+        char *first = vectors->first + (part.first + done) * reduction->bytes, *from = NULL;
+        for (uint32_t i = 0; i < count; i++) {
+            int rank = rung ? sync_last_below(team, rung, i) : (int)i;
+            char *to = first + (size_t)rank * vectors->step;
+            if (from) reduction->combine(reduction, from, to, now);
             from = to;
         }
     }
+}
+
+void vectors_combine(const struct team *team, const struct reduction *reduction,
+                     const struct vectors *vectors, struct part part) {
+    combine_some(team, reduction, vectors, part, NULL);
+}
+
+bool combines_at_gates(const struct team *team, const struct call *call) {
+    return !among(call->shape.collective, SCANS) &&
+           (call->reduction->commutes || !team->seats_differ);
+}
+
+int combined_at(const struct team *team) {
+    const struct rung *top = &team->rungs[team->rung_count - 1];
+    return sync_last_below(team, top, top->width - 1);
+}
+
+HOT uint32_t sync_combining(struct team *team, const struct reduction *reduction,
+                            const struct vectors *vectors, size_t count, uint32_t trouble,
+                            uint32_t refused) {
+    struct part all = {0, count};
+    while (!sync_is_top(team)) {
+        if (!sync_meet(team, &trouble)) return sync_wait(team);
+        if (!(trouble & refused)) combine_some(team, reduction, vectors, all, sync_climbed(team));
+    }
+    return sync_release(team);
+}
+
+uint32_t combined_in_turn(const struct figures *f) {
+    uint32_t fan = sync_fan(f), combined = 0;
+    for (uint32_t count = (uint32_t)f->p; count > 1; count = (count + fan - 1) / fan)
+        combined += count < fan ? count : fan;
+    return combined;
 }
 
 /* Copies to my receive buffer those of the staged elements that I receive. last: the rank in whose
@@ -88,28 +116,24 @@ static void take_staged(const struct team *team, const struct call *call, uint32
            (upto - from) * bytes);
 }
 
-/* Whoever is the last at a gate combines, at a tree of gates a few vectors each. by_gates: else the
- * last of all combines everything. */
-HOT static uint32_t combine_alone(struct team *team, const struct reduction *reduction,
-                                  size_t count, uint32_t trouble, bool by_gates) {
-    uint32_t half = team->epoch & 1;
-    struct part all = {0, count};
-    while (!sync_is_top(team)) {
-        if (!sync_meet(team, &trouble)) return sync_wait(team);
-        if ((by_gates || sync_is_top(team)) && !(trouble & LEAVE))
-            combine_staged(team, reduction, half, count * reduction->bytes, all,
-                           by_gates ? sync_climbed(team) : NULL);
-    }
+static struct vectors staged_vectors(const struct team *team, uint32_t half, size_t bytes) {
+    char *first = stage_of(team, half, 0, bytes);
+    return (struct vectors){first, (size_t)(stage_of(team, half, 1, bytes) - first)};
+}
+
+/* The last of all combines everything, in the order of the ranks. */
+HOT static uint32_t combine_last(struct team *team, const struct reduction *reduction,
+                                 const struct vectors *vectors, size_t count, uint32_t trouble) {
+    if (!sync_arrive(team, &trouble)) return sync_wait(team);
+    if (!(trouble & LEAVE)) vectors_combine(team, reduction, vectors, (struct part){0, count});
     return sync_release(team);
 }
 
-static uint32_t combine_together(struct team *team, const struct reduction *reduction, size_t count,
-                                 uint32_t trouble) {
-    uint32_t half = team->epoch & 1;
+static uint32_t combine_together(struct team *team, const struct reduction *reduction,
+                                 const struct vectors *vectors, size_t count, uint32_t trouble) {
     trouble = sync_all(team, trouble);
     if (trouble & LEAVE) return trouble;
-    combine_staged(team, reduction, half, count * reduction->bytes,
-                   part_worked(team, reduction, count, team->me), NULL);
+    vectors_combine(team, reduction, vectors, part_worked(team, reduction, count, team->me));
     sync_all(team, 0);
     return trouble;
 }
@@ -117,22 +141,22 @@ static uint32_t combine_together(struct team *team, const struct reduction *redu
 HOT enum outcome staged_reduction(struct team *team, const struct call *call, bool alone) {
     const struct reduction *reduction = call->reduction;
     struct part mine = part_received(team, call, team->me);
-    bool by_gates = alone && !among(call->shape.collective, SCANS) &&
-                    (reduction->commutes || !team->seats_differ);
-    const struct rung *top = &team->rungs[team->rung_count - 1];
-    int last = by_gates ? sync_last_below(team, top, top->width - 1) : team->p - 1;
+    bool at_gates = alone && combines_at_gates(team, call);
+    int last = at_gates ? combined_at(team) : team->p - 1;
     size_t bytes = reduction->bytes, most = team->figures.slot / line * line / bytes;
     if (most == 0) return LEFT;
     for (size_t at = 0, now; at < reduction->count; at += now) {
         now = reduction->count - at < most ? reduction->count - at : most;
         uint32_t half = team->epoch & 1, trouble = at == 0 ? call->trouble : 0;
+        struct vectors vectors = staged_vectors(team, half, now * bytes);
         /* With trouble the buffer may not be readable. */
         charge_copy(1, now * bytes);
         if (!call->trouble)
             memcpy(stage_of(team, half, team->me, now * bytes), call->send + at * bytes,
                    now * bytes);
-        if (alone) trouble = combine_alone(team, reduction, now, trouble, by_gates);
-        else trouble = combine_together(team, reduction, now, trouble);
+        if (at_gates) trouble = sync_combining(team, reduction, &vectors, now, trouble, LEAVE);
+        else if (alone) trouble = combine_last(team, reduction, &vectors, now, trouble);
+        else trouble = combine_together(team, reduction, &vectors, now, trouble);
         if (trouble & LEAVE) return LEFT;
         take_staged(team, call, half, (struct part){at, now}, mine, last);
         /* The results lie in the half that was staged two barriers ago, which is written next. */

@@ -42,6 +42,28 @@ struct part part_shared(const struct reduction *reduction, size_t count, size_t 
 struct part part_worked(const struct team *team, const struct reduction *reduction, size_t count,
                         int rank);
 
+/* One vector of each rank of a team, `step` bytes apart. To combine them is to make them their
+ * prefixes: a(i) = a(i-1) op a(i) for i = 1, 2 .. p-1. */
+struct vectors {
+    char *first;
+    size_t step;
+};
+/* A part of them, in the order of the ranks. Local. */
+void vectors_combine(const struct team *team, const struct reduction *reduction,
+                     const struct vectors *vectors, struct part part);
+/* A barrier, as sync_all, in which the last rank to arrive at each gate combines the vectors that
+ * have come there, unless there is trouble of `refused`. The reduction of all is then the vector of
+ * rank combined_at; the others are in use until the next barrier. Collective. */
+uint32_t sync_combining(struct team *team, const struct reduction *reduction,
+                        const struct vectors *vectors, size_t count, uint32_t trouble,
+                        uint32_t refused);
+int combined_at(const struct team *team);
+/* May it be used for this call? Not for prefixes; and only if the operands may change sides, where
+ * ranks do not meet in their order. The same on all ranks. */
+bool combines_at_gates(const struct team *team, const struct call *call);
+/* How many vectors it combines one after the other. */
+uint32_t combined_in_turn(const struct figures *f);
+
 /* The vector that a rank posted in this half. */
 static inline const char *posted_vector(const struct team *team, uint32_t half, int rank) {
     return (const char *)(team->peers[0][rank] + post_of(team, half, rank)->send);

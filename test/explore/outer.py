@@ -11,7 +11,8 @@ OUTER = [
         runs=[("overlap", 3, 1), ("overlap", 2, 2, 2, 0, 1), ("spread", 2, 3), ("spread", 3, 2), ("leader", 2, 4),
               ("leader", 3, 2, 0, 2), ("rows", 2, 3), ("columns", 2, 3, 0, 2), ("bcast", 2, 4), ("bcast", 3, 2, 2, 0, 3),
               ("gather", 2, 3), ("gatherv", 2, 3, 2, 0, 1), ("scatterv", 2, 3, 2, 0, 1), ("scatterv", 3, 2, 2, 0, 3),
-              ("allreduce", 2, 3), ("allreduce", 2, 4, 0, 0, 1), ("scan", 2, 3), ("overlap", 2, 2, 0, 0, 0, "reported"),
+              ("allreduce", 2, 3), ("allreduce", 2, 4, 0, 0, 1), ("allreduce", 3, 2, 0, 0, 1, 2),
+              ("scan", 2, 3), ("overlap", 2, 2, 0, 0, 0, "reported"),
               ("sized", 2, 3, 2), ("sized", 3, 1), ("overlap", 2, 3, 0, 2), ("mixed", 2, 5), ("gatherv", 3, 2, 2, 0, 3),
               ("allreduce", 3, 2, 0, 2), ("overlap", 2, 3)],
         mutants=[
@@ -44,7 +45,7 @@ OUTER = [
             ("a call ends without a barrier", JOB, "    trouble = sync_all(job->node, trouble);\n", ""),
             ("what comes is put where others still read", UNIVERSAL, "job.in + job_room(&team->figures)", "job.in"),
             ("no barrier behind the sizes", ROOTED, "        sync_all(job->node, 0);\n", ""),
-            ("no barrier behind the shares", REDUCED, "    sync_all(job->node, 0);\n", "")]),
+            ("no barrier behind the shares", REDUCED, "    if (!alone && job->here > 1) sync_all(node, 0);\n", "")]),
     Protocol(
         "shown", "buffers that have not moved, copied into the heap's file and back", "shown",
         sources=[SHOWN_C, SYNC, WAITS, WAITING, PULL, BLOCKS],

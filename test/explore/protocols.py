@@ -205,20 +205,20 @@ PROTOCOLS = [
              "team->stage + (size_t)half * (size_t)team->p * team->figures.slot",
              "team->stage"),
             ("the last rank releases before it combines", REDUCE,
-             "        if ((by_gates || sync_is_top(team)) && !(trouble & LEAVE))\n",
+             "        if (!(trouble & refused))",
              "        bool top = sync_is_top(team);\n"
              "        if (top) trouble = sync_release(team), team->epoch--, team->climbed = team->rung_count;\n"
-             "        if ((by_gates || top) && !(trouble & LEAVE))\n"),
+             "        if (!(trouble & refused))"),
             ("a rank goes to the next gate before it combines", REDUCE,
-             "        if ((by_gates || sync_is_top(team)) && !(trouble & LEAVE))\n",
+             "        if (!(trouble & refused))",
              "        uint32_t at = team->climbed;\n"
              "        if (!sync_is_top(team) && !sync_meet(team, &trouble)) return sync_wait(team);\n"
              "        team->climbed = at;\n"
-             "        if ((by_gates || sync_is_top(team)) && !(trouble & LEAVE))\n"),
+             "        if (!(trouble & refused))"),
             ("a gate's result lies with its first rank", REDUCE,
              "sync_last_below(team, rung, i)", "sync_last_below(team, rung, 0)"),
             ("vectors that do not commute are combined as ranks sit", REDUCE,
-             "(reduction->commutes || !team->seats_differ)", "true"),
+             "(call->reduction->commutes || !team->seats_differ)", "true"),
             ("no barrier behind the shares", REDUCE, "    sync_all(team, 0);\n    return trouble;", "    return trouble;"),
             ("no barrier behind the results", REDUCE, "        if (!alone) sync_all(team, 0);\n", ""),
             ("arrivals only release", SYNC,

@@ -11,6 +11,8 @@ static struct world {
     int lowest[most_ranks];   /* rank on each rank's node */
     int here[most_ranks];     /* ranks on a node, by its lowest rank */
     void *memory[most_ranks]; /* of a node, likewise */
+    uint32_t fan;             /* of a node's barrier */
+    double sync_seconds;      /* that it is said to take */
     void (*body)(struct rank *rank, struct team *team);
 } world;
 
@@ -27,6 +29,9 @@ static void build_world(int p, uint64_t *random) {
         world.lowest[r] = first[node];
         world.here[first[node]]++;
     }
+    /* One gate, and a barrier that costs nothing, or a tree and one that costs more than all. */
+    world.fan = draw_below(random, 2) ? 2 + draw_below(random, 2) : (uint32_t)p;
+    world.sync_seconds = draw_below(random, 2);
     for (int r = 0; r < p; r++)
         if (world.here[r])
             expect((world.memory[r] = calloc(1, control_size(world.here[r], slot, space))) != NULL,
@@ -39,6 +44,8 @@ static void join(struct rank *rank, struct team *team, struct places *places, st
     *node = (struct team){.p = ranks_on(places, places->node_of[me]), .me = places->local_of[me]};
     team_attach(node, world.memory[world.lowest[me]], slot, space);
     node->names = calloc((size_t)node->p, sizeof *node->names);
+    node->figures.usual_sync_seconds = world.sync_seconds;
+    sync_shape(node, world.fan);
     team_reserve_tables(node);
     node->progress = rank->team.progress, node->progress_state = rank->team.progress_state;
     *team =

@@ -43,7 +43,7 @@ MUTANTS = [
      "neighbours && e < neighbours->from_count - 1; e++)"),
     ("rooted", "node/tape.c", "memcpy(block.at, from, bytes)", "memcpy(block.at, from, bytes - (bytes > 0))"),
     ("rooted", "node/mailbox.c", "to.at, to.layout, to.elements, from", "to.at, to.layout, to.elements - (to.elements > 0), from"),
-    ("reductions", "reduce.c", "for (uint32_t i = 1; i < vectors; i++)", "for (uint32_t i = 2; i < vectors; i++)"),
+    ("reductions", "reduce.c", "for (uint32_t i = 0; i < count; i++)", "for (uint32_t i = 1; i < count; i++)"),
     ("reductions", "node/slices.c", "task->strips[0], count);\n    return", "task->strips[0], count - (count > 1));\n    return"),
     ("reductions", "node/arrival.c", "memcpy(result, from, load->bytes)", "memcpy(result, from, load->bytes - 1)"),
     ("reductions", "node/chain.c", "memcpy(call->recv, sum, bytes)", "memcpy(call->recv, sum, bytes - (bytes > 0))"),
@@ -73,7 +73,7 @@ MUTANTS = [
     ("neighbours", "nodes/routes.c", "int block = (int)edge->in;", "int block = (int)edge->in / 2 * 2;"),
     ("rooted", "nodes/universal_rooted.c", "layout_pack(to, block.at, block.layout, block.elements)",
      "layout_pack(to, block.at, block.layout, block.elements - (block.elements > 0))"),
-    ("reductions", "nodes/universal_reduced.c", "for (int i = 1; i < job->here; i++)", "for (int i = 2; i < job->here; i++)"),
+    ("reductions", "nodes/universal_reduced.c", "? 0 : reduction->count}", "? 0 : reduction->count / 2}"),
     ("reductions", "nodes/tardy.c", "theirs, t->own, t->load.count)", "theirs, t->own, t->load.count - 1)"),
     ("barrier", "nodes/universal.c", "    job_meet(job, false);\n", ""),
 ]

@@ -9,20 +9,12 @@
 
 extern const struct algorithm_code algorithm_combine;
 
-static double one_after_the_other(const struct figures *f, enum collective c) {
-    uint32_t p = (uint32_t)f->p, fan = sync_fan(f), combined = 0;
-    if (among(c, SCANS)) return p;
-    for (uint32_t count = p; count > 1; count = (count + fan - 1) / fan)
-        combined += count < fan ? count : fan;
-    return combined;
-}
-
 static double combine_cost(const struct figures *f, const struct shape *shape,
                            const struct arguments *arguments) {
     (void)arguments;
     size_t bytes = vector_bytes(f, shape), rounds = bytes / f->slot + 1;
-    return (double)rounds * f->usual_sync_seconds +
-           one_after_the_other(f, shape->collective) * combine_seconds(bytes) +
+    double in_turn = among(shape->collective, SCANS) ? (uint32_t)f->p : combined_in_turn(f);
+    return (double)rounds * f->usual_sync_seconds + in_turn * combine_seconds(bytes) +
            crowding(f) * copy_seconds(f, 2, bytes);
 }
 

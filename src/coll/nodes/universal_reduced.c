@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reduced - the collectives that combine, for universal.c. All ranks of a node stage their vectors.
- * Each combines its share of them or, if vectors are short, the leader combines all; then the
- * leaders combine the nodes' results. The association is from the left inside each node, then among
- * the nodes, so results do not depend on arrival. Operands change sides only if nodes do not hold
- * consecutive ranks; non-commutative operations do not get here then.
+ * Each combines its share of them. Short ones are combined by the leader or, if ranks meet at a
+ * tree of gates, by the last at each gate (reduce.c). Then the leaders combine the nodes' results.
+ * The association is from the left inside each node or gate, then among the nodes, so results do
+ * not depend on arrival. Operands change sides only if nodes do not hold consecutive ranks, when
+ * non-commutative operations do not get here, or if ranks do not meet in their order.
  *
  * The staged vectors a(0) .. a(q-1) become their prefixes, a(i) = a(i-1) op a(i); the last is the
  * node's result. A scan combines them with the prefix of the nodes before (an exscan among
  * leaders). A reduce_scatter stages its parts node by node. */
 #include "coll/nodes/universal.h"
 
-/* Vectors are combined in strips, so that the strip just combined is still in the first level
- * cache. */
-enum { strip_bytes = 8 << 10, line = 64 };
+enum { line = 64 };
 
 /* The layout of `in`. */
 struct staged {
     int64_t *counts; /* [nodes] elements of the nodes' parts; written by the leader */
     int64_t *cursor; /* [nodes] this rank's, for stage_parts */
-    char *vectors;
-    size_t step; /* bytes from one vector to the next */
+    struct vectors vectors;
 };
 
 static bool universal_is_scattered(const struct job *job) {
@@ -33,12 +31,12 @@ static struct staged staged_of(const struct job *job) {
            tables = universal_is_scattered(job) ? (1 + (size_t)job->here) * nodes : 0;
     struct staged staged = {.counts = (int64_t *)(void *)job->in};
     staged.cursor = staged.counts + (1 + (size_t)job->local) * nodes;
-    staged.vectors = job->in + (tables * sizeof(int64_t) + line - 1) / line * line;
-    staged.step = (reduction->count * reduction->bytes + line - 1) / line * line;
+    staged.vectors.first = job->in + (tables * sizeof(int64_t) + line - 1) / line * line;
+    staged.vectors.step = (reduction->count * reduction->bytes + line - 1) / line * line;
     return staged;
 }
 static char *vector_of(const struct staged *staged, int local) {
-    return staged->vectors + (size_t)local * staged->step;
+    return staged->vectors.first + (size_t)local * staged->vectors.step;
 }
 
 /* Elements of a rank's part of a reduce_scatter. */
@@ -88,47 +86,46 @@ static void stage(const struct job *job, const struct staged *staged) {
 
 /* ---- inside the node ---- */
 
-static void combine_part(const struct job *job, const struct staged *staged, struct part part) {
-    const struct reduction *reduction = job->call->reduction;
-    if (job->spoiled) return;
-    size_t strip = strip_bytes > reduction->bytes ? strip_bytes / reduction->bytes : 1;
-    for (size_t done = 0; done < part.count; done += strip) {
-        size_t now = part.count - done < strip ? part.count - done : strip,
-               at = (part.first + done) * reduction->bytes;
-        for (int i = 1; i < job->here; i++)
-            reduction->combine(reduction, vector_of(staged, i - 1) + at, vector_of(staged, i) + at,
-                               now);
-    }
-}
-
-/* Is it faster if one rank combines everything, without another barrier? */
-static bool is_short(const struct figures *node, size_t bytes, int ranks) {
-    return ranks * combine_seconds(bytes) <
+/* Is it faster to combine whole vectors, so many in turn, than shares behind another barrier? */
+static bool is_short(const struct figures *node, size_t bytes, int ranks, uint32_t in_turn) {
+    return in_turn * combine_seconds(bytes) <
            node->usual_sync_seconds + ranks * combine_seconds(bytes / (size_t)ranks);
 }
 
-static void combine_node(const struct job *job, const struct staged *staged) {
+/* Meets the other ranks of the node. Returns whose vector is then the node's result. Short vectors
+ * are combined by the leader or, if ranks meet at a tree of gates, there (reduce.c). */
+static int combine_node(struct job *job, const struct staged *staged) {
     const struct reduction *reduction = job->call->reduction;
-    struct part all = {0, reduction->count};
-    if (job->here == 1) return;
+    struct team *node = job->node;
+    bool at_gates = node->rung_count > 1 && combines_at_gates(node, job->call);
+    uint32_t in_turn = at_gates ? combined_in_turn(&node->figures) : (uint32_t)job->here;
     /* All ranks need their prefixes, so these must be complete before the leader continues. */
-    if (!is_prefix(job) &&
-        is_short(&job->node->figures, reduction->count * reduction->bytes, job->here)) {
-        if (job->leads) combine_part(job, staged, all);
-        return;
+    bool alone = !is_prefix(job) &&
+                 is_short(&node->figures, reduction->count * reduction->bytes, job->here, in_turn);
+    if (alone && at_gates) {
+        uint32_t missing = job->absent ? NO_MEMORY : 0;
+        if (sync_combining(node, reduction, &staged->vectors, reduction->count, missing,
+                           NO_MEMORY) &
+            NO_MEMORY)
+            job->spoiled = true;
+        return combined_at(node);
     }
-    combine_part(job, staged, part_worked(job->node, reduction, reduction->count, job->local));
-    sync_all(job->node, 0);
+    job_meet(job, job->absent);
+    struct part mine = {0, alone && !job->leads ? 0 : reduction->count};
+    if (!alone) mine = part_worked(node, reduction, reduction->count, job->local);
+    if (!job->spoiled) vectors_combine(node, reduction, &staged->vectors, mine);
+    if (!alone && job->here > 1) sync_all(node, 0);
+    return job->here - 1;
 }
 
 /* ---- among the nodes ---- */
 
-static uint32_t combine_nodes(const struct job *job, const struct staged *staged) {
+static uint32_t combine_nodes(const struct job *job, const struct staged *staged, int result) {
     const struct call *call = job->call;
     struct reduction reduction = *call->reduction;
     if (universal_is_scattered(job)) reduction.counts = staged->counts, reduction.count_width = 8;
     struct call inner = {
-        .send = vector_of(staged, job->here - 1), .recv = job->out, .reduction = &reduction};
+        .send = vector_of(staged, result), .recv = job->out, .reduction = &reduction};
     if (call->shape.collective == COLL_reduce) inner.root = job->places->node_of[call->root];
     return job_among_nodes(job, &inner);
 }
@@ -164,13 +161,13 @@ enum outcome universal_reduction(struct job *job) {
     size_t bytes = call->reduction->count * call->reduction->bytes;
     struct staged staged = staged_of(job);
     /* Elements with long gaps do not fit; asked for the fullest node, so that all ranks leave. */
-    if ((double)staged.step * job->places->most > (double)(job_room(&job->team->figures) / 2))
+    if ((double)staged.vectors.step * job->places->most >
+        (double)(job_room(&job->team->figures) / 2))
         return LEFT;
     stage(job, &staged);
-    job_meet(job, job->absent);
-    combine_node(job, &staged);
+    int result = combine_node(job, &staged);
     if (is_prefix(job) && !job->spoiled) take_prefix(job, &staged);
-    enum outcome outcome = job_end(job, combine_nodes(job, &staged));
+    enum outcome outcome = job_end(job, combine_nodes(job, &staged, result));
     if (outcome != DONE || bytes == 0) return outcome;
     if (is_prefix(job)) add_nodes(job);
     else if (universal_is_scattered(job)) universal_take_part(job);
@@ -182,9 +179,11 @@ enum outcome universal_reduction(struct job *job) {
 double universal_combine_seconds(const struct figures *f, const struct shape *shape) {
     const struct figures *node = f->node;
     int ranks = f->most;
+    uint32_t in_turn = combined_in_turn(node);
     size_t bytes = vector_bytes(f, shape);
-    bool alone = is_short(node, bytes, ranks);
-    double combine = ranks * combine_seconds(alone ? bytes : bytes / (size_t)ranks);
+    bool alone = is_short(node, bytes, ranks, in_turn);
+    double combine =
+        alone ? in_turn * combine_seconds(bytes) : ranks * combine_seconds(bytes / (size_t)ranks);
     if (!alone) combine += node->usual_sync_seconds;
     return combine + crowding(node) * copy_seconds(node, 2, bytes);
 }

@@ -4,7 +4,7 @@
  * rank more, which this file plays: the inner routine reads what leaves the node and writes what
  * comes. Numbers: of calls; of words in every second call's blocks, 0: 1 word as in the others; of
  * the call in which messages fail, 0: none; and by scene: 1: node 1's blocks arrive first, the
- * root, 1: the leader combines alone. */
+ * root, 1: the leader combines alone; ranks at a gate, 0: all. */
 #include "../crew.h"
 
 #include "coll/nodes/universal.h"
@@ -37,6 +37,12 @@ static struct keeping {
 static int call_now[most_threads]; /* from 1 */
 static bool cut_by_column;
 
+/* Of the one option that is asked for, FAN. */
+uint64_t option_number(enum option option) {
+    (void)option;
+    return (uint64_t)scene_number(4);
+}
+
 static int far_rank(void) { return scene_threads(); }
 static int words_now(void) {
     return call_now[thread_now()] % 2 == 0 && scene_number(1) ? scene_number(1) : 1;
@@ -56,6 +62,7 @@ static void begin(void) {
     fullest = (struct figures){.p = p, .nodes = 1, .most = p, .space_bytes = space_bytes};
     /* How dear a barrier is decides who combines. */
     fullest.usual_sync_seconds = scene_number(3);
+    for (int r = 0; r < p && scene_number(4); r++) sync_shape(&teams[r], (uint32_t)scene_number(4));
     for (int r = 0; r <= p; r++) {
         ranks[r] = r;
         node_of[r] = r == p;
