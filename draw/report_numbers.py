@@ -78,6 +78,18 @@ class Run:
         return sorted(((rank, *found) for rank, found in ranks.items()), key=lambda late: -late[1])
 
     @property
+    def late_over_time(self):
+        """(seconds of a slice, [(label, share of each slice that each of the others waited)]); None: not known, or nobody."""
+        found = self.facts.get("late_over_time")
+        if not found or not found["by_rank"]:
+            return None
+        length = found["slice_seconds"]
+        rows = [("rank %d" % row["rank"], row["seconds"]) for row in found["by_rank"]]
+        if max(found["rest"]) > 0.003 * length:  # else it cannot be seen
+            rows.append(("all others", found["rest"]))
+        return length, [(label, [min(seconds / length, 1) for seconds in row]) for label, row in rows]
+
+    @property
     def setup_seconds(self):
         return sum(team["setup_seconds"] for team in self.teams)
 

@@ -8,6 +8,7 @@ from show import pyplot
 
 PARTS = (("mortar", "#2b6cb0", "by mortar"), ("native", "#8a8f98", "by the MPI library"),
          ("waiting", "#e0a030", "waiting for late ranks"))
+STRIP = ("#f4f5f7", "#f3d38a", "#e0a030", "#7a3b00")  # of nobody waits to all wait
 RUNS = ("#2b6cb0", "#38a169")
 PALE = 0.55  # of the second run's bars
 SEEN = 0.003  # of the longest bar: shorter ones cannot be seen
@@ -117,6 +118,39 @@ def late(plots, runs):
     return uri(plots, figure)
 
 
+def late_over_time(plots, runs):
+    """A strip for each rank that is late in some slice of the run: the darker, the longer the others waited for it."""
+    from matplotlib.colors import LinearSegmentedColormap
+    found = [(run.name, *run.late_over_time) for run in runs if run.late_over_time]
+    if not found:
+        return None
+    colours = LinearSegmentedColormap.from_list("waiting", STRIP)
+    counts = [len(rows) for _, _, rows in found]
+    figure, axes = plots.subplots(len(found), 1, squeeze=False, layout="constrained", height_ratios=counts,
+                                  figsize=(8.5, sum(0.75 + 0.27 * count for count in counts)))
+    end = max(length * len(rows[0][1]) for _, length, rows in found)
+    most = max(max(shares) for _, _, rows in found for _, shares in rows)
+    for axis, (name, length, rows) in zip(axes[:, 0], found):
+        edges = [at * length for at in range(len(rows[0][1]) + 1)], [at - 0.5 for at in range(len(rows) + 1)]
+        image = axis.pcolormesh(*edges, [shares for _, shares in rows], cmap=colours, vmin=0, vmax=most, edgecolors="face",
+                                linewidth=0.4)
+        axis.set_yticks(range(len(rows)), [label for label, _ in rows], fontsize=8)
+        axis.set_ylim(len(rows) - 0.5, -0.5)
+        axis.set_xlim(0, end)
+        axis.hlines([at + 0.5 for at in range(len(rows) - 1)], 0, end, color="white", linewidth=2)
+        axis.tick_params(labelsize=8, left=False)
+        for side in ("top", "right", "left"):
+            axis.spines[side].set_visible(False)
+        if len(runs) > 1:
+            axis.set_title(name, fontsize=8, loc="left")
+    axes[-1, 0].set_xlabel("seconds since MPI_Init", fontsize=8)
+    scale = figure.colorbar(image, ax=list(axes[:, 0]), pad=0.01, aspect=max(6, 1.5 * sum(counts)))
+    scale.ax.yaxis.set_major_formatter(lambda value, _: "%g %%" % (100 * value))
+    scale.ax.locator_params(nbins=4)
+    scale.ax.tick_params(labelsize=7)
+    return uri(plots, figure)
+
+
 def untaken(plots, runs):
     order = {}
     for run in runs:
@@ -137,4 +171,4 @@ def draw(runs):
     """{name: data URI, or None where there is nothing to show}"""
     plots = pyplot("mortar report: pictures need")
     return {"collectives": by_collective(plots, runs), "cells": by_cell(plots, runs), "gains": gains(plots, runs),
-            "late": late(plots, runs), "untaken": untaken(plots, runs)}
+            "late": late(plots, runs), "over_time": late_over_time(plots, runs), "untaken": untaken(plots, runs)}

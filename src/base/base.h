@@ -88,6 +88,22 @@ double clock_seconds(void);
 uint64_t clock_ticks(void);
 double clock_ticks_per_second(void);
 
+/* ---- timeline.c: seconds over the time of a run, in constant memory. Local ---- */
+enum { timeline_slices = 64 };
+struct timeline {
+    double begin; /* clock_seconds */
+    double slice; /* the length of a slice, in seconds: a power of two, which grows with the run */
+    int rows;
+    double (*seconds)[timeline_slices]; /* [rows]; NULL: closed */
+};
+/* 0 or -ENOMEM. Rows that are never added to take no memory. */
+int timeline_open(struct timeline *timeline, int rows, double begin);
+void timeline_close(struct timeline *timeline);
+/* Adds the seconds from `from` (clock_seconds) on to a row, each slice its part. */
+void timeline_add(struct timeline *timeline, int row, double from, double seconds);
+/* Makes slices at least that long. */
+void timeline_widen(struct timeline *timeline, double slice);
+
 /* ---- machine.c ---- */
 /* Set of the processors that this process may run on, a bit for each, and the size of a set. The
  * union of several is their bitwise OR. */

@@ -306,6 +306,12 @@ int report_write(const char *path);
 /* Before the first team: from now on the records of freed teams are kept. */
 void report_start(void);
 
+/* ---- lateness.c ---- */
+/* In MPI_Init, before the first team: makes room, if a report is wanted. */
+void lateness_start(void);
+/* After a call that is reported: whom this rank has waited for, on the team of its node. */
+void lateness_add(const struct team *near);
+
 /* ---- save.c ---- */
 /* Writes what the planners of all teams have measured as a tuning file, and keeps what the file
  * already says about other cells. Warns if that fails. Collective. */

@@ -50,6 +50,7 @@ void mortar_engine_start(void) {
     host_begin();
     look_at_launcher();
     layouts_start();
+    lateness_start();
     teams_start();
     finishes_last = finish_last();
 }

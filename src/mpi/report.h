@@ -5,6 +5,8 @@
 
 #include "mpi/calls.h"
 
+#include <stdio.h>
+
 enum { most_late = 3 };
 
 /* The calls of one collective, communicator size, size class and plan. A record of teams has an
@@ -53,6 +55,20 @@ struct moves {
 };
 /* Fills *moves on rank 0 of the world. Collective. */
 void report_moves(struct moves *moves);
+
+/* lateness.c: for how long each other rank of the world waited for late ones, slice by slice of the
+ * run: the mean over ranks. */
+enum { most_timed = 16 };
+struct lateness_found {
+    double slice; /* seconds */
+    int slices;   /* so far; 0: not known */
+    int count;    /* ranks that stand out in a slice, most seconds first */
+    int rank[most_timed];
+    double seconds[most_timed][timeline_slices], rest[timeline_slices]; /* rest: of all others */
+};
+/* Fills *found on rank 0 of the world. Collective. */
+void report_lateness(struct lateness_found *found);
+void lateness_json(FILE *out, const struct lateness_found *found);
 
 /* untaken.c: the calls that mortar does not take and that were made: those of the rank that made
  * most, the seconds of the rank that spent most, and the calls of all ranks. */

@@ -123,6 +123,7 @@ struct report_content {
     const struct record *records;
     int count, ranks;
     struct moves moves;
+    struct lateness_found lateness;
     struct not_taken untaken;
 };
 
@@ -187,6 +188,7 @@ static void print_json(FILE *out, const void *what) {
     fprintf(out, ",\n \"ranks\": %d,\n \"heap\": ", content->ranks);
     json_text(out, heap_state());
     json_moves(out, &content->moves);
+    lateness_json(out, &content->lateness);
     json_untaken(out, &content->untaken);
     fputs(",\n ", out);
     json_verified(out, verified_in(records, count));
@@ -325,6 +327,7 @@ int report_write(const char *path) {
     int error = report_gather(&records, &content.count, &content.ranks);
     content.records = records;
     report_moves(&content.moves);
+    report_lateness(&content.lateness);
     report_untaken(&content.untaken);
     if (records) error = write_report(path, records, &content);
     free(records);

@@ -18,8 +18,12 @@ HOT static void count(struct team *team, struct plan *plan, size_t bytes, double
     if (plan->timed) plan->timed_seconds = took;
     if (!report_wanted()) return;
     plan->tally.seconds += took;
-    if (plan->algorithm->code->run) tally_waits(&plan->tally, team);
-    waits_end(team->node ? team->node : team);
+    struct team *near = team->node ? team->node : team;
+    if (plan->algorithm->code->run) {
+        tally_waits(&plan->tally, team);
+        lateness_add(near);
+    }
+    waits_end(near);
 }
 
 static void count_traffic(struct traffic *sum, const struct traffic *before,

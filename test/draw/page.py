@@ -6,6 +6,7 @@ import base64
 import html.parser
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,10 @@ import run  # noqa: E402
 from run import Failure, Skip  # noqa: E402
 
 MORTAR, NATIVE, WAITING = (0x2b, 0x6c, 0xb0), (0x8a, 0x8f, 0x98), (0xe0, 0xa0, 0x30)  # the colours of the parts
+
+
+STRIP = "share of the time that the others waited for each rank, over the run"
+DARKEST, PALEST = "#7a3b00", "#f4f5f7"
 
 
 class Page(html.parser.HTMLParser):
@@ -67,6 +72,9 @@ def made(factor=1.0):
     gain = {"pairs": 9, "gain": 1.75, "gain_interval": [1.5, 2.0]}
     return {"mortar": "0.1.0", "mpi": "An <MPI> & more", "ranks": 64, "heap": "on",
             "moved": {"buffers": 12, "bytes": 3 << 20, "seconds": 0.02, "repaid_after_calls": 200, "huge_pages_lost": False},
+            "late_over_time": {"slice_seconds": 0.5, "by_rank": [{"rank": 5, "seconds": [0.25 * factor, 0.0, 0.1]},
+                                                                 {"rank": 2, "seconds": [0.0, 0.125, 0.0]}],
+                               "rest": [0.0, 0.0, 0.05]},
             "not_taken": [{"function": "MPI_Ialltoall", "kind": "nonblocking", "calls": 12000, "calls_of_all": 768000,
                            "seconds": 3.1 * factor}],
             "verified_calls": 0, "differences": 0,
@@ -109,12 +117,17 @@ def one():
         check(page, "An <MPI> & more", "3.25 s in 3000 calls", "1.55 s (48 %)", "1 s (31 %)", "700 ms (22 %)", "12 buffers, 3 MiB",
               "MPI_Ialltoall nonblocking a.json 12000 768000 3.1 s", "1.75 (1.50-2.00)", "pull(rows, plain)",
               "native: on trial: what the host MPI takes")
-        if len(page.pictures) != 5 or not all(len(list(picture.iter())) > 50 for picture in page.pictures.values()):
+        if len(page.pictures) != 6 or not all(len(list(picture.iter())) > 50 for picture in page.pictures.values()):
             raise Failure("pictures: %s" % {what: len(list(picture.iter())) for what, picture in page.pictures.items()})
-        bare = {**made(), "collectives": []}
+        strip = page.pictures[STRIP]
+        fills = {fill for element in strip.iter() for fill in re.findall(r"fill: *(#\w{6})", element.get("style") or "")}
+        if not {DARKEST, PALEST} <= fills:
+            raise Failure("the strip has the colours %s" % sorted(fills))
+        bare = {**made(), "collectives": [], "late_over_time": None}
         del bare["not_taken"]
         _, page = page_of(folder, write(folder, "bare.json", bare))
-        check(page, "No blocking collective was called.", "No rank stands out.", "not counted")
+        check(page, "No blocking collective was called.", "No rank stands out over the whole run.", "not counted")
+        del bare["late_over_time"]  # as of an older mortar
         _, page = page_of(folder, write(folder, "bare.json", {**bare, "not_taken": []}))
         check(page, "no one-sided call was made")
         if page.pictures:
@@ -155,9 +168,31 @@ def real(flavour):
     run.need(flavour)
     with tempfile.TemporaryDirectory(dir=run.BUILD) as folder:
         report = os.path.join(folder, "report.json")
+        late = [run.target("imbalance-" + flavour), "alltoall", "turns"]
+        run.run(run.command(flavour, 4, late, ["--report", report, "--plan", "cico"])).ok("0 errors")
+        _, page = page_of(folder, report)
+        check_turns(dark_cells(page.pictures[STRIP]))
         run.run(run.command(flavour, 3, [run.target("untaken-" + flavour)], ["--report", report])).ok("0 errors")
         _, page = page_of(folder, report)
         check(page, "MPI_Ialltoall nonblocking report.json 20 60", "Open MPI v4", "barrier", "reduce")
+
+
+def dark_cells(picture):
+    """{height of a strip: [x of its slices in which the others waited most of the time]}"""
+    found = {}
+    for path in picture.iter():
+        fill = re.search(r"fill: *#(\w\w)", path.get("style") or "")
+        place = re.match(r"M ([\d.]+) ([\d.]+) ", path.get("d") or "")
+        if fill and place and "clip-path" in path.attrib and int(fill.group(1), 16) < 0xc0:
+            found.setdefault(float(place.group(2)), []).append(float(place.group(1)))
+    return found
+
+
+def check_turns(strips):
+    """Two ranks were late, one after the other."""
+    strips = sorted(strips.values())
+    if len(strips) != 2 or min(map(len, strips)) < 5 or max(strips[0]) > min(strips[1]):
+        raise Failure("the dark slices: %s" % strips)
 
 
 def seen():

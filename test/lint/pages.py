@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """pages - what the pages say of the sources. A table below the mark `<!-- algorithms of src/coll/FOLDER -->` names exactly the
 algorithms of that folder, with the collectives that src/coll/list.h gives them; each folder of algorithms has its table. Links lead
-somewhere, and files that are named are there.
+somewhere, and files that are named are there. A table below `<!-- members that src/FILE src/FILE print -->` names, in backticks,
+each member of JSON that these files print, and its first column no other ones.
 
 First column: plans in backticks. Column "collectives": names, "alltoall(v, w)", "reduce_scatter(_block)", or sets (SETS). Where the
 first column has groups with semicolons between them, so has the other."""
@@ -12,6 +13,7 @@ import re
 from common import code, files, main, matches, read
 
 MARK = re.compile(r"<!-- algorithms of (src/coll/\w+) -->\n((?:\|.*\n)+)")
+MEMBERS = r"<!-- members that (.*) print -->\n((?:\|.*\n)+)"
 LIST, TABLE = "src/coll/list.h", "src/coll/collectives.h"
 SETS = {"alltoalls": "ALLTOALLS", "allgathers": "ALLGATHERS", "neighbours": "NEIGHBORS", "rooted": "ROOTED",
         "reductions": "REDUCTIONS", "gathers": "GATHERS", "scatters": "SCATTERS"}
@@ -102,6 +104,17 @@ def check_algorithms(root, pages):
     return findings + ["%s: no page has a table of its algorithms" % folder for folder in sorted(homes - told)]
 
 
+def check_members(root, page):
+    for where, match in matches(root, page, MEMBERS, read(root, page)):
+        printed = {name for path in match.group(1).split() for name in re.findall(r'\\"(\w+)\\":', read(root, path))}
+        said, first = (set(re.findall(r"`(?:\w+(?:\[\])?\.)*(\w+)`", text)) for text in
+                       (match.group(2), "\n".join(row.split("|")[1] for row in match.group(2).splitlines())))
+        for name in sorted(printed - said):
+            yield "%s: member '%s' is missing" % (where, name)
+        for name in sorted(first - printed):
+            yield "%s: nobody prints a member '%s'" % (where, name)
+
+
 def check_links(root, page):
     text = read(root, page)
     prose = re.sub(r"^(?:    |<!--).*$", "", text, flags=re.MULTILINE)  # not what a reader types or sees, nor marks
@@ -128,6 +141,7 @@ def check(root):
     findings = check_algorithms(root, pages)
     for page in pages:
         findings += check_links(root, page)
+        findings += check_members(root, page)
     return findings if pages else ["no page below " + root]
 
 
@@ -137,6 +151,9 @@ GOOD = {
     TABLE: "#define BIT(c) (1u << COLL_##c)\n#define ALLTOALLS (BIT(alltoall) | BIT(alltoallv))\n"
            "#define EXCHANGES   \\\n  (ALLTOALLS |  \\\n  BIT(allgather))\n"
            "COLLECTIVE(alltoall, 1)\nCOLLECTIVE(alltoallv, 1)\nCOLLECTIVE(allgather, 1)\nCOLLECTIVE(bcast, 1)\n",
+    "src/mpi/write.c": 'fprintf(out, "{\\"rank\\": %d, \\"seconds\\": %g, \\"name\\": \\"x\\"}");',
+    "docs/c.md": "<!-- members that src/mpi/write.c print -->\n| JSON | |\n|---|---|\n| `late[].rank` | its number |\n"
+                 "| `name` | and `seconds`: `null` |\n",
     "src/coll/node/pull.c": "", "src/coll/flat/ring.c": "", "src/coll/native.c": "", "src/coll/node/helper.c": "",
     "docs/a.md": "# Big words\n<!-- algorithms of src/coll/node -->\n| plan | collectives |\n|---|---|\n"
                  "| `pull(x)`; `pull` | alltoall(v); allgather |\nSee [b](b.md#two-things), src/coll/node/p*.c,\n"
@@ -144,7 +161,7 @@ GOOD = {
     "docs/b.md": "## Two things\n<!-- algorithms of src/coll/flat -->\n| plan | collectives |\n|---|---|\n"
                  "| `ring` | bcast, allgather |\n",
 }
-A, B = GOOD["docs/a.md"], GOOD["docs/b.md"]
+A, B, C = GOOD["docs/a.md"], GOOD["docs/b.md"], GOOD["docs/c.md"]
 BAD = [
     ({"docs/b.md": B.replace("bcast, ", "")}, "'ring' does bcast"),
     ({"docs/b.md": B.replace("bcast", "bcast, alltoalls")}, "'ring' does alltoall, alltoallv"),
@@ -153,9 +170,11 @@ BAD = [
     ({"docs/b.md": B.replace("<!-- algorithms", "<!-- what")}, "src/coll/flat: no page"),
     ({"docs/a.md": A.replace("; allgather", ", allgather")}, "other numbers of groups"),
     ({"src/coll/node/cico.c": "", LIST: GOOD[LIST] + 'ALGORITHM(cico, EXCHANGES, "", "x")\n'}, "algorithm 'cico' is missing"),
-    ({"docs/a.md": A.replace("b.md#", "c.md#")}, "docs/c.md, which is not there"),
+    ({"docs/a.md": A.replace("b.md#", "d.md#")}, "docs/d.md, which is not there"),
     ({"docs/a.md": A.replace("#two-things", "#three")}, "docs/b.md has no heading #three"),
     ({"docs/a.md": A.replace("node/pull.c", "pull.c")}, "src/coll/pull.c is not there"),
+    ({"docs/c.md": C.replace("`seconds`", "seconds")}, "member 'seconds' is missing"),
+    ({"docs/c.md": C.replace("`name`", "`nome`")}, "nobody prints a member 'nome'"),
 ]
 
 if __name__ == "__main__":

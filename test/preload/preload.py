@@ -159,6 +159,26 @@ def device(flavour):
     result.took(1, collective="alltoall").native(10, "device")
 
 
+def turns(flavour, p, program):
+    """Two ranks are late, one after the other: the report says when, and its slices hold all that its rows say."""
+    result = mpi(flavour, p, [program, "alltoall", "turns"], ["--plan", "cico"]).ok("%d ranks, 0 errors" % p).silent()
+    found = result.report["late_over_time"]
+    rows = {row["rank"]: row["seconds"] for row in found["by_rank"]}
+    first, second = (p - 1, 2) if p > 2 else (0, 1)
+    result.check({first, second} <= set(rows), "ranks %d and %d were late, not %s" % (first, second, sorted(rows)))
+    result.check(len({len(row) for row in [*rows.values(), found["rest"]]}) == 1, "slices of several lengths")
+    result.check(max(map(max, rows.values())) <= found["slice_seconds"] * 1.01, "longer than a slice")
+    both = [at for at, pair in enumerate(zip(rows[first], rows[second])) if min(pair) > 0.1 * found["slice_seconds"]]
+    middle = {rank: sum(at * seconds for at, seconds in enumerate(row)) / sum(row) for rank, row in rows.items()}
+    result.check(middle[first] < middle[second] and len(both) < len(rows[first]) / 2, "not one after the other")
+    named = {}
+    for row in result.report["collectives"]:
+        for late in row["late"]:
+            named[late["rank"]] = named.get(late["rank"], 0) + late["seconds"]
+    for rank, row in rows.items():
+        result.check(sum(row) >= 0.98 * named.get(rank, 0), "rank %d: %g s in slices, %r in rows" % (rank, sum(row), named))
+
+
 def imbalance(flavour):
     """The report names the rank that was late and tells waiting for it from moving data. What native calls waited is not known."""
     p, program = ranks(flavour, 5), "imbalance-" + flavour
@@ -177,7 +197,9 @@ def imbalance(flavour):
         result.check(18 <= named["times"] <= 21, "%s: late %d times" % (plan, named["times"]))
         result.check(row["waiting_seconds"] >= 0.9 * slept <= named["seconds"], "%s: waited %g s" % (plan, row["waiting_seconds"]))
         result.check(0.5 < named["share"] <= 1, "%s: a share of %g" % (plan, named["share"]))
+    turns(flavour, p, program)
     result = mpi(flavour, p, [program], ["--plan", "native"]).ok("%d ranks, 0 errors" % p).silent().native(22)
+    result.check(not result.report["late_over_time"]["by_rank"], "claims to know who was late in native calls")
     result.check(all(row["waiting_seconds"] is None and row["moving_seconds"] is None and row["late"] == []
                      for row in result.report["collectives"]), "claims to know what native calls waited")
     result = run.run(run.command(flavour, p, [run.target(program)], ["--report", "-"])).ok("%d ranks, 0 errors" % p)
