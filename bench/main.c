@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main - `mortar bench`: settings, then for each block size: buffers, contestants, verification,
  * timing, output. */
+#include "bench/card/card.h"
 #include "bench/common/bench.h"
 #include "bench/communicators/communicators.h"
 #include "bench/doctor/doctor.h"
@@ -40,7 +41,8 @@ static int enter_contestants(const struct world *world, const struct settings *s
         list[count++] = (struct contestant){.what = PACKED, .name = "packed"};
     if (limit) list[count++] = (struct contestant){.what = LIMIT_ROWS, .name = "limit"};
     if (limit) list[count++] = (struct contestant){.what = LIMIT_LAST, .name = "limit"};
-    if (limit) list[count++] = (struct contestant){.what = LIMIT_STREAM, .name = "stream"};
+    if (limit && kind_stream(settings->kind))
+        list[count++] = (struct contestant){.what = LIMIT_STREAM, .name = "stream"};
     return count;
 }
 
@@ -145,6 +147,7 @@ int bench_main(int count, char **words) {
     if (count > 1 && strcmp(words[1], "communicators") == 0)
         return communicators(count - 1, words + 1);
     if (count > 1 && strcmp(words[1], "doctor") == 0) return doctor(count - 1, words + 1);
+    if (count > 1 && strcmp(words[1], "site-card") == 0) return site_card(count - 1, words + 1);
     if (count > 1 && strcmp(words[1], "replay") == 0) return replay(count - 1, words + 1);
     int code = settings_read(count, words, &settings);
     if (code >= 0) return code;

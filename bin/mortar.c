@@ -27,6 +27,8 @@ static const char usage[] =
     "       mortar info [--plan \"COLLECTIVE NODESxRANKS BYTES\" | --plans COLLECTIVE [nodes] | --orders [RANKS [DOMAINS]] |\n"
     "                    --tuning FILE | --merge OUT FILE...]    options, algorithms, this machine\n"
     "       mpirun -n P mortar doctor [--json] [PROGRAM]    is there what mortar needs, on every rank, and if not, what to do\n"
+    "       mpirun -n P mortar site-card [OPTION...]    what this machine is and what mortar gains on it, to send (site-card --help)\n"
+    "       mortar site-card --draw CARD.json [-o PICTURE]\n"
     "       mortar try [-n RUNS] -- mpirun -n P PROGRAM [ARGUMENT...]    natively and under mortar, in turns (mortar try --help)\n"
     "       mortar report FILE.json [OTHER.json]    a page with pictures of a report, or of two side by side (mortar report --help)\n"
     "       mpirun -n P mortar replay FILE    a call again that MORTAR_VERIFY has saved (mortar replay --help)\n"
@@ -258,9 +260,9 @@ static void __attribute__((noreturn)) run(char **word) {
 }
 
 int main(int count, char **word) {
-    static const char *const others[] = {"bench",  "tune",    "info",     "model",
-                                         "cores",  "predict", "try",      "replay",
-                                         "doctor", "report",  "--version"};
+    static const char *const others[] = {"bench",  "tune",    "info",      "model",
+                                         "cores",  "predict", "try",       "replay",
+                                         "doctor", "report",  "site-card", "--version"};
     const char *command = count > 1 ? word[1] : "";
     if (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0 ||
         strcmp(command, "help") == 0)
@@ -280,6 +282,6 @@ int main(int count, char **word) {
         fail("%s: %s", tools, strerror(errno));
     }
     fail(
-        "unknown command \"%s\": expected run, try, doctor, bench, tune, replay, report, model, cores, predict or info (mortar --help)",
+        "unknown command \"%s\": expected run, try, doctor, site-card, bench, tune, replay, report, model, cores, predict or info (mortar --help)",
         command);
 }

@@ -36,7 +36,7 @@ class Values:
         for pattern, kind, words in known:
             if re.fullmatch(pattern, value, re.IGNORECASE):
                 return "%s %s" % (kind, " ".join(words))
-        if re.search("FILE|FOLDER|path", value):
+        if re.search("FILE|FOLDER|path|CARD", value):
             return "files"
         choices = re.split("[|,]", value.split("}")[0].lstrip("{")) if re.fullmatch(r"[\w|]+|\{.*", value) else []
         return "words " + " ".join(choices) if len(choices) > 1 else "any"

@@ -120,10 +120,10 @@ def abouts(synopsis):
     """{command: what it is for} from the lines of `mortar --help`."""
     found, name = {}, None
     for line in synopsis:
-        match = re.match(r" +(?:mpirun -n P )?mortar (\w+)", line)
+        match = re.match(r" +(?:mpirun -n P )?mortar ([\w-]+)", line)
         name = match.group(1) if match else name
         about = re.search(r"\S {4,}(\S.*)$", line)
         found.setdefault(name, "")
         if about and not found[name]:
-            found[name] = re.sub(r"[;(] *(mortar \w+ )?--help\)?", "", about.group(1)).strip()
+            found[name] = re.sub(r"[;(] *(mortar [\w-]+ |[\w-]+ )?--help\)?", "", about.group(1)).strip()
     return found

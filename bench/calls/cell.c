@@ -47,7 +47,7 @@ static bool fits(const struct world *world, const struct cell *cell, double time
                  size_t size) {
     double mine = times * (double)(cell->out.bytes + cell->in.bytes), all,
            there = (double)world_memory();
-    library.allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    library.allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, world->all);
     all /= world->nodes;
     snprintf(why, size, "the buffers need %.1f GiB, and %.1f are free", all / (1 << 30),
              there / (1 << 30));

@@ -11,6 +11,8 @@
 
 enum { most_rows = 4096 };
 static struct row {
+    const struct kind *kind;
+    int ranks;
     char plan[192]; /* with the reason, when it is native */
     char source[16];
     unsigned long long from; /* the size class */
@@ -45,12 +47,13 @@ static unsigned long long grown(const char *line, const struct world *world,
     if (strcasecmp(name, kind->function) != 0 || ranks != world->p) return 0;
     snprintf(plan, size, "%s%s%s", what, *reason ? ": " : "", reason);
     int r = 0;
-    while (r < count && (rows[r].from != from || strcmp(rows[r].plan, plan) != 0 ||
-                         strcmp(rows[r].source, source) != 0))
+    while (r < count && (rows[r].kind != kind || rows[r].ranks != ranks || rows[r].from != from ||
+                         strcmp(rows[r].plan, plan) != 0 || strcmp(rows[r].source, source) != 0))
         r++;
     if (r == most_rows) return 0;
     if (r == count) {
-        rows[count++].from = from;
+        rows[r].kind = kind, rows[r].ranks = ranks, rows[r].from = from;
+        count++;
         snprintf(rows[r].plan, sizeof rows->plan, "%s", plan);
         snprintf(rows[r].source, sizeof rows->source, "%s", source);
     }

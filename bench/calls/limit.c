@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limit - what memcpy and barriers alone can reach: each rank has its buffers, pages of its own
- * that it touched first, in one mapping shared by all; plain pointers lead to every block. p^2 n
- * bytes are copied once. */
+ * that it touched first, in one mapping shared by all; plain pointers lead to every block. What is
+ * copied is copied once. A sum of long vectors is cut into a slice for each rank, which adds it up
+ * and copies it to all. */
 #define _GNU_SOURCE
 #include "bench/common/bench.h"
 #include "bench/common/gate.h"
@@ -21,7 +22,8 @@ static struct limit {
     struct gate *gate; /* the first page */
     size_t mapped, bytes, send_step;
     char **send, **recv; /* [p] where each rank's buffers begin; one allocation */
-    int p, me, workers;
+    int p, me, root, workers;
+    enum { EXCHANGED, FROM_ROOT, SUMMED } what;
     bool crowded;
 } l;
 
@@ -36,11 +38,15 @@ bool limit_open(const struct world *world, const struct cell *cell) {
     if (world->nodes > 1) return false;
     l = (struct limit){
         .bytes = cell->bytes, .p = world->p, .me = world->me, .crowded = world->crowded};
+    l.root = cell->root;
+    l.what = cell->kind->contents == SUM ? SUMMED : kind_rooted(cell->kind) ? FROM_ROOT : EXCHANGED;
     l.workers = world->processors < l.p ? world->processors : l.p;
     l.send_step = kind_same_to_all(cell->kind) ? 0 : cell->bytes;
-    size_t spare = cell->in.bytes < page ? page : 0;
-    size_t recv_at = pages(cell->out.bytes + spare),
-           stride = recv_at + pages(cell->in.bytes + spare);
+    /* A root and the others have other buffers, but here all have the same places. */
+    size_t out = l.what == EXCHANGED ? cell->out.bytes : cell->bytes;
+    size_t in = l.what == EXCHANGED ? cell->in.bytes : cell->bytes;
+    size_t spare = in < page ? page : 0;
+    size_t recv_at = pages(out + spare), stride = recv_at + pages(in + spare);
     l.mapped = page + stride * (size_t)l.p;
     l.gate = shared_map(l.mapped);
     l.send = malloc(2 * (size_t)l.p * sizeof *l.send);
@@ -72,8 +78,49 @@ static inline __attribute__((always_inline)) void row(int j, int first, size_t b
     for (int i = 0; i <= first; i++) memcpy(recv + bytes * (size_t)i, l.send[i] + offset, bytes);
 }
 
+#if defined(__x86_64__)
+__attribute__((target_clones("avx2", "default"), optimize("O3")))
+#endif
+static void
+add(double *restrict sum, const double *restrict more, size_t count) {
+    for (size_t e = 0; e < count; e++) sum[e] += more[e];
+}
+
+/* Adds up the elements of all ranks from one place to another, into the results of ranks `first` to
+ * `last`: strip by strip, which the first-level cache holds meanwhile. */
+static void add_up(size_t from, size_t to, int first, int last) {
+    enum { strip = 1024 };
+    static _Alignas(line) double sum[strip];
+    for (size_t at = from; at < to; at += strip) {
+        size_t count = to - at < strip ? to - at : strip, begin = at * sizeof *sum;
+        memcpy(sum, l.send[0] + begin, count * sizeof *sum);
+        for (int i = 1; i < l.p; i++)
+            add(sum, (const double *)(const void *)(l.send[i] + begin), count);
+        for (int j = first; j <= last; j++) memcpy(l.recv[j] + begin, sum, count * sizeof *sum);
+    }
+}
+
+/* Where rank r's slice of the vectors begins, in whole cache lines of elements. */
+static size_t slice_at(int r) {
+    enum { grain = line / sizeof(double) };
+    size_t elements = l.bytes / sizeof(double), grains = (elements + grain - 1) / grain;
+    size_t at = grains * (size_t)r / (size_t)l.p * grain;
+    return at < elements ? at : elements;
+}
+
+/* Vectors that have a line for each rank. */
+static bool is_sliced(void) { return l.what == SUMMED && l.bytes >= (size_t)line * (size_t)l.p; }
+
 /* Short blocks are one or two instructions where the compiler knows the length. */
 static void copy_row(int j, int first) {
+    if (l.what == FROM_ROOT) {
+        if (j != l.root) memcpy(l.recv[j], l.send[l.root], l.bytes);
+        return;
+    }
+    if (l.what == SUMMED) {
+        add_up(0, l.bytes / sizeof(double), j, j);
+        return;
+    }
     switch (l.bytes) {
     case 4: row(j, first, 4); break;
     case 8: row(j, first, 8); break;
@@ -86,14 +133,20 @@ static void copy_row(int j, int first) {
 
 void limit_rows(void) {
     gate_pass(l.gate, (uint32_t)l.p, l.crowded);
-    copy_row(l.me, l.me);
+    if (is_sliced()) add_up(slice_at(l.me), slice_at(l.me + 1), 0, l.p - 1);
+    else copy_row(l.me, l.me);
     gate_pass(l.gate, (uint32_t)l.p, l.crowded);
+}
+
+static void copy_all(void) {
+    if (l.what == SUMMED) add_up(0, l.bytes / sizeof(double), 0, l.p - 1);
+    for (int j = 0; j < l.p && l.what != SUMMED; j++) copy_row(j, l.p - 1);
 }
 
 void limit_last(void) {
     uint32_t number = gate_number(l.gate);
     if (gate_arrive(l.gate, (uint32_t)l.p, number)) {
-        for (int j = 0; j < l.p; j++) copy_row(j, l.p - 1);
+        copy_all();
         gate_open(l.gate, number);
     } else {
         gate_wait(l.gate, number, l.crowded);

@@ -107,9 +107,8 @@ int output_open(const struct world *world, const struct settings *settings) {
     printf(" %12s %12s %8s %7s", "native us", world->loaded ? "mortar us" : "native us", "ratio",
            "spread");
     if (kind_grid(settings->kind)) printf(" %12s %8s", "packed us", "ratio");
-    if (settings->limit)
-        printf(" %12s %8s %12s %8s", "limit us", world->loaded ? "/limit" : "nat./lim", "stream us",
-               "/stream");
+    if (settings->limit) printf(" %12s %8s", "limit us", world->loaded ? "/limit" : "nat./lim");
+    if (settings->limit && kind_stream(settings->kind)) printf(" %12s %8s", "stream us", "/stream");
     for (int i = 0; settings->counters && i < count_of_levels; i++)
         if (counters_has(i)) printf("  native %s %10s", counters_name(i), counters_name(i));
     printf("  %s\n", world->loaded ? "plan" : "");
@@ -177,6 +176,8 @@ void output_cell(const struct world *world, const struct settings *settings,
         if (limit) {
             print_time(median(limit->seconds, NULL, repetitions, NULL));
             printf(" %8.2f", median(mine->seconds, limit->seconds, repetitions, NULL));
+        }
+        if (stream) {
             print_time(median(stream->seconds, NULL, repetitions, NULL));
             printf(" %8.2f", median(mine->seconds, stream->seconds, repetitions, NULL));
         }

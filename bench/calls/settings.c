@@ -29,11 +29,12 @@ static const char *const usage =
     "  --then-barrier       a barrier after each call, of the same side and in the time: who sends to the root only runs ahead\n"
     "  --imbalance [LIST]   ranks come late by 0 to so many milliseconds, drawn evenly; a time is then the mean over ranks of\n"
     "                       what they spend inside of a call, one call at a time (default 0,1,2,5,10ms)\n"
-    "  --limit              alltoall, allgather: also time the same exchange by the same ranks over one shared mapping, with\n"
-    "                       nothing but memcpy and barriers: no communicator, datatype or plan. The faster of row order\n"
-    "                       between two barriers, and one barrier in which the last rank to arrive copies everything. And\n"
-    "                       stream: as many ranks as there are processors copy all of it with non-temporal stores, while\n"
-    "                       the others sleep\n"
+    "  --limit              alltoall, allgather, allreduce, and bcast with --then-barrier: also time the same by the same\n"
+    "                       ranks over one shared mapping, with nothing but memcpy, additions and barriers: no communicator,\n"
+    "                       datatype or plan. The faster of row order between two barriers (long sums: a slice by each rank\n"
+    "                       for all), and one barrier in which the last rank to arrive does everything. And, for alltoall and\n"
+    "                       allgather, stream: as many ranks as there are processors copy all of it with non-temporal stores,\n"
+    "                       while the others sleep\n"
     "  --cold [sweep]       before each timed call, of which there is one at a time: empty the caches, then each rank reads its\n"
     "                       send buffer and its receive buffer. By clflush(opt) of these buffers where the processor has it;\n"
     "                       else, or with `sweep`, by a sweep through memory twice as large as the last cache\n"
@@ -250,9 +251,14 @@ static int check(struct settings *settings) {
     if (settings->topology >= 0 && !kind_neighbours(kind))
         return settings_fail("--topology: %s knows no neighbours", kind->name);
     if (settings->limit && !kind_limit(kind))
-        return settings_fail("--limit: only alltoall and allgather have it");
-    if (settings->then_barrier && (settings->limit || settings->cold))
-        return settings_fail("--then-barrier does not go with --limit or --cold");
+        return settings_fail("--limit: only alltoall, allgather, allreduce and bcast have it");
+    if (settings->limit && kind_rooted(kind) != settings->then_barrier)
+        return settings_fail(kind_rooted(kind)
+                                 ? "--limit: with %s it needs --then-barrier, for it has barriers"
+                                 : "--limit: with %s it does not go with --then-barrier",
+                             kind->name);
+    if (settings->then_barrier && settings->cold)
+        return settings_fail("--then-barrier does not go with --cold");
     if (settings->imbalance_count > 0 &&
         (settings->then_barrier || settings->limit || settings->cold || settings->counters))
         return settings_fail(

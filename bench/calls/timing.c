@@ -153,7 +153,7 @@ static void mean_misses(const struct world *world, struct contestant *contestant
     for (int i = 0; i < count_of_levels; i++) {
         double *misses = contestant->misses[i];
         if (!misses) continue;
-        library.allreduce(MPI_IN_PLACE, misses, repetitions, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        library.allreduce(MPI_IN_PLACE, misses, repetitions, MPI_DOUBLE, MPI_SUM, world->all);
         for (int r = 0; r < repetitions; r++) misses[r] /= world->p;
     }
 }

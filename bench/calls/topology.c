@@ -50,5 +50,5 @@ void topology_open(struct world *world, const struct kind *kind, int which) {
 
 void topology_close(struct world *world) {
     if (world->topology) MPI_Comm_free(&world->comm);
-    world->topology = NULL, world->comm = MPI_COMM_WORLD;
+    world->topology = NULL, world->comm = world->all;
 }

@@ -50,6 +50,8 @@ bool kind_rooted(const struct kind *kind);
 bool kind_neighbours(const struct kind *kind);
 bool kind_grid(const struct kind *kind);
 bool kind_limit(const struct kind *kind);
+/* Does limit_stream do it, too? */
+bool kind_stream(const struct kind *kind);
 
 /* ---- settings.c ---- */
 enum { most_sizes = 64, most_plans = 32, most_imbalances = 32 };
@@ -113,7 +115,8 @@ struct seen {
 };
 /* plan, plans and report are those of mortar.h, NULL when mortar is not loaded. */
 struct world {
-    MPI_Comm comm;                   /* all ranks; what is measured runs on it */
+    MPI_Comm all;                    /* the ranks; the bench itself talks among them on it */
+    MPI_Comm comm;                   /* of the same ranks; what is measured runs on it */
     const struct topology *topology; /* NULL: nobody has neighbours */
     int p, me, nodes;
     int processors;   /* of this node that its ranks may use */
@@ -128,6 +131,11 @@ struct world {
 
 /* Fills *world. 0, or 1 after the first rank said why there is nothing to measure. */
 int world_look(struct world *world);
+/* The first ranks of a world as one of their own, which is to be freed. They belong to it; the
+ * others know its p, and that they are not in it: `all` is MPI_COMM_NULL. Collective over the whole
+ * world. */
+struct world world_part(const struct world *whole, int ranks);
+void world_part_free(struct world *part);
 /* How to make this library give the processor away while it waits; NULL: it does. Local. */
 const char *world_cure(const struct world *world);
 /* The first rank says in one line what makes the figures less than they seem. */
@@ -136,13 +144,21 @@ void world_warn(const struct world *world);
 uint64_t world_memory(void);
 
 /* ---- shared.c: what ranks of one node share beside MPI ---- */
-/* Zeroed memory that all ranks map, nobody's pages touched yet; NULL on all ranks when one of them
- * cannot. */
+/* Zeroed memory that all ranks that meet here map, nobody's pages touched yet; NULL on all of them
+ * when one cannot. */
 void *shared_map(size_t bytes);
 void shared_unmap(void *memory, size_t bytes);
 
 /* ---- meet.c: how batches are kept apart, outside of what is measured ---- */
+/* From now on the ranks of this world meet, which stays where it is. */
 void meet_open(const struct world *world);
+/* As before meet_open. */
+void meet_close(void);
+/* Their communicator. Local. */
+MPI_Comm meet_ranks(void);
+/* All ranks of MPI_COMM_WORLD meet and sleep until all are here: those that are not measured do not
+ * disturb the others. Takes milliseconds. */
+void meet_asleep(void);
 /* A barrier that costs about a context switch per rank, also where the MPI library's own costs time
  * slices. */
 void meet(void);
@@ -254,7 +270,8 @@ bool limit_open(const struct world *world, const struct cell *cell);
 void limit_close(void);
 char *limit_send(void);
 char *limit_recv(void);
-/* Two barriers, and each rank copies its row between them, starting behind its own place. */
+/* Two barriers, and each rank copies its row between them, starting behind its own place; of long
+ * sums each adds up a slice of all vectors for all. */
 void limit_rows(void);
 /* One barrier, in which the last rank to arrive copies everything. */
 void limit_last(void);

@@ -150,8 +150,13 @@ bool kind_rooted(const struct kind *kind) {
 }
 bool kind_neighbours(const struct kind *kind) { return kind->receives == NEIGHBOURS; }
 bool kind_grid(const struct kind *kind) { return kind->sends == SLAB; }
-bool kind_limit(const struct kind *kind) {
+bool kind_stream(const struct kind *kind) {
     return kind->receives == ALL && kind->contents == BYTES && !kind->vector;
+}
+bool kind_limit(const struct kind *kind) {
+    bool bcast = kind->sends == ONE_ROOT && kind->receives == ONE_OTHERS;
+    bool allreduce = kind->sends == ONE && kind->receives == ONE && kind->contents == SUM;
+    return kind_stream(kind) || bcast || allreduce;
 }
 
 const char *library_file(void) {

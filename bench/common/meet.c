@@ -7,6 +7,8 @@
 #include "bench.h"
 #include "gate.h"
 
+#include <time.h>
+
 struct said {
     _Alignas(64) double value;
 };
@@ -15,25 +17,47 @@ struct board {
     struct said said[]; /* [2][p]: written for one meeting, read until the next */
 };
 
-static struct board *board; /* NULL: several nodes, or no shared memory; MPI has to do it */
+static struct board *board;      /* NULL: several nodes, or no shared memory; MPI has to do it */
+static const struct world *here; /* NULL: all ranks */
 static int p, me;
 static bool crowded;
 
+static size_t board_bytes(void) { return sizeof *board + 2 * (size_t)p * sizeof board->said[0]; }
+
 void meet_open(const struct world *world) {
+    here = world;
     p = world->p, me = world->me, crowded = world->crowded;
-    if (world->nodes == 1)
-        board = shared_map(sizeof *board + 2 * (size_t)p * sizeof board->said[0]);
+    if (world->nodes == 1) board = shared_map(board_bytes());
 }
+
+void meet_close(void) {
+    shared_unmap(board, board_bytes());
+    board = NULL, here = NULL;
+}
+
+MPI_Comm meet_ranks(void) { return here ? here->all : MPI_COMM_WORLD; }
 
 static void drive(void) {
     int flag;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
+void meet_asleep(void) {
+    static const struct timespec nap = {.tv_nsec = 2000000};
+    MPI_Request request;
+    int done = 0;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    for (;;) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (done) return;
+        nanosleep(&nap, NULL);
+    }
+}
+
 double meet_max(double value) {
     double most = value;
     if (!board) {
-        library.allreduce(&value, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        library.allreduce(&value, &most, 1, MPI_DOUBLE, MPI_MAX, meet_ranks());
         return most;
     }
     uint32_t number = gate_number(&board->gate);
@@ -52,6 +76,6 @@ double meet_max(double value) {
 void meet(void) { meet_max(0); }
 
 int meet_first(int value) {
-    library.bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    library.bcast(&value, 1, MPI_INT, 0, meet_ranks());
     return value;
 }

@@ -9,16 +9,16 @@
 void *shared_map(size_t bytes) {
     int me, fd = -1, error = 0;
     struct segment_name name = {0};
-    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Comm_rank(meet_ranks(), &me);
     if (me == 0 && (fd = segment_create("mortar-bench", bytes)) >= 0 &&
         segment_name(fd, &name) != 0)
         name.bytes = 0;
-    library.bcast(&name, (int)sizeof name, MPI_BYTE, 0, MPI_COMM_WORLD);
+    library.bcast(&name, (int)sizeof name, MPI_BYTE, 0, meet_ranks());
     if (me != 0 && name.bytes) fd = segment_open(&name, true);
     void *memory = fd >= 0 && name.bytes ? segment_map(fd, bytes, true, &error) : NULL;
     int fine = memory != NULL, all;
     /* Rank 0 keeps its descriptor until all have opened it. */
-    library.allreduce(&fine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    library.allreduce(&fine, &all, 1, MPI_INT, MPI_MIN, meet_ranks());
     if (fd >= 0) close(fd);
     if (all) return memory;
     shared_unmap(memory, bytes);

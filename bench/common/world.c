@@ -39,23 +39,23 @@ static void name_machine(struct world *world) {
 static void look_around(struct world *world) {
     MPI_Comm node;
     int on_node, my_place, leader;
-    nodes_split(MPI_COMM_WORLD, false, &node);
+    nodes_split(world->all, false, &node);
     MPI_Comm_size(node, &on_node);
     MPI_Comm_rank(node, &my_place);
     leader = my_place == 0;
-    library.allreduce(&leader, &world->nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    library.allreduce(&leader, &world->nodes, 1, MPI_INT, MPI_SUM, world->all);
     struct processors mine = machine_processors(), all; /* ranks may be bound to one each */
     library.allreduce(&mine, &all, (int)(sizeof mine / sizeof(uint64_t)), MPI_UINT64_T, MPI_BOR,
                       node);
     MPI_Comm_free(&node);
     world->processors = processors_count(&all);
     int crowded = on_node > world->processors, somewhere;
-    library.allreduce(&crowded, &somewhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    library.allreduce(&crowded, &somewhere, 1, MPI_INT, MPI_MAX, world->all);
     world->crowded = somewhere;
 }
 
 int world_look(struct world *world) {
-    *world = (struct world){.comm = MPI_COMM_WORLD};
+    *world = (struct world){.all = MPI_COMM_WORLD, .comm = MPI_COMM_WORLD};
     MPI_Comm_size(MPI_COMM_WORLD, &world->p);
     MPI_Comm_rank(MPI_COMM_WORLD, &world->me);
     if (launcher_ranks() > 1 && world->p == 1) {
@@ -86,6 +86,23 @@ int world_look(struct world *world) {
     world->heap =
         symbol(RTLD_DEFAULT, "mortar_heap_why", &why) ? why() : "the shared heap is not loaded";
     return 0;
+}
+
+struct world world_part(const struct world *whole, int ranks) {
+    struct world part = *whole;
+    bool in = whole->me < ranks;
+    MPI_Comm_split(whole->all, in ? 0 : MPI_UNDEFINED, whole->me, &part.all);
+    part.comm = part.all, part.p = ranks;
+    if (!in) return part;
+    look_around(&part);
+    name_machine(&part);
+    part.crowded = part.crowded || whole->crowded; /* what is free for them may not be theirs */
+    return part;
+}
+
+void world_part_free(struct world *part) {
+    if (part->all != MPI_COMM_NULL) MPI_Comm_free(&part->all);
+    part->comm = MPI_COMM_NULL;
 }
 
 /* Open MPI shows its settings, wherever they come from, through the MPI tools interface. -1: it has

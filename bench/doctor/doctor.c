@@ -43,15 +43,21 @@ static int alone(struct findings *all, const struct doctor_words *words) {
     return health_print(stdout, all, 1, "mortar doctor", words->json) == RED;
 }
 
+struct findings *doctor_gather(const struct world *world, const struct findings *mine, bool *fine) {
+    struct findings *of_rank = world->me == 0 ? calloc((size_t)world->p, sizeof *of_rank) : NULL;
+    *fine = meet_first(of_rank != NULL);
+    if (*fine)
+        library.gather(mine, (int)sizeof *mine, MPI_BYTE, of_rank, (int)sizeof *mine, MPI_BYTE, 0,
+                       world->comm);
+    return of_rank;
+}
+
 static int report(const struct world *world, const struct findings *mine, bool json) {
     char title[256];
     int worst = GREEN;
-    size_t bytes = sizeof *mine * (size_t)world->p;
-    struct findings *of_rank = world->me == 0 ? calloc(1, bytes) : NULL;
-    int room = meet_first(of_rank != NULL);
-    if (!room) return 1;
-    library.gather(mine, (int)sizeof *mine, MPI_BYTE, of_rank, (int)sizeof *mine, MPI_BYTE, 0,
-                   world->comm);
+    bool fine;
+    struct findings *of_rank = doctor_gather(world, mine, &fine);
+    if (!fine) return 1;
     snprintf(title, sizeof title, "mortar doctor: %d rank%s on %d node%s, %s", world->p,
              plural(world->p), world->nodes, plural(world->nodes), world->machine);
     if (world->me == 0) {

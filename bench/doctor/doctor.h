@@ -17,4 +17,8 @@ void doctor_library(const struct world *world, struct findings *all);
  * processors. Collective. */
 void doctor_peers(const struct world *world, struct findings *all);
 
+/* The findings of all ranks, [p] on the first one, which frees them; NULL on the others. *fine
+ * false, on all ranks: no memory. Collective. */
+struct findings *doctor_gather(const struct world *world, const struct findings *mine, bool *fine);
+
 #endif

@@ -258,7 +258,7 @@ def refused(folder):
         (["bcast", "--root", "2"], "--root 2: there are 2 ranks"),
         (["alltoallv", "--topology", "2d"], "--topology: alltoallv knows no neighbours"),
         (["neighbor_alltoall", "--topology", "4d"], "--topology 4d: expected 2d, 3d or nd"),
-        (["alltoallv", "--limit"], "--limit: only alltoall and allgather have it"),
+        (["alltoallv", "--limit"], "--limit: only alltoall, allgather, allreduce and bcast have it"),
         (["reduce", "--bytes", "8,12"], "--bytes 12: reduce sums up MPI_DOUBLE"),
         (["barrier", "--bytes", "8"], "--bytes: barrier has none"),
         (["redistribution", "--bytes", "8"], "--bytes: redistribution has none"),

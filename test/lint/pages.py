@@ -14,6 +14,7 @@ from common import code, files, main, matches, read
 
 MARK = re.compile(r"<!-- algorithms of (src/coll/\w+) -->\n((?:\|.*\n)+)")
 MEMBERS = r"<!-- members that (.*) print -->\n((?:\|.*\n)+)"
+PRINTED = r'(?:(?<=\\")|(?<=\(out, "))(\w+)(?=\\":|",)'  # in a format, or as a word for a function that prints
 LIST, TABLE = "src/coll/list.h", "src/coll/collectives.h"
 SETS = {"alltoalls": "ALLTOALLS", "allgathers": "ALLGATHERS", "neighbours": "NEIGHBORS", "rooted": "ROOTED",
         "reductions": "REDUCTIONS", "gathers": "GATHERS", "scatters": "SCATTERS"}
@@ -106,7 +107,7 @@ def check_algorithms(root, pages):
 
 def check_members(root, page):
     for where, match in matches(root, page, MEMBERS, read(root, page)):
-        printed = {name for path in match.group(1).split() for name in re.findall(r'\\"(\w+)\\":', read(root, path))}
+        printed = {name for path in match.group(1).split() for name in re.findall(PRINTED, read(root, path))}
         said, first = (set(re.findall(r"`(?:\w+(?:\[\])?\.)*(\w+)`", text)) for text in
                        (match.group(2), "\n".join(row.split("|")[1] for row in match.group(2).splitlines())))
         for name in sorted(printed - said):
@@ -151,9 +152,9 @@ GOOD = {
     TABLE: "#define BIT(c) (1u << COLL_##c)\n#define ALLTOALLS (BIT(alltoall) | BIT(alltoallv))\n"
            "#define EXCHANGES   \\\n  (ALLTOALLS |  \\\n  BIT(allgather))\n"
            "COLLECTIVE(alltoall, 1)\nCOLLECTIVE(alltoallv, 1)\nCOLLECTIVE(allgather, 1)\nCOLLECTIVE(bcast, 1)\n",
-    "src/mpi/write.c": 'fprintf(out, "{\\"rank\\": %d, \\"seconds\\": %g, \\"name\\": \\"x\\"}");',
+    "src/mpi/write.c": 'fprintf(out, "{\\"rank\\": %d, \\"seconds\\": %g, \\"x\\": 1}"); text(out, "name", s);',
     "docs/c.md": "<!-- members that src/mpi/write.c print -->\n| JSON | |\n|---|---|\n| `late[].rank` | its number |\n"
-                 "| `name` | and `seconds`: `null` |\n",
+                 "| `name` | and `seconds`: `null`, `x` |\n",
     "src/coll/node/pull.c": "", "src/coll/flat/ring.c": "", "src/coll/native.c": "", "src/coll/node/helper.c": "",
     "docs/a.md": "# Big words\n<!-- algorithms of src/coll/node -->\n| plan | collectives |\n|---|---|\n"
                  "| `pull(x)`; `pull` | alltoall(v); allgather |\nSee [b](b.md#two-things), src/coll/node/p*.c,\n"

@@ -42,17 +42,20 @@ LINES = [  # what is typed, what the line becomes
     ("mortar cores --machine xeon-2", "mortar cores --machine xeon-2x56 "),
     ("mortar info --plans neighbor_alltoallw", "mortar info --plans neighbor_alltoallw "),
     ("mortar info --tuning a-f", "mortar info --tuning a-file "),
+    ("mortar site-card --draw a-f", "mortar site-card --draw a-file "),
     ("mortar report a-f", "mortar report a-file "),
     ("mortar run --heap off a-f", "mortar run --heap off a-file "),
     ("mortar run ./program a-f", "mortar run ./program a-file "),
     ("mortar try -n 3 -- a-f", "mortar try -n 3 -- a-file "),
 ]
 CHOICES = [  # what is typed, some of what there is to choose from, and what there is not
-    ("mortar ", {"run", "bench", "tune", "info", "doctor", "try", "report", "replay", "model"}, {"alltoall", "--plan"}),
+    ("mortar ", {"run", "bench", "tune", "info", "doctor", "site-card", "try", "report", "replay", "model"},
+     {"alltoall", "--plan"}),
     ("mortar run --plan pu", {"pull(rows)", "pull(hilbert)"}, {"cico"}),
     ("mortar run --", {"--plan", "--report", "--off", "--verify"}, {"--bytes"}),
     ("mortar bench --c", {"--cold", "--csv", "--counters"}, {"--calls"}),
     ("mortar bench communicators --c", {"--csv", "--calls"}, {"--cold"}),
+    ("mortar site-card --", {"--minutes", "--ranks", "--draw", "--bytes", "--output"}, {"--csv"}),
     ("mortar tune all", {"alltoall", "allgatherv", "allreduce"}, {"barrier"}),
 ]
 

@@ -43,7 +43,7 @@ def commands(folder):
     prefix = install(folder)
     mortar = os.path.join(prefix, "bin", "mortar")
     told = run.run([mortar, "--help"]).ok().out
-    names = set(re.findall(r"^(?:usage:|      ) (?:mpirun -n P )?mortar (\w+)", told, re.MULTILINE))
+    names = set(re.findall(r"^(?:usage:|      ) (?:mpirun -n P )?mortar ([\w-]+)", told, re.MULTILINE))
     report = os.path.join(folder, "report.json")
     with open(report, "w", encoding="utf-8") as file:
         json.dump(REPORT, file)
@@ -53,6 +53,7 @@ def commands(folder):
         "tune": (["tune", "--help"], "--output FILE"),
         "info": (["info"], "MORTAR_PLAN"),
         "doctor": (["doctor"], "mortar doctor"),
+        "site-card": (["site-card", "--help"], "--minutes M"),
         "try": (["try", "--help"], "--patience"),
         "report": (["report", "-o", os.path.join(folder, "page.html"), report], "page.html"),
         "replay": (["replay", "--help"], "--times N"),

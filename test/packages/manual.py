@@ -13,8 +13,8 @@ import run  # noqa: E402
 from run import Failure  # noqa: E402
 
 PAGES = os.path.join(run.BUILD, "packaging", "pages", "man1")
-COMMANDS = ("bench", "bench network", "bench communicators", "tune", "info", "doctor", "try", "report", "replay", "model",
-            "cores", "predict")
+COMMANDS = ("bench", "bench network", "bench communicators", "tune", "info", "doctor", "site-card", "try", "report", "replay",
+            "model", "cores", "predict")
 
 
 def plain(name):
