@@ -49,8 +49,9 @@ static const char *options_number(const char *text, uint64_t *bytes) {
     uint64_t value = 0;
     const char *c = text;
     for (; *c >= '0' && *c <= '9'; c++) {
-        if (value > UINT64_MAX / 16) return NULL;
-        value = value * 10 + (uint64_t)(*c - '0');
+        uint64_t digit = (uint64_t)(*c - '0');
+        if (value > (UINT64_MAX - digit) / 10) return NULL;
+        value = value * 10 + digit;
     }
     const char *unit = *c ? strchr(units, toupper((unsigned char)*c)) : NULL;
     int shift = unit ? 10 * (int)(unit - units + 1) : 0;

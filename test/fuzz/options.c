@@ -15,15 +15,14 @@
 enum { most_variables = 32 };
 
 /* A number as docs/guide.md describes it: digits, and K, M, G or T. False: it is none, or too
- * large. *huge: so large that it may be refused. */
-static bool plain_number(const char *text, uint64_t *number, bool *huge) {
+ * large. */
+static bool plain_number(const char *text, uint64_t *number) {
     static const char *const units = "kmgt";
     bool zero = *text == '0';
     while (*text == '0' && text[1] == '0') text++;
     text += zero && text[1] >= '1' && text[1] <= '9';
     size_t digits = strspn(text, "0123456789");
     unsigned __int128 value = 0;
-    *huge = digits > 25;
     for (size_t i = 0; i < digits && i <= 25; i++) value = value * 10 + (unsigned)(text[i] - '0');
     const char *end = text + digits;
     for (int u = 0; *end && u < 4; u++)
@@ -32,15 +31,14 @@ static bool plain_number(const char *text, uint64_t *number, bool *huge) {
             break;
         }
     *number = (uint64_t)value;
-    *huge = *huge || value > (unsigned __int128)1 << 63;
     return digits > 0 && *end == 0 && digits <= 25 && value <= UINT64_MAX;
 }
 
 static void check_bytes(const char *text) {
     uint64_t wanted, found = 42;
-    bool huge, fine = plain_number(text, &wanted, &huge);
+    bool fine = plain_number(text, &wanted);
     int error = parse_bytes(text, &found);
-    must(error == 0 ? fine && found == wanted : found == 42 && (!fine || huge),
+    must(fine ? error == 0 && found == wanted : error != 0 && found == 42,
          "\"%s\": error %d, number %llu", text, error, (unsigned long long)found);
 }
 
@@ -70,14 +68,13 @@ static void check_range(enum option o, const char *text) {
     char least[32];
     const char *unit = option_rows[o].unit, *dash = strchr(unit, '-');
     uint64_t low, high, wanted, usual, number = option_number(o);
-    bool huge;
     snprintf(least, sizeof least, "%.*s", (int)(dash - unit), unit);
     char most[32];
     snprintf(most, sizeof most, "%.*s", (int)strcspn(dash + 1, " "), dash + 1);
-    must(plain_number(least, &low, &huge) && plain_number(most, &high, &huge) &&
-             plain_number(option_rows[o].value, &usual, &huge),
+    must(plain_number(least, &low) && plain_number(most, &high) &&
+             plain_number(option_rows[o].value, &usual),
          "the range of %s", option_rows[o].name);
-    bool right = plain_number(text, &wanted, &huge) && wanted >= low && wanted <= high;
+    bool right = plain_number(text, &wanted) && wanted >= low && wanted <= high;
     must(number == (right ? wanted : usual) && options_fits(o, text) == right, "%s=%s is %llu",
          option_rows[o].name, text, (unsigned long long)number);
 }
