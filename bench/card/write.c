@@ -44,6 +44,8 @@ static void print_machine(FILE *out, double load) {
         facts->l3, machine_memory(), is_virtual() ? "true" : "false");
     text(out, "model", facts->cpu);
     if (uname(&system) == 0) {
+        /* Without what a site has added to its name. */
+        system.release[strspn(system.release, ".0123456789")] = '\0';
         text(out, "kernel", system.release);
         text(out, "architecture", system.machine);
     }
