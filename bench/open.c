@@ -125,9 +125,10 @@ static int refuses(void) { return speaks() ? 2 : 0; }
 static const struct library *open_named(const char *file) {
     void *handle = dlopen(file, RTLD_NOW | RTLD_GLOBAL);
     const struct library *library = handle ? row_of(handle) : NULL;
-    if (!library && speaks())
-        fprintf(stderr, "mortar bench: MORTAR_MPI=%s: %s\n", file,
-                handle ? "no MPI library that mortar knows" : dlerror());
+    const char *why = handle ? "no MPI library that mortar knows" : dlerror();
+    size_t length = strlen(file); /* the dynamic linker names it, too */
+    if (strncmp(why, file, length) == 0 && strncmp(why + length, ": ", 2) == 0) why += length + 2;
+    if (!library && speaks()) fprintf(stderr, "mortar bench: MORTAR_MPI=%s: %s\n", file, why);
     return library;
 }
 

@@ -253,6 +253,10 @@ static void __attribute__((noreturn)) run(char **word) {
     if (!*word) fail("run: which program? (mortar --help)");
     alike = false;
     const char *path = find_program(*word);
+    if (!path && access(*word, F_OK) == 0)
+        fail(
+            "run: %s is not a program: it may not be executed, or is not in PATH; a script: mortar run python3 %s",
+            *word, *word);
     if (!path) fail("run: %s is not a program", *word);
     if (suits(*word, path)) preload();
     execvp(*word, word);

@@ -300,7 +300,7 @@ static int all_cells(struct world *world, const struct tune_settings *settings) 
  * anywhere. */
 static const char *obstacle(const struct world *world, const struct tune_settings *settings) {
     if (!world->loaded || !world->plans) return "mortar is not at work here";
-    if (world->p < 2) return "one rank has nothing to exchange";
+    if (world->p < 2) return "one rank has nothing to exchange: mpirun -n P mortar tune";
     if (world->seen.nodes < 1) return "mortar does not say how many nodes there are";
     if (*world->seen.why) return world->seen.why;
     return settings->buffers[0] && world->seen.nodes == 1 ? world->heap : NULL;
