@@ -10,6 +10,8 @@ OPTION(TUNE, ALIKE, "watch", "off|watch|online|paper",
        "plans to try while the program runs: none; the MPI library's; all that could win; orders")
 OPTION(TUNE_SAVE, WISH, "", "path",
        "at MPI_Finalize write what TUNE has measured to a tuning file, or add it to one")
+OPTION(TUNE_RUNS, ALIKE, "3", "1-1000 calls",
+       "with TUNE=paper: timed calls of each order, and of each copy")
 OPTION(REGRET, ALIKE, "1", "0-100 percent",
        "share of the time in a communicator's collectives that trials may cost (plus 2 ms)")
 OPTION(

@@ -21,7 +21,8 @@
  * In mode watch a rival then runs beside the incumbent, on a copy, and a winner is reported but not
  * taken. Modes: watch (default): the model's choice against native, and ever smaller thresholds of
  * the hybrid copy (ramesh2024 section V-E); online: all plans; paper: the model's choice and each
- * order run three times, and the fastest is kept. */
+ * order run MORTAR_TUNE_RUNS times one after the other, then each way of copying in the fastest
+ * order; the fastest is kept. */
 #include "plan/learn.h"
 
 #include <stdlib.h>
@@ -34,7 +35,6 @@ enum {
     settled_pairs = 6,
     least_rest = 8,
     longest_rest = 1 << 20,
-    paper_calls = 3,
     out_rounds = 8,
     first_loose = 4,
     least_loose = 8,
@@ -190,8 +190,8 @@ static bool begin_paper(struct learner *l) {
     while (a < l->count && (l->arms[a].seconds > 0 || l->arms[a].broken)) a++;
     l->rest = longest_rest;
     if (a == l->count) return false;
-    l->pair =
-        (struct pair){.arm = {a, a + 1 < l->count ? a + 1 : l->incumbent}, .calls = paper_calls};
+    l->pair = (struct pair){.arm = {a, a + 1 < l->count ? a + 1 : l->incumbent},
+                            .calls = (int)option_number(OPTION_TUNE_RUNS)};
     return true;
 }
 
@@ -231,6 +231,21 @@ static bool begin_pair(struct learner *l) {
     return false;
 }
 
+/* The orders have run; now the copiers run, in the order that was fastest. */
+static void add_copies(struct learner *l, const struct team *team) {
+    char texts[most_arms][64];
+    int count = plan_rivals(&team->figures, &l->shape, l->in_reach, l->arms[l->incumbent].text,
+                            RIVALS_copies, texts, most_arms);
+    for (int i = 0; i < count && l->count < most_arms; i++) {
+        int a = 0;
+        while (a < l->count && strcmp(l->arms[a].text, texts[i]) != 0) a++;
+        if (a < l->count) continue;
+        memcpy(l->arms[l->count++].text, texts[i], sizeof *texts);
+        l->rest = 0;
+    }
+    l->copies = true;
+}
+
 static void crown_fastest(struct learner *l, struct team *team) {
     int best = l->incumbent;
     for (int a = 0; a < l->count; a++) {
@@ -239,6 +254,7 @@ static void crown_fastest(struct learner *l, struct team *team) {
         if (l->arms[a].seconds < l->arms[best].seconds) best = a;
     }
     if (best != l->incumbent) enthrone(l, team, best);
+    if (!l->copies) add_copies(l, team);
 }
 
 /* Has a call of this plan a way to sum the times? Over several nodes separate messages do it; if

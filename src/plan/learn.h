@@ -58,6 +58,7 @@ struct learner {
     bool loose;    /* ranks may run ahead of each other */
     /* Rivals run beside the incumbent and never take over: results must not depend on timing. */
     bool beside;
+    bool copies;      /* mode paper: the orders have run, the arms now are copiers too */
     int better;       /* with `beside`: the latest rival that won its trials; -1: none */
     struct pair pair; /* the pair that runs now */
     struct pair told; /* the pair before, whose times are being summed over the ranks */

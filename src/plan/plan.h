@@ -192,9 +192,9 @@ void plan_choose(struct team *team, const struct shape *shape, bool in_reach, st
 
 /* ---- rivals.c ---- */
 /* The plans to compare for this class: the choice, native, then the likely winners, or all
- * candidates. RIVALS_orders: the choice and its other orders, without native. Fills
- * texts[most][64], returns the count. */
-enum rivals { RIVALS_likely, RIVALS_all, RIVALS_orders };
+ * candidates. RIVALS_orders: the choice and its other orders, without native. RIVALS_copies: the
+ * choice and its other copiers, in its order. Fills texts[most][64], returns the count. */
+enum rivals { RIVALS_likely, RIVALS_all, RIVALS_orders, RIVALS_copies };
 int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reach,
                 const char *choice, enum rivals which, char texts[][64], int most);
 

@@ -40,6 +40,18 @@ static bool is_near_rival(const struct candidate *candidate, const char *choice,
            (candidate->variant == SIMPLEST || candidate->variant == COPIED);
 }
 
+/* The choice with the copier of a candidate of the same algorithm: pull(rows, plain) with that of
+ * pull(morton, nt) is pull(rows, nt). */
+static void add_copied(struct rival_list *list, const char *choice,
+                       const struct candidate *candidate) {
+    const char *order_ends = strchr(choice, ','), *copier = strchr(candidate->text, ',');
+    char text[64];
+    if (candidate->variant != COPIED || !is_kin(choice, candidate->algorithm->name)) return;
+    if (!order_ends || !copier) return;
+    int used = snprintf(text, sizeof text, "%.*s%s", (int)(order_ends - choice), choice, copier);
+    if (used < (int)sizeof text) rivals_add(list, text);
+}
+
 int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reach,
                 const char *choice, enum rivals which, char texts[][64], int most) {
     static const double most_times = 3; /* of the best plan's cost, if the network was measured */
@@ -48,7 +60,7 @@ int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reac
     int count = plan_candidates(f, shape, in_reach, candidates, most_candidates);
     double limit = f->network.measured ? most_times * candidates[0].seconds : INFINITY;
     rivals_add(&list, choice);
-    if (which != RIVALS_orders) rivals_add(&list, "native");
+    if (which < RIVALS_orders) rivals_add(&list, "native");
     for (int i = 0; i < count; i++) {
         const struct candidate *candidate = &candidates[i];
         bool ordered = strstr(candidate->algorithm->takes, "order") && candidate->variant != COPIED;
@@ -57,7 +69,8 @@ int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reac
          * than about arguments. */
         bool far = f->where != ON_NODE && candidate->seconds >= 0 && candidate->seconds <= limit &&
                    !has_kin(&list, candidate->algorithm->name);
-        if (which == RIVALS_orders ? ordered : near || far) rivals_add(&list, candidate->text);
+        if (which == RIVALS_copies) add_copied(&list, choice, candidate);
+        else if (which == RIVALS_orders ? ordered : near || far) rivals_add(&list, candidate->text);
     }
     for (int i = 0; i < count && which == RIVALS_all; i++) rivals_add(&list, candidates[i].text);
     return list.count;

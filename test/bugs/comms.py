@@ -55,10 +55,11 @@ def sessions(flavour, ranks):
 
 
 # Of each option a value that is not the default.
-OTHER = {"PLAN": "cico", "TUNE": "online", "START": "early", "TUNE_SAVE": None, "REGRET": "50", "REDUCE": "arrival", "VERIFY": "3",
-         "VERIFY_OPS": "on", "OFF": "alltoall", "TUNING": "missing", "REPORT": None, "VERBOSE": "0", "HEAP": "off",
-         "HEAP_BYTES": "1G", "HUGE": "off", "SLOT": "4M", "WAIT": "futex", "FAN": "3", "SLICE": "0", "NT": "sse2", "DEVICES": "ask",
-         "NODES": "2", "HANDOVER": "socket", "DOMAINS": "none", "TOPOLOGY": "numa:2 core:2 pu:1", "XPMEM": "off"}
+OTHER = {"PLAN": "cico", "TUNE": "online", "START": "early", "TUNE_SAVE": None, "TUNE_RUNS": "5", "REGRET": "50",
+         "REDUCE": "arrival", "VERIFY": "3", "VERIFY_OPS": "on", "OFF": "alltoall", "TUNING": "missing", "REPORT": None,
+         "VERBOSE": "0", "HEAP": "off", "HEAP_BYTES": "1G", "HUGE": "off", "SLOT": "4M", "WAIT": "futex", "FAN": "3",
+         "SLICE": "0", "NT": "sse2", "DEVICES": "ask", "NODES": "2", "HANDOVER": "socket", "DOMAINS": "none",
+         "TOPOLOGY": "numa:2 core:2 pu:1", "XPMEM": "off"}
 
 
 def topologies(flavour, ranks):

@@ -132,17 +132,22 @@ static int check_list(const struct figures *f, const struct shape *shape, bool i
 static void check_rivals(const struct figures *f, const struct shape *shape, bool in_reach,
                          const struct candidate *list, int count, int most) {
     static char texts[most_candidates][64];
-    for (int which = RIVALS_likely; which <= RIVALS_orders; which++) {
+    for (int which = RIVALS_likely; which <= RIVALS_copies; which++) {
         int rivals = plan_rivals(f, shape, in_reach, list[0].text, (enum rivals)which, texts, most);
         must(rivals >= 1 && rivals <= most && strcmp(texts[0], list[0].text) == 0,
              "%d rivals of %s", rivals, list[0].text);
-        must(which == RIVALS_orders || most == 1 || strcmp(list[0].text, "native") == 0 ||
+        must(which >= RIVALS_orders || most == 1 || strcmp(list[0].text, "native") == 0 ||
                  strcmp(texts[1], "native") == 0,
              "native is no rival of %s", list[0].text);
         for (int i = 0; i < rivals; i++) {
             int at = 0;
             while (at < count && strcmp(list[at].text, texts[i]) != 0) at++;
-            must(at < count, "%s is no candidate", texts[i]);
+            /* With copiers of its own the choice's order need not be the list's. */
+            struct plan plan;
+            char why[192];
+            must(at < count ||
+                     (which == RIVALS_copies && plan_parse(texts[i], &plan, why, sizeof why) == 0),
+                 "%s is no candidate", texts[i]);
             for (int j = 0; j < i; j++) must(strcmp(texts[i], texts[j]) != 0, "%s", texts[i]);
         }
     }
