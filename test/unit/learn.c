@@ -55,8 +55,12 @@ static const struct world worlds[] = {
      false, 0, NULL, 0, 0},
     {"watch", "the second one pays", 1e-3, 1.15e-3, 0, NULL, 0, 0.02, "native", 3000, 0, false,
      false, 1.4, NULL, 0, 0},
-    {"watch", "ranks come late", 5e-3, 4e-3, 4e-3, "arrival", 1e-3, 0.2, "arrival", 300, 0, false,
+    /* A first look is one call. With this little noise native, being slower, never seems faster. */
+    {"watch", "ranks come late", 5e-3, 4e-3, 4e-3, "arrival", 1e-3, 0.1, "arrival", 300, 0, false,
      true, 0, NULL, 0, 0},
+    /* If it does, its pair spends the budget of 300 calls before `arrival` has had a look. */
+    {"watch", "ranks come late, noise", 5e-3, 4e-3, 4e-3, "arrival", 1e-3, 0.2, "arrival", 1000, 0,
+     false, true, 0, NULL, 0, 0},
     {"watch", "ranks come in time", 10e-3, 4e-3, 4e-3, "arrival", 5e-3, 0.2, "", 3000, 0, false,
      true, 0, NULL, 0, 0},
     {"watch", "sums, native is faster", 1e-3, 2e-3, 0, NULL, 0, 0.05, "", 8000, 0, false, false, 0,
