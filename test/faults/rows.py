@@ -45,6 +45,11 @@ def simple(name, about, ranks, program, *words, limit=60, env=None, **more):
 
 # ---- many ranks on one node ----
 
+# In MPI_Finalize a rank of Open MPI 4 tells the launcher that it ends, and waits two seconds for an answer (PMIx). If the launcher
+# has not heard of it when the rank is over, it takes the rank for one that never called MPI_Finalize, and ends with 1
+# (open-mpi/ompi#7833, #9389). With 96 ranks on 2 processors it may be that late. docs/proof.md has how it was made to happen.
+UNANSWERED = "exiting improperly"
+
 
 def many(ranks, rounds, most, limit):
     def play(side):
@@ -56,6 +61,9 @@ def many(ranks, rounds, most, limit):
             for name in os.listdir(folder):
                 with open(os.path.join(folder, name), encoding="ascii") as file:
                     codes[file.read().strip()] += 1
+        right = re.search(r"\b%d ranks, 0 errors" % ranks, done.out)
+        if right and codes == {"0": ranks} and done.code == 1 and UNANSWERED in done.err:
+            return "%.1f s, the launcher answered late" % done.seconds
         if done.code != 0 and not done.stopped:
             ended = ", ".join("%d ranks with %s" % (number, code) for code, number in sorted(codes.items()))
             raise Wrong("the launcher ended with %d, %s; it said: %r" % (done.code, ended or "no rank", done.err[-600:]))
