@@ -14,7 +14,7 @@
 
 static const char usage[] =
     "usage: mortar model [OPTION...]\n"
-    "  --machine NAME|FILE    e7-8890v3 (default), knc-5110p, epyc-7742, this, ideal:BYTES, or a file like those in machines/\n"
+    "  --machine NAME|FILE    e7-8890v3 (default), e5-2680v3, knc-5110p, epyc-7742, this, ideal:BYTES, or a file like those in machines/\n"
     "  --ranks P              ranks, each on a core of its own; default: one per core\n"
     "  --collective NAME      allgather or alltoall (default: both)\n"
     "  --grid 6x10|4x4x4|random8  the same between neighbours: neighbor_allgather, neighbor_alltoall; on a grid or a random graph\n"
@@ -25,6 +25,8 @@ static const char usage[] =
     "  --sample N             simulate one of N lines; default 1, and 8 for blocks of 1M or more\n"
     "  --table 1|2            li2018, table 1 or 2: simulated beside counted, and how far apart\n"
     "  --sensitivity          what is left of the curve's gain when assumptions of the model are taken back; some minutes\n"
+    "  --packing NODES        an alltoall over so many nodes through leaders: misses of packing and unpacking, row by row and along\n"
+    "                         the curve\n"
     "  --csv                  one line per simulation\n"
     "  --svg FILE, --png FILE draw the curves\n";
 
@@ -52,14 +54,13 @@ static void read_machine(struct machine *machine, const char *name, const char *
     if (machine_read(machine, path, why) != 0) fail("%s", why);
 }
 
-static uint64_t bytes_or_fail(const char *text) {
+uint64_t bytes_or_fail(const char *text) {
     uint64_t bytes;
     if (parse_bytes(text, &bytes) != 0 || bytes == 0) fail("%s is no number of bytes", text);
     return bytes;
 }
 
-/* Takes the next word of a list A,B(C),D; false at its end. */
-static bool next_word(const char **list, char word[64]) {
+bool next_word(const char **list, char word[64]) {
     size_t length = strcspn(*list, ",");
     if (length == 0 || length >= 64) return false;
     memcpy(word, *list, length);
@@ -90,6 +91,7 @@ static void read_words(struct settings *s, int count, char **words) {
         else if (strcmp(word, "--nontemporal") == 0) s->nontemporal = bytes_or_fail(words[i]);
         else if (strcmp(word, "--line") == 0) s->line = words[i];
         else if (strcmp(word, "--sample") == 0) s->sample = (uint32_t)bytes_or_fail(words[i]);
+        else if (strcmp(word, "--packing") == 0) s->packing = bytes_or_fail(words[i]);
         else if (strcmp(word, "--table") == 0) s->table = atoi(words[i]);
         else if (strcmp(word, "--most") == 0) s->most = bytes_or_fail(words[i]);
         else fail("unknown option %s (mortar model --help)", word);
@@ -131,6 +133,7 @@ int main(int count, char **words) {
     if (s.ranks > s.machine.cores) fail("%s: more ranks than cores", s.machine.name);
     if (s.table) return print_table(&s);
     if (s.sensitivity) return print_sensitivity(&s);
+    if (s.packing) return print_packing(&s);
     const char *wrong = s.grid ? around_make(s.grid, s.ranks, &s.around) : NULL;
     if (wrong) fail("--grid: %s", wrong);
     if (!s.collective || strcmp(s.collective, "allgather") == 0) add_sizes(&jobs, &s, false);

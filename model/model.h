@@ -25,6 +25,7 @@ struct settings {
     struct machine machine;
     uint32_t ranks, sample;
     uint64_t nontemporal, most; /* most: larger blocks of a table are left out */
+    uint64_t packing;           /* nodes; 0: no packing */
     int table;
     bool csv, sensitivity;
 };
@@ -39,5 +40,12 @@ void print_jobs(const struct settings *settings, const struct jobs *jobs);
 int print_table(const struct settings *settings);
 /* sensitivity.c: the settings' machine and ranks, with assumptions taken back. An exit code. */
 int print_sensitivity(const struct settings *settings);
+/* packing.c: the settings' machine, ranks, sizes. An exit code. */
+int print_packing(const struct settings *settings);
+
+/* main.c. The number, or the end of the program. */
+uint64_t bytes_or_fail(const char *text);
+/* Takes the next word of a list A,B(C),D; false at its end. */
+bool next_word(const char **list, char word[64]);
 
 #endif

@@ -30,17 +30,36 @@ def neighbours(mortar):
     expect(all(least <= float(row["l1"]) + float(row["nontemporal"]) for row in rows.values()), (least, text))
 
 
+def packing(mortar):
+    """Packed blocks of 8 bytes: row by row a line serves one block of eight, along the curve each line serves all its blocks.
+    Blocks of a line's size give nothing to gain. The leader's cache holds what it has sent."""
+    status, text = run(mortar, "model", "--machine", "e5-2680v3", "--packing", "16", "--bytes", "8,64")
+    rows = {tuple(fields[1:3]): [int(field) for field in fields[3:6]]
+            for fields in ([field.strip() for field in line.split("|")] for line in text.splitlines()) if len(fields) == 7 and
+            fields[1].isdigit()}
+    expect(status == 0 and len(rows) == 8, text)
+    lines = 16 * 24 * 8 // 64  # of what a rank sends, or receives
+    for way in "unpacking, rows", "unpacking, morton", "unpacking, morton, twice":
+        expect(rows["64", way][0] >= 2 * 8 * lines, (way, text))
+    by_rows, by_curve = rows["8", "unpacking, rows"], rows["8", "unpacking, morton"]
+    expect(by_rows[1] > 8 * lines * 0.9 and by_rows[1] > 4 * by_curve[1], text)
+    expect(0.85 < rows["64", "unpacking, rows"][1] / rows["64", "unpacking, morton"][1] < 1.2, text)
+    expect(by_rows[2] == 0 and rows["8", "packing"][0] < 2 * lines, text)
+
+
 def main(mortar):
-    for machine in "e7-8890v3", "knc-5110p", "epyc-7742":
+    for machine in "e7-8890v3", "e5-2680v3", "knc-5110p", "epyc-7742":
         status, text = run(mortar, "model", "--machine", machine, "--ranks", "16", "--bytes", "64,4K", "--orders", "rows,morton")
         expect(status == 0 and "simulated" in text and text.count("morton") == 4, (machine, text))
     status, text = run(mortar, "model", "--machine", "this", "--ranks", "1", "--bytes", "64", "--collective", "alltoall")
     expect(status == 0 and "simulated" in text, text)
     neighbours(mortar)
+    packing(mortar)
     for words in (["--grid", "5x5"], ["--grid", "16"], ["--grid", "random0"], ["--grid", "4x4x4x4"],
                   ["--ranks", "16", "--grid", "4x4", "--orders", "morton"], ["--machine", "nowhere"],
                   ["--orders", "spiral"], ["--orders", "morton(rows)"], ["--orders", "numa"],
-                  ["--bytes", "some"], ["--ranks", "73"], ["--collective", "bcast"], ["--nothing", "1"], ["--bytes"]):
+                  ["--bytes", "some"], ["--ranks", "73"], ["--collective", "bcast"], ["--packing", "0"],
+                  ["--nothing", "1"], ["--bytes"]):
         status, text = run(mortar, "model", *words)
         expect(status == 2 and text.startswith("mortar model: "), (words, status, text))
     if all(run(python, "-c", "import matplotlib")[0] != 0 for python in ("python3", "/usr/bin/python3")):
