@@ -56,7 +56,7 @@ class Grid:
                                 yield cell
 
 
-LEADERS = ["leader(1, bruck)", "leader(1, mnco(rows))", "leader(1, pairwise(4))", "auto"]
+LEADERS = ["leader(1, bruck)", "leader(1, mnco(rows))", "leader(1, mnco(morton))", "leader(1, pairwise(4))", "auto"]
 USUAL = {"overheads": (0.25e-6,), "pieces": (10e-9,), "placements": ("ordered",)}
 TABLE_ONE = ["allgather", "alltoallv", "bcast", "reduce_scatter_block", "scatter", "allreduce", "gatherv", "scatterv", "alltoallw"]
 MILLISECONDS = (0.0, 1e-3, 10e-3, 100e-3)
