@@ -32,14 +32,17 @@ class Memory:
         self.mark, self.known, self.pss, self.rss, self.looks = mark.encode(), {}, 0, 0, 0
 
     def processes(self):
-        """Those that have the mark. Each is asked once."""
+        """Those that have the mark. Each is asked until it has an environment, which it has not in the middle of an exec."""
         found = {}
         for folder in glob.glob("/proc/[0-9]*"):
             try:
                 key = folder, os.stat(folder).st_ctime
                 if key not in self.known:
                     with open(folder + "/environ", "rb") as file:
-                        self.known[key] = self.mark in file.read().split(b"\0")
+                        environment = file.read()
+                    if not environment:
+                        continue
+                    self.known[key] = self.mark in environment.split(b"\0")
                 found[key] = self.known[key]
             except OSError:  # somebody else's, or gone
                 continue
