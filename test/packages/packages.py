@@ -6,7 +6,7 @@ deb       the .deb: built, installed, used by 4 ranks, removed, nothing left. As
 rpm       the .rpm: built; its files, and what it needs
 dist      the tarball: twice the same bytes; builds without git and knows its version and commit
 jemalloc  with jemalloc from its release the tests of test/heap pass; a file that is not there is refused
-heapless  with no jemalloc at all mortar is built, says what is missing, and works
+heapless  where neither apt nor dpkg, an MPI's command nor jemalloc is found, mortar is built, says what is missing, and works
 setup     scripts/setup without apt-get"""
 import glob
 import os
@@ -220,12 +220,28 @@ def jemalloc(folder):
                       "-DMORTAR_JEMALLOC_SOURCE=/no/such/file"])
     result.check(result.code != 0 and "/no/such/file" in result.err and "jemalloc-5.3.0.tar.bz2" in result.err, "a wrong file")
 
+def without_debian(folder):
+    """A PATH with what this system has but for what only Debian has, and MPI libraries."""
+    tools = os.path.join(folder, "tools")
+    os.mkdir(tools)
+    for path in glob.glob("/usr/bin/*"):
+        if not re.match(r"apt|dpkg|mpi|ompi|orte|pmix|hydra", os.path.basename(path)):
+            os.symlink(path, os.path.join(tools, os.path.basename(path)))
+    return "PATH=" + tools
+
+
 def heapless(folder):
-    build = os.path.join(folder, "build")
-    result = configured(run.ROOT, build, "-DJEMALLOC_PIC=", "-DMORTAR_SIMULATIONS=OFF")
+    build, path = os.path.join(folder, "build"), without_debian(folder)
+    hidden = run.run(["env", path, "sh", "-c", "command -v apt-get dpkg mpicc mpirun mpiexec.hydra"])
+    hidden.check(not hidden.out, "these are still found")
+    result = run.run(["env", path, "cmake", "--preset", "release", "-S", run.ROOT, "-B", build, "-DMORTAR_TESTS=OFF",
+                      "-DJEMALLOC_PIC=", "-DMORTAR_SIMULATIONS=OFF"]).ok()
     result.check("WITHOUT the shared heap" in " ".join(result.err.split()), "it does not say what is missing")
     result.check("MORTAR_JEMALLOC_SOURCE" in result.err, "it does not say what to do")
-    run.run(["cmake", "--build", build], seconds=LONG).ok()
+    run.run(["env", path, "cmake", "--build", build], seconds=LONG).ok()
+    for engine in "ompi", "mpich", "standard":
+        if not os.path.exists(os.path.join(build, "lib", "libmortar-%s.so" % engine)):
+            raise Failure("the engine %s was not built" % engine)
     result = exchange(os.path.join(build, "bin", "mortar"))
     result.check("ld.so" not in result.err and result.report["heap"] != "on", "there is a heap")
     print("without jemalloc the report says: heap %s" % result.report["heap"])
