@@ -141,14 +141,15 @@ def rough(line):
 
 
 def alike(shown, printed):
-    """Is it what the page shows? With "..." there may be more, and a line that ends so may go on. Lines of several ranks, and of
-    both outputs, come in any order."""
+    """Is it what the page shows? With "..." there may be more, also around a line, as ranks that print much break lines, and a
+    line that ends so may go on. Lines of several ranks, and of both outputs, come in any order."""
     printed, whole = [rough(line) for line in printed], "..." not in (line.strip() for line in shown)
     for line in shown:
         if line.strip() == "...":
             continue
-        begin = rough(line[:-3]) if line.endswith("...") else None
-        found = [one for one in printed if (one.startswith(begin) if begin is not None else one == rough(line))]
+        begin, end = rough(line[:-3]) if line.endswith("...") else None, rough(line)
+        found = [one for one in printed if
+                 (one.startswith(begin) if begin is not None else one == end if whole else end in one)]
         if not found:
             return False
         printed.remove(found[0])
