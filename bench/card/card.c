@@ -34,14 +34,6 @@ static void say_cell(const struct card *card, int done) {
             cell->kind->name, size, card->parts[cell->part].p, line);
 }
 
-static double load_now(void) {
-    double load = -1;
-    FILE *file = fopen("/proc/loadavg", "r");
-    if (file && fscanf(file, "%lf", &load) != 1) load = -1;
-    if (file) fclose(file);
-    return load;
-}
-
 /* ---- measuring ---- */
 
 /* The cells of a card, each on its ranks, while the others sleep. Returns an exit code. */
@@ -87,7 +79,8 @@ static struct findings *examine(const struct world *world, bool *fine) {
 static int make_card(struct world *world, struct card_settings *settings) {
     struct world parts[most_parts];
     bool fine;
-    struct card card = {.settings = settings, .world = world, .parts = parts, .load = load_now()};
+    struct card card = {.settings = settings, .world = world, .parts = parts, .load = -1};
+    getloadavg(&card.load, 1);
     if (!card_parts(settings, world->p)) return 2;
     world_warn(world);
     if (world->me == 0 && !world->loaded)

@@ -7,7 +7,6 @@
 #include "commit.h"
 #include "include/mortar.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,14 +111,11 @@ static void print_card(FILE *out, const void *what) {
 }
 
 int card_write(const struct card *card) {
-    char path[sizeof card->settings->output + 16], part[sizeof path + 16], *content = NULL;
+    char path[sizeof card->settings->output + 16], *content;
     size_t bytes;
     snprintf(path, sizeof path, "%s.json", card->settings->output);
-    snprintf(part, sizeof part, "%s.part", path);
     int error = file_print(print_card, card, &content, &bytes);
-    if (!error) error = file_write(part, content, bytes);
-    if (!error && rename(part, path) != 0) error = -errno;
-    if (error) remove(part);
+    if (!error) error = file_replace(path, content, bytes);
     free(content);
     return error;
 }

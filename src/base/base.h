@@ -6,6 +6,7 @@
 
 #include "base/charge.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -226,6 +227,12 @@ int file_read(const char *path, size_t most, char **text, size_t *bytes);
  * -ENXIO: a pipe without a reader. */
 int file_write(const char *path, const char *text, size_t bytes);
 int file_put(int fd, const char *text, size_t bytes);
+/* Puts a text in a file's place, whole or not at all: into a file next to it, which is then
+ * renamed. 0 or -errno. */
+int file_replace(const char *path, const char *text, size_t bytes);
+/* The file that a path leads to, through links. 0 or -errno; -ENOTSUP: a device or a pipe, because
+ * replacing one would break its other users. */
+int file_place(const char *path, char place[PATH_MAX]);
 
 /* The text that `print` writes, with a decimal point in every locale. The caller frees *text, also
  * after an error. 0 or -ENOMEM. */

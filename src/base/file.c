@@ -83,6 +83,32 @@ int file_write(const char *path, const char *text, size_t bytes) {
     return error;
 }
 
+int file_place(const char *path, char place[PATH_MAX]) {
+    struct stat there;
+    if (stat(path, &there) == 0) {
+        if (S_ISDIR(there.st_mode)) return -EISDIR;
+        if (!S_ISREG(there.st_mode)) return -ENOTSUP;
+        return realpath(path, place) ? 0 : -errno;
+    }
+    return snprintf(place, PATH_MAX, "%s", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+int file_replace(const char *path, const char *text, size_t bytes) {
+    char place[PATH_MAX], beside[PATH_MAX];
+    int error = file_place(path, place);
+    if (error) return error;
+    if (snprintf(beside, sizeof beside, "%s.%d.new", place, (int)getpid()) >= (int)sizeof beside)
+        return -ENAMETOOLONG;
+    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) return -errno;
+    error = file_put(fd, text, bytes);
+    if (!error && fsync(fd) != 0) error = -errno;
+    if (close(fd) != 0 && !error) error = -errno;
+    if (!error && rename(beside, place) != 0) error = -errno;
+    if (error) unlink(beside);
+    return error;
+}
+
 int file_print(void (*print)(FILE *out, const void *what), const void *what, char **text,
                size_t *bytes) {
     *text = NULL;

@@ -39,7 +39,7 @@ HOT void timeline_add(struct timeline *timeline, int row, double from, double se
     double start = from - timeline->begin, end = start + seconds;
     if (start < 0) start = 0;
     if (end <= start) return;
-    while (end > timeline->slice * timeline_slices) timeline_widen(timeline, timeline->slice * 2);
+    timeline_widen(timeline, end / timeline_slices);
     int first = (int)(start / timeline->slice), last = (int)(end / timeline->slice);
     if (last >= timeline_slices) last = timeline_slices - 1; /* the very end of the last one */
     for (int s = first; s <= last; s++) {

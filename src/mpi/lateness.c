@@ -82,8 +82,7 @@ void report_lateness(struct lateness_found *found) {
     pthread_mutex_lock(&lock);
     double now = clock_seconds() - waited.begin;
     /* The run's last slice has been reached even if nobody was late in it. */
-    while (waited.seconds && now > waited.slice * timeline_slices)
-        timeline_widen(&waited, 2 * waited.slice);
+    if (waited.seconds) timeline_widen(&waited, now / timeline_slices);
     fine = waited.seconds && (me != 0 || sums);
     host.allreduce(&fine, &all_fine, 1, MPI_INT, MPI_MIN, comm);
     if (all_fine) {

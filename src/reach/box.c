@@ -11,8 +11,9 @@
  * needs the reader rings there. So one late source does not delay the others.
  *
  * Readers count in `taken`, a line that each of them has to get from the one before. Where all
- * ranks read, each with a core of its own, they count in groups first, which have lines of their
- * own: a scatter of 8 bytes among 96 ranks takes 3.7 us instead of 11, simulated (docs/cores.md).
+ * ranks read and the barrier has several gates (sync.c), they count in groups first, which have
+ * lines of their own: a scatter of 8 bytes among 96 ranks, each with a core of its own, takes 3.9
+ * us instead of 11, simulated (docs/cores.md).
  */
 #include "reach/reach.h"
 
@@ -107,7 +108,7 @@ HOT void box_publish(const struct team *team, struct box *box, uint64_t op, uint
     box->grouped = false;
     if (readers == ALL_OTHERS) {
         box->readers = (uint32_t)team->p - 1;
-        box->grouped = are_spread(&team->figures);
+        box->grouped = team->rung_count > 1;
         /* Of my group only the others, if there are any. */
         if (box->grouped)
             box->readers = groups_of(team->p) - (others_in_group(team, team->me) == 0);
@@ -172,12 +173,14 @@ static bool is_last_of_group(const struct team *team, const struct box *box) {
     return true;
 }
 
-HOT void box_ack(const struct team *team, struct box *box) {
+HOT bool box_ack(const struct team *team, struct box *box) {
     charge_settle();
-    if (box->grouped && !is_last_of_group(team, box)) return;
-    if (!is_last_of(&box->taken, box->readers)) return;
+    if (box->grouped && !is_last_of_group(team, box)) return false;
+    if (!is_last_of(&box->taken, box->readers)) return false;
     if (team->waits.on) box->last_reader = team->me, box->last_entered = team->waits.entered;
+    /* Only the last reader comes here, so the owner is woken once. */
     flag_set_quietly(&box->emptied, box->filling);
+    return true;
 }
 
 uint32_t *team_turns(struct team *team, uint32_t count) {

@@ -372,7 +372,7 @@ struct box {
     /* The owner waits on it: the latest filling that all its readers have acknowledged. */
     struct flag emptied;
     uint32_t readers;             /* of the contents: ranks, or their groups */
-    bool grouped;                 /* so many ranks that they acknowledge in groups; see box.c */
+    bool grouped;                 /* they acknowledge in groups; see box.c */
     uint32_t filling;             /* number of the contents; wraps */
     double entered, last_entered; /* when the owner and last_reader entered the call; see waits.c */
     int32_t last_reader;          /* the rank that acknowledged last */
@@ -412,9 +412,9 @@ void box_wait_settled(struct team *team, int source, uint64_t op, uint32_t part,
 /* After box_publish, by a sender that will wait for this reader: wakes the reader if it has settled
  * at another rank's box. */
 void box_ring(const struct team *team, int reader);
-/* One reader is done; it may not touch the box afterwards. If the owner sleeps, it is woken by
- * box_wake, which needs a flags_fence between: so one fence serves many boxes. */
-void box_ack(const struct team *team, struct box *box);
+/* One reader is done; it may not touch the box afterwards. True: it was the last one, and the owner
+ * may sleep: box_wake has to follow behind a flags_fence, which may serve many boxes. */
+bool box_ack(const struct team *team, struct box *box);
 static inline void box_wake(struct box *box) { flag_wake(&box->emptied); }
 /* Scratch memory for `count` numbers, kept by the team. NULL: no memory. Local. */
 uint32_t *team_turns(struct team *team, uint32_t count);
@@ -429,6 +429,12 @@ struct seat {
  * domains, all ranks count as one domain. Collective; the same on all ranks. Only rank 0's seats
  * [p] are used; NULL: not known. */
 void team_divide(struct team *team, const struct seat *seats);
+/* The ranks of a domain follow each other. Only with domain_of. Local; the same on all ranks. */
+static inline bool domains_in_order(const struct team *team) {
+    for (int r = 1; r < team->p; r++)
+        if (team->domain_of[r] < team->domain_of[r - 1]) return false;
+    return true;
+}
 /* ---- paths.c ---- */
 /* Opens a data path between all ranks at first use. Collective; 0 or -errno, the same on all
  * ranks. */

@@ -23,10 +23,9 @@ static uint32_t take_seat(struct team *team) {
     uint32_t me = (uint32_t)team->me, seat = 0;
     const uint32_t *domain_of = team->domain_of;
     if (!domain_of) return me;
-    for (uint32_t r = 0; r < (uint32_t)team->p; r++) {
+    for (uint32_t r = 0; r < (uint32_t)team->p; r++)
         seat += domain_of[r] < domain_of[me] || (domain_of[r] == domain_of[me] && r < me);
-        team->seats_differ |= r > 0 && domain_of[r] < domain_of[r - 1];
-    }
+    team->seats_differ = !domains_in_order(team);
     team->seats[seat] = me;
     return seat;
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* write - writes a tuning file as JSON, into a file next to it, which is then renamed. */
+/* write - writes a tuning file as JSON. */
 #define _GNU_SOURCE
 #include "tuning/fields.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Writes a string. Control characters, which the reader refuses, become blanks. */
@@ -74,45 +72,18 @@ static void write_print(FILE *out, const void *what) {
     fputs("\n]}\n", out);
 }
 
-/* The file that a path leads to, through links. Refuses devices and pipes, because replacing one
- * would break its other users. */
-static int find_place(const char *path, char place[PATH_MAX]) {
-    struct stat there;
-    if (stat(path, &there) == 0) {
-        if (S_ISDIR(there.st_mode)) return -EISDIR;
-        if (!S_ISREG(there.st_mode)) return -ENOTSUP;
-        return realpath(path, place) ? 0 : -errno;
-    }
-    return snprintf(place, PATH_MAX, "%s", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
-}
-
 int tuning_writable(const char *path) {
     char place[PATH_MAX];
-    int error = find_place(path, place);
+    int error = file_place(path, place);
     if (error) return error;
     return access(dirname(place), W_OK | X_OK) == 0 ? 0 : -errno;
 }
 
-static int replace(const char *place, const char *beside, const char *text, size_t bytes) {
-    int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) return -errno;
-    int error = file_put(fd, text, bytes);
-    if (!error && fsync(fd) != 0) error = -errno;
-    if (close(fd) != 0 && !error) error = -errno;
-    if (!error && rename(beside, place) != 0) error = -errno;
-    if (error) unlink(beside);
-    return error;
-}
-
 int tuning_write(const char *path, const struct tuning_set *sets, int count) {
-    char place[PATH_MAX], beside[PATH_MAX], *text;
+    char *text;
     size_t bytes;
-    int error = find_place(path, place);
-    if (error) return error;
-    if (snprintf(beside, sizeof beside, "%s.%d.new", place, (int)getpid()) >= (int)sizeof beside)
-        return -ENAMETOOLONG;
-    error = file_print(write_print, &(struct file_content){sets, count}, &text, &bytes);
-    if (!error) error = replace(place, beside, text, bytes);
+    int error = file_print(write_print, &(struct file_content){sets, count}, &text, &bytes);
+    if (!error) error = file_replace(path, text, bytes);
     free(text);
     return error;
 }

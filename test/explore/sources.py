@@ -11,7 +11,6 @@ Protocol = namedtuple("Protocol", "name about scenes runs mutants sources beside
 SYNC = "src/reach/sync.c"
 FLAG = "src/reach/flag.h"
 BOX = "src/reach/box.c"
-FIGURES = "src/reach/figures.h"
 WAIT = "src/reach/wait.c"
 WAITS = "src/reach/waits.c"
 SHOWN_C = "src/reach/shown.c"

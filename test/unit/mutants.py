@@ -73,7 +73,7 @@ MUTANTS = [
     ("neighbours", "nodes/routes.c", "int block = (int)edge->in;", "int block = (int)edge->in / 2 * 2;"),
     ("rooted", "nodes/universal_rooted.c", "layout_pack(to, block.at, block.layout, block.elements)",
      "layout_pack(to, block.at, block.layout, block.elements - (block.elements > 0))"),
-    ("reductions", "nodes/universal_reduced.c", "? 0 : reduction->count}", "? 0 : reduction->count / 2}"),
+    ("reductions", "nodes/universal_reduced.c", "mine = {0, reduction->count}", "mine = {0, reduction->count / 2}"),
     ("reductions", "nodes/tardy.c", "theirs, t->own, t->load.count)", "theirs, t->own, t->load.count - 1)"),
     ("barrier", "nodes/universal.c", "    job_meet(job, false);\n", ""),
 ]

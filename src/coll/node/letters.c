@@ -104,7 +104,7 @@ HOT static void take_brief(const struct letter *letter, int index, const struct 
 
 HOT bool letter_take(const struct team *team, int source, uint64_t op, uint32_t part, uint32_t out,
                      const struct block *mine, const struct copier *copier) {
-    struct box *box = box_of(team, source, op, part);
+    const struct box *box = box_of(team, source, op, part);
     const struct letter *letter = (const struct letter *)(const void *)box->inside;
     int index = (int)out - letter->first;
     if (mine && index >= 0 && index < letter->count) {
@@ -113,7 +113,5 @@ HOT bool letter_take(const struct team *team, int source, uint64_t op, uint32_t 
             offer_take(team, source, &letter->offer, letters_area_of(team, source, letter), index,
                        mine, copier);
     }
-    bool more = letter->more;
-    box_ack(team, box);
-    return more;
+    return letter->more;
 }

@@ -49,8 +49,8 @@ void letter_send_brief(struct team *team, uint64_t op, uint32_t readers,
                        const struct blocks *blocks);
 /* Waits until all readers have taken what they read in my memory. */
 void letters_wait(struct team *team, const struct sending *sending);
-/* Copies to `mine` what the part holds of the source's block `out`, and acknowledges the part,
- * which must be there (box_ready); box_wake has to follow. mine NULL: only acknowledges. True:
+/* Copies to `mine` what the part holds of the source's block `out`. The part must be there
+ * (box_ready), and has to be acknowledged then (box_ack). mine NULL: nothing is wanted. True:
  * another part follows. Local. */
 bool letter_take(const struct team *team, int source, uint64_t op, uint32_t part, uint32_t out,
                  const struct block *mine, const struct copier *copier);

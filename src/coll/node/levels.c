@@ -48,8 +48,7 @@ bool levels_pay(const struct team *team, const struct call *call) {
     if (team->figures.domains < 2 || team->figures.domains >= (uint32_t)team->p || !team->domain_of)
         return false;
     if (among(call->shape.collective, SCANS)) return false;
-    for (int r = 1; r < team->p && !reduction->commutes; r++)
-        if (team->domain_of[r] < team->domain_of[r - 1]) return false;
+    if (!reduction->commutes && !domains_in_order(team)) return false;
     double p = team->p, domains = team->figures.domains, spared = p - p / domains - (domains - 1);
     double slice = (double)(reduction->count * reduction->bytes) / p;
     return spared > 0 && crowding(&team->figures) * slice * spared * crossing_seconds >=

@@ -44,19 +44,22 @@ static struct edge edge_at(const struct team *team, const struct receiving *r, u
         .source = root, .dest = me, .out = call->shape.collective == COLL_bcast ? 0 : me};
 }
 
-/* Takes the edge's data out of this part. True: another part follows. */
-HOT static bool mailbox_take_part(const struct team *team, const struct receiving *r,
-                                  const struct edge *edge, uint32_t part) {
-    struct block mine = {0};
-    bool absent = r->call->trouble != 0;
-    if (!absent) mine = block_of(r->call->recvs, (int)edge->in);
-    return letter_take(team, (int)edge->source, r->op, part, edge->out, absent ? NULL : &mine,
-                       r->copier);
-}
-
 static struct box *box_at(const struct team *team, const struct receiving *r, uint32_t k,
                           uint32_t part) {
     return box_of(team, (int)edge_at(team, r, k).source, r->op, part);
+}
+
+/* Takes the edge's data out of this part. True: another part follows. *emptied: mine was the last
+ * look into the box, so box_wake has to follow. */
+HOT static bool mailbox_take_part(const struct team *team, const struct receiving *r,
+                                  const struct edge *edge, uint32_t part, bool *emptied) {
+    struct block mine = {0};
+    bool absent = r->call->trouble != 0;
+    if (!absent) mine = block_of(r->call->recvs, (int)edge->in);
+    bool more = letter_take(team, (int)edge->source, r->op, part, edge->out, absent ? NULL : &mine,
+                            r->copier);
+    *emptied = box_ack(team, box_of(team, (int)edge->source, r->op, part));
+    return more;
 }
 
 /* Takes this part of each pending edge on which it has arrived. Returns the number of the others,
@@ -65,23 +68,24 @@ static struct box *box_at(const struct team *team, const struct receiving *r, ui
 HOT static uint32_t take_ready(struct team *team, struct receiving *r, uint32_t part,
                                uint32_t pending) {
     enum { ahead = 6 };
-    uint32_t late = 0;
+    uint32_t late = 0, emptied = 0; /* behind those that are late lie the boxes to wake */
     for (uint32_t i = 0; i < ahead && i < pending; i++)
         box_soon(box_at(team, r, r->turns[i], part));
     for (uint32_t i = 0; i < pending; i++) {
         uint32_t turn = r->turns[i];
         struct edge edge = edge_at(team, r, turn);
+        bool last;
         if (i + ahead < pending) box_soon(box_at(team, r, r->turns[i + ahead], part));
         if (!box_ready(team, (int)edge.source, r->op, part)) {
-            r->turns[i] = r->turns[late];
+            r->turns[late + emptied] = r->turns[late];
             r->turns[late++] = turn;
-        } else if (mailbox_take_part(team, r, &edge, part)) {
-            r->turns[r->count + r->more++] = turn;
+            continue;
         }
+        if (mailbox_take_part(team, r, &edge, part, &last)) r->turns[r->count + r->more++] = turn;
+        if (last) r->turns[late + emptied++] = turn;
     }
-    if (late == pending) return late;
-    flags_fence();
-    for (uint32_t i = late; i < pending; i++) box_wake(box_at(team, r, r->turns[i], part));
+    if (emptied > 0) flags_fence();
+    for (uint32_t i = late; i < late + emptied; i++) box_wake(box_at(team, r, r->turns[i], part));
     return late;
 }
 
@@ -110,10 +114,11 @@ HOT static void take_parts(struct team *team, struct receiving *r, uint32_t part
 HOT static void take_in_order(struct team *team, const struct receiving *r) {
     for (uint32_t k = 0; k < r->count; k++) {
         struct edge edge = edge_at(team, r, k);
-        bool more = true;
+        bool more = true, last;
         for (uint32_t part = 0; more; part++) {
             box_wait_for(team, (int)edge.source, r->op, part);
-            more = mailbox_take_part(team, r, &edge, part);
+            more = mailbox_take_part(team, r, &edge, part, &last);
+            if (!last) continue;
             flags_fence();
             box_wake(box_of(team, (int)edge.source, r->op, part));
         }

@@ -104,15 +104,15 @@ static int combine_node(struct job *job, const struct staged *staged) {
                  is_short(&node->figures, reduction->count * reduction->bytes, job->here, in_turn);
     if (alone && at_gates) {
         uint32_t missing = job->absent ? NO_MEMORY : 0;
-        if (sync_combining(node, reduction, &staged->vectors, reduction->count, missing,
-                           NO_MEMORY) &
-            NO_MEMORY)
-            job->spoiled = true;
+        uint32_t trouble =
+            sync_combining(node, reduction, &staged->vectors, reduction->count, missing, NO_MEMORY);
+        if (trouble & NO_MEMORY) job->spoiled = true;
         return combined_at(node);
     }
     job_meet(job, job->absent);
-    struct part mine = {0, alone && !job->leads ? 0 : reduction->count};
+    struct part mine = {0, reduction->count};
     if (!alone) mine = part_worked(node, reduction, reduction->count, job->local);
+    else if (!job->leads) mine.count = 0;
     if (!job->spoiled) vectors_combine(node, reduction, &staged->vectors, mine);
     if (!alone && job->here > 1) sync_all(node, 0);
     return job->here - 1;
