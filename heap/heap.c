@@ -24,23 +24,23 @@ const char *malloc_conf =
     "dss:disabled,retain:true,background_thread:false,dirty_decay_ms:1000,muzzy_decay_ms:0,"
     "oversize_threshold:33554432,zero_realloc:free,tcache_max:131072,thp:always";
 
-/* Blocks from 16 KiB on begin with a page, so that all pages of them can move; jemalloc would begin
- * them at any line. Its option cache_oblivious can only be read (5.3.0); the linker diverts this
- * call. */
+/* The linker diverts this call, which jemalloc (5.3.0) makes when it has read its settings and not
+ * yet made arena 0. Blocks from 16 KiB on begin with a page, so that all pages of them can move;
+ * jemalloc would begin them at any line, and its option cache_oblivious can only be read. Arena 0
+ * gets its threshold from a variable that is set only afterwards; it would be 8 MiB. To set it by
+ * mallctl later would cost each process, every child that runs a command too, 40 page faults. */
 void je_sz_boot(const void *classes, bool cache_oblivious) __attribute__((weak));
 extern bool je_opt_cache_oblivious __attribute__((weak));
+extern size_t je_oversize_threshold __attribute__((weak)),
+    je_opt_oversize_threshold __attribute__((weak));
 void __wrap_je_sz_boot(const void *classes, bool cache_oblivious);
 
 void __wrap_je_sz_boot(const void *classes, bool cache_oblivious) {
     (void)cache_oblivious;
     if (&je_opt_cache_oblivious) je_opt_cache_oblivious = false;
+    if (&je_oversize_threshold && &je_opt_oversize_threshold)
+        je_oversize_threshold = je_opt_oversize_threshold;
     je_sz_boot(classes, false);
-}
-
-/* Arena 0 is made before jemalloc has read its settings; its oversize threshold would be 8 MiB. */
-__attribute__((constructor)) static void begin(void) {
-    size_t bytes = 32 << 20;
-    mallctl("arena.0.oversize_threshold", NULL, NULL, &bytes, sizeof bytes);
 }
 
 /* 0, or -errno and the reason. Calls malloc to see whether calls arrive here: an executable's own

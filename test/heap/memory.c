@@ -51,6 +51,11 @@ int main(void) {
     free(large);
     expect(resident() < start + 16 * MiB, "a large block goes back at once");
 
+    char *volatile middling = malloc(16 * MiB);
+    memset(middling, 1, 16 * MiB);
+    free(middling);
+    expect(resident() >= start + 12 * MiB, "a block below the threshold stays a while");
+
     static char *block[110000];
     for (size_t bytes = 1000; bytes <= 60000; bytes *= 60) {
         size_t count = (size_t)100 * MiB / bytes;
