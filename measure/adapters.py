@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""adapters - kumar2008 figures 7 to 12: the paper's schemes over network cards with limits of their own, and what mortar chooses.
+"""adapters - kumar2008 figures 1, 7 to 12: the paper's schemes over network cards with limits of their own; what mortar chooses.
 
     measure/adapters.py --jobs 2        runs what is missing in docs/results/sim-kumar2008-adapters.csv
     measure/adapters.py --tables        prints the table of docs/reproduction.md
@@ -33,6 +33,8 @@ EACH = 8  # ranks of a node
 RUNS = (("12", "ConnectX", 4, SIZES), ("7 and 8", "InfiniPath", 16, SIZES), ("10 and 11", "InfiniHost III", 16, SIZES),
         ("9", "InfiniPath", 4, (512,)), ("9", "InfiniPath", 8, (512,)), ("9", "InfiniPath", 32, (512,)),
         ("as 9", "InfiniHost III", 32, (512,)), ("7 and 8", "InfiniPath", 64, (8,)), ("10 and 11", "InfiniHost III", 64, (8,)))
+# Figure 1: the same data between 16 nodes, in more and shorter messages the more ranks a node has: ranks of each, block.
+FIGURE_ONE = ((1, 4096), (2, 1024), (4, 256), (8, 64))
 
 
 def routine(adapter, block):
@@ -57,6 +59,12 @@ def cells():
         for block in sizes:
             for plan in schemes(adapter, block).values():
                 yield simulate.Cell((nodes, EACH), "alltoall", [block], [plan], ADAPTERS[adapter], lean=True, seconds=300)
+    yield from figure_one()
+
+
+def figure_one():
+    for each, block in FIGURE_ONE:
+        yield simulate.Cell((16, each), "alltoall", [block], ["direct(8)"], ADAPTERS["InfiniPath"], lean=True, seconds=300)
 
 
 def load():
@@ -82,6 +90,15 @@ def print_tables():
         if "mortar" in rows:
             texts[-1] += " (`%s`)" % rows["mortar"]["ran"]
         print("| %s | %s | %dx%d | %d | %s |" % (figures, adapter, nodes, EACH, block, " | ".join(texts)))
+
+
+def print_figure_one():
+    rows = {simulate.key_of(row): row for row in simulate.read_csv(CSV)}
+    found = [rows.get(cell.key("direct(8)", cell.sizes[0])) for cell in figure_one()]
+    print("| ranks of each of 16 nodes | " + " | ".join("%d" % each for each, _ in FIGURE_ONE) + " |")
+    print("|---" * (len(FIGURE_ONE) + 1) + "|")
+    print("| block | " + " | ".join("%d B" % block for _, block in FIGURE_ONE) + " |")
+    print("| us | " + " | ".join("%.1f" % (float(row["seconds"]) * 1e6) if row else "-" for row in found) + " |")
 
 
 def network(parameters):
@@ -119,6 +136,8 @@ def main():
         return
     if arguments.tables:
         print_tables()
+        print()
+        print_figure_one()
         return
     rows = simulate.read_csv(CSV) if os.path.exists(CSV) else []
     known = {simulate.key_of(row) for row in rows}

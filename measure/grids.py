@@ -88,6 +88,7 @@ def main():
     parser.add_argument("names", nargs="*", default=list(GRIDS), metavar="NAME", help=" ".join(GRIDS))
     parser.add_argument("--only", metavar="PLAN", nargs="+")
     parser.add_argument("--bytes", type=int, nargs="+", help="only these sizes")
+    parser.add_argument("--usual", action="store_true", help="only messages of 0.25 us, nodes in order")
     parser.add_argument("--jobs", type=int, default=0)
     parser.add_argument("--seconds", type=float, help="limit of one process")
     arguments = parser.parse_args()
@@ -98,7 +99,8 @@ def main():
         path = os.path.join(RESULTS, "sim-%s.csv" % name)
         rows = simulate.read_csv(path) if os.path.exists(path) else []
         cells = [cell for cell in GRIDS[name].cells({simulate.key_of(row) for row in rows}, arguments.only)
-                 if not arguments.bytes or cell.sizes[0] in arguments.bytes]
+                 if (not arguments.bytes or cell.sizes[0] in arguments.bytes)
+                 and (not arguments.usual or (cell.parameters["overhead"], cell.placement) == (0.25e-6, "ordered"))]
         for cell in cells:
             cell.seconds = arguments.seconds or cell.seconds
 
