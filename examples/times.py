@@ -25,13 +25,13 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "draw"))
 import show  # noqa: E402
 
-WAYS = {"native": None, "SH-Naive": ["--plan", "pull(rows)"], "SH-CO": ["--plan", "pull(morton)"], "auto": []}
+WAYS = {"native": None, "SH-Naive": ["--plan", "pull(rows)"], "SH-CO": ["--plan", "pull(CURVE)"], "auto": []}
 KINDS = ("seconds", "communication")
 FIELDS = ["case", "ranks", "grid", "points", "iterations", "repetition", "way", *KINDS, "rss", "pss", "result", "mpi", "machine"]
 ROW = "%-27s %5s %-8s %-12s %-9s %9s %-18s %9s %-18s"
 
-# What runs: its name in tables, the program of the build, its words, the collectives that it spends its time in.
-Case = collections.namedtuple("Case", "name program words collectives")
+# What runs: its name in tables, the program of the build, its words, the collectives that it spends its time in, SH-CO's order.
+Case = collections.namedtuple("Case", "name program words collectives curve")
 
 
 def numbers(text):
@@ -68,7 +68,8 @@ def parser_of(about, ranks):
 
 def run(options, case, ranks, way, report):
     """One run; what the program prints about it: {name: text}."""
-    through = [] if WAYS[way] is None else [os.path.join(options.build, "bin", "mortar"), "run", "--report", report, *WAYS[way]]
+    plan = [word.replace("CURVE", case.curve) for word in WAYS[way] or []]
+    through = [] if WAYS[way] is None else [os.path.join(options.build, "bin", "mortar"), "run", "--report", report, *plan]
     words = [os.path.join(ROOT, "scripts", "mpi"), options.mpi, str(ranks), *through]
     words += [os.path.join(options.build, "examples", "%s-%s" % (case.program, options.mpi)), *case.words]
     done = subprocess.run(["timeout", "-k", "5", str(options.patience), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
