@@ -42,15 +42,16 @@ static const double spin_seconds = 50e-6;
 static const double yield_seconds = 2e-3; /* a longer wait is imbalance, not synchronisation */
 /* The longest time between two drives while yields are prompt: how long a message may wait. */
 static const double drive_seconds = 50e-6;
-/* A yield this much longer than usual has run another process: 64 waiting ranks take their turns in
- * 60 us. */
+/* A yield this much longer than twice the usual has run another process: 64 waiting ranks take
+ * their turns in 60 us. */
 static const double stolen_seconds = 400e-6;
 /* The most that counts as usual. A wait this long may well end with a wake-up. */
 static const double most_usual = 20e-3;
 static const double window_seconds = 1e-3;
-/* A prompt yield takes at most prompt_seconds, and turn_seconds for each waiting rank per
- * processor. That is less than a slice of 100 us with 2 ranks per processor, and with 32. */
-static const double prompt_seconds = 20e-6, turn_seconds = 3e-6;
+/* A prompt yield takes at most prompt_seconds, and for each waiting rank per processor turn_seconds
+ * and what this rank works between two waits. With 2 ranks per processor that is always less than a
+ * slice of 100 us, with 32 if they work little. */
+static const double prompt_seconds = 20e-6, turn_seconds = 3e-6, most_work = 30e-6;
 static const double first_nap = 50e-6;
 /* The kernel's default time slice is 0.7 to 3 ms. A wake-up costs some 5 us of processor time. So
  * the naps of all ranks of a processor together cost at most a twentieth of it. */
@@ -70,8 +71,10 @@ static inline bool patience_longer(const struct patience *patience, uint64_t tic
 /* Oversubscribed, a yield lasts until the peers on this processor have done in their turns what
  * this rank does between two waits: the work before this wait, or behind it, if peers have left. */
 static uint64_t usual_yield(struct patience *patience, uint64_t now) {
-    if (!patience->crowded || patience->left == 0) return 0;
-    uint64_t work = now - patience->left, most = (uint64_t)(most_usual * patience->tick_rate);
+    uint64_t most = (uint64_t)(most_usual * patience->tick_rate);
+    if (!patience->crowded) return 0;
+    if (patience->left == 0) return most; /* not known yet */
+    uint64_t work = now - patience->left;
     patience->work -= patience->work / work_fades;
     if (work > patience->work) patience->work = work < most ? work : most;
     double peers = patience->per_processor * (double)patience->work;
@@ -117,7 +120,7 @@ HOT static void patience_judge(struct patience *patience, struct vigil *vigil, u
                                uint64_t took, bool done) {
     if (patience->mode != WAIT_AUTO) return;
     uint64_t waited = now - vigil->began, usual = vigil->usual;
-    if (took > usual && patience_longer(patience, took - usual, stolen_seconds)) {
+    if (took > 2 * usual && patience_longer(patience, took - 2 * usual, stolen_seconds)) {
         /* Even if the wait is over. */
         patience_avoid(patience, now, took);
         doze(vigil);
@@ -142,7 +145,9 @@ bool patience_leaves(struct patience *patience, uint64_t now) {
 
 /* After a yield of a long wait. */
 static void weigh(struct patience *patience, struct vigil *vigil, uint64_t now, uint64_t took) {
-    if (patience_longer(patience, took, prompt_seconds + turn_seconds * patience->per_processor))
+    double work = (double)patience->work / patience->tick_rate;
+    double turn = turn_seconds + (work < most_work ? work : most_work);
+    if (patience_longer(patience, took, prompt_seconds + turn * patience->per_processor))
         vigil->lost += took;
     if (!patience_longer(patience, now - vigil->since, window_seconds)) return;
     uint64_t lost = vigil->lost;

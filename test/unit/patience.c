@@ -22,20 +22,24 @@ struct scene {
     bool naps; /* does the rank ever sleep? */
     /* After that one has left, and so much later: no naps, and driven so often. */
     double quiet_gap, settle;
+    double work; /* of each rank in its turn, and of this one before the wait */
 };
 
 static const struct scene scenes[] = {
-    {"a processor each", 2, 2, 0, 0, 1, 10e-6, 0, false, 0, 0},
-    {"all wait, 2 ranks per processor", 4, 2, 0, 0, 1, 70e-6, 0, false, 0, 0},
-    {"all wait, 32 per processor", 64, 2, 0, 0, 1, 110e-6, 0, false, 0, 0},
-    {"one computes beside a rank", 2, 2, 3e-3, 10, 2, 3.2e-3, 0.05, true, 0, 0},
-    {"one computes, 2 ranks per processor", 4, 2, 3e-3, 10, 2, 3.5e-3, 0.05, true, 0, 0},
-    {"one computes, 32 per processor", 64, 2, 3e-3, 10, 5, 3.5e-3, 0.1, true, 0, 0},
-    {"one computes in short slices, 2 per processor", 4, 2, 100e-6, 10, 2, 1e-3, 0.05, true, 0, 0},
-    {"one computes in short slices, 32 per processor", 64, 2, 100e-6, 10, 5, 3.5e-3, 0.1, true, 0,
+    {"a processor each", 2, 2, 0, 0, 1, 10e-6, 0, false, 0, 0, 0},
+    {"all wait, 2 ranks per processor", 4, 2, 0, 0, 1, 70e-6, 0, false, 0, 0, 0},
+    {"all wait, 32 per processor", 64, 2, 0, 0, 1, 110e-6, 0, false, 0, 0, 0},
+    {"one computes beside a rank", 2, 2, 3e-3, 10, 2, 3.2e-3, 0.05, true, 0, 0, 0},
+    {"one computes, 2 ranks per processor", 4, 2, 3e-3, 10, 2, 3.5e-3, 0.05, true, 0, 0, 0},
+    {"one computes, 32 per processor", 64, 2, 3e-3, 10, 5, 3.5e-3, 0.1, true, 0, 0, 0},
+    {"one computes in short slices, 2 per processor", 4, 2, 100e-6, 10, 2, 1e-3, 0.05, true, 0, 0,
      0},
-    {"one leaves, 2 per processor", 4, 2, 3e-3, 1, 3, 3.2e-3, 0, true, 70e-6, 0.2},
-    {"one leaves, 32 per processor", 64, 2, 100e-6, 1, 5, 3.5e-3, 0, true, 110e-6, 1},
+    {"one computes in short slices, 32 per processor", 64, 2, 100e-6, 10, 5, 3.5e-3, 0.1, true, 0,
+     0, 0},
+    {"one leaves, 2 per processor", 4, 2, 3e-3, 1, 3, 3.2e-3, 0, true, 70e-6, 0.2, 0},
+    {"one leaves, 32 per processor", 64, 2, 100e-6, 1, 5, 3.5e-3, 0, true, 110e-6, 1, 0},
+    {"all take turns of 7 us, 32 per processor", 64, 2, 0, 0, 1, 300e-6, 0, false, 0, 0, 7e-6},
+    {"one computes, the others take turns", 64, 2, 3e-3, 10, 5, 3.6e-3, 0.1, true, 0, 0, 7e-6},
 };
 
 /* Of one rank. */
@@ -68,7 +72,8 @@ static struct turn live(const struct scene *scene, struct patience *patience, st
     if (turn.what == WATCH) {
         w->now += 2 * us;
     } else if (turn.what == GIVE) {
-        w->now += 1 * us + (others > 0 ? others * 1.3 * us : 0) + (computed ? scene->slice : 0);
+        double turns = others > 0 ? others * (1.3 * us + scene->work) : 0;
+        w->now += 1 * us + turns + (computed ? scene->slice : 0);
     } else {
         w->now += turn.seconds + 60 * us;
         w->naps++;
@@ -80,8 +85,9 @@ static struct turn live(const struct scene *scene, struct patience *patience, st
 
 static void play(const struct scene *scene) {
     struct patience patience = patience_for(scene);
-    struct vigil vigil = vigil_begin(&patience, 0);
-    struct watcher w = {.now = 0};
+    if (scene->work > 0) patience.left = 1; /* a wait has ended before */
+    struct watcher w = {.now = scene->work};
+    struct vigil vigil = vigil_begin(&patience, ticks(w.now));
     double ranks = (double)scene->ranks / scene->processors;
     while (w.now < scene->seconds) live(scene, &patience, &vigil, &w);
     double share = w.own / w.now * (ranks > 1 ? ranks : 1);

@@ -155,7 +155,8 @@ static void begin(struct thread *t, int doing, double seconds) {
 
 static void compute(struct thread *t) {
     bool inside = node.work == 0 || node.barrier % 2 == 1;
-    begin(t, COMPUTES, inside ? inside_seconds : node.work);
+    double work = inside ? inside_seconds : node.work;
+    begin(t, COMPUTES, node.barrier < 4 && node.first > work ? node.first : work);
 }
 
 /* As the loop in wait.c. The MPI library yields when it is driven on an oversubscribed node. */

@@ -7,7 +7,7 @@
 
 #include "reach/patience.h"
 
-enum { processors = 2, most_threads = 24 };
+enum { processors = 2, most_threads = 66 };
 extern const double tick; /* of the kernel's clock */
 
 struct thread {
@@ -28,6 +28,7 @@ struct node {
     double now, ticks[processors], balanced;
     int ranks, threads, running[processors]; /* -1: idle */
     double work;                             /* seconds before every second barrier */
+    double first;                            /* and before each of the first four */
     struct thread thread[most_threads];
     int arrived, barrier; /* of the barrier that is open; barriers so far */
     double napped;        /* when a rank went to sleep last */

@@ -66,9 +66,10 @@ static void beside_strangers(void) {
 }
 
 /* A stranger comes and leaves. Then the ranks soon wait as if it had never come. */
-static void comes_and_leaves(int ranks, double stays) {
+static void comes_and_leaves(int ranks, double work, double stays) {
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         node_set_up(ranks, false, WAIT_AUTO, seed);
+        node.work = work;
         node_run(1 << 30, 50 * ms);
         expect(node.naps == 0, "%d ranks alone: %d naps", ranks, node.naps);
         double before = node.now / node.barrier;
@@ -103,12 +104,27 @@ static void at_work(void) {
         }
 }
 
+/* A program's first calls take longer than all others, and turns of 32 ranks a part of a
+ * millisecond. Nobody else is there, so nobody should sleep. */
+static void at_first(void) {
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        node_set_up(64, false, WAIT_AUTO, seed);
+        node.work = 7 * us, node.first = 25 * us;
+        node_run(200, 10);
+        printf("64 ranks, first calls of %.0f us: %d naps in %d barriers\n", node.first / us,
+               node.naps, node.barrier);
+        expect(node.naps == 0, "64 ranks alone: %d naps", node.naps);
+    }
+}
+
 int main(void) {
     beside_strangers();
     at_work();
+    at_first();
     for (int ranks = 2; ranks <= 8; ranks *= 2) {
-        comes_and_leaves(ranks, 3 * ms);
-        comes_and_leaves(ranks, 300 * ms);
+        comes_and_leaves(ranks, 0, 3 * ms);
+        comes_and_leaves(ranks, 0, 300 * ms);
     }
+    comes_and_leaves(64, 7 * us, 3 * ms);
     return 0;
 }
