@@ -12,9 +12,10 @@ extern struct team teams[most_threads];
 void crew_begin(size_t slot);
 /* The same with nothing shared. */
 void crew_plain(void);
-/* For `begin`, with showing.c: all buffers are in reach, but for those of ranks that are hidden. */
+/* For `begin`, with showing.c: all buffers are in reach, but for those of ranks that are hidden.
+ * Ranks that are not scarce get memory in reach, too. */
 void crew_show(void);
-extern bool hidden[most_threads];
+extern bool hidden[most_threads], scarce[most_threads];
 /* At the begin of a call. With `reported` in the command line, as if a report were wanted: then
  * ranks also tell each other when they entered (src/reach/waits.c). */
 void crew_enter(void);

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""outer - protocols for explore.py, as in protocols.py, of memory that moves and of collectives over several nodes."""
-from sources import (BLOCKS, COST, CREW, GRID, JOB, LANES, LAYOUT, MOVED_C, MOVED_H, NODE, NODES, OFFERS, ORDERS, OVERLAP, PLAIN,
-                     PULL, Protocol, REDUCE, REDUCED, ROOTED, SET_RELAXED, SHOWN_C, SPREAD, SYNC, UNIVERSAL, WAITING, WAITS)
+"""outer - protocols for explore.py, as in protocols.py: of memory that moves, of collectives over several nodes, of reductions from
+buffer to buffer, and of what teams share besides their calls."""
+from sources import (BLOCKS, CENTRAL, COST, CREW, DOMAINS, GRID, JOB, LANES, LAYOUT, LEDGER_C, LEDGER_H, LEVELS, MOVED_C, MOVED_H,
+                     NODE, NODES, OFFERS, ORDERS, OVERLAP, PLAIN, PULL, Protocol, REDUCE, REDUCED, ROOTED, SET_RELAXED,
+                     SHOWING, SHOWN_C, SLICES, SPREAD, SYNC, UNIVERSAL, WAITING, WAITS)
 
 OUTER = [
     Protocol(
@@ -95,4 +97,98 @@ OUTER = [
             ("ranges are counted by relaxed", SHOWN_C,
              "__atomic_load_n(team->heap->range_count, __ATOMIC_ACQUIRE)",
              "__atomic_load_n(team->heap->range_count, __ATOMIC_RELAXED)")]),
+    Protocol(
+        "slices", "reductions from buffer to buffer, within domains first, and barriers of the program's own", "slices",
+        sources=[SLICES, LEVELS, CENTRAL, REDUCE, SYNC, WAITS, WAITING, SHOWING, BLOCKS],
+        beside=[CREW, COST, PLAIN],
+        runs=[("central", 2, 3), ("allreduce", 2, 3, 2), ("reduce", 2, 3, 2), ("scan", 2, 3, 2), ("allreduce", 2, 3, 2, 0, 1),
+              ("scatter", 2, 3, 2, 0, 0, 1), ("exscan", 3, 1, 2, 0, 0, 1), ("allreduce", 2, 2, 2, 0, 2, 0, 2),
+              ("allreduce", 2, 2, 2, 0, 0, 0, 0, "reported"), ("allreduce", 3, 1, 4, 1), ("reduce", 3, 1, 3, 2),
+              ("scatter", 3, 1, 3, 2, 1), ("allreduce", 3, 1, 3, 2, 1), ("central", 3, 2), ("allreduce", 3, 2, 3),
+              ("reduce", 3, 2, 2), ("scatter", 3, 2, 3), ("exscan", 3, 2, 2), ("scan", 3, 2, 2, 0, 1),
+              ("allreduce", 3, 2, 2, 0, 0, 1), ("scatter", 3, 1, 3, 0, 2, 0, 3), ("allreduce", 3, 1, 4, 1, 2, 0, 4),
+              ("allreduce", 4, 1, 4, 1), ("allreduce", 3, 2, 3, 1)],
+        mutants=[
+            ("no barrier behind the slices", SLICES,
+             "its receive buffer written. */\n        sync_all(team, 0);\n", "its receive buffer written. */\n"),
+            ("no barrier behind the partial results", SLICES,
+             "            levels_combine(team, reduction, half);\n            sync_all(team, 0);\n",
+             "            levels_combine(team, reduction, half);\n"),
+            ("a rank turns away for its own trouble only", SLICES,
+             "uint32_t half = team->epoch & 1, trouble = sync_all(team, post_view(team, call, &view));",
+             "uint32_t half = team->epoch & 1, trouble = post_view(team, call, &view);\n    sync_all(team, trouble);"),
+            ("a result is copied before the barrier", SLICES,
+             "        sync_all(team, 0);\n        if (!slices_is_scattered(call->shape.collective))",
+             "        if (view.recv_copy) memcpy(call->recv, view.recv_copy, view.mine.count * reduction->bytes);\n"
+             "        view.recv_copy = NULL;\n"
+             "        sync_all(team, 0);\n        if (!slices_is_scattered(call->shape.collective))"),
+            ("a copy is given back before peers have read it", SLICES,
+             "                    call, &view);\n",
+             "                    call, &view);\n        shown_free(view.send_copy);\n        view.send_copy = NULL;\n"),
+            ("a partial result is given back before peers have read it", SLICES,
+             "                    call, &view);\n",
+             "                    call, &view);\n        shown_free(view.partial);\n        view.partial = NULL;\n"),
+            ("in place a rank's part is written where others read", SLICES,
+             "if (call->in_place && received > 0 &&", "if (false &&"),
+            ("a vector is copied behind the barrier", SLICES,
+             "    if (trouble == 0 && view->send_copy) memcpy(view->send_copy, call->send, all);\n", ""),
+            ("prefixes overwrite vectors that are still read", SLICES,
+             "        memcpy(now, vector_at(task, i, at), count * reduction->bytes);\n"
+             "        if (exclusive && i > 0) slices_put(task, i, at, before, count);\n",
+             "        if (exclusive && i > 0) slices_put(task, i, at, before, count);\n"
+             "        memcpy(now, vector_at(task, i, at), count * reduction->bytes);\n"),
+            ("each rank combines all that is scattered", SLICES,
+             "    struct part part = slices_is_scattered(c)\n", "    struct part part = !among(c, SCANS)\n"),
+            ("partial results lie where a rank still reads", LEVELS,
+             "return stage_of(team, half ^ 1, owner,", "return stage_of(team, 0 & half, 0 * owner,"),
+            ("a share is one element too long", LEVELS,
+             "        now = share.count - done < strip ? share.count - done : strip;\n        bool first",
+             "        now = share.count - done + 1;\n        bool first"),
+            ("every domain has all ranks", LEVELS, "            if (team->domain_of[r] != domain) continue;\n", ""),
+            ("a program's barrier is none", CENTRAL, "    sync_all(team, 0);\n", "    (void)team;\n"),
+            SET_RELAXED]),
+    Protocol(
+        "divided", "domains of memory that rank 0 tells a new team, its gates, and its first calls", "divided",
+        sources=[DOMAINS, SYNC, WAITS, WAITING],
+        beside=[CREW],
+        scaled=[(DOMAINS, "    team->domain_of = malloc(bytes);\n", "    team->domain_of = scarce_memory(bytes);\n"),
+                (DOMAINS, "    free(team->domain_of);\n", "")],
+        runs=[("divides", 2, 1), ("divides", 2, 2), ("divides", 3, 2), ("divides", 2, 2, 2), ("divides", 3, 2, 1),
+              ("divides", 3, 2, 0, 2), ("divides", 3, 3, 2, 2), ("divides", 4, 1)],
+        mutants=[
+            ("no barrier behind the map", DOMAINS, "    sync_all(team, 0);\n    team->figures", "    team->figures"),
+            ("the map is read when the first call may write", DOMAINS,
+             "    if (team->domain_of) memcpy(team->domain_of, map, bytes);\n"
+             "    if (team_agree(team, team->domain_of != NULL)) return;",
+             "    if (team_agree(team, team->domain_of != NULL)) {\n"
+             "        memcpy(team->domain_of, map, bytes);\n        return;\n    }"),
+            ("each rank keeps the map if it has memory", DOMAINS,
+             "    if (team_agree(team, team->domain_of != NULL)) return;", "    if (team->domain_of) return;"),
+            ("ranks without memory say nothing", DOMAINS,
+             "team_agree(team, team->domain_of != NULL)", "team_agree(team, true)"),
+            ("each rank writes the map", DOMAINS, "    if (team->me == 0) *count", "    *count"),
+            SET_RELAXED]),
+    Protocol(
+        "ledger", "what ranks write down about their calls, two entries each, and who reads it", "ledger",
+        sources=[LEDGER_C, WAITING],
+        beside=[CREW],
+        scaled=[(LEDGER_H, "ledger_entries = 64, ledger_room = 576", "ledger_entries = 2, ledger_room = 128")],
+        runs=[("alike", 2, 2), ("alike", 2, 3), ("differ", 2, 2, 1), ("differ", 2, 3, 2), ("differ", 3, 1, 1),
+              ("given_up", 2, 2, 2), ("dies", 2), ("dies", 3), ("alike", 3, 1)],
+        mutants=[
+            ("an entry of another call is compared", LEDGER_C,
+             "mine.number == (number & entry_numbers) && theirs.number == mine.number;", "mine.number && theirs.number;"),
+            ("a call without a plan differs from one with it", LEDGER_C,
+             "    if (a.plan && b.plan) return a.plan != b.plan;\n", "    return a.plan != b.plan;\n"),
+            ("two ranks tell the user", LEDGER_C,
+             "return !atomic_exchange(&node->ledgers[0].told, true);",
+             "bool told = atomic_load(&node->ledgers[0].told);\n"
+             "    atomic_store(&node->ledgers[0].told, true);\n    return !told;"),
+            ("a rank gives up by relaxed", LEDGER_C,
+             "given_up, true, memory_order_release);", "given_up, true, memory_order_relaxed);"),
+            ("who has given up is looked at by relaxed", LEDGER_C,
+             "&ledgers[r].given_up, memory_order_acquire", "&ledgers[r].given_up, memory_order_relaxed"),
+            ("the oldest entry is left out", LEDGER_C, "calls - ledger_entries + 1;", "calls;"),
+            ("processes are signed under one rank", LEDGER_C,
+             "&node->ledgers[rank];\n    atomic", "&node->ledgers[0];\n    atomic")]),
 ]

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* showing - for scenes of whole calls: all ranks are threads, so regions begin at address 0, and
- * every buffer is in reach unless the scene hides it. */
+ * every buffer is in reach unless the scene hides it. Each rank has some memory that always is. */
 #include "crew.h"
 
-bool hidden[most_threads];
+#include <string.h>
+
+enum { room = 1024, line = 64 };
+bool hidden[most_threads], scarce[most_threads];
 static uintptr_t zeros[most_threads];
+static char *rooms[most_threads];
+static size_t used[most_threads], pieces[most_threads];
 
 void crew_show(void) {
     for (int r = 0; r < scene_threads(); r++) {
-        hidden[r] = false;
+        hidden[r] = scarce[r] = false;
+        rooms[r] = share(room);
+        name_memory(rooms[r], room, "memory in reach");
+        used[r] = pieces[r] = 0;
         teams[r].region_bytes = SIZE_MAX;
         teams[r].peers[0] = teams[r].peers[1] = zeros;
     }
@@ -18,7 +26,22 @@ enum shown team_shows(const struct team *team, const void *memory, size_t bytes,
                       uint64_t *offset) {
     (void)bytes, (void)how;
     *offset = (uintptr_t)memory;
-    return hidden[team->me] ? SHOWN_NEVER : SHOWN;
+    bool born = *offset - (uintptr_t)rooms[team->me] < room;
+    return hidden[team->me] && !born ? SHOWN_NEVER : SHOWN;
+}
+void *shown_alloc(const struct team *team, size_t bytes) {
+    if (scarce[team->me] || bytes > room - used[team->me]) return NULL;
+    char *piece = rooms[team->me] + used[team->me];
+    used[team->me] += (bytes + line - 1) / line * line;
+    pieces[team->me]++;
+    return piece;
+}
+/* Whoever gets the memory next writes there. */
+void shown_free(void *memory) {
+    int me = thread_now();
+    if (!memory) return;
+    memset(memory, 0, line);
+    if (--pieces[me] == 0) used[me] = 0;
 }
 void team_takes_back(const struct team *team, void *memory, size_t bytes) {
     (void)team, (void)memory, (void)bytes;
