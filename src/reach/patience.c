@@ -42,9 +42,10 @@ static const double spin_seconds = 50e-6;
 static const double yield_seconds = 2e-3; /* a longer wait is imbalance, not synchronisation */
 /* The longest time between two drives while yields are prompt: how long a message may wait. */
 static const double drive_seconds = 50e-6;
-/* A yield this much longer than twice the usual has run another process: 64 waiting ranks take
- * their turns in 60 us. */
-static const double stolen_seconds = 400e-6;
+/* A yield this much longer than twice the usual has run another process: less than a slice of
+ * another program, 2.8 ms, with up to 32 ranks per processor. The more there are, the likelier is
+ * that some of them take longer than they did, or have come over from another processor. */
+static const double least_stolen = 400e-6, stolen_per_rank = 60e-6;
 /* The most that counts as usual. A wait this long may well end with a wake-up. */
 static const double most_usual = 20e-3;
 static const double window_seconds = 1e-3;
@@ -120,7 +121,9 @@ HOT static void patience_judge(struct patience *patience, struct vigil *vigil, u
                                uint64_t took, bool done) {
     if (patience->mode != WAIT_AUTO) return;
     uint64_t waited = now - vigil->began, usual = vigil->usual;
-    if (took > 2 * usual && patience_longer(patience, took - 2 * usual, stolen_seconds)) {
+    double stolen = stolen_per_rank * patience->per_processor;
+    if (stolen < least_stolen) stolen = least_stolen;
+    if (took > 2 * usual && patience_longer(patience, took - 2 * usual, stolen)) {
         /* Even if the wait is over. */
         patience_avoid(patience, now, took);
         doze(vigil);
