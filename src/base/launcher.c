@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* launcher - what mpirun, hydra and Slurm tell a process in its environment. Hints only: nothing
- * that must be right depends on them. */
+/* launcher - what mpirun, hydra and Slurm tell a process in its environment, hints only: nothing
+ * that must be right depends on them; and what a rank tells the programs that it starts. */
+#define _GNU_SOURCE
 #include "base/base.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int first_number(const char *const *names, int otherwise) {
     for (; *names; names++) {
@@ -25,4 +27,21 @@ int launcher_rank(void) {
     return first_number(
         (const char *[]){"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", NULL},
         -1);
+}
+
+void launcher_free_children(void) {
+    static const char own[] = "libmortar", between[] = ": ";
+    const char *before = getenv("LD_PRELOAD");
+    char *rest = before ? calloc(1, strlen(before) + 1) : NULL;
+    if (!rest) return;
+    for (size_t length; *(before += strspn(before, between)); before += length) {
+        length = strcspn(before, between);
+        const char *slash = memrchr(before, '/', length), *name = slash ? slash + 1 : before;
+        if (strncmp(name, own, sizeof own - 1) == 0) continue;
+        if (*rest) strcat(rest, ":");
+        strncat(rest, before, length);
+    }
+    if (*rest) setenv("LD_PRELOAD", rest, 1);
+    else unsetenv("LD_PRELOAD");
+    free(rest);
 }

@@ -129,8 +129,19 @@ def prefix(flavour):
             result.check("ld.so" not in result.err, "the dynamic linker complains")
 
 
+def children(flavour):
+    """A program that a rank starts runs without mortar, with all else that was preloaded; before MPI_Init it may become a rank."""
+    other = run.target("libcma.so")
+    result = mpi(flavour, 2, ["children-" + flavour], env={"LD_PRELOAD": other}).ok().silent()
+    preloaded = {when: [line.partition(": ")[2] for line in result.out.splitlines() if line.startswith(when)]
+                 for when in ("before", "after")}
+    result.check(preloaded["after"] == [other] * 2, "a child of a rank does not run as without mortar: %s" % preloaded["after"])
+    result.check(len(preloaded["before"]) == 2 and all("libmortar.so" in line and other in line for line in preloaded["before"]),
+                 "before MPI_Init mortar is lost: %s" % preloaded["before"])
+
+
 def test(name, flavour):
-    tests = {f.__name__: f for f in (file_limit, no_memfd, pipes, full, options, aligned, prefix)}
+    tests = {f.__name__: f for f in (file_limit, no_memfd, pipes, full, options, aligned, prefix, children)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour)

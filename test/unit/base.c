@@ -257,6 +257,29 @@ static void lines(void) {
 
 /* ---- launcher, clock, processors ---- */
 
+/* What a rank's children find in LD_PRELOAD. */
+static void preloaded(void) {
+    static const struct {
+        const char *before, *after;
+    } cases[] = {
+        {NULL, NULL},
+        {"", NULL},
+        {"/a/libmortar-heap.so:/a/libmortar.so", NULL},
+        {"libmortar.so", NULL},
+        {"/a/libmortar-heap.so:/a/libmortar.so:/b/libx.so", "/b/libx.so"},
+        {"/b/libx.so /a/libmortar.so::liby.so ", "/b/libx.so:liby.so"},
+        {"/libmortar.so/libx.so:/a/xlibmortar.so", "/libmortar.so/libx.so:/a/xlibmortar.so"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (cases[i].before) setenv("LD_PRELOAD", cases[i].before, 1);
+        else unsetenv("LD_PRELOAD");
+        launcher_free_children();
+        const char *after = getenv("LD_PRELOAD"), *expected = cases[i].after;
+        expect(!after == !expected && (!after || strcmp(after, expected) == 0), "%s leaves %s",
+               cases[i].before, after);
+    }
+    unsetenv("LD_PRELOAD");
+}
+
 static void launcher(void) {
     static const struct {
         const char *name, *value;
@@ -348,6 +371,7 @@ int main(void) {
     taken_over();
     lines();
     launcher();
+    preloaded();
     processors();
     slices_in_child();
     printf("%d options\n", OPTIONS);
