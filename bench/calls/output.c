@@ -9,7 +9,7 @@
 
 static const char header[] =
     "collective,ranks,nodes,bytes,buffers,caches,counts,topology,grid,axes,root,then,imbalance_ms,plan,repetition,seconds,"
-    "l1_misses,l2_misses,l3_misses,mpi,machine,commit\n";
+    "l1_misses,l2_misses,l3_misses,write_stalls,issue_stalls,mpi,machine,commit\n";
 static FILE *csv;
 
 /* ---- CSV ---- */
@@ -38,8 +38,8 @@ static void csv_rows(const struct world *world, const struct settings *settings,
         csv_conditions(settings, cell);
         csv_text(csv, contestant->name);
         fprintf(csv, ",%d,%.9g,", r, contestant->seconds[r]);
-        for (int i = 0; i < count_of_levels; i++)
-            if (contestant->misses[i]) fprintf(csv, "%.9g,", contestant->misses[i][r]);
+        for (int i = 0; i < count_of_events; i++)
+            if (contestant->counts[i]) fprintf(csv, "%.9g,", contestant->counts[i][r]);
             else fputc(',', csv);
         csv_text(csv, world->mpi);
         fputc(',', csv);
@@ -71,21 +71,22 @@ static void print_conditions(const struct settings *settings) {
                how);
     }
     if (!settings->counters) return;
-    printf("cache misses per call, mean over ranks:");
-    for (int i = 0; i < count_of_levels; i++)
+    printf("counted per call, mean over ranks:");
+    for (int i = 0; i < count_of_events; i++)
         if (counters_has(i)) printf(" %s", counters_name(i));
-    for (int i = 0; i < count_of_levels; i++)
+    for (int i = 0; i < count_of_events; i++)
         if (!counters_has(i)) printf("; no %s: %s", counters_name(i), counters_lack(i));
     printf("\n");
 }
 
-/* The library's misses and mortar's, for each level that is counted. */
-static void print_misses(const struct contestant *native, const struct contestant *mine,
+/* The library's counts and mortar's, below the names of the events. */
+static void print_counts(const struct contestant *native, const struct contestant *mine,
                          int repetitions) {
-    for (int i = 0; i < count_of_levels; i++) {
-        if (!native->misses[i]) continue;
-        printf(" %10.0f", median(native->misses[i], NULL, repetitions, NULL));
-        printf(" %10.0f", median(mine->misses[i], NULL, repetitions, NULL));
+    for (int i = 0; i < count_of_events; i++) {
+        if (!native->counts[i]) continue;
+        int width = 8 + (int)strlen(counters_name(i));
+        printf(" %*.0f", width, median(native->counts[i], NULL, repetitions, NULL));
+        printf(" %10.0f", median(mine->counts[i], NULL, repetitions, NULL));
     }
 }
 
@@ -109,7 +110,7 @@ int output_open(const struct world *world, const struct settings *settings) {
     if (kind_grid(settings->kind)) printf(" %12s %8s", "packed us", "ratio");
     if (settings->limit) printf(" %12s %8s", "limit us", world->loaded ? "/limit" : "nat./lim");
     if (settings->limit && kind_stream(settings->kind)) printf(" %12s %8s", "stream us", "/stream");
-    for (int i = 0; settings->counters && i < count_of_levels; i++)
+    for (int i = 0; settings->counters && i < count_of_events; i++)
         if (counters_has(i)) printf("  native %s %10s", counters_name(i), counters_name(i));
     printf("  %s\n", world->loaded ? "plan" : "");
     fflush(stdout);
@@ -181,7 +182,7 @@ void output_cell(const struct world *world, const struct settings *settings,
             print_time(median(stream->seconds, NULL, repetitions, NULL));
             printf(" %8.2f", median(mine->seconds, stream->seconds, repetitions, NULL));
         }
-        print_misses(native, mine, repetitions);
+        print_counts(native, mine, repetitions);
         print_plan(mine);
         if (csv) csv_rows(world, settings, cell, mine, repetitions);
     }

@@ -57,20 +57,20 @@ static double batch(const struct world *world, const struct settings *settings,
     return meet_max(clock_seconds() - start) / (double)calls;
 }
 
-/* A batch of its own, so that reading the counters is in no time: what this rank misses per
+/* A batch of its own, so that reading the counters is in no time: what this rank counts per
  * call. */
 static void count_batch(const struct world *world, const struct settings *settings,
                         const struct cell *cell, const struct contestant *contestant,
                         int repetition) {
-    double misses[count_of_levels];
+    double counts[count_of_events];
     timing_prepare(world, settings, cell, contestant);
     counters_start();
     for (long i = 0; i < contestant->calls; i++) timing_call(world, cell, contestant);
-    counters_stop(misses);
+    counters_stop(counts);
     meet();
-    for (int i = 0; i < count_of_levels; i++)
-        if (contestant->misses[i])
-            contestant->misses[i][repetition] = misses[i] / (double)contestant->calls;
+    for (int i = 0; i < count_of_events; i++)
+        if (contestant->counts[i])
+            contestant->counts[i][repetition] = counts[i] / (double)contestant->calls;
 }
 
 /* How many calls last that long? */
@@ -114,7 +114,7 @@ static void drop_slow_limit(struct contestant *contestants, int count) {
     last->out = last->call_seconds > 3 * rows->call_seconds;
 }
 
-/* A repetition lasts as long as one batch of everybody, or two where misses are counted. */
+/* A repetition lasts as long as one batch of everybody, or two where events are counted. */
 static int choose_repetitions(const struct settings *settings, const struct contestant *contestants,
                               int count) {
     if (settings->repetitions) return settings->repetitions;
@@ -133,10 +133,10 @@ bool timing_room(const struct settings *settings, struct contestant *contestants
     for (int c = 0; c < count; c++) {
         contestants[c].seconds = calloc((size_t)repetitions, sizeof(double));
         fine = fine && contestants[c].seconds;
-        for (int i = 0; i < count_of_levels; i++) {
+        for (int i = 0; i < count_of_events; i++) {
             if (!settings->counters || !counters_has(i)) continue;
-            contestants[c].misses[i] = calloc((size_t)repetitions, sizeof(double));
-            fine = fine && contestants[c].misses[i];
+            contestants[c].counts[i] = calloc((size_t)repetitions, sizeof(double));
+            fine = fine && contestants[c].counts[i];
         }
     }
     return meet_max(!fine) == 0;
@@ -145,16 +145,16 @@ bool timing_room(const struct settings *settings, struct contestant *contestants
 void timing_free(struct contestant *contestants, int count) {
     for (int c = 0; c < count; c++) {
         free(contestants[c].seconds);
-        for (int i = 0; i < count_of_levels; i++) free(contestants[c].misses[i]);
+        for (int i = 0; i < count_of_events; i++) free(contestants[c].counts[i]);
     }
 }
 
-static void mean_misses(const struct world *world, struct contestant *contestant, int repetitions) {
-    for (int i = 0; i < count_of_levels; i++) {
-        double *misses = contestant->misses[i];
-        if (!misses) continue;
-        library.allreduce(MPI_IN_PLACE, misses, repetitions, MPI_DOUBLE, MPI_SUM, world->all);
-        for (int r = 0; r < repetitions; r++) misses[r] /= world->p;
+static void mean_counts(const struct world *world, struct contestant *contestant, int repetitions) {
+    for (int i = 0; i < count_of_events; i++) {
+        double *counts = contestant->counts[i];
+        if (!counts) continue;
+        library.allreduce(MPI_IN_PLACE, counts, repetitions, MPI_DOUBLE, MPI_SUM, world->all);
+        for (int r = 0; r < repetitions; r++) counts[r] /= world->p;
     }
 }
 
@@ -177,7 +177,7 @@ int timing_run(const struct world *world, const struct settings *settings, const
             contestant->seconds[r] = batch(world, settings, cell, contestant, contestant->calls);
             if (settings->counters) count_batch(world, settings, cell, contestant, r);
         }
-    for (int c = 0; c < count; c++) mean_misses(world, &contestants[c], repetitions);
+    for (int c = 0; c < count; c++) mean_counts(world, &contestants[c], repetitions);
     return repetitions;
 }
 

@@ -290,17 +290,17 @@ void cold_describe(char *text, size_t size);
  * has to follow. */
 void cold_make(char *send, size_t send_bytes, char *recv, size_t recv_bytes);
 
-/* ---- counters.c: cache misses ---- */
-enum { count_of_levels = 3 };
-/* False: not one level can be counted by all ranks. */
+/* ---- counters.c: cache misses and stalls ---- */
+enum { count_of_events = 5 };
+/* False: not one event can be counted by all ranks. */
 bool counters_open(const struct world *world);
-/* Is level 0 (L1) to 2 (L3) counted? Its name; why it is not counted. Local. */
-bool counters_has(int level);
-const char *counters_name(int level);
-const char *counters_lack(int level);
-/* Misses of this thread between the two, for each level that is counted, else 0. Local. */
+/* Is an event counted, 0 to 2 being misses of L1 to L3? Its name; why it is not counted. Local. */
+bool counters_has(int event);
+const char *counters_name(int event);
+const char *counters_lack(int event);
+/* Of this thread between the two, for each event that is counted, else 0. Local. */
 void counters_start(void);
-void counters_stop(double misses[count_of_levels]);
+void counters_stop(double counts[count_of_events]);
 
 /* ---- timing.c ---- */
 struct contestant {
@@ -315,8 +315,8 @@ struct contestant {
     double call_seconds; /* roughly */
     double spent;        /* seconds of a batch and all that comes before it, roughly */
     double *seconds;     /* [repetitions] per call, of the slowest rank */
-    /* [repetitions] of each level: per call, the mean over ranks; NULL: not counted */
-    double *misses[count_of_levels];
+    /* [repetitions] of each event: per call, the mean over ranks; NULL: not counted */
+    double *counts[count_of_events];
 };
 /* Times all contestants in turns. Returns the number of repetitions; 0 without memory. timing_free
  * gives back their results. */

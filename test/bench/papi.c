@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* papi - stands for PAPI's library on machines without counters, for smoke.py. The n-th count since
- * the first one, which is number 0, gives 10000 * level + 100 * n + 10 * rank. TEST_PAPI: none
- * (nothing works), no-l2, alone (only rank 0 has counters). */
+ * the first one, which is number 0, gives 10000 * event + 100 * n + 10 * rank. TEST_PAPI: none
+ * (nothing works), no-l2, no-room (for the fifth), alone (only rank 0 has counters). */
 #include <papi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +27,12 @@ int PAPI_library_init(int version) {
 int PAPI_create_eventset(int *set) { return *set = 7, PAPI_OK; }
 
 int PAPI_add_event(int set, int event) {
-    int level = event == PAPI_L1_DCM ? 1 : event == PAPI_L2_DCM ? 2 : event == PAPI_L3_TCM ? 3 : 0;
-    if (set != 7 || !level || (level == 2 && is("no-l2"))) return PAPI_ENOEVNT;
-    added[count++] = level;
+    static const int events[] = {PAPI_L1_DCM, PAPI_L2_DCM, PAPI_L3_TCM, PAPI_MEM_WCY, PAPI_STL_ICY};
+    int number = 1;
+    while (number <= 5 && events[number - 1] != event) number++;
+    if (set != 7 || number > 5 || (number == 2 && is("no-l2"))) return PAPI_ENOEVNT;
+    if (number == 5 && is("no-room")) return PAPI_ECNFLCT;
+    added[count++] = number;
     return PAPI_OK;
 }
 
@@ -49,6 +52,7 @@ int PAPI_stop(int set, long long *values) {
 
 char *PAPI_strerror(int error) {
     static char unsupported[] = "the stand-in has no counters",
-                unknown[] = "the stand-in has no such event";
-    return error == PAPI_ENOSUPP ? unsupported : unknown;
+                unknown[] = "the stand-in has no such event",
+                full[] = "the stand-in has room for four";
+    return error == PAPI_ENOSUPP ? unsupported : error == PAPI_ECNFLCT ? full : unknown;
 }

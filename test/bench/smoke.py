@@ -18,7 +18,7 @@ from testing import ROOT, check, flavour, refuses, rows_of, run, table
 from results import main as tables_of, read  # testing says where
 
 HEADER = ("collective,ranks,nodes,bytes,buffers,caches,counts,topology,grid,axes,root,then,imbalance_ms,plan,repetition,seconds,"
-          "l1_misses,l2_misses,l3_misses,mpi,machine,commit")
+          "l1_misses,l2_misses,l3_misses,write_stalls,issue_stalls,mpi,machine,commit")
 RANKS, REPETITIONS = 2, 3
 QUICK = ["--seconds", "0.01", "--repetitions", str(REPETITIONS)]
 with open("/proc/cpuinfo", encoding="utf-8") as file:
@@ -50,7 +50,7 @@ def with_mortar(folder):
     found = [(row["collective"], row["bytes"], row["plan"], row["repetition"]) for row in rows]
     check("every repetition of every contestant, once", len(found) == len(expected) and set(found) == expected, found)
     facts = {"ranks": str(RANKS), "nodes": "1", "buffers": "heap", "caches": "warm", "l1_misses": "", "l2_misses": "",
-             "l3_misses": ""}
+             "l3_misses": "", "write_stalls": "", "issue_stalls": ""}
     check("their facts", all(facts.items() <= row.items() and row["mpi"] and row["machine"] and row["commit"] and
                              float(row["seconds"]) > 0 for row in rows), rows[0])
     run(mortar, "bench", "allgather", "--bytes", "24", "--buffers", "stack", "--csv", path, *QUICK)
@@ -79,7 +79,7 @@ def cold(folder):
 
 def counters(folder):
     path = os.path.join(folder, "counters.csv")
-    levels = ["l1_misses", "l2_misses", "l3_misses"]
+    events = ["l1_misses", "l2_misses", "l3_misses", "write_stalls", "issue_stalls"]
     words = ["alltoall", "--bytes", "24", "--plan", "cico", "--cold", "--counters", "--csv", path, *QUICK]
     if stand_in == "none":
         _, errors = run(mortar, "bench", *words)
@@ -87,38 +87,41 @@ def counters(folder):
         check("without papi.h it says so", errors.count(said) == 1, errors)
         return
     with_it = ["sh", "-c", 'LD_LIBRARY_PATH=%s:$LD_LIBRARY_PATH TEST_PAPI=$0 exec "$@"' % stand_in]
-    for lack, said in (("nothing", "mean over ranks: L1 L2 L3\n"),
-                       ("no-l2", "mean over ranks: L1 L3; no L2: PAPI_L2_DCM: the stand-in has no such event\n")):
+    for lack, absent, said in (
+            ("nothing", 0, "mean over ranks: L1 L2 L3 MEM_WCY STL_ICY\n"),
+            ("no-l2", 2, "mean over ranks: L1 L3 MEM_WCY STL_ICY; no L2: PAPI_L2_DCM: the stand-in has no such event\n"),
+            ("no-room", 5, "mean over ranks: L1 L2 L3 MEM_WCY; no STL_ICY: PAPI_STL_ICY: the stand-in has room for four\n")):
         before = len(rows_of(path)) if os.path.exists(path) else 0
         out, _ = run(*with_it, lack, mortar, "bench", *words)
         check("it says what is counted: " + said.strip(), said in out, out)
-        counted = [level for level in (1, 2, 3) if lack != "no-l2" or level != 2]
+        counted = [event for event in (1, 2, 3, 4, 5) if event != absent]
         # contestants take turns, and the stand-in numbers the counts: papi.c
         expected, medians = {}, []
         for c, plan in enumerate(["native", "cico"]):
             for r in range(REPETITIONS):
                 turn = 1 + 2 * r + (c - r) % 2
-                expected[plan, str(r)] = [10000 * level + 100 * turn + 5 if level in counted else "" for level in (1, 2, 3)]
-        found = {(row["plan"], row["repetition"]): [row[name] and float(row[name]) for name in levels]
+                expected[plan, str(r)] = [10000 * event + 100 * turn + 5 if event in counted else "" for event in range(1, 6)]
+        found = {(row["plan"], row["repetition"]): [row[name] and float(row[name]) for name in events]
                  for row in rows_of(path)[before:]}
         check("and it is in the CSV file", found == expected, (found, expected))
-        for level in counted:
+        for event in counted:
             for plan in "native", "cico":
-                medians.append(str(sorted(expected[plan, str(r)][level - 1] for r in range(REPETITIONS))[1]))
+                medians.append(str(sorted(expected[plan, str(r)][event - 1] for r in range(REPETITIONS))[1]))
         check("and in the table", table(out)[0][5:-1] == medians, out)
     for lack in ("none", "alone"):
         before = len(rows_of(path))
         out, errors = run(*with_it, lack, mortar, "bench", *words)
         said = "--counters: none here, going on without: PAPI_library_init: the stand-in has no counters\n"
         check("without counters it says why, once: " + lack, errors.count(said) == 1, errors)
-        check("and goes on", len(table(out)) == 1 and "misses" not in out and
-              [row[name] for row in rows_of(path)[before:] for name in levels] == [""] * 6 * REPETITIONS, out)
+        check("and goes on", len(table(out)) == 1 and "counted" not in out and
+              [row[name] for row in rows_of(path)[before:] for name in events] == [""] * 10 * REPETITIONS, out)
     run(*with_it, "nothing", mortar, "bench", "alltoall", "--bytes", "8", "--counters", "--limit", "--csv", path, *QUICK)
     rows = [row for row in rows_of(path) if row["caches"] == "warm"]
     check("warm and with a limit", len(rows) == 4 * REPETITIONS and
           all(0 < float(row["l3_misses"]) < 40000 for row in rows), rows)
     out, errors = run(mortar, "bench", *words)
-    check("what this machine has", ("none here" in errors) != ("cache misses per call" in out), out + errors)
+    lacks = "none here, going on without: PAPI finds no hardware counters on this machine: "
+    check("what this machine has", (lacks in errors) != ("counted per call" in out), out + errors)
 
 
 def sizes_of(name, sizes, ranks):
