@@ -82,7 +82,7 @@ GRIDS = {
                              **USUAL),
     "parsons2015-1-128": Grid((128, 24), TABLE_ONE, [64, 4096], ["universal(native)", "leader(1, native)", "auto"], ("mpich",),
                               lean=True, **USUAL),
-    "parsons2015-2": Grid((16, 16), ["reduce"], [128, 2048, 32768], ["universal(native)", "tardy", "auto"], ("mpich",),
+    "parsons2015-2": Grid((16, 16), ["reduce"], [128, 2048, 32768, 524288], ["universal(native)", "tardy", "auto"], ("mpich",),
                           late=MILLISECONDS, **USUAL),
 }
 
