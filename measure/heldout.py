@@ -111,7 +111,9 @@ def run_one(rows, name, collective, block, jobs):
 
 
 def load():
-    """{(platform, collective, bytes): ({facts: (seconds, plan)}, best (seconds, plan), best selector or None)}, where complete."""
+    """{(platform, collective, bytes): ({facts: (seconds, plan)}, best (seconds, plan), best selector (seconds, name), absent
+    selectors)}, where all has been tried. A choice that was not done has None for seconds. A selector that delivers wrong results
+    is not absent."""
     points = {}
     for row in read():
         points.setdefault((row["platform"], row["collective"], int(row["bytes"])), []).append(row)
@@ -122,20 +124,22 @@ def load():
         done = [(float(row["seconds"]), row["selector"] or row["ran"], row) for row in rows
                 if row["seconds"] and (row["selector"] or simulate.as_asked(row))]
         mine = [one for one in done if not one[2]["selector"]]
-        theirs = [one[:2] for one in done if one[2]["selector"]]
-        useless = [row for row in rows if row["selector"] and row["verified"] == "WRONG"]
-        found[point] = ({facts: one[:2] for one in mine for facts in one[2]["chosen"].split()}, min(one[:2] for one in mine),
-                        min(theirs) if len(theirs) + len(useless) == len(grids.ALL) else None)
+        chosen = {facts: (None, row["plan"]) for row in rows for facts in row["chosen"].split()}
+        chosen.update({facts: one[:2] for one in mine for facts in one[2]["chosen"].split()})
+        found[point] = (chosen, min(one[:2] for one in mine), min((one[:2] for one in done if one[2]["selector"]), default=None),
+                        [row["selector"] for row in rows if row["selector"] and row["verified"].startswith("not done")])
     return found
 
 
 def print_tables():
     print("| platform | collective | block | " + " | ".join(FACTS) + " | best plan | best selector |")
     print("|---|---|---|" + "---|" * len(FACTS) + "---|---|")
-    for (name, collective, block), (chosen, best, theirs) in load().items():
-        texts = ["%.2f: `%s` %.1f" % (chosen[facts][0] / best[0], chosen[facts][1], chosen[facts][0] * 1e6) for facts in FACTS]
+    for (name, collective, block), (chosen, best, theirs, absent) in load().items():
+        texts = ["%.2f: `%s` %.1f" % (seconds / best[0], plan, seconds * 1e6) if seconds else "not done: `%s`" % plan
+                 for seconds, plan in (chosen[facts] for facts in FACTS)]
         texts.append("`%s` %.1f" % (best[1], best[0] * 1e6))
-        texts.append("%s %.1f" % (theirs[1], theirs[0] * 1e6) if theirs else "-")
+        told = "%s %.1f" % (theirs[1], theirs[0] * 1e6) if theirs else "-"
+        texts.append(told + (", without " + " ".join(absent) if absent else ""))
         print("| %s | %s | %d B | %s |" % (name, collective, block, " | ".join(texts)))
 
 
