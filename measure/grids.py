@@ -71,8 +71,6 @@ GRIDS = {
     "li2018-12b-32": Grid((32, 24), ["alltoall"], [8, 64, 512, 4096], LEADERS, lean=True, pieces=(10e-9,)),
     "li2018-12c": Grid((256, 1), ["allgather"], [8, 64, 512, 4096], ["bruck", "doubling", "mnco(rows)", "auto"],
                       dear=["ring"]),
-    "li2018-12c-24": Grid((256, 24), ["allgather"], [8, 64, 512, 2048], ["leader(1, bruck)", "leader(1, doubling)",
-                          "leader(1, mnco(rows))"], lean=True, **USUAL),
     "li2018-13": Grid((128, 24), ["allgather"], [8, 64, 512], ["leader(1, bruck)", "leader(1, doubling)", "leader(1, mnco(rows))",
                       "overlap(doubling)", "overlap(ring)", "auto"], lean=True, pieces=(10e-9,)),
     "kumar2008": Grid((64, 8), ["alltoall"], [8, 64, 512, 4096], ["leader(1, direct)", "aggregate(pairwise)", "auto"], lean=True,

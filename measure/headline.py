@@ -237,7 +237,7 @@ def kumar2008(s):
 
 
 def parsons2015(s):
-    sizes = {name: tables.load(name) for name in ("parsons2015-1", "parsons2015-1-64")}
+    sizes = {name: tables.load(name) for name in ("parsons2015-1", "parsons2015-1-64", "parsons2015-1-128")}
     most = {}
     for name, found in sizes.items():
         for point, plans in found.items():
@@ -246,19 +246,24 @@ def parsons2015(s):
                     tables.seconds(plans["mpich"][block]) / tables.seconds(row) for block, row in plans.get(scheme, {}).items()
                     if block in plans.get("mpich", {}))
     yield ("universal algorithm, most collectives, mean", "15 to 30; Cray XE6, up to 64 thousand cores",
-           "%s, nine collectives, 64 B and 4 KiB, mean %.2f with 128 ranks and %.2f with 512; "
-           "[simulated](#parsons2015-table-i-the-universal-algorithm-over-the-native-routines)" % (
-               span(sum(most.values(), [])), *(tables.mean(most[name]) for name in sizes)),
-           "not reached with 512 ranks; 32 thousand cannot be simulated")
+           "%s, up to nine collectives, mean %.2f with 128 ranks and %.2f with 512, 64 B and 4 KiB; %s with 3072, 64 B, for %d "
+           "whose native routine ended; [simulated](#parsons2015-table-i-the-universal-algorithm-over-the-native-routines)" % (
+               span(most["parsons2015-1"] + most["parsons2015-1-64"]), *(tables.mean(most[name]) for name in list(sizes)[:2]),
+               span(most["parsons2015-1-128"]), len(most["parsons2015-1-128"])),
+           "not reached with 512 ranks, in part with 3072; 32 thousand cannot be simulated")
     for collective, name, plan, value in (
             ("alltoallv", "alltoallv", "leader(1,native)", "21.7 with Cray MPT inside, 6.7 with MPICH"),
             ("reduce_scatter_block", "reduce-scatter", "universal(native)", "45 with MPICH inside")):
         factors = [s.usual("parsons2015-1", "mpich", block, collective) / s.usual("parsons2015-1", plan, block, collective)
                    for block in (64, 4096)]
+        large = "parsons2015-1-128" if collective == "reduce_scatter_block" else "parsons2015-1-64"
+        factors.append(s.usual(large, "mpich", 64, collective) / s.usual(large, plan, 64, collective))
         yield ("universal algorithm, %s, mean" % name, "%s; Cray XE6, 32 thousand cores" % value,
-               "%.2f and %.2f at 64 B and 4 KiB, 16 nodes x 8; "
-               "[simulated](#parsons2015-table-i-the-universal-algorithm-over-the-native-routines)" % tuple(factors),
-               "not reached with 128 ranks; 32 thousand cannot be simulated")
+               "%.2f and %.2f at 64 B and 4 KiB, 16 nodes x 8; %.2f at 64 B, %d x %d; "
+               "[simulated](#parsons2015-table-i-the-universal-algorithm-over-the-native-routines)" % (
+                   *factors, *tables.grids.GRIDS[large].size),
+               "%s; 32 thousand cannot be simulated" % (
+                   "nearly, with 3072 ranks" if factors[-1] > 30 else "not reached with 512 ranks"))
     inside = {plan: lambda block, delay, plan=plan: s.usual("parsons2015-2", plan, block, "reduce", delay, True)
               for plan in ("mpich", "tardy")}
     late = [inside["mpich"](block, delay) / inside["tardy"](block, delay)

@@ -125,6 +125,8 @@ def universal_table(names):
                     gained = " (%.2f)" % (seconds(native) / seconds(row)) if row and native else ""
                     cells.append("%.1f%s" % (seconds(row) * 1e6, gained) if row else "-")
             of = " (`leader(1, native)`)" if scheme.startswith("leader") else ""
+            if set(cells) == {"-"}:
+                continue
             print("| %s%s | %s | %s |" % (collective, of, "4 KiB" if block == 4096 else "%d B" % block, " | ".join(cells)))
 
 
@@ -136,10 +138,12 @@ def main():
     parser.add_argument("--selectors", action="store_true", help="mortar's choice against the best of SMPI's selectors")
     parser.add_argument("--picture", metavar="FILE", help="time over size, at the usual overhead and prices, in order")
     parser.add_argument("--inside", action="store_true", help="the mean time that ranks spend inside")
-    parser.add_argument("--universal", action="store_true", help="parsons2015 table I, and the larger jobs if they are there")
+    parser.add_argument("--universal", action="store_true", help="parsons2015 table I, at three sizes of the job")
     arguments = parser.parse_args()
     if arguments.universal:
-        universal_table([name for name in grids.GRIDS if name.startswith("parsons2015-1") and os.path.exists(path_of(name))])
+        universal_table(["parsons2015-1", "parsons2015-1-64"])
+        print()
+        universal_table(["parsons2015-1-128"])
         return
     points = load(arguments.name)
     sizes = arguments.bytes or sorted({b for plans in points.values() for rows in plans.values() for b in rows})

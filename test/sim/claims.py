@@ -256,6 +256,16 @@ def original():
             expect(saved >= least, "kumar2008 512 B: %s takes %.1f %% less than the original" % (plan, 100 * saved))
 
 
+def universal_grows():
+    """parsons2015 table I: over the native routine the universal algorithm gains the more the larger the job is."""
+    for collective, least in (("reduce_scatter_block", 30), ("scatterv", 8), ("gatherv", 7)):
+        factors = [tables.gain(plans, "universal(native)", "mpich", (64,)) for name in ("", "-64", "-128")
+                   for point, plans in points("parsons2015-1" + name) if point[0] == collective]
+        told = " ".join("%.2f" % factor if factor else "-" for factor in factors)
+        expect(len(factors) == 3 and all(factors) and factors == sorted(factors) and factors[-1] >= least,
+               "universal(native), %s of 64 B, 128, 512 and 3072 ranks: %s times as fast as native" % (collective, told))
+
+
 def by_the_adapter():
     """kumar2008's point: aggregation beats leaders where processors copy what they send, leaders win at 512 B where the card does
     all by itself; and mortar's choice is as fast as the best scheme of the paper. Four nodes are simulated anew."""
@@ -282,8 +292,9 @@ def by_the_adapter():
                     key[1:], scheme, us[scheme], now))
 
 
-for part in (topology_aware, overlapped, original, by_the_adapter, chosen_by_the_network, against_all_four, near_the_link,
-             as_printed, elsewhere, against_bruck, against_selectors, simulated_again, fresh_against_selectors, chosen_today):
+for part in (topology_aware, overlapped, original, universal_grows, by_the_adapter, chosen_by_the_network, against_all_four,
+             near_the_link, as_printed, elsewhere, against_bruck, against_selectors, simulated_again, fresh_against_selectors,
+             chosen_today):
     part()
 print("%d wrong" % len(complaints))
 sys.exit(1 if complaints else 0)
