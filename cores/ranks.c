@@ -3,33 +3,74 @@
 #define _GNU_SOURCE
 #include "cores.h"
 
+#include <math.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
 enum { stack_bytes = 256 << 10 };
 struct rank {
-    ucontext_t context;
+    ucontext_t
+        context; /* where it begins; later it goes on at `point`, which takes no system call */
+    jmp_buf point;
     char *stack;
     double time;
-    enum { READY, PARKED, ENDED } state;
+    enum { NEW, READY, PARKED, ENDED } state;
 };
 
 struct machine machine;
 int rank_now = -1;
 static struct rank ranks[most_cores];
 static uint32_t count;
-static ucontext_t scheduler;
+static jmp_buf idle;
 static uint64_t meetings; /* so far */
-static double horizon;    /* the earliest time of the others that are ready */
 static void (*work)(uint32_t rank);
+
+/* ---- who is next ----
+ * A tournament: node n has the earlier one of nodes 2n and 2n + 1; the leaves are the ranks, those
+ * that wait for their turn with their time, others with INFINITY. The earliest is at the top. */
+static double earliest[2 * most_cores];
+
+static void enter_tournament(uint32_t rank, double time) {
+    uint32_t node = most_cores + rank;
+    earliest[node] = time;
+    while (node /= 2)
+        earliest[node] = earliest[2 * node] <= earliest[2 * node + 1] ? earliest[2 * node]
+                                                                      : earliest[2 * node + 1];
+}
+
+static uint32_t winner(void) {
+    uint32_t node = 1;
+    while (node < most_cores) node = 2 * node + (earliest[2 * node] != earliest[node]);
+    return node - most_cores;
+}
+
+/* ---- turns ---- */
 
 double rank_time(void) { return ranks[rank_now].time; }
 
-static void leave(void) { swapcontext(&ranks[rank_now].context, &scheduler); }
+/* The earliest goes on; ranks_run does if none can. */
+static _Noreturn void go_on(void) {
+    if (isinf(earliest[1])) _longjmp(idle, 1);
+    uint32_t next = winner();
+    enter_tournament(next, INFINITY);
+    rank_now = (int)next;
+    if (ranks[next].state == NEW) {
+        ranks[next].state = READY;
+        setcontext(&ranks[next].context);
+    }
+    _longjmp(ranks[next].point, 1);
+}
+
+static void leave(void) {
+    if (_setjmp(ranks[rank_now].point) == 0) go_on();
+}
 
 void rank_turn(void) {
-    if (ranks[rank_now].time > horizon) leave();
+    if (ranks[rank_now].time <= earliest[1]) return;
+    enter_tournament((uint32_t)rank_now, ranks[rank_now].time);
+    leave();
 }
 
 void rank_advance(double time) {
@@ -44,34 +85,19 @@ void rank_park(void) {
 void rank_wake(uint32_t rank, double time) {
     ranks[rank].state = READY;
     if (time > ranks[rank].time) ranks[rank].time = time;
-    if (ranks[rank].time < horizon) horizon = ranks[rank].time;
+    enter_tournament(rank, ranks[rank].time);
 }
 
 static void begin(void) {
     work((uint32_t)rank_now);
     ranks[rank_now].state = ENDED;
-}
-
-/* The ready rank with the earliest time; -1: none is ready. Sets horizon. */
-static int earliest(void) {
-    int found = -1;
-    double next = 1e300;
-    for (uint32_t r = 0; r < count; r++) {
-        if (ranks[r].state != READY) continue;
-        if (found < 0 || ranks[r].time < ranks[found].time) {
-            if (found >= 0 && ranks[found].time < next) next = ranks[found].time;
-            found = (int)r;
-        } else if (ranks[r].time < next) {
-            next = ranks[r].time;
-        }
-    }
-    horizon = next;
-    return found;
+    go_on();
 }
 
 void ranks_run(uint32_t p, void (*body)(uint32_t rank)) {
     count = p;
     work = body;
+    for (uint32_t node = 0; node < 2 * most_cores; node++) earliest[node] = INFINITY;
     for (uint32_t r = 0; r < p; r++) {
         struct rank *rank = &ranks[r];
         if (!rank->stack)
@@ -79,18 +105,15 @@ void ranks_run(uint32_t p, void (*body)(uint32_t rank)) {
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (rank->stack == MAP_FAILED) abort();
         rank->time = 0;
-        rank->state = READY;
+        rank->state = NEW;
         getcontext(&rank->context);
         rank->context.uc_stack = (stack_t){.ss_sp = rank->stack, .ss_size = stack_bytes};
-        rank->context.uc_link = &scheduler;
         makecontext(&rank->context, begin, 0);
+        enter_tournament(r, 0);
     }
-    for (;;) {
-        rank_now = earliest();
-        if (rank_now < 0) break;
-        swapcontext(&scheduler, &ranks[rank_now].context);
-    }
-    for (uint32_t r = 0; r < p; r++)
+    if (_setjmp(idle) == 0) go_on();
+    rank_now = -1;
+    for (uint32_t r = 0; r < count; r++)
         if (ranks[r].state != ENDED) {
             fprintf(stderr, "mortar cores: rank %u waits for ever\n", r);
             exit(3);
