@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { turns = 8, first_timed = 2, slot_room = 1 << 20 };
+enum { first_timed = 2, slot_room = 1 << 20 };
+
+enum between between;
 
 static struct {
     enum collective collective;
@@ -18,7 +20,7 @@ static struct {
     struct plan plan;
     char *send[most_cores], *recv[most_cores];
     struct team teams[most_cores];
-    int turn;
+    int turn, turns;
     bool wrong;
     double nanoseconds;
 } now;
@@ -46,8 +48,9 @@ static struct shape shape_of(int collective, size_t bytes) {
 static struct figures figures_here(struct figures figures) {
     figures.processors = (int)machine.cores;
     figures.sync_seconds = figures.usual_sync_seconds = sync_usual(figures.p, (int)machine.cores);
-    figures.l2_bytes = (size_t)1 << 20;
-    figures.l3_bytes = (size_t)(machine.cores / machine.group) << 25;
+    figures.l2_bytes = machine.l2.bytes ? machine.l2.bytes : (size_t)1 << 20;
+    figures.l3_bytes = machine.l3.bytes ? machine.l3.bytes : (size_t)1 << 25;
+    figures.l3_bytes *= machine.cores / machine.group;
     figures.domains = ((uint32_t)figures.p + machine.group - 1) / machine.group;
     return figures;
 }
@@ -111,10 +114,14 @@ static void put(char *at, size_t bytes, uint64_t value) {
     memcpy(at, &value, bytes < sizeof value ? bytes : sizeof value);
 }
 
-/* As a program does between its calls: it has read what it received, and writes what it sends. */
 static void fill(uint32_t me) {
-    lines_copy(now.recv[me], side_bytes(false), false);
-    lines_copy(now.send[me], side_bytes(true), true);
+    if (between == COLD) {
+        if (me == 0) lines_flush();
+        ranks_meet();
+        lines_copy(now.send[me], side_bytes(true), false);
+    }
+    if (between != NOTHING) lines_copy(now.recv[me], side_bytes(false), false);
+    if (between == USE) lines_copy(now.send[me], side_bytes(true), true);
     size_t blocks = now.bytes ? side_bytes(true) / now.bytes : 0;
     memset(now.recv[me], 0x55, side_bytes(false));
     for (size_t b = 0; b < blocks; b++)
@@ -196,7 +203,7 @@ static void run(uint32_t me) {
 static void body(uint32_t me) {
     const struct algorithm_code *code = now.plan.algorithm->code;
     if (code->prepare && code->prepare(&now.teams[me], &now.plan.arguments) != 0) now.wrong = true;
-    for (int turn = 0; turn < turns; turn++) {
+    for (int turn = 0; turn < now.turns; turn++) {
         now.turn = turn;
         fill(me);
         if (turn == first_timed && me == 0) memset(lines_moved, 0, sizeof lines_moved);
@@ -219,6 +226,7 @@ bool call_time(const char *collective, const char *plan, uint32_t p, size_t byte
     now.collective = (enum collective)c, now.p = p, now.plan = parsed;
     now.bytes = c == COLL_barrier ? 0 : bytes;
     now.wrong = false, now.nanoseconds = 0;
+    now.turns = p * (side_bytes(false) + side_bytes(true)) > (size_t)32 << 20 ? 4 : 8;
     size_t send = (side_bytes(true) + 4095) / 4096 * 4096,
            room = send + (side_bytes(false) + 4095) / 4096 * 4096 + 4096;
     void *memory = shared_take(control_size((int)p, slot_of(p), 0));
@@ -237,9 +245,9 @@ bool call_time(const char *collective, const char *plan, uint32_t p, size_t byte
     snprintf(why, 192, "%s does not run such a call on one node", now.plan.text);
     if (fits) ranks_run(p, body);
     for (uint32_t r = 0; r < p; r++) free_team(&now.teams[r]);
-    result->nanoseconds = now.nanoseconds / (turns - first_timed);
-    for (int d = 0; d < distances; d++)
-        result->moved[d] = (double)lines_moved[d] / (turns - first_timed);
+    result->nanoseconds = now.nanoseconds / (now.turns - first_timed);
+    for (int d = 0; d < sources; d++)
+        result->moved[d] = (double)lines_moved[d] / (now.turns - first_timed);
     result->right = !now.wrong;
     return fits;
 }

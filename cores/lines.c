@@ -7,49 +7,38 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { line_bytes = 64, page_bytes = 4096, most_overlap = 64, most_ahead = 64 };
+enum { page_bytes = line_bytes * page_lines, most_overlap = 64, arrivals_kept = 1 << 16 };
 static const size_t arena_bytes = (size_t)8 << 30;
 
-struct line {
-    uint64_t holders[most_cores / 64];
-    double busy; /* until then it is on its way to a writer, or being copied for a reader */
-    /* [group] likewise of a group that has it from another one; 0: it has not. NULL: none has. */
-    double *copies;
-    uint16_t watchers; /* the first rank that waits, + 1 */
-};
 struct core {
     double seen;   /* when others see its latest store */
     double loaded; /* when the data of its copies are there */
     double under_way[most_overlap];
     uint32_t slot;
-    struct { /* lines that it has fetched ahead, and when they are there */
-        const struct line *line;
-        double comes;
-    } ahead[most_ahead];
-    uint32_t fetched;
     uint16_t next_watcher;
 };
 
-uint64_t lines_moved[distances];
+uint64_t lines_moved[sources];
 static char *arena;
 static size_t taken;
 static struct line *lines;
+static uint8_t *homes; /* [page] the socket that has touched it first, + 1 */
 static struct core cores[most_cores];
 
-/* ---- memory ---- */
+/* Until when the copy is busy that the first reader of a group has fetched from another one. Only
+ * the latest are known: of older ones nobody has to wait for. */
+static struct arrival {
+    uint32_t number, stores, group; /* number + 1 */
+    double busy;
+} arrivals[arrivals_kept];
 
-static void *reserve(size_t bytes) {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory != MAP_FAILED) return memory;
-    perror("mortar cores: no address space");
-    exit(1);
-}
+/* ---- memory ---- */
 
 void *shared_take(size_t bytes) {
     if (!arena) {
         arena = reserve(arena_bytes);
         lines = reserve(arena_bytes / line_bytes * sizeof *lines);
+        homes = reserve(arena_bytes / page_bytes);
     }
     char *memory = arena + taken;
     taken += (bytes + page_bytes - 1) / page_bytes * page_bytes;
@@ -59,81 +48,158 @@ void *shared_take(size_t bytes) {
 }
 
 void lines_reset(void) {
-    for (size_t i = 0; i < taken / line_bytes; i++) free(lines[i].copies);
     if (taken > 0) {
         madvise(arena, taken, MADV_DONTNEED);
         madvise(lines, taken / line_bytes * sizeof *lines, MADV_DONTNEED);
+        memset(homes, 0, taken / page_bytes);
     }
     taken = 0;
     memset(cores, 0, sizeof cores);
     memset(lines_moved, 0, sizeof lines_moved);
+    memset(arrivals, 0, sizeof arrivals);
+    caches_reset();
+    ways_reset();
+    ahead_reset();
+}
+
+void lines_flush(void) {
+    for (size_t i = 0; i < taken / line_bytes; i++) {
+        memset(lines[i].holders, 0, sizeof lines[i].holders);
+        lines[i].shared = 0;
+        lines[i].dirty = false;
+    }
+    caches_reset();
 }
 
 static bool is_shared(const volatile void *at) { return (uintptr_t)at - (uintptr_t)arena < taken; }
 
-static struct line *line_of(const volatile void *at) {
-    return &lines[((uintptr_t)at - (uintptr_t)arena) / line_bytes];
+static uint32_t number_of(const volatile void *at) {
+    return (uint32_t)(((uintptr_t)at - (uintptr_t)arena) / line_bytes);
 }
 
-/* ---- distances ---- */
+struct line *line_at(uint32_t number) { return &lines[number]; }
 
-static uint32_t group_of(uint32_t core) { return core / machine.group; }
+uint32_t line_home(uint32_t number) { return homes[number / page_lines] - 1u; }
 
-static int distance(uint32_t a, uint32_t b) {
-    if (group_of(a) == group_of(b)) return 0;
-    return a / machine.socket == b / machine.socket ? 1 : 2;
+/* ---- who has it ---- */
+
+static int distance(uint32_t group, uint32_t to) {
+    if (group == group_of(to)) return 0;
+    return group * machine.group / machine.socket == socket_of(to) ? 1 : 2;
 }
 
-static bool holds(const struct line *line, uint32_t core) {
-    return line->holders[core / 64] >> core % 64 & 1;
+/* Where a line is but in this core: the nearest place and the farthest; distance -1: nowhere. What
+ * the core's own group shares is no other place. */
+struct places {
+    int near, far;
+    uint32_t group; /* of the nearest */
+};
+
+static void look_at(struct places *places, uint32_t group, uint32_t me) {
+    int d = distance(group, me);
+    if (places->near < 0 || d < places->near) places->near = d, places->group = group;
+    if (d > places->far) places->far = d;
 }
 
-/* Of all other holders the distance to the nearest, or to the farthest; -1: there is none. */
-static int distance_to(const struct line *line, uint32_t me, bool farthest) {
-    int found = -1;
+static struct places places_of(const struct line *line, uint32_t me) {
+    struct places places = {.near = -1, .far = -1};
     for (uint32_t word = 0; word < most_cores / 64; word++)
         for (uint64_t left = line->holders[word]; left; left &= left - 1) {
             uint32_t core = word * 64 + (uint32_t)__builtin_ctzll(left);
-            int d = core == me ? -1 : distance(me, core);
-            if (d >= 0 && (found < 0 || (farthest ? d > found : d < found))) found = d;
+            if (core != me) look_at(&places, group_of(core), me);
         }
-    return found;
+    for (uint64_t left = line->shared; left; left &= left - 1) {
+        uint32_t group = (uint32_t)__builtin_ctzll(left);
+        if (group != group_of(me)) look_at(&places, group, me);
+    }
+    return places;
+}
+
+static bool group_shares(const struct line *line, uint32_t me) {
+    return machine.l3.bytes && line->shared >> group_of(me) & 1;
+}
+
+static struct arrival *arrival_at(uint32_t number, uint32_t group) {
+    return &arrivals[(number * 31 + group) % arrivals_kept];
+}
+
+static double *busy_in_group(struct line *line, uint32_t number, uint32_t group) {
+    struct arrival *a = arrival_at(number, group);
+    bool known = a->number == number + 1 && a->group == group && a->stores == line->stores;
+    return known ? &a->busy : &line->busy;
 }
 
 /* ---- a line comes ---- */
 
-static double later(double a, double b) { return a > b ? a : b; }
-
-/* When the core has the line for reading. */
-static double line_comes(struct line *line, uint32_t me, double now) {
-    uint32_t group = group_of(me);
-    if (holds(line, me)) return now + machine.touch;
-    int d = distance_to(line, me, false);
-    line->holders[me / 64] |= (uint64_t)1 << me % 64;
-    if (d < 0) return later(now, line->busy) + machine.memory;
-    bool here = d == 0 && line->copies && line->copies[group] > 0;
-    double *source = here ? &line->copies[group] : &line->busy;
-    double begin = later(now, *source), done = begin + machine.hand_over[d];
-    *source = begin + machine.reading * machine.hand_over[d];
-    lines_moved[d]++;
-    if (d == 0) return done;
-    if (!line->copies) line->copies = calloc(machine.cores / machine.group, sizeof(double));
-    if (!line->copies) abort();
-    return line->copies[group] = done;
+static void touched(uint32_t number, uint32_t me) {
+    uint8_t *home = &homes[number / page_lines];
+    if (*home == 0) *home = (uint8_t)(socket_of(me) + 1);
 }
 
-/* When the core may write to it. */
-static double line_owned(struct line *line, uint32_t me, double now) {
-    int near = distance_to(line, me, false), far = distance_to(line, me, true);
-    if (far < 0 && holds(line, me)) return later(now, line->busy) + machine.touch;
-    double begin = later(now, line->busy);
-    double done = begin + (far < 0 ? machine.memory : machine.hand_over[far]);
-    if (!holds(line, me) && near >= 0) lines_moved[near]++;
-    memset(line->holders, 0, sizeof line->holders);
+static void has_it(struct line *line, uint32_t number, uint32_t me) {
     line->holders[me / 64] |= (uint64_t)1 << me % 64;
-    free(line->copies);
-    line->copies = NULL;
-    return line->busy = done;
+    cache_uses(number, me);
+}
+
+static double memory_time(uint32_t number, uint32_t me) {
+    return machine.memory[line_home(number) != socket_of(me)];
+}
+
+/* While it waits for its way, somebody else may still have it. */
+static double free_way(double wait) { return rank_time() + wait; }
+
+double line_comes(uint32_t number, uint32_t me, double now) {
+    struct line *line = &lines[number];
+    uint32_t group = group_of(me);
+    touched(number, me);
+    if (holds(line, me)) {
+        cache_uses(number, me);
+        return now + machine.touch;
+    }
+    struct places places = places_of(line, me);
+    bool here = group_shares(line, me);
+    double done;
+    if (!here && places.near < 0) {
+        done = later(later(now, line->busy), free_way(way_from_memory(line_home(number), me))) +
+               memory_time(number, me);
+        line->busy = done;
+        lines_moved[FROM_MEMORY]++;
+    } else {
+        bool near = here || places.near == 0;
+        double *busy = near ? busy_in_group(line, number, group) : &line->busy,
+               takes = here ? machine.l3_time : machine.hand_over[places.near],
+               begin = later(now, *busy);
+        *busy = begin + machine.reading * takes;
+        done = near ? begin : later(begin, free_way(way_from_group(places.group, me)));
+        done += takes;
+        lines_moved[here ? FROM_SHARED : places.near]++;
+        if (!near)
+            *arrival_at(number, group) = (struct arrival){number + 1, line->stores, group, done};
+    }
+    has_it(line, number, me);
+    if (machine.inclusive) shared_uses(number, group);
+    return done;
+}
+
+double line_owned(uint32_t number, uint32_t me, double now) {
+    struct line *line = &lines[number];
+    struct places places = places_of(line, me);
+    bool had = holds(line, me), here = group_shares(line, me);
+    double begin = later(now, line->busy), takes, wait = 0;
+    touched(number, me);
+    if (places.far >= 0) takes = machine.hand_over[places.far];
+    else if (had) takes = machine.touch;
+    else takes = here ? machine.l3_time : memory_time(number, me);
+    if (!had && !here)
+        wait = places.near < 0 ? way_from_memory(line_home(number), me)
+                               : way_from_group(places.group, me);
+    if (!had) lines_moved[here ? FROM_SHARED : places.near < 0 ? FROM_MEMORY : places.near]++;
+    if (places.far >= 0 || line->shared) caches_drop(number, me);
+    has_it(line, number, me);
+    line->dirty = true;
+    if (had && places.far < 0) return begin + takes;
+    line->stores++;
+    return line->busy = later(begin, free_way(wait)) + takes;
 }
 
 /* ---- what ranks do ---- */
@@ -153,31 +219,25 @@ static void seen_at(struct line *line, struct core *core, double time) {
     wake_watchers(line, time);
 }
 
-/* When the core can read a line that it may have fetched ahead. */
-static double came_ahead(const struct core *core, const struct line *line, double now) {
-    for (uint32_t i = 0; i < most_ahead && i < core->fetched; i++)
-        if (core->ahead[i].line == line) now = later(now, core->ahead[i].comes);
-    return now;
-}
-
 void line_access(const volatile void *at, enum access access) {
     if (!is_shared(at)) return;
-    uint32_t me = (uint32_t)rank_now;
+    uint32_t me = (uint32_t)rank_now, number = number_of(at);
     struct core *core = &cores[me];
     rank_turn();
-    struct line *line = line_of(at);
+    struct line *line = &lines[number];
     double now = rank_time();
     if (access == LOAD) {
-        rank_advance(line_comes(line, me, came_ahead(core, line, now)));
+        rank_advance(line_comes(number, me, ahead_comes(number, me, now)));
+        ahead_of(number, me, false, now);
         return;
     }
     double before = later(core->seen, core->loaded);
     if (access == STORE) {
-        seen_at(line, core, later(before, line_owned(line, me, now)));
+        seen_at(line, core, later(before, line_owned(number, me, now)));
         rank_advance(now + machine.touch);
         return;
     }
-    double done = line_owned(line, me, later(now, before)) + machine.locked;
+    double done = line_owned(number, me, later(now, before)) + machine.locked;
     seen_at(line, core, done);
     rank_advance(done);
 }
@@ -188,44 +248,55 @@ static double *slot_of(struct core *core) {
     core->slot =
         (core->slot + 1) % (machine.overlap < most_overlap ? machine.overlap : most_overlap);
     rank_advance(*slot);
+    rank_turn();
     return slot;
+}
+
+/* Needs no place among them. */
+static bool is_there(uint32_t number, uint32_t me, bool stores) {
+    const struct line *line = &lines[number];
+    double now = rank_time();
+    if (!holds(line, me)) return false;
+    return stores ? line->busy <= now && places_of(line, me).far < 0
+                  : ahead_comes(number, me, now) <= now;
 }
 
 void lines_copy(const volatile void *at, size_t bytes, bool stores) {
     uint32_t me = (uint32_t)rank_now;
     struct core *core = &cores[me];
     if (bytes == 0 || !is_shared(at)) return;
-    rank_turn();
-    struct line *line = line_of(at), *last = line_of((const volatile char *)at + bytes - 1);
-    for (; line <= last; line++) {
-        double *slot = slot_of(core), now = rank_time();
+    uint32_t number = number_of(at), last = number_of((const volatile char *)at + bytes - 1);
+    for (; number <= last; number++) {
+        rank_turn();
+        double *slot = is_there(number, me, stores) ? NULL : slot_of(core);
+        double now = rank_time(), done;
         if (stores) {
-            *slot = line_owned(line, me, now);
-            seen_at(line, core, later(*slot, core->seen));
+            done = line_owned(number, me, now);
+            seen_at(&lines[number], core, later(done, core->seen));
         } else {
-            *slot = line_comes(line, me, came_ahead(core, line, now));
-            core->loaded = later(core->loaded, *slot);
+            done = line_comes(number, me, ahead_comes(number, me, now));
+            core->loaded = later(core->loaded, done);
         }
+        if (slot) *slot = done;
+        ahead_of(number, me, stores, now);
         rank_advance(now + machine.touch);
     }
 }
 
 void line_soon(const volatile void *at) {
     if (!is_shared(at)) return;
-    struct core *core = &cores[rank_now];
+    uint32_t number = number_of(at), me = (uint32_t)rank_now;
     rank_turn();
-    double *slot = slot_of(core), now = rank_time();
-    struct line *line = line_of(at);
-    uint32_t place = core->fetched++ % most_ahead;
-    *slot = core->ahead[place].comes = line_comes(line, (uint32_t)rank_now, now);
-    core->ahead[place].line = line;
+    double *slot = slot_of(&cores[me]), now = rank_time();
+    *slot = line_comes(number, me, now);
+    ahead_note(number, me, *slot);
     rank_advance(now + machine.touch);
 }
 
 void line_fence(void) { rank_advance(later(rank_time(), cores[rank_now].seen)); }
 
 void line_await(const volatile void *at) {
-    struct line *line = line_of(at);
+    struct line *line = &lines[number_of(at)];
     struct core *core = &cores[rank_now];
     core->next_watcher = line->watchers;
     line->watchers = (uint16_t)(rank_now + 1);

@@ -12,14 +12,16 @@
 static const char usage[] =
     "usage: mortar cores [OPTION...] [COLLECTIVE...]\n"
     "  COLLECTIVE             barrier, bcast, gather, scatter, reduce, allreduce, allgather, alltoall; default: all\n"
-    "  --machine NAME|FILE    epyc-2x48 (default), epyc-2x96, xeon-2x56, xeon-4x18, arm-64, or a file like those in machines/\n"
+    "  --machine NAME|FILE    epyc-2x48 (default), epyc-2x96, xeon-2x56, xeon-4x18, arm-64, grace-72, knc-60, or such a file\n"
     "  --ranks P,Q,...        ranks, each on a core of its own; default: one per core\n"
     "  --bytes A,B,...        sizes of a block or vector, multiples of 8; default: 8,64,512,4K\n"
     "  --plans N              of each call, the plan that the cost model chooses and the next ones; default: 4\n"
     "  --plan PLAN            only this plan\n"
     "  --designs              barriers of several designs instead, with and without a sum of 8 bytes\n"
     "  --enter NS             ranks enter a call within so many nanoseconds, in any order; default: 10\n"
-    "  --measure              measures this machine's cores and prints a description of it\n"
+    "  --between HOW          use: between calls each rank reads what it has received and writes what it sends (default);\n"
+    "                         nothing; cold: the caches are emptied, then each rank reads what it sends, then the other buffer\n"
+    "  --measure              measures this machine's cores, caches and memory, and prints a description of it\n"
     "  --csv                  one line per simulation\n";
 
 double entry_nanoseconds = 10;
@@ -54,6 +56,16 @@ static void read_numbers(const char *option, const char *text, uint64_t *values,
     if (*count == 0) fail("%s: expected numbers, with commas between", option);
 }
 
+static void read_between(const char *word) {
+    static const char *const words[] = {[USE] = "use", [NOTHING] = "nothing", [COLD] = "cold"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0) {
+            between = (enum between)i;
+            return;
+        }
+    fail("--between: expected use, nothing or cold, not \"%s\"", word);
+}
+
 static void read_words(int count, char **words) {
     for (int i = 1; i < count; i++) {
         const char *word = words[i];
@@ -74,6 +86,7 @@ static void read_words(int count, char **words) {
             uint64_t number;
             if (strcmp(word, "--machine") == 0) settings.machine = value;
             else if (strcmp(word, "--plan") == 0) settings.plan = value;
+            else if (strcmp(word, "--between") == 0) read_between(value);
             else if (strcmp(word, "--ranks") == 0)
                 read_numbers(word, value, settings.ranks, &settings.rank_count, most_cores);
             else if (strcmp(word, "--bytes") == 0)
@@ -117,24 +130,25 @@ static void fill_in(void) {
 }
 
 static void head(void) {
-    if (settings.csv) printf("machine,what,plan,ranks,bytes,ns,near,socket,far\n");
+    if (settings.csv) printf("machine,what,plan,ranks,bytes,ns,near,socket,far,shared,memory\n");
     else
         printf(
             "# %s: %s. Simulated; a core for each rank.\n"
             "# us: from when the last rank enters until the last is back. lines: that come from cores of "
-            "the same group, socket, of another\n%-12s %-34s %5s %7s %10s  %s\n",
+            "the same group, socket, of another; from the group's L3, from memory\n%-12s %-34s %5s %7s %10s  %s\n",
             machine.name, machine.about, "call", "plan", "ranks", "bytes", "us", "lines");
 }
 
 static void print(const char *what, const char *plan, uint64_t ranks, uint64_t bytes,
                   const struct call_result *r) {
     if (settings.csv)
-        printf("%s,%s,\"%s\",%u,%u,%.1f,%.0f,%.0f,%.0f\n", machine.name, what, plan,
+        printf("%s,%s,\"%s\",%u,%u,%.1f,%.0f,%.0f,%.0f,%.0f,%.0f\n", machine.name, what, plan,
                (unsigned)ranks, (unsigned)bytes, r->nanoseconds, r->moved[0], r->moved[1],
-               r->moved[2]);
+               r->moved[2], r->moved[FROM_SHARED], r->moved[FROM_MEMORY]);
     else
-        printf("%-12s %-34s %5u %7u %10.2f  %.0f %.0f %.0f%s\n", what, plan, (unsigned)ranks,
-               (unsigned)bytes, r->nanoseconds / 1e3, r->moved[0], r->moved[1], r->moved[2],
+        printf("%-12s %-34s %5u %7u %10.2f  %.0f %.0f %.0f %.0f %.0f%s\n", what, plan,
+               (unsigned)ranks, (unsigned)bytes, r->nanoseconds / 1e3, r->moved[0], r->moved[1],
+               r->moved[2], r->moved[FROM_SHARED], r->moved[FROM_MEMORY],
                r->right ? "" : "  WRONG");
     fflush(stdout);
 }

@@ -66,12 +66,12 @@ def plans(cores):
 
 def claims(cores):
     """docs/cores.md: the library's barrier of one counter, and with gates for 4, on every machine."""
-    for machine in "epyc-2x48", "epyc-2x96", "xeon-2x56", "xeon-4x18", "arm-64":
+    for machine in "epyc-2x48", "epyc-2x96", "xeon-2x56", "xeon-4x18", "arm-64", "grace-72", "knc-60":
         words = [*cores, "--machine", machine, "barrier", "allreduce", "--bytes", "8", "--plans", "1"]
         one, gates = table(*words, MORTAR_FAN="1"), table(*words, MORTAR_FAN="0")
         expect(one.keys() == gates.keys() and len(one) == 2, one)
         for key in one:
-            expect(one[key] > 3 * gates[key], (machine, key, one[key], gates[key]))
+            expect(one[key] > 2.5 * gates[key], (machine, key, one[key], gates[key]))
         status, text = run(*cores, "--machine", machine, "--designs")
         expect(status == 0 and "Simulated" in text and "WRONG" not in text, text)
     # Neither the readers' acknowledgements nor the root's follow each other from one end of the node to the other.
@@ -80,14 +80,36 @@ def claims(cores):
     expect(len(seen) == 3 and all(time < 0.6 * handed_over for time in seen.values()), (handed_over, seen))
 
 
+def papers(cores):
+    """docs/cores.md, against the papers: li2018 (its figure 9) on four E7-8890. SH-NUMA-CO is ahead of SH-Naive, most so in
+    allgather. SH-CO, which knows no sockets, falls behind both from 512 bytes on."""
+    def time(what, order, size):
+        words = ["--machine", "xeon-4x18", "--between", "cold", "--plan", "pull(%s, plain)" % order]
+        return next(iter(table(*cores, *words, "--bytes", size, what).values()))
+    naive, curve, steps = (time("allgather", order, "512") for order in ("rows", "morton", "numa(morton)"))
+    expect(naive > 1.3 * steps and curve > naive, (naive, curve, steps))
+    naive, steps = (time("alltoall", order, "64") for order in ("rows", "numa(morton)"))
+    expect(naive > 1.15 * steps, (naive, steps))
+
+
+def between(cores):
+    """What ranks do before a call decides where its lines come from: nowhere, if the buffers are as the last call left them."""
+    words = [*cores, "--machine", "arm-64", "--ranks", "2", "--bytes", "4096", "--plan", "pull(rows, plain)", "alltoall"]
+    still, used, cold = (table(*words, "--between", word) for word in ("nothing", "use", "cold"))
+    for key in still:
+        expect(still[key] < used[key] < cold[key], (still, used, cold))
+
+
 def errors(cores, folder):
     path = os.path.join(folder, "wrong")
     for words in (["--machine", "nowhere"], ["--ranks", "1"], ["--ranks", "97"], ["--ranks", "x"], ["--bytes", "9"],
                   ["--bytes", ","], ["--plans", "0"], ["--plan", "spiral", "barrier"], ["--plan", "cico", "barrier"], ["alltoallw"],
-                  ["--nothing", "1"], ["--enter", "late"], ["--ranks"]):
+                  ["--nothing", "1"], ["--enter", "late"], ["--ranks"], ["--between", "calls"]):
         status, text = run(*cores, *words)
         expect(status == 2 and text.splitlines()[-1].startswith("mortar cores: "), (words, status, text))
-    for text in "cores 4\n", PLAIN + "group 3\n", PLAIN + "cores 300\n", PLAIN + "speed 1\n", PLAIN + "hand_over 1 2\n":
+    for text in ("cores 4\n", PLAIN + "group 3\n", PLAIN + "cores 300\n", PLAIN + "speed 1\n", PLAIN + "hand_over 1 2\n",
+                 PLAIN + "l2 1M\n", PLAIN + "l2 64 8\n", PLAIN + "l3 1M 8\nl3_time 9\n", PLAIN + "l2 1M 8\nl3 4M 8\n",
+                 PLAIN + "inclusive on\n", PLAIN + "memory 1 2 3\n"):
         with open(path, "w") as file:
             file.write(text)
         status, said = run(*cores, "--machine", path)
@@ -101,6 +123,8 @@ def main(mortar):
         errors(cores, folder)
         plans(cores)
         claims(cores)
+        papers(cores)
+        between(cores)
         status, text = run(*cores, "--measure")
         if status == 2:
             expect("two cores" in text, text)
