@@ -22,7 +22,7 @@ static struct {
     struct team teams[most_cores];
     int turn, turns;
     bool wrong;
-    double nanoseconds;
+    double nanoseconds, round;
 } now;
 
 const char *const call_names[call_kinds] = {"barrier", "bcast",     "gather",    "scatter",
@@ -45,13 +45,18 @@ static struct shape shape_of(int collective, size_t bytes) {
 
 /* ---- teams ---- */
 
+/* Cores of a memory domain, as the library takes them: sockets if there are several. */
+static uint32_t domain_cores(void) {
+    return machine.socket < machine.cores ? machine.socket : machine.group;
+}
+
 static struct figures figures_here(struct figures figures) {
     figures.processors = (int)machine.cores;
     figures.sync_seconds = figures.usual_sync_seconds = sync_usual(figures.p, (int)machine.cores);
     figures.l2_bytes = machine.l2.bytes ? machine.l2.bytes : (size_t)1 << 20;
     figures.l3_bytes = machine.l3.bytes ? machine.l3.bytes : (size_t)1 << 25;
     figures.l3_bytes *= machine.cores / machine.group;
-    figures.domains = ((uint32_t)figures.p + machine.group - 1) / machine.group;
+    figures.domains = ((uint32_t)figures.p + domain_cores() - 1) / domain_cores();
     return figures;
 }
 
@@ -75,7 +80,7 @@ static void make_team(uint32_t me, void *memory, char *region, size_t room) {
     if (!team->names || !team->domain_of || !team->peers[0] || !team->peers[1]) abort();
     for (uint32_t r = 0; r < p; r++) {
         team->names[r].bytes = room;
-        team->domain_of[r] = r / machine.group;
+        team->domain_of[r] = r / domain_cores();
         team->peers[0][r] = team->peers[1][r] =
             (uintptr_t)(region + ((long)r - (long)me) * (long)room);
     }
@@ -205,13 +210,17 @@ static void body(uint32_t me) {
     if (code->prepare && code->prepare(&now.teams[me], &now.plan.arguments) != 0) now.wrong = true;
     for (int turn = 0; turn < now.turns; turn++) {
         now.turn = turn;
+        double before = ranks_meet();
         fill(me);
         if (turn == first_timed && me == 0) memset(lines_moved, 0, sizeof lines_moved);
         double start = ranks_meet() + entry_nanoseconds;
         rank_dawdle(entry_nanoseconds);
         if (!now.wrong) run(me);
         double end = ranks_meet();
-        if (me == 0 && turn >= first_timed) now.nanoseconds += end - start;
+        if (me == 0 && turn >= first_timed) {
+            now.nanoseconds += end - start;
+            now.round += end - before - entry_nanoseconds;
+        }
         if (!now.wrong && !is_right(me)) now.wrong = true;
         ranks_meet();
     }
@@ -225,7 +234,7 @@ bool call_time(const char *collective, const char *plan, uint32_t p, size_t byte
     lines_reset();
     now.collective = (enum collective)c, now.p = p, now.plan = parsed;
     now.bytes = c == COLL_barrier ? 0 : bytes;
-    now.wrong = false, now.nanoseconds = 0;
+    now.wrong = false, now.nanoseconds = now.round = 0;
     now.turns = p * (side_bytes(false) + side_bytes(true)) > (size_t)32 << 20 ? 4 : 8;
     size_t send = (side_bytes(true) + 4095) / 4096 * 4096,
            room = send + (side_bytes(false) + 4095) / 4096 * 4096 + 4096;
@@ -246,6 +255,7 @@ bool call_time(const char *collective, const char *plan, uint32_t p, size_t byte
     if (fits) ranks_run(p, body);
     for (uint32_t r = 0; r < p; r++) free_team(&now.teams[r]);
     result->nanoseconds = now.nanoseconds / (now.turns - first_timed);
+    result->round = now.round / (now.turns - first_timed);
     for (int d = 0; d < sources; d++)
         result->moved[d] = (double)lines_moved[d] / (now.turns - first_timed);
     result->right = !now.wrong;

@@ -157,6 +157,7 @@ void caches_drop(uint32_t number, uint32_t writer);
 /* ---- ways.c: how long a line waits for its way to be free ---- */
 void ways_reset(void);
 double way_from_group(uint32_t group, uint32_t to); /* from a core's or the shared cache */
+double way_is_free(uint32_t group);                 /* the way out of a group: when? */
 double way_from_memory(uint32_t socket, uint32_t to);
 void way_to_memory(uint32_t group, uint32_t socket);
 
@@ -170,8 +171,9 @@ double ahead_comes(uint32_t number, uint32_t core, double now);
 
 /* ---- calls.c: the library's calls ---- */
 struct call_result {
-    double
-        nanoseconds; /* from when the last rank enters until the last is back; mean of some calls */
+    /* From when the last rank enters until the last is back; mean of some calls. */
+    double nanoseconds;
+    double round;          /* the same with what ranks do between two calls */
     double moved[sources]; /* lines that moved in a call, by where they came from */
     bool right;
 };

@@ -164,6 +164,7 @@ struct call_result design_time(const struct design *design, uint32_t ranks) {
     places = shared_take(most_cores * (most_steps + 2) * sizeof *places);
     ranks_run(p, body);
     result.nanoseconds /= turns - first_timed;
+    result.round = result.nanoseconds;
     for (int d = 0; d < sources; d++) result.moved[d] = (double)lines_moved[d] / turns;
     return result;
 }

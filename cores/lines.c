@@ -89,7 +89,8 @@ static int distance(uint32_t group, uint32_t to) {
 }
 
 /* Where a line is but in this core: the nearest place and the farthest; distance -1: nowhere. What
- * the core's own group shares is no other place. */
+ * the core's own group shares is no other place. Of several groups that are as near, the one whose
+ * way out is free first gives the line. */
 struct places {
     int near, far;
     uint32_t group; /* of the nearest */
@@ -97,7 +98,8 @@ struct places {
 
 static void look_at(struct places *places, uint32_t group, uint32_t me) {
     int d = distance(group, me);
-    if (places->near < 0 || d < places->near) places->near = d, places->group = group;
+    bool sooner = d == places->near && way_is_free(group) < way_is_free(places->group);
+    if (places->near < 0 || d < places->near || sooner) places->near = d, places->group = group;
     if (d > places->far) places->far = d;
 }
 

@@ -130,25 +130,27 @@ static void fill_in(void) {
 }
 
 static void head(void) {
-    if (settings.csv) printf("machine,what,plan,ranks,bytes,ns,near,socket,far,shared,memory\n");
+    if (settings.csv)
+        printf("machine,what,plan,ranks,bytes,ns,round,near,socket,far,shared,memory\n");
     else
         printf(
             "# %s: %s. Simulated; a core for each rank.\n"
-            "# us: from when the last rank enters until the last is back. lines: that come from cores of "
-            "the same group, socket, of another; from the group's L3, from memory\n%-12s %-34s %5s %7s %10s  %s\n",
-            machine.name, machine.about, "call", "plan", "ranks", "bytes", "us", "lines");
+            "# us: from when the last rank enters until the last is back. round: the same with what ranks "
+            "do between two calls. lines: that come from cores of the same group, socket, of another; from "
+            "the group's L3, from memory\n%-12s %-34s %5s %7s %9s %9s  %s\n",
+            machine.name, machine.about, "call", "plan", "ranks", "bytes", "us", "round", "lines");
 }
 
 static void print(const char *what, const char *plan, uint64_t ranks, uint64_t bytes,
                   const struct call_result *r) {
     if (settings.csv)
-        printf("%s,%s,\"%s\",%u,%u,%.1f,%.0f,%.0f,%.0f,%.0f,%.0f\n", machine.name, what, plan,
-               (unsigned)ranks, (unsigned)bytes, r->nanoseconds, r->moved[0], r->moved[1],
+        printf("%s,%s,\"%s\",%u,%u,%.1f,%.1f,%.0f,%.0f,%.0f,%.0f,%.0f\n", machine.name, what, plan,
+               (unsigned)ranks, (unsigned)bytes, r->nanoseconds, r->round, r->moved[0], r->moved[1],
                r->moved[2], r->moved[FROM_SHARED], r->moved[FROM_MEMORY]);
     else
-        printf("%-12s %-34s %5u %7u %10.2f  %.0f %.0f %.0f %.0f %.0f%s\n", what, plan,
-               (unsigned)ranks, (unsigned)bytes, r->nanoseconds / 1e3, r->moved[0], r->moved[1],
-               r->moved[2], r->moved[FROM_SHARED], r->moved[FROM_MEMORY],
+        printf("%-12s %-34s %5u %7u %9.2f %9.2f  %.0f %.0f %.0f %.0f %.0f%s\n", what, plan,
+               (unsigned)ranks, (unsigned)bytes, r->nanoseconds / 1e3, r->round / 1e3, r->moved[0],
+               r->moved[1], r->moved[2], r->moved[FROM_SHARED], r->moved[FROM_MEMORY],
                r->right ? "" : "  WRONG");
     fflush(stdout);
 }

@@ -38,6 +38,8 @@ static double pass_memory(uint32_t socket) {
 
 static uint32_t socket_with(uint32_t group) { return group * machine.group / machine.socket; }
 
+double way_is_free(uint32_t group) { return ways.out[group]; }
+
 double way_from_group(uint32_t group, uint32_t to) {
     if (group == group_of(to)) return 0;
     return later(pass_out(group), later(cross(socket_with(group), socket_of(to)), pass_in(to)));

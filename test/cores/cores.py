@@ -21,11 +21,11 @@ def expect(fine, what):
         sys.exit("FAILED: %s" % (what,))
 
 
-def table(*words, **env):
+def table(*words, column="ns", **env):
     """Nanoseconds by (what, plan, ranks, bytes)."""
     status, text = run(*words, "--csv", **env)
     expect(status == 0, (words, text))
-    return {(row["what"], row["plan"], int(row["ranks"]), int(row["bytes"])): float(row["ns"])
+    return {(row["what"], row["plan"], int(row["ranks"]), int(row["bytes"])): float(row[column])
             for row in csv.DictReader(text.splitlines())}
 
 
@@ -98,6 +98,12 @@ def between(cores):
     still, used, cold = (table(*words, "--between", word) for word in ("nothing", "use", "cold"))
     for key in still:
         expect(still[key] < used[key] < cold[key], (still, used, cold))
+    # Who writes into the buffers of others is done sooner, but then they have to fetch what they read.
+    times = {(order, column): next(iter(table(*cores, "--machine", "xeon-4x18", "--bytes", "4096", "--plan",
+                                              "pull(%s, plain)" % order, "alltoall", column=column).values()))
+             for order in ("rows", "columns") for column in ("ns", "round")}
+    expect(times["columns", "ns"] < 0.5 * times["rows", "ns"], times)
+    expect(times["columns", "round"] > 0.95 * times["rows", "round"], times)
 
 
 def errors(cores, folder):

@@ -228,6 +228,24 @@ static void bandwidth(void) {
     expect_ratio("four streams from one memory", longest(0, 0x36), one, 4);
 }
 
+/* Cores 0 and 2, of one group each, share a page; two cores of the other socket read it. */
+static void shared_page(uint32_t rank) {
+    if (rank == 0 || rank == 2) copy(0, page_lines, false);
+    ranks_meet();
+    double start = rank_time();
+    if (rank >= 4 && rank % 2 == 0) copy((rank - 4) / 2 * (page_lines / 2), page_lines / 2, false);
+    took[rank] = rank_time() - start;
+}
+
+static void two_givers(void) {
+    machine = plain;
+    machine.group_bandwidth[1] = 0.05; /* a line in 1280 ns */
+    begin();
+    ranks_run(7, shared_page);
+    expect_ratio("the group whose way is free gives", later(took[4], took[6]),
+                 page_lines * 1280.0 / 2, 1);
+}
+
 /* Core 0 fills its cache with lines that it has changed or not, then reads as many others. */
 static bool changes;
 static void replaced(uint32_t rank) {
@@ -294,6 +312,7 @@ int main(void) {
     ownership();
     homes();
     bandwidth();
+    two_givers();
     write_back();
     fetching_ahead();
     return failures != 0;
