@@ -45,10 +45,9 @@ static struct shape shape_of(int collective, size_t bytes) {
 
 /* ---- teams ---- */
 
-/* Cores of a memory domain, as the library takes them: sockets if there are several. */
-static uint32_t domain_cores(void) {
-    return machine.socket < machine.cores ? machine.socket : machine.group;
-}
+/* Cores of a memory domain, as the library takes them (src/reach/domains.c). Ranks fill one group
+ * after the other, so there are two ranks or more to a group of several. */
+static uint32_t domain_cores(void) { return machine.group > 1 ? machine.group : machine.socket; }
 
 static struct figures figures_here(struct figures figures) {
     figures.processors = (int)machine.cores;
@@ -56,7 +55,7 @@ static struct figures figures_here(struct figures figures) {
     figures.l2_bytes = machine.l2.bytes ? machine.l2.bytes : (size_t)1 << 20;
     figures.l3_bytes = machine.l3.bytes ? machine.l3.bytes : (size_t)1 << 25;
     figures.l3_bytes *= machine.cores / machine.group;
-    figures.domains = ((uint32_t)figures.p + domain_cores() - 1) / domain_cores();
+    figures.domains = ((uint32_t)figures.p - 1) / domain_cores() + 1;
     return figures;
 }
 

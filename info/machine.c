@@ -21,9 +21,13 @@ void print_machine(void) {
         printf("  %-18s %d\n", "ranks on this node", launcher_local_ranks());
     printf("  %-18s %d NUMA, %d sockets, %d L3\n", "domains", facts->numa, facts->sockets,
            facts->l3s);
-    static const char *const kinds[] = {"NUMA node", "socket", "L3 cache",
-                                        "none: all ranks share one"};
-    printf("  %-18s %s\n", "  memory domain", kinds[machine_domain_kind()]);
+    static const char *const names[] = {"NUMA node", "socket", "L3 cache"};
+    enum domain_kind kinds[DOMAIN_KINDS];
+    int count = machine_domain_kinds(kinds);
+    printf("  %-18s %s", "  memory domain", count ? "" : "none: all ranks share one");
+    for (int k = 0; k < count; k++)
+        printf("%s%s", k ? "; with less than two ranks to each, " : "", names[kinds[k]]);
+    printf("\n");
     struct findings system = {0};
     health_look(&system);
     for (int i = 0; i < system.count; i++)

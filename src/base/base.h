@@ -171,8 +171,9 @@ const struct machine_facts *machine_facts(void);
  * the system; NULL: unknown. */
 const uint32_t *machine_domains(enum domain_kind kind);
 
-/* The kind of domain that MORTAR_DOMAINS selects; DOMAIN_KINDS: none, or there is only one. */
-enum domain_kind machine_domain_kind(void);
+/* The kinds of domain that MORTAR_DOMAINS selects and of which there are several, the smallest
+ * domains first. Returns how many kinds. */
+int machine_domain_kinds(enum domain_kind kinds[DOMAIN_KINDS]);
 
 /* ---- network.c: figures of the network between two nodes; docs/network.md says how each is
  * measured ---- */

@@ -60,7 +60,7 @@ OPTION(
 OPTION(HANDOVER, ALIKE, "auto", "auto|proc|socket",
        "how ranks open each other's memory: by /proc/PID/fd, or by descriptors sent over sockets")
 OPTION(DOMAINS, OWN, "auto", "auto|none|numa|socket|l3",
-       "what counts as a memory domain; auto: the first kind of which there are several")
+       "what counts as a memory domain; auto: what divides the ranks most and leaves two to each")
 OPTION(TOPOLOGY, OWN, "", "text",
        "pretend this machine: a synthetic hwloc topology (\"pack:2 core:4 pu:1\"), or an .xml file")
 OPTION(XPMEM, OWN, "libxpmem.so.0", "library",

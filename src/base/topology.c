@@ -140,12 +140,16 @@ const uint32_t *machine_domains(enum domain_kind kind) {
     return domains[kind];
 }
 
-enum domain_kind machine_domain_kind(void) {
-    const int counts[DOMAIN_KINDS] = {machine_facts()->numa, machine_facts()->sockets,
-                                      machine_facts()->l3s};
+int machine_domain_kinds(enum domain_kind kinds[DOMAIN_KINDS]) {
+    const struct machine_facts *f = machine_facts();
+    const int counts[DOMAIN_KINDS] = {f->numa, f->sockets, f->l3s};
     /* -2: auto; -1: none; else a kind. */
-    int wanted = option_choice(OPTION_DOMAINS, "auto|none|numa|socket|l3") - 2;
-    for (int kind = 0; kind < DOMAIN_KINDS; kind++)
-        if (counts[kind] > 1 && (wanted == kind || wanted == -2)) return (enum domain_kind)kind;
-    return DOMAIN_KINDS;
+    int wanted = option_choice(OPTION_DOMAINS, "auto|none|numa|socket|l3") - 2, found = 0;
+    for (int kind = 0; kind < DOMAIN_KINDS; kind++) {
+        if (counts[kind] <= 1 || (wanted != kind && wanted != -2)) continue;
+        int at = found++;
+        for (; at > 0 && counts[kinds[at - 1]] < counts[kind]; at--) kinds[at] = kinds[at - 1];
+        kinds[at] = (enum domain_kind)kind;
+    }
+    return found;
 }

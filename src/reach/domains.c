@@ -39,12 +39,10 @@ static uint32_t domain_of_set(const struct processors *set, const uint32_t *doma
     return found;
 }
 
-/* Fills domain_of. False: all ranks are in one domain, or the domains are not known. */
-static bool ask(const struct seat *seats, uint32_t p, uint32_t *domain_of) {
-    bool pretended = *option_text(OPTION_TOPOLOGY) != 0;
-    if (!seats || (!pretended && roams(seats, (int)p))) return false;
-    enum domain_kind kind = machine_domain_kind();
-    const uint32_t *domains = kind == DOMAIN_KINDS ? NULL : machine_domains(kind);
+/* Fills domain_of by the domains of one kind. False: some rank has none. */
+static bool sit(const struct seat *seats, uint32_t p, enum domain_kind kind, bool pretended,
+                uint32_t *domain_of) {
+    const uint32_t *domains = machine_domains(kind);
     uint32_t processors = (uint32_t)machine_facts()->processors;
     if (!domains || processors == 0) return false;
     for (uint32_t r = 0; r < p; r++) {
@@ -67,6 +65,21 @@ static uint32_t renumber(uint32_t p, const uint32_t *domain_of, uint32_t *number
     return count;
 }
 
+/* Fills map, and returns how many domains; 1: all ranks are in one, or nobody knows. The smallest
+ * domains count that two ranks share on average: what those pass on stays within an L3 cache, where
+ * a socket has several. Simulated on 2 x 48 cores, 8 to an L3 cache, allreduce of 256 KiB: 90 us by
+ * L3 caches, 237 by sockets (docs/cores.md). scratch: [p]. */
+static uint32_t ask(const struct seat *seats, uint32_t p, uint32_t *map, uint32_t *scratch) {
+    enum domain_kind kinds[DOMAIN_KINDS];
+    bool pretended = *option_text(OPTION_TOPOLOGY) != 0;
+    if (!seats || (!pretended && roams(seats, (int)p))) return 1;
+    uint32_t found = 1;
+    int count = machine_domain_kinds(kinds);
+    for (int k = 0; k < count && (found == 1 || 2 * found > p); k++)
+        if (sit(seats, p, kinds[k], pretended, scratch)) found = renumber(p, scratch, map);
+    return found;
+}
+
 void team_divide(struct team *team, const struct seat *seats) {
     uint32_t p = (uint32_t)team->p;
     size_t bytes = p * sizeof(uint32_t);
@@ -74,7 +87,7 @@ void team_divide(struct team *team, const struct seat *seats) {
      * bytes for each rank, and p > 1. */
     uint32_t *count = (uint32_t *)(void *)stage_of(team, team->epoch & 1, 0, 0);
     uint32_t *map = count + 1;
-    if (team->me == 0) *count = ask(seats, p, map + p) ? renumber(p, map + p, map) : 1;
+    if (team->me == 0) *count = ask(seats, p, map, map + p);
     sync_all(team, 0);
     team->figures.domains = *count;
     if (team->figures.domains == 1) return;

@@ -32,7 +32,11 @@ static const struct machine machines[] = {
     {"pack:3 core:2 pu:1", "auto", 9, false, false, "001122001"}, /* more ranks than processors */
     {"pack:3 core:2 pu:1", "numa", 6, false, false, "000000"},
     {"pack:2 core:2 pu:1(indexes=0,2,1,3)", "auto", 7, false, false, "0101010"},
-    {"pack:2 l3:2 core:2 pu:1", "auto", 8, false, false, "00001111"},
+    {"pack:2 l3:2 core:2 pu:1", "auto", 8, false, false, "00112233"},
+    {"pack:2 l3:2 core:2 pu:1", "auto", 7, false, false, "0000111"}, /* less than two to an L3 */
+    {"pack:2 l3:4 core:1 pu:1", "auto", 8, false, false, "00001111"},
+    {"pack:2 l3:4 core:1 pu:1", "auto", 3, false, false, "000"},
+    {"pack:2 numa:2 core:2 pu:1", "auto", 8, false, false, "00112233"},
     {"pack:2 l3:2 core:2 pu:1", "socket", 8, false, false, "00001111"},
     {"pack:2 l3:2 core:2 pu:1", "l3", 8, false, false, "00112233"},
     {"pack:1 l3:2 core:4 pu:1", "auto", 5, false, false, "00001"},

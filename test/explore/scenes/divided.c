@@ -11,7 +11,7 @@ static uint32_t machine[processors];
 static struct machine_facts facts = {.processors = processors};
 
 const char *option_text(enum option option) { return option == OPTION_TOPOLOGY ? "pretended" : ""; }
-enum domain_kind machine_domain_kind(void) { return DOMAIN_NUMA; }
+int machine_domain_kinds(enum domain_kind kinds[DOMAIN_KINDS]) { return *kinds = DOMAIN_NUMA, 1; }
 const uint32_t *machine_domains(enum domain_kind kind) { return (void)kind, machine; }
 const struct machine_facts *machine_facts(void) { return &facts; }
 
