@@ -38,6 +38,19 @@ struct edge {
  * ranks by `out`, then `in`. Time O(count log count). */
 void sort_compact(struct edge *edges, size_t count);
 
+/* Where a rank begins that goes through all p in turn: a permutation of 0 .. p-1 in which near
+ * ranks are far from each other, van der Corput's sequence. Even numbers have places in the first
+ * half, odd ones in the second, and so on within each. */
+static inline uint32_t far_apart(uint32_t rank, uint32_t p) {
+    uint32_t place = 0;
+    for (; p > 1; rank /= 2) {
+        uint32_t first = p - p / 2;
+        place += rank % 2 ? first : 0;
+        p = rank % 2 ? p / 2 : first;
+    }
+    return place;
+}
+
 struct order {
     const char *name, *about;
     bool own_dest; /* each worker writes only its own receive buffer */

@@ -48,6 +48,7 @@ size_t control_size(int p, size_t slot, size_t space) { return boxes_end(p, slot
 
 void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
     team->figures = figures_of_node(team->p);
+    team->first = (int)far_apart((uint32_t)team->me, (uint32_t)team->p);
     team->control = memory;
     team->control_bytes = control_size(team->p, slot, space);
     team->space = (char *)memory + boxes_end(team->p, slot);

@@ -192,6 +192,7 @@ enum { BOXES = 32, BOX_INSIDE = 832 }; /* boxes per rank, and bytes in one; see 
 
 struct team {
     int p, me;
+    int first; /* whose data I take first where all take all: ranks begin far apart (order.h) */
     /* Not NULL: the reason why the host MPI runs all calls; then nothing below is set. Static. */
     const char *why_native;
     struct start start;

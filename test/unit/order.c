@@ -183,6 +183,34 @@ static void check_staggered(uint32_t p) {
     free(columns);
 }
 
+/* With spread, too, all workers read different senders in each step. 2, 4, 8 or 16 neighbours begin
+ * at least three quarters as far from each other as p senders allow. */
+static void check_spread(uint32_t p) {
+    struct cell *cells = cells_for(p);
+    char *begun = calloc(p, 1);
+    expect(begun != NULL, "calloc");
+    for (uint32_t worker = 0; worker < p; worker++) {
+        orders[ORDER_spread].fill(&(struct matrix){.p = p}, worker, cells);
+        uint32_t first = cells[0].source;
+        expect(first < p && !begun[first]++, "spread p=%u: worker %u begins with %u", p, worker,
+               first);
+        for (uint32_t k = 0; k < p; k++)
+            expect(cells[k].source == (first + k) % p && cells[k].dest == worker,
+                   "spread p=%u worker=%u k=%u: (%u, %u)", p, worker, k, cells[k].source,
+                   cells[k].dest);
+    }
+    for (uint32_t near = 2; near <= 16 && 4 * near <= p; near *= 2)
+        for (uint32_t a = 0; a < p / near * near; a++)
+            for (uint32_t b = a / near * near; b < a; b++) {
+                uint32_t apart = (far_apart(a, p) + p - far_apart(b, p)) % p;
+                if (p - apart < apart) apart = p - apart;
+                expect(4 * near * apart >= 3 * p, "spread p=%u: %u and %u begin %u apart", p, a, b,
+                       apart);
+            }
+    free(cells);
+    free(begun);
+}
+
 /* ---- Morton ---- */
 
 static struct cell interleaved(uint64_t code) {
@@ -296,6 +324,7 @@ int main(int count, char **words) {
             else check_order((struct trial){&orders[o], {.p = sizes[i]}, "-"});
         check_steps(sizes[i], &random);
         check_staggered(sizes[i]);
+        check_spread(sizes[i]);
         check_balanced(sizes[i]);
         check_compact(sizes[i]);
     }

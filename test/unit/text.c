@@ -187,6 +187,7 @@ static void settled(void) {
 static void copiers_among_the_rivals(void) {
     struct figures figures = figures_of_node(32);
     struct shape shape = {.collective = COLL_alltoall, .bytes = 65536};
+    figures.processors = 2;
     figures.l2_bytes = 32 << 16;
     figures.l3_bytes = (size_t)1 << 40; /* nothing overflows it, so plain copies are usual */
     figures.slot = 64 << 10;
@@ -205,6 +206,35 @@ static void copiers_among_the_rivals(void) {
     expect(count == 8, "%d rivals", count);
     for (int i = 0; i < count; i++)
         expect(strcmp(texts[i], expected[i]) == 0, "rival %d is %s", i, texts[i]);
+}
+
+/* What pull is by default for so many ranks on so many processors in so many memory domains. */
+static void pulls(enum collective collective, int p, int processors, uint32_t domains,
+                  const char *expected) {
+    static struct candidate list[most_candidates];
+    struct figures figures = figures_of_node(p);
+    struct shape shape = {.collective = collective, .bytes = 4096};
+    figures.processors = processors;
+    figures.domains = domains;
+    figures.slot = 64 << 10;
+    int count = plan_candidates(&figures, &shape, true, list, most_candidates), i = 0;
+    while (i < count && (list[i].variant != USUAL || strncmp(list[i].text, "pull", 4) != 0)) i++;
+    expect(i < count && strcmp(list[i].text, expected) == 0,
+           "%s of %d ranks, %d processors, %u domains: %s", collective_names[collective], p,
+           processors, domains, i < count ? list[i].text : "none");
+}
+
+/* Ranks write into buffers of others only where they share processors, or blocks have types. */
+static void usual_orders(void) {
+    pulls(COLL_alltoall, 8, 8, 1, "pull(rows, plain)");
+    pulls(COLL_alltoall, 8, 8, 2, "pull(spread, plain)");
+    pulls(COLL_allgatherv, 48, 48, 1, "pull(spread, plain)");
+    pulls(COLL_allgather, 96, 96, 2, "pull(spread, plain)");
+    pulls(COLL_alltoall, 8, 2, 1, "pull(rows, plain)");
+    pulls(COLL_alltoall, 48, 2, 1, "pull(morton, plain)");
+    pulls(COLL_alltoall, 48, 2, 2, "pull(numa(morton), plain)");
+    pulls(COLL_alltoallw, 8, 8, 1, "pull(columns, plain)");
+    pulls(COLL_alltoallw, 48, 48, 1, "pull(morton, plain)");
 }
 
 static void no_plans(void) {
@@ -282,6 +312,7 @@ int main(int count, char **words) {
     spelling();
     no_plans();
     if (kernels[KERNEL_nt].usable()) settled(), copiers_among_the_rivals();
+    usual_orders();
     int accepted = random_texts(&random, 200000);
     expect(accepted > 1000, "only %d of the random texts were plans", accepted);
     printf("%d plans; %d random plans\n", plans, accepted);

@@ -36,8 +36,8 @@ HOT static void copy_out(const struct team *team, const struct call *call, uint3
     bool alltoall = call->shape.collective == COLL_alltoall;
     size_t n = call->shape.bytes, step = alltoall ? length : 0;
     size_t staged = alltoall ? length * (size_t)team->p : length;
-    for (int k = 1; k <= team->p; k++) {
-        int i = (team->me + k) % team->p;
+    for (int k = 0; k < team->p; k++) {
+        int i = (team->first + k) % team->p;
         const struct post *post = posts < 0 ? NULL : post_of(team, (uint32_t)posts, i);
         const char *from = stage_of(team, half, i, staged) + (size_t)team->me * step;
         if (post && post->send_reachable)

@@ -137,9 +137,10 @@ HOT static void take_rows(const struct exchange *x, bool later) {
     uint32_t p = (uint32_t)x->team->p, me = (uint32_t)x->team->me;
     for (int e = 0; neighbours && e < neighbours->from_count; e++)
         if (!later || neighbours->from[e].source != me) copy_edge(x, neighbours->from[e], false);
-    for (uint32_t k = 1; !neighbours && k <= p - later; k++) {
-        uint32_t i = me + k < p ? me + k : me + k - p;
-        copy_edge(x, (struct edge){.source = i, .dest = me, .out = me, .in = i}, false);
+    for (uint32_t k = 0; !neighbours && k < p; k++) {
+        uint32_t first = (uint32_t)x->team->first, i = first + k < p ? first + k : first + k - p;
+        if (!later || i != me)
+            copy_edge(x, (struct edge){.source = i, .dest = me, .out = me, .in = i}, false);
     }
 }
 
