@@ -170,7 +170,7 @@ def li2018(s):
            "%s, %s at 8 and 64 B, 128 nodes x 24; over doubling without overlap %s; "
            "[simulated](#li2018-figure-13-allgather-128-nodes-x-24-ranks)" % (
                span(over["doubling"], "%.1f"), span(over["ring"], "%.1f"), span(plain)),
-           "reached over the paper's rivals; not everywhere over doubling alone, which is the better one here")
+           "reached over the ring; not over doubling where nodes are in order")
     near = s.page["Neighbourhoods (simulated, figures 11c and 11d)"][0]
     share = []
     for size in ("512", "4K", "32K"):

@@ -8,6 +8,7 @@
  * Cost    a barrier; inner(nodes, q n), then unpacking p n, as the leader is busy before; scratch p
  *         n bytes per node. */
 #include "coll/coll.h"
+#include "coll/nodes/lanes.h"
 
 extern const struct algorithm_code algorithm_overlap;
 
@@ -101,13 +102,12 @@ static void pack_mine(struct overlap *o) {
     layout_pack(o->area + o->starts[place], o->mine.at, o->mine.layout, o->mine.elements);
 }
 
-static void unpack_node(const struct overlap *o, int node) {
+static void unpack_node(const struct overlap *o, int node, struct joint *joint) {
     const struct places *places = o->team->places;
     for (int i = places->first[node]; i < places->first[node + 1]; i++) {
         struct block block = block_of(&o->recvs, places->ranks[i]);
         if (places->ranks[i] == o->team->me && is_same_place(&block, &o->mine)) continue;
-        layout_unpack(block.at, block.layout, block.elements, o->area + o->starts[i],
-                      block_bytes(&block));
+        unpack_block(joint, &block, o->area + o->starts[i]);
     }
 }
 
@@ -150,17 +150,23 @@ static uint32_t lead(const struct overlap *o, const struct routine *inner, uint3
     /* After an error, or if the inner routine does not call `arrived`; the host MPI's own does
      * not. */
     for (int n = (int)flag_look(&progress->come); n < places->nodes; n++) overlap_tell(progress, n);
-    for (int n = 0; n < places->nodes && !trouble; n++) unpack_node(o, n);
+    struct joint joint = {0};
+    for (int n = 0; n < places->nodes && !trouble; n++) unpack_node(o, n, &joint);
+    joint_end(&joint);
     return trouble;
 }
 
 static uint32_t follow(const struct overlap *o) {
     struct progress *progress = o->progress;
     uint32_t seen = 0, all = (uint32_t)o->team->places->nodes;
+    struct joint joint = {0};
     while (seen != all && !atomic_load(&progress->trouble)) {
-        if (flag_look(&progress->come) == seen) flag_wait(o->team->node, &progress->come, seen);
-        else unpack_node(o, progress->order[seen++]);
+        if (flag_look(&progress->come) == seen) {
+            joint_end(&joint);
+            flag_wait(o->team->node, &progress->come, seen);
+        } else unpack_node(o, progress->order[seen++], &joint);
     }
+    joint_end(&joint);
     return atomic_load(&progress->trouble);
 }
 
