@@ -113,7 +113,8 @@ HOT static void wait_patiently(struct team *team, struct flag *flag, uint32_t ol
                 watch(flag, old, looks);
             } else {
                 if (turn.drives > 1) vigil_yields(&vigil, clock_ticks());
-                sched_yield();
+                /* The MPI library may have yielded already, and one yield was enough. */
+                if (turn.drives == 0 || !changed(flag, old)) sched_yield();
                 patience->yields++;
             }
         }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* waits - waiting for late ranks told apart from the rest, with threads as ranks that say when they
- * entered. waits [SEED [ROUNDS]] */
+ * entered; and that no rank yields when its wait is over. waits [SEED [ROUNDS]] */
+#define _GNU_SOURCE
 #include "crew.h"
 
 #include "plan/plan.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static int rounds = 200;
 
@@ -129,12 +133,44 @@ static void peers(void) {
     free(team.waits.late);
 }
 
+/* ---- an MPI library that yields in its progress, on an oversubscribed node ---- */
+
+static struct flag *awaited; /* 0 until the wait is over; NULL: not this test */
+static int drives, drives_needed;
+
+int sched_yield(void) {
+    expect(!awaited || flag_look(awaited) == 0, "a rank yields although its wait is over");
+    return (int)syscall(SYS_sched_yield);
+}
+
+/* The peers have run while the library yielded. */
+static void library_yields(struct team *team) {
+    (void)team;
+    if (++drives == drives_needed) flag_add(awaited);
+}
+
+static void yields_once(void) {
+    struct flag flag = {0};
+    struct team team = {.p = 64, .progress = library_yields};
+    team.patience.tick_rate = clock_ticks_per_second();
+    patience_settle(&team.patience, 64, 2);
+    awaited = &flag;
+    for (drives_needed = 1; drives_needed < 8; drives_needed++) {
+        drives = 0;
+        flag_wait(&team, &flag, 0);
+        expect(drives == drives_needed, "%d drives instead of %d", drives, drives_needed);
+        atomic_store(&flag.word, 0);
+    }
+    awaited = NULL;
+}
+
 int main(int count, char **words) {
     static const int sizes[] = {1, 2, 3, 5, 8};
     static struct crew crew;
     uint64_t random = seed_from(count, words);
     if (count > 2) rounds = atoi(words[2]);
     peers();
+    yields_once();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         crew = (struct crew){
             .p = sizes[i], .slot = 64, .room = 8192, .seed = draw(&random), .body = many_calls};
