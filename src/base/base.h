@@ -227,8 +227,9 @@ void json_text(FILE *out, const char *text);
  * writer. */
 int file_read(const char *path, size_t most, char **text, size_t *bytes);
 
-/* Writes a text: to a file, which is created or truncated first, or to a descriptor. 0 or -errno;
- * -ENXIO: a pipe without a reader. */
+/* Writes a text: to a file, which is created or truncated first, or to a descriptor. If several
+ * processes write a file, it has the text of one of them. 0 or -errno; -ENXIO: a pipe without a
+ * reader. */
 int file_write(const char *path, const char *text, size_t bytes);
 int file_put(int fd, const char *text, size_t bytes);
 /* Puts a text in a file's place, whole or not at all: into a file next to it, which is then

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -75,10 +76,23 @@ int file_put(int fd, const char *text, size_t bytes) {
     return error;
 }
 
+/* Waits until no other process of ours writes the file, and no longer than a second, as strangers
+ * may lock it, too. Processes of a job that another MPI's launcher started all write its report. */
+static void file_lock(int fd) {
+    enum { most = 1000 };
+    const struct timespec pause = {.tv_nsec = 1000000};
+    for (int k = 0; k < most && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; k++)
+        nanosleep(&pause, NULL);
+}
+
 int file_write(const char *path, const char *text, size_t bytes) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
     if (fd < 0) return -errno;
-    int error = file_put(fd, text, bytes);
+    struct stat what;
+    file_lock(fd);
+    int error =
+        fstat(fd, &what) == 0 && S_ISREG(what.st_mode) && ftruncate(fd, 0) != 0 ? -errno : 0;
+    if (!error) error = file_put(fd, text, bytes);
     if (close(fd) != 0 && !error) error = -errno;
     return error;
 }

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -64,6 +65,32 @@ static void limited(void) {
     setrlimit(RLIMIT_FSIZE, &limit);
     expect(error == -EFBIG && blocked(SIGXFSZ) == 0, "over the limit on file size: %s, %d",
            file_why(error), blocked(SIGXFSZ));
+}
+
+static void *write_ten(void *nothing) {
+    (void)nothing;
+    expect(file_write(path, text, 10) == 0, "a file that another writes");
+    return NULL;
+}
+
+/* While another process writes the file it is left alone, for at most a second. */
+static void another_writer(void) {
+    pthread_t thread;
+    expect(file_write(path, text, 1000) == 0, "a file");
+    int fd = open(path, O_WRONLY);
+    double start = clock_seconds();
+    expect(fd >= 0 && flock(fd, LOCK_EX) == 0, "flock");
+    expect(pthread_create(&thread, NULL, write_ten, NULL) == 0, "a thread");
+    usleep(200000);
+    struct stat what;
+    expect(fstat(fd, &what) == 0, "fstat");
+    expect(what.st_size == 1000 || clock_seconds() - start > 0.9, "it has not waited");
+    expect(flock(fd, LOCK_UN) == 0, "flock");
+    pthread_join(thread, NULL);
+    expect_text(path, 10);
+    expect(flock(fd, LOCK_EX) == 0 && file_write(path, text, 20) == 0, "a lock that stays");
+    expect_text(path, 20);
+    close(fd);
 }
 
 static void *read_slowly(void *nothing) {
@@ -140,6 +167,7 @@ int main(void) {
     expect(mkfifo(fifo, 0600) == 0, "mkfifo");
     files();
     limited();
+    another_writer();
     pipes();
     unlink(path);
     unlink(fifo);
