@@ -114,8 +114,10 @@ HOT static void wait_patiently(struct team *team, struct flag *flag, uint32_t ol
             } else {
                 if (turn.drives > 1) vigil_yields(&vigil, clock_ticks());
                 /* The MPI library may have yielded already, and one yield was enough. */
-                if (turn.drives == 0 || !changed(flag, old)) sched_yield();
-                patience->yields++;
+                if (!changed(flag, old)) {
+                    sched_yield();
+                    patience->yields++;
+                }
             }
         }
         done = changed(flag, old);

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """driver - runs the generic driver under all plans and compares mortar's report with what the driver says it called: a plan that
 did not run under its own name, or a call that went native for another reason, is a failure.
-usage: driver.py FLAVOUR RANKS CASES [--auto] [--nodes] [--plain] [--plans TEXT] [--domains COUNT] [--volume BYTES] [NAME=VALUE...]
-NAME=VALUE: options of mortar. --plans: only those with this text. Instead of RANKS a map, as 4x4: on several hosts
-(test/hosts/run)."""
+usage: driver.py FLAVOUR RANKS CASES [--auto] [--nodes] [--plain] [--plans TEXT] [--domains COUNT] [--takes TEXT] [--volume BYTES]
+    [NAME=VALUE...]
+NAME=VALUE: options of mortar. --plans: only those with this text. --takes: a plan with this text must have run, with --auto by
+mortar's own choice. Instead of RANKS a map, as 4x4: on several hosts (test/hosts/run)."""
 import os
 import random
 import re
@@ -11,7 +12,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from run import BUILD, ROOT, main, mpi, plans  # noqa: E402
+from run import BUILD, ROOT, Skip, main, mpi, plans  # noqa: E402
 
 # mortar's own choices when no plan is forced: for large blocks; for some collectives over several nodes
 OWN_CHOICE = ("buffers outside the shared heap", "mortar has no algorithm for it")
@@ -51,7 +52,7 @@ def at_most(rows):
 
 
 def test(flavour, ranks, cases, *words):
-    words, options, domains, text = list(words), [], None, ""
+    words, options, domains, text, taken = list(words), [], None, "", ""
     seed = os.environ.get("MORTAR_TEST_SEED", "".join(filter(str.isdigit, ranks)))
     drive = ["driver-" + flavour, "--seed", seed, "--cases", cases]
     while words:
@@ -62,6 +63,10 @@ def test(flavour, ranks, cases, *words):
             domains = int(words.pop(0))
         elif word == "--plans":
             text = words.pop(0)
+        elif word == "--takes":
+            taken = words.pop(0)
+            if len(os.sched_getaffinity(0)) < int(ranks):
+                raise Skip("each of %s ranks needs a processor" % ranks)
         elif word == "--volume":
             drive += [word, words.pop(0)]
         else:
@@ -81,6 +86,7 @@ def test(flavour, ranks, cases, *words):
             drive += ["--file", os.path.join(folder, "file")]
         result = mpi(flavour, ranks, drive + wanted, options, seconds=300).ok("0 failures").silent()
 
+    result.check(any(taken in row["plan"] for row in result.report["collectives"]), "no call by %s" % taken)
     if any(word.startswith("VERIFY=") for word in options):
         verified = result.report["verified_calls"]
         calls = sum(row["calls"] for row in result.report["collectives"] if row["plan"] != "native")

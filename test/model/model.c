@@ -252,7 +252,8 @@ static void sampling(void) {
         is("all", simulate(&m, &x, &all), 0);
         x.sample = 8;
         is("a sample", simulate(&m, &x, &some), 0);
-        within("L1 of a sample", some.l1 / all.l1, 0.95, 1.02);
+        bool halves = order == &orders[ORDER_columns] && !x.alltoall;
+        within("L1 of a sample", some.l1 / all.l1, halves ? 0.95 : 0.98, 1.02);
         within("L2 of a sample", some.l2 / all.l2, 0.98, 1.02);
         within("L3 of a sample", some.l3 / all.l3, 0.97, 1.03);
     }
