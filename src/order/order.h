@@ -61,9 +61,9 @@ struct order {
     void (*fill)(const struct matrix *matrix, uint32_t worker, struct cell *cells);
     /* Moves one worker's part of a neighbourhood's edges to the front of `edges`, as it copies
      * them, and returns how many they are. The parts of all p workers are all edges. The matrix is
-     * square; an order that nests has `compact` inside. NULL: each worker copies its own blocks, or
-     * the order does not walk neighbourhoods (walks_edges). Local; allocates nothing; time O(count
-     * log count), or O(count domains) with many domains. */
+     * square; an order that nests has `compact` inside. NULL: each worker copies its own blocks
+     * (rows), or the order does not walk neighbourhoods (walks_edges). Local; allocates nothing;
+     * time O(count log count), or O(count domains) with many domains. */
     size_t (*part)(const struct matrix *matrix, uint32_t worker, struct edge *edges, size_t count);
 };
 

@@ -21,5 +21,5 @@ const struct order orders[ORDERS] = {
 bool walks_edges(struct walk walk) {
     const struct order *order = &orders[walk.order];
     if (order->nests && walk.inner != ORDER_compact) return false;
-    return order->own_dest || order->part;
+    return walk.order == ORDER_rows || order->part;
 }

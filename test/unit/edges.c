@@ -158,8 +158,9 @@ int main(int count, char **words) {
                walks_edges((struct walk){ORDER_numa, ORDER_compact}),
            "rows, compact and numa(compact) walk edges");
     expect(!walks_edges((struct walk){ORDER_morton, 0}) &&
-               !walks_edges((struct walk){ORDER_numa, ORDER_morton}),
-           "morton and numa(morton) do not");
+               !walks_edges((struct walk){ORDER_numa, ORDER_morton}) &&
+               !walks_edges((struct walk){ORDER_spread, 0}),
+           "morton, numa(morton) and spread do not");
     puts("400 graphs");
     return 0;
 }

@@ -26,8 +26,9 @@ struct exchange {
     struct team *team;
     const struct call *call;
     const struct arguments *arguments;
-    uint32_t half; /* of the cards to read */
-    size_t room;   /* staging bytes of each rank */
+    uint32_t half;  /* of the cards to read */
+    uint32_t first; /* whose block I take first, if each rank takes its own */
+    size_t room;    /* staging bytes of each rank */
 };
 
 static struct vector_card *card_of(const struct exchange *x, int rank) {
@@ -138,7 +139,7 @@ HOT static void take_rows(const struct exchange *x, bool later) {
     for (int e = 0; neighbours && e < neighbours->from_count; e++)
         if (!later || neighbours->from[e].source != me) copy_edge(x, neighbours->from[e], false);
     for (uint32_t k = 0; !neighbours && k < p; k++) {
-        uint32_t first = (uint32_t)x->team->first, i = first + k < p ? first + k : first + k - p;
+        uint32_t i = x->first + k < p ? x->first + k : x->first + k - p;
         if (!later || i != me)
             copy_edge(x, (struct edge){.source = i, .dest = me, .out = me, .in = i}, false);
     }
@@ -215,8 +216,13 @@ static void take_more(struct exchange *x, uint32_t trouble) {
 
 HOT enum outcome vector_exchange(struct team *team, const struct call *call,
                                  const struct arguments *arguments, size_t most) {
-    struct exchange x = {
-        .team = team, .call = call, .arguments = arguments, .half = team->epoch & 1};
+    struct exchange x = {.team = team,
+                         .call = call,
+                         .arguments = arguments,
+                         .half = team->epoch & 1,
+                         .first = (uint32_t)team->first};
+    /* pull(rows) begins with the next rank's block. Without an order (cico) all is staged. */
+    if (most != SIZE_MAX && arguments->walk.order == ORDER_rows) x.first = (uint32_t)team->me + 1;
     struct last_call *last = &team->last_calls[call->shape.collective];
     /* Short blocks are staged, and each rank takes its own: showing the receive side would cost
      * more than it saves. */
