@@ -5,6 +5,7 @@
 #include "heap_test.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
@@ -22,6 +23,23 @@ static void go_on(void) {
 }
 
 enum { MiB = 1 << 20 };
+
+/* Pages that were freed together are found again for blocks as short as before. */
+static void again(size_t bytes) {
+    static char *block[300000];
+    malloc_trim(0); /* not those that others freed */
+    size_t count = (size_t)30 * MiB / bytes, before = resident(), first = 0, most = 0;
+    for (int round = 0; round < 5; round++) {
+        for (size_t i = 0; i < count; i++) memset(block[i] = malloc(bytes), 1, bytes);
+        size_t now = resident() - before;
+        if (round == 0) first = now;
+        if (now > most) most = now;
+        for (size_t i = 0; i < count; i++) free(block[i]);
+    }
+    printf("%zu blocks of %zu bytes: %zu KiB, made again at most %zu KiB\n", count, bytes,
+           first >> 10, most >> 10);
+    expect(most < first + first / 3, "blocks that are freed and made again take no more memory");
+}
 
 static size_t installed(void) {
     struct sysinfo facts;
@@ -55,6 +73,10 @@ int main(void) {
     memset(middling, 1, 16 * MiB);
     free(middling);
     expect(resident() >= start + 12 * MiB, "a block below the threshold stays a while");
+
+    again(112);
+    again(1000);
+    again(10000);
 
     static char *block[110000];
     for (size_t bytes = 1000; bytes <= 60000; bytes *= 60) {
