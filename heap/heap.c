@@ -20,9 +20,11 @@
  * them; by jemalloc's own limit, a 64th, programs that free blocks and make them again held up to
  * three times the memory. slab_sizes: as many pages as most other lengths have, instead of one for
  * 1 to 8 blocks, which took twice as long in a loop. tcache_max: shorter blocks come from a cache
- * of the thread, which takes as long as glibc for them. thp: for its side effect only: calloc then
- * clears reused pages in place, as in glibc; giving them back and taking new ones costs ten times
- * as much. wrap.c drops the advice itself. */
+ * of the thread, which takes as long as glibc for them. With 1 MiB a calloc of 1 MiB would take 5 %
+ * less, four threads with blocks of any length up to 60 MiB more, and programs that only want
+ * blocks below 1 MiB would never give pages back. thp: for its side effect only: calloc then clears
+ * reused pages in place, as in glibc; giving them back and taking new ones costs ten times as much.
+ * wrap.c drops the advice itself. */
 extern const char *malloc_conf;
 const char *malloc_conf =
     "dss:disabled,retain:true,background_thread:false,dirty_decay_ms:1000,muzzy_decay_ms:0,"
