@@ -39,7 +39,10 @@ static const struct scene scenes[] = {
     {"one leaves, 2 per processor", 4, 2, 3e-3, 1, 3, 3.2e-3, 0, true, 70e-6, 0.2, 0},
     {"one leaves, 32 per processor", 64, 2, 100e-6, 1, 5, 3.5e-3, 0, true, 110e-6, 1, 0},
     {"all take turns of 7 us, 32 per processor", 64, 2, 0, 0, 1, 300e-6, 0, false, 0, 0, 7e-6},
+    {"all take turns of 80 us, 32 per processor", 64, 2, 0, 0, 1, 2.7e-3, 0, false, 0, 0, 80e-6},
     {"one computes, the others take turns", 64, 2, 3e-3, 10, 5, 3.6e-3, 0.1, true, 0, 0, 7e-6},
+    {"one computes, others take turns of 80 us", 64, 2, 3e-3, 10, 5, 5.7e-3, 0.1, true, 0, 0,
+     80e-6},
 };
 
 /* Of one rank. */
