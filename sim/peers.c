@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* peers - in place of src/reach/peers.c: all simulated ranks live in one address space, so all
- * memory is the shared heap. */
+/* peers - in place of src/reach/peers.c and near.c: all simulated ranks live in one address space,
+ * so all memory is the shared heap. */
 #include "reach/reach.h"
 
 #include "heap/heap.h"
@@ -38,3 +38,11 @@ void peer_unmap(const struct segment_name *name, bool writable) { (void)name, (v
 
 /* There is one process, which has all memory anyway. */
 void peers_count(size_t bytes) { (void)bytes; }
+
+/* Nothing is nearer than that. */
+void near_begin(struct team *team) { (void)team; }
+void near_end(struct team *team) { (void)team; }
+uintptr_t near_missed(const struct team *team, int rank, uint64_t offset, size_t bytes) {
+    (void)offset, (void)bytes;
+    return team->peers[0][rank];
+}

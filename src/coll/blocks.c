@@ -40,9 +40,13 @@ HOT void take_back(const struct team *team, const struct call *call, uint32_t ha
 
 HOT void copy_cell(const struct team *team, const struct shape *shape, uint32_t half,
                    struct cell cell, bool writable, const struct copier *copier) {
+    enum { shortest_far = 8 << 10 }; /* longer blocks cost more than their pages */
     const uintptr_t *peers = team->peers[writable];
-    uintptr_t from = peers[cell.source] + post_of(team, half, (int)cell.source)->send +
-                     cell.dest * send_step(shape);
+    uintptr_t source = peers[cell.source];
+    uint64_t send = post_of(team, half, (int)cell.source)->send;
+    if (team->near && !writable && shape->bytes <= shortest_far)
+        source = near_peer(team, (int)cell.source, send, send_bytes(shape, team->p));
+    uintptr_t from = source + send + cell.dest * send_step(shape);
     uintptr_t to =
         peers[cell.dest] + post_of(team, half, (int)cell.dest)->recv + cell.source * shape->bytes;
     copy_block(copier, (void *)to, (const void *)from, shape->bytes);

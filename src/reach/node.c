@@ -91,6 +91,7 @@ char *team_space(struct team *node, size_t *bytes) {
 }
 
 static void unmap_peers(struct team *team, bool writable) {
+    if (!writable) near_end(team);
     for (int r = 0; r < team->p; r++)
         if (team->peers[writable][r] && r != team->me && team->names[r].bytes)
             peer_unmap(&team->names[r], writable);

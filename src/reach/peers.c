@@ -18,6 +18,7 @@ struct peer_mapping {
     size_t users;
     struct peer_mapping *next;
 };
+static struct peer_mapping *added; /* peers_add: without a file */
 
 static struct peer_mapping *mappings[256]; /* by inode */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -62,6 +63,31 @@ int peer_map(const struct segment_name *name, int fd, bool writable, uintptr_t *
 
 /* ---- what a rank has mapped of its peers ---- */
 
+void peers_add(void *area, size_t bytes) {
+    struct peer_mapping *mapping = calloc(1, sizeof *mapping);
+    if (!mapping) return;
+    *mapping = (struct peer_mapping){.name.bytes = bytes, .base = (uintptr_t)area};
+    pthread_mutex_lock(&lock);
+    mapping->next = added;
+    added = mapping;
+    pthread_mutex_unlock(&lock);
+}
+
+void peers_remove(const void *area) {
+    pthread_mutex_lock(&lock);
+    struct peer_mapping **link = &added;
+    while (*link && (*link)->base != (uintptr_t)area) link = &(*link)->next;
+    struct peer_mapping *mapping = *link;
+    if (mapping) *link = mapping->next;
+    free(mapping);
+    pthread_mutex_unlock(&lock);
+}
+
+static void drop(const struct peer_mapping *first) {
+    for (const struct peer_mapping *m = first; m; m = m->next)
+        madvise((void *)m->base, m->name.bytes, MADV_DONTNEED);
+}
+
 /* A figure of /proc/self/status such as "RssShmem:", in bytes; 0: not known. */
 static size_t figure(const char *text, const char *name) {
     const char *found = strstr(text, name);
@@ -94,9 +120,8 @@ void peers_count(size_t bytes) {
     size_t peers = now.shared - others;
     if (peers <= least || peers <= (now.all - peers) / 4) return;
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < 256; i++)
-        for (struct peer_mapping *m = mappings[i]; m; m = m->next)
-            madvise((void *)m->base, m->name.bytes, MADV_DONTNEED);
+    for (int i = 0; i < 256; i++) drop(mappings[i]);
+    drop(added);
     pthread_mutex_unlock(&lock);
     /* What stays is what has moved here, and shared memory of the program and its MPI library. */
     others = resident_now().shared;

@@ -58,6 +58,17 @@ def slow_readers(flavour, ranks):
         ran(flavour, ranks, ["slow_readers-" + flavour], env={"MORTAR_START": start})
 
 
+def nearby(flavour, ranks):
+    """Where ranks outnumber processors they map side by side what they often read of their peers, and read the right bytes."""
+    for start in ("first", "paid"):
+        result = ran(flavour, ranks, ["nearby-" + flavour], ["--plan", "pull(rows, plain)"], env={"MORTAR_START": start})
+        count, peers = map(int, re.search(r"(\d+) mappings of (\d+) peers", result.out).groups())
+        print("%s: %d mappings of %d peers" % (start, count, peers))
+        crowded = len(os.sched_getaffinity(0)) < int(ranks)
+        result.check((count >= 2 * peers) == crowded, "%d mappings of %d peers" % (count, peers))
+    ran(flavour, ranks, ["nearby-" + flavour])
+
+
 def moving(flavour, ranks):
     """Buffers move on all ranks at the same time, at once and when it pays, and beside what a program does with its memory."""
     for start, options in (("first", ["--plan", "pull(rows)"]), ("first", []), ("paid", [])):
@@ -315,9 +326,9 @@ def kill(flavour, ranks):
 
 
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (rendezvous, slow_readers, moving, splits, young, many, learn, growth, lifetime, shortcuts,
-                                     alike, sums, apart, distgraph, fromgroup, leave, significant, characters, scarce, disagree,
-                                     smaller, dies, big, room, forks, python_forks, kill)}
+    tests = {f.__name__: f for f in (rendezvous, slow_readers, nearby, moving, splits, young, many, learn, growth, lifetime,
+                                     shortcuts, alike, sums, apart, distgraph, fromgroup, leave, significant, characters,
+                                     scarce, disagree, smaller, dies, big, room, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)

@@ -30,6 +30,7 @@ static bool pull_can(const struct figures *figures, const struct calls *calls,
 static int pull_prepare(struct team *team, const struct arguments *arguments) {
     int error = team_map(team, false);
     if (!error && others_write(arguments)) error = team_map(team, true);
+    if (!error && !others_write(arguments)) near_begin(team);
     bool filled = team_cells(team, arguments->walk) != NULL;
     if (!team_agree(team, filled)) return -ENOMEM;
     return error || !arguments->path ? error : outside_prepare(team, arguments);
