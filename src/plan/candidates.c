@@ -40,17 +40,16 @@ static void candidates_add(struct candidate_list *list, const char *text, enum v
 
 /* ---- arguments of what copies on a node ---- */
 
-/* The default order.
- * With a processor for each rank: one by which each fills its own buffer. What a rank writes into
- * the buffers of others these have to fetch before they read it, and that takes longer than such an
- * order saves. Simulated on 2 x 48 cores, alltoall of 4 KiB with the use of the data: spread 176
- * us, rows 208, morton 450, columns 700 (docs/cores.md). A few ranks of one domain may begin
- * beside each other.
- * Where ranks share processors, and so caches: with several memory domains the order whose ranks
- * write only within their own (li2018 section 2.4); with one domain and many ranks the curve
- * (section 2.1), along which a rank touches some 2 sqrt(p) buffers instead of p + 1. EPYC virtual
- * machine with 2 cores, 2026-11, `mortar bench`, alltoall, morton against rows: as fast up to 16
- * ranks, 4-10 % faster at 24 and 32, 1.1-1.6 times at 64.
+/* The default order: one by which each rank fills its own buffer.
+ * With a processor for each rank: what a rank writes into the buffers of others these have to fetch
+ * before they read it, and that takes longer than such an order saves. Simulated on 2 x 48 cores,
+ * alltoall of 4 KiB with the use of the data: spread 176 us, rows 208, morton 450, columns 700
+ * (docs/cores.md). A few ranks of one domain may begin beside each other.
+ * Where ranks share processors: each page of a peer that a rank writes costs a fault of its own,
+ * again and again where the budget for such pages is short (peers.c). EPYC virtual machine with 2
+ * cores, 2026-11, `mortar bench`, 64 ranks, spread against morton: alltoall of 4 KiB 1.6 times as
+ * fast, of 32 and 256 KiB 0.87 and 0.94, of 1 MiB 2.7; allgather of 1 MiB 4.3; 32 ranks, alltoall
+ * of 1 MiB 2.5. The curve was the default from 24 ranks on: 0.6 of native at 64 ranks and 1 MiB.
  * Neighbours: no order saves misses or time. Measured, compact is 0.90 to 1.02 times as fast as
  * rows; simulated, on several domains too, it has up to 3 % more misses (docs/reproduction.md).
  * Blocks with a type each mostly lie in grids, where blocks for several ranks share pages. They are
@@ -61,11 +60,9 @@ static const char *usual_order(const struct figures *f, enum collective collecti
     enum { many = 24 };
     bool typed = collective == COLL_alltoallw;
     if (among(collective, NEIGHBORS)) return orders[0].name;
-    if (crowding(f) <= 1 && !typed)
-        return f->domains > 1 || f->p >= many ? "spread" : orders[0].name;
+    if (!typed) return f->domains > 1 || f->p >= many ? "spread" : orders[0].name;
     if (f->domains > 1) return "numa(morton)";
-    if (f->p >= many) return "morton";
-    return typed ? "columns" : orders[0].name;
+    return f->p >= many ? "morton" : "columns";
 }
 
 /* The default copier: the hybrid copy (ramesh2024 section V-E) if the data exchanged exceed the
