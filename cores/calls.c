@@ -25,8 +25,8 @@ static struct {
     double nanoseconds, round;
 } now;
 
-const char *const call_names[call_kinds] = {"barrier", "bcast",     "gather",    "scatter",
-                                            "reduce",  "allreduce", "allgather", "alltoall"};
+const char *const call_names[call_kinds] = {"barrier", "bcast",     "gather",    "scatter", "reduce",
+                                            "scan",    "allreduce", "allgather", "alltoall"};
 
 static int find(const char *name) {
     for (int i = 0; i < call_kinds; i++)
@@ -143,7 +143,8 @@ static uint64_t wanted(uint32_t me, size_t block, size_t k) {
     case COLL_gather:
     case COLL_allgather: return number_of((uint32_t)block, 0, k);
     default:
-        for (uint32_t r = 0; r < now.p; r++) sum += number_of(r, 0, k);
+        for (uint32_t r = 0; r < now.p && (r <= me || now.collective != COLL_scan); r++)
+            sum += number_of(r, 0, k);
         return sum;
     }
 }

@@ -182,7 +182,7 @@ size_t plans_of(const char *collective, uint32_t p, size_t bytes, char plans[][6
 /* False: no such plan, or not for this collective; `why` says so. */
 bool call_time(const char *collective, const char *plan, uint32_t p, size_t bytes,
                struct call_result *result, char why[192]);
-enum { call_kinds = 8 };
+enum { call_kinds = 9 };
 extern const char *const call_names[call_kinds];
 
 /* ---- designs.c: barriers, written for this comparison ---- */

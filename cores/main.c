@@ -11,7 +11,8 @@
 
 static const char usage[] =
     "usage: mortar cores [OPTION...] [COLLECTIVE...]\n"
-    "  COLLECTIVE             barrier, bcast, gather, scatter, reduce, allreduce, allgather, alltoall; default: all\n"
+    "  COLLECTIVE             barrier, bcast, gather, scatter, reduce, scan, allreduce, allgather, alltoall; default:\n"
+    "                         all\n"
     "  --machine NAME|FILE    epyc-2x48 (default), epyc-2x96, xeon-2x56, xeon-4x18, arm-64, grace-72, knc-60, or such a file\n"
     "  --ranks P,Q,...        ranks, each on a core of its own; default: one per core\n"
     "  --bytes A,B,...        sizes of a block or vector, multiples of 8; default: 8,64,512,4K\n"

@@ -8,7 +8,7 @@ ALGORITHM(mailbox, ROOTED | NEIGHBORS, "kernel", "shared boxes from senders to r
 ALGORITHM(combine, REDUCTIONS, "", "one barrier, in which the last rank to arrive combines the vectors; at each gate of a tree")
 ALGORITHM(slices, REDUCTIONS, "", "zero-copy: between two barriers each rank combines one slice of all vectors")
 ALGORITHM(arrival, BIT(reduce), "", "reduction tree: the first of two ranks leaves its data, the second combines (parsons2015)")
-ALGORITHM(chain, SCANS, "", "each rank waits only for the rank before it; short vectors, ranks may run ahead")
+ALGORITHM(chain, SCANS, "", "each rank waits only for the ranks before it; short vectors, ranks may run ahead")
 ALGORITHM(tape, BIT(bcast), "", "the root writes short blocks into a ring of slots that all ranks read; ranks may run ahead")
 ALGORITHM(ring, ALLGATHERS, "", "p - 1 steps; in each a rank passes the block that it received last to the next rank")
 ALGORITHM(doubling, ALLGATHERS, "", "recursive doubling: pairs of ranks exchange all blocks that they have so far")

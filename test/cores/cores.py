@@ -59,9 +59,9 @@ def plans(cores):
     for fan in "0", "1", "2", "3":
         for ranks in ("2,5,9", "17") if fan == "0" else ("9",):
             seen = table(*cores, "--ranks", ranks, "--bytes", "8,1032", "--plans", "64", MORTAR_FAN=fan)
-            expect(len({what for what, _, _, _ in seen}) == 8 and len(seen) > 60, len(seen))
+            expect(len({what for what, _, _, _ in seen}) == 9 and len(seen) > 65, len(seen))
     seen = table(*cores, "--plans", "1", "--bytes", "8,512")
-    expect(all(ranks == 96 for _, _, ranks, _ in seen) and len(seen) == 15, seen)
+    expect(all(ranks == 96 for _, _, ranks, _ in seen) and len(seen) == 17, seen)
 
 
 def claims(cores):

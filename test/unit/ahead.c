@@ -106,9 +106,10 @@ static void begin_at(struct team *team, uint32_t number) {
                                             (size_t)team->me * tape.each);
     uint32_t *slots = (uint32_t *)(void *)team->shared[ALGORITHM_tape];
     for (size_t i = 0; team->me == 0 && i < tape.all / 64 / 3; i++) slots[3 * line * i] = number;
-    ring[0] = ring[line] = reader[0] = number; /* flags; then what only the rank itself counts */
-    for (int i = 0; i < 6; i++) ring[2 * line + i] = number;
-    for (int i = 0; i < 3; i++) reader[line + i] = number;
+    ring[line] = reader[0] = number; /* flags; then what only the rank itself counts */
+    for (int i = 0; i < 3; i++) ring[2 * line + i] = reader[line + i] = number;
+    ring[0] = ring[2 * line + 3] = 2 * number; /* what is filled, and its copy */
+    ring[2] = number;                          /* what is claimed */
     sync_all(team, 0);
 }
 

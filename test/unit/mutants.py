@@ -46,7 +46,7 @@ MUTANTS = [
     ("reductions", "reduce.c", "for (uint32_t i = 0; i < count; i++)", "for (uint32_t i = 1; i < count; i++)"),
     ("reductions", "node/slices.c", "task->strips[0], count);\n    return", "task->strips[0], count - (count > 1));\n    return"),
     ("reductions", "node/arrival.c", "memcpy(result, from, load->bytes)", "memcpy(result, from, load->bytes - 1)"),
-    ("reductions", "node/chain.c", "memcpy(call->recv, sum, bytes)", "memcpy(call->recv, sum, bytes - (bytes > 0))"),
+    ("reductions", "node/chain.c", "memcpy(call->recv, own, bytes)", "memcpy(call->recv, own, bytes - (bytes > 0))"),
     ("never drawn", "node/tape.c", "return calls->largest.bytes <= (", "return calls->largest.bytes > (size_t)1 << 40 && 0 < ("),
     ("barrier", "node/central.c", "    sync_all(team, 0);\n", ""),
     ("exchange", "flat/ring.c", "k < p; k++", "k < p - 1; k++"),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* chain - scans through the rings of src/coll/node/chain.c. Numbers: of calls; 1: every second
- * call has records of two lines; 2: all but every third. */
+ * call has records of two lines, 2: all but every third; how many calls less each rank makes than
+ * the one before, but one at least. */
 #include "../crew.h"
 
 extern const struct algorithm_code algorithm_chain;
@@ -13,6 +14,7 @@ static void begin(void) {
     for (size_t r = 0; r < p; r++) {
         name_memory(memory + r * wanted.each, wanted.each, "ring");
         name_memory(memory + r * wanted.each, 8, "filled");
+        name_memory(memory + r * wanted.each + 8, 4, "claimed");
         name_memory(memory + r * wanted.each + 64, 8, "taken");
         teams[r].shared[ALGORITHM_chain] = memory;
     }
@@ -26,11 +28,12 @@ static void combine(const struct reduction *reduction, const char *in, char *ino
 }
 
 static void scans(int me, enum collective collective) {
-    for (int k = 0; k < scene_number(0); k++) {
+    int calls = scene_number(0) - me * scene_number(2);
+    for (int k = 0; k < calls || k == 0; k++) {
         crew_enter();
         bool exclusive = collective == COLL_exscan;
-        uint64_t send[8], recv[8] = {0}, sum = 0;
-        size_t count = scene_number(1) && k % (scene_number(1) + 1) ? 8 : 1;
+        uint64_t send[4], recv[4] = {0}, sum = 0;
+        size_t count = scene_number(1) && k % (scene_number(1) + 1) ? 4 : 1;
         for (size_t i = 0; i < count; i++) send[i] = (uint64_t)(k + 1);
         for (int r = 0; r < me + !exclusive; r++) sum = 10 * sum + (uint64_t)(k + 1);
         struct reduction reduction = {.combine = combine, .bytes = 8, .count = count};
@@ -45,5 +48,13 @@ static void scans(int me, enum collective collective) {
 static void scan(int me) { scans(me, COLL_scan); }
 static void exscan(int me) { scans(me, COLL_exscan); }
 
-const struct scene scenes[] = {{"scan", begin, scan, NULL}, {"exscan", begin, exscan, NULL}};
+/* The last rank writes no records. */
+static void end(void) {
+    int last = scene_threads() - 1;
+    const char *rings = teams[last].shared[ALGORITHM_chain],
+               *ring = rings + (size_t)last * algorithm_chain.shared.each;
+    expect(word_at_end(ring, 8) == 0, "written beyond a ring");
+}
+
+const struct scene scenes[] = {{"scan", begin, scan, end}, {"exscan", begin, exscan, end}};
 const int scene_count = sizeof scenes / sizeof scenes[0];
