@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main - `mortar bench`: settings, then for each block size: buffers, contestants, verification,
  * timing, output. */
+#include "bench/calls/contest.h"
 #include "bench/card/card.h"
 #include "bench/common/bench.h"
 #include "bench/communicators/communicators.h"

@@ -6,7 +6,7 @@
  * turn. It sleeps rather than computes: where ranks outnumber processors, computing would put them
  * in a row. */
 #define _GNU_SOURCE
-#include "bench/common/bench.h"
+#include "contest.h"
 
 #include <errno.h>
 #include <time.h>

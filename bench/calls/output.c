@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* output - the table and the CSV file. */
-#include "bench/common/bench.h"
+#include "contest.h"
 #include "commit.h"
 
 #include <stdio.h>
@@ -132,6 +132,14 @@ static void print_plan(const struct contestant *contestant) {
     else printf("  %s\n", ran);
 }
 
+/* A contestant's time, and mine as a multiple of it. */
+static void print_beside(const struct contestant *mine, const struct contestant *other,
+                         int repetitions) {
+    if (!other) return;
+    print_time(median(other->seconds, NULL, repetitions, NULL));
+    printf(" %8.2f", median(mine->seconds, other->seconds, repetitions, NULL));
+}
+
 static const struct contestant *find(const struct contestant *contestants, int count,
                                      const char *name) {
     for (int c = 0; c < count; c++)
@@ -174,22 +182,15 @@ void output_cell(const struct world *world, const struct settings *settings,
             print_time(median(packed->seconds, NULL, repetitions, NULL));
             printf(" %8.2f", median(packed->seconds, mine->seconds, repetitions, NULL));
         }
-        if (limit) {
-            print_time(median(limit->seconds, NULL, repetitions, NULL));
-            printf(" %8.2f", median(mine->seconds, limit->seconds, repetitions, NULL));
-        }
-        if (stream) {
-            print_time(median(stream->seconds, NULL, repetitions, NULL));
-            printf(" %8.2f", median(mine->seconds, stream->seconds, repetitions, NULL));
-        }
+        print_beside(mine, limit, repetitions);
+        print_beside(mine, stream, repetitions);
         print_counts(native, mine, repetitions);
         print_plan(mine);
         if (csv) csv_rows(world, settings, cell, mine, repetitions);
     }
-    if (csv) csv_rows(world, settings, cell, native, repetitions);
-    if (csv && packed) csv_rows(world, settings, cell, packed, repetitions);
-    if (csv && limit) csv_rows(world, settings, cell, limit, repetitions);
-    if (csv && stream) csv_rows(world, settings, cell, stream, repetitions);
+    const struct contestant *others[] = {native, packed, limit, stream};
+    for (size_t c = 0; csv && c < sizeof others / sizeof *others; c++)
+        if (others[c]) csv_rows(world, settings, cell, others[c], repetitions);
     fflush(stdout);
 }
 

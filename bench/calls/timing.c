@@ -2,14 +2,13 @@
 /* timing - contestants take turns: each repetition runs one batch of calls of every contestant,
  * beginning with another one each time, so that what disturbs the machine disturbs all alike. With
  * --cold a batch is one call, and caches are emptied before it. */
-#include "bench/common/bench.h"
+#include "contest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double longest_batch = 20e-3, shortest_batch = 1e-3; /* seconds */
-enum { least_repetitions = 5, most_repetitions = 1000, fewest_batches = 15 };
+enum { least_repetitions = 5, most_repetitions = 1000 };
 
 void timing_plan(const struct world *world, const struct contestant *contestant) {
     if (contestant->what == MORTAR && world->loaded)
@@ -48,13 +47,12 @@ void timing_prepare(const struct world *world, const struct settings *settings,
     meet();
 }
 
-/* Seconds per call of the slowest rank. */
-static double batch(const struct world *world, const struct settings *settings,
-                    const struct cell *cell, const struct contestant *contestant, long calls) {
+double timing_batch(const struct world *world, const struct settings *settings,
+                    const struct cell *cell, const struct contestant *contestant) {
     timing_prepare(world, settings, cell, contestant);
     double start = clock_seconds();
-    for (long i = 0; i < calls; i++) timing_call(world, cell, contestant);
-    return meet_max(clock_seconds() - start) / (double)calls;
+    for (long i = 0; i < contestant->calls; i++) timing_call(world, cell, contestant);
+    return meet_max(clock_seconds() - start) / (double)contestant->calls;
 }
 
 /* A batch of its own, so that reading the counters is in no time: what this rank counts per
@@ -71,34 +69,6 @@ static void count_batch(const struct world *world, const struct settings *settin
     for (int i = 0; i < count_of_events; i++)
         if (contestant->counts[i])
             contestant->counts[i][repetition] = counts[i] / (double)contestant->calls;
-}
-
-/* How many calls last that long? */
-static void calibrate(const struct world *world, const struct settings *settings,
-                      const struct cell *cell, struct contestant *contestant, double seconds) {
-    long calls = 1;
-    for (;;) {
-        double each = batch(world, settings, cell, contestant, calls);
-        contestant->call_seconds = each;
-        double fit = seconds / each;
-        contestant->calls = fit < 1 ? 1 : fit > 1e7 ? 10000000 : (long)fit;
-        contestant->spent = (double)(contestant->calls + 1) * each;
-        if ((double)calls >= fit / 4) return;
-        /* The first calls are slow. */
-        calls = fit > 8.0 * (double)calls ? 8 * calls : contestant->calls;
-    }
-}
-
-/* What lasts in a batch of one cold call is mostly not the call. The second one counts, since the
- * first calls are slow. */
-static void calibrate_cold(const struct world *world, const struct settings *settings,
-                           const struct cell *cell, struct contestant *contestant) {
-    contestant->calls = 1;
-    for (int i = 0; i < 2; i++) {
-        double start = clock_seconds();
-        contestant->call_seconds = batch(world, settings, cell, contestant, 1);
-        contestant->spent = meet_max(clock_seconds() - start);
-    }
 }
 
 /* Of the two limits only the faster one counts; where the choice is clear the other one need not
@@ -160,13 +130,8 @@ static void mean_counts(const struct world *world, struct contestant *contestant
 
 int timing_run(const struct world *world, const struct settings *settings, const struct cell *cell,
                struct contestant *contestants, int count) {
-    double seconds = settings->seconds / (fewest_batches * count);
-    if (seconds > longest_batch) seconds = longest_batch;
-    if (seconds < shortest_batch) seconds = shortest_batch;
     output_progress(world, cell, "measuring");
-    for (int c = 0; c < count; c++)
-        if (settings->cold) calibrate_cold(world, settings, cell, &contestants[c]);
-        else calibrate(world, settings, cell, &contestants[c], seconds);
+    batches_plan(world, settings, cell, contestants, count);
     drop_slow_limit(contestants, count);
     int repetitions = choose_repetitions(settings, contestants, count);
     if (!timing_room(settings, contestants, count, repetitions)) return 0;
@@ -174,19 +139,9 @@ int timing_run(const struct world *world, const struct settings *settings, const
         for (int k = 0; k < count; k++) {
             struct contestant *contestant = &contestants[(k + r) % count];
             if (contestant->out) continue;
-            contestant->seconds[r] = batch(world, settings, cell, contestant, contestant->calls);
+            contestant->seconds[r] = timing_batch(world, settings, cell, contestant);
             if (settings->counters) count_batch(world, settings, cell, contestant, r);
         }
     for (int c = 0; c < count; c++) mean_counts(world, &contestants[c], repetitions);
     return repetitions;
-}
-
-void timing_calibrate(const struct world *world, const struct settings *settings,
-                      const struct cell *cell, struct contestant *contestant, double seconds) {
-    calibrate(world, settings, cell, contestant, seconds);
-}
-
-double timing_batch(const struct world *world, const struct settings *settings,
-                    const struct cell *cell, const struct contestant *contestant) {
-    return batch(world, settings, cell, contestant, contestant->calls);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* verify - is what a contestant delivers right, byte by byte? Does nobody leave a barrier before
  * all are there? */
-#include "bench/common/bench.h"
+#include "contest.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cells - what a card measures: collectives, numbers of ranks, block sizes. */
 #include "card.h"
+#include "bench/calls/contest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* settle - the contestants of one cell against each other. A round is one batch of everybody who is
  * still in, each time beginning with another one; elimination.c judges. All ranks see the same
  * times (timing_batch), so all judge alike; only the clock is asked together. */
-#include "bench/common/bench.h"
+#include "bench/calls/contest.h"
 #include "tune.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void warm_up(const struct world *world, const struct cell *cell,
     for (int c = 0; c < count; c++) {
         runners[c] = (struct runner){.seconds = contestants[c].seconds, .out = contestants[c].out};
         if (runners[c].out) continue;
-        timing_calibrate(world, &usual, cell, &contestants[c], batch);
+        batches_calibrate(world, &usual, cell, &contestants[c], batch);
         if (contestants[c].call_seconds > hopeless * contestants[0].call_seconds)
             runners[c].out = true;
     }

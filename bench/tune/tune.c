@@ -2,7 +2,7 @@
 /* tune - `mortar tune`: for each collective, kind of buffers and block size: candidates,
  * verification, elimination, and the file written anew. Each size runs on a communicator of its
  * own, so that no team has to remember the plans of all. */
-#include "bench/common/bench.h"
+#include "bench/calls/contest.h"
 #include "tune.h"
 
 #include "tuning/tuning.h"

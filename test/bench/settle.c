@@ -3,7 +3,7 @@
  * are alike the simpler one, the slow ones soon stop running, what is hopeless runs once, and the
  * figures hold the truth.
  * usage: bench-settle [SEED] */
-#include "bench/common/bench.h"
+#include "bench/calls/contest.h"
 #include "bench/tune/tune.h"
 
 #include <stdio.h>
@@ -28,8 +28,8 @@ double timing_batch(const struct world *world, const struct settings *settings,
     batches[c]++;
     return truth[c] * (1 + noise * (2 * uniform() - 1)) * (uniform() < 0.1 ? 5 : 1);
 }
-void timing_calibrate(const struct world *world, const struct settings *settings,
-                      const struct cell *cell, struct contestant *contestant, double seconds) {
+void batches_calibrate(const struct world *world, const struct settings *settings,
+                       const struct cell *cell, struct contestant *contestant, double seconds) {
     (void)world, (void)settings, (void)cell, (void)seconds;
     contestant->call_seconds = truth[contestant - first];
 }
