@@ -15,7 +15,7 @@ struct contestant {
     const char *name;
     char ran[192];       /* which plan it was in truth; first rank only */
     bool out;            /* not worth measuring: a limit that the other limit beats by far */
-    long calls;          /* of a batch; 1 with --cold */
+    long calls;          /* of a batch; 1 with --cold or --imbalance */
     double call_seconds; /* roughly */
     double spent;        /* seconds of a batch and all that comes before it, roughly */
     double *seconds;     /* [repetitions] per call, of the slowest rank */
@@ -49,7 +49,9 @@ void timing_free(struct contestant *contestants, int count);
  * spent. */
 void batches_calibrate(const struct world *world, const struct settings *settings,
                        const struct cell *cell, struct contestant *contestant, double seconds);
-/* That of all contestants. */
+/* Do all contestants have the same number of calls, because their time depends on it? Local. */
+bool batches_alike(const struct settings *settings, bool then_barrier);
+/* The same of all contestants. */
 void batches_plan(const struct world *world, const struct settings *settings,
                   const struct cell *cell, struct contestant *contestants, int count);
 

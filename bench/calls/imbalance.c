@@ -57,6 +57,7 @@ static int choose_repetitions(const struct world *world, const struct settings *
 int imbalance_run(const struct world *world, const struct settings *settings,
                   const struct cell *cell, struct contestant *contestants, int count) {
     output_progress(world, cell, "measuring");
+    for (int c = 0; c < count; c++) contestants[c].calls = 1;
     int repetitions = choose_repetitions(world, settings, cell, contestants, count);
     if (!timing_room(settings, contestants, count, repetitions)) return 0;
     for (int r = 0; r < repetitions; r++)

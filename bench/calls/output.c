@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+static bool alike; /* a column for the number of calls, which is that of all contestants */
 static const char header[] =
-    "collective,ranks,nodes,bytes,buffers,caches,counts,topology,grid,axes,root,then,imbalance_ms,plan,repetition,seconds,"
+    "collective,ranks,nodes,bytes,buffers,caches,counts,topology,grid,axes,root,then,imbalance_ms,plan,repetition,calls,seconds,"
     "l1_misses,l2_misses,l3_misses,write_stalls,issue_stalls,mpi,machine,commit\n";
 static FILE *csv;
 
@@ -37,7 +38,7 @@ static void csv_rows(const struct world *world, const struct settings *settings,
         fprintf(csv, "%s,%d,%d,%zu,", cell->kind->name, world->p, world->nodes, cell->bytes);
         csv_conditions(settings, cell);
         csv_text(csv, contestant->name);
-        fprintf(csv, ",%d,%.9g,", r, contestant->seconds[r]);
+        fprintf(csv, ",%d,%ld,%.9g,", r, contestant->calls, contestant->seconds[r]);
         for (int i = 0; i < count_of_events; i++)
             if (contestant->counts[i]) fprintf(csv, "%.9g,", contestant->counts[i][r]);
             else fputc(',', csv);
@@ -102,11 +103,13 @@ int output_open(const struct world *world, const struct settings *settings) {
     else if (world->heap) printf("buffers: heap, but private: %s\n", world->heap);
     else printf("buffers: heap, which peers can reach\n");
     print_conditions(settings);
+    alike = settings->imbalance_count == 0 && batches_alike(settings, settings->then_barrier);
     printf("%9s", "bytes");
     if (kind_grid(settings->kind)) printf(" %6s", "grid");
     if (settings->imbalance_count > 0) printf(" %12s", "imbalance ms");
     printf(" %12s %12s %8s %7s", "native us", world->loaded ? "mortar us" : "native us", "ratio",
            "spread");
+    if (alike) printf(" %8s", "in a row");
     if (kind_grid(settings->kind)) printf(" %12s %8s", "packed us", "ratio");
     if (settings->limit) printf(" %12s %8s", "limit us", world->loaded ? "/limit" : "nat./lim");
     if (settings->limit && kind_stream(settings->kind)) printf(" %12s %8s", "stream us", "/stream");
@@ -178,6 +181,7 @@ void output_cell(const struct world *world, const struct settings *settings,
         print_time(median(native->seconds, NULL, repetitions, NULL));
         print_time(median(mine->seconds, NULL, repetitions, NULL));
         printf(" %8.2f %6.0f%%", ratio, spread * 100);
+        if (alike) printf(" %8ld", mine->calls);
         if (packed) {
             print_time(median(packed->seconds, NULL, repetitions, NULL));
             printf(" %8.2f", median(packed->seconds, mine->seconds, repetitions, NULL));

@@ -45,8 +45,9 @@ static const char *const usage =
     "  --seconds S          measure each block size for about that long (default 1; at least 5 repetitions)\n"
     "  --repetitions N      so many repetitions instead\n"
     "Results are verified first, every byte. Then the MPI library's own function and each plan run in turns, about 20 ms of\n"
-    "calls back to back each time, on the same buffers (warm, without --cold). A time is that of the slowest rank per call,\n"
-    "the median over repetitions; the ratio is native / mortar, so above 1 mortar is faster; spread is half the\n"
+    "calls back to back each time, on the same buffers (warm, without --cold). Where ranks may run ahead of each other (root,\n"
+    "scan, neighbours) the time per call depends on the calls in a row, and all have the same number: `in a row`. A time is\n"
+    "that of the slowest rank per call, the median over repetitions; the ratio is native / mortar, so above 1 mortar is faster; spread is half the\n"
     "interquartile range of the ratio. When this program is started by itself, without mortar, both columns are the\n"
     "library's own.\n";
 

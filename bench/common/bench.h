@@ -50,6 +50,8 @@ bool kind_rooted(const struct kind *kind);
 bool kind_neighbours(const struct kind *kind);
 bool kind_grid(const struct kind *kind);
 bool kind_limit(const struct kind *kind);
+/* May a rank run ahead of others when it is called again and again? */
+bool kind_loose(const struct kind *kind);
 /* Does limit_stream do it, too? */
 bool kind_stream(const struct kind *kind);
 

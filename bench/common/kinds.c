@@ -153,6 +153,12 @@ bool kind_grid(const struct kind *kind) { return kind->sends == SLAB; }
 bool kind_stream(const struct kind *kind) {
     return kind->receives == ALL && kind->contents == BYTES && !kind->vector;
 }
+/* Not where each rank needs something of everybody. (Where counts differ, or a grid is small, some
+ * pairs have nothing for each other, but the others hold all of them together.) */
+bool kind_loose(const struct kind *kind) {
+    bool meets = kind->sends == NOBODY || kind->receives == ALL || kind_grid(kind);
+    return !meets && (kind->contents != SUM || kind->receives != ONE);
+}
 bool kind_limit(const struct kind *kind) {
     bool bcast = kind->sends == ONE_ROOT && kind->receives == ONE_OTHERS;
     bool allreduce = kind->sends == ONE && kind->receives == ONE && kind->contents == SUM;

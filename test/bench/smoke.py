@@ -17,8 +17,8 @@ import tempfile
 from testing import ROOT, check, flavour, refuses, rows_of, run, table
 from results import main as tables_of, read  # testing says where
 
-HEADER = ("collective,ranks,nodes,bytes,buffers,caches,counts,topology,grid,axes,root,then,imbalance_ms,plan,repetition,seconds,"
-          "l1_misses,l2_misses,l3_misses,write_stalls,issue_stalls,mpi,machine,commit")
+HEADER = ("collective,ranks,nodes,bytes,buffers,caches,counts,topology,grid,axes,root,then,imbalance_ms,plan,repetition,calls,"
+          "seconds,l1_misses,l2_misses,l3_misses,write_stalls,issue_stalls,mpi,machine,commit")
 RANKS, REPETITIONS = 2, 3
 QUICK = ["--seconds", "0.01", "--repetitions", str(REPETITIONS)]
 with open("/proc/cpuinfo", encoding="utf-8") as file:
@@ -244,6 +244,20 @@ def imbalance(folder):
     check("the usual list", [row[1] for row in table(out)] == ["0", "1", "2", "5", "10"], out)
 
 
+def in_a_row(folder):
+    """Where ranks may run ahead, all contestants run the same number of calls, a power of two, and the table says which."""
+    path = os.path.join(folder, "row.csv")
+    for name, words, alike in (("scan", [], True), ("gather", [], True), ("neighbor_alltoall", [], True),
+                               ("bcast", ["--then-barrier"], False), ("allreduce", [], False), ("gather", ["--cold"], False)):
+        before = len(rows_of(path)) if os.path.exists(path) else 0
+        out, _ = run(mortar, "bench", name, "--bytes", "8", *words, "--csv", path, "--seconds", "0.2", "--repetitions", "3")
+        calls = [int(row["calls"]) for row in rows_of(path)[before:]]
+        check("numbers of calls are written: " + " ".join([name] + words), len(calls) == 6 and min(calls) > 0, calls)
+        check("and shown where they are alike", out.count(" in a row ") == alike, out)
+        if alike:
+            check("one for all", len(set(calls)) == 1 and calls[0] & calls[0] - 1 == 0 and table(out)[0][5] == str(calls[0]), out)
+
+
 def refused(folder):
     other = os.path.join(folder, "notes.txt")
     with open(other, "w", encoding="utf-8") as file:
@@ -281,6 +295,7 @@ with tempfile.TemporaryDirectory() as temporary:
     counters(temporary)
     each_kind(temporary)
     imbalance(temporary)
+    in_a_row(temporary)
     results(temporary)
     wrong_results()
     overrun()
