@@ -14,7 +14,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "draw"))
 from show import quarters, short
 
-OTHERS = ("native", "packed", "limit", "stream")
+OTHERS = ("native", "packed", "use", "limit", "stream")
 
 
 def condition(row):

@@ -53,6 +53,9 @@ static double try_batch(const struct world *world, const struct settings *settin
     return (double)calls * each;
 }
 
+/* Using data moves nothing between ranks: its time does not depend on the row. */
+static bool is_alone(const struct contestant *contestant) { return contestant->what == USE; }
+
 /* Do so many calls fit? Those of the fastest contestant do in that time, and those of the slowest
  * one in four times as long, unless the fastest one had nothing but start and end then. */
 static bool fits(const struct world *world, const struct settings *settings,
@@ -60,6 +63,7 @@ static bool fits(const struct world *world, const struct settings *settings,
                  double seconds) {
     double least = 0, most = 0;
     for (int c = 0; c < count; c++) {
+        if (is_alone(&contestants[c])) continue;
         double its = try_batch(world, settings, cell, &contestants[c], calls);
         if (c == 0 || its < least) least = its;
         if (its > most) most = its;
@@ -76,7 +80,10 @@ static void plan_alike(const struct world *world, const struct settings *setting
     while (calls < most_calls && fits(world, settings, cell, contestants, count, calls, seconds))
         calls *= 2;
     if (calls > 1) calls /= 2;
-    for (int c = 0; c < count; c++) contestants[c].calls = calls;
+    for (int c = 0; c < count; c++)
+        if (is_alone(&contestants[c]))
+            batches_calibrate(world, settings, cell, &contestants[c], seconds);
+        else contestants[c].calls = calls;
 }
 
 /* What lasts in a batch of one cold call is mostly not the call. The second one counts, since the

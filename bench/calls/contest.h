@@ -8,10 +8,11 @@
 
 /* ---- timing.c ---- */
 struct contestant {
-    /* From LIMIT_ROWS on: with buffers of its own. */
-    enum { NATIVE, PACKED, MORTAR, LIMIT_ROWS, LIMIT_LAST, LIMIT_STREAM } what;
-    /* Native, native-again, packed (grid_packed), limit, stream, or the plan as it was asked
-     * for. */
+    /* USE: nothing but what --use does between calls. From LIMIT_ROWS on: with buffers of its
+     * own. */
+    enum { NATIVE, PACKED, MORTAR, USE, LIMIT_ROWS, LIMIT_LAST, LIMIT_STREAM } what;
+    /* Native, native-again, packed (grid_packed), use, limit, stream, or the plan as it was
+     * asked for. */
     const char *name;
     char ran[192];       /* which plan it was in truth; first rank only */
     bool out;            /* not worth measuring: a limit that the other limit beats by far */
@@ -33,7 +34,7 @@ double timing_batch(const struct world *world, const struct settings *settings,
 /* Tells mortar what the contestant's calls are to run. Local; every rank does so before the next
  * call. */
 void timing_plan(const struct world *world, const struct contestant *contestant);
-/* Its first part: nobody's call has begun when it returns. And a call. */
+/* Its first part: nobody's call has begun when it returns. And a call, without --use. */
 void timing_prepare(const struct world *world, const struct settings *settings,
                     const struct cell *cell, const struct contestant *contestant);
 void timing_call(const struct world *world, const struct cell *cell,
@@ -54,6 +55,11 @@ bool batches_alike(const struct settings *settings, bool then_barrier);
 /* The same of all contestants. */
 void batches_plan(const struct world *world, const struct settings *settings,
                   const struct cell *cell, struct contestant *contestants, int count);
+
+/* ---- use.c ---- */
+/* Reads all of recv, and writes all of send anew. Returns what was read, added up, to which each
+ * byte contributes. Local. */
+uint64_t use_data(char *send, size_t send_bytes, const char *recv, size_t recv_bytes);
 
 /* ---- imbalance.c ---- */
 /* As timing_run, but ranks come late by a random time, and a time is the mean over ranks of what

@@ -17,7 +17,10 @@ static FILE *csv;
 
 /* What distinguishes this cell from others of the collective; empty where that says nothing. */
 static void csv_conditions(const struct settings *settings, const struct cell *cell) {
-    fprintf(csv, "%s,%s,%s,", settings->stack ? "stack" : "heap", settings->cold ? "cold" : "warm",
+    fprintf(csv, "%s,%s,%s,", settings->stack ? "stack" : "heap",
+            settings->cold  ? "cold"
+            : settings->use ? "used"
+                            : "warm",
             !cell->kind->vector   ? ""
             : settings->irregular ? "irregular"
                                   : "equal");
@@ -62,6 +65,8 @@ static void print_conditions(const struct settings *settings) {
                settings->before, settings->after);
     if (kind_rooted(kind) && settings->root > 0) printf("root: %d\n", settings->root);
     if (settings->then_barrier) printf("then a barrier, in the time\n");
+    if (settings->use)
+        printf("used: after each call a rank reads what it received and writes what it sends anew, in the time; use: that alone\n");
     if (settings->imbalance_count > 0)
         printf(
             "imbalance: ranks sleep for 0 to so many ms before each call; a time is the mean over ranks of that inside of it\n");
@@ -111,7 +116,9 @@ int output_open(const struct world *world, const struct settings *settings) {
            "spread");
     if (alike) printf(" %8s", "in a row");
     if (kind_grid(settings->kind)) printf(" %12s %8s", "packed us", "ratio");
+    if (settings->use) printf(" %12s", "use us");
     if (settings->limit) printf(" %12s %8s", "limit us", world->loaded ? "/limit" : "nat./lim");
+    if (settings->limit && settings->use) printf(" %8s", "less use");
     if (settings->limit && kind_stream(settings->kind)) printf(" %12s %8s", "stream us", "/stream");
     for (int i = 0; settings->counters && i < count_of_events; i++)
         if (counters_has(i)) printf("  native %s %10s", counters_name(i), counters_name(i));
@@ -143,6 +150,16 @@ static void print_beside(const struct contestant *mine, const struct contestant 
     printf(" %8.2f", median(mine->seconds, other->seconds, repetitions, NULL));
 }
 
+/* Mine as a multiple of the limit, after the time for using the data has been taken off both: what
+ * that takes when nobody else touches them. Where that is all of the limit nothing can be said. */
+static void print_less_use(const struct contestant *mine, const struct contestant *limit,
+                           const struct contestant *use, int repetitions) {
+    double off = median(use->seconds, NULL, repetitions, NULL);
+    double rest = median(limit->seconds, NULL, repetitions, NULL) - off;
+    if (rest <= 0) printf(" %8s", "-");
+    else printf(" %8.2f", (median(mine->seconds, NULL, repetitions, NULL) - off) / rest);
+}
+
 static const struct contestant *find(const struct contestant *contestants, int count,
                                      const char *name) {
     for (int c = 0; c < count; c++)
@@ -168,11 +185,13 @@ void output_cell(const struct world *world, const struct settings *settings,
     const struct contestant *native = &contestants[0],
                             *limit = best_limit(contestants, count, repetitions);
     const struct contestant *stream = find(contestants, count, "stream"),
-                            *packed = find(contestants, count, "packed");
+                            *packed = find(contestants, count, "packed"),
+                            *use = find(contestants, count, "use");
     char text[32];
     for (int c = 1; c < count; c++) {
         const struct contestant *mine = &contestants[c];
-        if (strcmp(mine->name, "limit") == 0 || mine->what == LIMIT_STREAM || mine == packed)
+        if (strcmp(mine->name, "limit") == 0 || mine->what == LIMIT_STREAM || mine == packed ||
+            mine == use)
             continue;
         double spread, ratio = median(native->seconds, mine->seconds, repetitions, &spread);
         printf("%9s", size_text(cell->bytes, text, sizeof text));
@@ -186,13 +205,15 @@ void output_cell(const struct world *world, const struct settings *settings,
             print_time(median(packed->seconds, NULL, repetitions, NULL));
             printf(" %8.2f", median(packed->seconds, mine->seconds, repetitions, NULL));
         }
+        if (use) print_time(median(use->seconds, NULL, repetitions, NULL));
         print_beside(mine, limit, repetitions);
+        if (use && limit) print_less_use(mine, limit, use, repetitions);
         print_beside(mine, stream, repetitions);
         print_counts(native, mine, repetitions);
         print_plan(mine);
         if (csv) csv_rows(world, settings, cell, mine, repetitions);
     }
-    const struct contestant *others[] = {native, packed, limit, stream};
+    const struct contestant *others[] = {native, packed, use, limit, stream};
     for (size_t c = 0; csv && c < sizeof others / sizeof *others; c++)
         if (others[c]) csv_rows(world, settings, cell, others[c], repetitions);
     fflush(stdout);

@@ -35,6 +35,9 @@ static const char *const usage =
     "                       for all), and one barrier in which the last rank to arrive does everything. And, for alltoall and\n"
     "                       allgather, stream: as many ranks as there are processors copy all of it with non-temporal stores,\n"
     "                       while the others sleep\n"
+    "  --use                between calls, in the time of each contestant, each rank reads all that it has received and writes all\n"
+    "                       that it sends anew, as a program does; and the time of that alone: use. With --limit also mortar\n"
+    "                       / limit after use has been taken off both\n"
     "  --cold [sweep]       before each timed call, of which there is one at a time: empty the caches, then each rank reads its\n"
     "                       send buffer and its receive buffer. By clflush(opt) of these buffers where the processor has it;\n"
     "                       else, or with `sweep`, by a sweep through memory twice as large as the last cache\n"
@@ -205,6 +208,7 @@ static int read_option(int count, char **words, int *i, struct settings *setting
         bool *set;
     } switches[] = {{"--limit", &settings->limit},
                     {"--counters", &settings->counters},
+                    {"--use", &settings->use},
                     {"--irregular", &settings->irregular},
                     {"--then-barrier", &settings->then_barrier}};
     for (size_t s = 0; s < sizeof switches / sizeof *switches; s++)
@@ -261,6 +265,10 @@ static int check(struct settings *settings) {
                              kind->name);
     if (settings->then_barrier && settings->cold)
         return settings_fail("--then-barrier does not go with --cold");
+    if (settings->use && kind->sends == NOBODY)
+        return settings_fail("--use: %s has no data", kind->name);
+    if (settings->use && (settings->cold || settings->counters || settings->imbalance_count > 0))
+        return settings_fail("--use does not go with --cold, --counters or --imbalance");
     if (settings->imbalance_count > 0 &&
         (settings->then_barrier || settings->limit || settings->cold || settings->counters))
         return settings_fail(

@@ -27,10 +27,25 @@ void timing_call(const struct world *world, const struct cell *cell,
     case NATIVE: call_side(world, cell, &library); break;
     case PACKED: grid_packed(cell, &library, world->comm); break;
     case MORTAR: call_side(world, cell, &caught); break;
+    case USE: break;
     case LIMIT_ROWS: limit_rows(); break;
     case LIMIT_LAST: limit_last(); break;
     case LIMIT_STREAM: limit_stream(); break;
     }
+}
+
+static bool own_buffers(const struct contestant *contestant) {
+    return contestant->what >= LIMIT_ROWS;
+}
+
+/* A call, and what is done with its data. */
+static void take_turn(const struct world *world, const struct settings *settings,
+                      const struct cell *cell, const struct contestant *contestant) {
+    timing_call(world, cell, contestant);
+    if (!settings->use) return;
+    bool own = own_buffers(contestant);
+    use_data(own ? limit_send() : cell->send, cell->out.bytes, own ? limit_recv() : cell->recv,
+             cell->in.bytes);
 }
 
 /* All that comes before a batch. The first call is not timed: it finds the plan, and its data in
@@ -38,10 +53,10 @@ void timing_call(const struct world *world, const struct cell *cell,
 void timing_prepare(const struct world *world, const struct settings *settings,
                     const struct cell *cell, const struct contestant *contestant) {
     timing_plan(world, contestant);
-    timing_call(world, cell, contestant);
+    take_turn(world, settings, cell, contestant);
     meet();
     if (!settings->cold) return;
-    bool limit = contestant->what >= LIMIT_ROWS;
+    bool limit = own_buffers(contestant);
     cold_make(limit ? limit_send() : cell->send, cell->out.bytes, limit ? limit_recv() : cell->recv,
               cell->in.bytes);
     meet();
@@ -51,7 +66,7 @@ double timing_batch(const struct world *world, const struct settings *settings,
                     const struct cell *cell, const struct contestant *contestant) {
     timing_prepare(world, settings, cell, contestant);
     double start = clock_seconds();
-    for (long i = 0; i < contestant->calls; i++) timing_call(world, cell, contestant);
+    for (long i = 0; i < contestant->calls; i++) take_turn(world, settings, cell, contestant);
     return meet_max(clock_seconds() - start) / (double)contestant->calls;
 }
 

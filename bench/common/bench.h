@@ -68,6 +68,7 @@ struct settings {
     const char *csv; /* NULL: none */
     bool stack, limit;
     bool counters;
+    bool use; /* between calls ranks use their data */
     bool cold, sweep; /* sweep: do not flush single lines even where the processor can */
     bool irregular, then_barrier;
     int root;
@@ -278,7 +279,7 @@ void limit_rows(void);
 /* One barrier, in which the last rank to arrive copies everything. */
 void limit_last(void);
 /* As many ranks as there are processors copy everything with non-temporal stores, while the others
- * sleep; one barrier. */
+ * sleep; one barrier. They do not wait for those who still write what is copied (--use). */
 void limit_stream(void);
 
 /* ---- cold.c: what stands before each timed call of --cold ---- */

@@ -214,12 +214,14 @@ def conditions(name, kind):
 
 
 def each_kind(folder):
-    """Twice: by itself with the plainest options, then under mortar, among more ranks, with all that the kind has."""
+    """Twice: by itself with its data used and plain otherwise, then under mortar, among more ranks, with all that the kind has."""
     for name, kind in KINDS.items():
         path = os.path.join(folder, name + ".csv")
         plain, sizes = sizes_of(name, ["8", "72"], RANKS)
-        out, _ = run(program, name, *plain, *QUICK)
+        use = ["--use"] if name != "barrier" else []
+        out, _ = run(program, name, *plain, *use, *QUICK)
         check("without mortar: " + name, "A/A" in out and [row[0] for row in table(out)] == sizes, out)
+        check("its data used", out.count("used: ") == len(use), out)
         words, facts = conditions(name, kind)
         sizes = sizes_of(name, ["8", "72"], 3)[1]
         out, _ = run(mortar, "bench", name, *words, "--csv", path, *QUICK, ranks=3)
@@ -242,6 +244,22 @@ def imbalance(folder):
         check("and in the CSV file", found == expected, found)
     out, _ = run(program, "gather", "--bytes", "64", "--imbalance", *QUICK)
     check("the usual list", [row[1] for row in table(out)] == ["0", "1", "2", "5", "10"], out)
+
+
+def used(folder):
+    path = os.path.join(folder, "used.csv")
+    words = ["alltoall", "--bytes", "24,1K", "--limit", "--csv", path, *QUICK]
+    out, _ = run(mortar, "bench", *words, "--use")
+    check("it says that data are used, and what that takes", out.count("used: after each call") == 1 and
+          out.count(" use us ") == 1 and out.count(" less use ") == 1 and len(table(out)) == 2, out)
+    rows = [(row["bytes"], row["plan"], row["repetition"], row["caches"]) for row in rows_of(path)]
+    expected = [(str(size), plan, str(r), "used") for size in (24, 1024) for plan in ("auto", "native", "use", "limit", "stream")
+                for r in range(REPETITIONS)]
+    check("its rows are said to be used", sorted(rows) == sorted(expected), rows)
+    out, _ = run(mortar, "bench", *words)
+    check("and the others are not", "use" not in out and [row["caches"] for row in rows_of(path)[-9:]] == ["warm"] * 9, out)
+    cells, _ = read(path)
+    check("results.py keeps them apart, too", sorted(cells) == [(24, "used"), (24, "warm"), (1024, "used"), (1024, "warm")], cells)
 
 
 def in_a_row(folder):
@@ -284,6 +302,8 @@ def refused(folder):
         (["alltoallw", "--grid", "8"], "--grid: alltoallw has none"),
         (["reduce", "--imbalance", "1s"], "--imbalance 1s: expected milliseconds"),
         (["reduce", "--imbalance", "--then-barrier"], "--imbalance does not go with --then-barrier"),
+        (["barrier", "--use"], "--use: barrier has no data"),
+        (["alltoall", "--use", "--cold"], "--use does not go with --cold, --counters or --imbalance"),
         (["alltoall", "--csv", other], "the file exists and is none of ours"),
     ])
 
@@ -295,6 +315,7 @@ with tempfile.TemporaryDirectory() as temporary:
     counters(temporary)
     each_kind(temporary)
     imbalance(temporary)
+    used(temporary)
     in_a_row(temporary)
     results(temporary)
     wrong_results()
