@@ -130,6 +130,7 @@ struct common {
 struct ready {
     struct call call;           /* points to the members below */
     struct block_counts extent; /* 0: that buffer is not looked at */
+    bool brief;                 /* of family_parts: at most bounce_bytes are received */
     struct blocks sends, recvs;
     struct reduction reduction;
     struct operation operation; /* the reduction's state */
@@ -150,8 +151,9 @@ struct family {
     struct answer (*run)(const struct request *request, struct team *team, struct plan **plan,
                          const struct shape *shape);
     /* Completes *ready, whose call has its shape and root, for calls that a plan on a node runs.
-     * The request has no counts or types for single blocks; the types of a side with blocks will
-     * be found to be predefined. False: each such call must be examined. NULL: always. Local. */
+     * Only the family of parts gets counts, displacements and types of single blocks, and they
+     * will be the same then; the type of a side with blocks will be found to be predefined. False:
+     * each such call must be examined. NULL: always. Local. */
     bool (*prepare)(const struct request *request, struct team *team, struct ready *ready);
     /* The end of a ready call whose outcome is not DONE, or which was cut. As run otherwise. */
     struct answer (*end)(const struct request *request, struct team *team, struct plan **plan,
@@ -172,6 +174,36 @@ enum { parts_words = 3 };
 /* The team's memory for the tables of both sides. NULL: it has no wire, and needs none. Local. */
 int64_t *parts_tables(enum collective collective, struct team *team,
                       const struct neighbours *neighbours);
+
+/* ---- parts.c ---- */
+/* The blocks of this rank, and the neighbourhood; NULL: the collective has none. Collective if the
+ * neighbourhood is not known yet. */
+struct block_counts parts_extent(const struct request *request, struct team *team,
+                                 const struct neighbours **neighbours);
+/* The send half of a call in place: the part of the receive buffer that holds this rank's
+ * contribution. Local. */
+void parts_in_place(const struct request *request, const struct team *team, struct half *half);
+/* Longer send buffers out of reach are copied into the heap first; shorter ones are staged by the
+ * algorithm. */
+enum { bounce_bytes = 16 << 10 };
+
+/* ---- listed.c: counts, displacements and types for each block, in known calls ---- */
+/* A copy of those that are significant on this rank: those of the send side, then of the receive
+ * side. */
+enum { LISTS = 3, most_listed = 512 };
+struct lists {
+    uint16_t bytes[2][LISTS], all;
+    char copy[most_listed];
+};
+/* Does the call have the same ones? Its look has to be the same. Local. */
+bool lists_same(const struct lists *lists, const struct request *request);
+/* The same; if not, they are copied. False also if they are too long to be kept. Local. */
+bool lists_again(struct lists *lists, const struct request *request,
+                 const struct block_counts *extent);
+/* Member of family_parts, see struct family. */
+bool parts_prepare(const struct request *request, struct team *team, struct ready *ready);
+/* The arrays of this call, whose contents are the same, take the place of the other call's. */
+void lists_enter(struct ready *ready, const struct request *request);
 
 /* ---- known.c: calls that look like earlier ones ---- */
 struct known;

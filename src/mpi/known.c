@@ -42,7 +42,9 @@ struct known {
     /* This rank's own block: its distance from the receive buffer, or back from it if it lies in
      * the send buffer. */
     ptrdiff_t own;
+    bool listed; /* `ready` holds only for calls with these lists */
     struct ready ready;
+    struct lists lists;
 };
 
 /* ---- looks ---- */
@@ -100,19 +102,20 @@ HOT static inline bool buffers_fit(const struct known *k, const struct team *tea
 HOT static inline void buffers_enter(struct known *k, const struct request *r) {
     struct ready *ready = &k->ready;
     char *sent = (char *)(uintptr_t)r->send.buffer, *received = (char *)(uintptr_t)r->recv.buffer;
-    ready->sends.base = sent;
-    ready->recvs.base = received;
-    ready->call.send = k->in_place[0] ? received + k->own : sent;
-    ready->call.recv = received;
+    if (k->in_place[0]) sent = received + k->own;
+    ready->call.send = ready->sends.base = sent;
+    ready->call.recv = ready->recvs.base = received;
+    if (k->listed) lists_enter(ready, r);
 }
 
 /* ---- a known call ---- */
 
-/* Can the plan run it as it is ready? */
+/* Can the plan run it as it is ready? Long blocks that others write have to be shown first. */
 HOT bool known_suits(const struct known *k, const struct plan *plan) {
     const struct algorithm_code *code = plan->algorithm->code;
     return code->run && code->where == ON_NODE &&
-           (k->family != &family_parts || orders[plan->arguments.walk.order].own_dest);
+           (k->family != &family_parts || k->ready.brief ||
+            orders[plan->arguments.walk.order].own_dest);
 }
 
 /* The ranks' estimate of the size holds for `left` more calls, then all ranks renew it. That is
@@ -130,7 +133,13 @@ HOT enum known_way known_find(struct team *team, const struct request *r, struct
     if (!k->plan || !looks_same(&k->look, &look) || !still_counts(k)) return EXAMINE;
     if (k->native && plan_repeats(k->class, k->plan)) return HAND_ON;
     if (!k->able || !buffers_fit(k, team, r)) return EXAMINE;
+    if (k->listed && !lists_same(&k->lists, r)) return EXAMINE;
     return !k->native && known_suits(k, k->plan) && plan_repeats(k->class, k->plan) ? REPEAT : ASK;
+}
+
+/* As expected_bytes in sizes.c does. */
+HOT static inline void count_told(const struct known *k) {
+    if (k->last && k->last->left > 0) k->last->left--;
 }
 
 HOT static inline void count_known(struct plan *plan, size_t bytes) {
@@ -140,7 +149,7 @@ HOT static inline void count_known(struct plan *plan, size_t bytes) {
 
 HOT int known_hand_on(const struct known *k, struct team *team, const struct request *r) {
     ledger_write(team->ledger, ++team->calls, k->entry);
-    if (k->last && k->last->left > 0) k->last->left--;
+    count_told(k);
     count_known(k->plan, k->bytes);
     return r->native(r);
 }
@@ -158,6 +167,7 @@ HOT struct answer known_run(struct known *k, struct team *team, const struct req
 HOT struct answer known_repeat(struct known *k, struct team *team, const struct request *r) {
     struct plan *plan = k->plan;
     ledger_write(team->ledger, ++team->calls, k->entry);
+    count_told(k);
     struct answer answer = known_run(k, team, r, &plan);
     count_known(plan, k->bytes);
     peers_touched(k->bytes);
@@ -168,6 +178,7 @@ HOT struct answer known_repeat(struct known *k, struct team *team, const struct 
 const struct shape *known_shape(const struct known *k, struct ledger_entry *entry) {
     *entry = k->entry;
     entry->plan = 0;
+    count_told(k);
     return &k->ready.call.shape;
 }
 
@@ -194,12 +205,22 @@ static bool tells_shape(const struct request *r, struct team *team, const struct
 /* Where my own block begins, see struct known. */
 static ptrdiff_t own_distance(const struct request *r, const struct team *team) {
     size_t bytes = 0;
-    if (among(r->collective, SCATTERS) && team->me == r->root && type_bytes(r->send.type, &bytes))
-        return -(team->me * (ptrdiff_t)r->send.count * (ptrdiff_t)bytes);
-    if (among(r->collective, GATHERS) && team->me != r->root) return 0;
-    if (among(r->collective, GATHERS | ALLGATHERS) && type_bytes(r->recv.type, &bytes))
-        return team->me * (ptrdiff_t)r->recv.count * (ptrdiff_t)bytes;
-    return 0;
+    const bool scatters = among(r->collective, SCATTERS), root = team->me == r->root;
+    const struct half *half = scatters ? &r->send : &r->recv;
+    if (!scatters && !among(r->collective, GATHERS | ALLGATHERS)) return 0;
+    if (!root && among(r->collective, ROOTED)) return 0;
+    if (!type_bytes(half->type, &bytes)) return 0;
+    ptrdiff_t blocks = team->me * (ptrdiff_t)half->count;
+    if (half->displs) blocks = (ptrdiff_t)entry_of(half->displs, displ_width(r), team->me);
+    return (scatters ? -blocks : blocks) * (ptrdiff_t)bytes;
+}
+
+/* Lists that change from call to call would be prepared for nothing. */
+static bool lists_come_again(struct known *k, const struct request *r, struct team *team) {
+    const struct neighbours *neighbours;
+    if (k->family != &family_parts) return false;
+    struct block_counts extent = parts_extent(r, team, &neighbours);
+    return lists_again(&k->lists, r, &extent);
 }
 
 /* Fills what a call that mortar runs needs. False: each such call must be examined. */
@@ -208,10 +229,9 @@ static bool known_prepare(struct known *k, const struct request *r, struct team 
     const struct half *halves[2] = {&r->send, &r->recv};
     const struct block_counts *extent = &k->ready.extent;
     if (team->wire || team->why_native) return false;
-    for (int h = 0; h < 2; h++) {
-        if (halves[h]->counts || halves[h]->types) return false;
-        k->in_place[h] = halves[h]->buffer == MPI_IN_PLACE;
-    }
+    for (int h = 0; h < 2; h++) k->in_place[h] = halves[h]->buffer == MPI_IN_PLACE;
+    k->listed = r->send.counts || r->recv.counts;
+    if (k->listed && !lists_come_again(k, r, team)) return false;
     k->own = own_distance(r, team);
     k->ready.call.shape = *shape;
     k->ready.call.root = r->root;
@@ -222,13 +242,14 @@ static bool known_prepare(struct known *k, const struct request *r, struct team 
 
 static void known_fill(struct known *k, const struct request *r, struct team *team,
                        const struct family *family, struct plan *plan, const struct shape *shape) {
-    struct last_call *last = shape->unsized ? &team->last_calls[r->collective] : NULL;
-    *k = (struct known){.look = k->look,
-                        .last = last,
-                        .told = last ? last->bytes : 0,
-                        .bytes = shape->bytes * (size_t)team->p,
-                        .class = plan_class_of(team, shape),
-                        .family = family};
+    k->plan = NULL;
+    k->able = false;
+    k->class = plan_class_of(team, shape);
+    k->last = shape->unsized ? &team->last_calls[r->collective] : NULL;
+    k->told = k->last ? k->last->bytes : 0;
+    k->bytes = shape->bytes * (size_t)team->p;
+    k->family = family;
+    k->ready = (struct ready){0};
     if (!tells_shape(r, team, shape)) return;
     k->able = known_prepare(k, r, team, shape);
     /* Such buffers may have decided something; look again when others come. */
@@ -242,7 +263,8 @@ void known_note(const struct request *r, struct team *team, const struct family 
     if (!team->shortcuts) return;
     struct look look = look_of(team, r);
     struct known *k = place_of(team, &look);
-    if (!looks_same(&k->look, &look)) *k = (struct known){.look = look};
-    else if (!k->plan || shape->unsized) known_fill(k, r, team, family, plan, shape);
+    bool listed = family == &family_parts && (r->send.counts || r->recv.counts);
+    if (!looks_same(&k->look, &look)) k->look = look, k->plan = NULL;
+    else if (!k->plan || shape->unsized || listed) known_fill(k, r, team, family, plan, shape);
     if (k->plan) known_planned(k, plan, entry);
 }

@@ -9,10 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer send buffers out of reach are copied into the heap first; shorter ones are staged by the
- * algorithm. */
-enum { bounce_bytes = 16 << 10 };
-
 /* ---- one side as blocks ---- */
 
 struct side {
@@ -194,9 +190,7 @@ HOT static void free_side(struct side *side) {
     shown_free(side->copies);
 }
 
-/* The send half of a call in place: the part of the receive buffer that holds this rank's
- * contribution. */
-static void in_place_half(const struct request *r, const struct team *team, struct half *half) {
+void parts_in_place(const struct request *r, const struct team *team, struct half *half) {
     *half = r->recv;
     if (r->collective != COLL_allgatherv) return;
     MPI_Aint lb, extent = 0;
@@ -223,13 +217,19 @@ static struct answer parts_end(const struct request *r, struct team *team, struc
     return tells_of_cuts(r->collective) ? fails(MPI_ERR_TRUNCATE) : returns(MPI_SUCCESS);
 }
 
+HOT struct block_counts parts_extent(const struct request *r, struct team *team,
+                                     const struct neighbours **neighbours) {
+    struct standing at = {.p = team->p, .me = team->me};
+    *neighbours =
+        among(r->collective, NEIGHBORS) ? neighbours_of(r->comm, team, r->collective) : NULL;
+    if (*neighbours) at.outs = (*neighbours)->outs, at.ins = (*neighbours)->ins;
+    return extent_of(r, &at);
+}
+
 HOT static struct answer parts_run(const struct request *r, struct team *team, struct plan **plan,
                                    const struct shape *shape) {
-    const struct neighbours *neighbours =
-        among(r->collective, NEIGHBORS) ? neighbours_of(r->comm, team, r->collective) : NULL;
-    struct standing at = {.p = team->p, .me = team->me};
-    if (neighbours) at.outs = neighbours->outs, at.ins = neighbours->ins;
-    struct block_counts extent = extent_of(r, &at);
+    const struct neighbours *neighbours;
+    struct block_counts extent = parts_extent(r, team, &neighbours);
     struct half send_half = r->send;
     /* A buffer that is not significant may have any value, even MPI_IN_PLACE. */
     bool in_place =
@@ -237,7 +237,7 @@ HOT static struct answer parts_run(const struct request *r, struct team *team, s
     bool rewritten = in_place && among(r->collective, ALLTOALLS);
     if (in_place && among(r->collective, EXCHANGES)) {
         extent.sends = rewritten ? team->p : 1;
-        in_place_half(r, team, &send_half);
+        parts_in_place(r, team, &send_half);
     }
 
     int64_t *kept = parts_tables(r->collective, team, neighbours);
@@ -276,32 +276,6 @@ HOT static struct answer parts_run(const struct request *r, struct team *team, s
     free_side(&send);
     free_side(&recv);
     return answer;
-}
-
-static bool parts_prepare(const struct request *r, struct team *team, struct ready *ready) {
-    const struct neighbours *neighbours =
-        among(r->collective, NEIGHBORS) ? neighbours_of(r->comm, team, r->collective) : NULL;
-    struct standing at = {.p = team->p, .me = team->me};
-    struct side send = {0}, recv = {0};
-    if (ready->call.shape.unsized) return false;
-    if (neighbours) at.outs = neighbours->outs, at.ins = neighbours->ins;
-    struct block_counts extent = ready->extent = extent_of(r, &at);
-    parts_describe(&send, r, &r->send, extent.sends);
-    parts_describe(&recv, r, &r->recv, extent.recvs);
-    if (extent.sends > 0 && !(parts_compile(&send, team, &r->send) && send.blocks.layout->run))
-        return false;
-    if (extent.recvs > 0 && !(parts_compile(&recv, team, &r->recv) && recv.blocks.layout->run))
-        return false;
-    /* Longer ones may have to be copied into the heap first. */
-    if (blocks_bytes(&send.blocks) > bounce_bytes) return false;
-    ready->sends = send.blocks;
-    ready->recvs = recv.blocks;
-    ready->call.sends = &ready->sends;
-    ready->call.recvs = &ready->recvs;
-    ready->call.neighbours = neighbours;
-    ready->call.in_place =
-        (among(r->collective, SCATTERS) ? r->recv.buffer : r->send.buffer) == MPI_IN_PLACE;
-    return true;
 }
 
 const struct family family_parts = {.look = parts_look,

@@ -164,6 +164,21 @@ def alike(flavour, ranks):
                 result.check(found == calls, "%d calls of %s in the report instead of %d" % (found, kind, calls))
 
 
+def lists(flavour, ranks):
+    """As alike, of calls with counts for each block."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "report.json")
+        run.need(flavour)
+        for tune in ("watch", "off"):
+            words = run.command(flavour, ranks, [run.target("lists-" + flavour), report])
+            result = run.run(words, 60, {"MORTAR_START": "first", "MORTAR_TUNE": tune}, report).ok("%s ranks, 0 errors" % ranks)
+            kinds = ("alltoallv", "alltoallw", "allgatherv", "gatherv", "scatterv", "neighbor_alltoallv", "neighbor_alltoallw",
+                     "neighbor_allgatherv")
+            for kind, calls in zip(kinds, map(int, result.out.split("calls")[1].split())):
+                found = result.calls(True, collective=kind) + result.calls(False, collective=kind)
+                result.check(found == calls, "%d calls of %s in the report instead of %d" % (found, kind, calls))
+
+
 def leave(flavour, ranks):
     """What an error handler leaves behind that does not return."""
     ran(flavour, ranks, ["leave-" + flavour], ["--option", "OFF=bcast"]).took(11, collective="allreduce")
@@ -327,7 +342,7 @@ def kill(flavour, ranks):
 
 def test(name, flavour, ranks):
     tests = {f.__name__: f for f in (rendezvous, slow_readers, nearby, moving, splits, young, many, learn, growth, lifetime,
-                                     shortcuts, alike, sums, apart, distgraph, fromgroup, leave, significant, characters,
+                                     shortcuts, alike, lists, sums, apart, distgraph, fromgroup, leave, significant, characters,
                                      scarce, disagree, smaller, dies, big, room, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
