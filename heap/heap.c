@@ -12,43 +12,27 @@
 #include <unistd.h>
 
 /* jemalloc reads this before its first allocation. dss: off, because the program break is not in
- * the region. background_thread: off, because a thread would not survive fork. decay: freed pages
- * go back to the system within a second of further allocation; blocks of at least
- * oversize_threshold go back at once, as in glibc. zero_realloc: realloc(p, 0) frees, as in glibc.
- * retain: each arena reuses its address space, so that there are few extents.
- * lg_extent_max_active_fit: freed pages that have grown together serve requests of a thousandth of
- * them; by jemalloc's own limit, a 64th, programs that free blocks and make them again held up to
- * three times the memory. slab_sizes: as many pages as most other lengths have, instead of one for
- * 1 to 8 blocks, which took twice as long in a loop. tcache_max: shorter blocks come from a cache
- * of the thread, which takes as long as glibc for them. With 1 MiB a calloc of 1 MiB would take 5 %
- * less, four threads with blocks of any length up to 60 MiB more, and programs that only want
- * blocks below 1 MiB would never give pages back. thp: for its side effect only: calloc then clears
- * reused pages in place, as in glibc; giving them back and taking new ones costs ten times as much.
- * wrap.c drops the advice itself. */
+ * the region. background_thread: off, because a thread would not survive fork. decay: freed
+ * pages go back to the system within a second of further allocation; blocks of at least
+ * oversize_threshold go back at once, as in glibc. zero_realloc: realloc(p, 0) frees, as in
+ * glibc. retain: each arena reuses its address space, so that there are few extents.
+ * lg_extent_max_active_fit: freed pages that have grown together serve requests of a thousandth
+ * of them; by jemalloc's own limit, a 64th, programs that free blocks and make them again held
+ * up to three times the memory. slab_sizes: as many pages as most other lengths have, instead of
+ * one for 1 to 8 blocks, which took twice as long in a loop. tcache_max: shorter blocks come
+ * from a cache of the thread, which takes as long as glibc for them; of those above 128 KiB it
+ * keeps one of each length (inside.c). With 128 KiB a calloc of 1 MiB that is freed again took 5
+ * to 7 % longer than glibc's, with 1 MiB 2 %. tcache_gc_incr_bytes: how often it looks for what
+ * has not been asked for lately; at 64 KiB a calloc of that length took 5 % longer than glibc's,
+ * now 0 to 3 %. thp: for its side effect only: calloc then clears reused pages in place, as in
+ * glibc; giving them back and taking new ones costs ten times as much. wrap.c drops the advice
+ * itself. */
 extern const char *malloc_conf;
 const char *malloc_conf =
     "dss:disabled,retain:true,background_thread:false,dirty_decay_ms:1000,muzzy_decay_ms:0,"
-    "oversize_threshold:33554432,zero_realloc:free,tcache_max:131072,thp:always,"
-    "lg_extent_max_active_fit:10,slab_sizes:512-512:4|1024-1024:4|2048-2048:8|4096-4096:8";
-
-/* The linker diverts this call, which jemalloc (5.3.0) makes when it has read its settings and not
- * yet made arena 0. Blocks from 16 KiB on begin with a page, so that all pages of them can move;
- * jemalloc would begin them at any line, and its option cache_oblivious can only be read. Arena 0
- * gets its threshold from a variable that is set only afterwards; it would be 8 MiB. To set it by
- * mallctl later would cost each process, every child that runs a command too, 40 page faults. */
-void je_sz_boot(const void *classes, bool cache_oblivious) __attribute__((weak));
-extern bool je_opt_cache_oblivious __attribute__((weak));
-extern size_t je_oversize_threshold __attribute__((weak)),
-    je_opt_oversize_threshold __attribute__((weak));
-void __wrap_je_sz_boot(const void *classes, bool cache_oblivious);
-
-void __wrap_je_sz_boot(const void *classes, bool cache_oblivious) {
-    (void)cache_oblivious;
-    if (&je_opt_cache_oblivious) je_opt_cache_oblivious = false;
-    if (&je_oversize_threshold && &je_opt_oversize_threshold)
-        je_oversize_threshold = je_opt_oversize_threshold;
-    je_sz_boot(classes, false);
-}
+    "oversize_threshold:33554432,zero_realloc:free,tcache_max:1048576,tcache_gc_incr_bytes:262144,"
+    "thp:always,lg_extent_max_active_fit:10,"
+    "slab_sizes:512-512:4|1024-1024:4|2048-2048:8|4096-4096:8";
 
 /* 0, or -errno and the reason. Calls malloc to see whether calls arrive here: an executable's own
  * definition precedes preloaded ones, and dlsym may return a stub of an executable that takes

@@ -6,14 +6,15 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
 static size_t resident(void) { return rollup("Rss:"); }
 
-/* Freed pages go back in the course of a second of later allocation, if some of it is not served
- * from the thread's own cache. */
+/* Freed pages go back in the course of a second of later allocation. */
 static void go_on(void) {
     for (int i = 0; i < 30000; i++) {
         void *volatile block = malloc((size_t)(8 * i));
@@ -39,6 +40,74 @@ static void again(size_t bytes) {
     printf("%zu blocks of %zu bytes: %zu KiB, made again at most %zu KiB\n", count, bytes,
            first >> 10, most >> 10);
     expect(most < first + first / 3, "blocks that are freed and made again take no more memory");
+}
+
+/* What the thread's own cache serves, for a second and longer: it takes no new pages, and those
+ * that were freed before go back. */
+static void serve_from_cache(void) {
+    struct rusage usage;
+    long before = 0;
+    for (int i = 0; i < 50000; i++) {
+        volatile char *block = calloc(1, MiB);
+        for (int at = 0; at < MiB; at += 4096) block[at] = 1;
+        free((void *)block);
+        getrusage(RUSAGE_SELF, &usage);
+        if (i == 100) before = usage.ru_minflt;
+    }
+    long faults = usage.ru_minflt - before;
+    printf("50000 times calloc of 1 MiB: %ld page faults\n", faults);
+    expect(faults < 64, "a block that is freed and made again keeps its pages");
+
+    static void *block[100000];
+    size_t start = resident();
+    for (int i = 0; i < 100000; i++) block[i] = memset(malloc(1000), 1, 1000);
+    size_t full = resident();
+    for (int i = 0; i < 100000; i++) free(block[i]);
+    size_t left = full;
+    for (int naps = 0; naps < 500 && left >= start + (full - start) / 4; naps++) {
+        for (int i = 0; i < 40000; i++) {
+            void *volatile one = malloc(1000);
+            free(one);
+        }
+        usleep(10000);
+        left = resident();
+    }
+    printf("100 MB freed, then one block only: %zu KiB, then %zu KiB\n", full >> 10, left >> 10);
+    expect(left < start + (full - start) / 4, "freed pages go back whoever serves the thread");
+}
+
+static pthread_barrier_t barrier;
+
+/* Eight blocks of each length up to 1 MiB; the thread's cache keeps what it keeps. */
+static void *hoard(void *nothing) {
+    char *block[8];
+    for (size_t unit = 32 << 10; unit <= 128 << 10; unit *= 2)
+        for (size_t bytes = 5 * unit; bytes <= 8 * unit; bytes += unit) {
+            for (int i = 0; i < 8; i++) block[i] = memset(malloc(bytes), 1, bytes);
+            for (int i = 0; i < 8; i++) free(block[i]);
+        }
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_wait(&barrier);
+    return nothing;
+}
+
+static void keep_little(void) {
+    pthread_t thread;
+    malloc_trim(0);
+    size_t before = resident();
+    pthread_barrier_init(&barrier, NULL, 2);
+    if (pthread_create(&thread, NULL, hoard, NULL) != 0) return;
+    pthread_barrier_wait(&barrier);
+    malloc_trim(0);
+    size_t kept = resident() - before;
+    pthread_barrier_wait(&barrier);
+    pthread_join(thread, NULL);
+    malloc_trim(0);
+    size_t left = resident() - before;
+    printf("a thread's long blocks: %zu KiB kept, %zu KiB when it has ended\n", kept >> 10,
+           left >> 10);
+    expect(kept < 8 * MiB, "a thread keeps one block of each length");
+    expect(left < 2 * MiB, "and none when it has ended");
 }
 
 static size_t installed(void) {
@@ -77,6 +146,9 @@ int main(void) {
     again(112);
     again(1000);
     again(10000);
+
+    serve_from_cache();
+    keep_little();
 
     static char *block[110000];
     for (size_t bytes = 1000; bytes <= 60000; bytes *= 60) {

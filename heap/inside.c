@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* inside - diverts calls that jemalloc (5.3.0) makes to itself, for what its settings cannot say.
+ * The linker replaces the names in jemalloc only (--wrap). */
+#define _GNU_SOURCE
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Made when the settings are read and arena 0 is not there yet. Blocks from 16 KiB on begin with a
+ * page, so that all pages of them can move; jemalloc would begin them at any line, and its option
+ * cache_oblivious can only be read. Arena 0 gets its threshold from a variable that is set only
+ * afterwards; it would be 8 MiB. To set it by mallctl later would cost each process, every child
+ * that runs a command too, 40 page faults. */
+void je_sz_boot(const void *classes, bool cache_oblivious) __attribute__((weak));
+extern bool je_opt_cache_oblivious __attribute__((weak));
+extern size_t je_oversize_threshold __attribute__((weak)),
+    je_opt_oversize_threshold __attribute__((weak));
+void __wrap_je_sz_boot(const void *classes, bool cache_oblivious);
+
+void __wrap_je_sz_boot(const void *classes, bool cache_oblivious) {
+    (void)cache_oblivious;
+    if (&je_opt_cache_oblivious) je_opt_cache_oblivious = false;
+    if (&je_oversize_threshold && &je_opt_oversize_threshold)
+        je_oversize_threshold = je_opt_oversize_threshold;
+    je_sz_boot(classes, false);
+}
+
+/* Made once for each size class that threads cache, the shortest first. Of each class above 128 KiB
+ * a thread keeps one block, 5.7 MiB of all 12 together; jemalloc's 20 would be 114 MiB. */
+void je_cache_bin_info_init(void *info, uint16_t most) __attribute__((weak));
+extern size_t je_sz_index2size_tab[] __attribute__((weak));
+void __wrap_je_cache_bin_info_init(void *info, uint16_t most);
+
+void __wrap_je_cache_bin_info_init(void *info, uint16_t most) {
+    enum { long_block = 128 << 10 };
+    static unsigned next;
+    bool known = je_sz_index2size_tab != NULL;
+    if (known && je_sz_index2size_tab[next] > long_block) most = 1;
+    next++;
+    je_cache_bin_info_init(info, most);
+}
+
+/* Made whenever a thread has allocated another tcache_gc_incr_bytes. jemalloc gives freed pages
+ * back when its arenas are asked for something. A thread that its cache serves asks for nothing, so
+ * what it freed before would stay for ever. */
+void je_tcache_gc_event_handler(void *thread) __attribute__((weak));
+void je_arena_decay(void *thread, void *arena, bool in_background, bool all) __attribute__((weak));
+unsigned je_narenas_total_get(void) __attribute__((weak));
+extern void *_Atomic je_arenas[] __attribute__((weak));
+void __wrap_je_tcache_gc_event_handler(void *thread);
+
+void __wrap_je_tcache_gc_event_handler(void *thread) {
+    enum { often = 128 }; /* 32 MiB */
+    static __thread unsigned events, turn;
+    je_tcache_gc_event_handler(thread);
+    if (++events % often != 0 || !je_arena_decay || !je_narenas_total_get || !je_arenas) return;
+    unsigned count = je_narenas_total_get();
+    for (unsigned i = 0; i < count; i++) {
+        void *arena = je_arenas[turn++ % count];
+        if (!arena) continue;
+        je_arena_decay(thread, arena, false, false); /* some microseconds: one at a time */
+        return;
+    }
+}
