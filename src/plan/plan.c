@@ -239,12 +239,22 @@ static struct plan *resolve(struct team *team, const struct shape *shape, bool i
     return plan_keep(team->plans, shape, &plan);
 }
 
+/* Is this the class of calls whose sizes no rank knows yet? Only mortar's own plans find out, as a
+ * side effect (vector.c). If a trial gave it to the host MPI, that would run all later calls,
+ * whatever their size. Other collectives without a size have no other class, and over nodes the
+ * ranks add up their sizes. */
+static bool is_unknown(const struct team *team, const struct shape *shape) {
+    return among(shape->collective, BIT(alltoallv) | BIT(alltoallw)) && shape->bytes == 0 &&
+           !team->wire;
+}
+
 /* Resolves a class that is met for the first time with such buffers. */
 static void plan_meet(struct team *team, const struct shape *shape, struct slot *slot,
                       bool in_reach) {
     struct plans *plans = team->plans;
     slot->plan = resolve(team, shape, in_reach);
     if (why_native(team, shape) || plans->learners == most_learners) return;
+    if (is_unknown(team, shape)) return;
     struct learner *learner = &plans->learner[plans->learners];
     struct calls calls = calls_of(shape);
     if (!learn_start(learner, team, &plans->account, &calls.least, in_reach && team->figures.shares,
