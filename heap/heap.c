@@ -24,9 +24,9 @@
  * keeps one of each length (inside.c). With 128 KiB a calloc of 1 MiB that is freed again took 5
  * to 7 % longer than glibc's, with 1 MiB 2 %. tcache_gc_incr_bytes: how often it looks for what
  * has not been asked for lately; at 64 KiB a calloc of that length took 5 % longer than glibc's,
- * now 0 to 3 %. thp: for its side effect only: calloc then clears reused pages in place, as in
- * glibc; giving them back and taking new ones costs ten times as much. wrap.c drops the advice
- * itself. */
+ * now 0 to 5 %, by series of runs. thp: for its side effect only: calloc then clears reused
+ * pages in place, as in glibc; giving them back and taking new ones costs ten times as much.
+ * wrap.c drops the advice itself. */
 extern const char *malloc_conf;
 const char *malloc_conf =
     "dss:disabled,retain:true,background_thread:false,dirty_decay_ms:1000,muzzy_decay_ms:0,"
