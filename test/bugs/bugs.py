@@ -150,33 +150,30 @@ def shortcuts(flavour, ranks):
             result.check(found >= calls, "%d calls of %s in the report instead of %d" % (found, collective, calls))
 
 
-def alike(flavour, ranks):
-    """As shortcuts, of calls that mortar runs; each of them is in the report."""
+def all_in_report(flavour, ranks, program, kinds):
+    """The program repeats calls of these kinds, prints how many, and writes the report."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
         run.need(flavour)
         for tune in ("watch", "off"):
-            words = run.command(flavour, ranks, [run.target("alike-" + flavour), report])
+            words = run.command(flavour, ranks, [run.target("%s-%s" % (program, flavour)), report])
             result = run.run(words, 60, {"MORTAR_START": "first", "MORTAR_TUNE": tune}, report).ok("%s ranks, 0 errors" % ranks)
-            kinds = ("bcast", "gather", "scatter", "reduce", "allreduce", "alltoall", "allgather", "scan", "reduce_scatter_block")
             for kind, calls in zip(kinds, map(int, result.out.split("calls")[1].split())):
                 found = result.calls(True, collective=kind) + result.calls(False, collective=kind)
                 result.check(found == calls, "%d calls of %s in the report instead of %d" % (found, kind, calls))
+
+
+def alike(flavour, ranks):
+    """As shortcuts, of calls that mortar runs; each of them is in the report."""
+    all_in_report(flavour, ranks, "alike",
+                  ("bcast", "gather", "scatter", "reduce", "allreduce", "alltoall", "allgather", "scan", "reduce_scatter_block"))
 
 
 def lists(flavour, ranks):
     """As alike, of calls with counts for each block."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = os.path.join(folder, "report.json")
-        run.need(flavour)
-        for tune in ("watch", "off"):
-            words = run.command(flavour, ranks, [run.target("lists-" + flavour), report])
-            result = run.run(words, 60, {"MORTAR_START": "first", "MORTAR_TUNE": tune}, report).ok("%s ranks, 0 errors" % ranks)
-            kinds = ("alltoallv", "alltoallw", "allgatherv", "gatherv", "scatterv", "neighbor_alltoallv", "neighbor_alltoallw",
-                     "neighbor_allgatherv")
-            for kind, calls in zip(kinds, map(int, result.out.split("calls")[1].split())):
-                found = result.calls(True, collective=kind) + result.calls(False, collective=kind)
-                result.check(found == calls, "%d calls of %s in the report instead of %d" % (found, kind, calls))
+    all_in_report(flavour, ranks, "lists",
+                  ("alltoallv", "alltoallw", "allgatherv", "gatherv", "scatterv", "neighbor_alltoallv", "neighbor_alltoallw",
+                   "neighbor_allgatherv"))
 
 
 def leave(flavour, ranks):
