@@ -15,8 +15,7 @@
 /* Calls that a team remembers, each in a place that its look decides. */
 enum { places = 16 };
 
-/* What is compared. Equal looks have the same shape, and are refused for the same reasons, except
- * for reasons that lie in the buffers. */
+/* What is compared. Equal looks have the same shape. */
 struct look {
     MPI_Count sent, received; /* elements of a block, or of all blocks if the sum tells the size */
     MPI_Datatype sent_type, received_type;
@@ -30,7 +29,7 @@ struct known {
     struct plan
         *plan;   /* of the latest such call; NULL: it came once, or its look does not tell all */
     bool native; /* the host MPI runs that plan */
-    bool able;   /* `ready` is, and the rest below */
+    bool able;   /* `ready` is, and the rest below; what it was made from is compared */
     struct plan_class *class;
     /* Not NULL: the shape is an estimate, which was `told` bytes. */
     struct last_call *last;
@@ -43,6 +42,7 @@ struct known {
      * the send buffer. */
     ptrdiff_t own;
     bool listed; /* `ready` holds only for calls with these lists */
+    bool filled; /* known_fill has seen it */
     struct ready ready;
     struct lists lists;
 };
@@ -86,17 +86,21 @@ _Static_assert(places == 16, "as many as place_of can name");
 
 /* ---- the buffers of a call that mortar runs ---- */
 
-/* False: the call must be examined, since the MPI library may refuse it, or a device is asked. */
-HOT static inline bool buffers_fit(const struct known *k, const struct team *team,
-                                   const struct request *r) {
+/* False: the call must be examined, since the MPI library may refuse it. */
+HOT static inline bool buffers_fit(const struct known *k, const struct request *r) {
     const char *sent = r->send.buffer, *received = r->recv.buffer;
     bool sends = k->ready.extent.sends > 0, receives = k->ready.extent.recvs > 0;
     if ((sent == MPI_IN_PLACE) != k->in_place[0] || (received == MPI_IN_PLACE) != k->in_place[1])
         return false;
     if ((sends && !sent) || (receives && !received)) return false;
     ptrdiff_t apart = sent - received;
-    if (sends && receives && (apart == 0 || apart == k->own)) return false;
-    return !on_device(team, sends ? sent : NULL, receives ? received : NULL);
+    return !(sends && receives && (apart == 0 || apart == k->own));
+}
+
+HOT static inline bool buffers_reach(const struct known *k, const struct team *team,
+                                     const struct request *r) {
+    bool sends = k->ready.extent.sends > 0, receives = k->ready.extent.recvs > 0;
+    return !on_device(team, sends ? r->send.buffer : NULL, receives ? r->recv.buffer : NULL);
 }
 
 HOT static inline void buffers_enter(struct known *k, const struct request *r) {
@@ -126,15 +130,26 @@ HOT static inline bool still_counts(const struct known *k) {
            (last->bytes == k->told && (last->left > 0 || (last->bytes == 0 && last->sure == 0)));
 }
 
+/* A call that the MPI library refuses is none for the other ranks, and must not count where mortar
+ * serves: one that looks the same may have other buffers, lists or types behind its handles. */
+HOT static inline bool holds(const struct known *k, const struct team *team,
+                             const struct request *r) {
+    struct standing standing;
+    if (k->able)
+        return buffers_fit(k, r) && (k->native || buffers_reach(k, team, r)) &&
+               (!k->listed || lists_same(&k->lists, r));
+    return k->native && (team->why_native || !is_refused(r, team, &standing));
+}
+
 HOT enum known_way known_find(struct team *team, const struct request *r, struct known **found) {
     if (!team->shortcuts) return EXAMINE;
     struct look look = look_of(team, r);
     struct known *k = *found = place_of(team, &look);
-    if (!k->plan || !looks_same(&k->look, &look) || !still_counts(k)) return EXAMINE;
-    if (k->native && plan_repeats(k->class, k->plan)) return HAND_ON;
-    if (!k->able || !buffers_fit(k, team, r)) return EXAMINE;
-    if (k->listed && !lists_same(&k->lists, r)) return EXAMINE;
-    return !k->native && known_suits(k, k->plan) && plan_repeats(k->class, k->plan) ? REPEAT : ASK;
+    if (!k->plan || !looks_same(&k->look, &look) || !still_counts(k) || !holds(k, team, r))
+        return EXAMINE;
+    bool suits = k->native || known_suits(k, k->plan);
+    if (suits && plan_repeats(k->class, k->plan)) return k->native ? HAND_ON : REPEAT;
+    return k->able ? ASK : EXAMINE;
 }
 
 /* As expected_bytes in sizes.c does. */
@@ -242,6 +257,8 @@ static bool known_prepare(struct known *k, const struct request *r, struct team 
 
 static void known_fill(struct known *k, const struct request *r, struct team *team,
                        const struct family *family, struct plan *plan, const struct shape *shape) {
+    bool later = k->filled; /* lists that stay the same may make it able */
+    k->filled = true;
     k->plan = NULL;
     k->able = false;
     k->class = plan_class_of(team, shape);
@@ -253,7 +270,7 @@ static void known_fill(struct known *k, const struct request *r, struct team *te
     if (!tells_shape(r, team, shape)) return;
     k->able = known_prepare(k, r, team, shape);
     /* Such buffers may have decided something; look again when others come. */
-    if (!k->able || buffers_fit(k, team, r)) k->plan = plan;
+    if (k->able ? buffers_fit(k, r) && buffers_reach(k, team, r) : later) k->plan = plan;
 }
 
 void known_note(const struct request *r, struct team *team, const struct family *family,
@@ -264,7 +281,7 @@ void known_note(const struct request *r, struct team *team, const struct family 
     struct look look = look_of(team, r);
     struct known *k = place_of(team, &look);
     bool listed = family == &family_parts && (r->send.counts || r->recv.counts);
-    if (!looks_same(&k->look, &look)) k->look = look, k->plan = NULL;
+    if (!looks_same(&k->look, &look)) k->look = look, k->plan = NULL, k->filled = false;
     else if (!k->plan || shape->unsized || listed) known_fill(k, r, team, family, plan, shape);
     if (k->plan) known_planned(k, plan, entry);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* leave - an error handler that leaves by longjmp on one rank: its next calls are to meet the other
- * ranks' all the same. Broadcasts are to be switched off, so that the MPI library finds some of the
- * mistakes in a call that mortar has handed to it. */
+ * ranks' all the same. Broadcasts and MPI_Alltoallv are to be switched off, so that the MPI library
+ * finds some of the mistakes in a call that mortar has handed to it. */
 #include <mpi.h>
 
 #include <setjmp.h>
@@ -31,9 +31,11 @@ static void __attribute__((noinline)) meet_below(void) {
     errors += pad[0] != 0x55;
 }
 
-static void after(void (*call)(MPI_Comm), MPI_Comm comm) {
+/* late: seconds that rank 0 takes before the next call; others look for the reason after one. */
+static void after(void (*call)(MPI_Comm), MPI_Comm comm, double late) {
     if (setjmp(back) == 0) call(comm);
     else caught++;
+    for (double start = MPI_Wtime(); me == 0 && MPI_Wtime() - start < late;) {}
     meet();
     meet_below();
 }
@@ -51,6 +53,16 @@ static void too_long(MPI_Comm comm) {
     MPI_Bcast(x, me == 1 ? 8 : 15, MPI_INT, 0, comm);
 }
 
+/* All ranks have repeated a call, then one has a negative count in its list. */
+static void known(MPI_Comm comm) {
+    int counts[64], displs[64], x[64] = {0}, y[64];
+    for (int i = 0; i < p; i++) counts[i] = 1, displs[i] = i;
+    for (int i = 0; i < 20; i++)
+        MPI_Alltoallv(x, counts, displs, MPI_INT, y, counts, displs, MPI_INT, comm);
+    counts[p - 1] = -1;
+    if (me == 0) MPI_Alltoallv(x, counts, displs, MPI_INT, y, counts, displs, MPI_INT, comm);
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
@@ -62,12 +74,15 @@ int main(int argc, char **argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, leaves);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, leaves);
     MPI_Comm_set_errhandler(comm, leaves);
-    after(bad_root, MPI_COMM_WORLD);
-    after(bad_root, comm); /* nobody has called anything there yet */
-    after(negative, MPI_COMM_SELF);
-    after(negative, MPI_COMM_WORLD);
-    after(too_long, comm);
-    errors += caught != (me == 0 ? 4 : me == 1 ? 1 : 0);
+    after(bad_root, MPI_COMM_WORLD, 0);
+    after(bad_root, comm, 0); /* nobody has called anything there yet */
+    after(negative, MPI_COMM_SELF, 0);
+    after(negative, MPI_COMM_WORLD, 0);
+    after(too_long, comm, 0);
+    after(known, MPI_COMM_WORLD, 2.5);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    after(known, MPI_COMM_WORLD, 2.5);
+    errors += caught != (me == 0 ? 5 : me == 1 ? 1 : 0);
     int all = 0;
     MPI_Allreduce(&errors, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (me == 0) printf("%d ranks, %d errors\n", p, all);
