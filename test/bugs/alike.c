@@ -4,11 +4,9 @@
  * communicator. Types and operations of the program's own are made anew for each call, often under
  * the handle of the one before; on some ranks only, so that some examine a call that others know.
  * Every result is checked. The report, written to PATH, must show all calls. */
-#include <mpi.h>
+#include "repeat.h"
 
-#include <dlfcn.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,10 +24,7 @@ static int errors, calls[KINDS], p, me;
 static unsigned long seed = 1;
 static MPI_Comm comm;
 
-static int chance(int of) {
-    seed = seed * 6364136223846793005ul + 1442695040888963407ul;
-    return (int)((seed >> 33) % (unsigned long)of);
-}
+static int chance(int of) { return roll(&seed, of); }
 
 /* ---- what is sent, and what must come ---- */
 
@@ -217,15 +212,5 @@ int main(int argc, char **argv) {
         if (chance(40) == 0) step(&before, t), now.root = before.root;
     }
     enter(0, 0);
-    int (*report)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "mortar_report");
-    if (argc > 1) errors += !report || report(argv[1]) != 0;
-    int all = 0;
-    MPI_Allreduce(&errors, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (me == 0) {
-        printf("%d ranks, %d errors; calls", p, all);
-        for (int k = 0; k < KINDS; k++) printf(" %d", calls[k]);
-        printf("\n");
-    }
-    MPI_Finalize();
-    return all > 0;
+    return repeat_end(argc > 1 ? argv[1] : NULL, errors, calls, KINDS);
 }

@@ -5,10 +5,8 @@
  * that others know. Types of the program's own are made anew for each call, often under the handle
  * of another one before. Every result is checked, and that nothing beside it was written. The
  * report, written to PATH, must show all calls. */
-#include <mpi.h>
+#include "repeat.h"
 
-#include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,11 +34,7 @@ static unsigned long seed = 1, local_seed;
 static MPI_Comm ring;
 static struct side out, in;
 
-static int drawn(unsigned long *from, int of) {
-    *from = *from * 6364136223846793005ul + 1442695040888963407ul;
-    return (int)((*from >> 33) % (unsigned long)of);
-}
-static int chance(int of) { return drawn(&seed, of); }
+static int chance(int of) { return roll(&seed, of); }
 
 /* ---- what is sent, and what must come ---- */
 
@@ -218,10 +212,10 @@ static void change(struct look *look) {
 
 /* What each rank decides for itself. */
 static void change_mine(void) {
-    order = drawn(&local_seed, 4) == 0;
-    slots = drawn(&local_seed, 4) > 0;
-    gaps = drawn(&local_seed, 2) * drawn(&local_seed, 2);
-    type_seed = drawn(&local_seed, 3 * TYPES);
+    order = roll(&local_seed, 4) == 0;
+    slots = roll(&local_seed, 4) > 0;
+    gaps = roll(&local_seed, 2) * roll(&local_seed, 2);
+    type_seed = roll(&local_seed, 3 * TYPES);
 }
 
 /* Again and again the same counts and places, of types that are longer or shorter. */
@@ -247,21 +241,11 @@ int main(int argc, char **argv) {
     for (int t = 0; t < steps; t++) {
         before = now;
         if (chance(10) == 0) change(&now);
-        if (drawn(&local_seed, 30) == 0) change_mine();
+        if (roll(&local_seed, 30) == 0) change_mine();
         step(&now, t);
         if (chance(20) == 0) step(&before, t), now.root = before.root;
     }
     swap_types(steps);
     MPI_Comm_free(&ring);
-    int (*report)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "mortar_report");
-    if (argc > 1) errors += !report || report(argv[1]) != 0;
-    int all = 0;
-    MPI_Allreduce(&errors, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (me == 0) {
-        printf("%d ranks, %d errors; calls", p, all);
-        for (int k = 0; k < KINDS; k++) printf(" %d", calls[k]);
-        printf("\n");
-    }
-    MPI_Finalize();
-    return all > 0;
+    return repeat_end(argc > 1 ? argv[1] : NULL, errors, calls, KINDS);
 }
