@@ -142,18 +142,21 @@ static void stretch(struct rank *rank) {
     }
 }
 
-/* Buffers that are about to move: one call takes the other plan, if it was not made at all, and the
- * class stays; until there have been so many that they never seem to. */
+/* Buffers that are about to move: one call, if it was not made at all, is the library's where each
+ * rank has a block for each, or takes the other plan; the class stays, until there have been so
+ * many that they never seem to. */
 static void about_to_move(struct rank *rank, const struct shape *shape) {
     struct plan *usual = plan_for(&rank->team, shape), *other = NULL;
     expect(!plan_detour(&rank->team, shape, DONE), "nothing is amiss");
     expect(!plan_detour(&rank->team, shape, STAGED_SOON), "the call was made");
     expect(plan_for(&rank->team, shape) == usual, "and the next goes as usual");
-    other = plan_detour(&rank->team, shape, OUT_OF_REACH_SOON);
-    expect(other && other != usual, "this call takes the other plan");
+    struct plan *once = plan_detour(&rank->team, shape, OUT_OF_REACH_SOON);
+    expect(once && once != usual, "this call takes another plan");
+    expect(!once->algorithm->code->run == (shape->collective == COLL_alltoall),
+           "the library runs it where each rank has a block for each");
     expect(plan_for(&rank->team, shape) == usual, "the next does not");
     int made = 2;
-    while (made < 1000 && plan_for(&rank->team, shape) == usual) {
+    while (made < 1000 && (other = plan_for(&rank->team, shape)) == usual) {
         plan_detour(&rank->team, shape, made % 2 ? STAGED_SOON : OUT_OF_REACH_SOON);
         made++;
     }
@@ -193,6 +196,9 @@ static void detour(struct rank *rank) {
     plan_for(&rank->team, &shape);
     if (*forced) return;
     about_to_move(rank, &shape);
+    struct shape gathered = {.collective = COLL_allgather, .bytes = 1 << 20};
+    plan_for(&rank->team, &gathered);
+    about_to_move(rank, &gathered);
     plan_detour(&rank->team, &shape, OUT_OF_REACH);
     struct plan *plan = plan_for(&rank->team, &shape);
     same_everywhere(rank, plan);
