@@ -205,6 +205,8 @@ struct algorithm_code {
     /* Reads a send buffer only before it writes the receive buffer: in place needs no copy
      * first. */
     bool copies_in;
+    /* Does it combine what MPI_Reduce combines by halves (reduce.h)? NULL: no. */
+    bool (*halves)(const struct figures *figures);
     bool any_layout; /* BY_MESSAGES, OVER_NODES: blocks need not be runs of bytes */
     /* ON_NODE: its memory in each team's control block, at team->shared[ALGORITHM_name]. */
     struct shared shared;

@@ -71,6 +71,21 @@ void vectors_combine(const struct team *team, const struct reduction *reduction,
     combine_some(team, reduction, vectors, part, NULL);
 }
 
+void vectors_halve(const struct team *team, const struct reduction *reduction,
+                   const struct vectors *vectors, struct part part) {
+    size_t strip = strip_bytes > reduction->bytes ? strip_bytes / reduction->bytes : 1;
+    for (size_t done = 0; done < part.count; done += strip) {
+        size_t now = part.count - done < strip ? part.count - done : strip;
+        char *first = vectors->first + (part.first + done) * reduction->bytes;
+        for (int width = 1; width < team->p; width *= 2)
+            for (int right = width; right < team->p; right += 2 * width) {
+                int last = right + width < team->p ? right + width - 1 : team->p - 1;
+                reduction->combine(reduction, first + (size_t)(right - 1) * vectors->step,
+                                   first + (size_t)last * vectors->step, now);
+            }
+    }
+}
+
 bool combines_at_gates(const struct team *team, const struct call *call) {
     return !among(call->shape.collective, SCANS) &&
            (call->reduction->commutes || !team->seats_differ);
@@ -129,11 +144,14 @@ HOT static uint32_t combine_last(struct team *team, const struct reduction *redu
     return sync_release(team);
 }
 
-static uint32_t combine_together(struct team *team, const struct reduction *reduction,
+static uint32_t combine_together(struct team *team, const struct call *call,
                                  const struct vectors *vectors, size_t count, uint32_t trouble) {
+    const struct reduction *reduction = call->reduction;
+    struct part share = part_worked(team, reduction, count, team->me);
     trouble = sync_all(team, trouble);
     if (trouble & LEAVE) return trouble;
-    vectors_combine(team, reduction, vectors, part_worked(team, reduction, count, team->me));
+    if (call->shape.collective == COLL_reduce) vectors_halve(team, reduction, vectors, share);
+    else vectors_combine(team, reduction, vectors, share);
     sync_all(team, 0);
     return trouble;
 }
@@ -156,7 +174,7 @@ HOT enum outcome staged_reduction(struct team *team, const struct call *call, bo
                    now * bytes);
         if (at_gates) trouble = sync_combining(team, reduction, &vectors, now, trouble, LEAVE);
         else if (alone) trouble = combine_last(team, reduction, &vectors, now, trouble);
-        else trouble = combine_together(team, reduction, &vectors, now, trouble);
+        else trouble = combine_together(team, call, &vectors, now, trouble);
         if (trouble & LEAVE) return LEFT;
         take_staged(team, call, half, (struct part){at, now}, mine, last);
         /* The results lie in the half that was staged two barriers ago, which is written next. */

@@ -58,6 +58,11 @@ uint32_t sync_combining(struct team *team, const struct reduction *reduction,
                         const struct vectors *vectors, size_t count, uint32_t trouble,
                         uint32_t refused);
 int combined_at(const struct team *team);
+/* Combining by halves: ranks 0 and 1, 2 and 3, ..; then the results of 0 .. 1 and 2 .. 3, ..; what
+ * has no partner goes on as it is. Plans that do it have the same digits, so trials may choose
+ * between them. The result of some ranks is in the vector of the last. A part of them; local. */
+void vectors_halve(const struct team *team, const struct reduction *reduction,
+                   const struct vectors *vectors, struct part part);
 /* May it be used for this call? Not for prefixes; and only if the operands may change sides, where
  * ranks do not meet in their order. The same on all ranks. */
 bool combines_at_gates(const struct team *team, const struct call *call);

@@ -44,7 +44,7 @@ MUTANTS = [
     ("rooted", "node/tape.c", "memcpy(block.at, from, bytes)", "memcpy(block.at, from, bytes - (bytes > 0))"),
     ("rooted", "node/mailbox.c", "to.at, to.layout, to.elements, from", "to.at, to.layout, to.elements - (to.elements > 0), from"),
     ("reductions", "reduce.c", "for (uint32_t i = 0; i < count; i++)", "for (uint32_t i = 1; i < count; i++)"),
-    ("reductions", "node/slices.c", "task->strips[0], count);\n    return", "task->strips[0], count - (count > 1));\n    return"),
+    ("reductions", "node/slices.c", "task->strips, count);\n    return", "task->strips, count - (count > 1));\n    return"),
     ("reductions", "node/arrival.c", "memcpy(result, from, load->bytes)", "memcpy(result, from, load->bytes - 1)"),
     ("reductions", "node/chain.c", "memcpy(call->recv, own, bytes)", "memcpy(call->recv, own, bytes - (bytes > 0))"),
     ("never drawn", "node/tape.c", "return calls->largest.bytes <= (", "return calls->largest.bytes > (size_t)1 << 40 && 0 < ("),

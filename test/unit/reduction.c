@@ -3,8 +3,8 @@
  * operation that does not commute, any length, root and place, in place, a tiny stage, late ranks
  * and ranks that run ahead, counters that wrap, ranks that cannot take part. Every byte of every
  * result is compared, and every byte beside it; a second operation, which is not associative, shows
- * that brackets do not depend on who comes first. After a call a rank writes over its buffers at
- * once.
+ * that brackets do not depend on who comes first, and whether they are halves. After a call a rank
+ * writes over its buffers at once.
  * reduction [SEED [CALLS]]: calls per team, at most. */
 #include "crew.h"
 
@@ -165,6 +165,21 @@ static void expected(const struct rank *rank, const struct known *known, uint32_
     }
 }
 
+/* Combined by halves: ranks first .. end - 1. */
+static void expected_halves(const struct rank *rank, const struct known *known, uint32_t number,
+                            int first, int end, char *result) {
+    static _Thread_local char left[8][most_bytes];
+    int width = 1, level = 0;
+    if (end - first == 1) {
+        fill(rank, number, first, result, known->reduction.count * known->reduction.bytes);
+        return;
+    }
+    while (2 * width < end - first) width *= 2, level++;
+    expected_halves(rank, known, number, first, first + width, left[level]);
+    expected_halves(rank, known, number, first + width, end, result);
+    known->reduction.combine(&known->reduction, left[level], result, known->reduction.count);
+}
+
 static void all_are(const struct rank *rank, const char *at, size_t bytes, char value,
                     const char *what, uint32_t number) {
     for (size_t i = 0; i < bytes; i++)
@@ -259,6 +274,11 @@ static void one_call(struct rank *rank, uint32_t number, const struct algorithm 
                known.call.recv ? part.count * known.reduction.bytes : 0);
         run(rank, &known, number);
         check(rank, &known, number, part, wanted);
+        bool reduces = known.call.shape.collective == COLL_reduce;
+        if (reduces && code->halves && code->halves(&rank->team.figures)) {
+            expected_halves(rank, &known, number, 0, rank->team.p, wanted);
+            check(rank, &known, number, part, wanted);
+        }
     } else {
         expected(rank, &known, number, wanted);
         check(rank, &known, number, part, wanted);

@@ -181,8 +181,14 @@ static double arrival_cost(const struct figures *f, const struct shape *shape,
            pieces / depth * f->usual_sync_seconds;
 }
 
+static bool arrival_halves(const struct figures *f) {
+    (void)f;
+    return true;
+}
+
 const struct algorithm_code algorithm_arrival = {.loose = true,
                                                  .copies_in = true,
+                                                 .halves = arrival_halves,
                                                  .shared = {0, arrival_room},
                                                  .cost = arrival_cost,
                                                  .run = arrival_run};

@@ -3,7 +3,8 @@
  * send buffers into the receive buffers (zero-copy); each byte is read once. A buffer out of reach
  * is copied to memory in reach; if a rank has none, all ranks use the stage instead. The
  * association is from the right, a(0) op (a(1) op ...), which needs a copy of the last input only;
- * that of scans is from the left. Results that exceed the caches are written non-temporally
+ * that of scans is from the left; that of MPI_Reduce by halves, as in arrival.c, which is faster
+ * where ranks are late. Results that exceed the caches are written non-temporally
  * (ramesh2024 section V-E). Ranks in several domains of memory first reduce within each (levels.c).
  * Cost    two barriers; p o + 2 n beta per rank, o being the cost of calling the operation.
  * Wins    long vectors. */
@@ -14,7 +15,20 @@
 extern const struct algorithm_code algorithm_slices;
 
 /* Vectors are combined in strips that stay in the first level cache. */
-enum { strip_bytes = 8 << 10 };
+enum { strip_bytes = 8 << 10, most_strips = 32 };
+
+static size_t strip_elements(const struct reduction *reduction) {
+    return strip_bytes > reduction->bytes ? strip_bytes / reduction->bytes : 1;
+}
+
+/* Scans take two strips; by halves one waits for each level. */
+static size_t strips_room(const struct team *team, const struct reduction *reduction) {
+    size_t strips = 2;
+    for (int ranks = team->p; ranks > 2; ranks = (ranks + 1) / 2) strips++;
+    return strips * strip_elements(reduction) * reduction->bytes;
+}
+
+static bool slices_halves(const struct figures *f) { return f->domains < 2; }
 
 static int slices_prepare(struct team *team, const struct arguments *arguments) {
     (void)arguments;
@@ -40,7 +54,8 @@ static double slices_cost(const struct figures *f, const struct shape *shape,
 struct view {
     const char *send;
     char *recv;
-    char *send_copy, *recv_copy, *strips, *partial;
+    char *send_copy, *recv_copy, *partial;
+    char *strips;
     bool levels;      /* reduce within domains first */
     struct part mine; /* what I receive */
 };
@@ -70,8 +85,7 @@ static uint32_t post_view(struct team *team, const struct call *call, struct vie
     if (call->trouble & LEAVE) return call->trouble;
     size_t all = reduction->count * reduction->bytes,
            received = view->mine.count * reduction->bytes;
-    size_t strip = strip_bytes > reduction->bytes ? strip_bytes : reduction->bytes;
-    view->strips = malloc(2 * strip);
+    view->strips = malloc(strips_room(team, reduction));
     uint32_t trouble = view->strips ? 0 : NO_MEMORY;
     if (!slices_show(team, view->send, all, SHOW_TO_READERS, &post->send, &view->send_copy))
         trouble |= SEND_UNREACHABLE;
@@ -105,8 +119,13 @@ struct slices_task {
     uint32_t half;
     bool levels;
     struct copier copier;
-    char *strips[2];
+    char *strips; /* of `strip` elements each */
+    size_t strip;
 };
+
+static char *strip_at(const struct slices_task *task, int number) {
+    return task->strips + (size_t)number * task->strip * task->reduction->bytes;
+}
 
 static const char *vector_at(const struct slices_task *task, int rank, size_t element) {
     return posted_vector(task->team, task->half, rank) + element * task->reduction->bytes;
@@ -126,28 +145,54 @@ static char *combine_partials(const struct slices_task *task, size_t at, size_t 
     for (uint32_t d = task->team->figures.domains; d-- > 0;)
         for (size_t done = 0, now; done < count; done += now) {
             const char *from;
-            char *to = task->strips[0] + done * reduction->bytes;
+            char *to = task->strips + done * reduction->bytes;
             now = levels_at(task->team, reduction, task->half, d, at + done, &from);
             if (now > count - done) now = count - done;
             if (d + 1 == task->team->figures.domains) memcpy(to, from, now * reduction->bytes);
             else reduction->combine(reduction, from, to, now);
         }
-    return task->strips[0];
+    return task->strips;
 }
 
-/* Combines elements at .. at + count of all vectors into the first strip. */
+/* Combines elements at .. at + count of all vectors into a strip. */
 static char *combine_strip(const struct slices_task *task, size_t at, size_t count) {
     const struct reduction *reduction = task->reduction;
     int i = task->team->p - 1;
-    memcpy(task->strips[0], vector_at(task, i, at), count * reduction->bytes);
-    while (--i >= 0) reduction->combine(reduction, vector_at(task, i, at), task->strips[0], count);
-    return task->strips[0];
+    memcpy(task->strips, vector_at(task, i, at), count * reduction->bytes);
+    while (--i >= 0) reduction->combine(reduction, vector_at(task, i, at), task->strips, count);
+    return task->strips;
+}
+
+/* Combines the two latest of the strips in `waiting`. */
+static void halve(const struct slices_task *task, char **waiting, int *waits, size_t count) {
+    char **left = &waiting[*waits - 2], *both = waiting[*waits - 1];
+    task->reduction->combine(task->reduction, *left, both, count);
+    waiting[*waits - 1] = *left;
+    *left = both;
+    --*waits;
+}
+
+/* The same by halves: as many strips wait as the number of pairs so far has binary ones. */
+static char *halve_strip(const struct slices_task *task, size_t at, size_t count) {
+    const struct reduction *reduction = task->reduction;
+    char *waiting[most_strips];
+    int p = task->team->p, waits = 0, made = 0;
+    for (int i = 0; i < p; i += 2) {
+        if (waits == made) waiting[made] = strip_at(task, made), made++;
+        char *to = waiting[waits++];
+        int last = i + 1 < p ? i + 1 : i;
+        memcpy(to, vector_at(task, last, at), count * reduction->bytes);
+        if (last > i) reduction->combine(reduction, vector_at(task, i, at), to, count);
+        for (int pair = i / 2; pair & 1; pair >>= 1) halve(task, waiting, &waits, count);
+    }
+    while (waits > 1) halve(task, waiting, &waits, count);
+    return waiting[0];
 }
 
 /* Writes each rank's prefix. In place a vector is read before its rank's result overwrites it. */
 static void scan_strip(const struct slices_task *task, size_t at, size_t count, bool exclusive) {
     const struct reduction *reduction = task->reduction;
-    char *before = task->strips[0], *now = task->strips[1];
+    char *before = strip_at(task, 0), *now = strip_at(task, 1);
     for (int i = 0; i < task->team->p; i++) {
         memcpy(now, vector_at(task, i, at), count * reduction->bytes);
         if (exclusive && i > 0) slices_put(task, i, at, before, count);
@@ -165,16 +210,16 @@ static void slices_work(const struct slices_task *task, const struct call *call,
     struct part part = slices_is_scattered(c)
                            ? view->mine
                            : part_worked(task->team, reduction, reduction->count, task->team->me);
-    size_t strip = strip_bytes > reduction->bytes ? strip_bytes / reduction->bytes : 1;
     for (size_t done = 0, now; done < part.count; done += now) {
         size_t at = part.first + done;
-        now = part.count - done < strip ? part.count - done : strip;
+        now = part.count - done < task->strip ? part.count - done : task->strip;
         if (among(c, SCANS)) {
             scan_strip(task, at, now, c == COLL_exscan);
             continue;
         }
-        const char *result =
-            task->levels ? combine_partials(task, at, now) : combine_strip(task, at, now);
+        const char *result = task->levels        ? combine_partials(task, at, now)
+                             : c == COLL_reduce ? halve_strip(task, at, now)
+                                                : combine_strip(task, at, now);
         if (slices_is_scattered(c))
             copy_block(&task->copier, view->recv + done * reduction->bytes, result,
                        now * reduction->bytes);
@@ -206,7 +251,6 @@ static enum outcome slices_run(struct team *team, const struct call *call,
         outcome = staged_reduction(team, call, false);
         if (outcome == DONE) outcome = STAGED;
     } else {
-        size_t strip = strip_bytes > reduction->bytes ? strip_bytes : reduction->bytes;
         if (view.levels) {
             levels_combine(team, reduction, half);
             sync_all(team, 0);
@@ -216,7 +260,8 @@ static enum outcome slices_run(struct team *team, const struct call *call,
                                           half,
                                           view.levels,
                                           copier_for(team, reduction),
-                                          {view.strips, view.strips + strip}},
+                                          view.strips,
+                                          strip_elements(reduction)},
                     call, &view);
         /* No rank returns while its send buffer is read or its receive buffer written. */
         sync_all(team, 0);
@@ -228,5 +273,8 @@ static enum outcome slices_run(struct team *team, const struct call *call,
     return outcome;
 }
 
-const struct algorithm_code algorithm_slices = {
-    .copies_in = true, .prepare = slices_prepare, .cost = slices_cost, .run = slices_run};
+const struct algorithm_code algorithm_slices = {.copies_in = true,
+                                                .halves = slices_halves,
+                                                .prepare = slices_prepare,
+                                                .cost = slices_cost,
+                                                .run = slices_run};
