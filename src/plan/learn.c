@@ -18,11 +18,11 @@
  * the team's calls plus a constant, over all classes of the team. The first look at an unknown arm
  * is one call, expected to cost twice what the incumbent takes. Results. If they depend on the
  * association (sums of floating-point numbers), timing must not decide which result is delivered.
- * In mode watch a rival then runs beside the incumbent, on a copy, and a winner is reported but not
- * taken. Modes: watch (default): the model's choice against native, and ever smaller thresholds of
- * the hybrid copy (ramesh2024 section V-E); online: all plans; paper: the model's choice and each
- * order run MORTAR_TUNE_RUNS times one after the other, then each way of copying in the fastest
- * order; the fastest is kept. */
+ * In mode watch a rival of another association then runs beside the incumbent, on a copy, and a
+ * winner is reported but not taken. Modes: watch (default): the model's choice against native, and
+ * ever smaller thresholds of the hybrid copy (ramesh2024 section V-E); online: all plans; paper:
+ * the model's choice and each order run MORTAR_TUNE_RUNS times one after the other, then each way
+ * of copying in the fastest order; the fastest is kept. */
 #include "plan/learn.h"
 
 #include <stdlib.h>
@@ -37,7 +37,6 @@ enum {
     longest_rest = 1 << 20,
     out_rounds = 8,
     first_loose = 4,
-    least_loose = 8,
     most_loose = 96,
     most_grown = 3 /* first_loose << 2 * most_grown is more than most_loose */
 };
@@ -52,7 +51,9 @@ static const double rest_seconds = 0.5;
 /* Ratio below which a rival is so much better that the next pair need not wait: it costs
  * nothing. */
 static const double plain = 0.8;
-static const double better = 0.97, worse = 1.05, hopeless = 4, obvious = 0.6;
+static const double better = 0.97, worse = 1.05, hopeless = 4, obvious = 0.6, plainly_later = 3;
+/* What an arm is supposed to take of which nothing is known, in times of the incumbent. */
+static const double supposed = 2;
 
 /* Can ranks run ahead of each other? They cannot, whatever the plan, if every rank needs data of
  * every other. */
@@ -62,6 +63,18 @@ static bool is_loose(enum collective collective) {
 
 enum learn_mode learn_mode(void) {
     return (enum learn_mode)option_choice(OPTION_TUNE, "off|watch|online|paper");
+}
+
+static bool halves(const struct figures *f, const struct shape *shape, const char *text) {
+    struct plan plan;
+    char why[192];
+    return shape->collective == COLL_reduce && plan_parse(text, &plan, why, sizeof why) == 0 &&
+           plan.algorithm->code->halves && plan.algorithm->code->halves(f);
+}
+
+/* Must this rival run beside the incumbent? */
+static bool goes_beside(const struct learner *l, int rival) {
+    return l->beside && !(l->arms[rival].halves && l->arms[l->incumbent].halves);
 }
 
 bool learn_start(struct learner *l, const struct team *team, struct account *account,
@@ -85,6 +98,7 @@ bool learn_start(struct learner *l, const struct team *team, struct account *acc
         if (strcmp(texts[a], "native") == 0) l->native = a;
         if (strcmp(texts[a], plan->text) == 0) l->arms[a].plan = plan, l->incumbent = a;
         memcpy(l->arms[a].text, texts[a], sizeof *texts);
+        l->arms[a].halves = halves(&team->figures, shape, texts[a]);
     }
     return l->count > 1 && l->arms[l->incumbent].plan == plan;
 }
@@ -121,6 +135,7 @@ static void enthrone(struct learner *l, struct team *team, int arm) {
                                    native ? "measured: the host MPI is faster here" : NULL);
     if (!l->arms[arm].plan) l->arms[arm].plan = plan;
     l->incumbent = arm;
+    l->better = -1;
     l->settled = 0;
     learn_spoil(l);                    /* a pair with the old incumbent */
     for (int a = 0; a < l->count; a++) /* their ratios are to the old incumbent */
@@ -129,10 +144,11 @@ static void enthrone(struct learner *l, struct team *team, int arm) {
 
 static void learn_judge(struct learner *l, struct team *team, int rival) {
     struct arm *arm = &l->arms[rival];
+    bool beside = goes_beside(l, rival);
     double low, high;
     l->settled++;
     /* Look again soon. */
-    if (arm->ratio[(arm->pairs - 1) % most_ratios] < better && !l->beside)
+    if (arm->ratio[(arm->pairs - 1) % most_ratios] < better && !beside)
         l->settled = 0, arm->out = false;
     bool clear = l->loose && arm->way[0][0] < obvious * arm->way[0][1] &&
                  arm->way[1][0] < obvious * arm->way[1][1];
@@ -141,8 +157,8 @@ static void learn_judge(struct learner *l, struct team *team, int rival) {
     for (int i = 1; i <= least_pairs && wins; i++)
         wins = wins && arm->ratio[(arm->pairs - i) % most_ratios] < better;
     double ratio = middle(arm, &low, &high);
-    if (l->beside && (wins || l->better == rival)) l->better = wins ? rival : -1;
-    if (l->beside) return;
+    if (beside && (wins || l->better == rival)) l->better = wins ? rival : -1;
+    if (beside) return;
     if (wins || clear) enthrone(l, team, rival);
     else if (ratio > worse && low > 1 && rival != l->native) arm->out = true;
 }
@@ -161,7 +177,7 @@ static bool eligible(const struct learner *l, int a) {
 static void lengthen(const struct learner *l, int rival, struct pair *pair) {
     double fit = loose_seconds / l->arms[l->incumbent].seconds;
     if (fit > most_loose) fit = most_loose;
-    else if (fit < least_loose) fit = least_loose;
+    else if (fit < first_loose) fit = first_loose;
     int full = (int)fit;
     int length = first_loose << 2 * l->arms[rival].grown;
     pair->calls = length < full ? length : full;
@@ -178,7 +194,7 @@ static double plan_pair(const struct learner *l, int rival, struct pair *pair) {
     if (!look && each <= long_call) pair->warm = 1;
     if (!look && l->loose) lengthen(l, rival, pair);
     if (l->arms[rival].first) pair->arm[0] = rival, pair->arm[1] = l->incumbent;
-    double extra = (look ? 2 : l->arms[rival].seconds / each) - !l->beside;
+    double extra = (look ? supposed : l->arms[rival].seconds / each) - !goes_beside(l, rival);
     double cost = extra > 0 ? extra * each * (pair->calls + pair->warm) : 0;
     pair->cost = cost;
     double missing = (l->account->spent + cost - free_seconds) / share() - l->account->seconds;
@@ -282,7 +298,12 @@ static void learn_hear(struct learner *l, struct team *team) {
         told->seconds[i] = 1e-9 * (double)l->sums[i] / (told->calls * (double)team->p);
     for (int i = 0; i < 2; i++) {
         struct arm *arm = &l->arms[told->arm[i]];
+        double before = arm->seconds;
         arm->seconds = told->seconds[i] > 1e-9 ? told->seconds[i] : 1e-9;
+        /* Where ranks begin to come late, another arm may be the faster one. */
+        bool later = l->loose && before > 0 && arm->seconds > plainly_later * before;
+        for (int a = 0; later && told->arm[i] == l->incumbent && a < l->count; a++)
+            l->arms[a].out = false;
         arm->tried_seconds += arm->seconds;
         arm->tried++;
     }
@@ -294,18 +315,23 @@ static void learn_hear(struct learner *l, struct team *team) {
     int mine = told->arm[0] == l->incumbent ? 0 : 1;
     if (told->arm[mine] != l->incumbent) return; /* the incumbent has changed meanwhile */
     struct arm *rival = &l->arms[told->arm[!mine]];
-    double spared = l->beside ? 0 : l->arms[l->incumbent].seconds;
+    bool beside = goes_beside(l, told->arm[!mine]);
+    double spared = beside ? 0 : l->arms[l->incumbent].seconds;
     double extra = (rival->seconds - spared) * (told->calls + told->warm);
     l->account->spent += (extra > 0 ? extra : 0) - told->cost;
     double ratio = rival->seconds / l->arms[l->incumbent].seconds;
-    if (told->look && ratio > hopeless && told->arm[!mine] != l->native) rival->out = true;
+    /* The first call of a loose plan touches memory of its own: it says nothing of the next. */
+    bool cold = l->loose && rival->tried == 1, hosts = told->arm[!mine] == l->native;
+    if (told->look && ratio > hopeless && !cold && !hosts) rival->out = true;
+    if (cold && !hosts && ratio > supposed)
+        rival->seconds = supposed * l->arms[l->incumbent].seconds;
     if (l->loose && ratio <= worse && rival->grown < most_grown) rival->grown++;
     else if (l->loose && ratio > worse && rival->grown > 0) rival->grown--;
     uint64_t soon = (uint64_t)(told->calls + told->warm);
-    if (ratio < plain && l->rest > soon && !l->beside &&
+    if (ratio < plain && l->rest > soon && !beside &&
         has_barrier(l, team, l->arms[l->incumbent].plan))
         l->rest = soon;
-    l->favourite = l->loose && ratio < obvious && !l->beside ? told->arm[!mine] : -1;
+    l->favourite = l->loose && ratio < obvious && !beside ? told->arm[!mine] : -1;
     if (l->favourite >= 0) l->rest = 0;
     if (told->look) return;
     ratio = both_ways(rival, &l->arms[l->incumbent], mine == 1);
@@ -350,14 +376,15 @@ static struct plan *pair_turn(struct learner *l, struct team *team) {
         l->rest = rest_after(l);
         return NULL;
     }
-    struct plan *plan = plan_of(l, team, pair->arm[l->turn / length]);
+    int arm = pair->arm[l->turn / length];
+    struct plan *plan = plan_of(l, team, arm);
     if (!plan) {
         l->turn = -1;
         return NULL;
     }
     plan->timed = l->turn++ % length >= pair->warm;
     struct plan *incumbent = l->arms[l->incumbent].plan;
-    if (!l->beside || plan == incumbent) return plan;
+    if (arm == l->incumbent || !goes_beside(l, arm)) return plan;
     incumbent->beside = plan;
     return incumbent;
 }

@@ -27,6 +27,7 @@ struct arm {
     double way[2][2];
     bool out;    /* clearly slower: tried only now and then */
     bool broken; /* cannot run */
+    bool halves; /* has the same digits as others that have (reduce.h) */
 };
 
 /* Two arms tried one after the other. */
@@ -56,7 +57,8 @@ struct learner {
     int native;    /* the arm of the host MPI; -1: none */
     int favourite; /* a loose rival that was far better in the latest pair; -1: none */
     bool loose;    /* ranks may run ahead of each other */
-    /* Rivals run beside the incumbent and never take over: results must not depend on timing. */
+    /* Rivals with other digits run beside the incumbent and never take over: results must not
+     * depend on timing. */
     bool beside;
     bool copies;      /* mode paper: the orders have run, the arms now are copiers too */
     int better;       /* with `beside`: the latest rival that won its trials; -1: none */
