@@ -14,6 +14,7 @@ ROWS = {  # name: words; `first` also runs on 64 ranks
     "solver": ["solver"],
     "chemistry": ["chemistry"],
     "dynamics": ["dynamics"],
+    "late ranks, reduce of 512 KiB": ["late"],
     "fresh buffers, 1-64 MiB": ["fresh"],
 }
 APPLICATIONS = {  # of examples/: those of Li et al. 2018

@@ -12,6 +12,7 @@ PROGRAM(chemistry, 4096, 2000,
         "tasks from a counter, one-sided blocks, barriers that ranks come late to")
 PROGRAM(dynamics, 8192, 300,
         "molecular dynamics with a mesh: sendrecv with six neighbours, few collectives")
+PROGRAM(late, 65536, 800, "sums of long vectors on one rank, to which ranks come late")
 PROGRAM(fresh, 64, 24, "alltoalls and allreduces, each with new buffers of 1 to 64 MiB")
 PROGRAM(gather, 256, 8, "memory, no collectives: reads 256 MiB in random order")
 PROGRAM(triad, 64, 100, "memory, no collectives: a = b + 3 c, arrays of 64 MiB")

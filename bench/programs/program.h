@@ -17,6 +17,7 @@ enum spent {
     ALLTOALL,
     BCAST,
     BARRIER,
+    REDUCE,
     POINT_TO_POINT,
     ONE_SIDED,
     COMMUNICATORS,

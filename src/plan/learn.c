@@ -10,7 +10,9 @@
  * alike without a message. Before a call that has a barrier anyway each rank adds its times to two
  * words of the control block (sums_add); after the call all ranks read the sums and compare means
  * over the ranks. Loose collectives, in which ranks may run ahead of each other, are compared over
- * many calls, so that the calls still in flight at either end matter little (lengthen). Loose plans
+ * many calls, so that the calls still in flight at either end matter little (lengthen). What a rank
+ * saves inside of such a call it may have to wait for behind it: a rival with which the program
+ * takes longer, from one call to the next, counts as that much slower (settle_behind). Loose plans
  * have no barrier for the sums, so one is added. If a rival of a loose collective is at least 40 %
  * faster in both orders (typical with late ranks), these two pairs decide, and they run back to
  * back. Budget. Trying a slower arm costs (its time - the incumbent's) per call. A pair is tried
@@ -51,9 +53,12 @@ static const double rest_seconds = 0.5;
 /* Ratio below which a rival is so much better that the next pair need not wait: it costs
  * nothing. */
 static const double plain = 0.8;
-static const double better = 0.97, worse = 1.05, hopeless = 4, obvious = 0.6, plainly_later = 3;
+static const double better = 0.97, worse = 1.05, hopeless = 4, obvious = 0.6, plainly_later = 3,
+                    longer = 1.02;
 /* What an arm is supposed to take of which nothing is known, in times of the incumbent. */
 static const double supposed = 2;
+
+double (*learn_clock)(void) = clock_seconds;
 
 /* Can ranks run ahead of each other? They cannot, whatever the plan, if every rank needs data of
  * every other. */
@@ -290,12 +295,24 @@ static double both_ways(struct arm *rival, const struct arm *incumbent, bool fir
     return (rival->way[0][0] + rival->way[1][0]) / (rival->way[0][1] + rival->way[1][1]);
 }
 
+/* The program's time is what counts, but differs more from call to call than that inside. */
+static void settle_behind(const struct learner *l, struct pair *told) {
+    int mine = told->arm[0] == l->incumbent ? 0 : 1;
+    if (told->arm[mine] != l->incumbent || goes_beside(l, told->arm[!mine])) return;
+    double ratio = told->elapsed[!mine] / told->elapsed[mine];
+    if (ratio > longer && told->seconds[!mine] < ratio * told->seconds[mine])
+        told->seconds[!mine] = ratio * told->seconds[mine];
+}
+
 static void learn_hear(struct learner *l, struct team *team) {
     struct pair *told = &l->told;
     sums_read(team, l->sums);
     l->asked = false;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         told->seconds[i] = 1e-9 * (double)l->sums[i] / (told->calls * (double)team->p);
+        told->elapsed[i] = 1e-9 * (double)l->sums[2 + i] / (told->calls * (double)team->p);
+    }
+    if (l->loose && !told->look) settle_behind(l, told);
     for (int i = 0; i < 2; i++) {
         struct arm *arm = &l->arms[told->arm[i]];
         double before = arm->seconds;
@@ -369,6 +386,9 @@ static struct plan *pair_turn(struct learner *l, struct team *team) {
         pair->seconds[before / length] += ran->timed_seconds;
         ran->timed = false;
     }
+    if (l->turn > 0 && l->turn % length == 0)
+        pair->elapsed[l->turn / length - 1] = learn_clock() - pair->began;
+    if (l->turn % length == pair->warm) pair->began = learn_clock();
     if (l->turn == 2 * length) {
         l->turn = -1;
         l->told = *pair;
@@ -414,9 +434,11 @@ struct plan *learn_turn(struct learner *l, struct team *team, uint32_t *quiet) {
     struct plan *plan = l->turn >= 0 ? pair_turn(l, team) : NULL;
     if (!plan) plan = rest_turn(l, team, quiet);
     if (l->due && has_barrier(l, team, plan)) {
+        const struct pair *told = &l->told;
         sums_add(team,
-                 (uint64_t[2]){(uint64_t)(l->told.seconds[0] * 1e9),
-                               (uint64_t)(l->told.seconds[1] * 1e9)},
+                 (uint64_t[sum_words]){
+                     (uint64_t)(told->seconds[0] * 1e9), (uint64_t)(told->seconds[1] * 1e9),
+                     (uint64_t)(told->elapsed[0] * 1e9), (uint64_t)(told->elapsed[1] * 1e9)},
                  l->sums);
         l->due = false;
         l->asked = true;

@@ -37,7 +37,10 @@ struct pair {
     int warm;          /* calls of each arm before them, not timed */
     bool look;         /* only a first look: no evidence */
     double cost;       /* seconds that it is expected to cost more than the incumbent */
-    double seconds[2]; /* of this rank; later the mean over all ranks */
+    /* What the timed calls of each arm took inside, and with all that the program did between them;
+     * of this rank, later the mean over all ranks. */
+    double seconds[2], elapsed[2];
+    double began; /* clock_seconds at the first timed call of the arm that runs */
 };
 
 /* What the trials of all classes of a team may cost; the same on all ranks. */
@@ -67,12 +70,15 @@ struct learner {
     int turn;         /* calls of `pair` so far; -1: no pair runs */
     bool due;         /* the times of `told` are to be summed */
     bool asked;       /* they are being summed, and the sums are to be read */
-    uint64_t sums[2]; /* nanoseconds of all ranks */
+    uint64_t sums[sum_words]; /* nanoseconds of all ranks: seconds, elapsed */
     uint64_t quiet;   /* calls that ran unasked since the last turn */
     uint64_t rest;    /* calls to come before the next pair */
     int settled;      /* pairs in a row that changed nothing */
     int rounds;       /* how often a pair was looked for */
 };
+
+/* clock_seconds; a test has its own. */
+extern double (*learn_clock)(void);
 
 /* Starts a learner for a class whose plan is the model's or the file's. False: there is nothing to
  * learn (MORTAR_TUNE=off, or no rival). */

@@ -64,6 +64,8 @@ struct gate {
     _Alignas(64) struct flag opened;       /* how often; wraps */
     _Atomic uint32_t trouble;              /* of all ranks, when it was opened last */
 };
+/* How many sums one sums_add adds to. */
+enum { sum_words = 4 };
 /* A rank's way up to the last gate. */
 enum { most_rungs = 16 };
 struct rung {
@@ -78,7 +80,7 @@ struct control {
     _Atomic uint64_t l2_bytes, l3_bytes; /* of rank 0's processor */
     _Atomic uint64_t birth;              /* of the team, see struct team */
     /* [turn][value], never reset; see sums_add. */
-    _Alignas(64) _Atomic uint64_t sums[2][2];
+    _Alignas(64) _Atomic uint64_t sums[2][sum_words];
     /* [half] rank 0's text in team_tell, such as the plan from its tuning file. */
     _Alignas(64) char advice[2][64];
     _Alignas(64) struct latest {
@@ -256,7 +258,7 @@ struct team {
     /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain. */
     uint32_t *domain_of;
     uint32_t sums_count;      /* number of calls of sums_add */
-    uint64_t sums_seen[2][2]; /* control->sums at the last sums_read of each turn */
+    uint64_t sums_seen[2][sum_words]; /* control->sums at the last sums_read of each turn */
     uint64_t *sums_wanted;    /* the `sums` of a sums_add that was not read yet; NULL: none */
     /* Drives the host MPI while I wait; NULL: nothing to drive. */
     void (*progress)(struct team *team);
@@ -536,12 +538,12 @@ static inline int sync_last_below(const struct team *team, const struct rung *ru
  * l2_bytes and l3_bytes of figures. known: seconds of the barrier of an earlier team of as many
  * ranks; 0: there was none. Only rank 0's counts. Collective. */
 void sync_measure(struct team *team, double known);
-/* Adds two values to sums over all ranks; sums_read returns the sums after the next barrier. `sums`
- * must stay valid until then. Every rank adds in the same sequence. A second sums_add before
+/* Adds sum_words values to sums over all ranks; sums_read returns the sums after the next barrier.
+ * `sums` must stay valid until then. Every rank adds in the same sequence. A second sums_add before
  * sums_read first writes the earlier sums to the earlier `sums`. Local; with a wire sums_add is
  * collective and returns the sums at once. */
-void sums_add(struct team *team, const uint64_t values[2], uint64_t sums[2]);
-void sums_read(struct team *team, uint64_t sums[2]);
+void sums_add(struct team *team, const uint64_t values[sum_words], uint64_t sums[sum_words]);
+void sums_read(struct team *team, uint64_t sums[sum_words]);
 /* True if every rank passes true. Collective. */
 bool team_agree(struct team *team, bool fine);
 /* Copies rank 0's text, at most 63 characters, to all ranks. Collective. */

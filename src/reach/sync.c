@@ -146,23 +146,23 @@ void sync_measure(struct team *team, double known) {
 /* Two sets of words alternate. A rank that adds for the time k + 2 has passed the barrier after all
  * ranks' time k + 1, and before they added then they had read the sums of time k. So no rank adds
  * to words that another still has to read, and the words need no reset. */
-void sums_add(struct team *team, const uint64_t values[2], uint64_t sums[2]) {
+void sums_add(struct team *team, const uint64_t values[sum_words], uint64_t sums[sum_words]) {
     if (team->wire) {
-        messages_sum(team, values, sums);
+        for (int i = 0; i < sum_words; i += 2) messages_sum(team, values + i, sums + i);
         return;
     }
     if (team->sums_wanted) sums_read(team, team->sums_wanted);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < sum_words; i++)
         atomic_fetch_add_explicit(&team->control->sums[team->sums_count & 1][i], values[i],
                                   memory_order_relaxed);
     team->sums_count++;
     team->sums_wanted = sums;
 }
 
-void sums_read(struct team *team, uint64_t sums[2]) {
+void sums_read(struct team *team, uint64_t sums[sum_words]) {
     if (team->sums_wanted != sums) return; /* written when somebody added again */
     uint32_t half = (team->sums_count - 1) & 1;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < sum_words; i++) {
         uint64_t total = atomic_load_explicit(&team->control->sums[half][i], memory_order_relaxed);
         sums[i] = total - team->sums_seen[half][i];
         team->sums_seen[half][i] = total;

@@ -23,6 +23,7 @@ SMALL = {  # each program of list.h, as briefly as it still does everything
     "solver": [["--iterations", "64", "--size", "32"]],
     "chemistry": [["--iterations", "40"]],
     "dynamics": [["--iterations", "12"]],
+    "late": [["--iterations", "8", "--size", "3000"]],
     "fresh": [["--size", "4", "--iterations", "6"]],
 }
 BRIEF = {  # the same of those that call no collective

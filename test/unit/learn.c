@@ -70,6 +70,8 @@ static const struct world worlds[] = {
     /* The model's choice, slices, has the same digits. */
     {"watch", "sums, ranks come late", 5e-3, 4e-3, 4e-3, "arrival", 1e-3, 0.2, "arrival", 8000, 0,
      false, true, 0, NULL, 0, 0},
+    {"watch", "and wait behind the call", 5e-3, 4e-3, 4e-3, "arrival", 1e-3, 0.2, "", 8000, 0,
+     false, true, 0, NULL, 0, 0},
     {"online", "sums, when asked for", 1e-3, 2e-3, 2.5e-3, NULL, 0, 0.05, "native", 3000, 0, false,
      false, 0, NULL, 0, 0},
     {"online", "one order is best", 2e-3, 2e-3, 2.5e-3, "pull(morton, plain)", 1e-3, 0.05,
@@ -130,6 +132,10 @@ static void one_call(struct rank *rank, const struct world *world, struct plan *
            (int)outcome);
     if (outcome != DONE) plan_detour(&rank->team, shape, outcome);
 }
+
+/* The time in which this rank is. */
+static _Thread_local double now;
+static double made_up_clock(void) { return now; }
 
 static const char *found_better;
 static void look_for_better(const struct team *team, const struct plan *plan,
@@ -201,6 +207,8 @@ static void play(struct rank *rank) {
         one_call(rank, world, plan, &shape, reach);
         double noise = 1 + world->noise * ((double)draw_below(&rank->own, 2001) / 1000 - 1),
                took = seconds_of(world, plan, number);
+        bool waits = world->best && strcmp(plan->text, world->best) == 0;
+        now += took + (waits && strncmp(world->name, "and wait behind", 15) == 0 ? 3.3e-3 : 0);
         if (plan->timed) {
             stretches += strcmp(timed, plan->text) != 0;
             plan->timed_seconds =
@@ -260,6 +268,7 @@ static void in_world(uint64_t *random, const struct world *world) {
 int main(int count, char **words) {
     uint64_t random = seed_from(count, words);
     for (int o = 0; o < OPTIONS; o++) unsetenv(option_rows[o].name);
+    learn_clock = made_up_clock;
     for (size_t w = 0; w < sizeof worlds / sizeof *worlds; w++) in_world(&random, &worlds[w]);
     return 0;
 }

@@ -65,10 +65,10 @@ static void straight(int me) {
 
 static void sums(int me) {
     struct team *team = crew_team();
-    uint64_t got[2];
+    uint64_t got[sum_words];
     for (int k = 0; k < scene_number(0); k++) {
         crew_enter();
-        uint64_t p = (uint64_t)team->p, mine[2] = {(uint64_t)(k + me), 1};
+        uint64_t p = (uint64_t)team->p, mine[sum_words] = {(uint64_t)(k + me), 1};
         sums_add(team, mine, got);
         sync_all(team, 0);
         sums_read(team, got);
