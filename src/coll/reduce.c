@@ -12,9 +12,7 @@
  * seats at the gates are not in the order of the ranks, this is for operations that commute. */
 #include "coll/coll.h"
 
-/* Vectors are combined in strips, so that the strip just combined is still in the first level
- * cache. */
-enum { strip_bytes = 8 << 10, line = 64 };
+enum { line = 64 };
 
 struct part part_received(const struct team *team, const struct call *call, int rank) {
     const struct reduction *reduction = call->reduction;
@@ -53,7 +51,7 @@ struct part part_worked(const struct team *team, const struct reduction *reducti
 static void combine_some(const struct team *team, const struct reduction *reduction,
                          const struct vectors *vectors, struct part part, const struct rung *rung) {
     uint32_t count = rung ? rung->width : (uint32_t)team->p;
-    size_t strip = strip_bytes > reduction->bytes ? strip_bytes / reduction->bytes : 1;
+    size_t strip = strip_elements(reduction);
     for (size_t done = 0; done < part.count; done += strip) {
         size_t now = part.count - done < strip ? part.count - done : strip;
         char *first = vectors->first + (part.first + done) * reduction->bytes, *from = NULL;
@@ -73,7 +71,7 @@ void vectors_combine(const struct team *team, const struct reduction *reduction,
 
 void vectors_halve(const struct team *team, const struct reduction *reduction,
                    const struct vectors *vectors, struct part part) {
-    size_t strip = strip_bytes > reduction->bytes ? strip_bytes / reduction->bytes : 1;
+    size_t strip = strip_elements(reduction);
     for (size_t done = 0; done < part.count; done += strip) {
         size_t now = part.count - done < strip ? part.count - done : strip;
         char *first = vectors->first + (part.first + done) * reduction->bytes;

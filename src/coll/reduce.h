@@ -42,6 +42,13 @@ struct part part_shared(const struct reduction *reduction, size_t count, size_t 
 struct part part_worked(const struct team *team, const struct reduction *reduction, size_t count,
                         int rank);
 
+/* Vectors are combined in strips, so that the strip just combined is still in the first level
+ * cache. Elements of a strip, at least one. */
+static inline size_t strip_elements(const struct reduction *reduction) {
+    enum { strip_bytes = 8 << 10 };
+    return strip_bytes > reduction->bytes ? strip_bytes / reduction->bytes : 1;
+}
+
 /* One vector of each rank of a team, `step` bytes apart. To combine them is to make them their
  * prefixes: a(i) = a(i-1) op a(i) for i = 1, 2 .. p-1. */
 struct vectors {

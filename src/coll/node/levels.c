@@ -13,8 +13,6 @@
 #include <stdlib.h>
 
 static const uint64_t in_stage = UINT64_MAX; /* as an offset */
-/* The partial result stays in the first level cache while it is combined. */
-enum { strip_bytes = 8 << 10 };
 
 static uint32_t ranks_in(const struct team *team, uint32_t domain) {
     uint32_t ranks = 0;
@@ -78,7 +76,7 @@ static char *share_of(const struct team *team, uint32_t half, int owner) {
 void levels_combine(const struct team *team, const struct reduction *reduction, uint32_t half) {
     char *to = share_of(team, half, team->me);
     struct part share = my_share(team, reduction);
-    size_t bytes = reduction->bytes, strip = strip_bytes > bytes ? strip_bytes / bytes : 1;
+    size_t bytes = reduction->bytes, strip = strip_elements(reduction);
     uint32_t domain = team->domain_of[team->me];
     for (size_t done = 0, now; done < share.count; done += now, to += now * bytes) {
         now = share.count - done < strip ? share.count - done : strip;

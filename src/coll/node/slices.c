@@ -14,12 +14,7 @@
 
 extern const struct algorithm_code algorithm_slices;
 
-/* Vectors are combined in strips that stay in the first level cache. */
-enum { strip_bytes = 8 << 10, most_strips = 32 };
-
-static size_t strip_elements(const struct reduction *reduction) {
-    return strip_bytes > reduction->bytes ? strip_bytes / reduction->bytes : 1;
-}
+enum { most_strips = 32 };
 
 /* Scans take two strips; by halves one waits for each level. */
 static size_t strips_room(const struct team *team, const struct reduction *reduction) {
@@ -54,8 +49,7 @@ static double slices_cost(const struct figures *f, const struct shape *shape,
 struct view {
     const char *send;
     char *recv;
-    char *send_copy, *recv_copy, *partial;
-    char *strips;
+    char *send_copy, *recv_copy, *strips, *partial;
     bool levels;      /* reduce within domains first */
     struct part mine; /* what I receive */
 };
