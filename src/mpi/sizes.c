@@ -58,7 +58,7 @@ HOT void parts_tell(const struct request *r, const struct standing *at, struct t
 static void parts_add_up(struct team *team, struct last_call *last) {
     enum { soon = 7 };
     uint64_t sums[2] = {0};
-    messages_sum(team, last->mine, sums);
+    messages_sum(team, last->mine, sums, 2);
     uint64_t bytes = sums[1] > 0 ? (sums[0] + sums[1] - 1) / sums[1] : 0;
     uint32_t sure =
         class_of(bytes) == class_of(last->bytes) && last->sure > 0 ? 2 * last->sure + 1 : soon;

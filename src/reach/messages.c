@@ -4,6 +4,7 @@
 #include "reach/reach.h"
 
 #include <errno.h>
+#include <string.h>
 
 const size_t message_most = 1 << 30;
 
@@ -130,28 +131,29 @@ int messages_tell(struct team *team, void *data, size_t bytes) {
     return messages_settle(team, before);
 }
 
-int messages_sum(struct team *team, const uint64_t values[2], uint64_t sums[2]) {
+int messages_sum(struct team *team, const uint64_t *values, uint64_t *sums, int count) {
     struct fate before = *team->wire->fate;
     int mark = messages_mark(team);
     messages_begin(team, false, false);
-    uint64_t mine[2] = {values[0], values[1]}, theirs[2] = {0};
+    uint64_t theirs[sum_words] = {0};
+    size_t bytes = (size_t)count * sizeof *sums;
+    memcpy(sums, values, bytes);
     for (int bit = 1; bit < team->p; bit *= 2) {
         if (team->me & bit) {
-            message_send(team, team->me - bit, mine, sizeof mine, TAG_SETUP);
+            message_send(team, team->me - bit, sums, bytes, TAG_SETUP);
             break;
         }
         if (team->me + bit >= team->p) continue;
-        message_recv(team, team->me + bit, theirs, sizeof theirs, TAG_SETUP);
+        message_recv(team, team->me + bit, theirs, bytes, TAG_SETUP);
         messages_finish(team, mark);
-        mine[0] += theirs[0], mine[1] += theirs[1];
+        for (int i = 0; i < count; i++) sums[i] += theirs[i];
     }
     messages_finish(team, mark);
-    messages_tell(team, mine, sizeof mine);
-    sums[0] = mine[0], sums[1] = mine[1];
+    messages_tell(team, sums, bytes);
     return messages_settle(team, before);
 }
 
 bool messages_agree(struct team *team, bool fine) {
-    uint64_t sums[2], values[2] = {!fine, 0};
-    return messages_sum(team, values, sums) == 0 && sums[0] == 0;
+    uint64_t refusals, refused = !fine;
+    return messages_sum(team, &refused, &refusals, 1) == 0 && refusals == 0;
 }

@@ -142,7 +142,8 @@ int messages_look(struct team *team, int tag);
  * state of the current call unchanged. 0 or -errno; messages_agree is false on an error. */
 int messages_tell(struct team *team, void *data, size_t bytes);
 bool messages_agree(struct team *team, bool fine);
-int messages_sum(struct team *team, const uint64_t values[2], uint64_t sums[2]);
+/* count <= sum_words. */
+int messages_sum(struct team *team, const uint64_t *values, uint64_t *sums, int count);
 
 /* ---- node.c ---- */
 /* Memory of *bytes for one call, shared by the ranks of the node. The two halves of team->space

@@ -257,9 +257,10 @@ struct team {
     int32_t *world;                  /* [p] the ranks' numbers in MPI_COMM_WORLD */
     /* [p] the memory domain of each rank, 0 .. domains-1; NULL: one domain. */
     uint32_t *domain_of;
-    uint32_t sums_count;      /* number of calls of sums_add */
-    uint64_t sums_seen[2][sum_words]; /* control->sums at the last sums_read of each turn */
-    uint64_t *sums_wanted;    /* the `sums` of a sums_add that was not read yet; NULL: none */
+    uint32_t sums_count; /* number of calls of sums_add */
+    /* control->sums at the last sums_read of each turn. */
+    uint64_t sums_seen[2][sum_words];
+    uint64_t *sums_wanted; /* the `sums` of a sums_add that was not read yet; NULL: none */
     /* Drives the host MPI while I wait; NULL: nothing to drive. */
     void (*progress)(struct team *team);
     void *progress_state;

@@ -148,7 +148,7 @@ void sync_measure(struct team *team, double known) {
  * to words that another still has to read, and the words need no reset. */
 void sums_add(struct team *team, const uint64_t values[sum_words], uint64_t sums[sum_words]) {
     if (team->wire) {
-        for (int i = 0; i < sum_words; i += 2) messages_sum(team, values + i, sums + i);
+        messages_sum(team, values, sums, sum_words);
         return;
     }
     if (team->sums_wanted) sums_read(team, team->sums_wanted);
