@@ -23,8 +23,8 @@ static const struct program {
 enum { count_of_programs = sizeof programs / sizeof *programs };
 
 static const char *const spent_names[KINDS_OF_SPENDING] = {
-    "allreduce", "alltoall", "bcast", "barrier", "reduce",
-    "point_to_point", "one_sided", "communicators"};
+    "allreduce", "alltoall",       "bcast",     "barrier",
+    "reduce",    "point_to_point", "one_sided", "communicators"};
 
 void compute(struct run *run, int passes) {
     for (int pass = 0; pass < passes; pass++)

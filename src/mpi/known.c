@@ -84,7 +84,7 @@ HOT static inline struct known *place_of(const struct team *team, const struct l
 }
 _Static_assert(places == 16, "as many as place_of can name");
 
-/* ---- the buffers of a call that mortar runs ---- */
+/* ---- the buffers of a call ---- */
 
 /* False: the call must be examined, since the MPI library may refuse it. */
 HOT static inline bool buffers_fit(const struct known *k, const struct request *r) {
@@ -97,8 +97,8 @@ HOT static inline bool buffers_fit(const struct known *k, const struct request *
     return !(sends && receives && (apart == 0 || apart == k->own));
 }
 
-HOT static inline bool buffers_reach(const struct known *k, const struct team *team,
-                                     const struct request *r) {
+HOT static inline bool on_host(const struct known *k, const struct team *team,
+                               const struct request *r) {
     bool sends = k->ready.extent.sends > 0, receives = k->ready.extent.recvs > 0;
     return !on_device(team, sends ? r->send.buffer : NULL, receives ? r->recv.buffer : NULL);
 }
@@ -136,7 +136,7 @@ HOT static inline bool holds(const struct known *k, const struct team *team,
                              const struct request *r) {
     struct standing standing;
     if (k->able)
-        return buffers_fit(k, r) && (k->native || buffers_reach(k, team, r)) &&
+        return buffers_fit(k, r) && (k->native || on_host(k, team, r)) &&
                (!k->listed || lists_same(&k->lists, r));
     return k->native && (team->why_native || !is_refused(r, team, &standing));
 }
@@ -270,7 +270,7 @@ static void known_fill(struct known *k, const struct request *r, struct team *te
     if (!tells_shape(r, team, shape)) return;
     k->able = known_prepare(k, r, team, shape);
     /* Such buffers may have decided something; look again when others come. */
-    if (k->able ? buffers_fit(k, r) && buffers_reach(k, team, r) : later) k->plan = plan;
+    if (k->able ? buffers_fit(k, r) && on_host(k, team, r) : later) k->plan = plan;
 }
 
 void known_note(const struct request *r, struct team *team, const struct family *family,

@@ -7,7 +7,7 @@
  * matters, so the score is the ratio of their total times over two pairs, one run in each order. A
  * rival replaces the arm in use, the incumbent, if it was 3 % better in each of the latest four
  * ratios. A rival that is clearly slower is tried again only now and then. Agreement. Ranks decide
- * alike without a message. Before a call that has a barrier anyway each rank adds its times to two
+ * alike without a message. Before a call that has a barrier anyway each rank adds its times to four
  * words of the control block (sums_add); after the call all ranks read the sums and compare means
  * over the ranks. Loose collectives, in which ranks may run ahead of each other, are compared over
  * many calls, so that the calls still in flight at either end matter little (lengthen). What a rank
@@ -304,6 +304,19 @@ static void settle_behind(const struct learner *l, struct pair *told) {
         told->seconds[!mine] = ratio * told->seconds[mine];
 }
 
+/* seconds: of one call of this arm, just measured. */
+static void take_time(struct learner *l, int a, double seconds) {
+    struct arm *arm = &l->arms[a];
+    double before = arm->seconds;
+    arm->seconds = seconds > 1e-9 ? seconds : 1e-9;
+    arm->tried_seconds += arm->seconds;
+    arm->tried++;
+    if (!l->loose || a != l->incumbent || before <= 0 || arm->seconds <= plainly_later * before)
+        return;
+    /* Ranks have begun to come late: another arm may be the faster one now. */
+    for (int b = 0; b < l->count; b++) l->arms[b].out = false;
+}
+
 static void learn_hear(struct learner *l, struct team *team) {
     struct pair *told = &l->told;
     sums_read(team, l->sums);
@@ -312,18 +325,8 @@ static void learn_hear(struct learner *l, struct team *team) {
         told->seconds[i] = 1e-9 * (double)l->sums[i] / (told->calls * (double)team->p);
         told->elapsed[i] = 1e-9 * (double)l->sums[2 + i] / (told->calls * (double)team->p);
     }
-    if (l->loose && !told->look) settle_behind(l, told);
-    for (int i = 0; i < 2; i++) {
-        struct arm *arm = &l->arms[told->arm[i]];
-        double before = arm->seconds;
-        arm->seconds = told->seconds[i] > 1e-9 ? told->seconds[i] : 1e-9;
-        /* Where ranks begin to come late, another arm may be the faster one. */
-        bool later = l->loose && before > 0 && arm->seconds > plainly_later * before;
-        for (int a = 0; later && told->arm[i] == l->incumbent && a < l->count; a++)
-            l->arms[a].out = false;
-        arm->tried_seconds += arm->seconds;
-        arm->tried++;
-    }
+    if (l->loose && !told->look && l->mode != LEARN_PAPER) settle_behind(l, told);
+    for (int i = 0; i < 2; i++) take_time(l, told->arm[i], told->seconds[i]);
     if (l->mode == LEARN_PAPER) {
         crown_fastest(l, team);
         return;
@@ -331,14 +334,15 @@ static void learn_hear(struct learner *l, struct team *team) {
     if (told->arm[0] == told->arm[1]) return;
     int mine = told->arm[0] == l->incumbent ? 0 : 1;
     if (told->arm[mine] != l->incumbent) return; /* the incumbent has changed meanwhile */
-    struct arm *rival = &l->arms[told->arm[!mine]];
-    bool beside = goes_beside(l, told->arm[!mine]);
+    int other = told->arm[!mine];
+    struct arm *rival = &l->arms[other];
+    bool beside = goes_beside(l, other);
     double spared = beside ? 0 : l->arms[l->incumbent].seconds;
     double extra = (rival->seconds - spared) * (told->calls + told->warm);
     l->account->spent += (extra > 0 ? extra : 0) - told->cost;
     double ratio = rival->seconds / l->arms[l->incumbent].seconds;
     /* The first call of a loose plan touches memory of its own: it says nothing of the next. */
-    bool cold = l->loose && rival->tried == 1, hosts = told->arm[!mine] == l->native;
+    bool cold = l->loose && rival->tried == 1, hosts = other == l->native;
     if (told->look && ratio > hopeless && !cold && !hosts) rival->out = true;
     if (cold && !hosts && ratio > supposed)
         rival->seconds = supposed * l->arms[l->incumbent].seconds;
@@ -348,14 +352,14 @@ static void learn_hear(struct learner *l, struct team *team) {
     if (ratio < plain && l->rest > soon && !beside &&
         has_barrier(l, team, l->arms[l->incumbent].plan))
         l->rest = soon;
-    l->favourite = l->loose && ratio < obvious && !beside ? told->arm[!mine] : -1;
+    l->favourite = l->loose && ratio < obvious && !beside ? other : -1;
     if (l->favourite >= 0) l->rest = 0;
     if (told->look) return;
     ratio = both_ways(rival, &l->arms[l->incumbent], mine == 1);
     if (ratio <= 0) return;
     rival->ratio[rival->pairs++ % most_ratios] = ratio;
     if (rival->pairs >= 2 * most_ratios) rival->pairs -= most_ratios;
-    learn_judge(l, team, told->arm[!mine]);
+    learn_judge(l, team, other);
 }
 
 static uint64_t rest_after(const struct learner *l) {

@@ -70,7 +70,8 @@ struct learner {
     int turn;         /* calls of `pair` so far; -1: no pair runs */
     bool due;         /* the times of `told` are to be summed */
     bool asked;       /* they are being summed, and the sums are to be read */
-    uint64_t sums[sum_words]; /* nanoseconds of all ranks: seconds, elapsed */
+    /* Nanoseconds of all ranks: seconds, elapsed. */
+    uint64_t sums[sum_words];
     uint64_t quiet;   /* calls that ran unasked since the last turn */
     uint64_t rest;    /* calls to come before the next pair */
     int settled;      /* pairs in a row that changed nothing */

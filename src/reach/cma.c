@@ -82,7 +82,8 @@ static void close_cma(struct team *team, void *state) {
 
 /* EPYC virtual machine with 2 cores, 2026-11, `mortar bench alltoall --buffers stack`: a read by
  * CMA is a system call of 2.5 us (0.5 us elsewhere), and copies 8 GB/s out of caches. Through
- * memory it is slower than memcpy (cost.c): 0.42, 0.57 and 0.98 of it on three such machines. */
+ * memory it is slower than memcpy (cost.c): 0.42, 0.57 and 0.98 of it on three such machines;
+ * taken is 0.62. */
 static double block_seconds(size_t bytes, bool through_memory) {
     static const double call_seconds = 2.5e-6, cached_seconds = 1 / 8e9, memory_seconds = 1 / 2.3e9;
     return call_seconds + (double)bytes * (through_memory ? memory_seconds : cached_seconds);
