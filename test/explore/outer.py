@@ -115,19 +115,19 @@ OUTER = [
              "            levels_combine(team, reduction, half);\n            sync_all(team, 0);\n",
              "            levels_combine(team, reduction, half);\n"),
             ("a rank turns away for its own trouble only", SLICES,
-             "uint32_t half = team->epoch & 1, trouble = sync_all(team, post_view(team, call, &view));",
-             "uint32_t half = team->epoch & 1, trouble = post_view(team, call, &view);\n    sync_all(team, trouble);"),
+             "uint32_t half = team->epoch & 1, trouble = sync_all(team, slices_post(team, call, &view));",
+             "uint32_t half = team->epoch & 1, trouble = slices_post(team, call, &view);\n    sync_all(team, trouble);"),
             ("a result is copied before the barrier", SLICES,
              "        sync_all(team, 0);\n        if (!slices_is_scattered(call->shape.collective))",
-             "        if (view.recv_copy) memcpy(call->recv, view.recv_copy, view.mine.count * reduction->bytes);\n"
-             "        view.recv_copy = NULL;\n"
+             "        if (view->recv_copy) memcpy(call->recv, view->recv_copy, view->mine.count * reduction->bytes);\n"
+             "        view->recv_copy = NULL;\n"
              "        sync_all(team, 0);\n        if (!slices_is_scattered(call->shape.collective))"),
             ("a copy is given back before peers have read it", SLICES,
-             "                    call, &view);\n",
-             "                    call, &view);\n        shown_free(view.send_copy);\n        view.send_copy = NULL;\n"),
+             "                    call, view);\n",
+             "                    call, view);\n        shown_free(view->send_copy);\n        view->send_copy = NULL;\n"),
             ("a partial result is given back before peers have read it", SLICES,
-             "                    call, &view);\n",
-             "                    call, &view);\n        shown_free(view.partial);\n        view.partial = NULL;\n"),
+             "                    call, view);\n",
+             "                    call, view);\n        shown_free(view->partial);\n        view->partial = NULL;\n"),
             ("in place a rank's part is written where others read", SLICES,
              "if (call->in_place && received > 0 &&", "if (false &&"),
             ("a vector is copied behind the barrier", SLICES,

@@ -8,7 +8,7 @@
  * (ramesh2024 section V-E). Ranks in several domains of memory first reduce within each (levels.c).
  * Cost    two barriers; p o + 2 n beta per rank, o being the cost of calling the operation.
  * Wins    long vectors. */
-#include "coll/coll.h"
+#include "coll/node/slices.h"
 
 #include <stdlib.h>
 
@@ -25,14 +25,14 @@ static size_t strips_room(const struct team *team, const struct reduction *reduc
 
 static bool slices_halves(const struct figures *f) { return f->domains < 2; }
 
-static int slices_prepare(struct team *team, const struct arguments *arguments) {
+int slices_prepare(struct team *team, const struct arguments *arguments) {
     (void)arguments;
     int error = team_map(team, true);
     return error ? error : team_map(team, false);
 }
 
-static double slices_cost(const struct figures *f, const struct shape *shape,
-                          const struct arguments *arguments) {
+double slices_cost(const struct figures *f, const struct shape *shape,
+                   const struct arguments *arguments) {
     (void)arguments;
     size_t bytes = vector_bytes(f, shape), slice = bytes / (size_t)f->p + 1;
     double results = shape->collective == COLL_reduce || shape->collective == COLL_reduce_scatter ||
@@ -44,15 +44,6 @@ static double slices_cost(const struct figures *f, const struct shape *shape,
 }
 
 /* ---- where the vectors lie ---- */
-
-/* My buffers as peers see them. free_view frees the copies. */
-struct view {
-    const char *send;
-    char *recv;
-    char *send_copy, *recv_copy, *strips, *partial;
-    bool levels;      /* reduce within domains first */
-    struct part mine; /* what I receive */
-};
 
 static bool slices_is_scattered(enum collective c) {
     return c == COLL_reduce_scatter || c == COLL_reduce_scatter_block;
@@ -70,8 +61,7 @@ static bool slices_show(const struct team *team, const void *memory, size_t byte
     return *copy && team_shows(team, *copy, bytes, how, offset) == SHOWN;
 }
 
-/* Writes my post; returns the trouble to arrive with. */
-static uint32_t post_view(struct team *team, const struct call *call, struct view *view) {
+uint32_t slices_post(struct team *team, const struct call *call, struct view *view) {
     const struct reduction *reduction = call->reduction;
     struct post *post = post_of(team, team->epoch & 1, team->me);
     *view = (struct view){
@@ -98,7 +88,7 @@ static uint32_t post_view(struct team *team, const struct call *call, struct vie
     return trouble;
 }
 
-static void free_view(struct view *view) {
+void slices_drop(struct view *view) {
     shown_free(view->send_copy);
     shown_free(view->recv_copy);
     free(view->strips);
@@ -232,12 +222,9 @@ static struct copier copier_for(const struct team *team, const struct reduction 
     return (struct copier){.kernel = past ? KERNEL_nt : KERNEL_plain};
 }
 
-static enum outcome slices_run(struct team *team, const struct call *call,
-                               const struct arguments *arguments) {
-    (void)arguments;
+enum outcome slices_go(struct team *team, const struct call *call, struct view *view, uint32_t half,
+                       uint32_t trouble) {
     const struct reduction *reduction = call->reduction;
-    struct view view;
-    uint32_t half = team->epoch & 1, trouble = sync_all(team, post_view(team, call, &view));
     enum outcome outcome = DONE;
     if (trouble & LEAVE) {
         outcome = LEFT;
@@ -245,26 +232,35 @@ static enum outcome slices_run(struct team *team, const struct call *call,
         outcome = staged_reduction(team, call, false);
         if (outcome == DONE) outcome = STAGED;
     } else {
-        if (view.levels) {
+        if (view->levels) {
             levels_combine(team, reduction, half);
             sync_all(team, 0);
         }
         slices_work(&(struct slices_task){team,
                                           reduction,
                                           half,
-                                          view.levels,
+                                          view->levels,
                                           copier_for(team, reduction),
-                                          view.strips,
+                                          view->strips,
                                           strip_elements(reduction)},
-                    call, &view);
+                    call, view);
         /* No rank returns while its send buffer is read or its receive buffer written. */
         sync_all(team, 0);
         if (!slices_is_scattered(call->shape.collective))
-            team_takes_back(team, view.recv, view.mine.count * reduction->bytes);
-        if (view.recv_copy) memcpy(call->recv, view.recv_copy, view.mine.count * reduction->bytes);
+            team_takes_back(team, view->recv, view->mine.count * reduction->bytes);
+        if (view->recv_copy)
+            memcpy(call->recv, view->recv_copy, view->mine.count * reduction->bytes);
     }
-    free_view(&view);
+    slices_drop(view);
     return outcome;
+}
+
+static enum outcome slices_run(struct team *team, const struct call *call,
+                               const struct arguments *arguments) {
+    (void)arguments;
+    struct view view;
+    uint32_t half = team->epoch & 1, trouble = sync_all(team, slices_post(team, call, &view));
+    return slices_go(team, call, &view, half, trouble);
 }
 
 const struct algorithm_code algorithm_slices = {.copies_in = true,

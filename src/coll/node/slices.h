@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* slices.h - private to coll/: the two halves of slices.c, before and after all ranks have met, for
+ * algorithms in which they meet in another way. */
+#ifndef MORTAR_SLICES_H
+#define MORTAR_SLICES_H
+
+#include "coll/coll.h"
+
+/* My buffers as peers see them, and copies of them. */
+struct view {
+    const char *send;
+    char *recv;
+    char *send_copy, *recv_copy, *strips, *partial;
+    bool levels;      /* reduce within domains first */
+    struct part mine; /* what I receive */
+};
+
+/* Writes my post of the next barrier's half, and the view; returns the trouble to meet with. Ends
+ * with slices_go or slices_drop. Local. */
+uint32_t slices_post(struct team *team, const struct call *call, struct view *view);
+/* All ranks have posted in this half, with this trouble of all of them; what they wrote before is
+ * visible. Runs the call and frees the view. Collective. */
+enum outcome slices_go(struct team *team, const struct call *call, struct view *view, uint32_t half,
+                       uint32_t trouble);
+/* Frees the view; what was posted is not read. Local. */
+void slices_drop(struct view *view);
+
+int slices_prepare(struct team *team, const struct arguments *arguments);
+double slices_cost(const struct figures *f, const struct shape *shape,
+                   const struct arguments *arguments);
+
+#endif
