@@ -202,8 +202,9 @@ struct algorithm_code {
     enum where where;
     /* Ranks may run ahead of each other: a call has no barrier. */
     bool loose;
-    /* Reads a send buffer only before it writes the receive buffer: in place needs no copy
-     * first. */
+    /* What runs instead of a loose one where a rank must be able to refuse; NULL: the host MPI. */
+    const struct algorithm_code *strict;
+    /* Reads a send buffer only before it writes the receive buffer: in place needs no copy. */
     bool copies_in;
     /* Does it combine what MPI_Reduce combines by halves (reduce.h)? NULL: no. */
     bool (*halves)(const struct figures *figures);

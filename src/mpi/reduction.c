@@ -191,9 +191,8 @@ static bool bring_back(const struct combining *task, const struct scratch *scrat
            move_packed(type, user, count, scratch->packed, elements->size, false, task->device);
 }
 
-/* Does the plan give a rank no way to tell the others that it cannot take part? */
-static bool is_silent(const struct plan *plan) {
-    const struct algorithm_code *code = plan->algorithm->code;
+/* Does the algorithm give a rank no way to tell the others that it cannot take part? */
+static bool is_silent(const struct algorithm_code *code) {
     return code->loose && code->where != BY_MESSAGES;
 }
 
@@ -202,8 +201,9 @@ HOT static struct answer combined(bool fine) {
     return fails(blocks_cut ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
 }
 
-static struct answer run_scratch(struct combining *task, struct team *team, const struct plan *plan,
-                                 struct call *call, bool *left) {
+static struct answer run_scratch(struct combining *task, struct team *team,
+                                 const struct algorithm_code *code,
+                                 const struct arguments *arguments, struct call *call, bool *left) {
     _Alignas(64) char stack[stack_bytes];
     struct scratch scratch = {0};
     struct call user = *call;
@@ -217,8 +217,8 @@ static struct answer run_scratch(struct combining *task, struct team *team, cons
     call->send = scratch.send;
     call->recv = scratch.recv;
     call->in_place = false;
-    if (fine || !is_silent(plan)) {
-        enum outcome outcome = plan->algorithm->code->run(team, call, &plan->arguments);
+    if (fine || !is_silent(code)) {
+        enum outcome outcome = code->run(team, call, arguments);
         *left = outcome == LEFT;
         fine = *left || (outcome != FAILED &&
                          (task->received == 0 || bring_back(task, &scratch, user.recv)));
@@ -228,9 +228,10 @@ static struct answer run_scratch(struct combining *task, struct team *team, cons
     return combined(fine);
 }
 
-HOT static struct answer run_straight(struct team *team, const struct plan *plan,
-                                      const struct call *call, bool *left) {
-    enum outcome outcome = plan->algorithm->code->run(team, call, &plan->arguments);
+HOT static struct answer run_straight(struct team *team, const struct algorithm_code *code,
+                                      const struct arguments *arguments, const struct call *call,
+                                      bool *left) {
+    enum outcome outcome = code->run(team, call, arguments);
     *left = outcome == LEFT;
     return combined(outcome != FAILED);
 }
@@ -242,13 +243,12 @@ static bool too_foreign(const struct elements *elements, const struct plan *plan
     return elements->mingled && inner && !inner->algorithm->code->run;
 }
 
-/* Could this rank run out of memory without a way to tell the others? Then the call goes to the
- * host MPI. The same on all ranks. */
-static bool too_loose(const struct combining *task, const struct plan *plan) {
+/* Could this rank run out of memory without a way to tell the others? The same on all ranks. */
+static bool too_loose(const struct combining *task, const struct algorithm_code *code) {
     const struct elements *elements = &task->elements;
     size_t bytes = 2 * line_up(task->reduction.count * task->reduction.bytes) +
                    task->reduction.count * elements->size;
-    return is_silent(plan) && elements->gaps && (elements->mingled || bytes > stack_bytes);
+    return is_silent(code) && elements->gaps && (elements->mingled || bytes > stack_bytes);
 }
 
 /* Fills *task and *call, except that elements with gaps are still in the user's memory. */
@@ -296,14 +296,17 @@ HOT static struct answer reduction_run(const struct request *r, struct team *tea
     task.received = part_received(team, &call, team->me).count;
     bool root = r->collective != COLL_reduce || team->me == r->root;
     task.device = on_device(team, call.send, root ? call.recv : NULL);
-    bool near = (*plan)->algorithm->code->where == ON_NODE;
-    if (task.device && near && !(*plan)->algorithm->code->loose) call.trouble = ON_DEVICE;
-    bool left = too_loose(&task, *plan) || (!near && too_foreign(elements, *plan));
+    const struct algorithm_code *code = (*plan)->algorithm->code;
+    const struct arguments *arguments = &(*plan)->arguments;
+    if (code->strict && too_loose(&task, code)) code = code->strict;
+    bool near = code->where == ON_NODE;
+    if (task.device && near && !code->loose) call.trouble = ON_DEVICE;
+    bool left = too_loose(&task, code) || (!near && too_foreign(elements, *plan));
     blocks_cut = false;
     struct answer answer = {0};
     if (!left && (elements->gaps || task.device))
-        answer = run_scratch(&task, team, *plan, &call, &left);
-    else if (!left) answer = run_straight(team, *plan, &call, &left);
+        answer = run_scratch(&task, team, code, arguments, &call, &left);
+    else if (!left) answer = run_straight(team, code, arguments, &call, &left);
     return left ? reduction_left(r, team, plan, shape) : answer;
 }
 

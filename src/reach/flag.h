@@ -23,6 +23,9 @@ static inline uint32_t flag_look(const struct flag *flag) {
 /* Waits until the word differs from `old` and returns it (acquire). Sleeps in the kernel if the
  * wait is long. */
 uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old);
+/* The same for at most about so long. False: the time is over, and the word may have changed or
+ * not. */
+bool flag_wait_for(struct team *team, struct flag *flag, uint32_t old, double seconds);
 /* Wakes the sleepers, if the word was changed otherwise than by flag_set or flag_add. That change
  * must be sequentially consistent, or a fence that is lies behind it: flags_fence. */
 void flag_wake(struct flag *flag);

@@ -81,12 +81,13 @@ static void nap(struct flag *flag, uint32_t old, double seconds) {
     atomic_fetch_sub_explicit(&flag->sleepers, 1, memory_order_seq_cst);
 }
 
-HOT static void wait_patiently(struct team *team, struct flag *flag, uint32_t old) {
+/* until: in ticks. False: the time is over. */
+HOT static bool wait_patiently(struct team *team, struct flag *flag, uint32_t old, uint64_t until) {
     struct patience *patience = &team->patience;
     /* Oversubscribed, the peer that we wait for may need this very processor: do not watch. */
     if (watch(flag, old, patience->crowded ? 1 : pauses)) {
         patience_watched(patience);
-        return;
+        return true;
     }
     uint64_t now = clock_ticks(), asked = now;
     struct vigil vigil = vigil_begin(patience, now);
@@ -96,7 +97,11 @@ HOT static void wait_patiently(struct team *team, struct flag *flag, uint32_t ol
         struct turn turn = vigil_next(patience, &vigil, now, done);
         if (done) {
             if (patience_leaves(patience, now)) machine_leave_processor();
-            return;
+            return true;
+        }
+        if (now >= until) {
+            patience->left = now;
+            return false;
         }
         question(team, &asked, now);
         if (turn.what == NAP) {
@@ -104,7 +109,8 @@ HOT static void wait_patiently(struct team *team, struct flag *flag, uint32_t ol
             done = changed(flag, old);
             if (worked && patience->mode == WAIT_AUTO) vigil_worked(&vigil, clock_ticks());
             else if (!done) {
-                nap(flag, old, turn.seconds);
+                double left = (double)(until - now) / patience->tick_rate;
+                nap(flag, old, turn.seconds < left ? turn.seconds : left);
                 patience->sleeps++;
             }
         } else {
@@ -124,15 +130,25 @@ HOT static void wait_patiently(struct team *team, struct flag *flag, uint32_t ol
     }
 }
 
-HOT uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old) {
+HOT static bool wait_booked(struct team *team, struct flag *flag, uint32_t old, uint64_t until) {
     struct waits *waits = &team->waits;
     if (waits->on) waits->began = clock_seconds();
-    wait_patiently(team, flag, old);
+    bool done = wait_patiently(team, flag, old, until);
     if (waits->on) {
         waits->length = clock_seconds() - waits->began;
         waits->seconds += waits->length;
     }
+    return done;
+}
+
+HOT uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old) {
+    wait_booked(team, flag, old, UINT64_MAX);
     return flag_look(flag);
+}
+
+bool flag_wait_for(struct team *team, struct flag *flag, uint32_t old, double seconds) {
+    return wait_booked(team, flag, old,
+                       clock_ticks() + (uint64_t)(seconds * team->patience.tick_rate));
 }
 
 void wait_until(struct team *team, bool (*done)(void *state), void *state) {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """outer - protocols for explore.py, as in protocols.py: of memory that moves, of collectives over several nodes, of reductions from
 buffer to buffer, and of what teams share besides their calls."""
-from sources import (BLOCKS, CENTRAL, COST, CREW, DOMAINS, GRID, JOB, LANES, LAYOUT, LEDGER_C, LEDGER_H, LEVELS, MOVED_C, MOVED_H,
-                     NODE, NODES, OFFERS, ORDERS, OVERLAP, PLAIN, PULL, Protocol, REDUCE, REDUCED, ROOTED, SET_RELAXED,
-                     SHOWING, SHOWN_C, SLICES, SPREAD, SYNC, UNIVERSAL, WAITING, WAITS)
+from sources import (ARRIVAL_C, ARRIVAL_H, BLOCKS, CENTRAL, COST, CREW, DOMAINS, EITHER, GRID, JOB, LANES, LAYOUT, LEDGER_C,
+                     LEDGER_H, LEVELS, MOVED_C, MOVED_H, NODE, NODES, OFFERS, ORDERS, OVERLAP, PLAIN, PULL, Protocol, REDUCE,
+                     REDUCED, ROOTED, SET_RELAXED, SHOWING, SHOWN_C, SLICES, SPREAD, SYNC, UNIVERSAL, WAITING, WAITS)
 
 OUTER = [
     Protocol(
@@ -97,6 +97,36 @@ OUTER = [
             ("ranges are counted by relaxed", SHOWN_C,
              "__atomic_load_n(team->heap->range_count, __ATOMIC_ACQUIRE)",
              "__atomic_load_n(team->heap->range_count, __ATOMIC_RELAXED)")]),
+    Protocol(
+        "either", "reductions to a root from buffer to buffer, or by the order of arrival if some rank waits too long", "either",
+        sources=[EITHER, ARRIVAL_C, SLICES, LEVELS, REDUCE, SYNC, WAITS, WAITING, SHOWING, BLOCKS],
+        beside=[CREW, COST, PLAIN],
+        scaled=[(ARRIVAL_H, "depth0 = 32,", "depth0 = 2,"), (ARRIVAL_H, "depth1 = 16,", "depth1 = 2,"),
+                (ARRIVAL_H, "depth2 = 4,", "depth2 = 2,"), (ARRIVAL_H, "bytes2 = 8 << 10,", "bytes2 = 512,"),
+                (ARRIVAL_H, "bytes3 = 512 << 10,", "bytes3 = 512,"), (EITHER, "meetings = 8,", "meetings = 1,"),
+                (EITHER, "most_apart = 4", "most_apart = 1")],
+        runs=[("reduce", 2, 2, 1), ("reduce", 2, 3, 2), ("reduce", 3, 1, 3), ("reduce", 2, 3, 1, 0, "reported"),
+              ("reduce", 2, 3, 1, 1), ("reduce", 3, 2, 1, 0, 1), ("reduce", 2, 4, 1, 0, 1)],
+        mutants=[
+            ("the last rank does not look whether some rank gave up", EITHER,
+             "    if (verdict == NOTHING) verdict = say(meeting, seen, round, TOGETHER);\n",
+             "    flag_set(&meeting->said, verdicts * round + TOGETHER);\n    verdict = TOGETHER;\n"),
+            ("who gives up does not look whether all have come", EITHER,
+             "        return say(meeting, seen, round, APART);\n",
+             "        return flag_set(&meeting->said, verdicts * round + APART), APART;\n"),
+            ("the verdict of a later meeting is taken for none", EITHER,
+             "return APART; /* of", "return NOTHING; /* of"),
+            ("ranks come by relaxed", EITHER,
+             "&meeting->arrived, 1, memory_order_acq_rel", "&meeting->arrived, 1, memory_order_relaxed"),
+            ("a verdict does not release", EITHER,
+             "memory_order_seq_cst, memory_order_acquire))\n        return heard",
+             "memory_order_relaxed, memory_order_acquire))\n        return heard"),
+            ("a rank turns away for its own trouble only", EITHER,
+             "    if (verdict == TOGETHER) *trouble = meeting->trouble;\n", ""),
+            ("trouble stays for the next meeting", EITHER,
+             "    atomic_store_explicit(&meeting->told, 0, memory_order_relaxed);\n", ""),
+            ("ranks remember differently", EITHER,
+             "        memory->apart = 0;\n", "        if (team->me) memory->apart = 0;\n")]),
     Protocol(
         "slices", "reductions from buffer to buffer, within domains first, and barriers of the program's own", "slices",
         sources=[SLICES, LEVELS, CENTRAL, REDUCE, SYNC, WAITS, WAITING, SHOWING, BLOCKS],

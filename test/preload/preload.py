@@ -344,11 +344,11 @@ def reductions(flavour):
     """The collectives that combine: by each algorithm, with buffers in and out of reach, and as mortar chooses."""
     p = ranks(flavour)
     names = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
-    for plan in ("combine", "slices", "arrival"):
+    for plan in ("combine", "slices", "arrival", "either"):
         for heap in ("on", "off"):
             result = mpi(flavour, p, ["reductions-" + flavour, "1", "7", "3000"], ["--plan", plan, "--heap", heap])
             result.ok("%d ranks, 0 errors" % p).silent()
-            for name in names[:1 if plan == "arrival" else 6]:
+            for name in names[:1 if plan in ("arrival", "either") else 6]:
                 result.check(result.calls(collective=name, plan=plan) > 50, "%s did not run %s" % (plan, name))
     result = mpi(flavour, p, ["reductions-" + flavour, "2", "100", "20000"], ["--option", "SLOT=1K"]).ok("%d ranks, 0 errors" % p)
     result.silent()

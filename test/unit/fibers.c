@@ -74,6 +74,12 @@ uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old) {
     return flag_look(flag);
 }
 
+/* Ranks always have time. */
+bool flag_wait_for(struct team *team, struct flag *flag, uint32_t old, double seconds) {
+    (void)seconds;
+    return flag_wait(team, flag, old) != old;
+}
+
 void flag_wake(struct flag *flag) { (void)flag; }
 
 void wait_until(struct team *team, bool (*done)(void *state), void *state) {

@@ -67,7 +67,7 @@ static const struct world worlds[] = {
      "native", 0, 0},
     {"watch", "sums, it is not", 3e-3, 2e-3, 0, NULL, 0, 0.05, "", 8000, 0, false, false, 0, "", 0,
      0},
-    /* The model's choice, slices, has the same digits. */
+    /* The model's choice, either, has the same digits. */
     {"watch", "sums, ranks come late", 5e-3, 4e-3, 4e-3, "arrival", 1e-3, 0.2, "arrival", 8000, 0,
      false, true, 0, NULL, 0, 0},
     {"watch", "and wait behind the call", 5e-3, 4e-3, 4e-3, "arrival", 1e-3, 0.2, "", 8000, 0,
