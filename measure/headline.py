@@ -283,9 +283,9 @@ def parsons2015(s):
     measured, long = ([float(field.split()[0]) for row in here[2:] for field in row[some]] for some in (slice(1, 4), slice(4, 5)))
     yield ("reduce with late ranks", "up to 80; Cray XE6, 8192 cores",
            "%s, 256 ranks, late by 1 to 100 ms, [simulated](#parsons2015-table-ii-late-ranks-reduce-on-16-nodes-x-16-ranks); "
-           "%s up to 32 KiB and %s at 512 KiB, where an older version did not have it, 64 ranks of one node, "
+           "%s up to 32 KiB and %s at 512 KiB, 64 ranks of one node, "
            "[measured](#reductions-with-late-ranks-parsons2015-section-iii-table-ii)" % (
-               span(late, "%.0f"), span(measured, "%.0f"), span(long)),
+               span(late, "%.0f"), span(measured, "%.0f"), span(long, "%.0f")),
            "reached in the simulation; the model chooses it at 512 KiB only, else trials have to")
 
 
