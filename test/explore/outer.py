@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """outer - protocols for explore.py, as in protocols.py: of memory that moves, of collectives over several nodes, of reductions from
 buffer to buffer, and of what teams share besides their calls."""
-from sources import (ARRIVAL_C, ARRIVAL_H, BLOCKS, CENTRAL, COST, CREW, DOMAINS, EITHER, GRID, JOB, LANES, LAYOUT, LEDGER_C,
-                     LEDGER_H, LEVELS, MOVED_C, MOVED_H, NODE, NODES, OFFERS, ORDERS, OVERLAP, PLAIN, PULL, Protocol, REDUCE,
-                     REDUCED, ROOTED, SET_RELAXED, SHOWING, SHOWN_C, SLICES, SPREAD, SYNC, UNIVERSAL, WAITING, WAITS)
+from sources import (ARRIVAL_C, BLOCKS, CENTRAL, COST, CREW, DOMAINS, EITHER, GRID, JOB, LANES, LAYOUT, LEDGER_C, LEDGER_H,
+                     LEVELS, MOVED_C, MOVED_H, NODE, NODES, OFFERS, ORDERS, OVERLAP, PLAIN, PULL, Protocol, REDUCE, REDUCED,
+                     ROOTED, SET_RELAXED, SHOWING, SHOWN_C, SLICES, SPREAD, SYNC, UNIVERSAL, WAITING, WAITS, arrival_rings)
 
 OUTER = [
     Protocol(
@@ -101,10 +101,7 @@ OUTER = [
         "either", "reductions to a root from buffer to buffer, or by the order of arrival if some rank waits too long", "either",
         sources=[EITHER, ARRIVAL_C, SLICES, LEVELS, REDUCE, SYNC, WAITS, WAITING, SHOWING, BLOCKS],
         beside=[CREW, COST, PLAIN],
-        scaled=[(ARRIVAL_H, "depth0 = 32,", "depth0 = 2,"), (ARRIVAL_H, "depth1 = 16,", "depth1 = 2,"),
-                (ARRIVAL_H, "depth2 = 4,", "depth2 = 2,"), (ARRIVAL_H, "bytes2 = 8 << 10,", "bytes2 = 512,"),
-                (ARRIVAL_H, "bytes3 = 512 << 10,", "bytes3 = 512,"), (EITHER, "meetings = 8,", "meetings = 1,"),
-                (EITHER, "most_apart = 4", "most_apart = 1")],
+        scaled=arrival_rings(2) + [(EITHER, "meetings = 8,", "meetings = 1,"), (EITHER, "most_apart = 4", "most_apart = 1")],
         runs=[("reduce", 2, 2, 1), ("reduce", 2, 3, 2), ("reduce", 3, 1, 3), ("reduce", 2, 3, 1, 0, "reported"),
               ("reduce", 2, 3, 1, 1), ("reduce", 3, 2, 1, 0, 1), ("reduce", 2, 4, 1, 0, 1)],
         mutants=[

@@ -3,7 +3,8 @@
 from outer import OUTER
 from sources import (ARRIVAL_C, ARRIVAL_H, BLOCKS, BOX, CHAIN_C, CICO, COST, CREW, FLAG, GRID, LAYOUT, LETTERS, LITMUS_C,
                      MAILBOX_C, NAPPING, OFFERS, ORDERS, PLAIN, PULL, Protocol, REACH, REDUCE, SET_RELAXED, SET_RELEASES, SHOWING,
-                     STAGED, SYNC, TAPE_C, VECTOR, WAIT, WAITING, WAITS)
+                     STAGED, SYNC, TAPE_C, VECTOR, WAIT, WAITING, WAITS,
+                     arrival_rings)
 
 GATE_OPENS = "        flag_set(&gate->opened, turn);\n"
 GATE_TELLS = "        atomic_store_explicit(&gate->trouble, trouble, memory_order_relaxed);\n"
@@ -307,18 +308,14 @@ PROTOCOLS = [
         "arrival", "reductions by the order of arrival, rings of two entries", "arrival",
         sources=[ARRIVAL_C, WAITS, WAITING],
         beside=[CREW],
-        scaled=[(ARRIVAL_H, "depth0 = 32,", "depth0 = 2,"), (ARRIVAL_H, "depth1 = 16,", "depth1 = 2,"),
-                (ARRIVAL_H, "depth2 = 4,", "depth2 = 2,"), (ARRIVAL_H, "bytes2 = 8 << 10,", "bytes2 = 512,"),
-                (ARRIVAL_H, "bytes3 = 512 << 10,", "bytes3 = 512,")],
+        scaled=arrival_rings(2),
         runs=[("tree", 2, 5), ("tree_roots", 2, 5), ("tree", 3, 3), ("pool", 2, 5), ("tree_roots", 2, 4, "reported")],
         mutants=[]),
     Protocol(
         "short arrival", "the same, rings of one entry", "arrival",
         sources=[ARRIVAL_C, WAITS, WAITING],
         beside=[CREW],
-        scaled=[(ARRIVAL_H, "depth0 = 32,", "depth0 = 1,"), (ARRIVAL_H, "depth1 = 16,", "depth1 = 2,"),
-                (ARRIVAL_H, "depth2 = 4,", "depth2 = 2,"), (ARRIVAL_H, "bytes2 = 8 << 10,", "bytes2 = 512,"),
-                (ARRIVAL_H, "bytes3 = 512 << 10,", "bytes3 = 512,")],
+        scaled=arrival_rings(1),
         runs=[("tree", 2, 4, "naive"), ("tree", 3, 2, "naive"), ("pool", 3, 1, "naive"), ("tree", 3, 3),
               ("tree_roots", 3, 3), ("tree", 4, 2),
               ("pool", 2, 4),

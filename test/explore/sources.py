@@ -59,6 +59,14 @@ CREW = "test/explore/crew.c"
 SHOWING = "test/explore/showing.c"
 LITMUS_C = "test/explore/scenes/litmus.c"
 
+
+def arrival_rings(depth):
+    """Makes the rings of arrival.h short: those of the shortest vectors hold `depth` entries."""
+    return [(ARRIVAL_H, "depth0 = 32,", "depth0 = %d," % depth), (ARRIVAL_H, "depth1 = 16,", "depth1 = 2,"),
+            (ARRIVAL_H, "depth2 = 4,", "depth2 = 2,"), (ARRIVAL_H, "bytes2 = 8 << 10,", "bytes2 = 512,"),
+            (ARRIVAL_H, "bytes3 = 512 << 10,", "bytes3 = 512,")]
+
+
 # Mistakes of what the others are built on.
 SET_RELAXED = ("a flag is set by relaxed", FLAG,
                "atomic_store_explicit(&flag->word, value, memory_order_seq_cst)",

@@ -145,16 +145,11 @@ static bool either_can(const struct figures *f, const struct calls *calls,
     return f->domains < 2 && meeting < little * slices_cost(f, &calls->least, NULL);
 }
 
-static bool either_halves(const struct figures *f) {
-    (void)f;
-    return true;
-}
-
 const struct algorithm_code algorithm_either = {
     .loose = true,
     .strict = &algorithm_slices,
     .copies_in = true,
-    .halves = either_halves,
+    .halves = slices_halves,
     .shared = {meetings * sizeof(struct meeting), sizeof(struct memory)},
     .can = either_can,
     .prepare = slices_prepare,

@@ -23,7 +23,7 @@ static size_t strips_room(const struct team *team, const struct reduction *reduc
     return strips * strip_elements(reduction) * reduction->bytes;
 }
 
-static bool slices_halves(const struct figures *f) { return f->domains < 2; }
+bool slices_halves(const struct figures *f) { return f->domains < 2; }
 
 int slices_prepare(struct team *team, const struct arguments *arguments) {
     (void)arguments;

@@ -25,6 +25,7 @@ enum outcome slices_go(struct team *team, const struct call *call, struct view *
 /* Frees the view; what was posted is not read. Local. */
 void slices_drop(struct view *view);
 
+bool slices_halves(const struct figures *f);
 int slices_prepare(struct team *team, const struct arguments *arguments);
 double slices_cost(const struct figures *f, const struct shape *shape,
                    const struct arguments *arguments);
