@@ -85,6 +85,18 @@ def splits(flavour, ranks):
         ran(flavour, ranks, ["splits-" + flavour, "900"], env={"MORTAR_START": start})
 
 
+def punctual(flavour, ranks):
+    """Long sums by mortar's own choice, to which ranks come together or late. A report makes mortar examine each call, so also
+    without one; and as programs begin, where sums that round change over once."""
+    words, first = ["punctual-" + flavour, "300"], {"MORTAR_START": "first", "MORTAR_TUNE": "watch"}
+    result = ran(flavour, ranks, words, env=first, seconds=100)
+    took = result.calls(collective="reduce", plan="either")
+    result.check(took > 100, "only %d of 300 calls by either" % took)
+    for more, env in (([], first), (["exact"], {"MORTAR_START": "paid", "MORTAR_TUNE": "watch"})):
+        command = run.command(flavour, ranks, [run.target(words[0])] + words[1:] + more)
+        run.run(command, 100, env).ok("%s ranks, 0 errors" % ranks).silent()
+
+
 def young(flavour, ranks):
     """A communicator's first calls are the MPI library's; teams of freed communicators are used again, and the bytes are right."""
     count = 12  # communicators, of two kinds; then 8 more
@@ -341,9 +353,9 @@ def kill(flavour, ranks):
 
 
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (rendezvous, slow_readers, nearby, moving, splits, young, many, learn, growth, lifetime,
-                                     shortcuts, alike, lists, sums, apart, distgraph, fromgroup, leave, significant, characters,
-                                     scarce, disagree, smaller, dies, big, room, forks, python_forks, kill)}
+    tests = {f.__name__: f for f in (rendezvous, slow_readers, nearby, moving, splits, punctual, young, many, learn, growth,
+                                     lifetime, shortcuts, alike, lists, sums, apart, distgraph, fromgroup, leave, significant,
+                                     characters, scarce, disagree, smaller, dies, big, room, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)
