@@ -92,7 +92,8 @@ def table(root):
     yield "Of all %d cells measured on the 4 cores the median is %.1f. **In %d cells mortar is slower**: below %.2f, in %d of" % (
         len(ratios), statistics.median(ratios), len(slow), SLOWER, len(sure))
     yield "them by more than their spread. The worst has %.2f, and" % min(ratios)
-    yield "[where mortar is slower](docs/results-collectives.md#where-mortar-is-slower) lists them with the reasons."
+    yield "[where mortar is slower](docs/results-collectives.md#where-mortar-is-slower) names them, and those of a newer"
+    yield "version on 2 cores, with the reasons."
 
 
 def draw(root):
