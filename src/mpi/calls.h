@@ -57,9 +57,10 @@ int take(const struct request *request);
  * more than once. Local. */
 struct inside {
     uintptr_t seal;
-    /* For a rank that waits in vain, see doubt.c. team NULL: way_out is not set. */
+    /* For a rank that waits in vain, see doubt.c. doubt NULL: way_out is not set. */
     const struct request *request;
-    struct team *team;
+    struct team *team;   /* NULL: the communicator is young */
+    struct doubt *doubt; /* the team's, or the young communicator's */
     jmp_buf way_out;
 };
 /* The mark of this thread; NULL: it is not inside mortar. */
@@ -86,9 +87,10 @@ struct block_counts {
 };
 struct block_counts extent_of(const struct request *request, const struct standing *standing);
 /* Does the MPI library refuse these arguments before it sends anything? What the library accepts is
- * not refused, whatever the standard says. team NULL: there is none yet. Fills *standing; all zeros
- * for a barrier and for a call that goes to the library anyway. Local. */
-bool is_refused(const struct request *request, const struct team *team, struct standing *standing);
+ * not refused, whatever the standard says. met: what the communicator has, perhaps nothing yet.
+ * Fills *standing; all zeros for a barrier and for a call that goes to the library anyway.
+ * Local. */
+bool is_refused(const struct request *request, struct met met, struct standing *standing);
 
 /* ---- narrow.c ---- */
 /* For a call with large counts where the MPI library has no _c forms: passes the same call with int
@@ -337,6 +339,9 @@ bool report_wanted(void);
 int report_write(const char *path);
 /* Before the first team: from now on the records of freed teams are kept. */
 void report_start(void);
+/* young.c: the host MPI has run a call of a young communicator of p ranks in so many seconds, for
+ * this reason, which is static. Local. */
+void young_called(const struct shape *shape, int p, const char *why, double seconds);
 
 /* ---- lateness.c ---- */
 /* In MPI_Init, before the first team: makes room, if a report is wanted. */

@@ -57,8 +57,10 @@ HOT struct block_counts extent_of(const struct request *r, const struct standing
 }
 
 /* Fills *at. False: a neighbourhood collective on a communicator without a topology. */
-HOT static bool stand(const struct request *r, const struct team *team, struct standing *at) {
+HOT static bool stand(const struct request *r, struct met met, struct standing *at) {
+    const struct team *team = met.team;
     if (team) at->p = team->p, at->me = team->me;
+    else if (met.young) at->p = met.young->p, at->me = met.young->me;
     else if (PMPI_Comm_size(r->comm, &at->p) != MPI_SUCCESS ||
              PMPI_Comm_rank(r->comm, &at->me) != MPI_SUCCESS)
         return false;
@@ -159,13 +161,14 @@ HOT static bool reduction_refused(const struct request *r, const struct block_co
     return counts != 0 && is_aliased(r, here, at->me);
 }
 
-HOT bool is_refused(const struct request *r, const struct team *team, struct standing *at) {
+HOT bool is_refused(const struct request *r, struct met met, struct standing *at) {
     enum collective c = r->collective;
     int inter = 0;
     *at = (struct standing){0};
-    if (c == COLL_barrier || (team && team->why_native && !team->start.young)) return false;
-    if (!team && (PMPI_Comm_test_inter(r->comm, &inter) != MPI_SUCCESS || inter)) return false;
-    if (!stand(r, team, at)) return true;
+    if (c == COLL_barrier || (met.team && met.team->why_native)) return false;
+    bool known = met.team || met.young;
+    if (!known && (PMPI_Comm_test_inter(r->comm, &inter) != MPI_SUCCESS || inter)) return false;
+    if (!stand(r, met, at)) return true;
     if (among(c, ROOTED | BIT(reduce)) && (r->root < 0 || r->root >= at->p)) return true;
     struct block_counts here = extent_of(r, at);
     if (among(c, REDUCTIONS)) return reduction_refused(r, &here, at);

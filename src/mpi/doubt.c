@@ -47,29 +47,24 @@ static bool is_revoked(MPI_Comm comm) {
     return host.comm_is_revoked && host.comm_is_revoked(comm, &revoked) == MPI_SUCCESS && revoked;
 }
 
-/* Leaves for good a communicator that has no team yet, in a set-up that nobody will end. What was
- * built is lost. */
-static void leave_young(struct team *young) {
-    young->start.young = false;
-    young->why_native = "a rank died while mortar's part was set up";
-}
-
-/* waiting: the team of the call, of its node, or one that is being set up, which has no calls. */
+/* waiting: the team of the call, of its node, or one that is being set up, which has no calls, and
+ * which is lost then. */
 static void on_doubt(const struct team *waiting) {
     struct inside *here = inside_now();
-    if (!here || !here->team) return;
+    if (!here || !here->doubt) return;
     struct team *team = here->team;
-    const struct team *known = team->start.young ? waiting : team;
+    const struct team *known = team ? team : waiting;
     const struct team *node = known->node ? known->node : known;
-    struct doubt doubt =
-        node->ledgers ? ledger_doubt(node, team->calls) : (struct doubt){.what = DOUBT_NONE};
+    struct doubt doubt = node->ledgers ? ledger_doubt(node, team ? team->calls : 0)
+                                       : (struct doubt){.what = DOUBT_NONE};
     if (!doubt.what && is_revoked(here->request->comm)) doubt.what = DOUBT_REVOKED;
     if (!doubt.what) return;
     if (doubt.what == DOUBT_DIFFERS && ledger_give_up(node)) doubt_tell(node, &doubt);
-    if (team->start.young) leave_young(team);
-    team->doubt = doubt;
-    free(team->shortcuts);
-    team->shortcuts = NULL;
+    *here->doubt = doubt;
+    if (team) {
+        free(team->shortcuts);
+        team->shortcuts = NULL;
+    }
     _longjmp(here->way_out, 1);
 }
 

@@ -132,13 +132,12 @@ HOT static inline bool still_counts(const struct known *k) {
 
 /* A call that the MPI library refuses is none for the other ranks, and must not count where mortar
  * serves: one that looks the same may have other buffers, lists or types behind its handles. */
-HOT static inline bool holds(const struct known *k, const struct team *team,
-                             const struct request *r) {
+HOT static inline bool holds(const struct known *k, struct team *team, const struct request *r) {
     struct standing standing;
     if (k->able)
         return buffers_fit(k, r) && (k->native || on_host(k, team, r)) &&
                (!k->listed || lists_same(&k->lists, r));
-    return k->native && (team->why_native || !is_refused(r, team, &standing));
+    return k->native && (team->why_native || !is_refused(r, (struct met){.team = team}, &standing));
 }
 
 HOT enum known_way known_find(struct team *team, const struct request *r, struct known **found) {

@@ -162,14 +162,31 @@ static void add_team(struct team *team) {
                             .calls = 1,
                             .seconds = team->setup_seconds};
     snprintf(record.reason, sizeof record.reason, "%s", team->why_native ? team->why_native : "");
-    if (!team->start.grown) report_add(gathering, &record, true);
+    report_add(gathering, &record, true);
     plan_visit(team, add_plan);
 }
 
-static void on_farewell(struct team *team) {
+static void add_met(struct met met) {
+    if (met.team) {
+        add_team(met.team);
+    } else if (met.young) {
+        struct record record = young_record(met.young);
+        report_add(gathering, &record, true);
+    }
+}
+
+static void on_farewell(struct met met) {
+    if (met.young) young_goes(met.young);
+    if (!met.team) return;
     pthread_mutex_lock(&lock);
     gathering = &dead;
-    add_team(team);
+    add_team(met.team);
+    pthread_mutex_unlock(&lock);
+}
+
+void report_keep(const struct record *record) {
+    pthread_mutex_lock(&lock);
+    if (dead.records) report_add(&dead, record, true);
     pthread_mutex_unlock(&lock);
 }
 
@@ -179,6 +196,7 @@ void report_start(void) {
 
 static bool own_book(struct book *own) {
     if (!book_open(own)) return false;
+    young_settle();
     pthread_mutex_lock(&lock);
     for (int i = 0; i < dead.count; i++) {
         int at = report_add(own, &dead.records[i], true);
@@ -186,7 +204,7 @@ static bool own_book(struct book *own) {
             add_late(own, at, r, dead.late[i][r], true);
     }
     gathering = own;
-    teams_visit(add_team);
+    teams_visit(add_met);
     pthread_mutex_unlock(&lock);
     return true;
 }

@@ -39,6 +39,17 @@ struct record {
     struct evidence evidence; /* native_seconds 0: none */
 };
 
+/* Adds a record to those of freed teams. Local. */
+void report_keep(const struct record *record);
+
+/* ---- young.c: communicators without a team, and their calls. All local ---- */
+/* A young communicator is freed. */
+void young_goes(const struct young *young);
+/* Of one that lives. */
+struct record young_record(const struct young *young);
+/* Keeps records of all that was counted. */
+void young_settle(void);
+
 /* Makes one record of those that a table shows alike: the same but for what chose the plan, or
  * where the ranks sit. Returns how many are left. */
 int report_join(struct record *records, int count);

@@ -52,32 +52,57 @@ static inline unsigned weight_of(enum collective collective) {
     return among(collective, ALLTOALLS | NEIGHBORS) ? 4 : 1;
 }
 
-/* Does the host MPI still run this sum on a communicator that mortar serves? If not, the team is no
- * longer young. */
-HOT static bool is_early(const struct common *common, struct team **team) {
-    bool served = (*team)->start.young || !(*team)->why_native;
-    if (!common->rounds || !served) return false;
-    if (!start_sums(*team, common->bytes)) return true;
-    if ((*team)->start.young) *team = team_of(common->comm);
-    return false;
+/* Does the host MPI still run this sum on a communicator that mortar serves? */
+HOT static bool is_early(const struct common *common, struct met met) {
+    if (!common->rounds || (met.team && met.team->why_native)) return false;
+    return !start_sums(met.team ? &met.team->early : &met.young->early, common->bytes);
 }
 
-/* early: a sum, which mortar would not run on a grown team either; so it pays for none. */
-static struct answer run_young(const struct request *r, struct team *team, bool early) {
-    struct shape unsized = {.collective = r->collective, .unsized = true};
-    struct plan *plan = report_wanted() ? plan_for(team, &unsized) : NULL;
+/* Is MORTAR_OFF known to be the same on all ranks, and nobody wants to hear of such calls? */
+HOT static bool is_off(enum collective collective) {
+    return plan_off(collective) && settings_are_alike() && !report_wanted();
+}
+
+/* The team that a young communicator gets before this call; NULL: none yet. A sum that mortar runs
+ * needs one. An early one, which mortar would not run on a team either, pays for none. */
+static struct team *grown(struct young *young, const struct common *common, bool early) {
+    if (early) return NULL;
+    if (common->rounds) return team_of(common->comm);
+    return young_counts(young, common->comm, weight_of(common->collective));
+}
+
+/* Runs a call of a young communicator. why, bytes: for the report. Returns what MPI returns. */
+static int run_native(const struct request *r, int p, const char *why, size_t bytes,
+                      uint64_t *ticks) {
     uint64_t start = clock_ticks();
     int error = r->native(r);
-    uint64_t took = clock_ticks() - start;
-    if (!early) start_took(team, took);
-    if (plan) {
-        plan->tally.calls++;
-        plan->tally.seconds += (double)took / clock_ticks_per_second();
-    }
+    *ticks = clock_ticks() - start;
+    const struct shape shape = {.collective = r->collective, .bytes = bytes};
+    if (report_wanted()) young_called(&shape, p, why, (double)*ticks / clock_ticks_per_second());
+    return error;
+}
+
+/* pays: the call counts towards a team. */
+static struct answer run_young(const struct request *r, struct young *young, bool pays) {
+    uint64_t ticks;
+    int error = run_native(r, young->p, young_why, 0, &ticks);
+    if (pays) start_took(young, ticks);
     return returns(error);
 }
 
+static struct answer run_off(const struct request *r, const struct young *young, size_t bytes) {
+    uint64_t ticks;
+    return returns(run_native(r, young->p, plan_off_why, bytes, &ticks));
+}
+
 /* ---- the life of a call ---- */
+
+/* From now on the call can be left, see doubt.c. */
+HOT static inline void inside_at(struct inside *here, const struct request *r, struct met met) {
+    here->request = r;
+    here->team = met.team;
+    here->doubt = met.team ? &met.team->doubt : &met.young->doubt;
+}
 
 /* Runs a call that is planned. known: it was not examined. */
 HOT static struct answer carry_out(const struct request *r, struct team *team, struct plan *plan,
@@ -111,22 +136,24 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
     struct common common = {
         .collective = r->collective, .comm = r->comm, .root = r->root, .op = r->op};
     struct standing standing;
-    struct team *team = team_known(r->comm);
-    *alone = is_refused(r, team, &standing);
+    struct met met = comm_known(r->comm);
+    *alone = is_refused(r, met, &standing);
     if (*alone) return returns(MPI_SUCCESS);
-    if (!team) team = team_met(r->comm);
-    if (!team) return returns(r->native(r));
-    here->request = r;
-    here->team = team;
+    if (!met.team && !met.young) met = comm_met(r->comm);
+    if (!met.team && !met.young) return returns(r->native(r));
+    struct team *team = met.team;
+    inside_at(here, r, met);
+    if (here->doubt->what) return given_up(r, here->doubt);
     family->look(r, &standing, &common);
     if (common.foreign) return returns(r->native(r));
     bool off = plan_off(r->collective); /* all ranks have met, so they have the same settings */
-    bool early = !off && is_early(&common, &team);
-    if (team->start.young && !off && !early)
-        team = team_counts(team, r->comm, weight_of(r->collective));
-    if (team->start.young && !off) return run_young(r, team, early);
-    if (team->doubt.what) return given_up(r, &team->doubt);
-    here->team = team;
+    bool early = !off && is_early(&common, met);
+    if (!team) {
+        if (off) return run_off(r, met.young, common.bytes);
+        team = grown(met.young, &common, early);
+        if (!team) return run_young(r, met.young, !early);
+        inside_at(here, r, (struct met){.team = team});
+    }
     if (team->wire && family->tell) family->tell(r, &standing, team);
     struct shape shape = {
         .collective = r->collective, .bytes = common.bytes, .rounds = common.rounds};
@@ -184,7 +211,7 @@ HOT struct inside *inside_now(void) {
 }
 
 HOT void inside_begin(struct inside *here) {
-    here->team = NULL;
+    here->doubt = NULL;
     here->seal = seal_of(here);
     this_thread.inside = here;
 }
@@ -202,16 +229,15 @@ HOT __attribute__((noinline)) static struct answer venture(const struct request 
                                                            bool *alone) {
     if (_setjmp(here->way_out) == 0) {
         if (way == EXAMINE) return dispatch(r, here, alone);
-        here->request = r;
-        here->team = team;
+        inside_at(here, r, (struct met){.team = team});
         return way == REPEAT ? known_repeat(known, team, r) : dispatch_known(r, team, known);
     }
     *alone = false;
-    return given_up(r, &here->team->doubt);
+    return given_up(r, here->doubt);
 }
 
 HOT static int take_enter(const struct request *r) {
-    if (r->comm == MPI_COMM_NULL || inside_now()) return r->native(r);
+    if (r->comm == MPI_COMM_NULL || inside_now() || is_off(r->collective)) return r->native(r);
     __attribute__((cleanup(inside_end))) struct inside here; /* an exception ends it too */
     inside_begin(&here);
     struct team *team = team_recent(r->comm);

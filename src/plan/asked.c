@@ -36,6 +36,8 @@ static _Atomic uint32_t off;
 static const uint32_t off_read = 1u << 31;
 _Static_assert(COLLECTIVES < 31, "a bit for each");
 
+const char plan_off_why[] = "switched off by MORTAR_OFF";
+
 HOT bool plan_off(enum collective collective) {
     uint32_t bits = atomic_load_explicit(&off, memory_order_relaxed);
     char wrong[32];

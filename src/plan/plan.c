@@ -193,7 +193,7 @@ struct plan *plan_ready(struct team *team, const struct shape *shape, const char
 
 /* Why this class must run natively; NULL: it need not. */
 static const char *why_native(const struct team *team, const struct shape *shape) {
-    if (plan_off(shape->collective)) return "switched off by MORTAR_OFF";
+    if (plan_off(shape->collective)) return plan_off_why;
     if (team->why_native) return team->why_native;
     return shape->bytes == 0 && !shape->unsized ? "no bytes" : NULL;
 }

@@ -114,6 +114,7 @@ extern _Atomic uint32_t plan_generation;
 
 /* Is the collective named in MORTAR_OFF? */
 bool plan_off(enum collective collective);
+extern const char plan_off_why[];
 /* Call when this process has taken over another rank's settings. */
 void plan_settings_changed(void);
 

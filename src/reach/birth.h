@@ -9,6 +9,7 @@
 
 struct card;
 struct team;
+struct young;
 
 /* Memory for the set-up of a team, whose p is set. NULL: there is none. Local. */
 struct card *birth_room(struct team *team);
@@ -19,18 +20,20 @@ struct card *birth_room(struct team *team);
 void team_build(struct team *team, MPI_Comm comm, struct card *cards, bool one_node);
 
 /* ---- start.c ---- */
-/* A new team of a communicator, young, or with the reason why the host MPI runs all calls. NULL: no
- * memory. Collective. */
-struct team *start_meet(MPI_Comm comm);
+/* Fills in a communicator that is new. NULL, or why the host MPI must run all its calls; the same
+ * on all ranks. Collective. */
+const char *start_meet(MPI_Comm comm, struct young *young);
+/* A team whose calls the host MPI runs for this reason. NULL: no memory. Local. */
+struct team *start_native(const struct young *young, const char *why);
 /* Call when this process has taken over another rank's settings. Local. */
 void start_settings_changed(void);
 /* Is it time for a look? Local; the same on all ranks. */
-bool start_due(const struct team *young);
+bool start_due(const struct young *young);
 /* Does every communicator get its team in its first call? Local; the same on all ranks. */
 bool start_at_once(void);
-/* The team that takes the place of a young one; NULL: it stays young. at_once: it is built whatever
- * it costs. The same on all ranks. Collective. */
-struct team *start_look(struct team *young, MPI_Comm comm, bool at_once);
+/* The team that takes the place of a young communicator; NULL: it stays young, on all ranks, or is
+ * left to the host MPI, on this one. at_once: the team is built whatever it costs. Collective. */
+struct team *start_look(struct young *young, MPI_Comm comm, bool at_once);
 
 /* ---- spare.c: teams of communicators that were freed, for the next ones of the same ranks ---- */
 /* Keeps a team that is at rest. False: it is the caller's to free. Local. */

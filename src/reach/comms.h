@@ -5,6 +5,29 @@
 #define MORTAR_COMMS_H
 
 #include "reach/host.h"
+#include "reach/ledger.h"
+
+/* A communicator that has no team yet: the host MPI runs its calls until they have paid for one;
+ * see start.c. Many communicators live for a call or two, so this is short, and a team is not. */
+struct young {
+    int p, me;
+    unsigned weight; /* of the calls so far, the same on all ranks */
+    unsigned next;   /* at this weight the ranks look whether a team would pay */
+    uint64_t ticks;  /* clock_ticks that these calls have taken on this rank */
+    uint64_t most;   /* that one of them has taken */
+    uint64_t group;  /* spare_group of the ranks; 0: not known yet */
+    struct early early;
+    struct doubt doubt; /* why its set-up was given up */
+    bool left;          /* to the host MPI, for lack of memory */
+};
+/* Why the host MPI runs its calls. */
+extern const char young_why[];
+
+/* What mortar has of a communicator; both NULL: leave the call to the host MPI. */
+struct met {
+    struct team *team;
+    struct young *young; /* NULL if there is a team */
+};
 
 /* ---- team.c, birth.c ---- */
 /* The team of an intracommunicator or intercommunicator, freed with it; built if there is none.
@@ -12,23 +35,23 @@
  * teams_finish, and while the communicator is being freed; on one rank if there is no memory for
  * the struct itself. Collective. */
 struct team *team_of(MPI_Comm comm);
-/* The same, but a new team is young: the host MPI runs its calls until they have paid for it; see
- * struct start. Collective if the communicator is new. */
-struct team *team_met(MPI_Comm comm);
-/* Counts a call on a young team. Returns the team that takes its place, or the young one. weight:
- * how much the call counts, the same on all ranks. Collective. */
-struct team *team_counts(struct team *young, MPI_Comm comm, unsigned weight);
+/* The same, but a new communicator is young, unless it never gets shared memory. Collective if the
+ * communicator is new. */
+struct met comm_met(MPI_Comm comm);
+/* The same, but nothing begins. Local. */
+struct met comm_known(MPI_Comm comm);
+/* Counts a call on a young communicator. Returns the team that has taken its place; NULL: it stays
+ * young. weight: how much the call counts, the same on all ranks. Collective. */
+struct team *young_counts(struct young *young, MPI_Comm comm, unsigned weight);
 /* Does mortar run this sum of floating-point numbers, or whatever else depends on the association?
- * If so and the team is young, call team_of. Call it once for each such call; bytes: of its vector.
- * Local; the same on all ranks. */
-bool start_sums(struct team *team, size_t bytes);
-/* The host MPI has run a call of a young team in so many clock_ticks. Local. */
-void start_took(struct team *young, uint64_t ticks);
+ * If so and the communicator is young, call team_of. Call it once for each such call; bytes: of its
+ * vector. Local; the same on all ranks. */
+bool start_sums(struct early *early, size_t bytes);
+/* The host MPI has run a call of a young communicator in so many clock_ticks. Local. */
+void start_took(struct young *young, uint64_t ticks);
 /* True: from now on each communicator gets its team in its first call. Every rank must say so
  * before its next call. Local. */
 void teams_begin_at_once(bool at_once);
-/* The team of a communicator if it has one already, else NULL. Local. */
-struct team *team_known(MPI_Comm comm);
 /* Grows when something remembered about a communicator may be void: a team was freed, or another
  * plan was forced. */
 extern _Atomic uint32_t team_changes;
@@ -38,6 +61,7 @@ extern _Thread_local struct this_thread {
      * that is no longer in caches. */
     MPI_Comm comm;
     struct team *team;
+    struct young *young;
     uint32_t changes; /* team_changes at that time */
     MPI_Comm dying;   /* the communicator that this thread is freeing; 0: none */
 } this_thread;
@@ -60,10 +84,11 @@ void strangers_may_come(void);
 /* True: a process of this intracommunicator belongs to another job, so mortar may not run there.
  * Local; the same on all ranks. */
 bool has_strangers(MPI_Comm comm);
-/* Calls visit for every team that lives. Local. */
-void teams_visit(void (*visit)(struct team *team));
-/* Called with every team before it is freed, to collect its counters. Set by mpi/. */
-extern void (*team_farewell)(struct team *team);
+/* Calls visit for every communicator that lives. Local. */
+void teams_visit(void (*visit)(struct met met));
+/* Called with every communicator before what mortar has of it is freed, to collect its counters.
+ * Set by mpi/. */
+extern void (*team_farewell)(struct met met);
 /* Runs the host MPI's own collective for this call on a communicator with the ranks of a team that
  * has a wire. 0 or -errno, on this rank. Set by mpi/. */
 extern int (*wire_collective)(MPI_Comm comm, struct team *team, const struct call *call,
@@ -75,6 +100,9 @@ enum { wire_tables = 2 * (sizeof(MPI_Count) + sizeof(MPI_Aint) + 2 * sizeof(int)
 /* True: some rank of the job has set this option, which must be a WISH. The same on all ranks once
  * a communicator of all ranks was used; before that, only whether this rank has set it. Local. */
 bool settings_wanted(enum option option);
+/* True: all ranks of the job have found that they have the same settings. It becomes so between the
+ * same two calls of each communicator on all ranks. Local. */
+bool settings_are_alike(void);
 /* Called when this process has taken over another rank's settings. Set by mpi/. */
 extern void (*settings_changed)(void);
 

@@ -104,19 +104,11 @@ enum { most_shared = 48 };
 extern const int shared_count;
 struct shared shared_wanted(int which);
 
-/* The first calls of a communicator, which the host MPI runs; see start.c. */
-struct start {
-    /* Mortar has not begun here yet: why_native says so, and nothing below it is set. */
-    bool young;
-    bool grown;      /* another team has taken the place of this young one */
-    unsigned weight; /* of the calls so far, the same on all ranks */
-    unsigned next;   /* at this weight the ranks look whether a team would pay */
-    uint64_t ticks;  /* clock_ticks that these calls have taken on this rank */
-    uint64_t most;   /* that one of them has taken */
-    uint64_t group;  /* spare_group of the ranks; 0: not known yet */
-    /* Mortar runs sums too, whose last digits depend on who runs them; see start_sums. */
-    bool sums;
-    uint64_t sums_weight; /* of the sums so far, the same on all ranks */
+/* The first sums of a communicator, which the host MPI runs; the same on all ranks. See
+ * start_sums. */
+struct early {
+    bool over;       /* mortar runs sums, too */
+    uint64_t weight; /* of those so far */
 };
 
 /* What this rank waited for in one call; see waits.c. */
@@ -197,7 +189,7 @@ struct team {
     int first; /* whose data I take first where all take all: ranks begin far apart (order.h) */
     /* Not NULL: the reason why the host MPI runs all calls; then nothing below is set. Static. */
     const char *why_native;
-    struct start start;
+    struct early early;
     /* Tells this team from all others that its ranks have; the same on all ranks; 0: unknown. */
     uint64_t birth;
     struct figures figures; /* the same on all ranks; figures.p == p */

@@ -46,6 +46,8 @@ static bool are_alike_already(uint64_t group) {
     return false;
 }
 
+bool settings_are_alike(void) { return all_alike; }
+
 static uint64_t group_of(MPI_Comm comm, int p) {
     int *world = spare_ranks(comm, p);
     uint64_t group = spare_group(world, p);

@@ -31,24 +31,18 @@ static const int64_t surely = 2, perhaps = 50;
  * bytes. */
 enum { early_sums = 1024, sum_piece = 2048 };
 
-static const char young_why[] = "the communicator has not yet paid for its set-up";
+const char young_why[] = "the communicator has not yet paid for its set-up";
 
-struct team *start_meet(MPI_Comm comm) {
-    struct team *team = calloc(1, sizeof *team);
+const char *start_meet(MPI_Comm comm, struct young *young) {
     int inter = 0;
-    if (!team) return NULL;
+    *young = (struct young){.next = first_look};
     PMPI_Comm_test_inter(comm, &inter);
-    PMPI_Comm_size(comm, &team->p);
-    PMPI_Comm_rank(comm, &team->me);
-    team->figures = figures_of_node(team->p);
-    if (inter) team->why_native = "an intercommunicator";
-    else if (team->p == 1) team->why_native = "one rank";
-    else if (has_strangers(comm)) team->why_native = "processes of another job";
-    else team->why_native = settings_agree(comm, team->p, team->me);
-    if (team->why_native) return team;
-    team->start = (struct start){.young = true, .next = first_look};
-    team->why_native = young_why;
-    return team;
+    PMPI_Comm_size(comm, &young->p);
+    PMPI_Comm_rank(comm, &young->me);
+    if (inter) return "an intercommunicator";
+    if (young->p == 1) return "one rank";
+    if (has_strangers(comm)) return "processes of another job";
+    return settings_agree(comm, young->p, young->me);
 }
 
 /* Option START, as last read; UNREAD: it was not. */
@@ -69,20 +63,18 @@ void start_settings_changed(void) { atomic_store(&option, UNREAD); }
 
 HOT bool start_at_once(void) { return mode() == FIRST; }
 
-HOT bool start_due(const struct team *young) { return young->start.weight >= young->start.next; }
+bool start_due(const struct young *young) { return young->weight >= young->next; }
 
-void start_took(struct team *young, uint64_t ticks) {
-    struct start *start = &young->start;
-    start->ticks += ticks;
-    if (ticks > start->most) start->most = ticks;
+void start_took(struct young *young, uint64_t ticks) {
+    young->ticks += ticks;
+    if (ticks > young->most) young->most = ticks;
 }
 
-HOT bool start_sums(struct team *team, size_t bytes) {
-    struct start *start = &team->start;
-    if (start->sums) return true;
-    start->sums_weight += 1 + bytes / sum_piece;
-    start->sums = start->sums_weight > early_sums || start_at_once();
-    return start->sums;
+HOT bool start_sums(struct early *early, size_t bytes) {
+    if (early->over) return true;
+    early->weight += 1 + bytes / sum_piece;
+    early->over = early->weight > early_sums || start_at_once();
+    return early->over;
 }
 
 /* What the ranks compare: the maximum of each word. A value and its negative make a pair. */
@@ -142,12 +134,18 @@ static unsigned next_look(unsigned weight, const int64_t words[WORDS]) {
     return (unsigned)(growth * weight) + 1;
 }
 
-static struct team *start_anew(const struct team *young) {
+static struct team *start_anew(const struct young *young) {
     struct team *team = calloc(1, sizeof *team);
     if (!team) return NULL;
     team->p = young->p;
     team->me = young->me;
-    team->figures = young->figures;
+    team->figures = figures_of_node(team->p);
+    return team;
+}
+
+struct team *start_native(const struct young *young, const char *why) {
+    struct team *team = start_anew(young);
+    if (team) team->why_native = why;
     return team;
 }
 
@@ -158,21 +156,21 @@ static void start_drop(struct team *team, struct card *cards) {
     free(team);
 }
 
-/* A team takes the place of a young one. */
-static struct team *start_follow(struct team *team, const struct team *young, bool at_once) {
-    team->start = (struct start){.sums = young->start.sums || at_once || mode() != PAID,
-                                 .sums_weight = young->start.sums_weight};
+/* A team takes the place of a young communicator. */
+static struct team *start_follow(struct team *team, const struct young *young, bool at_once) {
+    team->early = young->early;
+    if (at_once || mode() != PAID) team->early.over = true;
     return team;
 }
 
-struct team *start_look(struct team *young, MPI_Comm comm, bool at_once) {
+struct team *start_look(struct young *young, MPI_Comm comm, bool at_once) {
     int64_t mine[WORDS], all[WORDS];
     struct team *team = start_anew(young);
     struct card *cards = team ? birth_room(team) : NULL;
     int *world = spare_ranks(comm, young->p);
     struct team *spare = spare_take(world, young->p, young->me);
-    young->start.group = spare_group(world, young->p);
-    uint64_t ticks = young->start.ticks - young->start.most + spare_debt(young->start.group);
+    young->group = spare_group(world, young->p);
+    uint64_t ticks = young->ticks - young->most + spare_debt(young->group);
     double took = (double)ticks / clock_ticks_per_second();
     free(world);
     set_pair(mine, TOOK, (int64_t)(1e9 * took) + 1);
@@ -184,21 +182,17 @@ struct team *start_look(struct team *young, MPI_Comm comm, bool at_once) {
     const char *why = heard ? NULL : "the MPI library reports an error";
     if (heard && all[LACKS]) why = "out of memory";
     bool begins = !why && (at_once || pays(all));
-    if (heard) young->start.next = next_look(young->start.weight, all);
-    if (why) { /* on all ranks; or the communicator is broken */
-        young->why_native = why;
-        young->start.young = false;
+    if (heard) young->next = next_look(young->weight, all);
+    bool kept = begins && are_alike(all, SPARE);
+    if (spare && !kept) spare_back(spare);
+    if (begins && !kept) {
+        team_build(team, comm, cards, are_alike(all, PLACE));
+        start_timed(team);
+        return start_follow(team, young, at_once);
     }
-    if (begins && are_alike(all, SPARE)) {
-        start_drop(team, cards);
-        return start_follow(spare, young, at_once);
-    }
-    if (spare) spare_back(spare);
-    if (!begins) {
-        start_drop(team, cards);
-        return NULL;
-    }
-    team_build(team, comm, cards, are_alike(all, PLACE));
-    start_timed(team);
-    return start_follow(team, young, at_once);
+    start_drop(team, cards);
+    if (!why) return kept ? start_follow(spare, young, at_once) : NULL;
+    team = start_native(young, why); /* on all ranks; or the communicator is broken */
+    young->left = !team;
+    return team;
 }

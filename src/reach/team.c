@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* team - the team of a communicator: kept as an attribute, freed with the communicator or at
- * MPI_Finalize. When it is built: start.c; how: birth.c. */
+/* team - what mortar has of a communicator, at first a struct young, later a team: kept as an
+ * attribute, freed with the communicator or at MPI_Finalize. When a team is built: start.c; how:
+ * birth.c. */
 #include "reach/host.h"
 
 #include "reach/birth.h"
@@ -12,19 +13,25 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-void (*team_farewell)(struct team *team);
+void (*team_farewell)(struct met met);
 
 /* Valid between teams_start and teams_finish. */
 static _Atomic int keyval = MPI_KEYVAL_INVALID;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list of teams */
 struct live {
-    struct team *team;
+    struct young young;
+    struct team *team; /* NULL: it is young */
     MPI_Comm comm;
     _Atomic int holders; /* the attribute, and each running team_buries */
-    bool gone;           /* the team was freed; the struct remains until holders == 0 */
+    bool gone;           /* it was freed; the struct remains until holders == 0 */
     struct live *next, **link;
 };
 static struct live *living;
+
+static inline struct met met_of(struct live *live) {
+    if (live->team) return (struct met){.team = live->team};
+    return (struct met){.young = live->young.left ? NULL : &live->young};
+}
 
 _Thread_local struct this_thread this_thread;
 _Atomic uint32_t team_changes = 1;
@@ -103,11 +110,11 @@ static bool team_spared(struct team *team) {
     return spare_keep(team);
 }
 
-static void team_free(struct live *live) {
+static void live_end(struct live *live) {
     atomic_fetch_add(&team_changes, 1);
-    if (team_farewell) team_farewell(live->team);
-    if (live->team->start.young) spare_owes(live->team->start.group, live->team->start.ticks);
-    if (!team_spared(live->team)) team_end(live->team);
+    if (team_farewell) team_farewell(met_of(live));
+    if (!live->team) spare_owes(live->young.group, live->young.ticks);
+    else if (!team_spared(live->team)) team_end(live->team);
     pthread_mutex_lock(&lock);
     *live->link = live->next;
     if (live->next) live->next->link = live->link;
@@ -117,7 +124,7 @@ static void team_free(struct live *live) {
 
 static void let_go(struct live *live) {
     if (atomic_fetch_sub(&live->holders, 1) > 1) return;
-    if (!live->gone) team_free(live);
+    if (!live->gone) live_end(live);
     free(live);
 }
 
@@ -127,9 +134,9 @@ static int on_comm_free(MPI_Comm comm, int key, void *live, void *state) {
     return MPI_SUCCESS;
 }
 
-void teams_visit(void (*visit)(struct team *team)) {
+void teams_visit(void (*visit)(struct met met)) {
     pthread_mutex_lock(&lock);
-    for (struct live *live = living; live; live = live->next) visit(live->team);
+    for (struct live *live = living; live; live = live->next) visit(met_of(live));
     pthread_mutex_unlock(&lock);
 }
 
@@ -142,7 +149,7 @@ void teams_start(void) {
 
 void teams_finish(void) {
     int key = atomic_exchange(&keyval, MPI_KEYVAL_INVALID);
-    while (living) team_free(living);
+    while (living) live_end(living);
     for (struct team *team; (team = spare_drop(true));) team_end(team);
     if (key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&key);
 }
@@ -171,21 +178,20 @@ int team_buries(MPI_Comm *comm, int (*end)(MPI_Comm *comm)) {
     if (mortal) thread->dying = *comm;
     int error = end(comm);
     thread->dying = outer;
-    if (live && error == MPI_SUCCESS) team_free(live);
+    if (live && error == MPI_SUCCESS) live_end(live);
     if (live) let_go(live);
     return error;
 }
 
 /* ---- birth ---- */
 
-static struct live *team_new(MPI_Comm comm) {
+static struct live *live_new(MPI_Comm comm) {
     struct live *live = calloc(1, sizeof *live);
     /* On this rank alone, before anything is agreed: the one place where malloc must not fail. */
-    if (live) live->team = start_meet(comm);
-    if (!live || !live->team) {
-        free(live);
-        return NULL;
-    }
+    if (!live) return NULL;
+    const char *why = start_meet(comm, &live->young);
+    if (why) live->team = start_native(&live->young, why);
+    live->young.left = why && !live->team;
     live->comm = comm;
     atomic_init(&live->holders, 1);
     pthread_mutex_lock(&lock);
@@ -197,17 +203,13 @@ static struct live *team_new(MPI_Comm comm) {
     return live;
 }
 
-/* The team that has grown takes the place of the young one. */
-static void team_replace(struct live *live, struct team *grown) {
-    struct team *young = live->team;
-    young->start.grown = true;
-    if (team_farewell) team_farewell(young);
+/* A young communicator gets its team. */
+static void live_grow(struct live *live, struct team *team) {
     pthread_mutex_lock(&lock);
-    live->team = grown;
+    live->team = team;
     pthread_mutex_unlock(&lock);
     atomic_fetch_add(&team_changes, 1);
-    team_end(young);
-    for (struct team *team; (team = spare_drop(false));) team_end(team);
+    for (struct team *spare; (spare = spare_drop(false));) team_end(spare);
 }
 
 HOT static struct live *attached(MPI_Comm comm, int key) {
@@ -217,55 +219,58 @@ HOT static struct live *attached(MPI_Comm comm, int key) {
     return found ? live : NULL;
 }
 
-HOT struct team *team_known(MPI_Comm comm) {
+HOT struct met comm_known(MPI_Comm comm) {
+    struct this_thread *thread = &this_thread;
     uint32_t now = atomic_load_explicit(&team_changes, memory_order_acquire);
-    struct team *recent = team_recent(comm);
-    if (recent) return recent;
-    if (comm == this_thread.dying) return NULL;
+    if (thread->comm == comm && thread->changes == now)
+        return (struct met){thread->team, thread->young};
+    if (comm == thread->dying) return (struct met){0};
     struct live *live = attached(comm, atomic_load_explicit(&keyval, memory_order_acquire));
-    if (!live || live->gone) return NULL;
-    this_thread.comm = comm;
-    this_thread.team = live->team;
-    this_thread.changes = now;
-    return live->team;
+    if (!live || live->gone) return (struct met){0};
+    struct met met = met_of(live);
+    thread->comm = comm;
+    thread->team = met.team;
+    thread->young = met.young;
+    thread->changes = now;
+    return met;
 }
 
-/* The live team of a communicator, with a young one if it had none. NULL: leave the call to the
- * host MPI. */
-static struct live *team_live(MPI_Comm comm, int key) {
+/* What is there of a communicator; it begins if there is nothing. NULL: leave the call to the host
+ * MPI. */
+static struct live *live_of(MPI_Comm comm) {
+    int key = atomic_load_explicit(&keyval, memory_order_acquire);
     if (key == MPI_KEYVAL_INVALID || comm == this_thread.dying) return NULL;
     struct live *live = attached(comm, key);
     if (live) return live->gone ? NULL : live;
-    live = team_new(comm);
+    live = live_new(comm);
     if (live) PMPI_Comm_set_attr(comm, key, live);
     return live;
 }
 
-/* The team of a live one after a look, if it is time for one. */
-static struct team *team_grown(struct live *live, bool at_once) {
-    bool looks = live->team->start.young && (at_once || start_due(live->team));
-    struct team *grown = looks ? start_look(live->team, live->comm, at_once) : NULL;
-    if (grown) team_replace(live, grown);
+/* The team after a look, if it is time for one. */
+static struct team *live_look(struct live *live, bool at_once) {
+    bool looks = !live->team && !live->young.left && (at_once || start_due(&live->young));
+    struct team *team = looks ? start_look(&live->young, live->comm, at_once) : NULL;
+    if (team) live_grow(live, team);
     return live->team;
 }
 
-HOT struct team *team_met(MPI_Comm comm) {
-    struct team *known = team_known(comm);
-    if (known) return known;
-    struct live *live = team_live(comm, atomic_load_explicit(&keyval, memory_order_acquire));
-    return live ? live->team : NULL;
+HOT struct met comm_met(MPI_Comm comm) {
+    struct met met = comm_known(comm);
+    if (met.team || met.young) return met;
+    struct live *live = live_of(comm);
+    return live ? met_of(live) : met;
 }
 
 struct team *team_of(MPI_Comm comm) {
-    struct live *live = team_live(comm, atomic_load_explicit(&keyval, memory_order_acquire));
-    return live ? team_grown(live, true) : NULL;
+    struct live *live = live_of(comm);
+    return live ? live_look(live, true) : NULL;
 }
 
-HOT struct team *team_counts(struct team *young, MPI_Comm comm, unsigned weight) {
+struct team *young_counts(struct young *young, MPI_Comm comm, unsigned weight) {
     bool at_once = start_at_once();
-    struct team *team = young;
-    if (at_once || start_due(young))
-        team = team_grown(attached(comm, atomic_load(&keyval)), at_once);
-    if (team->start.young) team->start.weight += weight;
+    struct team *team = NULL;
+    if (at_once || start_due(young)) team = live_look(live_of(comm), at_once);
+    if (!team) young->weight += weight;
     return team;
 }

@@ -123,33 +123,34 @@ static void hold_up(const char *text, int number) {
 }
 
 /* What a look has led to; NULL: the communicator stays young. */
-static struct team *look(struct team *young, int number) {
+static struct team *look(struct young *young, int number) {
     char text[160];
     struct team *team = start_look(young, MPI_COMM_WORLD, draw_below(&alike, 50) == 0);
-    bool kept = team && team->birth;
-    snprintf(text, sizeof text, "%s, %s, the next look at %u of %u, sums %d after %lu",
-             team ? kept ? "a team that was kept" : "a new team" : "no team",
-             young->start.young ? "young" : young->why_native, young->start.next,
-             young->start.weight, team && team->start.sums,
-             (unsigned long)young->start.sums_weight);
+    const char *found = "no team";
+    bool begun = team && !team->why_native, kept = begun && team->birth;
+    if (begun) found = kept ? "a team that was kept" : "a new team";
+    else if (team) found = team->why_native;
+    snprintf(text, sizeof text, "%s%s, the next look at %u of %u, sums %d after %lu", found,
+             young->left ? ", left" : "", young->next, young->weight, team && team->early.over,
+             (unsigned long)young->early.weight);
     hold_up(text, number);
-    if (me == 0) common->looks++, common->begun += team != NULL, common->taken_over += kept;
+    if (me == 0) common->looks++, common->begun += begun, common->taken_over += kept;
     return team;
 }
 
 static void communicator(int number) {
-    struct team *young = start_meet(MPI_COMM_WORLD), *team = NULL;
-    expect(young && young->start.young, "not young");
-    for (int call = 0; call < most_calls && !team && young->start.young; call++) {
+    struct young young;
+    struct team *team = NULL;
+    expect(!start_meet(MPI_COMM_WORLD, &young), "not young");
+    for (int call = 0; call < most_calls && !team && !young.left; call++) {
         birth = draw_below(&alike, 8) ? 0 : 1 + draw_below(&alike, 1000);
         bool sum = draw_below(&alike, 4) == 0;
-        if (sum) start_sums(young, draw_bytes(&alike, 1 << 20));
-        young->start.weight += draw_below(&alike, 2) ? 4 : 1;
-        start_took(young, any_ticks());
-        if (start_due(young)) team = look(young, number);
+        if (sum) start_sums(&young.early, draw_bytes(&alike, 1 << 20));
+        young.weight += draw_below(&alike, 2) ? 4 : 1;
+        start_took(&young, any_ticks());
+        if (start_due(&young)) team = look(&young, number);
     }
     free(team);
-    free(young);
 }
 
 static int rank_main(int rank, uint64_t seed, int communicators) {
