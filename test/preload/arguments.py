@@ -77,7 +77,15 @@ def native(flavour, mode, rows, fit, seconds):
     raise Failure("the MPI library does not get through the rows: %s" % result.err)
 
 
-def alike(ours, theirs, unequal, truncated):
+def by_chance(flavour, rows, known):
+    """{row: words}: of six native runs such a row had up to six outcomes, all of these words. Open MPI waits for all neighbours at
+    once, and who is told what depends on who comes first."""
+    chance = {row for row in known if flavour.startswith("ompi") and rows[row].startswith("neighbor") and "(unequal)" in rows[row]}
+    words = {word for row in chance for word in known[row]}
+    return dict.fromkeys(chance, words)
+
+
+def alike(ours, theirs, unequal, truncated, chance):
     """Of all ranks: CLASS/CALLS."""
     if ours == theirs or not unequal:
         return ours == theirs
@@ -86,7 +94,7 @@ def alike(ours, theirs, unequal, truncated):
     cut, nothing = "%d/1" % truncated, "0/0"
     errors = {cut, *theirs} - {nothing}
     said = any(word != nothing for word in ours) or all(word == nothing for word in theirs)
-    return said and all(our in errors or (our == nothing and their != cut) for our, their in zip(ours, theirs))
+    return said and all(our in chance or our in errors or (our == nothing and their != cut) for our, their in zip(ours, theirs))
 
 
 def compare(flavour, mode, rows, known, truncated, options, env=None):
@@ -94,8 +102,9 @@ def compare(flavour, mode, rows, known, truncated, options, env=None):
     found, deadly, _, result = one_job(flavour, mode, out, options, SECONDS, env)
     if deadly:
         raise Failure("%s does not return under mortar; natively %r\n%s" % (rows[deadly], known[deadly], result.err))
+    chance = by_chance(flavour, rows, known)
     wrong = ["%s: %s instead of %s" % (rows[row], " ".join(found[row]), " ".join(known[row])) for row in sorted(known)
-             if not alike(found[row], known[row], "(unequal)" in rows[row], truncated)]
+             if not alike(found[row], known[row], "(unequal)" in rows[row], truncated, chance.get(row, ()))]
     print("%s %s%s: %d rows, %d left out" % (mode, " ".join(options), env or "", len(known), len(out)))
     if wrong:
         raise Failure("%d rows differ:\n%s" % (len(wrong), "\n".join(wrong)))
