@@ -207,7 +207,7 @@ void moves_plan(struct op *op, struct dice shared, struct dice own, enum place p
     op->units = (op->bytes / op->unit.bytes + op->step - 1) / op->step * op->step;
     op->spread = below(&shared, 5);
     struct sides sides = sides_of(op);
-    op->in_place = chance(&shared, 15) && op->kind != Bcast &&
+    op->in_place = chance(&shared, 15) && op->kind != Bcast && !quirk(op->kind, IN_PLACE) &&
                    (sides.rooted ? op->comm->me == op->root : sides.all_in_place);
     op->junk = chance(&own, 50) && settings.nothing;
     op->bottom = chance(&own, 6) && !quirk(op->kind, ABSOLUTE);
