@@ -35,11 +35,11 @@ struct met {
  * teams_finish, and while the communicator is being freed; on one rank if there is no memory for
  * the struct itself. Collective. */
 struct team *team_of(MPI_Comm comm);
-/* The same, but a new communicator is young, unless it never gets shared memory. Collective if the
- * communicator is new. */
-struct met comm_met(MPI_Comm comm);
-/* The same, but nothing begins. Local. */
+/* What a communicator has that was met before. Local. */
 struct met comm_known(MPI_Comm comm);
+/* The same of one that may be new: then it is young, unless it never gets shared memory. Collective
+ * if it is new. */
+struct met comm_met(MPI_Comm comm);
 /* Counts a call on a young communicator. Returns the team that has taken its place; NULL: it stays
  * young. weight: how much the call counts, the same on all ranks. Collective. */
 struct team *young_counts(struct young *young, MPI_Comm comm, unsigned weight);
@@ -60,8 +60,7 @@ extern _Thread_local struct this_thread {
     /* The last communicator, which is often the next one. Asking the MPI library would touch memory
      * that is no longer in caches. */
     MPI_Comm comm;
-    struct team *team;
-    struct young *young;
+    struct met met;
     uint32_t changes; /* team_changes at that time */
     MPI_Comm dying;   /* the communicator that this thread is freeing; 0: none */
 } this_thread;
@@ -69,7 +68,7 @@ extern _Thread_local struct this_thread {
 static inline struct team *team_recent(MPI_Comm comm) {
     bool same = this_thread.comm == comm &&
                 this_thread.changes == atomic_load_explicit(&team_changes, memory_order_acquire);
-    return same ? this_thread.team : NULL;
+    return same ? this_thread.met.team : NULL;
 }
 /* Call after MPI_Init: from now on communicators get teams. Local. */
 void teams_start(void);

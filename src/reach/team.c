@@ -174,7 +174,7 @@ int team_buries(MPI_Comm *comm, int (*end)(MPI_Comm *comm)) {
     MPI_Comm outer = thread->dying;
     bool mortal = comm && *comm != MPI_COMM_WORLD && *comm != MPI_COMM_SELF;
     struct live *live = mortal ? team_hold(*comm) : NULL;
-    thread->team = NULL;
+    thread->met = (struct met){0};
     if (mortal) thread->dying = *comm;
     int error = end(comm);
     thread->dying = outer;
@@ -222,17 +222,15 @@ HOT static struct live *attached(MPI_Comm comm, int key) {
 HOT struct met comm_known(MPI_Comm comm) {
     struct this_thread *thread = &this_thread;
     uint32_t now = atomic_load_explicit(&team_changes, memory_order_acquire);
-    if (thread->comm == comm && thread->changes == now)
-        return (struct met){thread->team, thread->young};
+    struct met met = thread->met;
+    if (thread->comm == comm && thread->changes == now && (met.team || met.young)) return met;
     if (comm == thread->dying) return (struct met){0};
     struct live *live = attached(comm, atomic_load_explicit(&keyval, memory_order_acquire));
     if (!live || live->gone) return (struct met){0};
-    struct met met = met_of(live);
     thread->comm = comm;
-    thread->team = met.team;
-    thread->young = met.young;
+    thread->met = met_of(live);
     thread->changes = now;
-    return met;
+    return thread->met;
 }
 
 /* What is there of a communicator; it begins if there is nothing. NULL: leave the call to the host

@@ -19,8 +19,9 @@ CALLS = 5  # of each collective on each communicator
 
 
 def callbacks(flavour, ranks):
-    for words in ([], ["one"]):
-        mpi(flavour, ranks, ["callbacks-" + flavour, *words], seconds=40).ok("%s ranks, 0 errors" % ranks).silent()
+    for words, start in (([], "first"), (["one"], "first"), ([], "early"), ([], "paid")):
+        result = mpi(flavour, ranks, ["callbacks-" + flavour, *words], seconds=40, env={"MORTAR_START": start})
+        result.ok("%s ranks, 0 errors" % ranks).silent()
 
 
 def pending(flavour, ranks):
