@@ -37,8 +37,8 @@ struct met {
 struct team *team_of(MPI_Comm comm);
 /* What a communicator has that was met before. Local. */
 struct met comm_known(MPI_Comm comm);
-/* The same of one that may be new: then it is young, unless it never gets shared memory. Collective
- * if it is new. */
+/* The same of one that may be new, if comm_known knows nothing: then it is young, unless it never
+ * gets shared memory. Collective if it is new. */
 struct met comm_met(MPI_Comm comm);
 /* Counts a call on a young communicator. Returns the team that has taken its place; NULL: it stays
  * young. weight: how much the call counts, the same on all ranks. Collective. */
