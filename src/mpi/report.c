@@ -126,20 +126,16 @@ static void add_plan(const struct team *team, const struct plan *plan,
                      const struct evidence *evidence) {
     const struct tally *tally = &plan->tally;
     bool known = report_wanted() && plan->algorithm->code->run;
-    struct record record = {.ranks = team->p,
-                            .size_class = plan->size_class,
-                            .nodes = team->figures.nodes,
-                            .domains = (int32_t)team->figures.domains,
-                            .fullest = team->figures.most,
-                            .members = 1,
-                            .calls = tally->calls,
-                            .bytes = tally->bytes,
-                            .verified = tally->verified,
-                            .different = tally->different,
-                            .traffic = tally->traffic,
-                            .seconds = tally->seconds,
-                            .late_seconds = -1,
-                            .inside_seconds = -1};
+    struct record record = record_on(&team->figures);
+    record.size_class = plan->size_class;
+    record.members = 1;
+    record.calls = tally->calls;
+    record.bytes = tally->bytes;
+    record.verified = tally->verified;
+    record.different = tally->different;
+    record.traffic = tally->traffic;
+    record.seconds = tally->seconds;
+    record.late_seconds = record.inside_seconds = -1;
     if (known) {
         record.late_seconds = tally->late_seconds;
         record.inside_seconds = tally->inside_seconds;
@@ -155,12 +151,9 @@ static void add_plan(const struct team *team, const struct plan *plan,
 }
 
 static void add_team(struct team *team) {
-    struct record record = {.ranks = team->p,
-                            .nodes = team->figures.nodes,
-                            .fullest = team->figures.most,
-                            .domains = (int32_t)team->figures.domains,
-                            .calls = 1,
-                            .seconds = team->setup_seconds};
+    struct record record = record_on(&team->figures);
+    record.calls = 1;
+    record.seconds = team->setup_seconds;
     snprintf(record.reason, sizeof record.reason, "%s", team->why_native ? team->why_native : "");
     report_add(gathering, &record, true);
     plan_visit(team, add_plan);

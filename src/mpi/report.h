@@ -39,6 +39,14 @@ struct record {
     struct evidence evidence; /* native_seconds 0: none */
 };
 
+/* A record of something on ranks with these figures; the rest is 0. Local. */
+static inline struct record record_on(const struct figures *figures) {
+    return (struct record){.ranks = figures->p,
+                           .nodes = figures->nodes,
+                           .fullest = figures->most,
+                           .domains = (int32_t)figures->domains};
+}
+
 /* Adds a record to those of freed teams. Local. */
 void report_keep(const struct record *record);
 

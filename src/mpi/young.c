@@ -18,14 +18,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct record record_of(const struct kind *kind) {
     struct figures figures = figures_of_node(kind->p);
-    struct record record = {.ranks = kind->p,
-                            .size_class = kind->size_class,
-                            .nodes = figures.nodes,
-                            .fullest = figures.most,
-                            .domains = (int32_t)figures.domains,
-                            .calls = kind->count,
-                            .bytes = kind->bytes,
-                            .seconds = kind->seconds};
+    struct record record = record_on(&figures);
+    record.size_class = kind->size_class;
+    record.calls = kind->count;
+    record.bytes = kind->bytes;
+    record.seconds = kind->seconds;
     snprintf(record.reason, sizeof record.reason, "%s", kind->why);
     if (kind->collective == NO_CALL) return record;
     record.members = 1;
