@@ -80,6 +80,9 @@ bool host_open(void *library) {
         .alloc_mem = PMPI_Alloc_mem,
         .free_mem = PMPI_Free_mem,
         .comm_free = PMPI_Comm_free,
+#define MAKER(name, symbol, words, parameters, arguments) .name = PMPI_##symbol,
+#include "abi/makers.h"
+#undef MAKER
     };
     host.allgather = allgather;
     host.allreduce = allreduce;

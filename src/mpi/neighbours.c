@@ -161,7 +161,7 @@ HOT const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team,
         return NULL;
     }
     MPI_Comm meeting; /* private, and without the attributes that a duplicate would copy */
-    if (PMPI_Comm_split(comm, 0, team->me, &meeting) == MPI_SUCCESS) {
+    if (host.comm_split(comm, 0, team->me, &meeting) == MPI_SUCCESS) {
         PMPI_Comm_set_errhandler(meeting, host.errors_return);
         team->neighbours[which] = gather(meeting, team, own, count);
         host.comm_free(&meeting);

@@ -223,8 +223,8 @@ static const char *find_node(MPI_Comm comm, int me, MPI_Comm *node) {
         return "MORTAR_NODES is not a number of nodes, nor like 5,3,1 or cyclic:3";
     }
     int error = pretended >= 0
-                    ? PMPI_Comm_split(comm, pretended, me, node)
-                    : PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, node);
+                    ? host.comm_split(comm, pretended, me, node)
+                    : host.comm_split_type(comm, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, node);
     if (error != MPI_SUCCESS || *node == MPI_COMM_NULL) return why;
     PMPI_Comm_set_errhandler(*node, host.errors_return);
     return NULL;

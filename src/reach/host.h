@@ -31,6 +31,9 @@ struct host {
     int (*finalize)(void);
     int (*alloc_mem)(MPI_Aint, MPI_Info, void *);
     int (*free_mem)(void *);
+#define MAKER(name, symbol, words, parameters, arguments) int(*name) parameters;
+#include "abi/makers.h"
+#undef MAKER
     int (*comm_free)(MPI_Comm *);
     int (*comm_disconnect)(MPI_Comm *);
     int (*intercomm_merge)(MPI_Comm, int, MPI_Comm *);

@@ -17,8 +17,8 @@ int comm_private(MPI_Comm comm, MPI_Comm *own) {
     /* For a Cartesian grid smaller than its parent (MPI_Cart_create), MPICH 5.0.2 returns the
      * parent's group. A communicator made from it would contain ranks that do not know of it, and
      * messages to them would be received on the next communicator with the same context. */
-    if (grouped == ranks) error = PMPI_Comm_create(comm, group, own);
-    else error = PMPI_Comm_split(comm, 0, me, own);
+    if (grouped == ranks) error = host.comm_create(comm, group, own);
+    else error = host.comm_split(comm, 0, me, own);
     PMPI_Group_free(&group);
     if (error != MPI_SUCCESS || *own == MPI_COMM_NULL) return -EIO;
     PMPI_Comm_set_errhandler(*own, host.errors_return);

@@ -231,7 +231,7 @@ static int wire_prepare(void *state, struct team *team) {
     if (!error && team->wire->ranks) {
         PMPI_Comm_group(s->comm, &all);
         PMPI_Group_incl(all, team->p, team->wire->ranks, &some);
-        if (PMPI_Comm_create_group(s->comm, some, team->wire->tag, &native->comm) != MPI_SUCCESS)
+        if (host.comm_create_group(s->comm, some, team->wire->tag, &native->comm) != MPI_SUCCESS)
             error = -EIO;
         else PMPI_Comm_set_errhandler(native->comm, host.errors_return);
         PMPI_Group_free(&some);

@@ -33,6 +33,8 @@ int main(int argc, char **argv) {
     MPI_Comm comm;
     MPI_Init(&argc, &argv);
     host.errors_return = MPI_ERRORS_RETURN;
+    host.comm_create = PMPI_Comm_create;
+    host.comm_split = PMPI_Comm_split;
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     look(MPI_COMM_WORLD);

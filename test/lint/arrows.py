@@ -25,7 +25,7 @@ ARROWS = {  # module: whose headers it may include besides its own
 INSIDE = {"coll/node": "", "coll/flat": "", "coll/nodes": "coll/node coll/flat"}
 FACES = {"include": "mortar.h"}  # the header that a module shows, where it is not <module>.h
 TABLES = {"list.h", "options.h", "collectives.h"}  # lists of rows
-ANYBODYS = {"coll/collectives.h", "coll/forms.h", "abi/libraries.h"}  # facts of MPI, in macros only
+ANYBODYS = {"coll/collectives.h", "coll/forms.h", "abi/libraries.h", "abi/makers.h"}  # facts of MPI, in macros only
 WITHOUT_MPI = {"base", "order", "copy", "tuning", "heap", "door", "link", "info", "include"}
 
 
