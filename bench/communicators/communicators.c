@@ -25,11 +25,17 @@ struct results {
 
 /* Without mortar both are the library's. */
 static void find_sides(const struct world *world, struct maker makers[sides]) {
-    void *native_free = library_symbol("PMPI_Comm_free");
+    void *native_dup = library_symbol("PMPI_Comm_dup"),
+         *native_split = library_symbol("PMPI_Comm_split"),
+         *native_free = library_symbol("PMPI_Comm_free");
     makers[0] = (struct maker){.name = "native", .functions = &library};
+    memcpy(&makers[0].comm_dup, &native_dup, sizeof native_dup);
+    memcpy(&makers[0].comm_split, &native_split, sizeof native_split);
     memcpy(&makers[0].comm_free, &native_free, sizeof native_free);
     makers[1] = (struct maker){.name = world->loaded ? "mortar" : "native-again",
                                .functions = &caught,
+                               .comm_dup = MPI_Comm_dup,
+                               .comm_split = MPI_Comm_split,
                                .comm_free = MPI_Comm_free};
 }
 

@@ -21,11 +21,12 @@ struct communicators_settings {
 int communicators_settings_read(int count, char **words, struct communicators_settings *settings);
 
 /* ---- lives.c: the lives of communicators ---- */
-/* Which functions run: the MPI library's own, past mortar, or those that any program gets. Making a
- * communicator is nobody's but the library's. */
+/* Which functions run: the MPI library's own, past mortar, or those that any program gets. */
 struct maker {
     const char *name; /* "native" or "mortar" */
     const struct functions *functions;
+    int (*comm_dup)(MPI_Comm comm, MPI_Comm *made);
+    int (*comm_split)(MPI_Comm comm, int color, int key, MPI_Comm *made);
     int (*comm_free)(MPI_Comm *comm);
 };
 /* A row of the table. */

@@ -40,9 +40,9 @@ static long one(const struct life *life, const struct maker *maker) {
     MPI_Comm comm;
     int p = life->world->p, me = life->world->me;
     if (life->group) {
-        MPI_Comm_split(MPI_COMM_WORLD, me / life->group, me, &comm);
+        maker->comm_split(MPI_COMM_WORLD, me / life->group, me, &comm);
         MPI_Comm_size(comm, &p);
-    } else MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    } else maker->comm_dup(MPI_COMM_WORLD, &comm);
     fill(life, p);
     for (long call = 0; call < life->calls; call++)
         if (call % 2 == 0)

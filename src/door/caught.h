@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* caught.h - a table of all MPI calls that mortar takes, made of list.h and coll/collectives.h. For
- * each: CAUGHT(name without MPI_, parameters, arguments), where the latter two are lists in
- * parentheses, from forward.h. Define CAUGHT before including it. */
+/* caught.h - a table of all MPI calls that mortar takes, made of list.h, abi/makers.h and
+ * coll/collectives.h. For each: CAUGHT(name without MPI_, parameters, arguments), where the latter
+ * two are lists in parentheses, from forward.h. Define CAUGHT before including it. */
 #define DOOR(name, words) CAUGHT(name, PARAMETERS_##words, ARGUMENTS_##words)
 #define COLLECTIVE(name, symbol, sent, received, more, family, about)                              \
     CAUGHT(symbol, TAKES(sent, received, more), PASSES(sent, received, more))                      \
     COUNTED(received, CAUGHT(symbol##_c, TAKES(sent, received, more), PASSES(sent, received, more)))
+#define MAKER(name, symbol, words, parameters, arguments) DOOR(symbol, words)
+#include "abi/makers.h"
 #include "door/list.h"
 #include "coll/collectives.h"
 #undef COLLECTIVE
+#undef MAKER
 #undef DOOR

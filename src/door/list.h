@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One row per MPI call that mortar takes, without the collectives, whose table is coll/collectives.h: DOOR(name without MPI_,
- * number of arguments). Both MPI_name and PMPI_name are caught. */
+/* One row per MPI call that mortar takes: DOOR(name without MPI_, number of arguments). The tables of the collectives and of the
+ * calls that make communicators are coll/collectives.h and abi/makers.h. Both MPI_name and PMPI_name are caught. */
 DOOR(Init, 2)
 DOOR(Init_thread, 4)
 DOOR(Finalize, 0)

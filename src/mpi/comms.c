@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Comm_free, MPI_Comm_disconnect: collectives that attribute callbacks call on the communicator
- * being freed are native (team_buries). MPI_Intercomm_merge, MPI_Comm_create_from_group: only these
- * can make an intracommunicator with processes of other jobs, which may run without mortar. After
- * such a call birth.c looks for them in each new communicator. */
+/* Calls that make and free communicators: reach/team.c sees their beginning and their end.
+ * Collectives that attribute callbacks call on the communicator being freed are native.
+ * MPI_Intercomm_merge, MPI_Comm_create_from_group: only these can make an intracommunicator with
+ * processes of other jobs, which may run without mortar. After such a call birth.c looks for them
+ * in each new communicator. */
 #include "mpi/calls.h"
 
 int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info,
                                MPI_Errhandler handler, MPI_Comm *comm); /* not in MPI 3 */
+
+/* Returns the error of the call that has made a communicator. */
+static int seen(int error, const MPI_Comm *made) {
+    if (error == MPI_SUCCESS) comm_made(*made);
+    return error;
+}
+
+#define MAKER(name, symbol, words, parameters, arguments)                                          \
+    int MPI_##symbol parameters { return seen(host.name arguments, made); }
+#include "abi/makers.h"
+#undef MAKER
 
 int MPI_Comm_free(MPI_Comm *comm) { return team_buries(comm, host.comm_free); }
 
@@ -14,7 +26,7 @@ int MPI_Comm_disconnect(MPI_Comm *comm) { return team_buries(comm, host.comm_dis
 
 int MPI_Intercomm_merge(MPI_Comm inter, int high, MPI_Comm *merged) {
     strangers_may_come();
-    return host.intercomm_merge(inter, high, merged);
+    return seen(host.intercomm_merge(inter, high, merged), merged);
 }
 
 /* libmortar.so has this name also where the MPI library, of an older standard, has not, and
@@ -23,14 +35,14 @@ static int create_in_world(MPI_Group group, const char *tag, MPI_Errhandler hand
                            MPI_Comm *comm) {
     enum { least_most_tag = 32767 }; /* every MPI library has tags up to this one */
     int number = (int)(hash_text(HASH_START, tag) % least_most_tag);
-    int error = PMPI_Comm_create_group(MPI_COMM_WORLD, group, number, comm);
+    int error = host.comm_create_group(MPI_COMM_WORLD, group, number, comm);
     if (error == MPI_SUCCESS && *comm != MPI_COMM_NULL) PMPI_Comm_set_errhandler(*comm, handler);
     return error;
 }
 
 int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info,
                                MPI_Errhandler handler, MPI_Comm *comm) {
-    if (!host.comm_create_from_group) return create_in_world(group, tag, handler, comm);
+    if (!host.comm_create_from_group) return seen(create_in_world(group, tag, handler, comm), comm);
     strangers_may_come();
-    return host.comm_create_from_group(group, tag, info, handler, comm);
+    return seen(host.comm_create_from_group(group, tag, info, handler, comm), comm);
 }

@@ -54,6 +54,8 @@ int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int d
     int inter = 1;
     if (comm != MPI_COMM_NULL && is_open_mpi_4()) PMPI_Comm_test_inter(comm, &inter);
     if (!inter && !has_strangers(comm) && is_first_graph(comm)) spend_tags(comm);
-    return host.dist_graph_create(comm, n, sources, degrees, destinations, weights, info, reorder,
-                                  graph);
+    int error = host.dist_graph_create(comm, n, sources, degrees, destinations, weights, info,
+                                       reorder, graph);
+    if (error == MPI_SUCCESS) comm_made(*graph);
+    return error;
 }

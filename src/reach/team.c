@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* team - what mortar has of a communicator, at first a struct young, later a team: kept as an
- * attribute, freed with the communicator or at MPI_Finalize. When a team is built: start.c; how:
- * birth.c. */
+/* team - what mortar has of a communicator, at first a struct young, later a team: found by its
+ * handle, freed with the communicator or at MPI_Finalize. When a team is built: start.c; how:
+ * birth.c.
+ *
+ * Handles are used again, so the table of handles must know of every communicator's end. mortar's
+ * attribute tells of it. But that is half of what is done for a communicator of a call or two. So
+ * one that was seen when it was made, by a call of abi/makers.h, has none while it is young: the
+ * calls that free it are seen, too. docs/design.md says what else may happen. */
 #include "reach/host.h"
 
 #include "reach/birth.h"
+#include "reach/handles.h"
 #include "reach/reach.h"
 #include "reach/wire.h"
 
@@ -17,20 +23,28 @@ void (*team_farewell)(struct met met);
 
 /* Valid between teams_start and teams_finish. */
 static _Atomic int keyval = MPI_KEYVAL_INVALID;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list of teams */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the table and the list */
+static struct handles living;
+static struct live *newest; /* of the list */
 struct live {
-    struct young young;
-    struct team *team; /* NULL: it is young */
-    MPI_Comm comm;
-    _Atomic int holders; /* the attribute, and each running team_buries */
-    bool gone;           /* it was freed; the struct remains until holders == 0 */
+    struct handle handle; /* first, the communicator's; in `living`, unless it is being freed */
+    /* Teams end in the order of this list, which is the same on all ranks of two communicators. */
     struct live *next, **link;
+    struct young young; /* p == 0: no collective was called yet */
+    struct team *team;  /* NULL: it is young */
+    MPI_Comm comm;
+    _Atomic int holders; /* the communicator, and each running team_buries */
+    bool told;           /* the communicator's end is told by mortar's attribute */
+    bool gone;           /* it was freed; the struct remains until holders == 0 */
 };
-static struct live *living;
+
+static uintptr_t key_of(MPI_Comm comm) { return (uintptr_t)(intptr_t)comm; }
+
+static inline bool is_met(const struct live *live) { return live->young.p != 0; }
 
 static inline struct met met_of(struct live *live) {
     if (live->team) return (struct met){.team = live->team};
-    return (struct met){.young = live->young.left ? NULL : &live->young};
+    return (struct met){.young = !is_met(live) || live->young.left ? NULL : &live->young};
 }
 
 _Thread_local struct this_thread this_thread;
@@ -110,8 +124,29 @@ static bool team_spared(struct team *team) {
     return spare_keep(team);
 }
 
+HOT static struct live *live_find(MPI_Comm comm) {
+    pthread_mutex_lock(&lock);
+    struct live *live = (struct live *)handles_find(&living, key_of(comm));
+    pthread_mutex_unlock(&lock);
+    return live;
+}
+
+static void live_show(struct live *live) {
+    pthread_mutex_lock(&lock);
+    handles_add(&living, &live->handle);
+    pthread_mutex_unlock(&lock);
+}
+
+/* From now on the handle may be another communicator's. */
+static void live_hide(struct live *live) {
+    pthread_mutex_lock(&lock);
+    handles_remove(&living, &live->handle);
+    pthread_mutex_unlock(&lock);
+    if (is_met(live)) atomic_fetch_add(&team_changes, 1);
+}
+
+/* What was hidden ends. */
 static void live_end(struct live *live) {
-    atomic_fetch_add(&team_changes, 1);
     if (team_farewell) team_farewell(met_of(live));
     if (!live->team) spare_owes(live->young.group, live->young.ticks);
     else if (!team_spared(live->team)) team_end(live->team);
@@ -124,8 +159,17 @@ static void live_end(struct live *live) {
 
 static void let_go(struct live *live) {
     if (atomic_fetch_sub(&live->holders, 1) > 1) return;
-    if (!live->gone) live_end(live);
+    if (!live->gone) {
+        live_hide(live);
+        live_end(live);
+    }
     free(live);
+}
+
+/* The communicator of what was hidden is no more. */
+static void live_over(struct live *live) {
+    live_end(live);
+    if (!live->told) let_go(live);
 }
 
 static int on_comm_free(MPI_Comm comm, int key, void *live, void *state) {
@@ -136,7 +180,10 @@ static int on_comm_free(MPI_Comm comm, int key, void *live, void *state) {
 
 void teams_visit(void (*visit)(struct met met)) {
     pthread_mutex_lock(&lock);
-    for (struct live *live = living; live; live = live->next) visit(met_of(live));
+    for (struct live *live = newest; live; live = live->next) {
+        struct met met = met_of(live);
+        if (met.team || met.young) visit(met);
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -149,18 +196,12 @@ void teams_start(void) {
 
 void teams_finish(void) {
     int key = atomic_exchange(&keyval, MPI_KEYVAL_INVALID);
-    while (living) live_end(living);
+    for (struct live *live; (live = newest);) {
+        live_hide(live);
+        live_over(live);
+    }
     for (struct team *team; (team = spare_drop(true));) team_end(team);
     if (key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&key);
-}
-
-static struct live *team_hold(MPI_Comm comm) {
-    pthread_mutex_lock(&lock);
-    struct live *live = living;
-    while (live && live->comm != comm) live = live->next;
-    if (live) atomic_fetch_add(&live->holders, 1);
-    pthread_mutex_unlock(&lock);
-    return live;
 }
 
 /* While a communicator is being freed, the program's attribute callbacks may still use it. mortar's
@@ -173,12 +214,15 @@ int team_buries(MPI_Comm *comm, int (*end)(MPI_Comm *comm)) {
     struct this_thread *thread = &this_thread;
     MPI_Comm outer = thread->dying;
     bool mortal = comm && *comm != MPI_COMM_WORLD && *comm != MPI_COMM_SELF;
-    struct live *live = mortal ? team_hold(*comm) : NULL;
+    struct live *live = mortal ? live_find(*comm) : NULL;
+    if (live) atomic_fetch_add(&live->holders, 1);
+    if (live) live_hide(live);
     thread->met = (struct met){0};
     if (mortal) thread->dying = *comm;
     int error = end(comm);
     thread->dying = outer;
-    if (live && error == MPI_SUCCESS) live_end(live);
+    if (live && error == MPI_SUCCESS) live_over(live);
+    else if (live) live_show(live);
     if (live) let_go(live);
     return error;
 }
@@ -189,34 +233,54 @@ static struct live *live_new(MPI_Comm comm) {
     struct live *live = calloc(1, sizeof *live);
     /* On this rank alone, before anything is agreed: the one place where malloc must not fail. */
     if (!live) return NULL;
-    const char *why = start_meet(comm, &live->young);
-    if (why) live->team = start_native(&live->young, why);
-    live->young.left = why && !live->team;
     live->comm = comm;
+    live->handle.key = key_of(comm);
     atomic_init(&live->holders, 1);
     pthread_mutex_lock(&lock);
-    live->next = living;
-    live->link = &living;
-    if (living) living->link = &live->next;
-    living = live;
+    handles_add(&living, &live->handle);
+    live->next = newest;
+    live->link = &newest;
+    if (newest) newest->link = &live->next;
+    newest = live;
     pthread_mutex_unlock(&lock);
     return live;
 }
 
+/* The communicator's end will be told by an attribute. */
+static void live_watch(struct live *live, int key) {
+    if (!live->told) live->told = PMPI_Comm_set_attr(live->comm, key, live) == MPI_SUCCESS;
+}
+
+void comm_made(MPI_Comm comm) {
+    if (comm == MPI_COMM_NULL || atomic_load(&keyval) == MPI_KEYVAL_INVALID) return;
+    struct live *former = live_find(comm); /* its end was not seen */
+    if (former) {
+        live_hide(former);
+        live_over(former);
+    }
+    live_new(comm);
+}
+
+/* The first collective. */
+static void live_meet(struct live *live) {
+    struct young young;
+    const char *why = start_meet(live->comm, &young);
+    struct team *native = why ? start_native(&young, why) : NULL;
+    young.left = why && !native;
+    pthread_mutex_lock(&lock);
+    live->young = young;
+    live->team = native;
+    pthread_mutex_unlock(&lock);
+}
+
 /* A young communicator gets its team. */
 static void live_grow(struct live *live, struct team *team) {
+    live_watch(live, atomic_load(&keyval));
     pthread_mutex_lock(&lock);
     live->team = team;
     pthread_mutex_unlock(&lock);
     atomic_fetch_add(&team_changes, 1);
     for (struct team *spare; (spare = spare_drop(false));) team_end(spare);
-}
-
-HOT static struct live *attached(MPI_Comm comm, int key) {
-    struct live *live = NULL;
-    int found = 0;
-    if (key != MPI_KEYVAL_INVALID) PMPI_Comm_get_attr(comm, key, &live, &found);
-    return found ? live : NULL;
 }
 
 HOT struct met comm_known(MPI_Comm comm) {
@@ -225,8 +289,8 @@ HOT struct met comm_known(MPI_Comm comm) {
     struct met met = thread->met;
     if (thread->comm == comm && thread->changes == now && (met.team || met.young)) return met;
     if (comm == thread->dying) return (struct met){0};
-    struct live *live = attached(comm, atomic_load_explicit(&keyval, memory_order_acquire));
-    if (!live || live->gone) return (struct met){0};
+    struct live *live = live_find(comm);
+    if (!live) return (struct met){0};
     thread->comm = comm;
     thread->met = met_of(live);
     thread->changes = now;
@@ -238,10 +302,12 @@ HOT struct met comm_known(MPI_Comm comm) {
 static struct live *live_of(MPI_Comm comm) {
     int key = atomic_load_explicit(&keyval, memory_order_acquire);
     if (key == MPI_KEYVAL_INVALID || comm == this_thread.dying) return NULL;
-    struct live *live = attached(comm, key);
-    if (live) return live->gone ? NULL : live;
-    live = live_new(comm);
-    if (live) PMPI_Comm_set_attr(comm, key, live);
+    struct live *live = live_find(comm);
+    if (!live) {
+        live = live_new(comm); /* its making was not seen */
+        if (live) live_watch(live, key);
+    }
+    if (live && !is_met(live)) live_meet(live);
     return live;
 }
 
