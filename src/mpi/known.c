@@ -184,7 +184,7 @@ HOT struct answer known_repeat(struct known *k, struct team *team, const struct 
     count_told(k);
     struct answer answer = known_run(k, team, r, &plan);
     count_known(plan, k->bytes);
-    peers_touched(k->bytes);
+    peers_touched(touched_in(&k->ready.call.shape, team->p));
     if (answer.error) team->failed = true;
     return answer;
 }

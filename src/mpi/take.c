@@ -120,9 +120,8 @@ HOT static struct answer carry_out(const struct request *r, struct team *team, s
     else if (known && known_suits(known, plan)) answer = known_run(known, team, r, &plan);
     else answer = family->run(r, team, &plan, shape);
     if (team->wire) count_traffic(&plan->tally.traffic, &before, team->wire->traffic);
-    size_t bytes = shape->bytes * (size_t)team->p;
-    count(team, plan, bytes, start);
-    if (plan->algorithm->code->run) peers_touched(bytes);
+    count(team, plan, shape->bytes * (size_t)team->p, start);
+    if (plan->algorithm->code->run) peers_touched(touched_in(shape, team->p));
     if (verified) answer = verify_end(&verification, team, plan, answer);
     if (answer.error) team->failed = true;
     return answer;
