@@ -46,6 +46,9 @@ struct answer {
     int error;
     bool raise;
 };
+static inline struct answer fails(int class) { return (struct answer){class, true}; }
+static inline struct answer returns(int error) { return (struct answer){error, false}; }
+
 /* Bytes of its peers' memory that a rank touches in a call: at most; of reductions, whose work the
  * ranks share, on average. */
 static inline size_t touched_in(const struct shape *shape, int p) {
@@ -53,9 +56,6 @@ static inline size_t touched_in(const struct shape *shape, int p) {
     if (among(shape->collective, BIT(reduce) | BIT(allreduce))) return 2 * shape->bytes;
     return shape->bytes * (size_t)p;
 }
-
-static inline struct answer fails(int class) { return (struct answer){class, true}; }
-static inline struct answer returns(int error) { return (struct answer){error, false}; }
 
 /* ---- take.c: the life of a call, from its arguments to its plan, which mortar or the
  * host MPI runs. Returns what MPI returns ---- */

@@ -100,7 +100,9 @@ static int ranks_around(int p) {
 /* What a set-up and the first plans cost, per rank. At first half of what was measured on 2 cores
  * (Xeon, 2026-11, MORTAR_START=first: 3.3 ms with 8 ranks, 5.9 with 16, 33 with 64), because it can
  * be lost only once. Then the least time of a set-up in this process: others were disturbed, or
- * waited for late ranks. */
+ * waited for late ranks. With the whole cost programs that end soon lose less and others gain less
+ * (16 ranks on 2 cores, EPYC, medians of 15 and 19 runs in turns: FFT class W in pencils, of 44 ms,
+ * 0 instead of +18; the solver of bench/programs, of 538 ms, +44 instead of +11). */
 static _Atomic double seconds_per_rank = 0.25e-3;
 
 static void start_timed(const struct team *team) {
