@@ -23,15 +23,17 @@ struct results {
     long wrong[sides];      /* values on this rank */
 };
 
+static void find_native(void *function, const char *name) {
+    void *symbol = library_symbol(name);
+    memcpy(function, &symbol, sizeof symbol);
+}
+
 /* Without mortar both are the library's. */
 static void find_sides(const struct world *world, struct maker makers[sides]) {
-    void *native_dup = library_symbol("PMPI_Comm_dup"),
-         *native_split = library_symbol("PMPI_Comm_split"),
-         *native_free = library_symbol("PMPI_Comm_free");
     makers[0] = (struct maker){.name = "native", .functions = &library};
-    memcpy(&makers[0].comm_dup, &native_dup, sizeof native_dup);
-    memcpy(&makers[0].comm_split, &native_split, sizeof native_split);
-    memcpy(&makers[0].comm_free, &native_free, sizeof native_free);
+    find_native(&makers[0].comm_dup, "PMPI_Comm_dup");
+    find_native(&makers[0].comm_split, "PMPI_Comm_split");
+    find_native(&makers[0].comm_free, "PMPI_Comm_free");
     makers[1] = (struct maker){.name = world->loaded ? "mortar" : "native-again",
                                .functions = &caught,
                                .comm_dup = MPI_Comm_dup,

@@ -9,14 +9,8 @@
 int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info,
                                MPI_Errhandler handler, MPI_Comm *comm); /* not in MPI 3 */
 
-/* Returns the error of the call that has made a communicator. */
-static int seen(int error, const MPI_Comm *made) {
-    if (error == MPI_SUCCESS) comm_made(*made);
-    return error;
-}
-
 #define MAKER(name, symbol, words, parameters, arguments)                                          \
-    int MPI_##symbol parameters { return seen(host.name arguments, made); }
+    int MPI_##symbol parameters { return comm_made(host.name arguments, made); }
 #include "abi/makers.h"
 #undef MAKER
 
@@ -26,7 +20,7 @@ int MPI_Comm_disconnect(MPI_Comm *comm) { return team_buries(comm, host.comm_dis
 
 int MPI_Intercomm_merge(MPI_Comm inter, int high, MPI_Comm *merged) {
     strangers_may_come();
-    return seen(host.intercomm_merge(inter, high, merged), merged);
+    return comm_made(host.intercomm_merge(inter, high, merged), merged);
 }
 
 /* libmortar.so has this name also where the MPI library, of an older standard, has not, and
@@ -42,7 +36,8 @@ static int create_in_world(MPI_Group group, const char *tag, MPI_Errhandler hand
 
 int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info,
                                MPI_Errhandler handler, MPI_Comm *comm) {
-    if (!host.comm_create_from_group) return seen(create_in_world(group, tag, handler, comm), comm);
+    if (!host.comm_create_from_group)
+        return comm_made(create_in_world(group, tag, handler, comm), comm);
     strangers_may_come();
-    return seen(host.comm_create_from_group(group, tag, info, handler, comm), comm);
+    return comm_made(host.comm_create_from_group(group, tag, info, handler, comm), comm);
 }

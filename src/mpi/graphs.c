@@ -56,6 +56,5 @@ int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int d
     if (!inter && !has_strangers(comm) && is_first_graph(comm)) spend_tags(comm);
     int error = host.dist_graph_create(comm, n, sources, degrees, destinations, weights, info,
                                        reorder, graph);
-    if (error == MPI_SUCCESS) comm_made(*graph);
-    return error;
+    return comm_made(error, graph);
 }

@@ -35,8 +35,9 @@ struct met {
  * teams_finish, and while the communicator is being freed; on one rank if there is no memory for
  * the struct itself. Collective. */
 struct team *team_of(MPI_Comm comm);
-/* Call after each call that has made a communicator, or has not: MPI_COMM_NULL. Local. */
-void comm_made(MPI_Comm comm);
+/* Call with what the MPI library's call returned that puts a communicator into *made, on ranks that
+ * are in it; returns the same. Local. */
+int comm_made(int error, const MPI_Comm *made);
 /* What a communicator has that was met before. Local. */
 struct met comm_known(MPI_Comm comm);
 /* The same of one that may be new, if comm_known knows nothing: then it is young, unless it never

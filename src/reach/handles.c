@@ -55,6 +55,7 @@ void handles_add(struct handles *table, struct handle *one) {
 
 void handles_remove(struct handles *table, struct handle *one) {
     struct handle **link = link_to(table, one->key);
+    if (*link != one) return;
     *link = one->next;
     table->count--;
 }

@@ -25,6 +25,7 @@ struct handles {
 struct handle *handles_find(struct handles *table, uintptr_t key);
 /* The table must not have its key. It always succeeds: without memory chains become long. */
 void handles_add(struct handles *table, struct handle *one);
+/* Does nothing if it is not in the table. */
 void handles_remove(struct handles *table, struct handle *one);
 
 #endif

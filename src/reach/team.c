@@ -251,14 +251,16 @@ static void live_watch(struct live *live, int key) {
     if (!live->told) live->told = PMPI_Comm_set_attr(live->comm, key, live) == MPI_SUCCESS;
 }
 
-void comm_made(MPI_Comm comm) {
-    if (comm == MPI_COMM_NULL || atomic_load(&keyval) == MPI_KEYVAL_INVALID) return;
-    struct live *former = live_find(comm); /* its end was not seen */
+int comm_made(int error, const MPI_Comm *made) {
+    if (error != MPI_SUCCESS || *made == MPI_COMM_NULL) return error;
+    if (atomic_load(&keyval) == MPI_KEYVAL_INVALID) return error;
+    struct live *former = live_find(*made); /* its end was not seen */
     if (former) {
         live_hide(former);
         live_over(former);
     }
-    live_new(comm);
+    live_new(*made);
+    return error;
 }
 
 /* The first collective. */

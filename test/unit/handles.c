@@ -32,10 +32,10 @@ static void step(struct handles *table, bool lacks, uint64_t *random) {
         scarce_pause();
         inside[i] = true;
         count++;
-    } else if (inside[i] && !more) {
+    } else if (!more) {
         handles_remove(table, &all[i]);
+        count -= inside[i];
         inside[i] = false;
-        count--;
     }
     expect(table->count == (size_t)count, "%zu instead of %d", table->count, count);
 }

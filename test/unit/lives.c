@@ -158,7 +158,7 @@ static void make(MPI_Comm comm, bool seen) {
     *one = (struct one){.number = ++made, .seen = seen || one->stale};
     if (!one->seen) return;
     turn[made] = ++turns;
-    comm_made(comm);
+    expect(comm_made(MPI_SUCCESS, &comm) == MPI_SUCCESS, "what it was told");
 }
 
 /* A collective, that all the later ones count on. */
