@@ -112,6 +112,9 @@ def young(flavour, ranks):
     paid = {"MORTAR_START": "paid", "MORTAR_TUNE": "watch"}
     ran(flavour, ranks, ["young-" + flavour, str(count), "100"], env=paid).ok(" 0 errors")
     ran(flavour, ranks, ["young-" + flavour, "6", "40"], env={"MORTAR_START": "early", "MORTAR_NODES": "2"}).ok(" 0 errors")
+    for calls, start in (("3", "paid"), ("40", "early"), ("10", "first")):
+        made = ran(flavour, ranks, ["young-" + flavour, "makers", calls], env={"MORTAR_START": start}).ok(" 0 errors")
+        made.check((", 0 teams seen" in made.out) == (start == "paid"), "teams or none of %s" % start)
     # The longest call pays for nothing. On a busy machine another call may be long too, but not always.
     seen = [ran(flavour, ranks, ["young-" + flavour, "late", "0"], env={"MORTAR_START": "paid"}).ok(" 0 errors") for _ in range(3)]
     seen[0].check(any(", 0 teams seen" in late.out for late in seen), "one long call has paid for a team")

@@ -3,6 +3,7 @@
  * every call must deliver is known. Says how many communicators' shared memory this process has
  * ever seen.
  *     young COMMUNICATORS CALLS [SUMS]
+ *     young makers CALLS   one by each call that makes communicators of all ranks
  *     young late      one rank comes late to the second of three calls */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -54,6 +55,45 @@ static void use(MPI_Comm comm, int calls) {
     look_at_maps();
 }
 
+enum { makers = 10 };
+
+/* A communicator of the same ranks, with the same numbers. */
+static MPI_Comm make(int maker, int p, int me) {
+    MPI_Comm comm = MPI_COMM_NULL, grid;
+    MPI_Group group;
+    const int sides[2] = {p, 1}, periods[2] = {0, 0}, kept[2] = {1, 0};
+    const int next = (me + 1) % p, last = (me + p - 1) % p, one = 1;
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    switch (maker) {
+    case 0: MPI_Comm_dup(MPI_COMM_WORLD, &comm); break;
+    case 1: MPI_Comm_dup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, &comm); break;
+    case 2: MPI_Comm_split(MPI_COMM_WORLD, 5, me, &comm); break;
+    case 3:
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, &comm);
+        break;
+    case 4: MPI_Comm_create(MPI_COMM_WORLD, group, &comm); break;
+    case 5: MPI_Comm_create_group(MPI_COMM_WORLD, group, 3, &comm); break;
+    case 6: MPI_Cart_create(MPI_COMM_WORLD, 2, sides, periods, 0, &comm); break;
+    case 7:
+        MPI_Cart_create(MPI_COMM_WORLD, 2, sides, periods, 0, &grid);
+        MPI_Cart_sub(grid, kept, &comm);
+        MPI_Comm_free(&grid);
+        break;
+    case 8:
+        MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &me, &one, &next, &one, MPI_INFO_NULL, 0, &comm);
+        break;
+    case 9:
+        MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &last, &one, 1, &next, &one,
+                                       MPI_INFO_NULL, 0, &comm);
+        break;
+    }
+    MPI_Group_free(&group);
+    int alike = MPI_UNEQUAL;
+    if (comm != MPI_COMM_NULL) MPI_Comm_compare(MPI_COMM_WORLD, comm, &alike);
+    errors += alike != MPI_CONGRUENT;
+    return comm;
+}
+
 /* A call that this rank makes alone, and that its library refuses: for mortar it was none. */
 static void refused(MPI_Comm comm) {
     int word = 0, me;
@@ -79,6 +119,12 @@ int main(int argc, char **argv) {
     MPI_Comm comm, half, pair[2];
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    if (strcmp(argv[1], "makers") == 0)
+        for (int k = 0; k < 2 * makers; k++) {
+            comm = make(k % makers, p, me);
+            use(comm, calls);
+            (k < makers ? MPI_Comm_free : MPI_Comm_disconnect)(&comm);
+        }
     if (strcmp(argv[1], "late") == 0) {
         use(MPI_COMM_WORLD, 1);
         if (me == 0) usleep(300000);
