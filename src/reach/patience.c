@@ -19,7 +19,10 @@
  * different times for ever. A sleeper, though, is scheduled as soon as it is woken (with short
  * slices, machine_short_slices), and then both run. So after a yield that returns very late waits
  * sleep instead of yielding, after the same watching. Then yields are tried again. What is lost to
- * late yields so is bounded by a fraction of the time, as in the ski-rental problem. */
+ * late yields so is bounded by a fraction of the time, as in the ski-rental problem. Sleep costs,
+ * too: with 32 ranks on a processor a barrier in which all sleep takes longer than one beside a
+ * stranger who takes all his slices. So waits sleep only if late yields have lost more than that
+ * lately. */
 #include "reach/patience.h"
 
 enum {
@@ -34,6 +37,9 @@ enum {
     /* Times what a late yield took, for each rank, because all ranks wait for the one that tries.
      * In test/unit/strangers.c 4, 8 and 16 are alike. */
     most_sleep = 4,
+    /* What so many waits cost more in sleep may be lost at once. A late yield of 3 ms is more than
+     * that with up to 8 ranks on a processor. */
+    bearable_waits = 16,
     /* Waits until a long work no longer counts: more than a program has between two long works. */
     work_fades = 16,
 };
@@ -56,6 +62,11 @@ static const double window_seconds = 1e-3;
 static const double prompt_seconds = 20e-6, turn_seconds = 3e-6, most_work = 30e-6;
 enum { few_per_processor = 8 };
 static const double first_nap = 50e-6;
+/* What a wait costs more if all sleep: for each rank of the processor wake_per_rank times their
+ * number, at most most_wake. Beside a stranger and on 2 processors barriers of 4, 8, 16, 32 and 64
+ * ranks that sleep took 15 to 47, 105 to 120, 215 to 320, 600 to 630 and 1400 to 1520 us (EPYC,
+ * Linux 6.18, 2026-11). */
+static const double wake_per_rank = 3e-6, most_wake = 25e-6;
 /* The kernel's default time slice is 0.7 to 3 ms. A wake-up costs some 5 us of processor time. So
  * the naps of all ranks of a processor together cost at most a twentieth of it. */
 static const double least_nap = 400e-6, most_nap = 3.2e-3, nap_per_rank = 100e-6;
@@ -102,20 +113,42 @@ static void poll(struct vigil *vigil, uint64_t now) {
 
 /* A short wait sleeps instead of yielding. It will be woken, and a nap that ends sooner is in the
  * way of others. */
-static void doze(struct vigil *vigil) {
+static void doze(const struct patience *patience, struct vigil *vigil) {
     vigil->stage = SLEEPING;
+    vigil->until = patience->brief.until;
     vigil->nap = least_nap;
 }
 
 /* After a late yield: for how long waits sleep. As long as the yield took; twice as long as the
  * last time, if yields were prompt only briefly since. */
-static void patience_avoid(struct patience *patience, uint64_t now, uint64_t took) {
-    uint64_t most = (uint64_t)(most_sleep * patience->ranks) * took, last = patience->sleep_for;
-    bool again = now < patience->sleep_until + 2 * (last + took);
-    uint64_t next = again && 2 * last > took ? 2 * last : took;
-    patience->sleep_for = next < most ? next : most;
-    patience->sleep_until = now + patience->sleep_for;
+static void patience_avoid(struct patience *patience, struct rest *rest, uint64_t now,
+                           uint64_t took) {
+    uint64_t most = (uint64_t)(most_sleep * patience->ranks) * took;
+    bool again = now < rest->until + 2 * (rest->span + took);
+    uint64_t next = again && 2 * rest->span > took ? 2 * rest->span : took;
+    rest->span = next < most ? next : most;
+    rest->until = now + rest->span;
     patience->haste = 0;
+}
+
+/* Ticks that a wait costs more if all sleep. */
+static uint64_t sleep_cost(const struct patience *patience) {
+    double wake = wake_per_rank * patience->per_processor;
+    if (wake > most_wake) wake = most_wake;
+    return (uint64_t)(wake * patience->per_processor * patience->tick_rate);
+}
+
+/* Late yields lost so much. Would the waits lately have cost less in sleep? */
+static bool patience_loses(struct patience *patience, uint64_t lost) {
+    uint64_t bearable = bearable_waits * sleep_cost(patience);
+    patience->lost = (patience->lost < bearable ? patience->lost : bearable) + lost;
+    return patience->lost > bearable;
+}
+
+/* A yield has ended a wait: so much less was lost than in sleep. */
+static void patience_spares(struct patience *patience) {
+    uint64_t spared = sleep_cost(patience);
+    patience->lost -= patience->lost < spared ? patience->lost : spared;
 }
 
 /* After a yield of a short wait. */
@@ -127,9 +160,12 @@ HOT static void patience_judge(struct patience *patience, struct vigil *vigil, u
     if (stolen < least_stolen) stolen = least_stolen;
     if (took > 2 * usual && patience_longer(patience, took - 2 * usual, stolen)) {
         /* Even if the wait is over. */
-        patience_avoid(patience, now, took);
-        doze(vigil);
+        if (patience_loses(patience, took)) {
+            patience_avoid(patience, &patience->brief, now, took);
+            doze(patience, vigil);
+        }
     } else if (done) {
+        if (patience->lost) patience_spares(patience);
         if (vigil->yields == 1) patience->shared++;
         if (vigil->yields == 1 && patience->haste < most_haste) patience->haste++;
     } else if (waited > usual && patience_longer(patience, waited - usual, yield_seconds)) {
@@ -161,8 +197,10 @@ static void weigh(struct patience *patience, struct vigil *vigil, uint64_t now, 
     bool late = 2 * lost > now - vigil->since;
     poll(vigil, now);
     if (!late) return;
-    patience_avoid(patience, now, lost);
+    if (patience_loses(patience, lost)) patience_avoid(patience, &patience->brief, now, lost);
+    patience_avoid(patience, &patience->lasting, now, lost);
     vigil->stage = SLEEPING;
+    vigil->until = patience->lasting.until;
 }
 
 static void after_nap(const struct patience *patience, struct vigil *vigil, uint64_t now) {
@@ -170,7 +208,7 @@ static void after_nap(const struct patience *patience, struct vigil *vigil, uint
     if (most < least_nap) most = least_nap;
     if (most > most_nap) most = most_nap;
     vigil->nap = 2 * vigil->nap < most ? 2 * vigil->nap : most;
-    if (patience->mode == WAIT_AUTO && now >= patience->sleep_until) poll(vigil, now);
+    if (patience->mode == WAIT_AUTO && now >= vigil->until) poll(vigil, now);
 }
 
 void vigil_worked(struct vigil *vigil, uint64_t now) {
@@ -210,8 +248,8 @@ HOT struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint6
              patience_longer(patience, (now - vigil->began) << patience->haste, spin_seconds))
         vigil->stage = YIELDING;
     if (vigil->stage == YIELDING) {
-        if (vigil->yields == 0 && patience->mode == WAIT_AUTO && now < patience->sleep_until)
-            doze(vigil);
+        if (vigil->yields == 0 && patience->mode == WAIT_AUTO && now < patience->brief.until)
+            doze(patience, vigil);
         else vigil->yields++;
     }
     int drives = drives_due(patience, vigil, now);

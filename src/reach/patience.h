@@ -12,9 +12,12 @@ struct patience {
     bool crowded;         /* oversubscribed: more ranks than processors */
     int ranks;            /* on this node */
     double per_processor; /* ranks per processor */
-    /* Yields let other processes run: until when short waits sleep instead, and for how long that
-     * was. */
-    uint64_t sleep_until, sleep_for;
+    /* Yields let other processes run: until when waits sleep instead, and for how long that was.
+     * Short waits, long ones. */
+    struct rest {
+        uint64_t until, span;
+    } brief, lasting;
+    uint64_t lost; /* by late yields, less what sleeping would have cost */
     uint64_t left; /* when the last wait ended that was more than a look; 0: none */
     uint64_t work; /* the longest time between two waits lately */
     /* How often the watching was halved, because a peer needed this very processor. */
@@ -43,6 +46,7 @@ struct vigil {
     uint64_t usual;  /* how long a yield takes if peers do on this processor what this rank did */
     uint64_t since;  /* begin of the window of a long wait */
     uint64_t lost;   /* ticks of late yields in that window */
+    uint64_t until;  /* in sleep: when to yield again */
     uint32_t yields; /* of a short wait */
     double nap;      /* seconds of the next nap */
 };

@@ -15,6 +15,8 @@ static const double us = 1e-6;
  * costs the waker, the way into sleep. */
 static const double switch_seconds = 1.3e-6, wake_seconds = 50e-6, waker_seconds = 2e-6,
                     sleep_seconds = 4e-6;
+/* Of the MPI library; on an oversubscribed node it yields in its progress, too. */
+static const double drive = 0.02e-6, crowded_drive = 4e-6;
 static const double slice = 2.8e-3, short_slice = 100e-6;
 /* Between two barriers: a call's inside, or a program's own work before every second one. */
 static const double inside_seconds = 100e-9;
@@ -156,6 +158,7 @@ static void begin(struct thread *t, int doing, double seconds) {
 static void compute(struct thread *t) {
     bool inside = node.work == 0 || node.barrier % 2 == 1;
     double work = inside ? inside_seconds : node.work;
+    if (t == node.thread && node.late > 0 && node.barrier % late_every == 0) work = node.late;
     begin(t, COMPUTES, node.barrier < 4 && node.first > work ? node.first : work);
 }
 
@@ -165,7 +168,8 @@ static void go_on(struct thread *t, bool done) {
     t->nap = turn.seconds;
     if (done) compute(t);
     else if (turn.what == WATCH) begin(t, WATCHES, 1 * us);
-    else if (turn.what == GIVE) begin(t, YIELDS, 0.4 * us + turn.drives * 0.02 * us);
+    else if (turn.what == GIVE)
+        begin(t, YIELDS, 0.4 * us + turn.drives * (t->patience.crowded ? crowded_drive : drive));
     else begin(t, turn.drives && t->patience.crowded ? YIELDS_TO_NAP : DOZES, sleep_seconds);
 }
 

@@ -7,7 +7,7 @@
 
 #include "reach/patience.h"
 
-enum { processors = 2, most_threads = 66 };
+enum { processors = 2, most_threads = 66, late_every = 21 };
 extern const double tick; /* of the kernel's clock */
 
 struct thread {
@@ -29,6 +29,7 @@ struct node {
     int ranks, threads, running[processors]; /* -1: idle */
     double work;                             /* seconds before every second barrier */
     double first;                            /* and before each of the first four */
+    double late;                             /* of the first rank alone, before each late_every */
     struct thread thread[most_threads];
     int arrived, barrier; /* of the barrier that is open; barriers so far */
     double napped;        /* when a rank went to sleep last */

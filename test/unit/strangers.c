@@ -20,7 +20,7 @@ static int compare(const void *left, const void *right) {
 /* Microseconds of a barrier: the median over the seeds. */
 static double barrier_us(int ranks, int strangers, double work, bool together, int mode) {
     double times[seeds];
-    int barriers = work > 0 ? 800 : ranks > processors ? 4000 : 40000;
+    int barriers = work > 0 || ranks >= 32 ? 800 : ranks > processors ? 4000 : 40000;
     for (int s = 0; s < seeds; s++) {
         node_set_up(ranks, together, mode, (uint64_t)s + 1);
         node.work = work;
@@ -48,7 +48,7 @@ static void beside_strangers(void) {
         {4, 1, false, 60, 0},         {4, 2, false, 150, 0},      {8, 0, false, 8, 0},
         {8, 1, false, 90, 0},         {8, 2, false, 180, 0},      {8, 4, false, 700, 0},
         {8, 2, false, 400, 20e-6},    {8, 2, false, 900, 100e-6}, {16, 2, false, 500, 20e-6},
-        {16, 2, false, 1100, 100e-6},
+        {16, 2, false, 1100, 100e-6}, {32, 1, false, 200, 0},       {64, 1, false, 200, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int p = rows[i].ranks, strangers = rows[i].strangers;
@@ -104,6 +104,24 @@ static void at_work(void) {
         }
 }
 
+/* One rank of 64 comes late now and then. Its peers sleep until it comes, but not in the short
+ * waits behind that. */
+static void one_late(void) {
+    const double late = 4 * ms;
+    enum { ranks = 64, times = 20 };
+    node_set_up(ranks, false, WAIT_AUTO, 1);
+    node.late = late;
+    node_run(times * late_every, 10);
+    double a_time = node.now / times;
+    int waits = node.barrier * ranks;
+    printf("%d ranks, one comes %.0f ms late to each of %d barriers: %.2f ms, %d naps of %d waits\n",
+           ranks, late / ms, times, a_time / ms, node.naps, waits);
+    expect(a_time < 2 * late, "a rank is %.0f ms late: %.2f ms until it is again", late / ms,
+           a_time / ms);
+    expect(node.naps < waits / 5, "a rank is %.0f ms late: %d naps of %d waits", late / ms,
+           node.naps, waits);
+}
+
 /* A program's first calls take longer than all others, and turns of 32 ranks a part of a
  * millisecond. Nobody else is there, so nobody should sleep. */
 static void at_first(void) {
@@ -121,6 +139,7 @@ int main(void) {
     beside_strangers();
     at_work();
     at_first();
+    one_late();
     for (int ranks = 2; ranks <= 8; ranks *= 2) {
         comes_and_leaves(ranks, 0, 3 * ms);
         comes_and_leaves(ranks, 0, 300 * ms);
