@@ -130,6 +130,7 @@ void moved_return(char *start, size_t bytes) {
         /* Too many mappings: it stays shared, and is zero all the same. */
         if (map != MAP_FAILED) mark(at, next - at, false);
     }
+    /* All of it: the file also has copies of pages that have not moved, the ends of buffers. */
     punch((size_t)(start - region.base), bytes);
     region_unlock();
 }
