@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The human entry. The work is done by cmake (CMakePresets.json), ctest and the scripts, which can as well be used by hand.
-#   make            build                        make check      the tests (installs what is missing first)
-#   make demo       see what mortar gains        make check-all  also with Open MPI 5, MPICH 5, Intel MPI, sanitizers, -Werror
+#   make            build                        make check      the tests before a commit (installs what is missing first)
+#   make demo       see what mortar gains        make check-wide those that take longer; make check-all: all there are
 #   make bench      the benchmark                make lint       the rules of the sources; make format  clang-format
 #   make install PREFIX=$HOME/.local             make uninstall PREFIX=$HOME/.local    takes away what install has put there
 #   make package    a .deb and an .rpm           make dist       mortar-VERSION.tar.gz of the last commit, in build/
@@ -17,8 +17,8 @@ CTEST = ctest --output-on-failure --no-tests=error -j 2 --output-junit $(RESULTS
 TABLES = %/list.h %/options.h %/collectives.h
 
 .NOTPARALLEL:
-.PHONY: release dev asan tsan setup demo check check-asan check-tsan check-more check-fuzz check-faults check-long check-suites \
-	check-all bench lint format install uninstall package dist wheel clean
+.PHONY: release dev asan tsan setup demo check check-wide check-asan check-tsan check-more check-fuzz check-faults check-long \
+	check-suites check-all bench lint format install uninstall package dist wheel clean
 
 release dev asan tsan:
 	@test -f build/$@/build.ninja -a -z '$(MPICC)' || cmake --preset $@ $(MPIS)
@@ -29,9 +29,14 @@ setup: ; @scripts/setup
 demo: setup release ; @scripts/demo
 
 # A test's label says when it runs: check, all, long, fuzz, suite, asan, tsan. Tests that start MPI programs run alone.
+# Of those for each commit `check` leaves the slower half to check-wide: MPICH and the standard ABI, the sanitizers, and whole
+# commands and examples.
+WIDE = mpich|impi|-(asan|tsan)$$|^(cores|demo|simulation)$$|^(bench|card|fft|heat|network|programs|tune.*)-ompi4
 check: setup release
 	@mkdir -p $(RESULTS)
-	@$(CTEST) build/release -L '^check$$'
+	@$(CTEST) build/release -L '^check$$' -E '$(WIDE)'
+
+check-wide: setup release ; @mkdir -p $(RESULTS) && $(CTEST) build/release -L '^check$$' -R '$(WIDE)'
 
 check-asan: asan ; @mkdir -p $(RESULTS) && $(CTEST) build/asan -L '^asan$$'
 
@@ -67,7 +72,7 @@ check-fuzz:
 check-suites: setup ; @scripts/get-mpis && mkdir -p $(RESULTS) && cmake --preset release && cmake --build build/release && \
 	$(CTEST) build/release -L '^suite$$'
 
-check-all: check check-more check-long check-suites
+check-all: check check-wide check-more check-long check-suites
 
 bench: release
 	scripts/mpi $(MPI) $(RANKS) build/release/bin/mortar bench alltoall
