@@ -138,11 +138,14 @@ static uint64_t sleep_cost(const struct patience *patience) {
     return (uint64_t)(wake * patience->per_processor * patience->tick_rate);
 }
 
-/* Late yields lost so much. Would the waits lately have cost less in sleep? */
-static bool patience_loses(struct patience *patience, uint64_t lost) {
+/* Late yields have taken so much. If the waits lately would have cost less in sleep, short ones
+ * sleep from now on: true. */
+static bool patience_loses(struct patience *patience, uint64_t now, uint64_t took) {
     uint64_t bearable = bearable_waits * sleep_cost(patience);
-    patience->lost = (patience->lost < bearable ? patience->lost : bearable) + lost;
-    return patience->lost > bearable;
+    patience->lost = (patience->lost < bearable ? patience->lost : bearable) + took;
+    if (patience->lost <= bearable) return false;
+    patience_avoid(patience, &patience->brief, now, took);
+    return true;
 }
 
 /* A yield has ended a wait: so much less was lost than in sleep. */
@@ -160,10 +163,7 @@ HOT static void patience_judge(struct patience *patience, struct vigil *vigil, u
     if (stolen < least_stolen) stolen = least_stolen;
     if (took > 2 * usual && patience_longer(patience, took - 2 * usual, stolen)) {
         /* Even if the wait is over. */
-        if (patience_loses(patience, took)) {
-            patience_avoid(patience, &patience->brief, now, took);
-            doze(patience, vigil);
-        }
+        if (patience_loses(patience, now, took)) doze(patience, vigil);
     } else if (done) {
         if (patience->lost) patience_spares(patience);
         if (vigil->yields == 1) patience->shared++;
@@ -197,7 +197,7 @@ static void weigh(struct patience *patience, struct vigil *vigil, uint64_t now, 
     bool late = 2 * lost > now - vigil->since;
     poll(vigil, now);
     if (!late) return;
-    if (patience_loses(patience, lost)) patience_avoid(patience, &patience->brief, now, lost);
+    patience_loses(patience, now, lost);
     patience_avoid(patience, &patience->lasting, now, lost);
     vigil->stage = SLEEPING;
     vigil->until = patience->lasting.until;

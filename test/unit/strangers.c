@@ -48,7 +48,7 @@ static void beside_strangers(void) {
         {4, 1, false, 60, 0},         {4, 2, false, 150, 0},      {8, 0, false, 8, 0},
         {8, 1, false, 90, 0},         {8, 2, false, 180, 0},      {8, 4, false, 700, 0},
         {8, 2, false, 400, 20e-6},    {8, 2, false, 900, 100e-6}, {16, 2, false, 500, 20e-6},
-        {16, 2, false, 1100, 100e-6}, {32, 1, false, 200, 0},       {64, 1, false, 200, 0},
+        {16, 2, false, 1100, 100e-6}, {32, 1, false, 200, 0},     {64, 1, false, 200, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int p = rows[i].ranks, strangers = rows[i].strangers;
