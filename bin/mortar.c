@@ -103,7 +103,7 @@ static bool is_program(const char *path) {
     return stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && access(path, X_OK) == 0;
 }
 
-/* The file that execvp starts. NULL: none. */
+/* The file that the C library's execvp would start. NULL: none. */
 static const char *find_program(const char *name) {
     const char *folders = getenv("PATH");
     if (strchr(name, '/')) return is_program(name) ? name : NULL;
@@ -236,6 +236,20 @@ static void set_given(const char *option, size_t length, const char *value) {
     fail("unknown option %.*s (mortar --help)", (int)length, option);
 }
 
+/* Starts it as glibc's execvp does: a file that is neither a program nor says what reads it is a
+ * script for the shell. Returns only if that cannot be. */
+static void become(const char *path, char **word) {
+    int count = 0;
+    execv(path, word);
+    while (word[count]) count++;
+    char **words = errno == ENOEXEC ? calloc((size_t)count + 2, sizeof *words) : NULL;
+    if (!words) return;
+    words[0] = (char *)(uintptr_t)"/bin/sh";
+    words[1] = (char *)(uintptr_t)path;
+    memcpy(words + 2, word + 1, (size_t)count * sizeof *words); /* with the NULL */
+    execv(*words, words);
+}
+
 /* word: what follows `run`. --NAME VALUE or --NAME=VALUE, up to the first word without a dash. */
 static void __attribute__((noreturn)) run(char **word) {
     alike = true;
@@ -259,7 +273,7 @@ static void __attribute__((noreturn)) run(char **word) {
             *word, *word);
     if (!path) fail("run: %s is not a program", *word);
     if (suits(*word, path)) preload();
-    execvp(*word, word);
+    become(path, word);
     fail("run: %s: %s", *word, strerror(errno));
 }
 

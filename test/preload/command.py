@@ -3,6 +3,7 @@
 usage: command.py TEST"""
 import os
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import run  # noqa: E402
@@ -46,6 +47,25 @@ def options():
                      "mortar info --plan %s: unclear" % question)
 
 
+def scripts():
+    """A script runs, also one that does not say what reads it, found by PATH or not; what nothing can read is refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, head in (("says", "#!/bin/sh\n"), ("silent", "")):
+            path = os.path.join(folder, name)
+            with open(path, "w", encoding="ascii") as out:
+                out.write(head + 'echo "$0: $# words, $1, $2"\n')
+            os.chmod(path, 0o755)
+            for word in (path, name):
+                result = run.run([run.MORTAR, "run", word, "a b", ""], env={"PATH": folder + ":" + os.environ["PATH"]})
+                result.ok("%s: 2 words, a b, \n" % path)
+        path = os.path.join(folder, "broken")
+        with open(path, "wb") as out:
+            out.write(b"\177ELF, but not really")
+        os.chmod(path, 0o755)
+        result = run.run([run.MORTAR, "run", path])
+        result.check(result.code != 0 and result.err, "a broken program: nothing is said")
+
+
 def explain():
     """A choice explained: the parts of each plan's time add up; one that is nearly the cheapest is marked and comes first."""
     for question in ("alltoall 16x4 64", "allgather 5,3,1 1K", "barrier 8x2"):
@@ -85,7 +105,7 @@ def orders():
 
 
 def test(name):
-    tests = {f.__name__: f for f in (options, orders, explain)}
+    tests = {f.__name__: f for f in (options, scripts, orders, explain)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name]()
