@@ -175,6 +175,12 @@ const uint32_t *machine_domains(enum domain_kind kind);
  * domains first. Returns how many kinds. */
 int machine_domain_kinds(enum domain_kind kinds[DOMAIN_KINDS]);
 
+/* What this process knows of the machine, for others on the same node, which then need not ask.
+ * tell writes it and returns its bytes; 0: it knows nothing, or `room` bytes do not suffice. hear
+ * takes it, unless this process knows or has heard. place: as aligned as size_t. */
+size_t machine_tell(void *place, size_t room);
+void machine_hear(const void *place, size_t bytes);
+
 /* ---- network.c: figures of the network between two nodes; docs/network.md says how each is
  * measured ---- */
 struct network_facts {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* domains - which ranks share a memory domain (a NUMA node, a socket, an L3 cache). Only rank 0
- * asks hwloc, which takes milliseconds, and only if the ranks are bound. All ranks use its answer.
- * No MPI. */
+ * asks hwloc, which takes milliseconds. All ranks use its answer, and hear all that it knows of the
+ * machine: each may be rank 0 of the next team. No MPI. */
 #include "reach/reach.h"
 
 #include <stdlib.h>
@@ -83,12 +83,17 @@ static uint32_t ask(const struct seat *seats, uint32_t p, uint32_t *map, uint32_
 void team_divide(struct team *team, const struct seat *seats) {
     uint32_t p = (uint32_t)team->p;
     size_t bytes = p * sizeof(uint32_t);
-    /* In rank 0's slot of the stage: the count, the map, and scratch for it. A slot has at least 64
-     * bytes for each rank, and p > 1. */
-    uint32_t *count = (uint32_t *)(void *)stage_of(team, team->epoch & 1, 0, 0);
-    uint32_t *map = count + 1;
+    /* In rank 0's slot of the stage: how long the last part is, the count, the map, scratch for it,
+     * and what rank 0 knows, if there is room. A slot has at least 64 bytes for each rank, and
+     * p > 1. */
+    size_t slot = team->figures.slot, before = (16 + 2 * bytes + 63) / 64 * 64;
+    char *place = stage_of(team, team->epoch & 1, 0, 0);
+    size_t *told = (size_t *)(void *)place;
+    uint32_t *count = (uint32_t *)(void *)(place + 8), *map = count + 2;
     if (team->me == 0) *count = ask(seats, p, map, map + p);
+    if (team->me == 0) *told = slot > before ? machine_tell(place + before, slot - before) : 0;
     sync_all(team, 0);
+    if (team->me != 0) machine_hear(place + before, *told);
     team->figures.domains = *count;
     if (team->figures.domains == 1) return;
     team->domain_of = malloc(bytes);

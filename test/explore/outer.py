@@ -183,7 +183,7 @@ OUTER = [
         runs=[("divides", 2, 1), ("divides", 2, 2), ("divides", 3, 2), ("divides", 2, 2, 2), ("divides", 3, 2, 1),
               ("divides", 3, 2, 0, 2), ("divides", 3, 3, 2, 2), ("divides", 4, 1)],
         mutants=[
-            ("no barrier behind the map", DOMAINS, "    sync_all(team, 0);\n    team->figures", "    team->figures"),
+            ("no barrier behind the map", DOMAINS, "    sync_all(team, 0);\n    if (team->me != 0)", "    if (team->me != 0)"),
             ("the map is read when the first call may write", DOMAINS,
              "    if (team->domain_of) memcpy(team->domain_of, map, bytes);\n"
              "    if (team_agree(team, team->domain_of != NULL)) return;",

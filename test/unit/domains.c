@@ -12,6 +12,7 @@ void divide_inside(struct team *team, const struct seat *seats);
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,9 +109,58 @@ static void bound_ranks(void) {
            "domains are numbered as they come");
 }
 
+/* What one process knows another is told, and it does not ask: it believes what cannot be. */
+enum { knows_most = 1 << 16, wrong_cache = 12345 };
+
+static void knows(void *place) {
+    size_t *bytes = place;
+    expect(machine_tell(bytes + 1, knows_most) == 0, "told what was not known yet");
+    if (machine_facts()->processors == 0) _exit(77);
+    *bytes = machine_tell(bytes + 1, knows_most);
+    expect(*bytes > 0 && machine_tell(bytes + 1, *bytes - 1) == 0, "told %zu bytes", *bytes);
+    machine_tell(bytes + 1, *bytes);
+    ((struct machine_facts *)(void *)(bytes + 1))->l2 = wrong_cache;
+    machine_hear(bytes + 1, *bytes);
+    expect(machine_facts()->l2 != wrong_cache, "heard what it knew");
+}
+
+static void hears(void *place) {
+    const size_t *bytes = place;
+    static size_t again[knows_most / sizeof(size_t)];
+    machine_hear(bytes + 1, *bytes);
+    const struct machine_facts *facts = machine_facts();
+    expect(facts->l2 == wrong_cache && facts->processors > 0, "asked, instead of hearing");
+    expect(machine_tell(again, sizeof again) == *bytes && !memcmp(again, bytes + 1, *bytes),
+           "does not know what it has heard");
+}
+
+static void pretends(void *place) {
+    const size_t *bytes = place;
+    size_t room[64];
+    setenv("MORTAR_TOPOLOGY", "pack:1 core:3 pu:1", 1);
+    machine_hear(bytes + 1, *bytes);
+    expect(machine_facts()->processors == 3, "pretends %d processors", machine_facts()->processors);
+    expect(machine_tell(room, sizeof room) == 0, "told what it pretends");
+}
+
+/* False: hwloc is not there. */
+static bool processes_tell(void) {
+    static void (*const processes[])(void *) = {knows, hears, pretends};
+    void *place =
+        mmap(NULL, 2 * knows_most, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (int i = 0; i < 3; i++) {
+        struct heard heard;
+        in_child(processes[i], place, &heard);
+        if (WIFEXITED(heard.status) && WEXITSTATUS(heard.status) == 77) return false;
+        expect(WIFEXITED(heard.status) && WEXITSTATUS(heard.status) == 0, "%s", heard.text[0]);
+    }
+    return true;
+}
+
 int main(void) {
     int count = sizeof machines / sizeof *machines;
     bound_ranks();
+    if (!processes_tell()) return 77;
     for (int i = 0; i < count; i++) {
         struct heard heard;
         in_child(pretend, (void *)(uintptr_t)&machines[i], &heard);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* divided - how a new team learns which ranks share a domain of memory (src/reach/domains.c), gets
- * its gates by that, and begins to use the stage. Numbers: domains that rank 0 finds; the rank,
- * from 1, that has no memory for them; ranks at a gate. */
+/* divided - how a new team learns which ranks share a domain of memory (src/reach/domains.c), and
+ * what rank 0 knows of the machine, gets its gates by that, and begins to use the stage. Numbers:
+ * domains that rank 0 finds; the rank, from 1, that has no memory for them; ranks at a gate. */
 #include "../crew.h"
 
 #include <string.h>
@@ -14,6 +14,16 @@ const char *option_text(enum option option) { return option == OPTION_TOPOLOGY ?
 int machine_domain_kinds(enum domain_kind kinds[DOMAIN_KINDS]) { return *kinds = DOMAIN_NUMA, 1; }
 const uint32_t *machine_domains(enum domain_kind kind) { return (void)kind, machine; }
 const struct machine_facts *machine_facts(void) { return &facts; }
+
+size_t machine_tell(void *place, size_t room) {
+    if (room < sizeof facts.processors) return 0;
+    memcpy(place, &facts.processors, sizeof facts.processors);
+    return sizeof facts.processors;
+}
+void machine_hear(const void *place, size_t bytes) {
+    expect(bytes == sizeof facts.processors && memcmp(place, &facts.processors, bytes) == 0,
+           "not what rank 0 knows");
+}
 
 void *scarce_memory(size_t bytes);
 void *scarce_memory(size_t bytes) {
