@@ -19,7 +19,7 @@ OPTION(
     "MPI_Reduce: the same association in every run, or in the order of arrival if the operation commutes")
 OPTION(
     START, ALIKE, "paid", "paid|early|first",
-    "when mortar begins on a communicator: when its calls have taken twice as long as a set-up; after some calls; at the first")
+    "when mortar begins on a communicator: when its calls have taken twice as long as that costs; after some calls; at the first")
 OPTION(
     OFF, ALIKE, "", "names",
     "collectives left to the MPI library, comma separated, e.g. alltoall,allgather; all: switches mortar off")

@@ -18,6 +18,7 @@ struct young {
     uint64_t group;  /* spare_group of the ranks; 0: not known yet */
     struct early early;
     struct doubt doubt; /* why its set-up was given up */
+    unsigned calls;     /* that the ticks are of */
     bool left;          /* to the host MPI, for lack of memory */
 };
 /* Why the host MPI runs its calls. */
