@@ -236,18 +236,23 @@ static void set_given(const char *option, size_t length, const char *value) {
     fail("unknown option %.*s (mortar --help)", (int)length, option);
 }
 
-/* Starts it as glibc's execvp does: a file that is neither a program nor says what reads it is a
- * script for the shell. Returns only if that cannot be. */
+/* Becomes `reader`, with a file to read and the words that follow. Returns if it cannot. */
+static void become_reader(const char *reader, const char *file, char **rest) {
+    size_t count = 0;
+    while (rest[count]) count++;
+    char **words = calloc(count + 3, sizeof *words);
+    if (!words) fail("out of memory");
+    words[0] = (char *)(uintptr_t)reader;
+    words[1] = (char *)(uintptr_t)file;
+    memcpy(words + 2, rest, count * sizeof *words);
+    execv(reader, words);
+}
+
+/* As glibc's execvp does: a file that is neither a program nor says what reads it is a script for
+ * the shell. Returns if it cannot. */
 static void become(const char *path, char **word) {
-    int count = 0;
     execv(path, word);
-    while (word[count]) count++;
-    char **words = errno == ENOEXEC ? calloc((size_t)count + 2, sizeof *words) : NULL;
-    if (!words) return;
-    words[0] = (char *)(uintptr_t)"/bin/sh";
-    words[1] = (char *)(uintptr_t)path;
-    memcpy(words + 2, word + 1, (size_t)count * sizeof *words); /* with the NULL */
-    execv(*words, words);
+    if (errno == ENOEXEC) become_reader("/bin/sh", path, word + 1);
 }
 
 /* word: what follows `run`. --NAME VALUE or --NAME=VALUE, up to the first word without a dash. */
@@ -291,12 +296,7 @@ int main(int count, char **word) {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (strcmp(command, others[i]) != 0) continue;
         char *tools = text("%s/mortar-tools", libraries);
-        char **words = calloc((size_t)count + 3, sizeof *words);
-        if (!words) fail("out of memory");
-        words[0] = tools;
-        words[1] = self;
-        memcpy(words + 2, word + 1, (size_t)count * sizeof *words); /* with the NULL */
-        execv(tools, words);
+        become_reader(tools, self, word + 1);
         fail("%s: %s", tools, strerror(errno));
     }
     fail(

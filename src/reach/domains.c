@@ -80,24 +80,30 @@ static uint32_t ask(const struct seat *seats, uint32_t p, uint32_t *map, uint32_
     return found;
 }
 
+/* What rank 0 says, at the begin of its slot of the stage. */
+struct division {
+    size_t told;    /* bytes that follow, of machine_tell */
+    uint32_t count; /* of domains */
+    uint32_t map[]; /* [2][p], the second half scratch */
+};
+
 void team_divide(struct team *team, const struct seat *seats) {
     uint32_t p = (uint32_t)team->p;
     size_t bytes = p * sizeof(uint32_t);
-    /* In rank 0's slot of the stage: how long the last part is, the count, the map, scratch for it,
-     * and what rank 0 knows, if there is room. A slot has at least 64 bytes for each rank, and
-     * p > 1. */
-    size_t slot = team->figures.slot, before = (16 + 2 * bytes + 63) / 64 * 64;
     char *place = stage_of(team, team->epoch & 1, 0, 0);
-    size_t *told = (size_t *)(void *)place;
-    uint32_t *count = (uint32_t *)(void *)(place + 8), *map = count + 2;
-    if (team->me == 0) *count = ask(seats, p, map, map + p);
-    if (team->me == 0) *told = slot > before ? machine_tell(place + before, slot - before) : 0;
+    struct division *said = (struct division *)(void *)place;
+    /* A slot has at least 64 bytes for each rank, and p > 1. */
+    size_t before = (sizeof *said + 2 * bytes + 63) / 64 * 64;
+    if (team->me == 0) {
+        said->count = ask(seats, p, said->map, said->map + p);
+        said->told = machine_tell(place + before, team->figures.slot - before);
+    }
     sync_all(team, 0);
-    if (team->me != 0) machine_hear(place + before, *told);
-    team->figures.domains = *count;
+    if (team->me != 0) machine_hear(place + before, said->told);
+    team->figures.domains = said->count;
     if (team->figures.domains == 1) return;
     team->domain_of = malloc(bytes);
-    if (team->domain_of) memcpy(team->domain_of, map, bytes);
+    if (team->domain_of) memcpy(team->domain_of, said->map, bytes);
     if (team_agree(team, team->domain_of != NULL)) return;
     free(team->domain_of);
     team->domain_of = NULL;

@@ -185,15 +185,15 @@ OUTER = [
         mutants=[
             ("no barrier behind the map", DOMAINS, "    sync_all(team, 0);\n    if (team->me != 0)", "    if (team->me != 0)"),
             ("the map is read when the first call may write", DOMAINS,
-             "    if (team->domain_of) memcpy(team->domain_of, map, bytes);\n"
+             "    if (team->domain_of) memcpy(team->domain_of, said->map, bytes);\n"
              "    if (team_agree(team, team->domain_of != NULL)) return;",
              "    if (team_agree(team, team->domain_of != NULL)) {\n"
-             "        memcpy(team->domain_of, map, bytes);\n        return;\n    }"),
+             "        memcpy(team->domain_of, said->map, bytes);\n        return;\n    }"),
             ("each rank keeps the map if it has memory", DOMAINS,
              "    if (team_agree(team, team->domain_of != NULL)) return;", "    if (team->domain_of) return;"),
             ("ranks without memory say nothing", DOMAINS,
              "team_agree(team, team->domain_of != NULL)", "team_agree(team, true)"),
-            ("each rank writes the map", DOMAINS, "    if (team->me == 0) *count", "    *count"),
+            ("each rank writes the map", DOMAINS, "    if (team->me == 0) {\n        said->count", "    {\n        said->count"),
             SET_RELAXED]),
     Protocol(
         "ledger", "what ranks write down about their calls, two entries each, and who reads it", "ledger",
