@@ -16,6 +16,8 @@
  * many ranks on a processor every context switch flushes the TLB, and then each page that a short
  * call touches costs about as much as its copying. */
 #define HOT __attribute__((hot))
+/* For those of them that short calls run, whatever their algorithm: they share a page or two. */
+#define SHORT_WAY __attribute__((hot, section(".text.sorted.short_way")))
 
 /* ---- options.c: no allocation, so that the heap can read options before malloc works ---- */
 enum option {

@@ -11,7 +11,7 @@ double clock_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-HOT uint64_t clock_ticks(void) {
+SHORT_WAY uint64_t clock_ticks(void) {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)

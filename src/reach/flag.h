@@ -23,6 +23,10 @@ static inline uint32_t flag_look(const struct flag *flag) {
 /* Waits until the word differs from `old` and returns it (acquire). Sleeps in the kernel if the
  * wait is long. */
 uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old);
+/* The same in two steps, for waits that are not reported: looks at the word for a moment, on a
+ * crowded node yields once. False: call flag_wait_longer, which goes on from there. */
+bool flag_wait_briefly(struct team *team, struct flag *flag, uint32_t old);
+void flag_wait_longer(struct team *team, struct flag *flag, uint32_t old);
 /* The same for at most about so long. False: the time is over, and the word may have changed or
  * not. */
 bool flag_wait_for(struct team *team, struct flag *flag, uint32_t old, double seconds);

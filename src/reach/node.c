@@ -56,6 +56,7 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
     team->cards = (char *)memory + posts_end(team->p);
     team->stage = (char *)memory + cards_end(team->p);
     team->figures.slot = slot;
+    team->stage_half = (size_t)team->p * slot;
     char *at = (char *)memory + stage_end(team->p, slot);
     for (int i = 0; i < shared_count; i++) {
         struct shared wanted = shared_wanted(i);

@@ -75,6 +75,7 @@ void patience_settle(struct patience *patience, int ranks, int processors) {
     patience->ranks = ranks;
     patience->crowded = ranks > processors;
     patience->per_processor = (double)ranks / processors;
+    patience->prompt = (uint64_t)(least_stolen * patience->tick_rate);
 }
 
 static inline bool patience_longer(const struct patience *patience, uint64_t ticks,
@@ -82,25 +83,34 @@ static inline bool patience_longer(const struct patience *patience, uint64_t tic
     return (double)ticks > seconds * patience->tick_rate;
 }
 
+/* A wait begins. */
+static inline void note_work(struct patience *patience, uint64_t now) {
+    uint64_t work = now - patience->left;
+    if (patience->left == 0) return; /* not known yet */
+    patience->work -= patience->work / work_fades;
+    if (work <= patience->work) return;
+    uint64_t most = (uint64_t)(most_usual * patience->tick_rate);
+    patience->work = work < most ? work : most;
+}
+
 /* Oversubscribed, a yield lasts until the peers on this processor have done in their turns what
  * this rank does between two waits: the work before this wait, or behind it, if peers have left. */
 static uint64_t usual_yield(struct patience *patience, uint64_t now) {
-    uint64_t most = (uint64_t)(most_usual * patience->tick_rate);
     if (!patience->crowded) return 0;
-    if (patience->left == 0) return most; /* not known yet */
-    uint64_t work = now - patience->left;
-    patience->work -= patience->work / work_fades;
-    if (work > patience->work) patience->work = work < most ? work : most;
+    note_work(patience, now);
     double peers = patience->per_processor * (double)patience->work;
-    return peers < (double)most ? (uint64_t)peers : most;
+    double most = most_usual * patience->tick_rate;
+    return (uint64_t)(peers < most && patience->left > 0 ? peers : most);
 }
 
-struct vigil vigil_begin(struct patience *patience, uint64_t now) {
-    struct vigil vigil = {.began = now, .turned = now, .driven = now, .nap = first_nap};
-    vigil.usual = usual_yield(patience, now);
+struct vigil vigil_begin(struct patience *patience, uint64_t began) {
+    struct vigil vigil = {.began = began, .turned = began, .driven = began, .nap = first_nap};
+    vigil.usual = usual_yield(patience, began);
     if (patience->mode == WAIT_FUTEX) vigil.stage = SLEEPING;
     if (patience->mode == WAIT_YIELD || (patience->mode == WAIT_AUTO && patience->crowded))
         vigil.stage = YIELDING;
+    if (patience->gave) vigil.last = GIVE, vigil.yields = 1;
+    patience->gave = false;
     return vigil;
 }
 
@@ -152,6 +162,15 @@ static bool patience_loses(struct patience *patience, uint64_t now, uint64_t too
 static void patience_spares(struct patience *patience) {
     uint64_t spared = sleep_cost(patience);
     patience->lost -= patience->lost < spared ? patience->lost : spared;
+}
+
+SHORT_WAY bool patience_prompt(struct patience *patience, uint64_t now) {
+    if (now - patience->began > patience->prompt) return false;
+    note_work(patience, patience->began);
+    if (patience->lost) patience_spares(patience);
+    patience->left = now;
+    patience->gave = false;
+    return true;
 }
 
 /* After a yield of a short wait. */

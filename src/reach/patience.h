@@ -9,23 +9,27 @@
 /* How this rank waits; adapted at run time (patience.c). */
 struct patience {
     enum { WAIT_AUTO, WAIT_SPIN, WAIT_YIELD, WAIT_FUTEX } mode;
-    bool crowded;         /* oversubscribed: more ranks than processors */
-    int ranks;            /* on this node */
-    double per_processor; /* ranks per processor */
+    bool crowded;    /* oversubscribed: more ranks than processors */
+    bool gave;       /* the latest wait has yielded, and no vigil has seen it yet */
+    uint64_t prompt; /* a yield that takes no longer is never late */
+    uint64_t lost;   /* by late yields, less what sleeping would have cost */
+    uint64_t left;   /* when the last wait ended that was more than a look; 0: none */
+    uint64_t work;   /* the longest time between two waits lately */
+    uint64_t yields; /* a count, for the report */
+    uint64_t began;  /* that wait; one that was more than a look */
     /* Yields let other processes run: until when waits sleep instead, and for how long that was.
      * Short waits, long ones. */
     struct rest {
         uint64_t until, span;
     } brief, lasting;
-    uint64_t lost; /* by late yields, less what sleeping would have cost */
-    uint64_t left; /* when the last wait ended that was more than a look; 0: none */
-    uint64_t work; /* the longest time between two waits lately */
+    uint64_t sleeps; /* a count, for the report */
     /* How often the watching was halved, because a peer needed this very processor. */
     uint32_t haste;
     /* Waits in a row that a first yield ended, and how many of them make the rank leave. */
     uint32_t shared, bears;
-    double tick_rate;        /* clock_ticks per second */
-    uint64_t sleeps, yields; /* counts, for the report */
+    int ranks;            /* on this node */
+    double per_processor; /* ranks per processor */
+    double tick_rate;     /* clock_ticks per second */
 };
 
 enum {
@@ -52,7 +56,15 @@ struct vigil {
 };
 /* Says how many ranks share the processors. */
 void patience_settle(struct patience *patience, int ranks, int processors);
-struct vigil vigil_begin(struct patience *patience, uint64_t now);
+/* The vigil of a wait that begins now, or that has begun, and may have yielded, then. */
+struct vigil vigil_begin(struct patience *patience, uint64_t began);
+/* Most waits on a crowded node end with their first yield. So a wait that begins now may yield
+ * before it makes a vigil; then set `began` and `gave`. */
+static inline bool patience_gives(const struct patience *patience, uint64_t now) {
+    return patience->crowded && patience->mode == WAIT_AUTO && now >= patience->brief.until;
+}
+/* That yield has ended the wait, now. False: it may have been late; make a vigil. */
+bool patience_prompt(struct patience *patience, uint64_t now);
 /* The next turn, after the last one it returned. done: the wait is over. */
 struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint64_t now, bool done);
 /* The wait has ended. True: call machine_leave_processor, since a peer needs this one. */

@@ -185,10 +185,30 @@ struct reached {
 enum { BOXES = 32, BOX_INSIDE = 832 }; /* boxes per rank, and bytes in one; see box.c, below */
 
 struct team {
+    /* What short calls touch comes first. Where ranks share processors, a call costs mostly the
+     * cache lines and pages that it touches. */
     int p, me;
     int first; /* whose data I take first where all take all: ranks begin far apart (order.h) */
+    uint32_t calls; /* number of calls in my ledger; the same on all ranks; wraps */
     /* Not NULL: the reason why the host MPI runs all calls; then nothing below is set. Static. */
     const char *why_native;
+    /* Over several nodes, else NULL; see messages.h. Such a team has no shared memory of its own:
+     * that is in `node`, the team of the ranks of my node. */
+    struct wire *wire;
+    /* What mpi/take.c remembers of the last calls; one malloc block. */
+    void *shortcuts;
+    struct ledger *ledger; /* mine; with a wire that of `node`; NULL: none */
+    char *stage;           /* [2][p][figures.slot] bytes */
+    size_t stage_half;     /* bytes of each of the two */
+    struct patience patience;
+    bool failed;         /* a call returned an error on this rank */
+    uint32_t epoch;      /* barriers that I have passed; wraps */
+    uint32_t shaped;     /* the epoch when its gates were new */
+    uint32_t climbed;    /* rungs where I was the last to arrive in this barrier */
+    uint32_t trouble;    /* that I have found there */
+    uint32_t rung_count; /* of a barrier with one gate 1 */
+    struct waits waits;
+    struct rung rungs[most_rungs];
     struct early early;
     /* Tells this team from all others that its ranks have; the same on all ranks; 0: unknown. */
     uint64_t birth;
@@ -196,9 +216,6 @@ struct team {
     /* May MPI_Reduce combine vectors in the order of arrival? Option REDUCE, as on all ranks. */
     bool by_arrival;
     struct figures fullest; /* OVER_NODES: what figures.node points to */
-    /* Over several nodes, else NULL; see messages.h. Such a team has no shared memory of its own:
-     * that is in `node`, the team of the ranks of my node. */
-    struct wire *wire;
     struct places *places;
     struct team *node;
     struct team **lanes;   /* [places->most]; NULL where not asked for yet */
@@ -210,7 +227,6 @@ struct team {
     struct control *control; /* shared memory of one node; see team_attach */
     size_t control_bytes;
     char *cards;          /* [2][p][CARD_BYTES] bytes */
-    char *stage;          /* [2][p][figures.slot] bytes */
     char *space;          /* figures.space_bytes */
     uint32_t space_turns; /* number of calls of team_space */
     struct tables tables;
@@ -220,29 +236,18 @@ struct team {
     /* By the algorithm's number: see struct shared; NULL: the algorithm wants none. */
     char *shared[most_shared];
     struct ledger *ledgers; /* [p] */
-    struct ledger *ledger;  /* mine; with a wire that of `node`; NULL: none */
-    uint32_t calls;         /* number of calls in my ledger; the same on all ranks; wraps */
     struct doubt doubt;     /* why this team was given up */
-    bool failed;            /* a call returned an error on this rank */
-    uint32_t epoch;         /* barriers that I have passed; wraps */
-    uint32_t shaped;        /* the epoch when its gates were new */
-    uint32_t rung_count;
-    uint32_t climbed; /* rungs where I was the last to arrive in this barrier */
-    uint32_t trouble; /* that I have found there */
-    struct rung rungs[most_rungs];
-    struct gate *gates; /* [gates_most(p)] for sync_shape, all zero before */
-    uint32_t *seats;    /* [seat] the ranks in the order in which they sit at the gates */
-    bool seats_differ;  /* from the ranks; the same on all ranks */
-    struct patience patience;
-    struct waits waits;
+    struct gate *gates;     /* [gates_most(p)] for sync_shape, all zero before */
+    uint32_t *seats;        /* [seat] the ranks in the order in which they sit at the gates */
+    bool seats_differ;      /* from the ranks; the same on all ranks */
     char *region; /* the addresses of my memory that peers can reach, or that can move there */
     size_t region_bytes;
     const struct heap_region *heap; /* what of it has moved; NULL: peers reach all of it */
     struct segment_name *names;     /* [p] the peers' regions; bytes == 0: that rank has none */
     /* [writable][p] addresses of the peers' regions in my address space; NULL until team_map. */
     uintptr_t *peers[2];
-    struct near *near;  /* NULL: none */
-    int map_error[2]; /* result of team_map(writable); 1: not tried */
+    struct near *near; /* NULL: none */
+    int map_error[2];  /* result of team_map(writable); 1: not tried */
     /* My part of each neighbourhood's edges in each order; NULL: not asked for yet. */
     struct edge *segment[2][ORDERS];
     size_t segment_count[2][ORDERS]; /* edges in it */
@@ -261,8 +266,6 @@ struct team {
     void *plans; /* the cache of plan/ */
     void (*plans_free)(struct team *team);
     void (*plans_rest)(struct team *team); /* keeps the plans, forgets what they have counted */
-    /* What mpi/take.c remembers of the last calls; one malloc block. */
-    void *shortcuts;
     /* Long or rarely used members come last, because a short call pays for every page it
      * touches. */
     struct box *room_users[BOXES]; /* the box of mine that uses each of my rooms */
@@ -344,8 +347,7 @@ extern struct shown_moves {
  * other by whole cache lines only: where nodes are oversubscribed, a short exchange costs mostly
  * the pages that it touches. */
 static inline char *stage_of(const struct team *team, uint32_t half, int rank, size_t bytes) {
-    return team->stage + (size_t)half * (size_t)team->p * team->figures.slot +
-           (size_t)rank * ((bytes + 63) / 64 * 64);
+    return team->stage + half * team->stage_half + (size_t)rank * ((bytes + 63) / 64 * 64);
 }
 static inline void *card_at(const struct team *team, uint32_t half, int rank) {
     return team->cards + ((size_t)half * (size_t)team->p + (size_t)rank) * CARD_BYTES;
@@ -510,6 +512,11 @@ uint32_t sync_release(struct team *team);
 uint32_t sync_wait(struct team *team);
 /* A full barrier: arrives, then releases or waits. Returns the trouble of all ranks. */
 uint32_t sync_all(struct team *team, uint32_t trouble);
+/* sync_all and sync_wait in two steps, see flag_wait_briefly. True: the barrier is over, and
+ * *trouble that of all ranks. False: call sync_longer. */
+bool sync_briefly(struct team *team, uint32_t *trouble);
+bool sync_wait_briefly(struct team *team, uint32_t *trouble);
+uint32_t sync_longer(struct team *team);
 /* Arrives gate by gate, instead of sync_arrive. True: all have met at the rung that
  * sync_climbed now returns, I am the last of them, and what they wrote before is visible; *trouble
  * is theirs. I may write to their memory until I go on: to the next gate or, if there is none

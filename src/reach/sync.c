@@ -56,7 +56,7 @@ void sync_shape(struct team *team, uint32_t fan) {
 static inline uint32_t turn_of(const struct team *team) { return team->epoch + 1 - team->shaped; }
 
 /* `climbed` is 0 between barriers. */
-HOT bool sync_meet(struct team *team, uint32_t *trouble) {
+HOT static inline bool meet(struct team *team, uint32_t *trouble) {
     const struct rung *rung = &team->rungs[team->climbed];
     struct gate *gate = rung->gate;
     charge_settle();
@@ -68,12 +68,6 @@ HOT bool sync_meet(struct team *team, uint32_t *trouble) {
     team->trouble = *trouble = atomic_load_explicit(&gate->told, memory_order_relaxed);
     if (*trouble) atomic_store_explicit(&gate->told, 0, memory_order_relaxed);
     team->climbed++;
-    return true;
-}
-
-HOT bool sync_arrive(struct team *team, uint32_t *trouble) {
-    while (!sync_is_top(team))
-        if (!sync_meet(team, trouble)) return false;
     return true;
 }
 
@@ -89,22 +83,62 @@ HOT static inline uint32_t open_gates(struct team *team, uint32_t trouble) {
     return trouble;
 }
 
-HOT uint32_t sync_release(struct team *team) {
+HOT static inline bool arrive(struct team *team, uint32_t *trouble) {
+    while (!sync_is_top(team))
+        if (!meet(team, trouble)) return false;
+    return true;
+}
+
+HOT static inline uint32_t release(struct team *team) {
     charge_barrier(team->p);
     charge_settle();
     if (team->waits.open) waits_tell(team);
     return open_gates(team, team->trouble);
 }
 
-HOT uint32_t sync_wait(struct team *team) {
-    struct gate *gate = team->rungs[team->climbed].gate;
-    flag_wait(team, &gate->opened, turn_of(team) - 1);
-    if (team->waits.open) waits_hear(team);
-    return open_gates(team, atomic_load_explicit(&gate->trouble, memory_order_relaxed));
+HOT static inline struct gate *gate_ahead(const struct team *team) {
+    return team->rungs[team->climbed].gate;
 }
 
-HOT uint32_t sync_all(struct team *team, uint32_t trouble) {
-    return sync_arrive(team, &trouble) ? sync_release(team) : sync_wait(team);
+/* It has opened. */
+HOT static inline uint32_t pass(struct team *team) {
+    if (team->waits.open) waits_hear(team);
+    return open_gates(team, atomic_load_explicit(&gate_ahead(team)->trouble, memory_order_relaxed));
+}
+
+HOT static inline uint32_t wait(struct team *team) {
+    flag_wait(team, &gate_ahead(team)->opened, turn_of(team) - 1);
+    return pass(team);
+}
+
+SHORT_WAY uint32_t sync_all(struct team *team, uint32_t trouble) {
+    return arrive(team, &trouble) ? release(team) : wait(team);
+}
+
+HOT static inline bool wait_briefly(struct team *team, uint32_t *trouble) {
+    if (!flag_wait_briefly(team, &gate_ahead(team)->opened, turn_of(team) - 1)) return false;
+    *trouble = pass(team);
+    return true;
+}
+
+SHORT_WAY bool sync_briefly(struct team *team, uint32_t *trouble) {
+    if (!arrive(team, trouble)) return wait_briefly(team, trouble);
+    *trouble = release(team);
+    return true;
+}
+
+uint32_t sync_longer(struct team *team) {
+    flag_wait_longer(team, &gate_ahead(team)->opened, turn_of(team) - 1);
+    return pass(team);
+}
+
+/* Its steps, for who has something to do between them. */
+SHORT_WAY bool sync_meet(struct team *team, uint32_t *trouble) { return meet(team, trouble); }
+HOT bool sync_arrive(struct team *team, uint32_t *trouble) { return arrive(team, trouble); }
+HOT uint32_t sync_release(struct team *team) { return release(team); }
+HOT uint32_t sync_wait(struct team *team) { return wait(team); }
+SHORT_WAY bool sync_wait_briefly(struct team *team, uint32_t *trouble) {
+    return wait_briefly(team, trouble);
 }
 
 /* Seconds of one barrier. The warm-ups touch new pages and wait for late ranks. */

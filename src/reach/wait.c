@@ -59,7 +59,7 @@ static bool drive_and_look(struct team *team) {
     return processor_seconds() - before > work_seconds;
 }
 
-HOT void flag_wake(struct flag *flag) {
+SHORT_WAY void flag_wake(struct flag *flag) {
     if (atomic_load_explicit(&flag->sleepers, memory_order_seq_cst) != 0)
         syscall(SYS_futex, &flag->word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
@@ -81,17 +81,32 @@ static void nap(struct flag *flag, uint32_t old, double seconds) {
     atomic_fetch_sub_explicit(&flag->sleepers, 1, memory_order_seq_cst);
 }
 
-/* until: in ticks. False: the time is over. */
-HOT static bool wait_patiently(struct team *team, struct flag *flag, uint32_t old, uint64_t until) {
+static inline void give(struct patience *patience) {
+    sched_yield();
+    patience->yields++;
+}
+
+SHORT_WAY bool flag_wait_briefly(struct team *team, struct flag *flag, uint32_t old) {
     struct patience *patience = &team->patience;
     /* Oversubscribed, the peer that we wait for may need this very processor: do not watch. */
     if (watch(flag, old, patience->crowded ? 1 : pauses)) {
         patience_watched(patience);
         return true;
     }
-    uint64_t now = clock_ticks(), asked = now;
-    struct vigil vigil = vigil_begin(patience, now);
-    bool done = false;
+    uint64_t now = clock_ticks();
+    patience->began = now;
+    patience->gave = patience_gives(patience, now);
+    if (!patience->gave) return false;
+    give(patience);
+    return changed(flag, old) && patience_prompt(patience, clock_ticks());
+}
+
+/* The rest of a wait that was not brief. until: in ticks. False: the time is over. */
+static bool keep_vigil(struct team *team, struct flag *flag, uint32_t old, uint64_t until) {
+    struct patience *patience = &team->patience;
+    bool done = patience->gave && changed(flag, old);
+    struct vigil vigil = vigil_begin(patience, patience->began);
+    uint64_t now, asked = vigil.began;
     for (;;) {
         now = clock_ticks();
         struct turn turn = vigil_next(patience, &vigil, now, done);
@@ -120,20 +135,18 @@ HOT static bool wait_patiently(struct team *team, struct flag *flag, uint32_t ol
             } else {
                 if (turn.drives > 1) vigil_yields(&vigil, clock_ticks());
                 /* The MPI library may have yielded already, and one yield was enough. */
-                if (!changed(flag, old)) {
-                    sched_yield();
-                    patience->yields++;
-                }
+                if (!changed(flag, old)) give(patience);
             }
         }
         done = changed(flag, old);
     }
 }
 
-HOT static bool wait_booked(struct team *team, struct flag *flag, uint32_t old, uint64_t until) {
+SHORT_WAY static bool wait_booked(struct team *team, struct flag *flag, uint32_t old,
+                                  uint64_t until) {
     struct waits *waits = &team->waits;
     if (waits->on) waits->began = clock_seconds();
-    bool done = wait_patiently(team, flag, old, until);
+    bool done = flag_wait_briefly(team, flag, old) || keep_vigil(team, flag, old, until);
     if (waits->on) {
         waits->length = clock_seconds() - waits->began;
         waits->seconds += waits->length;
@@ -141,9 +154,13 @@ HOT static bool wait_booked(struct team *team, struct flag *flag, uint32_t old, 
     return done;
 }
 
-HOT uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old) {
+SHORT_WAY uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old) {
     wait_booked(team, flag, old, UINT64_MAX);
     return flag_look(flag);
+}
+
+void flag_wait_longer(struct team *team, struct flag *flag, uint32_t old) {
+    keep_vigil(team, flag, old, UINT64_MAX);
 }
 
 bool flag_wait_for(struct team *team, struct flag *flag, uint32_t old, double seconds) {

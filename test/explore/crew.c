@@ -16,6 +16,7 @@ void crew_plain(void) {
         team->me = r;
         team->figures.p = p;
         team->patience.crowded = true; /* one look before a nap */
+        team->patience.mode = WAIT_FUTEX;
         team->turns = turns;
         team->turns_count = count;
     }
@@ -58,6 +59,7 @@ void crew_begin(size_t slot) {
         teams[r].seats = seats;
         teams[r].cards = cards;
         teams[r].stage = stage;
+        teams[r].stage_half = p * slot;
         teams[r].figures.slot = slot;
         sync_begin(&teams[r]);
     }

@@ -3,14 +3,19 @@
  * then naps. What else patience.c may decide, to watch or to yield, is to look again. */
 #include "reach/reach.h"
 
-struct vigil vigil_begin(struct patience *patience, uint64_t now) {
-    (void)patience, (void)now;
+struct vigil vigil_begin(struct patience *patience, uint64_t began) {
+    (void)patience, (void)began;
     return (struct vigil){0};
 }
 
 struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint64_t now, bool done) {
     (void)patience, (void)vigil, (void)now, (void)done;
     return (struct turn){.what = NAP};
+}
+
+bool patience_prompt(struct patience *patience, uint64_t now) {
+    (void)patience, (void)now;
+    return true;
 }
 
 bool patience_leaves(struct patience *patience, uint64_t now) {

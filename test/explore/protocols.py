@@ -179,7 +179,7 @@ PROTOCOLS = [
         mutants=[
             ("no barrier behind the copies", PULL, "written. */\n    sync_all(team, 0);\n", "written. */\n"),
             ("a rank turns away for its own trouble only", PULL, "if (trouble) return turn_away", "if (mine) return turn_away"),
-            ("the stage has one half", REACH, "team->stage + (size_t)half * (size_t)team->p * team->figures.slot", "team->stage"),
+            ("the stage has one half", REACH, "team->stage + half * team->stage_half", "team->stage"),
             ("no barrier behind the stage's copies", STAGED, "    if (posts >= 0) sync_all(team, 0);", "    (void)posts;"),
             SET_RELAXED]),
     Protocol(
@@ -208,7 +208,7 @@ PROTOCOLS = [
               ("scan", 3, 2, 1, 0, 2)],
         mutants=[
             ("the stage has one half", REACH,
-             "team->stage + (size_t)half * (size_t)team->p * team->figures.slot",
+             "team->stage + half * team->stage_half",
              "team->stage"),
             ("the last rank releases before it combines", REDUCE,
              "        if (!(trouble & refused))",

@@ -10,4 +10,13 @@ HOT uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old) {
     return await_change(&flag->word, old);
 }
 
+HOT bool flag_wait_briefly(struct team *team, struct flag *flag, uint32_t old) {
+    (void)team;
+    return flag_look(flag) != old;
+}
+
+void flag_wait_longer(struct team *team, struct flag *flag, uint32_t old) {
+    flag_wait(team, flag, old);
+}
+
 void flag_wake(struct flag *flag) { (void)flag; }

@@ -74,6 +74,15 @@ uint32_t flag_wait(struct team *team, struct flag *flag, uint32_t old) {
     return flag_look(flag);
 }
 
+/* There is no longer wait. */
+bool flag_wait_briefly(struct team *team, struct flag *flag, uint32_t old) {
+    flag_wait(team, flag, old);
+    return true;
+}
+void flag_wait_longer(struct team *team, struct flag *flag, uint32_t old) {
+    (void)team, (void)flag, (void)old;
+}
+
 /* Ranks always have time. */
 bool flag_wait_for(struct team *team, struct flag *flag, uint32_t old, double seconds) {
     (void)seconds;

@@ -7,6 +7,7 @@
 #include "reach/patience.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const double us = 1e-6, ms = 1e-3;
 
@@ -209,6 +210,57 @@ static void parting(void) {
     expect(leaves(&crowded, 1000) == 0, "with more ranks than processors a rank leaves");
 }
 
+/* A wait that ends with its turn number `turns`; each takes `took`. brief: it yields before
+ * it makes a vigil, as wait.c does. Returns when it ends. */
+static double wait_once(struct patience *patience, bool brief, double now, int turns,
+                        const double took[]) {
+    int k = 0;
+    patience->began = ticks(now);
+    patience->gave = brief && patience_gives(patience, ticks(now));
+    if (patience->gave) {
+        now += took[k++];
+        if (k == turns && patience_prompt(patience, ticks(now))) return now;
+    }
+    struct vigil vigil = vigil_begin(patience, patience->began);
+    for (;; now += took[k++]) {
+        vigil_next(patience, &vigil, ticks(now), k == turns);
+        if (k == turns) return now;
+    }
+}
+
+/* It leaves the same behind as one that makes its vigil at once. */
+static void briefly(int ranks) {
+    enum { most = 4 };
+    const struct scene scene = {.ranks = ranks, .processors = 2};
+    struct patience brief = patience_for(&scene), slow = brief;
+    uint64_t random = 1;
+    double now = 1;
+    int lates = 0, prompts = 0;
+    for (int wait = 0; wait < 20000; wait++) {
+        double took[most];
+        int turns = draw_below(&random, 8) ? 1 : 1 + (int)draw_below(&random, most);
+        for (int k = 0; k < most; k++)
+            took[k] = draw_below(&random, 8) ? draw_below(&random, 60) * us
+                                             : draw_below(&random, 5000) * us;
+        double end = wait_once(&brief, true, now, turns, took);
+        expect(end == wait_once(&slow, false, now, turns, took), "the same turns");
+        expect(brief.left == slow.left && brief.work == slow.work && brief.lost == slow.lost,
+               "wait %d of %d ranks: left %.3f and %.3f, work %.3f and %.3f, lost %.3f and %.3f ms",
+               wait, ranks, (double)brief.left / 1e6, (double)slow.left / 1e6,
+               (double)brief.work / 1e6, (double)slow.work / 1e6, (double)brief.lost / 1e6,
+               (double)slow.lost / 1e6);
+        expect(memcmp(&brief.brief, &slow.brief, sizeof brief.brief) == 0 &&
+                   memcmp(&brief.lasting, &slow.lasting, sizeof brief.lasting) == 0,
+               "wait %d of %d ranks: other rests", wait, ranks);
+        lates += brief.brief.until > ticks(end);
+        prompts += turns == 1;
+        now = end + (draw_below(&random, 400) ? draw_below(&random, 100) * us
+                                              : draw_below(&random, 30) * ms);
+    }
+    expect((ranks > 8 || lates > 100) && prompts > 10000,
+           "%d waits after late yields, %d ended by the first one", lates, prompts);
+}
+
 int main(void) {
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) play(&scenes[i]);
     messages(&scenes[4]);
@@ -216,5 +268,7 @@ int main(void) {
     strangers(4);
     together();
     parting();
+    briefly(4);
+    briefly(64);
     return 0;
 }

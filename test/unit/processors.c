@@ -201,8 +201,22 @@ static void act(struct thread *t) {
         patience_watched(&t->patience);
         compute(t);
     } else if (t->doing == LOOKS) {
-        t->vigil = vigil_begin(&t->patience, (uint64_t)(node.now * 1e9));
+        uint64_t now = (uint64_t)(node.now * 1e9);
+        t->patience.began = now;
+        t->patience.gave = patience_gives(&t->patience, now);
+        if (t->patience.gave) {
+            begin(t, YIELDS, 0.4 * us);
+            return;
+        }
+        t->vigil = vigil_begin(&t->patience, now);
         go_on(t, false);
+    } else if (t->doing == HAS_YIELDED && t->patience.gave) {
+        if (open && patience_prompt(&t->patience, (uint64_t)(node.now * 1e9))) {
+            compute(t);
+            return;
+        }
+        t->vigil = vigil_begin(&t->patience, t->patience.began);
+        go_on(t, open);
     } else if (t->doing == YIELDS || t->doing == YIELDS_TO_NAP) {
         begin(t, t->doing == YIELDS ? HAS_YIELDED : DOZES, 0);
         yield(t);
