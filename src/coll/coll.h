@@ -5,6 +5,7 @@
 #define MORTAR_COLL_H
 
 #include "coll/reduce.h"
+#include "coll/single.h"
 #include "copy/copy.h"
 #include "order/order.h"
 #include "reach/reach.h"
@@ -181,22 +182,6 @@ struct routine {
     char text[64];
 };
 
-/* What run returns; all but FAILED are the same on all ranks. */
-enum outcome {
-    DONE,
-    STAGED,       /* done, but some buffer was out of reach and had to be staged */
-    LEFT,         /* no data moved: some rank has trouble, the host MPI must run the call */
-    OUT_OF_REACH, /* no data moved: some buffer is out of reach, and the call is `straight` */
-    FAILED,       /* on this rank only */
-    /* As above, but the buffers will come into reach after a few more calls. */
-    STAGED_SOON,
-    OUT_OF_REACH_SOON
-};
-/* Some buffer was out of reach, and the call has not been made yet. */
-static inline bool is_unmade(enum outcome outcome) {
-    return outcome == OUT_OF_REACH || outcome == OUT_OF_REACH_SOON;
-}
-
 /* The part of an algorithm that its own file defines. */
 struct algorithm_code {
     enum where where;
@@ -231,6 +216,8 @@ struct algorithm_code {
     /* Collective over the team. NULL: the host MPI runs it. */
     enum outcome (*run)(struct team *team, const struct call *call,
                         const struct arguments *arguments);
+    /* ON_NODE: its calls that take one barrier. NULL: none. */
+    const struct single *single;
 };
 
 /* An algorithm: its row of list.h, and its code. */
@@ -321,6 +308,7 @@ double crowding(const struct figures *f);
  * barrier a round. Send buffers that the posts of half `posts` call reachable are read in place;
  * posts < 0: none. DONE, or LEFT when a rank has trouble of LEAVE. */
 enum outcome staged_exchange(struct team *team, const struct call *call, size_t chunk, int posts);
+extern const struct single staged_single; /* such an exchange, posts < 0, in one round */
 /* Finishes a call whose ranks have posted whole buffers (publish, in this half) and met trouble at
  * the barrier. LEFT: some rank cannot take part. OUT_OF_REACH: a buffer is out of reach, and the
  * call is `straight`. STAGED: done through the stage. Blocks that are no runs of bytes go by

@@ -112,10 +112,21 @@ uint32_t combined_in_turn(const struct figures *f) {
     return combined;
 }
 
-/* Copies to my receive buffer those of the staged elements that I receive. last: the rank in whose
- * slot the reduction of all vectors is. */
-static void take_staged(const struct team *team, const struct call *call, uint32_t half,
-                        struct part staged, struct part mine, int last) {
+/* ---- through the stage ---- */
+
+/* Copies these elements of my vector into the stage, side by side. */
+HOT static inline void stage_in(const struct team *team, const struct call *call,
+                                struct part staged) {
+    size_t bytes = call->reduction->bytes, length = staged.count * bytes;
+    charge_copy(1, length);
+    memcpy(stage_of(team, team->epoch & 1, team->me, length), call->send + staged.first * bytes,
+           length);
+}
+
+/* Copies to my receive buffer those of the staged elements that I receive. mine: my elements; last:
+ * the rank in whose slot the reduction of all vectors is. */
+HOT static inline void stage_out(const struct team *team, const struct call *call, uint32_t half,
+                                 struct part staged, struct part mine, int last) {
     size_t bytes = call->reduction->bytes, end = staged.first + staged.count;
     size_t from = mine.first > staged.first ? mine.first : staged.first;
     size_t upto = mine.first + mine.count < end ? mine.first + mine.count : end;
@@ -129,57 +140,101 @@ static void take_staged(const struct team *team, const struct call *call, uint32
            (upto - from) * bytes);
 }
 
-static struct vectors staged_vectors(const struct team *team, uint32_t half, size_t bytes) {
-    char *first = stage_of(team, half, 0, bytes);
-    return (struct vectors){first, (size_t)(stage_of(team, half, 1, bytes) - first)};
+static struct vectors staged_vectors(const struct team *team, size_t bytes) {
+    char *first = stage_of(team, team->epoch & 1, 0, bytes);
+    return (struct vectors){first, (size_t)(stage_of(team, team->epoch & 1, 1, bytes) - first)};
 }
 
-/* The last of all combines everything, in the order of the ranks. */
-HOT static uint32_t combine_last(struct team *team, const struct reduction *reduction,
-                                 const struct vectors *vectors, size_t count, uint32_t trouble) {
-    if (!sync_arrive(team, &trouble)) return sync_wait(team);
-    if (!(trouble & LEAVE)) vectors_combine(team, reduction, vectors, (struct part){0, count});
+/* I was the last to arrive at a gate. Where the vectors are not combined there, the last of all
+ * combines them, in the order of the ranks. */
+HOT static void combine_at_gate(const struct team *team, const struct call *call, size_t count) {
+    const struct reduction *reduction = call->reduction;
+    struct vectors vectors = staged_vectors(team, count * reduction->bytes);
+    struct part all = {0, count};
+    if (combines_at_gates(team, call))
+        combine_some(team, reduction, &vectors, all, sync_climbed(team));
+    else if (sync_is_top(team)) vectors_combine(team, reduction, &vectors, all);
+}
+
+HOT static uint32_t combine_alone(struct team *team, const struct call *call, size_t count,
+                                  uint32_t trouble) {
+    while (!sync_is_top(team)) {
+        if (!sync_meet(team, &trouble)) return sync_wait(team);
+        if (!(trouble & LEAVE)) combine_at_gate(team, call, count);
+    }
     return sync_release(team);
 }
 
-static uint32_t combine_together(struct team *team, const struct call *call,
-                                 const struct vectors *vectors, size_t count, uint32_t trouble) {
+static uint32_t combine_together(struct team *team, const struct call *call, size_t count,
+                                 uint32_t trouble) {
     const struct reduction *reduction = call->reduction;
+    struct vectors vectors = staged_vectors(team, count * reduction->bytes);
     struct part share = part_worked(team, reduction, count, team->me);
     trouble = sync_all(team, trouble);
     if (trouble & LEAVE) return trouble;
-    if (call->shape.collective == COLL_reduce) vectors_halve(team, reduction, vectors, share);
-    else vectors_combine(team, reduction, vectors, share);
+    if (call->shape.collective == COLL_reduce) vectors_halve(team, reduction, &vectors, share);
+    else vectors_combine(team, reduction, &vectors, share);
     sync_all(team, 0);
     return trouble;
 }
 
+/* Elements that fit. */
+static inline size_t most_staged(const struct team *team, const struct reduction *reduction) {
+    return team->figures.slot / line * line / reduction->bytes;
+}
+
+static inline int result_at(const struct team *team, const struct call *call, bool alone) {
+    return alone && combines_at_gates(team, call) ? combined_at(team) : team->p - 1;
+}
+
 HOT enum outcome staged_reduction(struct team *team, const struct call *call, bool alone) {
-    const struct reduction *reduction = call->reduction;
+    size_t count = call->reduction->count, most = most_staged(team, call->reduction);
     struct part mine = part_received(team, call, team->me);
-    bool at_gates = alone && combines_at_gates(team, call);
-    int last = at_gates ? combined_at(team) : team->p - 1;
-    size_t bytes = reduction->bytes, most = team->figures.slot / line * line / bytes;
+    int last = result_at(team, call, alone);
     if (most == 0) return LEFT;
-    for (size_t at = 0, now; at < reduction->count; at += now) {
-        now = reduction->count - at < most ? reduction->count - at : most;
+    for (size_t at = 0, now; at < count; at += now) {
+        now = count - at < most ? count - at : most;
+        struct part staged = {at, now};
         uint32_t half = team->epoch & 1, trouble = at == 0 ? call->trouble : 0;
-        struct vectors vectors = staged_vectors(team, half, now * bytes);
         /* With trouble the buffer may not be readable. */
-        charge_copy(1, now * bytes);
-        if (!call->trouble)
-            memcpy(stage_of(team, half, team->me, now * bytes), call->send + at * bytes,
-                   now * bytes);
-        if (at_gates) trouble = sync_combining(team, reduction, &vectors, now, trouble, LEAVE);
-        else if (alone) trouble = combine_last(team, reduction, &vectors, now, trouble);
-        else trouble = combine_together(team, call, &vectors, now, trouble);
+        if (!call->trouble) stage_in(team, call, staged);
+        trouble = alone ? combine_alone(team, call, now, trouble)
+                        : combine_together(team, call, now, trouble);
         if (trouble & LEAVE) return LEFT;
-        take_staged(team, call, half, (struct part){at, now}, mine, last);
+        stage_out(team, call, half, staged, mine, last);
         /* The results lie in the half that was staged two barriers ago, which is written next. */
         if (!alone) sync_all(team, 0);
     }
     return DONE;
 }
+
+/* ---- vectors that fit, combined alone: one barrier ---- */
+
+static bool fits(const struct team *team, const struct call *call,
+                 const struct arguments *arguments) {
+    (void)arguments;
+    return call->reduction->count > 0 &&
+           call->reduction->count <= most_staged(team, call->reduction);
+}
+
+SHORT_WAY static void all_in(struct team *team, const struct call *call) {
+    stage_in(team, call, (struct part){0, call->reduction->count});
+}
+
+static void all_met(struct team *team, const struct call *call) {
+    combine_at_gate(team, call, call->reduction->count);
+}
+
+SHORT_WAY static enum outcome all_out(struct team *team, const struct call *call, uint32_t half,
+                                      uint32_t trouble) {
+    if (trouble & LEAVE) return LEFT;
+    stage_out(team, call, half, (struct part){0, call->reduction->count},
+              part_received(team, call, team->me), result_at(team, call, true));
+    return DONE;
+}
+
+const struct single reduction_single = {
+    .is = fits, .before = all_in, .met = all_met, .after = all_out};
 
 size_t vector_bytes(const struct figures *f, const struct shape *shape) {
     bool parts =

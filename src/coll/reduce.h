@@ -103,6 +103,7 @@ size_t levels_at(const struct team *team, const struct reduction *reduction, uin
  * share, three barriers a round. Any buffers, any length, also in place. DONE; LEFT on all ranks: a
  * rank has trouble of LEAVE, or an element does not fit. */
 enum outcome staged_reduction(struct team *team, const struct call *call, bool alone);
+extern const struct single reduction_single; /* alone, in one round */
 
 /* Bytes of a whole vector. */
 size_t vector_bytes(const struct figures *f, const struct shape *shape);

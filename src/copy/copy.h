@@ -73,4 +73,18 @@ static inline void copy_block(const struct copier *copier, void *to, const void 
     }
 }
 
+/* Copies `count` blocks that lie `step` bytes apart to places side by side. */
+static inline void copy_apart(char *to, const char *from, size_t step, size_t bytes, int count) {
+    charge_copy((size_t)count, (size_t)count * bytes);
+#define COPY_APART(n)                                                                              \
+    for (int k = 0; k < count; k++) memcpy(to + (size_t)k * (n), from + (size_t)k * step, (n))
+    switch (bytes) {
+    case 4: COPY_APART(4); break;
+    case 8: COPY_APART(8); break;
+    case 16: COPY_APART(16); break;
+    default: COPY_APART(bytes);
+    }
+#undef COPY_APART
+}
+
 #endif

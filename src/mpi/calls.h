@@ -6,8 +6,7 @@
 
 #include <mpi.h>
 
-#include <setjmp.h>
-
+#include "mpi/leap.h"
 #include "plan/plan.h"
 
 /* The send or the receive arguments of a call; those that the call does not have are 0. Counts are
@@ -69,7 +68,7 @@ struct inside {
     const struct request *request;
     struct team *team;   /* NULL: the communicator is young */
     struct doubt *doubt; /* the team's, or the young communicator's */
-    jmp_buf way_out;
+    struct way_out way_out;
 };
 /* The mark of this thread; NULL: it is not inside mortar. */
 struct inside *inside_now(void);
@@ -223,15 +222,23 @@ enum known_way {
     EXAMINE, /* it is not known */
     HAND_ON, /* known_hand_on: the host MPI runs it */
     REPEAT,  /* known_repeat: mortar runs it, with the same plan */
+    SINGLE,  /* known_single: the same; it takes a single barrier */
     ASK,     /* ask the planner with known_shape, tell known_planned what it says */
 };
 enum known_way known_find(struct team *team, const struct request *request, struct known **found);
 /* Returns what MPI returns. Collective, as the next. */
 int known_hand_on(const struct known *known, struct team *team, const struct request *request);
 struct answer known_repeat(struct known *known, struct team *team, const struct request *request);
+/* True: the call is done. False: a rank is late, or has trouble: call known_single_on. Before that
+ * nothing can leave the call. Collective, as the next. */
+bool known_single(struct known *known, struct team *team, const struct request *request,
+                  struct single_state *state);
+struct answer known_single_on(struct known *known, struct team *team, const struct request *request,
+                              struct single_state *state);
 /* entry: for the ledger, still without a plan. Local. */
 const struct shape *known_shape(const struct known *known, struct ledger_entry *entry);
-void known_planned(struct known *known, struct plan *plan, struct ledger_entry entry);
+void known_planned(struct known *known, const struct team *team, struct plan *plan,
+                   struct ledger_entry entry);
 /* Can known_run run it with this plan? Local; the same on all ranks that know the call. */
 bool known_suits(const struct known *known, const struct plan *plan);
 /* As the run of a family. */
@@ -336,8 +343,14 @@ void verify_count(uint64_t *calls, uint64_t *differences);
 void nested_start(void);
 
 /* ---- device.c ---- */
+/* Can there be GPUs in this machine? */
+extern _Atomic enum gpus { GPUS_UNKNOWN, GPUS_NONE, GPUS_MAYBE } gpus;
+bool on_gpu(const struct team *team, const void *send, const void *recv); /* on_device, if so */
 /* Does either address belong to a GPU's memory? False if no CUDA driver is loaded. */
-bool on_device(const struct team *team, const void *send, const void *recv);
+static inline bool on_device(const struct team *team, const void *send, const void *recv) {
+    return atomic_load_explicit(&gpus, memory_order_relaxed) != GPUS_NONE &&
+           on_gpu(team, send, recv);
+}
 
 /* ---- report.c, report_write.c ---- */
 /* Is MORTAR_REPORT set? */

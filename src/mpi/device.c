@@ -20,18 +20,16 @@ static int count_loads(struct dl_phdr_info *object, size_t size, void *loads) {
     return 1;
 }
 
-/* Could there be device memory at all? Only if there is one of the driver's device nodes (of
- * servers, Jetson, WSL). */
-static bool devices_here(void) {
+_Atomic enum gpus gpus;
+
+/* Only if there is one of the driver's device nodes (of servers, Jetson, WSL). */
+static enum gpus look_for_gpus(void) {
     static const char *const nodes[] = {"/dev/nvidiactl", "/dev/nvmap", "/dev/nvhost-ctrl",
                                         "/dev/dxg"};
-    static _Atomic int known; /* 0: not looked, 1: no, 2: yes */
-    if (known) return known == 2;
     bool here = option_choice(OPTION_DEVICES, "auto|ask") == 1;
     for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++)
         here = here || access(nodes[i], F_OK) == 0;
-    known = here ? 2 : 1;
-    return here;
+    return here ? GPUS_MAYBE : GPUS_NONE;
 }
 
 /* The driver's function; NULL: the driver is not loaded. A framework may load it late, so the
@@ -62,8 +60,9 @@ HOT static bool surely_host(const struct team *team, const void *address) {
     return team_owns(team, address) || above < 1 << 20;
 }
 
-HOT bool on_device(const struct team *team, const void *send, const void *recv) {
-    if (!devices_here() || (surely_host(team, send) && surely_host(team, recv))) return false;
+bool on_gpu(const struct team *team, const void *send, const void *recv) {
+    if (gpus == GPUS_UNKNOWN) gpus = look_for_gpus();
+    if (gpus == GPUS_NONE || (surely_host(team, send) && surely_host(team, recv))) return false;
     asker ask = driver();
     return ask && (of_device(ask, send) || of_device(ask, recv));
 }

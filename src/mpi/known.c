@@ -24,25 +24,29 @@ struct look {
     uint32_t changes; /* team_changes */
 };
 
+/* What each such call touches comes first. */
 struct known {
     struct look look;
-    struct plan
-        *plan;   /* of the latest such call; NULL: it came once, or its look does not tell all */
-    bool native; /* the host MPI runs that plan */
-    bool able;   /* `ready` is, and the rest below; what it was made from is compared */
+    /* Of the latest such call; NULL: it came once, or its look does not tell all. */
+    struct plan *plan;
     struct plan_class *class;
+    struct single single; /* that plan takes one barrier for the call; before NULL: it does not */
     /* Not NULL: the shape is an estimate, which was `told` bytes. */
     struct last_call *last;
     uint64_t told;
-    size_t bytes; /* for the report */
-    struct ledger_entry entry;
-    const struct family *family;
-    bool in_place[2]; /* send.buffer, recv.buffer is MPI_IN_PLACE */
     /* This rank's own block: its distance from the receive buffer, or back from it if it lies in
      * the send buffer. */
     ptrdiff_t own;
-    bool listed; /* `ready` holds only for calls with these lists */
-    bool filled; /* known_fill has seen it */
+    size_t bytes; /* for the report */
+    struct ledger_entry entry;
+    bool native;          /* the host MPI runs that plan */
+    bool suits;           /* known_suits it */
+    bool able;            /* `ready` is, and the rest below; what it was made from is compared */
+    bool in_place[2];     /* send.buffer, recv.buffer is MPI_IN_PLACE */
+    bool sends, receives; /* extent.sends > 0, extent.recvs > 0 */
+    bool listed;          /* `ready` holds only for calls with these lists */
+    bool filled;          /* known_fill has seen it */
+    const struct family *family;
     struct ready ready;
     struct lists lists;
 };
@@ -89,26 +93,26 @@ _Static_assert(places == 16, "as many as place_of can name");
 /* False: the call must be examined, since the MPI library may refuse it. */
 HOT static inline bool buffers_fit(const struct known *k, const struct request *r) {
     const char *sent = r->send.buffer, *received = r->recv.buffer;
-    bool sends = k->ready.extent.sends > 0, receives = k->ready.extent.recvs > 0;
     if ((sent == MPI_IN_PLACE) != k->in_place[0] || (received == MPI_IN_PLACE) != k->in_place[1])
         return false;
-    if ((sends && !sent) || (receives && !received)) return false;
+    if ((k->sends && !sent) || (k->receives && !received)) return false;
     ptrdiff_t apart = sent - received;
-    return !(sends && receives && (apart == 0 || apart == k->own));
+    return !(k->sends && k->receives && (apart == 0 || apart == k->own));
 }
 
 HOT static inline bool on_host(const struct known *k, const struct team *team,
                                const struct request *r) {
-    bool sends = k->ready.extent.sends > 0, receives = k->ready.extent.recvs > 0;
-    return !on_device(team, sends ? r->send.buffer : NULL, receives ? r->recv.buffer : NULL);
+    return !on_device(team, k->sends ? r->send.buffer : NULL, k->receives ? r->recv.buffer : NULL);
 }
 
 HOT static inline void buffers_enter(struct known *k, const struct request *r) {
     struct ready *ready = &k->ready;
     char *sent = (char *)(uintptr_t)r->send.buffer, *received = (char *)(uintptr_t)r->recv.buffer;
     if (k->in_place[0]) sent = received + k->own;
-    ready->call.send = ready->sends.base = sent;
-    ready->call.recv = ready->recvs.base = received;
+    ready->call.send = sent;
+    ready->call.recv = received;
+    if (ready->call.sends) ready->sends.base = sent;
+    if (ready->call.recvs) ready->recvs.base = received;
     if (k->listed) lists_enter(ready, r);
 }
 
@@ -140,14 +144,15 @@ HOT static inline bool holds(const struct known *k, struct team *team, const str
     return k->native && (team->why_native || !is_refused(r, (struct met){.team = team}, &standing));
 }
 
-HOT enum known_way known_find(struct team *team, const struct request *r, struct known **found) {
+SHORT_WAY enum known_way known_find(struct team *team, const struct request *r,
+                                    struct known **found) {
     if (!team->shortcuts) return EXAMINE;
     struct look look = look_of(team, r);
     struct known *k = *found = place_of(team, &look);
     if (!k->plan || !looks_same(&k->look, &look) || !still_counts(k) || !holds(k, team, r))
         return EXAMINE;
-    bool suits = k->native || known_suits(k, k->plan);
-    if (suits && plan_repeats(k->class, k->plan)) return k->native ? HAND_ON : REPEAT;
+    if ((k->native || k->suits) && plan_repeats(k->class, k->plan))
+        return k->native ? HAND_ON : k->single.before ? SINGLE : REPEAT;
     return k->able ? ASK : EXAMINE;
 }
 
@@ -156,37 +161,60 @@ HOT static inline void count_told(const struct known *k) {
     if (k->last && k->last->left > 0) k->last->left--;
 }
 
-HOT static inline void count_known(struct plan *plan, size_t bytes) {
-    plan->tally.calls++;
-    plan->tally.bytes += bytes;
-}
-
-HOT int known_hand_on(const struct known *k, struct team *team, const struct request *r) {
-    ledger_write(team->ledger, ++team->calls, k->entry);
-    count_told(k);
-    count_known(k->plan, k->bytes);
-    return r->native(r);
-}
-
-HOT struct answer known_run(struct known *k, struct team *team, const struct request *r,
-                            struct plan **plan) {
-    const struct algorithm_code *code = (*plan)->algorithm->code;
-    buffers_enter(k, r);
-    blocks_cut = false;
-    enum outcome outcome = code->run(team, &k->ready.call, &(*plan)->arguments);
+static struct answer known_end(struct known *k, struct team *team, const struct request *r,
+                               struct plan **plan, enum outcome outcome) {
     if (outcome == DONE && !blocks_cut) return returns(MPI_SUCCESS);
     return k->family->end(r, team, plan, &k->ready.call, outcome);
 }
 
-HOT struct answer known_repeat(struct known *k, struct team *team, const struct request *r) {
-    struct plan *plan = k->plan;
+HOT struct answer known_run(struct known *k, struct team *team, const struct request *r,
+                            struct plan **plan) {
+    buffers_enter(k, r);
+    blocks_cut = false;
+    const struct algorithm_code *code = (*plan)->algorithm->code;
+    return known_end(k, team, r, plan, code->run(team, &k->ready.call, &(*plan)->arguments));
+}
+
+/* It counts as any other call. */
+HOT static inline void enter(const struct known *k, struct team *team) {
     ledger_write(team->ledger, ++team->calls, k->entry);
     count_told(k);
-    struct answer answer = known_run(k, team, r, &plan);
-    count_known(plan, k->bytes);
+    k->plan->tally.calls++;
+    k->plan->tally.bytes += k->bytes;
+}
+
+HOT static struct answer leave(const struct known *k, struct team *team, struct answer answer) {
     peers_touched(touched_in(&k->ready.call.shape, team->p));
     if (answer.error) team->failed = true;
     return answer;
+}
+
+HOT int known_hand_on(const struct known *k, struct team *team, const struct request *r) {
+    enter(k, team);
+    return r->native(r);
+}
+
+HOT struct answer known_repeat(struct known *k, struct team *team, const struct request *r) {
+    struct plan *plan = k->plan;
+    enter(k, team);
+    return leave(k, team, known_run(k, team, r, &plan));
+}
+
+SHORT_WAY bool known_single(struct known *k, struct team *team, const struct request *r,
+                            struct single_state *state) {
+    enter(k, team);
+    buffers_enter(k, r);
+    if (!single_begin(&k->single, team, &k->ready.call, state)) return false;
+    single_end(&k->single, team, &k->ready.call, state);
+    return true;
+}
+
+struct answer known_single_on(struct known *k, struct team *team, const struct request *r,
+                              struct single_state *state) {
+    struct plan *plan = k->plan;
+    blocks_cut = false;
+    enum outcome outcome = single_end(&k->single, team, &k->ready.call, state);
+    return leave(k, team, known_end(k, team, r, &plan, outcome));
 }
 
 const struct shape *known_shape(const struct known *k, struct ledger_entry *entry) {
@@ -196,9 +224,20 @@ const struct shape *known_shape(const struct known *k, struct ledger_entry *entr
     return &k->ready.call.shape;
 }
 
-void known_planned(struct known *k, struct plan *plan, struct ledger_entry entry) {
+static struct single single_of(const struct known *k, const struct team *team) {
+    static const struct single none;
+    const struct single *single = k->plan->algorithm->code->single;
+    const struct call *call = &k->ready.call;
+    if (!single || !k->suits || k->family == &family_parts || call->trouble) return none;
+    return !single->is || single->is(team, call, &k->plan->arguments) ? *single : none;
+}
+
+void known_planned(struct known *k, const struct team *team, struct plan *plan,
+                   struct ledger_entry entry) {
     k->plan = plan;
     k->native = !plan->algorithm->code->run;
+    k->suits = k->able && known_suits(k, plan);
+    k->single = single_of(k, team);
     k->entry = entry;
 }
 
@@ -268,13 +307,16 @@ static void known_fill(struct known *k, const struct request *r, struct team *te
     k->ready = (struct ready){0};
     if (!tells_shape(r, team, shape)) return;
     k->able = known_prepare(k, r, team, shape);
+    k->sends = k->ready.extent.sends > 0, k->receives = k->ready.extent.recvs > 0;
     /* Such buffers may have decided something; look again when others come. */
     if (k->able ? buffers_fit(k, r) && on_host(k, team, r) : later) k->plan = plan;
 }
 
 void known_note(const struct request *r, struct team *team, const struct family *family,
                 struct plan *plan, const struct shape *shape, struct ledger_entry entry) {
-    if (report_wanted() || verify_wanted() || !plan_class_of(team, shape)) return;
+    if (report_wanted() || verify_wanted() || plan_off(r->collective) ||
+        !plan_class_of(team, shape))
+        return;
     if (!team->shortcuts) team->shortcuts = calloc(places, sizeof(struct known));
     if (!team->shortcuts) return;
     struct look look = look_of(team, r);
@@ -282,5 +324,5 @@ void known_note(const struct request *r, struct team *team, const struct family 
     bool listed = family == &family_parts && (r->send.counts || r->recv.counts);
     if (!looks_same(&k->look, &look)) k->look = look, k->plan = NULL, k->filled = false;
     else if (!k->plan || shape->unsized || listed) known_fill(k, r, team, family, plan, shape);
-    if (k->plan) known_planned(k, plan, entry);
+    if (k->plan) known_planned(k, team, plan, entry);
 }

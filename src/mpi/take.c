@@ -177,7 +177,7 @@ HOT static struct answer dispatch_known(const struct request *r, struct team *te
     struct plan *plan = plan_for(team, shape);
     entry.plan = plan->tag;
     ledger_write(team->ledger, team->calls, entry);
-    known_planned(known, plan, entry);
+    known_planned(known, team, plan, entry);
     return carry_out(r, team, plan, shape, known);
 }
 
@@ -221,36 +221,55 @@ HOT void inside_end(struct inside *here) {
     if (this_thread.inside == here) this_thread.inside = NULL;
 }
 
+/* What is known of a call. */
+struct found {
+    struct team *team;
+    struct known *known;
+    enum known_way way;
+    struct single_state state; /* SINGLE: it has begun */
+};
+
 /* Examines and runs the call, or runs a known one, with a way out for a rank that waits in vain. */
-HOT __attribute__((noinline)) static struct answer venture(const struct request *r,
-                                                           struct team *team, enum known_way way,
-                                                           struct known *known, struct inside *here,
-                                                           bool *alone) {
-    if (_setjmp(here->way_out) == 0) {
-        if (way == EXAMINE) return dispatch(r, here, alone);
+HOT __attribute__((noinline)) static struct answer
+venture(const struct request *r, struct found *found, struct inside *here, bool *alone) {
+    struct team *team = found->team;
+    struct known *known = found->known;
+    if (!IS_BACK(here->way_out)) {
+        if (found->way == EXAMINE) return dispatch(r, here, alone);
         inside_at(here, r, (struct met){.team = team});
-        return way == REPEAT ? known_repeat(known, team, r) : dispatch_known(r, team, known);
+        if (found->way == REPEAT) return known_repeat(known, team, r);
+        if (found->way == SINGLE) return known_single_on(known, team, r, &found->state);
+        return dispatch_known(r, team, known);
     }
     *alone = false;
     return given_up(r, here->doubt);
 }
 
-HOT static int take_enter(const struct request *r) {
-    if (r->comm == MPI_COMM_NULL || inside_now() || is_off(r->collective)) return r->native(r);
+HOT __attribute__((noinline)) static int take_inside(const struct request *r, struct found *found) {
     __attribute__((cleanup(inside_end))) struct inside here; /* an exception ends it too */
     inside_begin(&here);
-    struct team *team = team_recent(r->comm);
-    struct known *known = NULL;
-    enum known_way way = team ? known_find(team, r, &known) : EXAMINE;
     bool alone = false;
-    struct answer answer = way == HAND_ON ? returns(known_hand_on(known, team, r))
-                                          : venture(r, team, way, known, &here, &alone);
+    struct answer answer = found->way == HAND_ON
+                               ? returns(known_hand_on(found->known, found->team, r))
+                               : venture(r, found, &here, &alone);
     inside_end(&here);
     if (alone) return r->native(r);
     if (answer.raise) PMPI_Comm_call_errhandler(r->comm, answer.error);
     return answer.error;
 }
 
-HOT int take(const struct request *r) {
+/* A call of a single barrier is mostly over before this thread has to be marked. */
+SHORT_WAY static int take_enter(const struct request *r) {
+    if (r->comm == MPI_COMM_NULL || inside_now()) return r->native(r);
+    struct found found;
+    found.team = team_recent(r->comm);
+    found.way = found.team ? known_find(found.team, r, &found.known) : EXAMINE;
+    if (found.way == SINGLE && known_single(found.known, found.team, r, &found.state))
+        return MPI_SUCCESS;
+    if (found.way == EXAMINE && is_off(r->collective)) return r->native(r);
+    return take_inside(r, &found);
+}
+
+SHORT_WAY int take(const struct request *r) {
     return r->large && !host.large ? narrowed(r, take_enter) : take_enter(r);
 }

@@ -324,7 +324,7 @@ struct plan_class *plan_class_of(struct team *team, const struct shape *shape) {
     return class_at(plans, shape);
 }
 
-HOT bool plan_repeats(struct plan_class *class, const struct plan *plan) {
+SHORT_WAY bool plan_repeats(struct plan_class *class, const struct plan *plan) {
     struct slot *slot = &class->slots[0];
     if (class->detour > 0 || slot->quiet == 0 || slot->plan != plan) return false;
     slot->quiet--;

@@ -235,6 +235,9 @@ def disagree(flavour, ranks):
         said = "calls MPI_Bcast of 4096 to 8191 bytes" in result.err
         result.check(said and len(result.lines()) == 1, "not one line that says why")
     case("kinds", "1", "100").ok("errors: yes, truncation: no")
+    for late, errors in (("late", "no"), ("", "yes")):  # without a report, so that calls are remembered
+        words = run.command(flavour, ranks, [run.target("disagree-" + flavour), "again", "0", "0", *late.split()])
+        run.run(words, 40).ok("errors: %s, truncation: no" % errors)
     result = case("fatal", "5000", "100")
     result.check(result.code not in (0, 124, 137), "the default error handler did not end the job")
 

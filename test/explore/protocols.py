@@ -3,7 +3,7 @@
 from outer import OUTER
 from sources import (ARRIVAL_C, ARRIVAL_H, BLOCKS, BOX, CHAIN_C, CICO, COST, CREW, FLAG, GRID, LAYOUT, LETTERS, LITMUS_C,
                      MAILBOX_C, NAPPING, OFFERS, ORDERS, PLAIN, PULL, Protocol, REACH, REDUCE, SET_RELAXED, SET_RELEASES, SHOWING,
-                     STAGED, SYNC, TAPE_C, VECTOR, WAIT, WAITING, WAITS,
+                     SINGLE, STAGED, SYNC, TAPE_C, VECTOR, WAIT, WAITING, WAITS,
                      arrival_rings)
 
 GATE_OPENS = "        flag_set(&gate->opened, turn);\n"
@@ -175,11 +175,17 @@ PROTOCOLS = [
         sources=[SYNC, WAITS, WAITING, PULL, CICO, STAGED, BLOCKS],
         beside=[CREW, SHOWING, ORDERS, PLAIN],
         runs=[("rows", 2, 2), ("rows", 3, 1), ("columns", 2, 2), ("staged", 2, 4), ("staged", 3, 3), ("turned", 2, 3),
-              ("turned", 3, 2), ("rows", 2, 2, "reported")],
+              ("turned", 3, 2), ("rows", 2, 2, "reported"), ("single", 2, 4), ("single", 3, 3)],
         mutants=[
             ("no barrier behind the copies", PULL, "written. */\n    sync_all(team, 0);\n", "written. */\n"),
             ("a rank turns away for its own trouble only", PULL, "if (trouble) return turn_away", "if (mine) return turn_away"),
             ("the stage has one half", REACH, "team->stage + half * team->stage_half", "team->stage"),
+            ("a rank reads the other half behind the barrier", SINGLE,
+             "return single->after(team, call, state->half, state->trouble);",
+             "return single->after(team, call, state->half ^ 1, state->trouble);"),
+            ("a wait that takes long is not waited for", SINGLE, "state->trouble = sync_longer(team);", "team->epoch++;"),
+            ("blocks are staged in the other half", STAGED,
+             "char *slot = stage_of(team, team->epoch & 1,", "char *slot = stage_of(team, ~team->epoch & 1,"),
             ("no barrier behind the stage's copies", STAGED, "    if (posts >= 0) sync_all(team, 0);", "    (void)posts;"),
             SET_RELAXED]),
     Protocol(
@@ -205,22 +211,27 @@ PROTOCOLS = [
               ("together", 3, 1, 1, 0), ("together", 2, 2, 1, 1), ("alone", 2, 2, 1, 0, "reported"),
               ("alone", 3, 2, 1, 0, 2), ("alone", 3, 2, 2, 0, 2), ("alone", 4, 1, 1, 0, 2), ("alone", 3, 2, 1, 2, 2),
               ("alone", 3, 2, 1, 0, 2, 1), ("alone", 3, 2, 1, 0, 2, 2),
-              ("scan", 3, 2, 1, 0, 2)],
+              ("scan", 3, 2, 1, 0, 2), ("single", 2, 3, 1, 0), ("single", 3, 2, 1, 0), ("single", 3, 3, 1, 2),
+              ("single", 3, 2, 1, 0, 2), ("single", 4, 1, 1, 0, 2), ("single", 3, 2, 1, 0, 2, 2)],
         mutants=[
-            ("the stage has one half", REACH,
-             "team->stage + half * team->stage_half",
-             "team->stage"),
+            ("the stage has one half", REACH, "team->stage + half * team->stage_half", "team->stage"),
             ("the last rank releases before it combines", REDUCE,
-             "        if (!(trouble & refused))",
+             "        if (!(trouble & LEAVE)) combine_at_gate",
              "        bool top = sync_is_top(team);\n"
              "        if (top) trouble = sync_release(team), team->epoch--, team->climbed = team->rung_count;\n"
-             "        if (!(trouble & refused))"),
+             "        if (!(trouble & LEAVE)) combine_at_gate"),
             ("a rank goes to the next gate before it combines", REDUCE,
-             "        if (!(trouble & refused))",
+             "        if (!(trouble & LEAVE)) combine_at_gate",
              "        uint32_t at = team->climbed;\n"
              "        if (!sync_is_top(team) && !sync_meet(team, &trouble)) return sync_wait(team);\n"
              "        team->climbed = at;\n"
-             "        if (!(trouble & refused))"),
+             "        if (!(trouble & LEAVE)) combine_at_gate"),
+            ("of a single barrier, the last rank goes on before it combines", SINGLE,
+             "        if (!(*trouble & LEAVE)) single->met(team, call);",
+             "        bool top = sync_is_top(team);\n"
+             "        if (top) *trouble = sync_release(team), team->epoch--, team->climbed = team->rung_count;\n"
+             "        if (!(*trouble & LEAVE)) single->met(team, call);"),
+            ("of a single barrier, nobody combines", SINGLE, "        if (!(*trouble & LEAVE)) single->met(team, call);\n", ""),
             ("a gate's result lies with its first rank", REDUCE,
              "sync_last_below(team, rung, i)", "sync_last_below(team, rung, 0)"),
             ("vectors that do not commute are combined as ranks sit", REDUCE,

@@ -214,3 +214,17 @@ int mappings_named(const char *word) {
     if (file) fclose(file);
     return count;
 }
+
+enum outcome crew_calls(struct rank *rank, struct team *team, const struct algorithm_code *code,
+                        const struct call *call, const struct arguments *arguments) {
+    const struct single *single = code->single;
+    struct single_state state;
+    if (!single || call->trouble || draw_below(&rank->own, 2) ||
+        (single->is && !single->is(team, call, arguments)))
+        return code->run(team, call, arguments);
+    bool over = single_begin(single, team, call, &state);
+    expect(over == (state.passed && !state.trouble), "single_begin");
+    enum outcome outcome = single_end(single, team, call, &state);
+    expect(!over || outcome == DONE, "without trouble a call returned %d", (int)outcome);
+    return outcome;
+}

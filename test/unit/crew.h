@@ -61,6 +61,11 @@ void crew_run(struct crew *crew);
 int crews_run(const int *sizes, size_t count, int calls, uint64_t *random,
               void (*prepare)(struct crew *crew, uint64_t *random));
 
+/* Runs a call; one that takes a single barrier maybe step by step, as calls that repeat do: each
+ * rank draws. Returns what run returns. Collective. */
+enum outcome crew_calls(struct rank *rank, struct team *team, const struct algorithm_code *code,
+                        const struct call *call, const struct arguments *arguments);
+
 /* Has the crew still time? On a machine that is busy with other things a barrier costs
  * milliseconds. Collective. */
 bool crew_goes_on(struct rank *rank);

@@ -33,7 +33,8 @@ static void run_plan(struct rank *rank, struct plan *plan, const struct shape *s
     for (size_t j = 0; j < send_bytes(shape, rank->team.p) / n; j++)
         memset(send + j * n, (int)(number + rank->team.me + 3 * (int)j), n);
     struct call call = {.shape = *shape, .send = send, .recv = recv};
-    enum outcome outcome = plan->algorithm->code->run(&rank->team, &call, &plan->arguments);
+    enum outcome outcome =
+        crew_calls(rank, &rank->team, plan->algorithm->code, &call, &plan->arguments);
     expect(outcome != LEFT, "%s left the call", plan->text);
     plan_detour(&rank->team, shape, outcome);
     int mine = shape->collective == COLL_alltoall ? 3 * rank->team.me : 0;

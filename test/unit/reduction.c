@@ -226,7 +226,7 @@ static enum outcome run(struct rank *rank, const struct known *known, uint32_t n
         call.recv = NULL;
     }
     dawdle(&rank->own);
-    return known->algorithm->code->run(&rank->team, &call, &(struct arguments){0});
+    return crew_calls(rank, &rank->team, known->algorithm->code, &call, &(struct arguments){0});
 }
 
 /* Where the collectives that leave some rank without a result have none, nothing may be written. */

@@ -149,7 +149,7 @@ static enum fate_of_call one_call(struct rank *rank, struct team *team, const st
         if (draw_below(&rank->common, (uint32_t)team->p) == (uint32_t)team->me) usleep(1000);
         atomic_fetch_add(&inside, 1), barriers++;
     }
-    enum outcome outcome = code->run(team, &call, &plan->arguments);
+    enum outcome outcome = crew_calls(rank, team, code, &call, &plan->arguments);
     if (scarce && !scarce_end(rank, outcome)) return NOTHING_TO_COMPARE;
     if (c == COLL_barrier)
         expect(atomic_load(&inside) >= barriers * team->p, "%s: a rank left too early", plan->text);

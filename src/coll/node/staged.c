@@ -9,6 +9,9 @@
 
 HOT static size_t chunk_that_fits(const struct team *team, const struct shape *shape, size_t wish) {
     size_t blocks = shape->collective == COLL_alltoall ? (size_t)team->p : 1;
+    /* The usual case, without a division; slots are whole lines. */
+    if (wish == 0 && shape->bytes * blocks * (size_t)team->p <= team->stage_half)
+        return shape->bytes;
     /* At least 64 bytes: see MORTAR_SLOT in birth.c. */
     size_t most = team->figures.slot / blocks / 64 * 64;
     size_t chunk = wish > 0 && wish < most ? wish : most;
@@ -16,8 +19,8 @@ HOT static size_t chunk_that_fits(const struct team *team, const struct shape *s
 }
 
 /* Copies bytes at .. at + length of each block into my slot, back to back. */
-HOT static void copy_in(const struct team *team, const struct call *call, size_t at,
-                        size_t length) {
+SHORT_WAY static void copy_in(const struct team *team, const struct call *call, size_t at,
+                              size_t length) {
     size_t n = call->shape.bytes;
     int blocks = call->shape.collective == COLL_alltoall ? team->p : 1;
     char *slot = stage_of(team, team->epoch & 1, team->me, length * (size_t)blocks);
@@ -30,14 +33,29 @@ HOT static void copy_in(const struct team *team, const struct call *call, size_t
         memcpy(slot + (size_t)j * length, call->send + (size_t)j * n + at, length);
 }
 
+/* Whole blocks, all of them staged. */
+SHORT_WAY static void copy_all_out(const struct team *team, const struct call *call,
+                                   uint32_t half) {
+    bool alltoall = call->shape.collective == COLL_alltoall;
+    size_t n = call->shape.bytes, staged = alltoall ? n * (size_t)team->p : n;
+    const char *from = stage_of(team, half, 0, staged);
+    size_t step = (size_t)(stage_of(team, half, 1, staged) - from), first = (size_t)team->first;
+    if (alltoall) from += (size_t)team->me * n;
+    copy_apart(call->recv + first * n, from + first * step, step, n, team->p - team->first);
+    copy_apart(call->recv, from, step, n, team->first);
+}
+
 HOT static void copy_out(const struct team *team, const struct call *call, uint32_t half, size_t at,
                          size_t length, int posts) {
+    if (length == call->shape.bytes && posts < 0) {
+        copy_all_out(team, call, half);
+        return;
+    }
     static const struct copier plain = {.kernel = KERNEL_plain};
     bool alltoall = call->shape.collective == COLL_alltoall;
     size_t n = call->shape.bytes, step = alltoall ? length : 0;
     size_t staged = alltoall ? length * (size_t)team->p : length;
-    for (int k = 0; k < team->p; k++) {
-        int i = (team->first + k) % team->p;
+    for (int k = 0, i = team->first; k < team->p; k++, i = i + 1 < team->p ? i + 1 : 0) {
         const struct post *post = posts < 0 ? NULL : post_of(team, (uint32_t)posts, i);
         const char *from = stage_of(team, half, i, staged) + (size_t)team->me * step;
         if (post && post->send_reachable)
@@ -57,22 +75,60 @@ enum outcome turn_away(struct team *team, const struct call *call,
     return trouble & FOR_GOOD ? STAGED : STAGED_SOON;
 }
 
+/* A round: a chunk of each block, through this half of the stage. posts: as in staged_exchange. */
+struct round {
+    size_t chunk, at, length;
+    uint32_t half;
+    int posts;
+};
+
+/* Behind its barrier. */
+HOT static inline enum outcome round_end(struct team *team, const struct call *call,
+                                         const struct round *round, uint32_t trouble) {
+    if (trouble & LEAVE) return LEFT;
+    if (trouble & TYPED)
+        return typed_exchange(team, call, &(struct arguments){.chunk = round->chunk}, SIZE_MAX);
+    copy_out(team, call, round->half, round->at, round->length, round->posts);
+    return DONE;
+}
+
 HOT enum outcome staged_exchange(struct team *team, const struct call *call, size_t chunk,
                                  int posts) {
     size_t n = call->shape.bytes;
-    chunk = chunk_that_fits(team, &call->shape, chunk);
+    struct round round = {.chunk = chunk_that_fits(team, &call->shape, chunk), .posts = posts};
     bool straight = posts >= 0 && post_of(team, (uint32_t)posts, team->me)->send_reachable;
-    for (size_t at = 0; at < n; at += chunk) {
-        size_t length = n - at < chunk ? n - at : chunk;
-        uint32_t half = team->epoch & 1;
+    for (; round.at < n; round.at += round.chunk) {
+        round.length = n - round.at < round.chunk ? n - round.at : round.chunk;
+        round.half = team->epoch & 1;
         /* With trouble the buffer may not be readable. */
-        if (!straight && !call->trouble) copy_in(team, call, at, length);
-        uint32_t trouble = sync_all(team, at == 0 ? call->trouble : 0);
-        if (trouble & LEAVE) return LEFT;
-        if (trouble & TYPED)
-            return typed_exchange(team, call, &(struct arguments){.chunk = chunk}, SIZE_MAX);
-        copy_out(team, call, half, at, length, posts);
+        if (!straight && !call->trouble) copy_in(team, call, round.at, round.length);
+        uint32_t trouble = sync_all(team, round.at == 0 ? call->trouble : 0);
+        enum outcome outcome = round_end(team, call, &round, trouble);
+        if (trouble & (LEAVE | TYPED)) return outcome;
     }
     if (posts >= 0) sync_all(team, 0); /* no rank returns while its send buffer is read */
     return DONE;
 }
+
+/* ---- an exchange of one round, by a single barrier ---- */
+
+static bool is_one_round(const struct team *team, const struct call *call,
+                         const struct arguments *arguments) {
+    size_t n = call->shape.bytes;
+    return !is_vector(call->shape.collective) && n > 0 &&
+           chunk_that_fits(team, &call->shape, arguments->chunk) == n;
+}
+
+SHORT_WAY static void staged_before(struct team *team, const struct call *call) {
+    copy_in(team, call, 0, call->shape.bytes);
+}
+
+SHORT_WAY static enum outcome staged_after(struct team *team, const struct call *call,
+                                           uint32_t half, uint32_t trouble) {
+    size_t n = call->shape.bytes;
+    struct round round = {.chunk = n, .length = n, .half = half, .posts = -1};
+    return round_end(team, call, &round, trouble);
+}
+
+const struct single staged_single = {
+    .is = is_one_round, .before = staged_before, .after = staged_after};

@@ -11,7 +11,7 @@ extern const struct algorithm_code algorithm_pull, algorithm_cico;
 
 static struct buffers {
     _Alignas(64) uint64_t send[most_threads], recv[most_threads];
-} *buffers;                                              /* [p] */
+} * buffers;                                             /* [p] */
 static struct cell cells[2][most_threads][most_threads]; /* [own dest, own source] */
 
 static void begin(void) {
@@ -30,7 +30,17 @@ static void begin(void) {
     }
 }
 
-static enum outcome alltoall(const struct algorithm_code *code, struct arguments arguments, int k) {
+/* A call of a single barrier, step by step. */
+static enum outcome by_steps(const struct algorithm_code *code, struct team *team,
+                             const struct call *call, const struct arguments *arguments) {
+    struct single_state state;
+    expect(code->single->is(team, call, arguments), "more than one barrier");
+    single_begin(code->single, team, call, &state);
+    return single_end(code->single, team, call, &state);
+}
+
+static enum outcome alltoall(const struct algorithm_code *code, struct arguments arguments, int k,
+                             bool steps) {
     struct team *team = crew_team();
     struct buffers *mine = &buffers[team->me];
     crew_enter();
@@ -38,7 +48,8 @@ static enum outcome alltoall(const struct algorithm_code *code, struct arguments
                         .send = (const char *)mine->send,
                         .recv = (char *)mine->recv};
     for (int j = 0; j < team->p; j++) mine->send[j] = (uint64_t)(100 * k + 10 * team->me + j);
-    enum outcome outcome = code->run(team, &call, &arguments);
+    enum outcome outcome =
+        steps ? by_steps(code, team, &call, &arguments) : code->run(team, &call, &arguments);
     for (int i = 0; i < team->p; i++)
         expect(mine->recv[i] == (uint64_t)(100 * k + 10 * i + team->me), "a wrong block");
     memset(mine, 0, sizeof *mine);
@@ -47,20 +58,26 @@ static enum outcome alltoall(const struct algorithm_code *code, struct arguments
 
 static void walk(enum order_id order) {
     for (int k = 0; k < scene_number(0); k++)
-        alltoall(&algorithm_pull, (struct arguments){.walk = {.order = order}}, k);
+        alltoall(&algorithm_pull, (struct arguments){.walk = {.order = order}}, k, false);
 }
 static void rows(int me) { (void)me, walk(ORDER_rows); }
 static void columns(int me) { (void)me, walk(ORDER_columns); }
 static void staged(int me) {
     (void)me;
-    for (int k = 0; k < scene_number(0); k++) alltoall(&algorithm_cico, (struct arguments){0}, k);
+    for (int k = 0; k < scene_number(0); k++)
+        alltoall(&algorithm_cico, (struct arguments){0}, k, false);
+}
+/* Some ranks take the steps, others do not. */
+static void single(int me) {
+    for (int k = 0; k < scene_number(0); k++)
+        alltoall(&algorithm_cico, (struct arguments){0}, k, (me + k) % 3 > 0);
 }
 /* Rank 0's buffers are out of reach in every second call. */
 static void turned(int me) {
     for (int k = 0; k < scene_number(0); k++) {
         hidden[me] = me == 0 && k % 2 == 0;
         enum outcome outcome =
-            alltoall(&algorithm_pull, (struct arguments){.walk = {.order = ORDER_rows}}, k);
+            alltoall(&algorithm_pull, (struct arguments){.walk = {.order = ORDER_rows}}, k, false);
         expect(outcome == (k % 2 == 0 ? STAGED : DONE), "ranks do not turn the same way");
     }
 }
@@ -68,5 +85,6 @@ static void turned(int me) {
 const struct scene scenes[] = {{"rows", begin, rows, NULL},
                                {"columns", begin, columns, NULL},
                                {"staged", begin, staged, NULL},
+                               {"single", begin, single, NULL},
                                {"turned", begin, turned, NULL}};
 const int scene_count = sizeof scenes / sizeof scenes[0];

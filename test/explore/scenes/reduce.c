@@ -38,7 +38,15 @@ static struct map map_of(int call, int rank) {
     return (struct map){slope, (uint64_t)(10 * call + rank + 1)};
 }
 
-static void allreduces(bool alone, enum collective collective) {
+/* A call of a single barrier, step by step. */
+static enum outcome by_steps(struct team *team, const struct call *call) {
+    struct single_state state;
+    expect(reduction_single.is(team, call, NULL), "more than one barrier");
+    single_begin(&reduction_single, team, call, &state);
+    return single_end(&reduction_single, team, call, &state);
+}
+
+static void allreduces(bool alone, enum collective collective, bool some_by_steps) {
     struct team *team = crew_team();
     for (int k = 0; k < scene_number(0); k++) {
         crew_enter();
@@ -61,7 +69,8 @@ static void allreduces(bool alone, enum collective collective) {
                             .recv = (char *)recv,
                             .trouble = absent && team->me == 1 ? NO_MEMORY : 0,
                             .reduction = &reduction};
-        enum outcome outcome = staged_reduction(team, &call, alone);
+        bool steps = some_by_steps && !call.trouble && (team->me + k) % 3 > 0;
+        enum outcome outcome = steps ? by_steps(team, &call) : staged_reduction(team, &call, alone);
         expect(outcome == (absent ? LEFT : DONE), "ranks do not leave together");
         for (size_t i = 0; i < count; i++)
             expect(recv[i].slope == (absent ? 0 : all.slope) &&
@@ -69,11 +78,13 @@ static void allreduces(bool alone, enum collective collective) {
                    "a wrong result");
     }
 }
-static void alone(int me) { (void)me, allreduces(true, COLL_allreduce); }
-static void together(int me) { (void)me, allreduces(false, COLL_allreduce); }
-static void scan(int me) { (void)me, allreduces(true, COLL_scan); }
+static void alone(int me) { (void)me, allreduces(true, COLL_allreduce, false); }
+static void single(int me) { (void)me, allreduces(true, COLL_allreduce, true); }
+static void together(int me) { (void)me, allreduces(false, COLL_allreduce, false); }
+static void scan(int me) { (void)me, allreduces(true, COLL_scan, false); }
 
 const struct scene scenes[] = {{"alone", begin, alone, NULL},
+                               {"single", begin, single, NULL},
                                {"together", begin, together, NULL},
                                {"scan", begin, scan, NULL}};
 const int scene_count = sizeof scenes / sizeof scenes[0];
