@@ -58,6 +58,7 @@ PROTOCOLS = [
         "barrier", "halves, posts, trouble, sums and texts with one barrier a call", "barrier",
         sources=[SYNC, WAITS, WAITING],
         beside=[CREW],
+        scaled=[(REACH, "sum_words = 4", "sum_words = 2")],
         runs=[("posts", 2, 5, 0), ("posts", 2, 3, 1), ("posts", 3, 4, 2), ("posts", 3, 3, 0), ("posts", 3, 3, 5),
               ("posts", 3, 2, 1, "naive"), ("posts", 4, 2, 2), ("straight", 2, 3), ("straight", 3, 2), ("sums", 2, 3),
               ("sums", 3, 2), ("texts", 2, 3), ("texts", 3, 3), ("agree", 3, 3, 3),
