@@ -94,13 +94,20 @@ int combined_at(const struct team *team) {
     return sync_last_below(team, top, top->width - 1);
 }
 
-HOT uint32_t sync_combining(struct team *team, const struct reduction *reduction,
-                            const struct vectors *vectors, size_t count, uint32_t trouble,
-                            uint32_t refused) {
+/* I was the last to arrive at a gate. */
+HOT static void combine_met(const struct team *team, const struct reduction *reduction,
+                            const struct vectors *vectors, size_t count, bool at_gates) {
     struct part all = {0, count};
+    if (at_gates) combine_some(team, reduction, vectors, all, sync_climbed(team));
+    else if (sync_is_top(team)) vectors_combine(team, reduction, vectors, all);
+}
+
+HOT uint32_t sync_combining(struct team *team, const struct reduction *reduction,
+                            const struct vectors *vectors, size_t count, bool at_gates,
+                            uint32_t trouble, uint32_t refused) {
     while (!sync_is_top(team)) {
         if (!sync_meet(team, &trouble)) return sync_wait(team);
-        if (!(trouble & refused)) combine_some(team, reduction, vectors, all, sync_climbed(team));
+        if (!(trouble & refused)) combine_met(team, reduction, vectors, count, at_gates);
     }
     return sync_release(team);
 }
@@ -145,35 +152,14 @@ static struct vectors staged_vectors(const struct team *team, size_t bytes) {
     return (struct vectors){first, (size_t)(stage_of(team, team->epoch & 1, 1, bytes) - first)};
 }
 
-/* I was the last to arrive at a gate. Where the vectors are not combined there, the last of all
- * combines them, in the order of the ranks. */
-HOT static void combine_at_gate(const struct team *team, const struct call *call, size_t count) {
+static uint32_t combine_together(struct team *team, const struct call *call,
+                                 const struct vectors *vectors, size_t count, uint32_t trouble) {
     const struct reduction *reduction = call->reduction;
-    struct vectors vectors = staged_vectors(team, count * reduction->bytes);
-    struct part all = {0, count};
-    if (combines_at_gates(team, call))
-        combine_some(team, reduction, &vectors, all, sync_climbed(team));
-    else if (sync_is_top(team)) vectors_combine(team, reduction, &vectors, all);
-}
-
-HOT static uint32_t combine_alone(struct team *team, const struct call *call, size_t count,
-                                  uint32_t trouble) {
-    while (!sync_is_top(team)) {
-        if (!sync_meet(team, &trouble)) return sync_wait(team);
-        if (!(trouble & LEAVE)) combine_at_gate(team, call, count);
-    }
-    return sync_release(team);
-}
-
-static uint32_t combine_together(struct team *team, const struct call *call, size_t count,
-                                 uint32_t trouble) {
-    const struct reduction *reduction = call->reduction;
-    struct vectors vectors = staged_vectors(team, count * reduction->bytes);
     struct part share = part_worked(team, reduction, count, team->me);
     trouble = sync_all(team, trouble);
     if (trouble & LEAVE) return trouble;
-    if (call->shape.collective == COLL_reduce) vectors_halve(team, reduction, &vectors, share);
-    else vectors_combine(team, reduction, &vectors, share);
+    if (call->shape.collective == COLL_reduce) vectors_halve(team, reduction, vectors, share);
+    else vectors_combine(team, reduction, vectors, share);
     sync_all(team, 0);
     return trouble;
 }
@@ -183,25 +169,27 @@ static inline size_t most_staged(const struct team *team, const struct reduction
     return team->figures.slot / line * line / reduction->bytes;
 }
 
-static inline int result_at(const struct team *team, const struct call *call, bool alone) {
-    return alone && combines_at_gates(team, call) ? combined_at(team) : team->p - 1;
+static inline int result_at(const struct team *team, bool at_gates) {
+    return at_gates ? combined_at(team) : team->p - 1;
 }
 
 HOT enum outcome staged_reduction(struct team *team, const struct call *call, bool alone) {
-    size_t count = call->reduction->count, most = most_staged(team, call->reduction);
+    const struct reduction *reduction = call->reduction;
+    size_t count = reduction->count, most = most_staged(team, reduction);
     struct part mine = part_received(team, call, team->me);
-    int last = result_at(team, call, alone);
+    bool at_gates = alone && combines_at_gates(team, call);
     if (most == 0) return LEFT;
     for (size_t at = 0, now; at < count; at += now) {
         now = count - at < most ? count - at : most;
         struct part staged = {at, now};
+        struct vectors vectors = staged_vectors(team, now * reduction->bytes);
         uint32_t half = team->epoch & 1, trouble = at == 0 ? call->trouble : 0;
         /* With trouble the buffer may not be readable. */
         if (!call->trouble) stage_in(team, call, staged);
-        trouble = alone ? combine_alone(team, call, now, trouble)
-                        : combine_together(team, call, now, trouble);
+        trouble = alone ? sync_combining(team, reduction, &vectors, now, at_gates, trouble, LEAVE)
+                        : combine_together(team, call, &vectors, now, trouble);
         if (trouble & LEAVE) return LEFT;
-        stage_out(team, call, half, staged, mine, last);
+        stage_out(team, call, half, staged, mine, result_at(team, at_gates));
         /* The results lie in the half that was staged two barriers ago, which is written next. */
         if (!alone) sync_all(team, 0);
     }
@@ -222,14 +210,16 @@ SHORT_WAY static void all_in(struct team *team, const struct call *call) {
 }
 
 static void all_met(struct team *team, const struct call *call) {
-    combine_at_gate(team, call, call->reduction->count);
+    const struct reduction *reduction = call->reduction;
+    struct vectors vectors = staged_vectors(team, reduction->count * reduction->bytes);
+    combine_met(team, reduction, &vectors, reduction->count, combines_at_gates(team, call));
 }
 
 SHORT_WAY static enum outcome all_out(struct team *team, const struct call *call, uint32_t half,
                                       uint32_t trouble) {
     if (trouble & LEAVE) return LEFT;
     stage_out(team, call, half, (struct part){0, call->reduction->count},
-              part_received(team, call, team->me), result_at(team, call, true));
+              part_received(team, call, team->me), result_at(team, combines_at_gates(team, call)));
     return DONE;
 }
 

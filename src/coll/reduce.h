@@ -58,12 +58,13 @@ struct vectors {
 /* A part of them, in the order of the ranks. Local. */
 void vectors_combine(const struct team *team, const struct reduction *reduction,
                      const struct vectors *vectors, struct part part);
-/* A barrier, as sync_all, in which the last rank to arrive at each gate combines the vectors that
- * have come there, unless there is trouble of `refused`. The reduction of all is then the vector of
- * rank combined_at; the others are in use until the next barrier. Collective. */
+/* A barrier, as sync_all, in which the last rank to arrive combines the vectors in the order of the
+ * ranks or, at_gates, the last at each gate those that have come there, unless there is trouble of
+ * `refused`. The reduction of all is then the vector of the last rank or, at_gates, of combined_at;
+ * the others are in use until the next barrier. Collective. */
 uint32_t sync_combining(struct team *team, const struct reduction *reduction,
-                        const struct vectors *vectors, size_t count, uint32_t trouble,
-                        uint32_t refused);
+                        const struct vectors *vectors, size_t count, bool at_gates,
+                        uint32_t trouble, uint32_t refused);
 int combined_at(const struct team *team);
 /* Combining by halves: ranks 0 and 1, 2 and 3, ..; then the results of 0 .. 1 and 2 .. 3, ..; what
  * has no partner goes on as it is. Plans that do it have the same digits, so trials may choose

@@ -504,24 +504,21 @@ void sync_shape(struct team *team, uint32_t fan);
 uint32_t sync_fan(const struct figures *figures);
 /* Gates that a tree of any shape has at most. */
 static inline size_t gates_most(int p) { return (size_t)p + most_rungs; }
-/* Arrives at the barrier with flags of enum trouble. True: I am the last, and must call
- * sync_release; *trouble is that of all ranks. False: call sync_wait. */
-bool sync_arrive(struct team *team, uint32_t *trouble);
-/* Both return the trouble of all ranks, the same on every rank. */
+/* A full barrier. Tells all ranks flags of enum trouble, and returns those of all. */
+uint32_t sync_all(struct team *team, uint32_t trouble);
+/* The same gate by gate. True: all have met at the rung that sync_climbed now returns, I am the
+ * last of them, and what they wrote before is visible; *trouble is theirs. I may write to their
+ * memory until I go on: to the next gate or, if there is none (sync_is_top), to sync_release.
+ * False: call sync_wait. */
+bool sync_meet(struct team *team, uint32_t *trouble);
+/* Both return the trouble of all ranks. */
 uint32_t sync_release(struct team *team);
 uint32_t sync_wait(struct team *team);
-/* A full barrier: arrives, then releases or waits. Returns the trouble of all ranks. */
-uint32_t sync_all(struct team *team, uint32_t trouble);
 /* sync_all and sync_wait in two steps, see flag_wait_briefly. True: the barrier is over, and
  * *trouble that of all ranks. False: call sync_longer. */
 bool sync_briefly(struct team *team, uint32_t *trouble);
 bool sync_wait_briefly(struct team *team, uint32_t *trouble);
 uint32_t sync_longer(struct team *team);
-/* Arrives gate by gate, instead of sync_arrive. True: all have met at the rung that
- * sync_climbed now returns, I am the last of them, and what they wrote before is visible; *trouble
- * is theirs. I may write to their memory until I go on: to the next gate or, if there is none
- * (sync_is_top), to sync_release. False: call sync_wait. */
-bool sync_meet(struct team *team, uint32_t *trouble);
 static inline const struct rung *sync_climbed(const struct team *team) {
     return &team->rungs[team->climbed - 1];
 }

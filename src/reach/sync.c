@@ -134,7 +134,6 @@ uint32_t sync_longer(struct team *team) {
 
 /* Its steps, for who has something to do between them. */
 SHORT_WAY bool sync_meet(struct team *team, uint32_t *trouble) { return meet(team, trouble); }
-HOT bool sync_arrive(struct team *team, uint32_t *trouble) { return arrive(team, trouble); }
 HOT uint32_t sync_release(struct team *team) { return release(team); }
 HOT uint32_t sync_wait(struct team *team) { return wait(team); }
 SHORT_WAY bool sync_wait_briefly(struct team *team, uint32_t *trouble) {

@@ -217,16 +217,16 @@ PROTOCOLS = [
         mutants=[
             ("the stage has one half", REACH, "team->stage + half * team->stage_half", "team->stage"),
             ("the last rank releases before it combines", REDUCE,
-             "        if (!(trouble & LEAVE)) combine_at_gate",
+             "        if (!(trouble & refused)) combine_met",
              "        bool top = sync_is_top(team);\n"
              "        if (top) trouble = sync_release(team), team->epoch--, team->climbed = team->rung_count;\n"
-             "        if (!(trouble & LEAVE)) combine_at_gate"),
+             "        if (!(trouble & refused)) combine_met"),
             ("a rank goes to the next gate before it combines", REDUCE,
-             "        if (!(trouble & LEAVE)) combine_at_gate",
+             "        if (!(trouble & refused)) combine_met",
              "        uint32_t at = team->climbed;\n"
              "        if (!sync_is_top(team) && !sync_meet(team, &trouble)) return sync_wait(team);\n"
              "        team->climbed = at;\n"
-             "        if (!(trouble & LEAVE)) combine_at_gate"),
+             "        if (!(trouble & refused)) combine_met"),
             ("of a single barrier, the last rank goes on before it combines", SINGLE,
              "        if (!(*trouble & LEAVE)) single->met(team, call);",
              "        bool top = sync_is_top(team);\n"

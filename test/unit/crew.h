@@ -61,6 +61,14 @@ void crew_run(struct crew *crew);
 int crews_run(const int *sizes, size_t count, int calls, uint64_t *random,
               void (*prepare)(struct crew *crew, uint64_t *random));
 
+/* Arrives at the barrier, gate by gate. True: as the last of all; call sync_release. False: call
+ * sync_wait. */
+static inline bool crew_arrives(struct team *team, uint32_t *trouble) {
+    while (!sync_is_top(team))
+        if (!sync_meet(team, trouble)) return false;
+    return true;
+}
+
 /* Runs a call; one that takes a single barrier maybe step by step, as calls that repeat do: each
  * rank draws. Returns what run returns. Collective. */
 enum outcome crew_calls(struct rank *rank, struct team *team, const struct algorithm_code *code,

@@ -42,7 +42,7 @@ static void many_barriers(struct rank *rank) {
         atomic_fetch_add(&entered, 1);
         if (draw_below(&rank->common, 2)) {
             heard = sync_all(team, mine);
-        } else if (sync_arrive(team, &mine)) {
+        } else if (crew_arrives(team, &mine)) {
             atomic_fetch_add(&last_ones, 1);
             expect(mine == all, "p=%d round %d: the last one hears %u, not %u", team->p, round,
                    mine, all);

@@ -61,7 +61,7 @@ static void many_calls(struct rank *rank) {
         waits_begin(team, mine);
         expect(team->waits.on && team->waits.open, "not begun");
         uint32_t trouble = 0;
-        bool last = sync_arrive(team, &trouble);
+        bool last = crew_arrives(team, &trouble);
         if (last) sync_release(team);
         else sync_wait(team);
         expect(!team->waits.open, "rank %d: the first barrier was not noticed", team->me);

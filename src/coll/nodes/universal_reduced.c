@@ -104,8 +104,8 @@ static int combine_node(struct job *job, const struct staged *staged) {
                  is_short(&node->figures, reduction->count * reduction->bytes, job->here, in_turn);
     if (alone && at_gates) {
         uint32_t missing = job->absent ? NO_MEMORY : 0;
-        uint32_t trouble =
-            sync_combining(node, reduction, &staged->vectors, reduction->count, missing, NO_MEMORY);
+        uint32_t trouble = sync_combining(node, reduction, &staged->vectors, reduction->count, true,
+                                          missing, NO_MEMORY);
         if (trouble & NO_MEMORY) job->spoiled = true;
         return combined_at(node);
     }
