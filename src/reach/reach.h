@@ -203,7 +203,7 @@ struct team {
     struct patience patience;
     bool failed;         /* a call returned an error on this rank */
     uint32_t epoch;      /* barriers that I have passed; wraps */
-    uint32_t shaped;     /* the epoch when its gates were new */
+    uint32_t opened;     /* barriers at its gates since they were new; wraps */
     uint32_t climbed;    /* rungs where I was the last to arrive in this barrier */
     uint32_t trouble;    /* that I have found there */
     uint32_t rung_count; /* of a barrier with one gate 1 */

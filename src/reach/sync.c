@@ -31,7 +31,7 @@ static uint32_t take_seat(struct team *team) {
 }
 
 void sync_begin(struct team *team) {
-    team->shaped = team->epoch;
+    team->opened = 0;
     team->rung_count = 1;
     team->rungs[0] = (struct rung){&team->control->gate, (uint32_t)team->p, 0, 1};
 }
@@ -42,7 +42,7 @@ void sync_shape(struct team *team, uint32_t fan) {
     struct gate *gates = team->gates;
     if (fan >= count) return;
     uint32_t mine = take_seat(team);
-    team->shaped = team->epoch;
+    team->opened = 0;
     for (team->rung_count = 0; count > 1; team->rung_count++, step *= fan) {
         uint32_t here = (count + fan - 1) / fan;
         mine /= fan;
@@ -52,9 +52,6 @@ void sync_shape(struct team *team, uint32_t fan) {
     }
 }
 
-/* In this barrier, counted from when the gates were new. Wraps. */
-static inline uint32_t turn_of(const struct team *team) { return team->epoch + 1 - team->shaped; }
-
 /* `climbed` is 0 between barriers. */
 HOT static inline bool meet(struct team *team, uint32_t *trouble) {
     const struct rung *rung = &team->rungs[team->climbed];
@@ -63,7 +60,7 @@ HOT static inline bool meet(struct team *team, uint32_t *trouble) {
     if (team->climbed == 0 && team->waits.open) waits_arrive(team);
     if (*trouble) atomic_fetch_or_explicit(&gate->told, *trouble, memory_order_relaxed);
     uint32_t arrived = atomic_fetch_add_explicit(&gate->arrived, 1, memory_order_acq_rel) + 1;
-    if (arrived != turn_of(team) * rung->width) return false; /* both wrap alike */
+    if (arrived != (team->opened + 1) * rung->width) return false; /* both wrap alike */
     /* All have arrived. Who comes next has passed this barrier: the word is free. */
     team->trouble = *trouble = atomic_load_explicit(&gate->told, memory_order_relaxed);
     if (*trouble) atomic_store_explicit(&gate->told, 0, memory_order_relaxed);
@@ -73,7 +70,7 @@ HOT static inline bool meet(struct team *team, uint32_t *trouble) {
 
 /* Goes on, and lets those go on that have met at the gates below. */
 HOT static inline uint32_t open_gates(struct team *team, uint32_t trouble) {
-    uint32_t turn = turn_of(team);
+    uint32_t turn = ++team->opened;
     team->epoch++;
     while (team->climbed > 0) {
         struct gate *gate = team->rungs[--team->climbed].gate;
@@ -107,7 +104,7 @@ HOT static inline uint32_t pass(struct team *team) {
 }
 
 HOT static inline uint32_t wait(struct team *team) {
-    flag_wait(team, &gate_ahead(team)->opened, turn_of(team) - 1);
+    flag_wait(team, &gate_ahead(team)->opened, team->opened);
     return pass(team);
 }
 
@@ -116,7 +113,7 @@ SHORT_WAY uint32_t sync_all(struct team *team, uint32_t trouble) {
 }
 
 HOT static inline bool wait_briefly(struct team *team, uint32_t *trouble) {
-    if (!flag_wait_briefly(team, &gate_ahead(team)->opened, turn_of(team) - 1)) return false;
+    if (!flag_wait_briefly(team, &gate_ahead(team)->opened, team->opened)) return false;
     *trouble = pass(team);
     return true;
 }
@@ -128,7 +125,7 @@ SHORT_WAY bool sync_briefly(struct team *team, uint32_t *trouble) {
 }
 
 uint32_t sync_longer(struct team *team) {
-    flag_wait_longer(team, &gate_ahead(team)->opened, turn_of(team) - 1);
+    flag_wait_longer(team, &gate_ahead(team)->opened, team->opened);
     return pass(team);
 }
 

@@ -90,8 +90,8 @@ PROTOCOLS = [
              "    for (bool top = sync_is_top(team) || (team->climbed = 0); top && team->climbed > 0;) {"),
             ("gates that are not new", SYNC, "*gates = team->gates;", "*gates = &team->control->gate;"),
             ("the last rank does not count the others", SYNC,
-             "    if (arrived != turn_of(team) * rung->width) return false;",
-             "    if (arrived < turn_of(team) * rung->width - 1) return false;"),
+             "    if (arrived != (team->opened + 1) * rung->width) return false;",
+             "    if (arrived < (team->opened + 1) * rung->width - 1) return false;"),
             ("posts have one half", REACH,
              "&team->control->posts[(size_t)half * (size_t)team->p + (size_t)rank]",
              "&team->control->posts[(size_t)rank]"),
@@ -219,7 +219,7 @@ PROTOCOLS = [
             ("the last rank releases before it combines", REDUCE,
              "        if (!(trouble & refused)) combine_met",
              "        bool top = sync_is_top(team);\n"
-             "        if (top) trouble = sync_release(team), team->epoch--, team->climbed = team->rung_count;\n"
+             "        if (top) trouble = sync_release(team), team->epoch--, team->opened--, team->climbed = team->rung_count;\n"
              "        if (!(trouble & refused)) combine_met"),
             ("a rank goes to the next gate before it combines", REDUCE,
              "        if (!(trouble & refused)) combine_met",
@@ -230,7 +230,7 @@ PROTOCOLS = [
             ("of a single barrier, the last rank goes on before it combines", SINGLE,
              "        if (!(*trouble & LEAVE)) single->met(team, call);",
              "        bool top = sync_is_top(team);\n"
-             "        if (top) *trouble = sync_release(team), team->epoch--, team->climbed = team->rung_count;\n"
+             "        if (top) *trouble = sync_release(team), team->epoch--, team->opened--, team->climbed = team->rung_count;\n"
              "        if (!(*trouble & LEAVE)) single->met(team, call);"),
             ("of a single barrier, nobody combines", SINGLE, "        if (!(*trouble & LEAVE)) single->met(team, call);\n", ""),
             ("a gate's result lies with its first rank", REDUCE,

@@ -79,7 +79,7 @@ static void give_domains(const struct crew *crew, struct team *team) {
 
 /* As if so many barriers lay behind the team. */
 static void have_passed(struct team *team, uint32_t epoch) {
-    team->epoch = epoch;
+    team->epoch = team->opened = epoch;
     for (uint32_t i = 0; i < team->rung_count; i++) {
         atomic_store(&team->rungs[i].gate->opened.word, epoch);
         atomic_store(&team->rungs[i].gate->arrived, epoch * team->rungs[i].width);

@@ -13,7 +13,7 @@ static void begin(void) {
     for (uint32_t r = 0; r < p; r++) {
         struct team *team = &teams[r];
         if (fan && scene_number(4) == 0) sync_shape(team, fan);
-        team->epoch = epoch;
+        team->epoch = team->opened = epoch;
         for (uint32_t i = 0; i < team->rung_count; i++) {
             atomic_store(&team->rungs[i].gate->opened.word, epoch);
             atomic_store(&team->rungs[i].gate->arrived, epoch * team->rungs[i].width);
