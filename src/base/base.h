@@ -19,6 +19,15 @@
 /* For those of them that short calls run, whatever their algorithm: they share a page or two. */
 #define SHORT_WAY __attribute__((hot, section(".text.sorted.short_way")))
 
+/* Fetches a line that this thread will write to soon, while it does other work. */
+static inline void line_to_write(const void *line) {
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 /* ---- options.c: no allocation, so that the heap can read options before malloc works ---- */
 enum option {
 #define OPTION(name, whose, value, unit, meaning) OPTION_##name,

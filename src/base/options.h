@@ -47,7 +47,7 @@ OPTION(
 OPTION(WAIT, OWN, "auto", "auto|spin|yield|futex",
        "how a rank waits for others; auto: measures whether yielding pays")
 OPTION(FAN, ALIKE, "0", "0-1000000 ranks",
-       "ranks that meet at one counter of a barrier; 1: all; 0: chosen: all if they share processors, else 4")
+       "ranks that meet at one counter of a barrier; 1: all; 0: chosen: all if they share processors, else none or 4")
 OPTION(SLICE, OWN, "100", "0-100000 us",
        "time slice to ask the scheduler for (Linux 6.12); 0: none")
 OPTION(NT, OWN, "auto", "auto|sse2|avx2|avx512|neon",

@@ -73,7 +73,7 @@ HOT static inline bool single_begin(const struct single *single, struct team *te
 /* Waits for the barrier, if it is not passed, and ends the call. */
 HOT static inline enum outcome single_end(const struct single *single, struct team *team,
                                           const struct call *call, struct single_state *state) {
-    if (!state->passed) state->trouble = sync_longer(team);
+    if (!state->passed) state->trouble = single->met ? sync_wait_longer(team) : sync_longer(team);
     state->passed = true;
     return single->after(team, call, state->half, state->trouble);
 }

@@ -90,7 +90,7 @@ struct division {
 void team_divide(struct team *team, const struct seat *seats) {
     uint32_t p = (uint32_t)team->p;
     size_t bytes = p * sizeof(uint32_t);
-    char *place = stage_of(team, team->epoch & 1, 0, 0);
+    char *place = stage_of(team, team->epoch & 1, 0, team->figures.slot);
     struct division *said = (struct division *)(void *)place;
     /* A slot has at least 64 bytes for each rank, and p > 1. */
     size_t before = (sizeof *said + 2 * bytes + 63) / 64 * 64;

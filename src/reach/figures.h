@@ -56,9 +56,13 @@ struct figures {
     const struct figures *node; /* OVER_NODES: of the fullest node; lives as long as the team */
 };
 
-/* Does each of more than 8 ranks of a node have a processor of its own? Then a word that all of
- * them change costs most of a call (docs/cores.md). */
-static inline bool spreads(int p, int processors) { return p > 8 && processors >= p; }
+/* Do at most so many ranks have a processor each? Then a barrier in which each watches all others
+ * is the fastest (docs/cores.md). */
+enum { few_ranks = 8 };
+static inline bool few(int p, int processors) { return p <= few_ranks && processors >= p; }
+static inline bool are_few(const struct figures *f) { return few(f->p, f->processors); }
+/* Does each of more ranks have one? Then a word that all of them change costs most of a call. */
+static inline bool spreads(int p, int processors) { return p > few_ranks && processors >= p; }
 static inline bool are_spread(const struct figures *f) { return spreads(f->p, f->processors); }
 
 /* ---- figures.c: all local ---- */

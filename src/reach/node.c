@@ -36,8 +36,13 @@ static size_t gates_end(int p, size_t slot) {
     return end + ((size_t)p * sizeof(uint32_t) + line - 1) / line * line;
 }
 
+static size_t beacons_end(int p, size_t slot) {
+    const size_t all = 2 * (size_t)p * sizeof(struct beacon), pair = _Alignof(struct beacon);
+    return p > few_ranks ? gates_end(p, slot) : (gates_end(p, slot) + pair - 1) / pair * pair + all;
+}
+
 static size_t ledgers_end(int p, size_t slot) {
-    return gates_end(p, slot) + (size_t)p * ledger_room;
+    return beacons_end(p, slot) + (size_t)p * ledger_room;
 }
 
 static size_t boxes_end(int p, size_t slot) {
@@ -66,7 +71,9 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
     }
     team->gates = (void *)at;
     team->seats = (void *)(team->gates + gates_most(team->p));
-    team->ledgers = (void *)((char *)memory + gates_end(team->p, slot));
+    at = (char *)memory + beacons_end(team->p, slot);
+    if (team->p <= few_ranks) team->unlit = (struct beacon *)(void *)at - 2 * team->p;
+    team->ledgers = (void *)at;
     team->ledger = &team->ledgers[team->me];
     boxes_attach(team, (char *)memory + ledgers_end(team->p, slot), slot);
     sync_begin(team);

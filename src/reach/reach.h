@@ -74,6 +74,15 @@ struct rung {
     uint32_t first, step; /* the first seat below the gate; how many seats each of them has */
 };
 
+/* A rank's own line in a barrier of few ranks, in which each watches those of all others; see
+ * sync.c. Two lines apart, since processors fetch pairs of them. */
+enum { BEACON_INSIDE = 48 };
+struct beacon {
+    _Alignas(128) struct flag lit;           /* how often; wraps */
+    _Atomic uint32_t trouble;                /* the rank's */
+    _Alignas(16) char inside[BEACON_INSIDE]; /* what the rank stages, if it is as short */
+};
+
 struct control {
     struct gate gate; /* where all ranks meet, unless sync_shape has given them others */
     _Atomic uint32_t sync_nanoseconds;   /* of one barrier, as rank 0 measured it */
@@ -197,9 +206,10 @@ struct team {
     struct wire *wire;
     /* What mpi/take.c remembers of the last calls; one malloc block. */
     void *shortcuts;
-    struct ledger *ledger; /* mine; with a wire that of `node`; NULL: none */
-    char *stage;           /* [2][p][figures.slot] bytes */
-    size_t stage_half;     /* bytes of each of the two */
+    struct ledger *ledger;  /* mine; with a wire that of `node`; NULL: none */
+    struct beacon *beacons; /* [2][p]; NULL: the ranks meet at gates, see sync_watch */
+    char *stage;            /* [2][p][figures.slot] bytes */
+    size_t stage_half;      /* bytes of each of the two */
     struct patience patience;
     bool failed;         /* a call returned an error on this rank */
     uint32_t epoch;      /* barriers that I have passed; wraps */
@@ -207,6 +217,7 @@ struct team {
     uint32_t climbed;    /* rungs where I was the last to arrive in this barrier */
     uint32_t trouble;    /* that I have found there */
     uint32_t rung_count; /* of a barrier with one gate 1 */
+    uint32_t lit[2];     /* [half] how often I lit my beacon; wraps */
     struct waits waits;
     struct rung rungs[most_rungs];
     struct early early;
@@ -238,6 +249,7 @@ struct team {
     struct ledger *ledgers; /* [p] */
     struct doubt doubt;     /* why this team was given up */
     struct gate *gates;     /* [gates_most(p)] for sync_shape, all zero before */
+    struct beacon *unlit;   /* [2][p] for sync_watch, all zero before; NULL: too many ranks */
     uint32_t *seats;        /* [seat] the ranks in the order in which they sit at the gates */
     bool seats_differ;      /* from the ranks; the same on all ranks */
     char *region; /* the addresses of my memory that peers can reach, or that can move there */
@@ -343,10 +355,16 @@ extern struct shown_moves {
     bool huge_lost; /* what moves loses its huge pages */
 } shown_moves;
 
+/* The line of a rank for the barriers of this half. */
+static inline struct beacon *beacon_of(const struct team *team, uint32_t half, int rank) {
+    return team->beacons + half * (uint32_t)team->p + (uint32_t)rank;
+}
 /* Where a rank stages `bytes` <= slot; all ranks must pass the same `bytes`. Ranks follow each
  * other by whole cache lines only: where nodes are oversubscribed, a short exchange costs mostly
- * the pages that it touches. */
+ * the pages that it touches. With beacons the shortest data come with the barrier. Each rank's
+ * place is as far behind the one before as the second's. */
 static inline char *stage_of(const struct team *team, uint32_t half, int rank, size_t bytes) {
+    if (team->beacons && bytes <= BEACON_INSIDE) return beacon_of(team, half, rank)->inside;
     return team->stage + half * team->stage_half + (size_t)rank * ((bytes + 63) / 64 * 64);
 }
 static inline void *card_at(const struct team *team, uint32_t half, int rank) {
@@ -502,6 +520,12 @@ void sync_begin(struct team *team);
 void sync_shape(struct team *team, uint32_t fan);
 /* What suits the figures (option FAN). */
 uint32_t sync_fan(const struct figures *figures);
+/* From now on, in sync_all and sync_briefly, each rank lights its beacon and watches those of all
+ * others; who acts gate by gate still meets the others there. Needs team->unlit. At most once; all
+ * ranks call it alike between the same two barriers. Local. */
+void sync_watch(struct team *team);
+/* Does that suit the figures (option FAN)? The same on all ranks. */
+bool sync_watches(const struct figures *figures);
 /* Gates that a tree of any shape has at most. */
 static inline size_t gates_most(int p) { return (size_t)p + most_rungs; }
 /* A full barrier. Tells all ranks flags of enum trouble, and returns those of all. */
@@ -515,10 +539,11 @@ bool sync_meet(struct team *team, uint32_t *trouble);
 uint32_t sync_release(struct team *team);
 uint32_t sync_wait(struct team *team);
 /* sync_all and sync_wait in two steps, see flag_wait_briefly. True: the barrier is over, and
- * *trouble that of all ranks. False: call sync_longer. */
+ * *trouble that of all ranks. False: call the longer one. */
 bool sync_briefly(struct team *team, uint32_t *trouble);
-bool sync_wait_briefly(struct team *team, uint32_t *trouble);
 uint32_t sync_longer(struct team *team);
+bool sync_wait_briefly(struct team *team, uint32_t *trouble);
+uint32_t sync_wait_longer(struct team *team);
 static inline const struct rung *sync_climbed(const struct team *team) {
     return &team->rungs[team->climbed - 1];
 }

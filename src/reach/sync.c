@@ -6,7 +6,12 @@
  * With more ranks than processors a barrier of any shape costs one context switch per rank: there
  * is one gate. With a processor for each rank the counter's line goes from core to core, one
  * hand-over after the other: 38 us with 192 ranks on two sockets, but 2 to 3 us with gates for 4,
- * both simulated (docs/cores.md). Counters wrap and need no reset. */
+ * both simulated (docs/cores.md). Counters wrap and need no reset.
+ *
+ * Few ranks with a processor each need no counter: each has a beacon, a line of its own, and
+ * watches those of all others. A line comes to each of them once, instead of the counter's and then
+ * the flag's, and what is short comes with it (stage_of): with 4 ranks 0.2 us instead of 0.4,
+ * simulated. */
 #include "reach/reach.h"
 
 #include <string.h>
@@ -108,25 +113,10 @@ HOT static inline uint32_t wait(struct team *team) {
     return pass(team);
 }
 
-SHORT_WAY uint32_t sync_all(struct team *team, uint32_t trouble) {
-    return arrive(team, &trouble) ? release(team) : wait(team);
-}
-
 HOT static inline bool wait_briefly(struct team *team, uint32_t *trouble) {
     if (!flag_wait_briefly(team, &gate_ahead(team)->opened, team->opened)) return false;
     *trouble = pass(team);
     return true;
-}
-
-SHORT_WAY bool sync_briefly(struct team *team, uint32_t *trouble) {
-    if (!arrive(team, trouble)) return wait_briefly(team, trouble);
-    *trouble = release(team);
-    return true;
-}
-
-uint32_t sync_longer(struct team *team) {
-    flag_wait_longer(team, &gate_ahead(team)->opened, team->opened);
-    return pass(team);
 }
 
 /* Its steps, for who has something to do between them. */
@@ -136,6 +126,106 @@ HOT uint32_t sync_wait(struct team *team) { return wait(team); }
 SHORT_WAY bool sync_wait_briefly(struct team *team, uint32_t *trouble) {
     return wait_briefly(team, trouble);
 }
+uint32_t sync_wait_longer(struct team *team) {
+    flag_wait_longer(team, &gate_ahead(team)->opened, team->opened);
+    return pass(team);
+}
+
+/* ---- few ranks, which watch each other ---- */
+
+bool sync_watches(const struct figures *figures) {
+    return are_few(figures) && option_number(OPTION_FAN) == 0;
+}
+
+void sync_watch(struct team *team) { team->beacons = team->unlit; }
+
+/* The ranks behind me come first, then those before me: not all look at the same line. */
+HOT static inline int next_to(const struct team *team, int rank) {
+    return rank + 1 < team->p ? rank + 1 : 0;
+}
+
+HOT static inline void light(struct team *team, uint32_t trouble) {
+    uint32_t half = team->epoch & 1;
+    struct beacon *mine = beacon_of(team, half, team->me);
+    charge_settle();
+    if (team->waits.open) waits_arrive(team);
+    atomic_store_explicit(&mine->trouble, trouble, memory_order_relaxed);
+    flag_set(&mine->lit, ++team->lit[half]);
+}
+
+/* It is lit when its word differs from this one. All have been lit as often as mine: who lights the
+ * one of this half again has passed the next barrier, and so have all seen it. */
+HOT static inline uint32_t word_before(const struct team *team) {
+    return team->lit[team->epoch & 1] - 1;
+}
+
+HOT static inline struct flag *light_of(const struct team *team, int rank) {
+    return &beacon_of(team, team->epoch & 1, rank)->lit;
+}
+
+/* All are lit. My line for the next barrier was read in the one before this: fetching it back may
+ * take as long as all the rest. */
+HOT static inline uint32_t see(struct team *team) {
+    uint32_t trouble = 0;
+    const struct beacon *beacons = beacon_of(team, team->epoch & 1, 0);
+    for (int r = 0; r < team->p; r++)
+        trouble |= atomic_load_explicit(&beacons[r].trouble, memory_order_relaxed);
+    charge_barrier(team->p);
+    team->waits.open = false;
+    team->epoch++;
+    line_to_write(beacon_of(team, team->epoch & 1, team->me));
+    return trouble;
+}
+
+HOT static inline uint32_t watch(struct team *team) {
+    uint32_t before = word_before(team);
+    for (int r = next_to(team, team->me); r != team->me; r = next_to(team, r)) {
+        if (flag_look(light_of(team, r)) != before) continue;
+        flag_wait(team, light_of(team, r), before);
+        if (team->waits.open) waits_for(team, r, post_of(team, team->epoch & 1, r)->entered);
+    }
+    return see(team);
+}
+
+HOT static inline bool watch_briefly(struct team *team, uint32_t *trouble) {
+    uint32_t before = word_before(team);
+    for (int r = next_to(team, team->me); r != team->me; r = next_to(team, r))
+        if (!flag_wait_briefly(team, light_of(team, r), before)) return false;
+    *trouble = see(team);
+    return true;
+}
+
+static uint32_t watch_longer(struct team *team) {
+    uint32_t before = word_before(team);
+    int r = next_to(team, team->me);
+    while (r != team->me && flag_look(light_of(team, r)) != before) r = next_to(team, r);
+    if (r != team->me) flag_wait_longer(team, light_of(team, r), before);
+    return watch(team);
+}
+
+/* ---- either way ---- */
+
+SHORT_WAY uint32_t sync_all(struct team *team, uint32_t trouble) {
+    if (!team->beacons) return arrive(team, &trouble) ? release(team) : wait(team);
+    light(team, trouble);
+    return watch(team);
+}
+
+SHORT_WAY bool sync_briefly(struct team *team, uint32_t *trouble) {
+    if (team->beacons) {
+        light(team, *trouble);
+        return watch_briefly(team, trouble);
+    }
+    if (!arrive(team, trouble)) return wait_briefly(team, trouble);
+    *trouble = release(team);
+    return true;
+}
+
+uint32_t sync_longer(struct team *team) {
+    return team->beacons ? watch_longer(team) : sync_wait_longer(team);
+}
+
+/* ---- its time ---- */
 
 /* Seconds of one barrier. The warm-ups touch new pages and wait for late ranks. */
 static double sync_time(struct team *team) {

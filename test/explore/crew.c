@@ -34,6 +34,11 @@ void crew_enter(void) {
                             .late = late[thread_now()]};
 }
 
+void crew_shape(struct team *team, uint32_t fan) {
+    if (fan == no_gates) sync_watch(team);
+    else sync_shape(team, fan);
+}
+
 static void name_gate(const struct gate *gate, const char *name) {
     name_memory(gate, sizeof *gate, name);
 }
@@ -44,6 +49,7 @@ void crew_begin(size_t slot) {
     struct control *control = share(sizeof *control + 2 * p * sizeof(struct post));
     struct gate *gates = share(gates_most((int)p) * sizeof *gates);
     uint32_t *seats = share(p * sizeof *seats);
+    struct beacon *beacons = share(2 * p * sizeof *beacons);
     char *cards = share(2 * p * CARD_BYTES), *stage = share(2 * p * slot);
     name_memory(control->posts, 2 * p * sizeof(struct post), "posts");
     name_gate(&control->gate, "the gate");
@@ -53,10 +59,12 @@ void crew_begin(size_t slot) {
     name_memory(control->advice, sizeof control->advice, "advice");
     name_memory(cards, 2 * p * CARD_BYTES, "cards");
     name_memory(stage, 2 * p * slot, "stage");
+    name_memory(beacons, 2 * p * sizeof *beacons, "beacons");
     for (size_t r = 0; r < p; r++) {
         teams[r].control = control;
         teams[r].gates = gates;
         teams[r].seats = seats;
+        teams[r].unlit = beacons;
         teams[r].cards = cards;
         teams[r].stage = stage;
         teams[r].stage_half = p * slot;

@@ -10,7 +10,10 @@
 extern struct team teams[most_threads];
 /* For `begin`: teams with a control block, and `slot` bytes of stage per rank and half. */
 void crew_begin(size_t slot);
-/* The same with nothing shared. */
+/* For `begin`: sync_shape or, with no_gates, sync_watch. */
+enum { no_gates = 9 };
+void crew_shape(struct team *team, uint32_t fan);
+/* As crew_begin, with nothing shared. */
 void crew_plain(void);
 /* For `begin`, with showing.c: all buffers are in reach, but for those of ranks that are hidden.
  * Ranks that are not scarce get memory in reach, too. */

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """protocols - what explore.py explores: for each protocol the sources, the runs, and the mistakes that have to be found."""
 from outer import OUTER
-from sources import (ARRIVAL_C, ARRIVAL_H, BLOCKS, BOX, CHAIN_C, CICO, COST, CREW, FLAG, GRID, LAYOUT, LETTERS, LITMUS_C,
-                     MAILBOX_C, NAPPING, OFFERS, ORDERS, PLAIN, PULL, Protocol, REACH, REDUCE, SET_RELAXED, SET_RELEASES, SHOWING,
-                     SINGLE, STAGED, SYNC, TAPE_C, VECTOR, WAIT, WAITING, WAITS,
-                     arrival_rings)
-
-GATE_OPENS = "        flag_set(&gate->opened, turn);\n"
-GATE_TELLS = "        atomic_store_explicit(&gate->trouble, trouble, memory_order_relaxed);\n"
+from sources import (ARRIVAL_C, ARRIVAL_H, BEACON_LIT, BEACON_TELLS, BLOCKS, BOX, CHAIN_C, CICO, COST, CREW, FLAG,
+                     GATE_OPENS, GATE_TELLS, GRID, LAYOUT, LETTERS, LITMUS_C, MAILBOX_C, NAPPING, OFFERS, ORDERS, PLAIN, PULL,
+                     Protocol, REACH, REDUCE, SET_RELAXED, SET_RELEASES, SHOWING, SINGLE, STAGED, SYNC, TAPE_C, VECTOR, WAIT,
+                     WAITING, WAITS, arrival_rings)
 
 PROTOCOLS = [
     Protocol(
@@ -61,11 +58,12 @@ PROTOCOLS = [
         scaled=[(REACH, "sum_words = 4", "sum_words = 2")],
         runs=[("posts", 2, 5, 0), ("posts", 2, 3, 1), ("posts", 3, 4, 2), ("posts", 3, 3, 0), ("posts", 3, 3, 5),
               ("posts", 3, 2, 1, "naive"), ("posts", 4, 2, 2), ("straight", 2, 3), ("straight", 3, 2), ("sums", 2, 3),
-              ("sums", 3, 2), ("texts", 2, 3), ("texts", 3, 3), ("agree", 3, 3, 3),
-              ("posts", 2, 4, 0, 1), ("posts", 3, 3, 0, 1),
-              ("posts", 2, 4, 0, "reported"), ("posts", 3, 2, 0, "reported"), ("posts", 4, 3, 2),
-              ("posts", 3, 3, 0, 0, 2), ("posts", 3, 2, 1, 1, 2), ("posts", 4, 2, 2, 0, 2), ("posts", 4, 2, 0, 0, 2),
-              ("posts", 3, 3, 0, 0, 2, 1), ("posts", 4, 3, 2, 0, 2, 1), ("straight", 3, 2, 0, 0, 2)],
+              ("sums", 3, 2), ("texts", 2, 3), ("texts", 3, 3), ("agree", 3, 3, 3), ("posts", 2, 4, 0, 1), ("posts", 3, 3, 0, 1),
+              ("posts", 2, 4, 0, "reported"), ("posts", 3, 2, 0, "reported"), ("posts", 4, 3, 2), ("posts", 3, 3, 0, 0, 2),
+              ("posts", 3, 2, 1, 1, 2), ("posts", 4, 2, 2, 0, 2), ("posts", 4, 2, 0, 0, 2), ("posts", 3, 3, 0, 0, 2, 1),
+              ("posts", 4, 3, 2, 0, 2, 1), ("straight", 3, 2, 0, 0, 2), ("posts", 2, 4, 0, 0, 9), ("posts", 2, 4, 0, 1, 9),
+              ("posts", 3, 2, 0, 0, 9), ("posts", 4, 1, 0, 0, 9), ("posts", 2, 3, 0, 0, 9, "reported"),
+              ("posts", 3, 2, 0, 0, 9, 1), ("straight", 2, 3, 0, 0, 9)],
         mutants=[
             ("arrivals are relaxed", SYNC,
              "&gate->arrived, 1, memory_order_acq_rel",
@@ -92,6 +90,11 @@ PROTOCOLS = [
             ("the last rank does not count the others", SYNC,
              "    if (arrived != (team->opened + 1) * rung->width) return false;",
              "    if (arrived < (team->opened + 1) * rung->width - 1) return false;"),
+            ("beacons have one half", REACH, "team->beacons + half * (uint32_t)team->p", "team->beacons"),
+            ("a beacon is lit before its trouble is there", SYNC, BEACON_TELLS + BEACON_LIT, BEACON_LIT + BEACON_TELLS),
+            ("who sees one beacon lit does not look at the others", SYNC,
+             "if (flag_look(light_of(team, r)) != before) continue;", "if (flag_look(light_of(team, r)) != before) break;"),
+            ("the trouble of a beacon's rank is forgotten", SYNC, "trouble |= atomic_load", "(void)atomic_load"),
             ("posts have one half", REACH,
              "&team->control->posts[(size_t)half * (size_t)team->p + (size_t)rank]",
              "&team->control->posts[(size_t)rank]"),
@@ -176,7 +179,8 @@ PROTOCOLS = [
         sources=[SYNC, WAITS, WAITING, PULL, CICO, STAGED, BLOCKS],
         beside=[CREW, SHOWING, ORDERS, PLAIN],
         runs=[("rows", 2, 2), ("rows", 3, 1), ("columns", 2, 2), ("staged", 2, 4), ("staged", 3, 3), ("turned", 2, 3),
-              ("turned", 3, 2), ("rows", 2, 2, "reported"), ("single", 2, 4), ("single", 3, 3)],
+              ("turned", 3, 2), ("rows", 2, 2, "reported"), ("single", 2, 4), ("single", 3, 3),
+              ("rows", 2, 2, 9), ("staged", 2, 4, 9), ("turned", 2, 3, 9), ("single", 2, 4, 9), ("single", 3, 2, 9)],
         mutants=[
             ("no barrier behind the copies", PULL, "written. */\n    sync_all(team, 0);\n", "written. */\n"),
             ("a rank turns away for its own trouble only", PULL, "if (trouble) return turn_away", "if (mine) return turn_away"),
@@ -184,7 +188,12 @@ PROTOCOLS = [
             ("a rank reads the other half behind the barrier", SINGLE,
              "return single->after(team, call, state->half, state->trouble);",
              "return single->after(team, call, state->half ^ 1, state->trouble);"),
-            ("a wait that takes long is not waited for", SINGLE, "state->trouble = sync_longer(team);", "team->epoch++;"),
+            ("a wait that takes long is not waited for", SINGLE, ": sync_longer(team);", ": (team->epoch++, 0);"),
+            ("beacons that were not lit at once are not waited for", SYNC,
+             "if (!flag_wait_briefly(team, light_of(team, r), before)) return false;",
+             "flag_wait_briefly(team, light_of(team, r), before);"),
+            ("what comes with a beacon has one half", REACH,
+             "return beacon_of(team, half, rank)->inside;", "return beacon_of(team, 0, rank)->inside;"),
             ("blocks are staged in the other half", STAGED,
              "char *slot = stage_of(team, team->epoch & 1,", "char *slot = stage_of(team, ~team->epoch & 1,"),
             ("no barrier behind the stage's copies", STAGED, "    if (posts >= 0) sync_all(team, 0);", "    (void)posts;"),
@@ -372,7 +381,7 @@ def asleep(name, runs, mutants=()):
 
 
 PROTOCOLS += [
-    asleep("barrier", [("posts", 2, 2, 0), ("posts", 2, 3, 2), ("posts", 3, 1, 2), ("straight", 2, 1)], [SET_RELEASES]),
+    asleep("barrier", [("posts", 2, 3, 2), ("posts", 3, 1, 2), ("straight", 2, 1), ("posts", 2, 2, 2, 0, 9)], [SET_RELEASES]),
     asleep("box", [("one_root", 2, 3), ("roots", 2, 3), ("late", 3, 1)], [
         ("no fence before the look at sleepers", FLAG, "{ atomic_thread_fence(memory_order_seq_cst); }", "{}"),
         ("the owner of a box is not woken", REACH, "{ flag_wake(&box->emptied); }", "{ (void)box; }")]),

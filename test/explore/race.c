@@ -20,7 +20,7 @@ static struct shadow {
 
 void *share(size_t bytes) {
     char *at = memory + taken;
-    taken += (bytes + 63) / 64 * 64;
+    taken += (bytes + 127) / 128 * 128;
     if (taken > shared_most) fault("too little shared memory");
     if (taken > cleared) cleared = taken;
     return at;

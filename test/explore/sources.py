@@ -72,6 +72,10 @@ def arrival_rings(depth):
 SET_RELAXED = ("a flag is set by relaxed", FLAG,
                "atomic_store_explicit(&flag->word, value, memory_order_seq_cst)",
                "atomic_store_explicit(&flag->word, value, memory_order_relaxed)")
+GATE_OPENS = "        flag_set(&gate->opened, turn);\n"
+GATE_TELLS = "        atomic_store_explicit(&gate->trouble, trouble, memory_order_relaxed);\n"
+BEACON_LIT = "    flag_set(&mine->lit, ++team->lit[half]);\n"
+BEACON_TELLS = "    atomic_store_explicit(&mine->trouble, trouble, memory_order_relaxed);\n"
 SET_RELEASES = ("a flag is set by release only", FLAG,
                 "atomic_store_explicit(&flag->word, value, memory_order_seq_cst)",
                 "atomic_store_explicit(&flag->word, value, memory_order_release)")

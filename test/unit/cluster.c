@@ -12,6 +12,7 @@ static struct world {
     int here[most_ranks];     /* ranks on a node, by its lowest rank */
     void *memory[most_ranks]; /* of a node, likewise */
     uint32_t fan;             /* of a node's barrier */
+    bool watch;               /* few ranks of a node have beacons */
     double sync_seconds;      /* that it is said to take */
     void (*body)(struct rank *rank, struct team *team);
 } world;
@@ -32,6 +33,7 @@ static void build_world(int p, uint64_t *random) {
     /* One gate, and a barrier that costs nothing, or a tree and one that costs more than all. */
     world.fan = draw_below(random, 2) ? 2 + draw_below(random, 2) : (uint32_t)p;
     world.sync_seconds = draw_below(random, 2);
+    world.watch = draw_below(random, 2);
     for (int r = 0; r < p; r++)
         if (world.here[r])
             expect((world.memory[r] = calloc(1, control_size(world.here[r], slot, space))) != NULL,
@@ -46,6 +48,7 @@ static void join(struct rank *rank, struct team *team, struct places *places, st
     node->names = calloc((size_t)node->p, sizeof *node->names);
     node->figures.usual_sync_seconds = world.sync_seconds;
     sync_shape(node, world.fan);
+    if (world.watch && node->unlit) sync_watch(node);
     team_reserve_tables(node);
     node->progress = rank->team.progress, node->progress_state = rank->team.progress_state;
     *team =

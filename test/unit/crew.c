@@ -84,11 +84,16 @@ static void have_passed(struct team *team, uint32_t epoch) {
         atomic_store(&team->rungs[i].gate->opened.word, epoch);
         atomic_store(&team->rungs[i].gate->arrived, epoch * team->rungs[i].width);
     }
+    for (uint32_t half = 0; half < 2 && team->beacons; half++) {
+        team->lit[half] = epoch;
+        atomic_store(&beacon_of(team, half, team->me)->lit.word, epoch);
+    }
 }
 
 static void build(struct crew *crew, struct segment_name *names) {
     uint64_t random = crew->seed, fans = ~crew->seed;
     uint32_t p = (uint32_t)crew->p, fan = draw_below(&fans, 2) ? p : 2 + draw_below(&fans, 4);
+    bool watch = draw_below(&fans, 2) && p <= few_ranks;
     int processors = draw_below(&fans, 2) ? crew->p : 0; /* a core for each, or not known */
     size_t bytes = control_size(crew->p, crew->slot, 0);
     crew->office = crew->wired ? office_open() : NULL;
@@ -110,6 +115,7 @@ static void build(struct crew *crew, struct segment_name *names) {
         give_domains(crew, &rank->team);
         rank->team.figures.processors = processors;
         sync_shape(&rank->team, fan);
+        if (watch) sync_watch(&rank->team);
         rank->team.patience.mode = patience_of(crew, &random);
         rank->team.patience.crowded = crew->p > processors_here() || draw_below(&random, 2);
         rank->team.progress = count_poll;

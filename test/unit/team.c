@@ -38,7 +38,7 @@ static void many_barriers(struct rank *rank) {
             if (r == team->me) mine = trouble;
         }
         dawdle(&rank->own);
-        uint32_t heard, epoch = team->epoch;
+        uint32_t heard, epoch = team->epoch, opened = team->opened;
         atomic_fetch_add(&entered, 1);
         if (draw_below(&rank->common, 2)) {
             heard = sync_all(team, mine);
@@ -47,7 +47,7 @@ static void many_barriers(struct rank *rank) {
             expect(mine == all, "p=%d round %d: the last one hears %u, not %u", team->p, round,
                    mine, all);
             const struct gate *gate = team->rungs[team->rung_count - 1].gate;
-            expect(atomic_load(&gate->opened.word) == epoch,
+            expect(atomic_load(&gate->opened.word) == opened,
                    "p=%d round %d: released before the last one said so", team->p, round);
             dawdle(&rank->own);
             heard = sync_release(team);
@@ -225,10 +225,28 @@ static void bounds(void) {
            "a rank without a region reaches");
 }
 
+/* Beacons of all ranks and both halves lie between the seats and the ledgers, in pairs of lines. */
+static void layout_of_beacons(struct team *team) {
+    char *end = (char *)(team->seats + team->p);
+    expect((team->unlit != NULL) == (team->p <= few_ranks), "p=%d: beacons", team->p);
+    if (!team->unlit) return;
+    sync_watch(team);
+    for (uint32_t half = 0; half < 2; half++)
+        for (int r = 0; r < team->p; r++) {
+            char *beacon = (char *)beacon_of(team, half, r);
+            expect(beacon >= end && (uintptr_t)beacon % 128 == 0, "p=%d: beacon %u of rank %d",
+                   team->p, half, r);
+            end = beacon + sizeof(struct beacon);
+            expect(stage_of(team, half, r, BEACON_INSIDE) + BEACON_INSIDE <= beacon + 64,
+                   "what is staged beside a beacon has no room in its line");
+        }
+    expect(end <= (char *)team->ledgers, "p=%d: beacons and ledgers overlap", team->p);
+}
+
 /* Posts and slots of all ranks and both halves lie apart, within the size that was asked for, in
  * cache lines of their own. */
 static void layout(void) {
-    for (int p = 1; p <= 70; p += 23)
+    for (int p = 1; p <= 70; p += p < few_ranks ? 7 : 31)
         for (size_t slot = 64; slot <= 64 * 1024; slot *= 8) {
             size_t bytes = control_size(p, slot, 0);
             char *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096), *end = memory;
@@ -255,6 +273,7 @@ static void layout(void) {
                 }
             expect(end <= memory + bytes, "p=%d slot %zu: %zu bytes are not enough", p, slot,
                    bytes);
+            layout_of_beacons(&team);
             free(memory);
         }
     uint64_t line = offsetof(struct gate, opened) - offsetof(struct gate, arrived);

@@ -43,8 +43,34 @@ static void check_call(const struct team *team, enum when when, int late, double
            "p=%d when %d: %g s instead of %g", team->p, when, waits->late_seconds, before);
 }
 
+/* The same where ranks watch each other: each wait is for one of them. */
+static void check_watched(const struct team *team, enum when when, int late) {
+    const struct waits *waits = &team->waits;
+    expect(waits->late_count <= 1 && (waits->late_count == 0 || waits->late[0].rank == late),
+           "p=%d when %d: rank %d waited for %d ranks, among them %d, not %d", team->p, when,
+           team->me, waits->late_count, waits->late[0].rank, late);
+    expect(waits->late_count == 0 || (when != LONG_AGO && team->me != late),
+           "p=%d: rank %d waited for who had entered before", team->p, team->me);
+    bool whole = team->p == 2 && when == IN_FUTURE && team->me != late;
+    expect(whole ? waits->late_seconds == waits->seconds : waits->late_seconds <= waits->seconds,
+           "p=%d when %d: %g s of %g", team->p, when, waits->late_seconds, waits->seconds);
+}
+
+static double entered; /* when the late rank did; written before the barrier */
+
+/* The first barrier of a call. */
+static void meet(struct team *team, enum when when, int late) {
+    uint32_t trouble = 0;
+    bool last = crew_arrives(team, &trouble);
+    if (last) sync_release(team);
+    else sync_wait(team);
+    check_call(team, when, late, entered, last, team->waits.began, team->waits.length);
+    double seconds = team->waits.seconds;
+    expect(last ? seconds == 0 : seconds == team->waits.length, "rank %d waited %g s, not %g",
+           team->me, seconds, team->waits.length);
+}
+
 static void many_calls(struct rank *rank) {
-    static double entered;
     struct team *team = &rank->team;
     struct tally tally = {0};
     double late_seconds = 0, inside_seconds = 0, booked = 0;
@@ -53,22 +79,18 @@ static void many_calls(struct rank *rank) {
         if (round % 32 == 31 && !crew_goes_on(rank)) break;
         enum when when = draw_below(&rank->common, KINDS);
         int late = (int)draw_below(&rank->common, (uint32_t)team->p);
-        bool second = draw_below(&rank->common, 2);
+        bool second = draw_below(&rank->common, 2),
+             watch = draw_below(&rank->common, 2) && team->beacons;
         dawdle(&rank->own);
         /* No rank's clock begins that late. */
         double mine = team->me == late ? entered_at(when) : 0.5;
         if (team->me == late) entered = mine;
         waits_begin(team, mine);
         expect(team->waits.on && team->waits.open, "not begun");
-        uint32_t trouble = 0;
-        bool last = crew_arrives(team, &trouble);
-        if (last) sync_release(team);
-        else sync_wait(team);
+        if (watch) sync_all(team, 0), check_watched(team, when, late);
+        else meet(team, when, late);
         expect(!team->waits.open, "rank %d: the first barrier was not noticed", team->me);
-        check_call(team, when, late, entered, last, team->waits.began, team->waits.length);
         double seconds = team->waits.seconds;
-        expect(last ? seconds == 0 : seconds == team->waits.length, "rank %d waited %g s, not %g",
-               team->me, seconds, team->waits.length);
         if (second) { /* another barrier of the same call: the algorithm's own waiting */
             double before = team->waits.late_seconds;
             sync_all(team, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* barrier - src/reach/sync.c: halves, posts, trouble, sums and texts. Numbers: of calls; which
- * ranks have trouble; if not 0, the counters are about to wrap; ranks at a gate, 0: all;
- * the call at which they get these gates. */
+ * ranks have trouble; if not 0, the counters are about to wrap; ranks at a gate, 0: all, 9: no
+ * gates, each watches all others; the call at which they get these gates. */
 #include "../crew.h"
 
 #include <string.h>
@@ -12,11 +12,15 @@ static void begin(void) {
     crew_begin(64);
     for (uint32_t r = 0; r < p; r++) {
         struct team *team = &teams[r];
-        if (fan && scene_number(4) == 0) sync_shape(team, fan);
+        if (fan && scene_number(4) == 0) crew_shape(team, fan);
         team->epoch = team->opened = epoch;
         for (uint32_t i = 0; i < team->rung_count; i++) {
             atomic_store(&team->rungs[i].gate->opened.word, epoch);
             atomic_store(&team->rungs[i].gate->arrived, epoch * team->rungs[i].width);
+        }
+        for (uint32_t half = 0; half < 2 && team->beacons; half++) {
+            team->lit[half] = epoch;
+            atomic_store(&beacon_of(team, half, team->me)->lit.word, epoch);
         }
     }
 }
@@ -36,7 +40,7 @@ static void posts(int me) {
     struct team *team = crew_team();
     for (int k = 0; k < scene_number(0); k++) {
         crew_enter();
-        if (k > 0 && k == scene_number(4)) sync_shape(team, (uint32_t)scene_number(3));
+        if (k > 0 && k == scene_number(4)) crew_shape(team, (uint32_t)scene_number(3));
         uint32_t half = team->epoch & 1, all = 0;
         for (int r = 0; r < team->p; r++) all |= trouble_of(k, r);
         post_of(team, half, me)->send = (uint64_t)(100 * k + me);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* exchange - whole alltoalls between two barriers (pull), through the stage (cico), and where a
- * buffer is out of reach. Between calls every rank writes over its buffers at once. Number: of
- * calls. */
+ * buffer is out of reach. Between calls every rank writes over its buffers at once. Numbers: of
+ * calls; ranks at a gate, 0: all, 9: no gates. */
 #include "../crew.h"
 
 #include <string.h>
@@ -25,6 +25,7 @@ static void begin(void) {
             cells[0][r][k] = (struct cell){.source = (r + k) % p, .dest = r};
             cells[1][r][k] = (struct cell){.source = r, .dest = (r + k) % p};
         }
+        if (scene_number(1)) crew_shape(&teams[r], (uint32_t)scene_number(1));
         teams[r].cells[ORDER_rows][0] = cells[0][r];
         teams[r].cells[ORDER_columns][0] = cells[1][r];
     }
