@@ -37,9 +37,10 @@ class Runs:
             self.begun[key] = self.pool.submit(simulate, words, fan)
         return self.begun[key]
 
-    def call(self, machine, call, size, plan=None, fan="0", between="use"):
+    def call(self, machine, call, size, plan=None, fan="0", between="use", ranks=None):
         plans = ["--plan", plan] if plan else ["--plans", "1"]
-        return self.ask("--machine", machine, "--bytes", str(size), "--between", between, *plans, call, fan=fan)
+        some = ["--ranks", str(ranks)] if ranks else []
+        return self.ask("--machine", machine, *some, "--bytes", str(size), "--between", between, *plans, call, fan=fan)
 
 
 def us(run, column="ns"):
@@ -69,6 +70,21 @@ def calls(runs):
     for (call, size), cells in asked.items():
         name = call if call == "barrier" else "%s %d" % (call, size)
         yield "| %s | %s |" % (name, " | ".join("%.1f, %.1f" % tuple(map(us, cell)) for cell in cells))
+
+
+FEW = (("barrier", 8), ("allreduce", 8), ("allreduce", 512), ("allgather", 8), ("alltoall", 8), ("alltoall", 512),
+       ("alltoall", 4096))
+
+
+def few(runs):
+    machines, counts = ("epyc-2x48", "xeon-2x56", "xeon-4x18", "arm-64", "grace-72", "knc-60"), (2, 4, 8)
+    yield "| call, ranks | %s |" % " | ".join(machines)
+    yield "|---|" + "---|" * len(machines)
+    asked = {(call, size, ranks): [[runs.call(machine, call, size, fan=fan, ranks=ranks) for fan in ("1", "0")]
+                                   for machine in machines] for call, size in FEW for ranks in counts}
+    for (call, size, ranks), cells in asked.items():
+        name = call if call == "barrier" else "%s %d" % (call, size)
+        yield "| %s, %d ranks | %s |" % (name, ranks, " | ".join("%.2f, %.2f" % tuple(map(us, cell)) for cell in cells))
 
 
 LOOSE = [("reduce", 8, (None,)), ("reduce", 512, (None,)), ("bcast", 8, (None,)), ("bcast", 512, ("mailbox", "tape")),
@@ -139,7 +155,7 @@ def paper(machine, named):
     return table
 
 
-TABLES = (barriers, calls, loose, reductions, orders, staged,
+TABLES = (barriers, calls, few, loose, reductions, orders, staged,
           paper("xeon-4x18", [("morton", "SH-CO"), ("numa(rows)", ""), ("numa(morton)", "SH-NUMA-CO"), ("spread", "")]),
           paper("knc-60", [("morton", "SH-CO"), ("hilbert", ""), ("spread", "")]))
 

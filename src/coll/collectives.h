@@ -34,7 +34,9 @@
 #define SCATTERS (BIT(scatter) | BIT(scatterv))
 #define ROOTED (BIT(bcast) | GATHERS | SCATTERS)
 #define SCANS (BIT(scan) | BIT(exscan))
-#define REDUCTIONS (BIT(reduce) | BIT(allreduce) | BIT(reduce_scatter) | BIT(reduce_scatter_block) | SCANS)
+/* Every rank receives some of the same result. */
+#define ALLREDUCES (BIT(allreduce) | BIT(reduce_scatter) | BIT(reduce_scatter_block))
+#define REDUCTIONS (BIT(reduce) | ALLREDUCES | SCANS)
 #endif
 
 COLLECTIVE(alltoall, Alltoall, EQUAL, EQUAL, NONE, exchange,

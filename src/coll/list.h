@@ -6,6 +6,7 @@ ALGORITHM(cico, EXCHANGES | NEIGHBORS, "chunk", "copy in, one barrier, copy out,
 ALGORITHM(central, BIT(barrier), "", "the team's barrier in shared memory: one counter; a tree where each rank has a processor")
 ALGORITHM(mailbox, ROOTED | NEIGHBORS, "kernel", "shared boxes from senders to receivers; no barrier, ranks may run ahead")
 ALGORITHM(combine, REDUCTIONS, "", "one barrier, in which the last rank to arrive combines the vectors; at each gate of a tree")
+ALGORITHM(apiece, ALLREDUCES, "", "one barrier, then each rank combines for itself what it receives; few ranks, short vectors")
 ALGORITHM(either, BIT(reduce), "", "by slices if all ranks come together, else by arrival, which lets early ranks go")
 ALGORITHM(slices, REDUCTIONS, "", "zero-copy: between two barriers each rank combines one slice of all vectors")
 ALGORITHM(arrival, BIT(reduce), "", "reduction tree: the first of two ranks leaves its data, the second combines (parsons2015)")

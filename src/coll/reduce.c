@@ -121,9 +121,7 @@ uint32_t combined_in_turn(const struct figures *f) {
 
 /* ---- through the stage ---- */
 
-/* Copies these elements of my vector into the stage, side by side. */
-HOT static inline void stage_in(const struct team *team, const struct call *call,
-                                struct part staged) {
+SHORT_WAY void stage_in(const struct team *team, const struct call *call, struct part staged) {
     size_t bytes = call->reduction->bytes, length = staged.count * bytes;
     charge_copy(1, length);
     memcpy(stage_of(team, team->epoch & 1, team->me, length), call->send + staged.first * bytes,
@@ -134,17 +132,16 @@ HOT static inline void stage_in(const struct team *team, const struct call *call
  * the rank in whose slot the reduction of all vectors is. */
 HOT static inline void stage_out(const struct team *team, const struct call *call, uint32_t half,
                                  struct part staged, struct part mine, int last) {
-    size_t bytes = call->reduction->bytes, end = staged.first + staged.count;
-    size_t from = mine.first > staged.first ? mine.first : staged.first;
-    size_t upto = mine.first + mine.count < end ? mine.first + mine.count : end;
-    if (from >= upto) return;
+    size_t bytes = call->reduction->bytes;
+    struct part both = part_common(mine, staged);
+    if (both.count == 0) return;
     int slot = last;
     if (call->shape.collective == COLL_scan) slot = team->me;
     else if (call->shape.collective == COLL_exscan) slot = team->me - 1;
     const char *result = stage_of(team, half, slot, staged.count * bytes);
-    charge_copy(1, (upto - from) * bytes);
-    memcpy(call->recv + (from - mine.first) * bytes, result + (from - staged.first) * bytes,
-           (upto - from) * bytes);
+    charge_copy(1, both.count * bytes);
+    memcpy(call->recv + (both.first - mine.first) * bytes,
+           result + (both.first - staged.first) * bytes, both.count * bytes);
 }
 
 static struct vectors staged_vectors(const struct team *team, size_t bytes) {
@@ -164,8 +161,7 @@ static uint32_t combine_together(struct team *team, const struct call *call,
     return trouble;
 }
 
-/* Elements that fit. */
-static inline size_t most_staged(const struct team *team, const struct reduction *reduction) {
+size_t stage_elements(const struct team *team, const struct reduction *reduction) {
     return team->figures.slot / line * line / reduction->bytes;
 }
 
@@ -175,7 +171,7 @@ static inline int result_at(const struct team *team, bool at_gates) {
 
 HOT enum outcome staged_reduction(struct team *team, const struct call *call, bool alone) {
     const struct reduction *reduction = call->reduction;
-    size_t count = reduction->count, most = most_staged(team, reduction);
+    size_t count = reduction->count, most = stage_elements(team, reduction);
     struct part mine = part_received(team, call, team->me);
     bool at_gates = alone && combines_at_gates(team, call);
     if (most == 0) return LEFT;
@@ -198,11 +194,11 @@ HOT enum outcome staged_reduction(struct team *team, const struct call *call, bo
 
 /* ---- vectors that fit, combined alone: one barrier ---- */
 
-static bool fits(const struct team *team, const struct call *call,
-                 const struct arguments *arguments) {
+bool fits_the_stage(const struct team *team, const struct call *call,
+                    const struct arguments *arguments) {
     (void)arguments;
     return call->reduction->count > 0 &&
-           call->reduction->count <= most_staged(team, call->reduction);
+           call->reduction->count <= stage_elements(team, call->reduction);
 }
 
 SHORT_WAY static void all_in(struct team *team, const struct call *call) {
@@ -224,7 +220,7 @@ SHORT_WAY static enum outcome all_out(struct team *team, const struct call *call
 }
 
 const struct single reduction_single = {
-    .is = fits, .before = all_in, .met = all_met, .after = all_out};
+    .is = fits_the_stage, .before = all_in, .met = all_met, .after = all_out};
 
 size_t vector_bytes(const struct figures *f, const struct shape *shape) {
     bool parts =

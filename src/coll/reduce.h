@@ -6,6 +6,7 @@
 
 #include "reach/reach.h"
 
+struct arguments;
 struct call;
 struct shape;
 
@@ -41,6 +42,13 @@ struct part part_shared(const struct reduction *reduction, size_t count, size_t 
 /* The same, with the team's ranks as workers. */
 struct part part_worked(const struct team *team, const struct reduction *reduction, size_t count,
                         int rank);
+
+/* What both have. Its first is in both only if there is any. */
+static inline struct part part_common(struct part a, struct part b) {
+    size_t from = a.first > b.first ? a.first : b.first, end_a = a.first + a.count,
+           end_b = b.first + b.count, upto = end_a < end_b ? end_a : end_b;
+    return (struct part){from, from < upto ? upto - from : 0};
+}
 
 /* Vectors are combined in strips, so that the strip just combined is still in the first level
  * cache. Elements of a strip, at least one. */
@@ -99,6 +107,13 @@ void levels_combine(const struct team *team, const struct reduction *reduction, 
 size_t levels_at(const struct team *team, const struct reduction *reduction, uint32_t half,
                  uint32_t domain, size_t element, const char **at);
 
+/* Elements that a slot of the stage takes. */
+size_t stage_elements(const struct team *team, const struct reduction *reduction);
+/* Does the whole vector, which is not empty, fit? The same on all ranks. */
+bool fits_the_stage(const struct team *team, const struct call *call,
+                    const struct arguments *arguments);
+/* Copies these elements of my vector, as many as fit, into my slot for the next barrier. Local. */
+void stage_in(const struct team *team, const struct call *call, struct part staged);
 /* Reduces through the team's stage, in rounds of as many elements as fit. alone: the last rank to
  * arrive at a gate combines what has come there, one barrier a round; else each rank combines its
  * share, three barriers a round. Any buffers, any length, also in place. DONE; LEFT on all ranks: a

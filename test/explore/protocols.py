@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """protocols - what explore.py explores: for each protocol the sources, the runs, and the mistakes that have to be found."""
 from outer import OUTER
-from sources import (ARRIVAL_C, ARRIVAL_H, BEACON_LIT, BEACON_TELLS, BLOCKS, BOX, CHAIN_C, CICO, COST, CREW, FLAG,
+from sources import (APIECE, ARRIVAL_C, ARRIVAL_H, BEACON_LIT, BEACON_TELLS, BLOCKS, BOX, CHAIN_C, CICO, COST, CREW, FLAG,
                      GATE_OPENS, GATE_TELLS, GRID, LAYOUT, LETTERS, LITMUS_C, MAILBOX_C, NAPPING, OFFERS, ORDERS, PLAIN, PULL,
                      Protocol, REACH, REDUCE, SET_RELAXED, SET_RELEASES, SHOWING, SINGLE, STAGED, SYNC, TAPE_C, VECTOR, WAIT,
                      WAITING, WAITS, arrival_rings)
@@ -215,14 +215,17 @@ PROTOCOLS = [
             ("a part is put where the part before is read", VECTOR, "        x->half = team->epoch & 1;\n", "")]),
     Protocol(
         "reduce", "reductions through the stage, in rounds", "reduce",
-        sources=[SYNC, WAITS, WAITING, REDUCE],
+        sources=[SYNC, WAITS, WAITING, REDUCE, APIECE],
         beside=[CREW],
         runs=[("alone", 2, 2, 2, 0), ("alone", 3, 2, 2, 0), ("alone", 3, 3, 1, 2), ("scan", 3, 2, 2, 0), ("together", 2, 2, 2, 0),
               ("together", 3, 1, 1, 0), ("together", 2, 2, 1, 1), ("alone", 2, 2, 1, 0, "reported"),
               ("alone", 3, 2, 1, 0, 2), ("alone", 3, 2, 2, 0, 2), ("alone", 4, 1, 1, 0, 2), ("alone", 3, 2, 1, 2, 2),
               ("alone", 3, 2, 1, 0, 2, 1), ("alone", 3, 2, 1, 0, 2, 2),
               ("scan", 3, 2, 1, 0, 2), ("single", 2, 3, 1, 0), ("single", 3, 2, 1, 0), ("single", 3, 3, 1, 2),
-              ("single", 3, 2, 1, 0, 2), ("single", 4, 1, 1, 0, 2), ("single", 3, 2, 1, 0, 2, 2)],
+              ("single", 3, 2, 1, 0, 2), ("single", 4, 1, 1, 0, 2), ("single", 3, 2, 1, 0, 2, 2),
+              ("apiece", 2, 3, 0, 0, 9), ("apiece", 3, 2, 0, 0, 9), ("apiece", 3, 2, 2, 0), ("apiece", 2, 3, 1, 2, 9),
+              ("single", 3, 2, 0, 0, 9), ("alone", 2, 2, 2, 0, 9),
+              ("together", 2, 1, 2, 0, 9)],
         mutants=[
             ("the stage has one half", REACH, "team->stage + half * team->stage_half", "team->stage"),
             ("the last rank releases before it combines", REDUCE,
@@ -246,6 +249,7 @@ PROTOCOLS = [
              "sync_last_below(team, rung, i)", "sync_last_below(team, rung, 0)"),
             ("vectors that do not commute are combined as ranks sit", REDUCE,
              "(call->reduction->commutes || !team->seats_differ)", "true"),
+            ("each rank reads the other half", APIECE, "first = stage_of(team, half, 0,", "first = stage_of(team, half ^ 1, 0,"),
             ("no barrier behind the shares", REDUCE, "    sync_all(team, 0);\n    return trouble;", "    return trouble;"),
             ("no barrier behind the results", REDUCE, "        if (!alone) sync_all(team, 0);\n", ""),
             ("arrivals only release", SYNC,

@@ -48,6 +48,7 @@ MUTANTS = [
     ("reductions", "node/slices.c", "memcpy(to, vector_at(task, last, at), count * reduction->bytes)",
      "memcpy(to, vector_at(task, last, at), count * reduction->bytes - 1)"),
     ("reductions", "node/arrival.c", "memcpy(result, from, load->bytes)", "memcpy(result, from, load->bytes - 1)"),
+    ("reductions", "node/apiece.c", "r = team->p - 2;", "r = team->p - 3;"),
     ("reductions", "node/chain.c", "memcpy(call->recv, own, bytes)", "memcpy(call->recv, own, bytes - (bytes > 0))"),
     ("never drawn", "node/tape.c", "return calls->largest.bytes <= (", "return calls->largest.bytes > (size_t)1 << 40 && 0 < ("),
     ("barrier", "node/central.c", "    sync_all(team, 0);\n", ""),

@@ -2,8 +2,8 @@
 /* algorithm_combine - every rank stages its vector and arrives at one barrier; the last to arrive
  * at each of its gates combines the vectors that have come there, and the last of all releases the
  * others, who copy their results out.
- * Cost    one barrier; p (o + n beta) on one processor, o being the cost of calling the operation,
- *         or with gates for 4 ranks 3 log4(p) (o + n beta); 2 n beta per rank.
+ * Cost    one barrier, at gates; p (o + n beta) on one processor, o being the cost of calling the
+ *         operation, or with gates for 4 ranks 3 log4(p) (o + n beta); 2 n beta per rank.
  * Wins    short vectors, where the barrier is the cost. */
 #include "coll/coll.h"
 
@@ -12,9 +12,11 @@ extern const struct algorithm_code algorithm_combine;
 static double combine_cost(const struct figures *f, const struct shape *shape,
                            const struct arguments *arguments) {
     (void)arguments;
+    static const double gates_seconds = 0.2e-6; /* more than beacons (docs/cores.md) */
     size_t bytes = vector_bytes(f, shape), rounds = bytes / f->slot + 1;
+    double sync = f->usual_sync_seconds + (are_few(f) ? gates_seconds : 0);
     double in_turn = among(shape->collective, SCANS) ? (uint32_t)f->p : combined_in_turn(f);
-    return (double)rounds * f->usual_sync_seconds + in_turn * combine_seconds(bytes) +
+    return (double)rounds * sync + in_turn * combine_seconds(bytes) +
            crowding(f) * copy_seconds(f, 2, bytes);
 }
 

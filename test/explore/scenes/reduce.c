@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reduce - reductions through the stage (src/coll/reduce.c): the last rank to arrive combines
- * alone, between arriving and releasing, or all combine their shares. Numbers: of calls; of
- * rounds in each, of one cache line per rank; of the call, from 1, in which rank 1 cannot take
- * part; ranks at a gate, 0: all; if not 0, ranks sit there in another
- * order, and the operation, 1: commutes. */
+ * alone, between arriving and releasing, or all combine their shares, or each combines for itself
+ * (apiece.c). Numbers: of calls; of rounds in each, of one cache line per rank, 0: of what a
+ * beacon's line holds; of the call, from 1, in which rank 1 cannot take part; ranks at a gate, 0:
+ * all, 9: no gates; if not 0, ranks sit there in another order, and the operation, 1: commutes. */
 #include "../crew.h"
 
 /* x -> slope x + offset; composed, which commutes for shifts only. */
@@ -11,6 +11,7 @@ struct map {
     uint64_t slope, offset;
 };
 enum { line = 64, most_rounds = 3, maps = line / sizeof(struct map) };
+extern const struct algorithm_code algorithm_apiece;
 
 static void begin(void) {
     static uint32_t domain_of[most_threads];
@@ -19,7 +20,7 @@ static void begin(void) {
     for (uint32_t r = 0; r < p; r++) domain_of[r] = r == 0;
     for (uint32_t r = 0; r < p && fan; r++) {
         if (scene_number(4)) teams[r].domain_of = domain_of;
-        sync_shape(&teams[r], fan);
+        crew_shape(&teams[r], fan);
     }
 }
 
@@ -39,19 +40,29 @@ static struct map map_of(int call, int rank) {
 }
 
 /* A call of a single barrier, step by step. */
-static enum outcome by_steps(struct team *team, const struct call *call) {
+static enum outcome by_steps(const struct single *single, struct team *team,
+                             const struct call *call) {
     struct single_state state;
-    expect(reduction_single.is(team, call, NULL), "more than one barrier");
-    single_begin(&reduction_single, team, call, &state);
-    return single_end(&reduction_single, team, call, &state);
+    expect(single->is(team, call, NULL), "more than one barrier");
+    single_begin(single, team, call, &state);
+    return single_end(single, team, call, &state);
 }
 
-static void allreduces(bool alone, enum collective collective, bool some_by_steps) {
+enum how { ALONE, TOGETHER, APIECE };
+static enum outcome run(enum how how, bool steps, struct team *team, const struct call *call) {
+    if (steps)
+        return by_steps(how == APIECE ? algorithm_apiece.single : &reduction_single, team, call);
+    if (how == APIECE) return algorithm_apiece.run(team, call, NULL);
+    return staged_reduction(team, call, how == ALONE);
+}
+
+static void allreduces(enum how how, enum collective collective, bool some_by_steps) {
     struct team *team = crew_team();
     for (int k = 0; k < scene_number(0); k++) {
         crew_enter();
         struct map send[most_rounds * maps], recv[most_rounds * maps] = {{0, 0}};
-        size_t count = maps * (size_t)scene_number(1);
+        size_t lines = (size_t)scene_number(1),
+               count = lines ? maps * lines : BEACON_INSIDE / sizeof(struct map);
         bool absent = k + 1 == scene_number(2), scan = collective == COLL_scan,
              commutes = scene_number(4) == 1;
         struct map mine = map_of(k, team->me), all = map_of(k, 0);
@@ -69,8 +80,8 @@ static void allreduces(bool alone, enum collective collective, bool some_by_step
                             .recv = (char *)recv,
                             .trouble = absent && team->me == 1 ? NO_MEMORY : 0,
                             .reduction = &reduction};
-        bool steps = some_by_steps && !call.trouble && (team->me + k) % 3 > 0;
-        enum outcome outcome = steps ? by_steps(team, &call) : staged_reduction(team, &call, alone);
+        bool steps = some_by_steps && count <= maps && !call.trouble && (team->me + k) % 3;
+        enum outcome outcome = run(how, steps, team, &call);
         expect(outcome == (absent ? LEFT : DONE), "ranks do not leave together");
         for (size_t i = 0; i < count; i++)
             expect(recv[i].slope == (absent ? 0 : all.slope) &&
@@ -78,13 +89,15 @@ static void allreduces(bool alone, enum collective collective, bool some_by_step
                    "a wrong result");
     }
 }
-static void alone(int me) { (void)me, allreduces(true, COLL_allreduce, false); }
-static void single(int me) { (void)me, allreduces(true, COLL_allreduce, true); }
-static void together(int me) { (void)me, allreduces(false, COLL_allreduce, false); }
-static void scan(int me) { (void)me, allreduces(true, COLL_scan, false); }
+static void alone(int me) { (void)me, allreduces(ALONE, COLL_allreduce, false); }
+static void single(int me) { (void)me, allreduces(ALONE, COLL_allreduce, true); }
+static void together(int me) { (void)me, allreduces(TOGETHER, COLL_allreduce, false); }
+static void scan(int me) { (void)me, allreduces(ALONE, COLL_scan, false); }
+static void apiece(int me) { (void)me, allreduces(APIECE, COLL_allreduce, true); }
 
 const struct scene scenes[] = {{"alone", begin, alone, NULL},
                                {"single", begin, single, NULL},
                                {"together", begin, together, NULL},
-                               {"scan", begin, scan, NULL}};
+                               {"scan", begin, scan, NULL},
+                               {"apiece", begin, apiece, NULL}};
 const int scene_count = sizeof scenes / sizeof scenes[0];

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algorithm_apiece - every rank stages its vector and arrives at one barrier; then each combines
+ * for itself what it receives: a(0) op (a(1) op (.. op a(p-1))), the same digits on all. Not for
+ * prefixes, of which each should be the one before op a(i), nor for MPI_Reduce, where only the root
+ * would have to wait.
+ * Cost    one barrier; on every processor p (o + n beta), o being the cost of calling the
+ *         operation, and 2 p n beta.
+ * Wins    few ranks with a processor each, where nobody has to wait for another's result. */
+#include "coll/coll.h"
+
+extern const struct algorithm_code algorithm_apiece;
+
+static double apiece_cost(const struct figures *f, const struct shape *shape,
+                          const struct arguments *arguments) {
+    (void)arguments;
+    size_t bytes = vector_bytes(f, shape), rounds = bytes / f->slot + 1;
+    double combining = f->p * combine_seconds(bytes) + copy_seconds(f, 2 * f->p, bytes);
+    return (double)rounds * f->usual_sync_seconds + crowding(f) * combining;
+}
+
+/* Combines, of the staged elements, those that I receive, from the last rank's to the first's: so
+ * no place is needed but the receive buffer. */
+HOT static void combine_mine(const struct team *team, const struct call *call, uint32_t half,
+                             struct part staged) {
+    const struct reduction *reduction = call->reduction;
+    struct part mine = part_received(team, call, team->me), both = part_common(mine, staged);
+    size_t bytes = reduction->bytes, length = staged.count * bytes;
+    if (both.count == 0) return;
+    char *result = call->recv + (both.first - mine.first) * bytes;
+    const char *first = stage_of(team, half, 0, length) + (both.first - staged.first) * bytes;
+    ptrdiff_t step = stage_of(team, half, 1, length) - stage_of(team, half, 0, length);
+    charge_copy(1, both.count * bytes);
+    memcpy(result, first + (team->p - 1) * step, both.count * bytes);
+    for (int r = team->p - 2; r >= 0; r--)
+        reduction->combine(reduction, first + r * step, result, both.count);
+}
+
+HOT static enum outcome apiece_run(struct team *team, const struct call *call,
+                                   const struct arguments *arguments) {
+    (void)arguments;
+    size_t count = call->reduction->count, most = stage_elements(team, call->reduction);
+    if (most == 0) return LEFT;
+    for (size_t at = 0, now; at < count; at += now) {
+        now = count - at < most ? count - at : most;
+        struct part staged = {at, now};
+        uint32_t half = team->epoch & 1;
+        /* With trouble the buffer may not be readable. */
+        if (!call->trouble) stage_in(team, call, staged);
+        if (sync_all(team, at == 0 ? call->trouble : 0) & LEAVE) return LEFT;
+        combine_mine(team, call, half, staged);
+    }
+    return DONE;
+}
+
+/* ---- vectors that fit: one barrier ---- */
+
+SHORT_WAY static void before(struct team *team, const struct call *call) {
+    stage_in(team, call, (struct part){0, call->reduction->count});
+}
+
+SHORT_WAY static enum outcome after(struct team *team, const struct call *call, uint32_t half,
+                                    uint32_t trouble) {
+    if (trouble & LEAVE) return LEFT;
+    combine_mine(team, call, half, (struct part){0, call->reduction->count});
+    return DONE;
+}
+
+static const struct single single = {.is = fits_the_stage, .before = before, .after = after};
+const struct algorithm_code algorithm_apiece = {
+    .copies_in = true, .cost = apiece_cost, .run = apiece_run, .single = &single};
