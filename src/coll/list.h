@@ -3,7 +3,7 @@
 ALGORITHM(native, (1u << COLLECTIVES) - 1, "", "the host MPI's own collective")
 ALGORITHM(pull, EXCHANGES | NEIGHBORS, "order kernel path", "one copy from buffer to buffer, between two barriers (li2018)")
 ALGORITHM(cico, EXCHANGES | NEIGHBORS, "chunk", "copy in, one barrier, copy out, through shared memory; any buffers")
-ALGORITHM(central, BIT(barrier), "", "the team's barrier in shared memory: one counter; a tree where each rank has a processor")
+ALGORITHM(central, BIT(barrier), "", "the barrier in shared memory: a counter; where each rank has a processor none, or a tree")
 ALGORITHM(mailbox, ROOTED | NEIGHBORS, "kernel", "shared boxes from senders to receivers; no barrier, ranks may run ahead")
 ALGORITHM(combine, REDUCTIONS, "", "one barrier, in which the last rank to arrive combines the vectors; at each gate of a tree")
 ALGORITHM(apiece, ALLREDUCES, "", "one barrier, then each rank combines for itself what it receives; few ranks, short vectors")

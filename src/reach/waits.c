@@ -6,7 +6,8 @@
  * Every rank writes the time at which it entered the call into its post; all processes of a node
  * have the same clock. At the first barrier of the call the last rank to arrive finds the rank that
  * entered last, and publishes it: from my arrival until that rank entered I waited for it. So each
- * rank books its wait once, under the latest rank, even if others were late too. */
+ * rank books its wait once, under the latest rank, even if others were late too. Where ranks watch
+ * each other's beacons each wait is for one rank, and is booked under that (sync.c). */
 #include "reach/reach.h"
 
 #include <stdlib.h>

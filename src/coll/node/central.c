@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* algorithm_central - a barrier: the team's own, one counter or a tree of them (reach/sync.c).
+/* algorithm_central - the team's own barrier: one counter, a tree of them, or none (reach/sync.c).
  * Cost    one barrier. */
 #include "coll/coll.h"
 
