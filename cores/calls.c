@@ -85,8 +85,7 @@ static void make_team(uint32_t me, void *memory, char *region, size_t room) {
     }
     team_shares(team);
     team->figures = figures_here(team->figures);
-    sync_shape(team, sync_fan(&team->figures));
-    if (sync_watches(&team->figures)) sync_watch(team);
+    sync_suit(team);
 }
 
 static void free_team(struct team *team) {

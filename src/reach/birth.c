@@ -195,8 +195,7 @@ static const char *birth_meet(struct team *team, MPI_Comm node, struct card *car
         count_processors(team, cards);
         if (team->me == 0) atomic_store(&team->control->birth, birth_number(team));
         birth_divide(team, cards);
-        sync_shape(team, sync_fan(&team->figures));
-        if (sync_watches(&team->figures)) sync_watch(team);
+        sync_suit(team);
         sync_measure(team, usual_seconds(team));
         team->birth = atomic_load(&team->control->birth);
         usual_p = (uint32_t)team->p;

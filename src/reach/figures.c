@@ -20,17 +20,22 @@ struct network network_of(const struct network_facts *facts) {
                             .measured = facts->pairs > 0};
 }
 
+double gates_usual(int p, int processors) {
+    static const double gates_seconds = 0.2e-6; /* simulated */
+    return few(p, processors) ? gates_seconds : 0;
+}
+
 /* With a processor for each rank: as measured with up to 8, less what beacons save, and with more
  * as simulated for each level of gates (docs/cores.md). Oversubscribed: one context switch for each
  * rank of a processor; 70 us for 64 ranks on 2 cores of an EPYC virtual machine, 2026-11, `mortar
  * bench barrier`. */
 double sync_usual(int p, int processors) {
-    static const double watched_seconds = 0.3e-6, base_seconds = 0.5e-6, rank_seconds = 50e-9,
-                        spread_seconds = 0.2e-6, level_seconds = 0.5e-6, switch_seconds = 2.2e-6;
+    static const double base_seconds = 0.5e-6, rank_seconds = 50e-9, spread_seconds = 0.2e-6,
+                        level_seconds = 0.5e-6, switch_seconds = 2.2e-6;
     enum { fan = 4 };
     if (processors > 0 && p > processors) return switch_seconds * p / processors;
-    if (few(p, processors)) return watched_seconds + rank_seconds * p;
-    if (!spreads(p, processors)) return base_seconds + rank_seconds * p;
+    if (!spreads(p, processors))
+        return base_seconds + rank_seconds * p - gates_usual(p, processors);
     int levels = 0;
     for (int met = 1; met < p; met *= fan) levels++;
     return spread_seconds + level_seconds * levels;

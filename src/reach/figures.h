@@ -69,6 +69,8 @@ static inline bool are_spread(const struct figures *f) { return spreads(f->p, f-
 struct network network_of(const struct network_facts *facts);
 /* Seconds that a barrier usually takes among p ranks on `processors` (0: not known). */
 double sync_usual(int p, int processors);
+/* What one at gates takes more, where beacons are usual; else 0. */
+double gates_usual(int p, int processors);
 /* p ranks on one node; the rest is not known. */
 struct figures figures_of_node(int p);
 /* Ranks on several nodes; fullest: of the node with most ranks; must outlive the result. The

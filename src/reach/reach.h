@@ -518,14 +518,14 @@ static inline void peers_touched(size_t bytes) {
  * call it alike between the same two barriers. Local. */
 void sync_begin(struct team *team);
 void sync_shape(struct team *team, uint32_t fan);
-/* What suits the figures (option FAN). */
+/* The fan that suits the figures (option FAN). */
 uint32_t sync_fan(const struct figures *figures);
 /* From now on, in sync_all and sync_briefly, each rank lights its beacon and watches those of all
  * others; who acts gate by gate still meets the others there. Needs team->unlit. At most once; all
  * ranks call it alike between the same two barriers. Local. */
 void sync_watch(struct team *team);
-/* Does that suit the figures (option FAN)? The same on all ranks. */
-bool sync_watches(const struct figures *figures);
+/* Whichever of them suits the figures (option FAN); as these. */
+void sync_suit(struct team *team);
 /* Gates that a tree of any shape has at most. */
 static inline size_t gates_most(int p) { return (size_t)p + most_rungs; }
 /* A full barrier. Tells all ranks flags of enum trouble, and returns those of all. */

@@ -133,10 +133,6 @@ uint32_t sync_wait_longer(struct team *team) {
 
 /* ---- few ranks, which watch each other ---- */
 
-bool sync_watches(const struct figures *figures) {
-    return are_few(figures) && option_number(OPTION_FAN) == 0;
-}
-
 void sync_watch(struct team *team) { team->beacons = team->unlit; }
 
 /* The ranks behind me come first, then those before me: not all look at the same line. */
@@ -223,6 +219,11 @@ SHORT_WAY bool sync_briefly(struct team *team, uint32_t *trouble) {
 
 uint32_t sync_longer(struct team *team) {
     return team->beacons ? watch_longer(team) : sync_wait_longer(team);
+}
+
+void sync_suit(struct team *team) {
+    sync_shape(team, sync_fan(&team->figures));
+    if (are_few(&team->figures) && option_number(OPTION_FAN) == 0) sync_watch(team);
 }
 
 /* ---- its time ---- */

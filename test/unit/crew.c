@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "crew.h"
 
+#include "test/passed.h"
+
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,19 +76,6 @@ static void give_domains(const struct crew *crew, struct team *team) {
         uint32_t drawn = consecutive ? r * domains / p : draw_below(&random, domains);
         if (number[drawn] == UINT32_MAX) number[drawn] = team->figures.domains++;
         team->domain_of[r] = number[drawn];
-    }
-}
-
-/* As if so many barriers lay behind the team. */
-static void have_passed(struct team *team, uint32_t epoch) {
-    team->epoch = team->opened = epoch;
-    for (uint32_t i = 0; i < team->rung_count; i++) {
-        atomic_store(&team->rungs[i].gate->opened.word, epoch);
-        atomic_store(&team->rungs[i].gate->arrived, epoch * team->rungs[i].width);
-    }
-    for (uint32_t half = 0; half < 2 && team->beacons; half++) {
-        team->lit[half] = epoch;
-        atomic_store(&beacon_of(team, half, team->me)->lit.word, epoch);
     }
 }
 

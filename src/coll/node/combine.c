@@ -12,9 +12,8 @@ extern const struct algorithm_code algorithm_combine;
 static double combine_cost(const struct figures *f, const struct shape *shape,
                            const struct arguments *arguments) {
     (void)arguments;
-    static const double gates_seconds = 0.2e-6; /* more than beacons (docs/cores.md) */
     size_t bytes = vector_bytes(f, shape), rounds = bytes / f->slot + 1;
-    double sync = f->usual_sync_seconds + (are_few(f) ? gates_seconds : 0);
+    double sync = f->usual_sync_seconds + gates_usual(f->p, f->processors);
     double in_turn = among(shape->collective, SCANS) ? (uint32_t)f->p : combined_in_turn(f);
     return (double)rounds * sync + in_turn * combine_seconds(bytes) +
            crowding(f) * copy_seconds(f, 2, bytes);
