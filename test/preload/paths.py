@@ -12,7 +12,7 @@ from run import Skip, mpi, plans  # noqa: E402
 
 RANKS = {"mpich4": 2}  # it spins: more ranks than processors take for ever
 CMA = "pull(rows, plain, cma)"
-
+NO_STAGE = ["--option", "SLOT=512"]  # staging would take many barriers, however short one is: its own choice is a path
 
 XPMEM = "pull(rows, plain, xpmem)"
 
@@ -35,11 +35,11 @@ def reads(result):
 
 def chosen(flavour):
     """Long blocks: mortar chooses CMA, whether it was known before the call that buffers are outside or not."""
-    p, rounds = RANKS.get(flavour, 4), ["--option", "SLOT=512"]  # staging would take many barriers, however long one takes
-    result = outside(flavour, 100000, 12, options=["--heap", "off", *rounds]).took(12, plan=CMA)
+    p = RANKS.get(flavour, 4)
+    result = outside(flavour, 100000, 12, options=["--heap", "off", *NO_STAGE]).took(12, plan=CMA)
     expected = 9 * p * (p - 1) + 3 * p * (p - 1) + p * (p - 1)  # and the probes
     result.check(reads(result) == (expected, 0), "%s reads instead of %d" % (reads(result), expected))
-    result = outside(flavour, 100000, 12, options=rounds)
+    result = outside(flavour, 100000, 12, options=NO_STAGE)
     result.took(9, plan=CMA, collective="alltoall").took(3, plan=CMA, collective="allgather")
     outside(flavour, 100000, 12, "heap").took(0, plan=CMA).took(12)
     outside(flavour, 8, 12, options=["--heap", "off"]).took(12, plan="cico")
@@ -63,7 +63,7 @@ def short(flavour):
 
 def refused(flavour):
     """Not permitted on one rank: nobody uses it; and a forced plan is refused on all ranks."""
-    result = outside(flavour, 100000, 12, options=["--heap", "off", "--option", "SLOT=4K"], calls=0, rank=1).took(0, plan=CMA)
+    result = outside(flavour, 100000, 12, options=["--heap", "off", *NO_STAGE], calls=0, rank=1).took(0, plan=CMA)
     result.check(reads(result)[1] > 0, "nothing was refused")
     outside(flavour, 1000, 8, options=["--plan", CMA], calls=0, rank=1).native(8, "does not do this here")
 
@@ -80,7 +80,7 @@ def lost(flavour):
     """Permission goes away on one rank, between two reads of one call: the call is staged on all ranks, and all later ones."""
     p = RANKS.get(flavour, 4)
     for fine in range(p - 1, 4 * (p - 1) + 2):
-        result = outside(flavour, 100000, 12, options=["--heap", "off", "--option", "SLOT=4K"], calls=fine, rank=1)
+        result = outside(flavour, 100000, 12, options=["--heap", "off", *NO_STAGE], calls=fine, rank=1)
         alltoalls = (fine - (p - 1)) // (p - 1) + 1  # the last one was staged
         result.check(reads(result)[1] == 1, "%d reads were refused: the path was used again" % reads(result)[1])
         result.check(result.calls(plan=CMA) in (alltoalls, alltoalls + 1), "%d calls by CMA" % result.calls(plan=CMA))
@@ -112,7 +112,7 @@ def xpmem(flavour):
             result.took(40, plan=plan)
             result.check(all(p - 1 <= count <= 3 * (p - 1) for count in counts), "attached %s times" % counts)
     # its own choice
-    attached(flavour, 100000, 12, "same", ["--option", "SLOT=4K"])[0].took(12, plan=XPMEM)
+    attached(flavour, 100000, 12, "same", NO_STAGE)[0].took(12, plan=XPMEM)
 
 
 def xpmem_lost(flavour):
