@@ -216,9 +216,19 @@ struct algorithm_code {
     /* Collective over the team. NULL: the host MPI runs it. */
     enum outcome (*run)(struct team *team, const struct call *call,
                         const struct arguments *arguments);
-    /* ON_NODE: its calls that take one barrier. NULL: none. */
-    const struct single *single;
+    /* ON_NODE: its calls that take one barrier, of several kinds; see single_for. */
+    const struct single *singles[2];
 };
+/* How a call of this algorithm takes one barrier. NULL: it may take more. Local. */
+static inline const struct single *single_for(const struct algorithm_code *code,
+                                              const struct team *team, const struct call *call,
+                                              const struct arguments *arguments) {
+    for (size_t k = 0; k < sizeof code->singles / sizeof code->singles[0]; k++) {
+        const struct single *single = code->singles[k];
+        if (single && (!single->is || single->is(team, call, arguments))) return single;
+    }
+    return NULL;
+}
 
 /* An algorithm: its row of list.h, and its code. */
 struct algorithm {

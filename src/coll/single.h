@@ -29,7 +29,7 @@ static inline bool is_unmade(enum outcome outcome) {
 }
 
 struct single {
-    /* Does this call take one barrier? The same on all ranks. NULL: all do. Local. */
+    /* Does this call take one barrier? NULL: all do. Local. */
     bool (*is)(const struct team *team, const struct call *call, const struct arguments *arguments);
     /* Before the barrier. Writes to the half of the team's epoch. Local. */
     void (*before)(struct team *team, const struct call *call);
@@ -37,14 +37,15 @@ struct single {
      * NULL: nothing. Local. */
     void (*met)(struct team *team, const struct call *call);
     /* Behind the barrier. half: the one that `before` wrote to; trouble: of all ranks. Collective
-     * if there is any, else local. */
+     * if there is any, else local. If there is none, DONE or FAILED. */
     enum outcome (*after)(struct team *team, const struct call *call, uint32_t half,
                           uint32_t trouble);
 };
 /* Where such a call stands. */
 struct single_state {
-    bool passed; /* the barrier */
+    bool passed, over; /* the barrier; the call */
     uint32_t half, trouble;
+    enum outcome outcome; /* of a call that is over */
 };
 
 /* As sync_briefly, with something to do at the gates. */
@@ -64,18 +65,21 @@ HOT static inline bool single_begin(const struct single *single, struct team *te
                                     const struct call *call, struct single_state *state) {
     state->half = team->epoch & 1;
     state->trouble = 0;
+    state->over = false;
     single->before(team, call);
     state->passed = single->met ? single_meets(single, team, call, &state->trouble)
                                 : sync_briefly(team, &state->trouble);
     return state->passed && !state->trouble;
 }
 
-/* Waits for the barrier, if it is not passed, and ends the call. */
+/* Waits for the barrier, if it is not passed, and ends the call, if it is not over. */
 HOT static inline enum outcome single_end(const struct single *single, struct team *team,
                                           const struct call *call, struct single_state *state) {
+    if (state->over) return state->outcome;
     if (!state->passed) state->trouble = single->met ? sync_wait_longer(team) : sync_longer(team);
-    state->passed = true;
-    return single->after(team, call, state->half, state->trouble);
+    state->passed = state->over = true;
+    state->outcome = single->after(team, call, state->half, state->trouble);
+    return state->outcome;
 }
 
 #endif

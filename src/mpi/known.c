@@ -205,14 +205,13 @@ SHORT_WAY bool known_single(struct known *k, struct team *team, const struct req
     enter(k, team);
     buffers_enter(k, r);
     if (!single_begin(&k->single, team, &k->ready.call, state)) return false;
-    single_end(&k->single, team, &k->ready.call, state);
-    return true;
+    return single_end(&k->single, team, &k->ready.call, state) == DONE;
 }
 
 struct answer known_single_on(struct known *k, struct team *team, const struct request *r,
                               struct single_state *state) {
     struct plan *plan = k->plan;
-    blocks_cut = false;
+    if (!state->over) blocks_cut = false;
     enum outcome outcome = single_end(&k->single, team, &k->ready.call, state);
     return leave(k, team, known_end(k, team, r, &plan, outcome));
 }
@@ -226,10 +225,12 @@ const struct shape *known_shape(const struct known *k, struct ledger_entry *entr
 
 static struct single single_of(const struct known *k, const struct team *team) {
     static const struct single none;
-    const struct single *single = k->plan->algorithm->code->single;
     const struct call *call = &k->ready.call;
-    if (!single || !k->suits || k->family == &family_parts || call->trouble) return none;
-    return !single->is || single->is(team, call, &k->plan->arguments) ? *single : none;
+    const struct plan *plan = k->plan;
+    const struct single *single = NULL;
+    if (k->suits && !call->trouble)
+        single = single_for(plan->algorithm->code, team, call, &plan->arguments);
+    return single ? *single : none;
 }
 
 void known_planned(struct known *k, const struct team *team, struct plan *plan,

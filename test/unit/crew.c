@@ -212,10 +212,9 @@ int mappings_named(const char *word) {
 
 enum outcome crew_calls(struct rank *rank, struct team *team, const struct algorithm_code *code,
                         const struct call *call, const struct arguments *arguments) {
-    const struct single *single = code->single;
+    const struct single *single = single_for(code, team, call, arguments);
     struct single_state state;
-    if (!single || call->trouble || draw_below(&rank->own, 2) ||
-        (single->is && !single->is(team, call, arguments)))
+    if (!single || call->trouble || draw_below(&rank->own, 2))
         return code->run(team, call, arguments);
     bool over = single_begin(single, team, call, &state);
     expect(over == (state.passed && !state.trouble), "single_begin");

@@ -67,4 +67,4 @@ SHORT_WAY static enum outcome after(struct team *team, const struct call *call, 
 
 static const struct single single = {.is = fits_the_stage, .before = before, .after = after};
 const struct algorithm_code algorithm_apiece = {
-    .copies_in = true, .cost = apiece_cost, .run = apiece_run, .single = &single};
+    .copies_in = true, .cost = apiece_cost, .run = apiece_run, .singles = {&single}};

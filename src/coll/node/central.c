@@ -29,4 +29,4 @@ SHORT_WAY static enum outcome after(struct team *team, const struct call *call, 
 
 static const struct single single = {.before = before, .after = after};
 const struct algorithm_code algorithm_central = {
-    .cost = central_cost, .run = central_run, .single = &single};
+    .cost = central_cost, .run = central_run, .singles = {&single}};

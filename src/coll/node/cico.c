@@ -38,4 +38,4 @@ HOT static enum outcome cico_run(struct team *team, const struct call *call,
 }
 
 const struct algorithm_code algorithm_cico = {
-    .copies_in = true, .cost = cico_cost, .run = cico_run, .single = &staged_single};
+    .copies_in = true, .cost = cico_cost, .run = cico_run, .singles = {&staged_single}};

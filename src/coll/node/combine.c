@@ -26,4 +26,4 @@ HOT static enum outcome combine_run(struct team *team, const struct call *call,
 }
 
 const struct algorithm_code algorithm_combine = {
-    .copies_in = true, .cost = combine_cost, .run = combine_run, .single = &reduction_single};
+    .copies_in = true, .cost = combine_cost, .run = combine_run, .singles = {&reduction_single}};

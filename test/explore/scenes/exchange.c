@@ -35,9 +35,10 @@ static void begin(void) {
 static enum outcome by_steps(const struct algorithm_code *code, struct team *team,
                              const struct call *call, const struct arguments *arguments) {
     struct single_state state;
-    expect(code->single->is(team, call, arguments), "more than one barrier");
-    single_begin(code->single, team, call, &state);
-    return single_end(code->single, team, call, &state);
+    const struct single *single = single_for(code, team, call, arguments);
+    expect(single != NULL, "more than one barrier");
+    single_begin(single, team, call, &state);
+    return single_end(single, team, call, &state);
 }
 
 static enum outcome alltoall(const struct algorithm_code *code, struct arguments arguments, int k,

@@ -51,7 +51,8 @@ static enum outcome by_steps(const struct single *single, struct team *team,
 enum how { ALONE, TOGETHER, APIECE };
 static enum outcome run(enum how how, bool steps, struct team *team, const struct call *call) {
     if (steps)
-        return by_steps(how == APIECE ? algorithm_apiece.single : &reduction_single, team, call);
+        return by_steps(how == APIECE ? algorithm_apiece.singles[0] : &reduction_single, team,
+                        call);
     if (how == APIECE) return algorithm_apiece.run(team, call, NULL);
     return staged_reduction(team, call, how == ALONE);
 }
