@@ -140,6 +140,7 @@ struct call {
     uint32_t trouble;
     /* NULL: send and recv. A side that is not significant on this rank has no blocks. */
     const struct blocks *sends, *recvs;
+    size_t longest; /* bytes of the longest block, if all ranks know all of them; else 0 */
     int root; /* of a rooted collective */
     const struct neighbours *neighbours;
     const struct reduction *reduction;
@@ -353,8 +354,9 @@ static inline void cut_block(struct block *block, size_t room) {
 }
 /* Copies the data of one block to another; does nothing if both are in the same place. Local. */
 void relay_block(const struct block *to, const struct block *from, const struct copier *copier);
-/* Bytes of all blocks when packed. Local. */
+/* Bytes of all blocks when packed, and of the longest of them. Local. */
 size_t blocks_bytes(const struct blocks *blocks);
+size_t longest_of(const struct blocks *blocks);
 /* Can peers touch these blocks, and read their counts, displacements and layouts, in my region?
  * Needs team_map first. *shown: the same blocks with addresses in the region. See team_shows.
  * Local. */

@@ -192,6 +192,10 @@ struct block_counts parts_extent(const struct request *request, struct team *tea
 /* The send half of a call in place: the part of the receive buffer that holds this rank's
  * contribution. Local. */
 void parts_in_place(const struct request *request, const struct team *team, struct half *half);
+/* Of the blocks that this rank receives, the longest, if all ranks receive the same; else 0. */
+static inline size_t parts_longest(enum collective collective, const struct blocks *recvs) {
+    return collective == COLL_allgatherv ? longest_of(recvs) : 0;
+}
 /* Longer send buffers out of reach are copied into the heap first; shorter ones are staged by the
  * algorithm. */
 enum { bounce_bytes = 16 << 10 };
@@ -229,8 +233,8 @@ enum known_way known_find(struct team *team, const struct request *request, stru
 /* Returns what MPI returns. Collective, as the next. */
 int known_hand_on(const struct known *known, struct team *team, const struct request *request);
 struct answer known_repeat(struct known *known, struct team *team, const struct request *request);
-/* True: the call is done. False: a rank is late, or has trouble: call known_single_on. Before that
- * nothing can leave the call. Collective, as the next. */
+/* True: the call is done. False: a rank is late, or has trouble, or the call has failed: call
+ * known_single_on. Before that nothing can leave the call. Collective, as the next. */
 bool known_single(struct known *known, struct team *team, const struct request *request,
                   struct single_state *state);
 struct answer known_single_on(struct known *known, struct team *team, const struct request *request,

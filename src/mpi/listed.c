@@ -148,6 +148,7 @@ bool parts_prepare(const struct request *r, struct team *team, struct ready *rea
     ready->brief = blocks_bytes(&ready->recvs) <= bounce_bytes;
     ready->call.sends = &ready->sends;
     ready->call.recvs = &ready->recvs;
+    ready->call.longest = parts_longest(c, &ready->recvs);
     return true;
 }
 

@@ -264,6 +264,7 @@ HOT static struct answer parts_run(const struct request *r, struct team *team, s
                         .in_place = in_place,
                         .sends = &send.blocks,
                         .recvs = &recv.blocks,
+                        .longest = failed ? 0 : parts_longest(r->collective, &recv.blocks),
                         .root = r->root,
                         .neighbours = neighbours,
                         .trouble = failed ? NO_MEMORY : 0};

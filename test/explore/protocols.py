@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """protocols - what explore.py explores: for each protocol the sources, the runs, and the mistakes that have to be found."""
 from outer import OUTER
-from sources import (APIECE, ARRIVAL_C, ARRIVAL_H, BEACON_LIT, BEACON_TELLS, BLOCKS, BOX, CHAIN_C, CICO, COST, CREW, FLAG,
-                     GATE_OPENS, GATE_TELLS, GRID, LAYOUT, LETTERS, LITMUS_C, MAILBOX_C, NAPPING, OFFERS, ORDERS, PLAIN, PULL,
-                     Protocol, REACH, REDUCE, SET_RELAXED, SET_RELEASES, SHOWING, SINGLE, STAGED, SYNC, TAPE_C, VECTOR, WAIT,
-                     WAITING, WAITS, arrival_rings)
+from sources import (APIECE, ARRIVAL_C, ARRIVAL_H, BEACON_LIT, BEACON_TELLS, BLOCKS, BOX, CHAIN_C, CICO, COST, COUNTED, CREW,
+                     FLAG, GATE_OPENS, GATE_TELLS, GRID, LAYOUT, LETTERS, LITMUS_C, MAILBOX_C, NAPPING, OFFERS, ORDERS, PLAIN,
+                     PULL, Protocol, REACH, REDUCE, SET_RELAXED, SET_RELEASES, SHOWING, SINGLE, STAGED, SYNC, TAPE_C, VECTOR,
+                     WAIT, WAITING, WAITS, arrival_rings)
 
 PROTOCOLS = [
     Protocol(
@@ -176,7 +176,7 @@ PROTOCOLS = [
              "    if (team->waits.on) box->entered")]),
     Protocol(
         "exchange", "alltoalls straight from buffer to buffer, through the stage, and turned away", "exchange",
-        sources=[SYNC, WAITS, WAITING, PULL, CICO, STAGED, BLOCKS],
+        sources=[SYNC, WAITS, WAITING, PULL, CICO, COUNTED, STAGED, BLOCKS],
         beside=[CREW, SHOWING, ORDERS, PLAIN],
         runs=[("rows", 2, 2), ("rows", 3, 1), ("columns", 2, 2), ("staged", 2, 4), ("staged", 3, 3), ("turned", 2, 3),
               ("turned", 3, 2), ("rows", 2, 2, "reported"), ("single", 2, 4), ("single", 3, 3),
@@ -199,17 +199,17 @@ PROTOCOLS = [
             ("no barrier behind the stage's copies", STAGED, "    if (posts >= 0) sync_all(team, 0);", "    (void)posts;"),
             SET_RELAXED]),
     Protocol(
-        "vector", "alltoallvs by cards: staged, in rounds, in place", "vector",
-        sources=[SYNC, WAITS, WAITING, PULL, CICO, VECTOR, OFFERS, BLOCKS, LAYOUT, GRID, PLAIN],
+        "vector", "alltoallvs by cards: staged, in rounds, in place; allgathervs without", "vector",
+        sources=[SYNC, WAITS, WAITING, PULL, CICO, VECTOR, COUNTED, OFFERS, BLOCKS, LAYOUT, GRID, PLAIN],
         beside=[CREW, SHOWING, COST, ORDERS],
         runs=[("staged", 2, 4, 1), ("staged", 3, 2, 1), ("staged", 2, 2, 16), ("rows", 2, 2, 1), ("rows", 3, 1, 2),
-              ("rows", 2, 2, 16, 1), ("rows", 2, 2, 16, 2), ("columns", 2, 3, 2),
+              ("rows", 2, 2, 16, 1), ("rows", 2, 2, 16, 2), ("columns", 2, 3, 2), ("counted", 2, 4, 1), ("counted", 3, 2, 2),
               ("columns", 2, 3, 2, 1), ("columns", 3, 2, 1)],
         mutants=[
-            ("the cards have one half", REACH,
-             "((size_t)half * (size_t)team->p + (size_t)rank) * CARD_BYTES",
+            ("the cards have one half", REACH, "((size_t)half * (size_t)team->p + (size_t)rank) * CARD_BYTES",
              "((size_t)rank) * CARD_BYTES"),
             ("no barrier behind what is read in place", VECTOR, "    else if (trouble & IN_PLACE) sync_all(team, 0);\n", ""),
+            ("counted blocks have one half", COUNTED, "stage_of(team, half, rank, room", "stage_of(team, 0, rank, room"),
             ("a rank goes on in rounds for its own blocks only", VECTOR,
              "if (trouble & MORE) take_more(&x, trouble);", "if (mine & MORE) take_more(&x, mine);"),
             ("a part is put where the part before is read", VECTOR, "        x->half = team->epoch & 1;\n", "")]),

@@ -219,6 +219,7 @@ enum outcome crew_calls(struct rank *rank, struct team *team, const struct algor
     bool over = single_begin(single, team, call, &state);
     expect(over == (state.passed && !state.trouble), "single_begin");
     enum outcome outcome = single_end(single, team, call, &state);
+    if (outcome == FAILED && blocks_cut) return DONE;
     expect(!over || outcome == DONE, "without trouble a call returned %d", (int)outcome);
     return outcome;
 }

@@ -28,6 +28,7 @@ USERS = {  # whose plans go through a file that has no row
     "vector": "pull",
     "reduce": "combine",
     "lanes": "aggregate",
+    "counted": "cico",
     "spread": "distribute",
     "routes": "aggregate",
     "universal_rooted": "universal",
@@ -37,7 +38,8 @@ USERS = {  # whose plans go through a file that has no row
 # (collectives that go wrong, file below src/coll, what stands there once, what the mutant has instead)
 MUTANTS = [
     ("exchange", "node/staged.c", "(size_t)i * n + at, from, length)", "(size_t)i * n + at, from, length - 1)"),
-    ("exchange", "node/offers.c", "mine->at, data, to - from)", "mine->at, data, to - from - 1)"),
+    ("exchange", "node/offers.c", "mine->at, data, bytes);\n    else", "mine->at, data, bytes - 1);\n    else"),
+    ("exchange", "node/counted.c", "&mine, place.data, *place.bytes)", "&mine, place.data, *place.bytes / 2)"),
     ("exchange", "node/pull.c", "written. */\n    sync_all(team, 0);\n", "written. */\n"),
     ("neighbours", "node/vector.c", "neighbours && e < neighbours->from_count; e++)",
      "neighbours && e < neighbours->from_count - 1; e++)"),

@@ -211,6 +211,7 @@ static void enter_blocks(struct rank *rank, const struct scene *scene, struct ac
     memset(actor->recv.memory, before_recv, actor->recv.span);
     side_write(&actor->send, actor->send.memory);
     actor->call.sends = &actor->send.blocks, actor->call.recvs = &actor->recv.blocks;
+    if (c == COLL_allgatherv) actor->call.longest = longest_of(&actor->recv.blocks);
     if (among(c, NEIGHBORS)) {
         find_neighbours(scene, (uint32_t)me, actor);
         actor->call.neighbours = &actor->neighbours;

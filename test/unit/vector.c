@@ -77,7 +77,7 @@ struct plan {
     uint64_t seed;
     int style, absent, typed; /* typed: of the ranks with gaps, as a mask */
     size_t each;              /* bytes, where blocks are equal */
-    bool in_place, reachable, overlapping;
+    bool in_place, reachable, overlapping, counted;
     const struct graph *graph;
 };
 
@@ -297,6 +297,7 @@ static struct plan draw_plan(struct rank *rank, const struct graph *graph) {
     if (!plan.typed || (plan.typed & ((1 << rank->team.p) - 1)) == 0) plan.typed = 1;
     plan.each = 8 * draw_bytes(common, is_neighbor(plan.collective) ? 100 : 400);
     plan.in_place = plan.collective == COLL_allgatherv && draw_below(common, 3) == 0;
+    plan.counted = plan.collective == COLL_allgatherv && draw_below(common, 4) > 0;
     plan.reachable = draw_below(common, 2);
     plan.overlapping = draw_below(common, 4) == 0;
     do plan.arguments.walk = (struct walk){draw_below(common, ORDERS), ORDER_compact};
@@ -363,6 +364,7 @@ static void one_call(struct rank *rank, const struct graph *graph, uint32_t numb
                         .in_place = plan.in_place,
                         .sends = &send,
                         .recvs = &recv,
+                        .longest = plan.counted ? longest_of(&recv) : 0,
                         .neighbours = is_neighbor(plan.collective) ? &neighbours : NULL};
     if (plan.collective == COLL_alltoall || plan.collective == COLL_allgather) {
         if (!lies_typed(&plan, &sends)) call.sends = NULL;
@@ -374,7 +376,7 @@ static void one_call(struct rank *rank, const struct graph *graph, uint32_t numb
             .shape = call.shape, .trouble = NO_MEMORY, .sends = &send, .recvs = &recv};
     if (plan.absent == team->me && is_neighbor(plan.collective)) call.neighbours = &neighbours;
     dawdle(&rank->own);
-    enum outcome outcome = code->run(team, &call, &plan.arguments);
+    enum outcome outcome = crew_calls(rank, team, code, &call, &plan.arguments);
     expect((outcome == LEFT) == (plan.absent >= 0),
            "p=%d rank %d call %u: %s of %s returned %d, rank %d absent", team->p, team->me, number,
            plan.algorithm->name, collective_names[plan.collective], (int)outcome, plan.absent);

@@ -6,17 +6,18 @@
  *         beta of personal blocks, in one run;  stage  2 p chunk per rank.
  * Wins    where the copy into the stage costs less than a barrier: allgathers up to tens of KiB,
  *         alltoalls of some KiB; the only way for buffers outside the shared heap. */
-#include "coll/coll.h"
+#include "coll/node/offers.h"
 
 extern const struct algorithm_code algorithm_cico;
 
 /* Personal blocks lie one after the other and go in by one run. The factor: EPYC virtual machine
  * with 2 cores, 4 to 64 ranks, 512 bytes to 8 KiB, 2026-11. What does not stay in the caches goes
- * to memory twice. Vectors cost no less than by pull, which stages short ones, too. */
+ * to memory twice. Other vectors cost no less than by pull, which stages short ones, too. */
 static double in_seconds(const struct figures *f, const struct shape *shape) {
     static const double one_run = 0.6;
     double blocks = copy_seconds(f, typical_blocks(f, shape), shape->bytes);
-    if (is_vector(shape->collective) || call_streams(f, shape)) return blocks;
+    bool vector = is_vector(shape->collective) && shape->collective != COLL_allgatherv;
+    if (vector || call_streams(f, shape)) return blocks;
     return is_personal(shape->collective) ? one_run * blocks : copy_seconds(f, 1, shape->bytes);
 }
 
@@ -33,9 +34,14 @@ static double cico_cost(const struct figures *f, const struct shape *shape,
 
 HOT static enum outcome cico_run(struct team *team, const struct call *call,
                                  const struct arguments *arguments) {
-    if (is_vector(call->shape.collective)) return vector_exchange(team, call, arguments, SIZE_MAX);
-    return staged_exchange(team, call, arguments->chunk, -1);
+    if (!is_vector(call->shape.collective))
+        return staged_exchange(team, call, arguments->chunk, -1);
+    if (counted_fits(team, call, arguments)) return counted_exchange(team, call);
+    return vector_exchange(team, call, arguments, SIZE_MAX);
 }
 
 const struct algorithm_code algorithm_cico = {
-    .copies_in = true, .cost = cico_cost, .run = cico_run, .singles = {&staged_single}};
+    .copies_in = true,
+    .cost = cico_cost,
+    .run = cico_run,
+    .singles = {&staged_single, &counted_single}};

@@ -21,6 +21,15 @@ size_t blocks_bytes(const struct blocks *blocks) {
     return bytes;
 }
 
+size_t longest_of(const struct blocks *blocks) {
+    size_t longest = 0;
+    for (int b = 0; b < blocks->count; b++) {
+        struct block block = block_of(blocks, b);
+        if (block_bytes(&block) > longest) longest = block_bytes(&block);
+    }
+    return longest;
+}
+
 /* The address in my region at which peers find this memory; NULL: they cannot. It may differ from
  * the memory's own address: static data have another place in the region. */
 static const void *alias_of(const struct team *team, const void *memory, size_t bytes,
@@ -52,11 +61,7 @@ static bool offers_span_of(const struct blocks *blocks, char **low, char **high)
 
 /* Does every byte of the span belong to a block? Draws the blocks on a map of it. */
 static bool covers(const struct blocks *blocks, const char *low, size_t span) {
-    size_t longest = 1;
-    for (int b = 0; b < blocks->count; b++) {
-        struct block block = block_of(blocks, b);
-        if (block_bytes(&block) > longest) longest = block_bytes(&block);
-    }
+    size_t longest = longest_of(blocks) + 1;
     char *map = calloc(1, span), *ones = malloc(longest);
     if (map && ones) memset(ones, 1, longest);
     for (int b = 0; map && ones && b < blocks->count; b++) {
@@ -227,6 +232,11 @@ bool offer_next(struct offer *offer, char *area, size_t room, const struct block
 
 /* ---- taking ---- */
 
+HOT void put_block(const struct block *mine, const char *data, size_t bytes) {
+    if (mine->layout->run && bytes <= block_bytes(mine)) copy_block(&plain, mine->at, data, bytes);
+    else layout_unpack(mine->at, mine->layout, mine->elements, data, bytes);
+}
+
 /* An address of the owner, in my address space. */
 static inline const void *here(uintptr_t delta, const void *there) {
     return (const void *)((uintptr_t)there + delta);
@@ -295,8 +305,6 @@ HOT bool offer_take(const struct team *team, int owner, const struct offer *offe
     data += from - offer->at;
     if (from != begin || to != end)
         layout_unpack_part(mine->at, mine->layout, mine->elements, data, from - begin, to - from);
-    else if (mine->layout->run && to - from <= block_bytes(mine))
-        copy_block(&plain, mine->at, data, to - from);
-    else layout_unpack(mine->at, mine->layout, mine->elements, data, to - from);
+    else put_block(mine, data, to - from);
     return end <= upto;
 }

@@ -59,8 +59,18 @@ size_t offer_bytes(const struct team *team, int owner, const struct offer *offer
  * Local. */
 struct block offer_block(const struct team *team, int owner, const struct offer *offer, int index,
                          bool writable);
+/* Copies the packed data of a block, as many as it has room for. Local. */
+void put_block(const struct block *mine, const char *data, size_t bytes);
 /* relay_block piece by piece: see layout_copy_piece. Local. */
 bool relay_piece(const struct block *to, const struct block *from, const struct copier *copier,
                  size_t piece);
+
+/* ---- counted.c: an allgatherv whose blocks all fit into the stage needs no offers ---- */
+/* Do they? The same on all ranks. Local. */
+bool counted_fits(const struct team *team, const struct call *call,
+                  const struct arguments *arguments);
+/* Exchanges such blocks. Else as vector_exchange. */
+enum outcome counted_exchange(struct team *team, const struct call *call);
+extern const struct single counted_single; /* the same */
 
 #endif

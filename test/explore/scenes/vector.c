@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vector - alltoallvs by cards (src/coll/node/vector.c, offers.c): packed into the stage, in
- * several rounds if they are too long for it, or in place. Numbers: of calls; of 64-bit words in
- * a block; 1: rank 0's buffers are out of reach, 2: all ranks' are. */
+ * several rounds if they are too long for it, or in place; allgathervs without (counted.c).
+ * Numbers: of calls; of 64-bit words in a block; 1: rank 0's buffers are out of reach, 2: all
+ * ranks' are. */
 #include "../crew.h"
 
 #include <string.h>
@@ -60,11 +61,50 @@ static void alltoalls(const struct algorithm_code *code, enum order_id order) {
         memset(mine, 0, sizeof *mine);
     }
 }
+/* Blocks of all counts from none to the longest; some ranks take single steps, others do not. */
+static void counted(int me) {
+    struct team *team = crew_team();
+    struct buffers *mine = &buffers[me];
+    int64_t counts[most_threads], displs[most_threads];
+    int words = scene_number(1), p = team->p;
+    for (int k = 0; k < scene_number(0); k++) {
+        crew_enter();
+        for (int r = 0; r < p; r++)
+            counts[r] = 8 * ((r + k) % p * words / (p - 1)), displs[r] = 8 * r * words;
+        struct blocks sends = {.base = (char *)mine->send,
+                               .count = 1,
+                               .layout = &layout_bytes,
+                               .each = (size_t)counts[me]},
+                      recvs = byte_runs((char *)mine->recv, p, counts, displs);
+        struct call call = {.shape = {.collective = COLL_allgatherv, .bytes = 8},
+                            .sends = &sends,
+                            .recvs = &recvs,
+                            .longest = 8 * (size_t)words};
+        const struct arguments arguments = {0};
+        const struct single *single = single_for(&algorithm_cico, team, &call, &arguments);
+        struct single_state state;
+        expect(single != NULL, "more than one barrier");
+        for (int w = 0; w < words; w++) mine->send[w] = (uint64_t)(100 * k + 10 * me + w + 1);
+        if ((me + k) % 2 > 0) {
+            single_begin(single, team, &call, &state);
+            expect(single_end(single, team, &call, &state) == DONE, "left");
+        } else {
+            expect(algorithm_cico.run(team, &call, &arguments) == DONE, "left");
+        }
+        for (int r = 0; r < p; r++)
+            for (int w = 0; w < words; w++)
+                expect(mine->recv[r * words + w] ==
+                           (8 * w < counts[r] ? (uint64_t)(100 * k + 10 * r + w + 1) : 0),
+                       "a wrong block");
+        memset(mine, 0, sizeof *mine);
+    }
+}
 static void staged(int me) { (void)me, alltoalls(&algorithm_cico, ORDER_rows); }
 static void rows(int me) { (void)me, alltoalls(&algorithm_pull, ORDER_rows); }
 static void columns(int me) { (void)me, alltoalls(&algorithm_pull, ORDER_columns); }
 
 const struct scene scenes[] = {{"staged", begin, staged, NULL},
                                {"rows", begin, rows, NULL},
-                               {"columns", begin, columns, NULL}};
+                               {"columns", begin, columns, NULL},
+                               {"counted", begin, counted, NULL}};
 const int scene_count = sizeof scenes / sizeof scenes[0];
