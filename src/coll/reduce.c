@@ -201,8 +201,11 @@ bool fits_the_stage(const struct team *team, const struct call *call,
            call->reduction->count <= stage_elements(team, call->reduction);
 }
 
-SHORT_WAY static void all_in(struct team *team, const struct call *call) {
+SHORT_WAY static uint32_t all_in(struct team *team, const struct call *call,
+                                 const struct arguments *arguments) {
+    (void)arguments;
     stage_in(team, call, (struct part){0, call->reduction->count});
+    return 0;
 }
 
 static void all_met(struct team *team, const struct call *call) {
@@ -211,8 +214,10 @@ static void all_met(struct team *team, const struct call *call) {
     combine_met(team, reduction, &vectors, reduction->count, combines_at_gates(team, call));
 }
 
-SHORT_WAY static enum outcome all_out(struct team *team, const struct call *call, uint32_t half,
+SHORT_WAY static enum outcome all_out(struct team *team, const struct call *call,
+                                      const struct arguments *arguments, uint32_t half,
                                       uint32_t trouble) {
+    (void)arguments;
     if (trouble & LEAVE) return LEFT;
     stage_out(team, call, half, (struct part){0, call->reduction->count},
               part_received(team, call, team->me), result_at(team, combines_at_gates(team, call)));

@@ -31,15 +31,17 @@ static inline bool is_unmade(enum outcome outcome) {
 struct single {
     /* Does this call take one barrier? NULL: all do. Local. */
     bool (*is)(const struct team *team, const struct call *call, const struct arguments *arguments);
-    /* Before the barrier. Writes to the half of the team's epoch. Local. */
-    void (*before)(struct team *team, const struct call *call);
+    /* Before the barrier. Writes to the half of the team's epoch. Returns the trouble flags to
+     * arrive with. Local. */
+    uint32_t (*before)(struct team *team, const struct call *call,
+                       const struct arguments *arguments);
     /* At each gate where this rank is the last to arrive (sync_meet), unless a rank has to LEAVE.
      * NULL: nothing. Local. */
     void (*met)(struct team *team, const struct call *call);
     /* Behind the barrier. half: the one that `before` wrote to; trouble: of all ranks. Collective
      * if there is any, else local. If there is none, DONE or FAILED. */
-    enum outcome (*after)(struct team *team, const struct call *call, uint32_t half,
-                          uint32_t trouble);
+    enum outcome (*after)(struct team *team, const struct call *call,
+                          const struct arguments *arguments, uint32_t half, uint32_t trouble);
 };
 /* Where such a call stands. */
 struct single_state {
@@ -62,11 +64,11 @@ HOT static inline bool single_meets(const struct single *single, struct team *te
 /* Runs the call, of no trouble, up to the barrier. True: that is passed, and no rank has trouble.
  * single_end must follow. Collective, as the next. */
 HOT static inline bool single_begin(const struct single *single, struct team *team,
-                                    const struct call *call, struct single_state *state) {
+                                    const struct call *call, const struct arguments *arguments,
+                                    struct single_state *state) {
     state->half = team->epoch & 1;
-    state->trouble = 0;
     state->over = false;
-    single->before(team, call);
+    state->trouble = single->before(team, call, arguments);
     state->passed = single->met ? single_meets(single, team, call, &state->trouble)
                                 : sync_briefly(team, &state->trouble);
     return state->passed && !state->trouble;
@@ -74,11 +76,13 @@ HOT static inline bool single_begin(const struct single *single, struct team *te
 
 /* Waits for the barrier, if it is not passed, and ends the call, if it is not over. */
 HOT static inline enum outcome single_end(const struct single *single, struct team *team,
-                                          const struct call *call, struct single_state *state) {
+                                          const struct call *call,
+                                          const struct arguments *arguments,
+                                          struct single_state *state) {
     if (state->over) return state->outcome;
     if (!state->passed) state->trouble = single->met ? sync_wait_longer(team) : sync_longer(team);
     state->passed = state->over = true;
-    state->outcome = single->after(team, call, state->half, state->trouble);
+    state->outcome = single->after(team, call, arguments, state->half, state->trouble);
     return state->outcome;
 }
 

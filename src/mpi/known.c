@@ -204,15 +204,16 @@ SHORT_WAY bool known_single(struct known *k, struct team *team, const struct req
                             struct single_state *state) {
     enter(k, team);
     buffers_enter(k, r);
-    if (!single_begin(&k->single, team, &k->ready.call, state)) return false;
-    return single_end(&k->single, team, &k->ready.call, state) == DONE;
+    const struct arguments *arguments = &k->plan->arguments;
+    if (!single_begin(&k->single, team, &k->ready.call, arguments, state)) return false;
+    return single_end(&k->single, team, &k->ready.call, arguments, state) == DONE;
 }
 
 struct answer known_single_on(struct known *k, struct team *team, const struct request *r,
                               struct single_state *state) {
     struct plan *plan = k->plan;
     if (!state->over) blocks_cut = false;
-    enum outcome outcome = single_end(&k->single, team, &k->ready.call, state);
+    enum outcome outcome = single_end(&k->single, team, &k->ready.call, &plan->arguments, state);
     return leave(k, team, known_end(k, team, r, &plan, outcome));
 }
 

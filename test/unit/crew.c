@@ -216,9 +216,9 @@ enum outcome crew_calls(struct rank *rank, struct team *team, const struct algor
     struct single_state state;
     if (!single || call->trouble || draw_below(&rank->own, 2))
         return code->run(team, call, arguments);
-    bool over = single_begin(single, team, call, &state);
+    bool over = single_begin(single, team, call, arguments, &state);
     expect(over == (state.passed && !state.trouble), "single_begin");
-    enum outcome outcome = single_end(single, team, call, &state);
+    enum outcome outcome = single_end(single, team, call, arguments, &state);
     if (outcome == FAILED && blocks_cut) return DONE;
     expect(!over || outcome == DONE, "without trouble a call returned %d", (int)outcome);
     return outcome;

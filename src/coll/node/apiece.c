@@ -54,12 +54,17 @@ HOT static enum outcome apiece_run(struct team *team, const struct call *call,
 
 /* ---- vectors that fit: one barrier ---- */
 
-SHORT_WAY static void before(struct team *team, const struct call *call) {
+SHORT_WAY static uint32_t before(struct team *team, const struct call *call,
+                                 const struct arguments *arguments) {
+    (void)arguments;
     stage_in(team, call, (struct part){0, call->reduction->count});
+    return 0;
 }
 
-SHORT_WAY static enum outcome after(struct team *team, const struct call *call, uint32_t half,
+SHORT_WAY static enum outcome after(struct team *team, const struct call *call,
+                                    const struct arguments *arguments, uint32_t half,
                                     uint32_t trouble) {
+    (void)arguments;
     if (trouble & LEAVE) return LEFT;
     combine_mine(team, call, half, (struct part){0, call->reduction->count});
     return DONE;

@@ -19,11 +19,16 @@ HOT static enum outcome central_run(struct team *team, const struct call *call,
     return DONE;
 }
 
-SHORT_WAY static void before(struct team *team, const struct call *call) { (void)team, (void)call; }
+SHORT_WAY static uint32_t before(struct team *team, const struct call *call,
+                                 const struct arguments *arguments) {
+    (void)team, (void)call, (void)arguments;
+    return 0;
+}
 
-SHORT_WAY static enum outcome after(struct team *team, const struct call *call, uint32_t half,
+SHORT_WAY static enum outcome after(struct team *team, const struct call *call,
+                                    const struct arguments *arguments, uint32_t half,
                                     uint32_t trouble) {
-    (void)team, (void)call, (void)half, (void)trouble;
+    (void)team, (void)call, (void)arguments, (void)half, (void)trouble;
     return DONE;
 }
 

@@ -33,12 +33,15 @@ static bool is_as_counted(const struct team *team, const struct call *call) {
     return block_bytes(&sent) == block_bytes(&counted);
 }
 
-HOT static inline void counted_in(const struct team *team, const struct call *call) {
+/* Returns the trouble to arrive with. */
+HOT static inline uint32_t counted_in(const struct team *team, const struct call *call) {
     struct block mine = block_of(call->sends, 0);
+    if (!is_as_counted(team, call)) return TYPED;
     struct place place = place_of(team, call, team->epoch & 1, team->me);
     *place.bytes = block_bytes(&mine);
     if (mine.layout->run) copy_block(&plain, place.data, mine.at, *place.bytes);
     else layout_pack(place.data, mine.at, mine.layout, mine.elements);
+    return 0;
 }
 
 /* False: more was sent than I have room for. */
@@ -64,25 +67,25 @@ HOT static inline enum outcome counted_end(struct team *team, const struct call 
 }
 
 HOT enum outcome counted_exchange(struct team *team, const struct call *call) {
-    uint32_t half = team->epoch & 1, trouble = call->trouble;
-    if (!trouble && !is_as_counted(team, call)) trouble = TYPED;
-    if (!trouble) counted_in(team, call);
+    uint32_t half = team->epoch & 1,
+             trouble = call->trouble ? call->trouble : counted_in(team, call);
     enum outcome outcome = counted_end(team, call, half, sync_all(team, trouble));
     return outcome == FAILED ? DONE : outcome; /* blocks_cut tells */
 }
 
 /* ---- by a single barrier ---- */
 
-static bool is_single(const struct team *team, const struct call *call,
-                      const struct arguments *arguments) {
-    return counted_fits(team, call, arguments) && is_as_counted(team, call);
+SHORT_WAY static uint32_t before(struct team *team, const struct call *call,
+                                 const struct arguments *arguments) {
+    (void)arguments;
+    return counted_in(team, call);
 }
 
-SHORT_WAY static void before(struct team *team, const struct call *call) { counted_in(team, call); }
-
-SHORT_WAY static enum outcome after(struct team *team, const struct call *call, uint32_t half,
+SHORT_WAY static enum outcome after(struct team *team, const struct call *call,
+                                    const struct arguments *arguments, uint32_t half,
                                     uint32_t trouble) {
+    (void)arguments;
     return counted_end(team, call, half, trouble);
 }
 
-const struct single counted_single = {.is = is_single, .before = before, .after = after};
+const struct single counted_single = {.is = counted_fits, .before = before, .after = after};

@@ -119,12 +119,17 @@ static bool is_one_round(const struct team *team, const struct call *call,
            chunk_that_fits(team, &call->shape, arguments->chunk) == n;
 }
 
-SHORT_WAY static void staged_before(struct team *team, const struct call *call) {
+SHORT_WAY static uint32_t staged_before(struct team *team, const struct call *call,
+                                        const struct arguments *arguments) {
+    (void)arguments;
     copy_in(team, call, 0, call->shape.bytes);
+    return 0;
 }
 
 SHORT_WAY static enum outcome staged_after(struct team *team, const struct call *call,
-                                           uint32_t half, uint32_t trouble) {
+                                           const struct arguments *arguments, uint32_t half,
+                                           uint32_t trouble) {
+    (void)arguments;
     size_t n = call->shape.bytes;
     struct round round = {.chunk = n, .length = n, .half = half, .posts = -1};
     return round_end(team, call, &round, trouble);

@@ -37,8 +37,8 @@ static enum outcome by_steps(const struct algorithm_code *code, struct team *tea
     struct single_state state;
     const struct single *single = single_for(code, team, call, arguments);
     expect(single != NULL, "more than one barrier");
-    single_begin(single, team, call, &state);
-    return single_end(single, team, call, &state);
+    single_begin(single, team, call, arguments, &state);
+    return single_end(single, team, call, arguments, &state);
 }
 
 static enum outcome alltoall(const struct algorithm_code *code, struct arguments arguments, int k,

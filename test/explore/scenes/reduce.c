@@ -44,8 +44,8 @@ static enum outcome by_steps(const struct single *single, struct team *team,
                              const struct call *call) {
     struct single_state state;
     expect(single->is(team, call, NULL), "more than one barrier");
-    single_begin(single, team, call, &state);
-    return single_end(single, team, call, &state);
+    single_begin(single, team, call, NULL, &state);
+    return single_end(single, team, call, NULL, &state);
 }
 
 enum how { ALONE, TOGETHER, APIECE };

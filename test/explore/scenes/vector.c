@@ -86,8 +86,8 @@ static void counted(int me) {
         expect(single != NULL, "more than one barrier");
         for (int w = 0; w < words; w++) mine->send[w] = (uint64_t)(100 * k + 10 * me + w + 1);
         if ((me + k) % 2 > 0) {
-            single_begin(single, team, &call, &state);
-            expect(single_end(single, team, &call, &state) == DONE, "left");
+            single_begin(single, team, &call, &arguments, &state);
+            expect(single_end(single, team, &call, &arguments, &state) == DONE, "left");
         } else {
             expect(algorithm_cico.run(team, &call, &arguments) == DONE, "left");
         }
