@@ -203,10 +203,11 @@ enum { bounce_bytes = 16 << 10 };
 /* ---- listed.c: counts, displacements and types for each block, in known calls ---- */
 /* A copy of those that are significant on this rank: those of the send side, then of the receive
  * side. */
-enum { LISTS = 3, most_listed = 512 };
+enum { LISTS = 3 };
 struct lists {
     uint16_t bytes[2][LISTS], all;
-    char copy[most_listed];
+    uint16_t room; /* bytes of `copy` */
+    char *copy;
 };
 /* Does the call have the same ones? Its look has to be the same. Local. */
 bool lists_same(const struct lists *lists, const struct request *request);

@@ -11,6 +11,7 @@
 #include "mpi/calls.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Calls that a team remembers, each in a place that its look decides. */
 enum { places = 16 };
@@ -314,12 +315,30 @@ static void known_fill(struct known *k, const struct request *r, struct team *te
     if (k->able ? buffers_fit(k, r) && on_host(k, team, r) : later) k->plan = plan;
 }
 
+/* The team's places, and behind them room for each one's lists: as many as an alltoallw with ints
+ * has, or a neighbourhood of few ranks. A communicator of very many ranks would pay more for
+ * comparing them than for looking. */
+static struct known *make_places(const struct team *team) {
+    enum { each = 2 * (2 * sizeof(int) + sizeof(MPI_Datatype)), least = 512, most = 8 << 10 };
+    size_t room = (size_t)team->p * each;
+    if (room < least) room = least;
+    if (room > most) room = most;
+    struct known *all = malloc(places * (sizeof *all + room));
+    if (!all) return NULL;
+    memset(all, 0, places * sizeof *all);
+    for (size_t i = 0; i < places; i++) {
+        all[i].lists.room = (uint16_t)room;
+        all[i].lists.copy = (char *)(all + places) + i * room;
+    }
+    return all;
+}
+
 void known_note(const struct request *r, struct team *team, const struct family *family,
                 struct plan *plan, const struct shape *shape, struct ledger_entry entry) {
     if (report_wanted() || verify_wanted() || plan_off(r->collective) ||
         !plan_class_of(team, shape))
         return;
-    if (!team->shortcuts) team->shortcuts = calloc(places, sizeof(struct known));
+    if (!team->shortcuts) team->shortcuts = make_places(team);
     if (!team->shortcuts) return;
     struct look look = look_of(team, r);
     struct known *k = place_of(team, &look);

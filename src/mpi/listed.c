@@ -19,6 +19,7 @@ static const void *list_at(const struct half *half, int which) {
 HOT static inline bool same_words(const char *a, const char *b, size_t bytes) {
     uint64_t x, y;
     uint32_t u, v;
+    if (bytes > 128) return memcmp(a, b, bytes) == 0;
     for (; bytes >= sizeof x; a += sizeof x, b += sizeof x, bytes -= sizeof x) {
         memcpy(&x, a, sizeof x);
         memcpy(&y, b, sizeof y);
@@ -58,7 +59,7 @@ bool lists_again(struct lists *lists, const struct request *r, const struct bloc
         for (int l = 0; l < LISTS; l++) {
             size_t blocks = (size_t)(h ? extent->recvs : extent->sends);
             size_t bytes = list_at(halves[h], l) ? blocks * widths[l] : 0;
-            if (now.all + bytes > most_listed) return false;
+            if (now.all + bytes > lists->room) return false;
             now.bytes[h][l] = (uint16_t)bytes;
             now.all = (uint16_t)(now.all + bytes);
         }
