@@ -263,8 +263,7 @@ char *far_take(struct team *team, size_t bytes);
 /* The same as can_run, for a routine inside a plan. Local. */
 bool routine_fits(const struct routine *routine, const struct figures *f,
                   const struct calls *calls);
-/* The two sides of an exchange as blocks; a side without a description is p equal runs of bytes, or
- * one. Local. */
+/* The two sides of an exchange as blocks; one without a description is equal runs. Local. */
 void sides_of(const struct team *team, const struct call *call, struct blocks *sends,
               struct blocks *recvs);
 /* Like the members of struct algorithm_code, for a routine on a team: a lane, or the team of a
@@ -333,8 +332,7 @@ enum outcome turn_away(struct team *team, const struct call *call,
 uint32_t publish(struct team *team, const struct call *call, bool others_write);
 /* After the last barrier, if peers may have written to what was published in this half. Local. */
 void take_back(const struct team *team, const struct call *call, uint32_t half);
-/* Copies the block of one cell between two ranks' buffers. writable: through the writable
- * mapping. */
+/* Copies a cell's block between two ranks' buffers. writable: through the writable mapping. */
 void copy_cell(const struct team *team, const struct shape *shape, uint32_t half, struct cell cell,
                bool writable, const struct copier *copier);
 
@@ -381,6 +379,8 @@ enum outcome typed_exchange(struct team *team, const struct call *call,
  * barrier that it saves. */
 enum { usual_block = 4096 };
 size_t short_bytes(const struct figures *f, size_t block);
+size_t short_in(struct team *team); /* the same for usual blocks, worked out once */
+extern const struct single vector_single; /* vector_exchange with most = short_in, in one round */
 
 /* ---- outside.c: pull with buffers outside the shared heap ---- */
 /* Prepares the path and the order that a walk may need. Collective; the same answer on all ranks: 0

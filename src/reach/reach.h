@@ -286,6 +286,7 @@ struct team {
     struct cell *cells[ORDERS][ORDERS];
     /* [collective] for those in which ranks do not know each other's counts. */
     struct last_call last_calls[32];
+    size_t short_bytes; /* short_in in coll/; 0: not worked out yet */
     double setup_seconds;
 };
 #ifdef MPI_VERSION

@@ -2,9 +2,9 @@
 """protocols - what explore.py explores: for each protocol the sources, the runs, and the mistakes that have to be found."""
 from outer import OUTER
 from sources import (APIECE, ARRIVAL_C, ARRIVAL_H, BEACON_LIT, BEACON_TELLS, BLOCKS, BOX, CHAIN_C, CICO, COST, COUNTED, CREW,
-                     FLAG, GATE_OPENS, GATE_TELLS, GRID, LAYOUT, LETTERS, LITMUS_C, MAILBOX_C, NAPPING, OFFERS, ORDERS, PLAIN,
-                     PULL, Protocol, REACH, REDUCE, SET_RELAXED, SET_RELEASES, SHOWING, SINGLE, STAGED, SYNC, TAPE_C, VECTOR,
-                     WAIT, WAITING, WAITS, arrival_rings)
+                     FLAG, GATE_OPENS, GATE_TELLS, GRID, LAYOUT, LETTERS, LITMUS_C, MAILBOX_C, NAPPING, NOTES, OFFERS, ORDERS,
+                     PLAIN, PULL, Protocol, REACH, REDUCE, SET_RELAXED, SET_RELEASES, SHOWING, SINGLE, STAGED, SYNC, TAPE_C,
+                     VECTOR, WAIT, WAITING, WAITS, arrival_rings)
 
 PROTOCOLS = [
     Protocol(
@@ -53,8 +53,7 @@ PROTOCOLS = [
              "memory_order_seq_cst);\n}\nstatic inline void flag_add")]),
     Protocol(
         "barrier", "halves, posts, trouble, sums and texts with one barrier a call", "barrier",
-        sources=[SYNC, WAITS, WAITING],
-        beside=[CREW],
+        sources=[SYNC, WAITS, WAITING], beside=[CREW],
         scaled=[(REACH, "sum_words = 4", "sum_words = 2")],
         runs=[("posts", 2, 5, 0), ("posts", 2, 3, 1), ("posts", 3, 4, 2), ("posts", 3, 3, 0), ("posts", 3, 3, 5),
               ("posts", 3, 2, 1, "naive"), ("posts", 4, 2, 2), ("straight", 2, 3), ("straight", 3, 2), ("sums", 2, 3),
@@ -102,8 +101,7 @@ PROTOCOLS = [
             ("sums have one turn", SYNC, "team->control->sums[team->sums_count & 1][i]", "team->control->sums[0][i]")]),
     Protocol(
         "box", "rings of two boxes, rooms, and waiting for several sources at a desk", "box",
-        sources=[BOX, WAITS, WAITING],
-        beside=[CREW],
+        sources=[BOX, WAITS, WAITING], beside=[CREW],
         scaled=[(REACH, "BOXES = 32,", "BOXES = 2,"), (BOX, "least_group = 8", "least_group = 2")],
         runs=[("one_root", 2, 4), ("one_root", 3, 3), ("roots", 2, 4), ("roots", 3, 3), ("rooms", 2, 4), ("rooms", 3, 3),
               ("one_root", 3, 3, 1), ("last_root", 3, 3, 1), ("roots", 3, 3, 1), ("one_root", 4, 2, 1),
@@ -198,19 +196,22 @@ PROTOCOLS = [
             ("no barrier behind the stage's copies", STAGED, "    if (posts >= 0) sync_all(team, 0);", "    (void)posts;"),
             SET_RELAXED]),
     Protocol(
-        "vector", "alltoallvs by cards: staged, in rounds, in place; allgathervs without", "vector",
-        sources=[SYNC, WAITS, WAITING, PULL, CICO, VECTOR, COUNTED, OFFERS, BLOCKS, LAYOUT, GRID, PLAIN],
+        "vector", "alltoallvs by notes and cards: staged, in rounds, in place; allgathervs without", "vector",
+        sources=[SYNC, WAITS, WAITING, PULL, CICO, VECTOR, NOTES, COUNTED, OFFERS, BLOCKS, LAYOUT, GRID, PLAIN],
         beside=[CREW, SHOWING, COST, ORDERS],
         runs=[("staged", 2, 4, 1), ("staged", 3, 2, 1), ("staged", 2, 2, 16), ("rows", 2, 2, 1), ("rows", 3, 1, 2),
               ("rows", 2, 2, 16, 1), ("rows", 2, 2, 16, 2), ("columns", 2, 3, 2), ("counted", 2, 4, 1), ("counted", 3, 2, 2),
-              ("columns", 2, 3, 2, 1), ("columns", 3, 2, 1)],
+              ("columns", 2, 3, 2, 1), ("columns", 3, 2, 1), ("noted", 2, 4, 1), ("noted", 3, 2, 1), ("noted", 2, 2, 16, 2),
+              ("noted", 2, 4, 1, 0, 9), ("noted", 2, 4, 4, 0, 9), ("counted", 2, 4, 1, 0, 9)],
         mutants=[
             ("the cards have one half", REACH, "((size_t)half * (size_t)team->p + (size_t)rank) * CARD_BYTES",
              "((size_t)rank) * CARD_BYTES"),
-            ("no barrier behind what is read in place", VECTOR, "    else if (trouble & IN_PLACE) sync_all(team, 0);\n", ""),
+            ("no barrier behind what is read in place", VECTOR, "else if (trouble & IN_PLACE) sync_all(team, 0);\n", ";\n"),
             ("counted blocks have one half", COUNTED, "stage_of(team, half, rank, room", "stage_of(team, 0, rank, room"),
             ("a rank goes on in rounds for its own blocks only", VECTOR,
-             "if (trouble & MORE) take_more(&x, trouble);", "if (mine & MORE) take_more(&x, mine);"),
+             "if (trouble & MORE) take", "if (card_of(x, team->me)->sends.how == OFFER_PART) take"),
+            ("notes have one half", VECTOR, "char *area = stage_of(x->team, x->half", "char *area = stage_of(x->team, 0"),
+            ("notes beside beacons have one half", VECTOR, "beside = stage_of(x->team, x->half", "beside = stage_of(x->team, 0"),
             ("a part is put where the part before is read", VECTOR, "        x->half = team->epoch & 1;\n", "")]),
     Protocol(
         "reduce", "reductions through the stage, in rounds", "reduce",

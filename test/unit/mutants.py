@@ -29,6 +29,7 @@ USERS = {  # whose plans go through a file that has no row
     "reduce": "combine",
     "lanes": "aggregate",
     "counted": "cico",
+    "notes": "pull",
     "spread": "distribute",
     "routes": "aggregate",
     "universal_rooted": "universal",
@@ -38,7 +39,7 @@ USERS = {  # whose plans go through a file that has no row
 # (collectives that go wrong, file below src/coll, what stands there once, what the mutant has instead)
 MUTANTS = [
     ("exchange", "node/staged.c", "(size_t)i * n + at, from, length)", "(size_t)i * n + at, from, length - 1)"),
-    ("exchange", "node/offers.c", "mine->at, data, bytes);\n    else", "mine->at, data, bytes - 1);\n    else"),
+    ("exchange", "node/notes.c", "at += (uint32_t)length;", "at += (uint32_t)length - (length > 0);"),
     ("exchange", "node/counted.c", "&mine, place.data, *place.bytes)", "&mine, place.data, *place.bytes / 2)"),
     ("exchange", "node/pull.c", "written. */\n    sync_all(team, 0);\n", "written. */\n"),
     ("neighbours", "node/vector.c", "neighbours && e < neighbours->from_count; e++)",

@@ -96,10 +96,8 @@ static const char *letters_area_of(const struct team *team, int rank, const stru
 
 HOT static void take_brief(const struct letter *letter, int index, const struct block *mine) {
     const char *from = (const char *)&letter->offer + (size_t)index * letter->each;
-    size_t room = block_bytes(mine), bytes = letter->each < room ? letter->each : room;
     fit_block(mine, letter->each);
-    if (mine->layout->run) copy_block(&plain, mine->at, from, bytes);
-    else layout_unpack(mine->at, mine->layout, mine->elements, from, bytes);
+    put_block(mine, from, letter->each);
 }
 
 HOT bool letter_take(const struct team *team, int source, uint64_t op, uint32_t part, uint32_t out,

@@ -232,11 +232,6 @@ bool offer_next(struct offer *offer, char *area, size_t room, const struct block
 
 /* ---- taking ---- */
 
-HOT void put_block(const struct block *mine, const char *data, size_t bytes) {
-    if (mine->layout->run && bytes <= block_bytes(mine)) copy_block(&plain, mine->at, data, bytes);
-    else layout_unpack(mine->at, mine->layout, mine->elements, data, bytes);
-}
-
 /* An address of the owner, in my address space. */
 static inline const void *here(uintptr_t delta, const void *there) {
     return (const void *)((uintptr_t)there + delta);

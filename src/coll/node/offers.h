@@ -60,7 +60,11 @@ size_t offer_bytes(const struct team *team, int owner, const struct offer *offer
 struct block offer_block(const struct team *team, int owner, const struct offer *offer, int index,
                          bool writable);
 /* Copies the packed data of a block, as many as it has room for. Local. */
-void put_block(const struct block *mine, const char *data, size_t bytes);
+static inline void put_block(const struct block *mine, const char *data, size_t bytes) {
+    static const struct copier plain = {.kernel = KERNEL_plain};
+    if (mine->layout->run && bytes <= block_bytes(mine)) copy_block(&plain, mine->at, data, bytes);
+    else layout_unpack(mine->at, mine->layout, mine->elements, data, bytes);
+}
 /* relay_block piece by piece: see layout_copy_piece. Local. */
 bool relay_piece(const struct block *to, const struct block *from, const struct copier *copier,
                  size_t piece);

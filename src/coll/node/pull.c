@@ -65,7 +65,7 @@ HOT static void pull_walk(const struct team *team, const struct call *call, uint
 HOT static enum outcome pull_run(struct team *team, const struct call *call,
                                  const struct arguments *arguments) {
     if (is_vector(call->shape.collective))
-        return vector_exchange(team, call, arguments, short_bytes(&team->figures, usual_block));
+        return vector_exchange(team, call, arguments, short_in(team));
     uint32_t half = team->epoch & 1, mine = publish(team, call, others_write(arguments));
     bool path = arguments->path && team_has_path(team, arguments->path);
     if (mine && path) mine = outside_trouble(team, call, arguments, mine);
@@ -91,4 +91,8 @@ HOT static enum outcome pull_run(struct team *team, const struct call *call,
 }
 
 const struct algorithm_code algorithm_pull = {
-    .can = pull_can, .prepare = pull_prepare, .cost = pull_cost, .run = pull_run};
+    .can = pull_can,
+    .prepare = pull_prepare,
+    .cost = pull_cost,
+    .run = pull_run,
+    .singles = {&vector_single}};

@@ -69,7 +69,7 @@ enum outcome turn_away(struct team *team, const struct call *call,
                        const struct arguments *arguments, uint32_t half, uint32_t trouble) {
     if (trouble & LEAVE) return LEFT;
     if (trouble & TYPED && !(trouble & SEND_UNREACHABLE && call->straight))
-        return typed_exchange(team, call, arguments, short_bytes(&team->figures, usual_block));
+        return typed_exchange(team, call, arguments, short_in(team));
     if (call->straight) return trouble & FOR_GOOD ? OUT_OF_REACH : OUT_OF_REACH_SOON;
     staged_exchange(team, call, 0, (int)half);
     return trouble & FOR_GOOD ? STAGED : STAGED_SOON;
