@@ -6,8 +6,6 @@
  * Cost    one barrier, n beta into the stage and p n beta out of it;  stage  2 p longest + 16 p. */
 #include "coll/node/offers.h"
 
-static const struct copier plain = {.kernel = KERNEL_plain};
-
 /* Of each block. Its length lies behind the room for the longest: so the data begin with a line. */
 struct place {
     char *data;
@@ -39,8 +37,7 @@ HOT static inline uint32_t counted_in(const struct team *team, const struct call
     if (!is_as_counted(team, call)) return TYPED;
     struct place place = place_of(team, call, team->epoch & 1, team->me);
     *place.bytes = block_bytes(&mine);
-    if (mine.layout->run) copy_block(&plain, place.data, mine.at, *place.bytes);
-    else layout_pack(place.data, mine.at, mine.layout, mine.elements);
+    pack_block(place.data, &mine, *place.bytes);
     return 0;
 }
 

@@ -4,30 +4,13 @@
 
 static const struct copier plain = {.kernel = KERNEL_plain};
 
-/* Bytes of all blocks. *each: of every block; SIZE_MAX: they differ. */
-HOT static inline size_t measure(const struct blocks *blocks, size_t *each) {
-    *each = 0;
-    if (blocks->count == 0) return 0;
-    struct block first = block_of(blocks, 0);
-    size_t bytes = *each = block_bytes(&first);
-    if (!blocks->counts && !blocks->layouts) return bytes * (size_t)blocks->count;
-    for (int b = 1; b < blocks->count; b++) {
-        struct block block = block_of(blocks, b);
-        size_t length = block_bytes(&block);
-        if (length != *each) *each = SIZE_MAX;
-        bytes += length;
-    }
-    return bytes;
-}
-
 HOT static inline void pack(char *to, const struct blocks *blocks, uint32_t *starts) {
     uint32_t at = 0;
     for (int b = 0; b < blocks->count; b++) {
         struct block block = block_of(blocks, b);
         size_t length = block_bytes(&block);
         if (starts) starts[b] = at;
-        if (block.layout->run) copy_block(&plain, to + at, block.at, length);
-        else layout_pack(to + at, block.at, block.layout, block.elements);
+        pack_block(to + at, &block, length);
         at += (uint32_t)length;
     }
     if (starts) starts[blocks->count] = at;
@@ -36,7 +19,7 @@ HOT static inline void pack(char *to, const struct blocks *blocks, uint32_t *sta
 HOT bool note_write(struct note_place place, size_t room, size_t most,
                     const struct blocks *blocks) {
     struct note *note = place.note;
-    size_t each, bytes = measure(blocks, &each);
+    size_t each, bytes = measure_blocks(blocks, &each);
     bool uneven = each == SIZE_MAX, beside = (char *)note != place.area,
          in_a_row = !uneven && !blocks->counts && !blocks->displs && !blocks->layouts;
     size_t head = note_head(blocks->count, uneven, bytes);

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct copier plain = {.kernel = KERNEL_plain};
-
 _Thread_local bool blocks_cut;
 
 size_t blocks_bytes(const struct blocks *blocks) {
@@ -119,23 +117,26 @@ bool blocks_shown(const struct team *team, const struct blocks *blocks, enum sho
     return tables_shown(team, blocks, how, shown);
 }
 
-/* Sets offer->count, ->bytes, ->each and ->even from the blocks. */
-HOT static void offers_measure(struct offer *offer, const struct blocks *blocks) {
-    struct block block = {0};
-    offer->count = blocks->count;
-    offer->even = true;
-    if (blocks->count > 0) block = block_of(blocks, 0);
-    offer->bytes = offer->each = blocks->count > 0 ? block_bytes(&block) : 0;
-    if (!blocks->counts && !blocks->layouts) {
-        offer->bytes = offer->each * (size_t)blocks->count;
-        return;
-    }
+HOT size_t measure_blocks(const struct blocks *blocks, size_t *each) {
+    *each = 0;
+    if (blocks->count == 0) return 0;
+    struct block block = block_of(blocks, 0);
+    size_t bytes = *each = block_bytes(&block);
+    if (!blocks->counts && !blocks->layouts) return bytes * (size_t)blocks->count;
     for (int b = 1; b < blocks->count; b++) {
         block = block_of(blocks, b);
-        size_t bytes = block_bytes(&block);
-        offer->even = offer->even && bytes == offer->each;
-        offer->bytes += bytes;
+        size_t length = block_bytes(&block);
+        if (length != *each) *each = SIZE_MAX;
+        bytes += length;
     }
+    return bytes;
+}
+
+/* Sets offer->count, ->bytes, ->each and ->even from the blocks. */
+HOT static void offers_measure(struct offer *offer, const struct blocks *blocks) {
+    offer->count = blocks->count;
+    offer->bytes = measure_blocks(blocks, &offer->each);
+    offer->even = offer->each != SIZE_MAX;
 }
 
 static inline size_t table_bytes(const struct offer *offer) {
@@ -143,11 +144,6 @@ static inline size_t table_bytes(const struct offer *offer) {
 }
 
 /* ---- packing ---- */
-
-static inline void offers_pack(char *to, const struct block *block, size_t bytes) {
-    if (block->layout->run) copy_block(&plain, to, block->at, bytes);
-    else layout_pack(to, block->at, block->layout, block->elements);
-}
 
 /* Packs bytes at .. at + bytes of the packed stream. */
 HOT static void pack_part(char *to, const struct blocks *blocks, size_t at, size_t bytes) {
@@ -158,7 +154,7 @@ HOT static void pack_part(char *to, const struct blocks *blocks, size_t at, size
         if (end > at) {
             size_t from = start < at ? at - start : 0;
             size_t upto = end < at + bytes ? length : at + bytes - start;
-            if (from == 0 && upto == length) offers_pack(to, &block, length);
+            if (from == 0 && upto == length) pack_block(to, &block, length);
             else layout_pack_part(to, block.at, block.layout, block.elements, from, upto - from);
             to += upto - from;
         }

@@ -59,6 +59,14 @@ size_t offer_bytes(const struct team *team, int owner, const struct offer *offer
  * Local. */
 struct block offer_block(const struct team *team, int owner, const struct offer *offer, int index,
                          bool writable);
+/* Bytes of all blocks when packed. *each: of every one of them; SIZE_MAX: they differ. Local. */
+size_t measure_blocks(const struct blocks *blocks, size_t *each);
+/* Packs a block, of so many bytes. Local. */
+static inline void pack_block(char *to, const struct block *block, size_t bytes) {
+    static const struct copier plain = {.kernel = KERNEL_plain};
+    if (block->layout->run) copy_block(&plain, to, block->at, bytes);
+    else layout_pack(to, block->at, block->layout, block->elements);
+}
 /* Copies the packed data of a block, as many as it has room for. Local. */
 static inline void put_block(const struct block *mine, const char *data, size_t bytes) {
     static const struct copier plain = {.kernel = KERNEL_plain};
