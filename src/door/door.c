@@ -193,6 +193,13 @@ int mortar_verified(uint64_t *calls, uint64_t *differences) {
     return call ? 0 : -ENOSYS;
 }
 
+int mortar_examined(uint64_t *calls) {
+    void (*call)(uint64_t *) = (void (*)(uint64_t *))engine_symbol("mortar_engine_examined");
+    *calls = 0;
+    if (call) call(calls);
+    return call ? 0 : -ENOSYS;
+}
+
 void *mortar_alloc(size_t bytes) {
     void *memory = NULL;
     return posix_memalign(&memory, 64, bytes) == 0 ? memory : NULL;

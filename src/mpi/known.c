@@ -333,8 +333,13 @@ static struct known *make_places(const struct team *team) {
     return all;
 }
 
+static _Atomic uint64_t examined;
+
+uint64_t known_examined(void) { return atomic_load_explicit(&examined, memory_order_relaxed); }
+
 void known_note(const struct request *r, struct team *team, const struct family *family,
                 struct plan *plan, const struct shape *shape, struct ledger_entry entry) {
+    atomic_fetch_add_explicit(&examined, 1, memory_order_relaxed);
     if (report_wanted() || verify_wanted() || plan_off(r->collective) ||
         !plan_class_of(team, shape))
         return;
