@@ -18,19 +18,20 @@ enum { classes = 65, most_plans = 1024, most_learners = 256 };
  * then mortar looks again. */
 enum { detour_calls = 255 };
 
-/* The plan of one class, for buffers in reach or for buffers out of reach. */
+/* A plan of one class. */
 struct slot {
     struct plan *plan;
     uint32_t quiet; /* further calls that run it without asking the learner */
     struct learner *learner;
 };
+enum { IN_REACH, OUTSIDE, FORCED, SLOTS }; /* OUTSIDE: some buffer is out of reach */
 
 struct plan_class {
-    struct slot slots[2]; /* buffers in reach; out of reach */
-    uint32_t detour;      /* further calls that take the second slot */
-    uint32_t soon;        /* calls since the last detour whose buffers were to come soon */
-    struct plan *forced;
-    uint32_t forced_since; /* the generation of `forced` */
+    uint32_t usual;  /* the slot of most calls: IN_REACH or FORCED */
+    uint32_t detour; /* further calls that take OUTSIDE */
+    struct slot slots[SLOTS];
+    uint32_t soon;         /* calls since the last detour whose buffers were to come soon */
+    uint32_t forced_since; /* the generation of FORCED */
     uint64_t counted;      /* see plan_due */
 };
 
@@ -161,7 +162,6 @@ HOT static struct plans *plans_of(struct team *team) {
 static bool is_forced(const struct plans *plans, const struct shape *shape) {
     return plans->forced >> shape->collective & 1;
 }
-
 static bool is_condemned(const struct plans *plans, const struct shape *shape) {
     return plans->condemned >> shape->collective & 1;
 }
@@ -271,10 +271,12 @@ static void plan_meet(struct team *team, const struct shape *shape, struct slot 
 
 static struct plan *forced_for(struct team *team, const struct shape *shape,
                                struct plan_class *class) {
-    uint32_t now = ((struct plans *)team->plans)->generation;
-    if (!class->forced || class->forced_since != now) class->forced = resolve(team, shape, true);
-    class->forced_since = now;
-    return class->forced;
+    uint32_t now = plans_of(team)->generation;
+    struct slot *slot = &class->slots[FORCED];
+    if (!slot->plan || class->forced_since != now)
+        *slot = (struct slot){.plan = resolve(team, shape, true), .quiet = UINT32_MAX};
+    class->forced_since = now, class->usual = FORCED, class->detour = 0;
+    return slot->plan;
 }
 
 static void look_at_forced(struct plans *plans, uint32_t now) {
@@ -301,9 +303,10 @@ HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     if (is_condemned(plans, shape))
         return native_entry(plans, shape, "a result differed from the MPI library's");
     if (is_forced(plans, shape)) return forced_for(team, shape, class);
-    struct slot *slot = &class->slots[0];
-    if (class->detour > 0) class->detour--, slot++;
-    if (!slot->plan) plan_meet(team, shape, slot, slot == &class->slots[0]);
+    uint32_t which = class->usual = IN_REACH;
+    if (class->detour > 0) class->detour--, which = OUTSIDE;
+    struct slot *slot = &class->slots[which];
+    if (!slot->plan) plan_meet(team, shape, slot, which == IN_REACH);
     if (slot->quiet > 0) slot->quiet--;
     else if (slot->learner) slot->plan = learn_turn(slot->learner, team, &slot->quiet);
     else slot->quiet = UINT32_MAX;
@@ -319,13 +322,12 @@ void plan_condemn(struct team *team, enum collective collective) {
 }
 
 struct plan_class *plan_class_of(struct team *team, const struct shape *shape) {
-    struct plans *plans = team->plans;
-    if (!plans || is_forced(plans, shape) || is_condemned(plans, shape)) return NULL;
-    return class_at(plans, shape);
+    bool fit = team->plans && !is_condemned(team->plans, shape);
+    return fit ? class_at(team->plans, shape) : NULL;
 }
 
 SHORT_WAY bool plan_repeats(struct plan_class *class, const struct plan *plan) {
-    struct slot *slot = &class->slots[0];
+    struct slot *slot = &class->slots[class->usual];
     if (class->detour > 0 || slot->quiet == 0 || slot->plan != plan) return false;
     slot->quiet--;
     return true;
@@ -339,7 +341,7 @@ bool plan_prefers_host(const struct team *team, const struct shape *shape) {
 }
 
 static void spoil(struct plan_class *class) {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < SLOTS; i++) {
         struct slot *slot = &class->slots[i];
         if (slot->learner && slot->quiet == 0) learn_spoil(slot->learner);
     }
@@ -360,7 +362,7 @@ struct plan *plan_detour(struct team *team, const struct shape *shape, enum outc
      * blocks: 8 ranks, 128 KiB, Open MPI 4.1, the first calls 4.2 ms instead of 2.7. */
     if (!leaves && is_personal(shape->collective))
         return native_entry(plans, shape, "its buffers will soon be in reach");
-    struct slot *slot = &class->slots[1];
+    struct slot *slot = &class->slots[OUTSIDE];
     enum path_id path = slot->plan ? slot->plan->arguments.path : PATH_stage;
     /* The path was lost since: the class starts anew. */
     if (path && !team_has_path(team, path)) *slot = (struct slot){0};

@@ -61,13 +61,14 @@ struct evidence {
  * and size class. Never NULL. */
 struct plan *plan_for(struct team *team, const struct shape *shape);
 
-/* Call after plan_for: the class of the shape, owned by the team, for plan_repeats. NULL: a plan is
- * forced, or a result was wrong: call plan_for every time. plan_force makes it void. */
+/* Call after plan_for: the class of the shape, owned by the team, for plan_repeats. NULL: a result
+ * was wrong, call plan_for every time. */
 struct plan_class;
 struct plan_class *plan_class_of(struct team *team, const struct shape *shape);
 
-/* Instead of plan_for. True: the next call of this class runs this plan, and is no trial; it counts
- * as asked for. False: call plan_for. The same on all ranks. Local. */
+/* Instead of plan_for, which must have been called for this class since the last plan_force. True:
+ * the next call of this class runs this plan, and is no trial; it counts as asked for. False: call
+ * plan_for. The same on all ranks. Local. */
 bool plan_repeats(struct plan_class *class, const struct plan *plan);
 
 /* Should a call with buffers out of reach go to the host MPI rather than be staged? The same answer

@@ -123,6 +123,10 @@ static void change(struct rank *rank) {
         expect(!*now || strcmp(plan->text, now) == 0, "forced is \"%s\", \"%s\" is run", now,
                plan->text);
         same_everywhere(rank, plan);
+        struct plan_class *class = plan_class_of(&rank->team, &shape);
+        struct plan other = *plan;
+        expect(class && plan_repeats(class, plan), "\"%s\" may not run again", plan->text);
+        expect(!class || !plan_repeats(class, &other), "a plan runs that was not asked for");
         if (plan->algorithm->code->run) run_plan(rank, plan, &shape, number);
     }
 }
