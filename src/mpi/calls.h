@@ -160,9 +160,8 @@ struct family {
     struct answer (*run)(const struct request *request, struct team *team, struct plan **plan,
                          const struct shape *shape);
     /* Completes *ready, whose call has its shape and root, for calls that a plan on a node runs.
-     * Only the family of parts gets counts, displacements and types of single blocks, and they
-     * will be the same then; the type of a side with blocks will be found to be predefined. False:
-     * each such call must be examined. NULL: always. Local. */
+     * Counts, displacements and types of single blocks will be the same then; the type of a side
+     * with blocks will be found to be predefined. False: each such call must be examined. Local. */
     bool (*prepare)(const struct request *request, struct team *team, struct ready *ready);
     /* The end of a ready call whose outcome is not DONE, or which was cut. As run otherwise. */
     struct answer (*end)(const struct request *request, struct team *team, struct plan **plan,

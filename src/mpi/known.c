@@ -274,8 +274,8 @@ static ptrdiff_t own_distance(const struct request *r, const struct team *team) 
 /* Lists that change from call to call would be prepared for nothing. */
 static bool lists_come_again(struct known *k, const struct request *r, struct team *team) {
     const struct neighbours *neighbours;
-    if (k->family != &family_parts) return false;
-    struct block_counts extent = parts_extent(r, team, &neighbours);
+    struct block_counts extent = {.recvs = team->p}; /* reduce_scatter: of all ranks' parts */
+    if (k->family == &family_parts) extent = parts_extent(r, team, &neighbours);
     return lists_again(&k->lists, r, &extent);
 }
 
@@ -347,7 +347,7 @@ void known_note(const struct request *r, struct team *team, const struct family 
     if (!team->shortcuts) return;
     struct look look = look_of(team, r);
     struct known *k = place_of(team, &look);
-    bool listed = family == &family_parts && (r->send.counts || r->recv.counts);
+    bool listed = r->send.counts || r->recv.counts;
     if (!looks_same(&k->look, &look)) k->look = look, k->plan = NULL, k->filled = false;
     else if (!k->plan || shape->unsized || listed) known_fill(k, r, team, family, plan, shape);
     if (k->plan) known_planned(k, team, plan, entry);

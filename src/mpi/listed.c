@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* listed - known calls of parts.c, also those with counts, displacements and types for each block.
+/* listed - known calls of parts.c, and all with counts, displacements and types for each block.
  * A program may write other ones into the same arrays, so a known call keeps a copy of them. It
  * is compared in each call, which costs less than looking at what they mean. Blocks that are
  * equal and lie back to back are described as such, in whatever form the call names them. */
@@ -154,6 +154,7 @@ bool parts_prepare(const struct request *r, struct team *team, struct ready *rea
 }
 
 HOT void lists_enter(struct ready *ready, const struct request *r) {
+    ready->reduction.counts = r->recv.counts;
     if (ready->sends.counts) ready->sends.counts = r->send.counts;
     if (ready->sends.displs) ready->sends.displs = r->send.displs;
     if (ready->recvs.counts) ready->recvs.counts = r->recv.counts;
