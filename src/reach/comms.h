@@ -59,20 +59,37 @@ void teams_begin_at_once(bool at_once);
 /* Grows when something remembered about a communicator may be void: a team was freed, or another
  * plan was forced. */
 extern _Atomic uint32_t team_changes;
+/* What a communicator is, as one thread has asked before. */
+struct recent {
+    MPI_Comm comm;
+    uint32_t changes; /* team_changes at that time */
+    struct met met;
+};
+enum { RECENTS = 8 }; /* not many more: test/lint/symbols.py says why */
 extern _Thread_local struct this_thread {
     struct inside *inside; /* the outermost call inside mortar, on its stack; see mpi/take.c */
-    /* The last communicator, which is often the next one. Asking the MPI library would touch memory
-     * that is no longer in caches. */
-    MPI_Comm comm;
-    struct met met;
-    uint32_t changes; /* team_changes at that time */
-    MPI_Comm dying;   /* the communicator that this thread is freeing; 0: none */
+    MPI_Comm dying;        /* the communicator that this thread is freeing; 0: none */
+    struct recent recents[RECENTS];
 } this_thread;
-/* The team of a communicator if it was the last one asked for, else NULL. Local. */
+/* A communicator has two places, because programs use some of them in turns, as the rows and the
+ * columns of a grid, and what shares one place will hardly share the other. */
+static inline struct recent *recent_at(MPI_Comm comm, int place) {
+    const uint64_t odd = 0x9e3779b97f4a7c15u;
+    return &this_thread.recents[((uintptr_t)(intptr_t)comm * odd >> (61 - 3 * place)) % RECENTS];
+}
+static inline bool is_current(const struct recent *recent) {
+    return recent->changes == atomic_load_explicit(&team_changes, memory_order_acquire);
+}
+/* NULL: this thread has not asked, or something may have changed. Local. */
+static inline struct recent *recent_find(MPI_Comm comm) {
+    struct recent *recent = recent_at(comm, 0);
+    if (recent->comm != comm) recent = recent_at(comm, 1);
+    return recent->comm == comm && is_current(recent) ? recent : NULL;
+}
+/* The team of a communicator if this thread asked for it not long ago, else NULL. Local. */
 static inline struct team *team_recent(MPI_Comm comm) {
-    bool same = this_thread.comm == comm &&
-                this_thread.changes == atomic_load_explicit(&team_changes, memory_order_acquire);
-    return same ? this_thread.met.team : NULL;
+    const struct recent *recent = recent_find(comm);
+    return recent ? recent->met.team : NULL;
 }
 /* Call after MPI_Init: from now on communicators get teams. Local. */
 void teams_start(void);

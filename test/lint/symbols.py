@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """symbols - what the built libraries show, want and need. Shown: MPI names and mortar_*, in the heap the malloc family.
 Wanted by an engine: no PMPI_ name that libmortar.so catches, for that would come back to mortar. Needed: libc's libraries only,
-no MPI library: the program brings it."""
+no MPI library: the program brings it. An engine's memory for each thread is small enough for the 512 bytes that glibc keeps for
+libraries which are opened later: where it does not fit, each short call takes 7 ns longer (_dl_tlsdesc_dynamic)."""
 import os
 import re
 import subprocess
@@ -19,6 +20,7 @@ SHOWN = {
     "libmortar-heap.so": "|".join(MALLOC) + r"|mortar_heap_\w+",
 }
 ENGINES = ("libmortar-ompi.so", "libmortar-mpich.so", "libmortar-standard.so")
+MOST_THREAD_BYTES = 400
 NEEDED = re.compile(r"(libc|libm|libdl|librt|libpthread|libgcc_s|libatomic|ld-linux\S*)\.so\.\d+")
 
 
@@ -34,6 +36,11 @@ def needs(path):
     return {line.split("[")[1].rstrip("]") for line in output("readelf", "-dW", path) if "(NEEDED)" in line}
 
 
+def thread_bytes(path):
+    segments = [line.split() for line in output("readelf", "-lW", path)]
+    return sum(int(words[5], 16) for words in segments if words and words[0] == "TLS")
+
+
 def check(root):
     libraries = {os.path.basename(path): os.path.join(root, path) for path in files(root, [""], tuple(SHOWN))}
     missing = [name for name in ("libmortar.so", "libmortar-heap.so") if name not in libraries]
@@ -44,6 +51,8 @@ def check(root):
     caught = {name for name in shown.get("libmortar.so", ()) if name.startswith("PMPI_")}
     for name, path in libraries.items():
         wanted = names(path, "--undefined-only") & caught if name in ENGINES else ()
+        if name in ENGINES and thread_bytes(path) > MOST_THREAD_BYTES:
+            findings.append("%s:1: has %d bytes for each thread; the limit is %d" % (name, thread_bytes(path), MOST_THREAD_BYTES))
         findings += ["%s:1: shows %s" % (name, symbol) for symbol in sorted(shown[name]) if not re.fullmatch(SHOWN[name], symbol)]
         findings += ["%s:1: wants %s, which libmortar.so catches" % (name, symbol) for symbol in sorted(wanted)]
         findings += ["%s:1: needs %s" % (name, other) for other in sorted(needs(path)) if not NEEDED.fullmatch(other)]
@@ -67,6 +76,8 @@ BAD = [
     ({"libmortar.c": "int team_of(void) { return 0; }\n"}, "libmortar.so:1: shows team_of"),
     ({"libmortar-mpich.c": "int PMPI_Init(void);\nint MPI_Init(void) { return PMPI_Init(); }\n"}, "wants PMPI_Init"),
     ({"libmortar-ompi.c": "int PMPI_Init(void) { return 0; }\n"}, "libmortar-ompi.so:1: shows PMPI_Init"),
+    ({"libmortar-ompi.c": "static _Thread_local char much[500];\nint MPI_Init(int i) { return much[i]++; }\n"},
+     "500 bytes for each thread"),
     ({"libmortar-heap.c": "void je_malloc(void) {}\n"}, "libmortar-heap.so:1: shows je_malloc"),
     ({"libmortar-heap.c": "/* -lstdc++ */\n"}, "libmortar-heap.so:1: needs libstdc++.so.6"),
     ({"libmortar-ompi.c": None}, "no engine is built"),
