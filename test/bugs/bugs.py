@@ -192,6 +192,18 @@ def lists(flavour, ranks):
                    "neighbor_allgatherv"))
 
 
+def steady(flavour, ranks):
+    """Calls that come again are not examined, by whatever plan; the first two are, or three with lists, on each communicator."""
+    run.need(flavour)
+    for plan in ("", "native", "cico", "pull(rows)", "mailbox", "slices"):
+        words = run.command(flavour, ranks, [run.target("steady-" + flavour), *[plan][:len(plan)]])
+        result = run.run(words, 60).ok("each of 500 calls")
+        found = re.findall(r"(\w+, \d+ ints): (\d+)", result.out)
+        result.check(len(found) == 44, "%d collectives instead of 44" % len(found))
+        for what, examined in found:
+            result.check(0 < int(examined) <= 6, "%s: %s calls of 500 were examined with plan %r" % (what, examined, plan))
+
+
 def leave(flavour, ranks):
     """What an error handler leaves behind that does not return. A report makes mortar examine each call, so also without one."""
     words = ["--off", "bcast,alltoallv"]
@@ -361,8 +373,9 @@ def kill(flavour, ranks):
 
 def test(name, flavour, ranks):
     tests = {f.__name__: f for f in (rendezvous, slow_readers, nearby, moving, splits, punctual, young, many, learn, growth,
-                                     lifetime, shortcuts, alike, lists, sums, apart, distgraph, fromgroup, leave, significant,
-                                     characters, scarce, disagree, smaller, dies, big, room, forks, python_forks, kill)}
+                                     lifetime, shortcuts, alike, lists, steady, sums, apart, distgraph, fromgroup, leave,
+                                     significant, characters, scarce, disagree, smaller, dies, big, room, forks,
+                                     python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)

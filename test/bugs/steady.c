@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* steady [PLAN] - a program that repeats each collective, from the same arguments, on two
+ * communicators in turns: mortar has to remember the calls, and examine few. Prints, for each
+ * collective and count, the most calls that a rank had examined. With PLAN that plan is forced by
+ * mortar_plan before each. */
+#include <mpi.h>
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { rounds = 500, most_ranks = 64, most_ints = 64 };
+
+static int p, me, ints;
+static MPI_Comm comms[2], rings[2], comm, ring;
+static int send[most_ranks * most_ints], recv[most_ranks * most_ints];
+static int counts[most_ranks], displs[most_ranks], bytes[most_ranks];
+static MPI_Aint places[most_ranks];
+static MPI_Datatype types[most_ranks];
+
+/* ---- the calls ---- */
+
+static void alltoall(void) { MPI_Alltoall(send, ints, MPI_INT, recv, ints, MPI_INT, comm); }
+static void alltoallv(void) {
+    MPI_Alltoallv(send, counts, displs, MPI_INT, recv, counts, displs, MPI_INT, comm);
+}
+static void alltoallw(void) {
+    MPI_Alltoallw(send, counts, bytes, types, recv, counts, bytes, types, comm);
+}
+static void allgather(void) { MPI_Allgather(send, ints, MPI_INT, recv, ints, MPI_INT, comm); }
+static void allgatherv(void) {
+    MPI_Allgatherv(send, ints, MPI_INT, recv, counts, displs, MPI_INT, comm);
+}
+static void bcast(void) { MPI_Bcast(me == 0 ? send : recv, ints, MPI_INT, 0, comm); }
+static void gather(void) { MPI_Gather(send, ints, MPI_INT, recv, ints, MPI_INT, 0, comm); }
+static void gatherv(void) {
+    MPI_Gatherv(send, ints, MPI_INT, recv, counts, displs, MPI_INT, 0, comm);
+}
+static void scatter(void) { MPI_Scatter(send, ints, MPI_INT, recv, ints, MPI_INT, 0, comm); }
+static void scatterv(void) {
+    MPI_Scatterv(send, counts, displs, MPI_INT, recv, ints, MPI_INT, 0, comm);
+}
+static void reduce(void) { MPI_Reduce(send, recv, ints, MPI_INT, MPI_SUM, 0, comm); }
+static void allreduce(void) { MPI_Allreduce(send, recv, ints, MPI_INT, MPI_SUM, comm); }
+static void reduce_scatter(void) { MPI_Reduce_scatter(send, recv, counts, MPI_INT, MPI_SUM, comm); }
+static void reduce_scatter_block(void) {
+    MPI_Reduce_scatter_block(send, recv, ints, MPI_INT, MPI_SUM, comm);
+}
+static void scan(void) { MPI_Scan(send, recv, ints, MPI_INT, MPI_SUM, comm); }
+static void exscan(void) { MPI_Exscan(send, recv, ints, MPI_INT, MPI_SUM, comm); }
+static void barrier(void) { MPI_Barrier(comm); }
+static void neighbor_alltoall(void) {
+    MPI_Neighbor_alltoall(send, ints, MPI_INT, recv, ints, MPI_INT, ring);
+}
+static void neighbor_alltoallv(void) {
+    MPI_Neighbor_alltoallv(send, counts, displs, MPI_INT, recv, counts, displs, MPI_INT, ring);
+}
+static void neighbor_alltoallw(void) {
+    MPI_Neighbor_alltoallw(send, counts, places, types, recv, counts, places, types, ring);
+}
+static void neighbor_allgather(void) {
+    MPI_Neighbor_allgather(send, ints, MPI_INT, recv, ints, MPI_INT, ring);
+}
+static void neighbor_allgatherv(void) {
+    MPI_Neighbor_allgatherv(send, ints, MPI_INT, recv, counts, displs, MPI_INT, ring);
+}
+
+static const struct {
+    const char *name;
+    void (*call)(void);
+} collectives[] = {
+    {"alltoall", alltoall},
+    {"alltoallv", alltoallv},
+    {"alltoallw", alltoallw},
+    {"allgather", allgather},
+    {"allgatherv", allgatherv},
+    {"bcast", bcast},
+    {"gather", gather},
+    {"gatherv", gatherv},
+    {"scatter", scatter},
+    {"scatterv", scatterv},
+    {"reduce", reduce},
+    {"allreduce", allreduce},
+    {"reduce_scatter", reduce_scatter},
+    {"reduce_scatter_block", reduce_scatter_block},
+    {"scan", scan},
+    {"exscan", exscan},
+    {"barrier", barrier},
+    {"neighbor_alltoall", neighbor_alltoall},
+    {"neighbor_alltoallv", neighbor_alltoallv},
+    {"neighbor_alltoallw", neighbor_alltoallw},
+    {"neighbor_allgather", neighbor_allgather},
+    {"neighbor_allgatherv", neighbor_allgatherv},
+};
+
+/* ---- all ---- */
+
+static long most_examined(void (*call)(void), int (*examined)(uint64_t *)) {
+    uint64_t before = 0, after = 0;
+    examined(&before);
+    for (int k = 0; k < rounds; k++) comm = comms[k % 2], ring = rings[k % 2], call();
+    examined(&after);
+    long mine = (long)(after - before), most = 0;
+    PMPI_Allreduce(&mine, &most, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
+    return most;
+}
+
+int main(int argc, char **argv) {
+    static const int sizes[] = {2, most_ints};
+    int periodic = 1;
+    int (*examined)(uint64_t *) = (int (*)(uint64_t *))dlsym(RTLD_DEFAULT, "mortar_examined");
+    int (*plan)(const char *) = (int (*)(const char *))dlsym(RTLD_DEFAULT, "mortar_plan");
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &p);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    uint64_t none;
+    if (!examined || !plan || examined(&none) != 0 || p > most_ranks) return 2;
+    for (int k = 0; k < 2; k++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[k]);
+        MPI_Cart_create(MPI_COMM_WORLD, 1, &p, &periodic, 0, &rings[k]);
+    }
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        ints = sizes[s];
+        for (int r = 0; r < p; r++) {
+            counts[r] = ints, displs[r] = r * ints, types[r] = MPI_INT;
+            bytes[r] = displs[r] * (int)sizeof *send, places[r] = bytes[r];
+        }
+        for (size_t c = 0; c < sizeof collectives / sizeof *collectives; c++) {
+            if (argc > 1 && plan(argv[1]) != 0) return 2;
+            long most = most_examined(collectives[c].call, examined);
+            if (me == 0) printf("%s, %d ints: %ld\n", collectives[c].name, ints, most);
+        }
+    }
+    if (me == 0) printf("each of %d calls\n", rounds);
+    for (int k = 0; k < 2; k++) MPI_Comm_free(&comms[k]), MPI_Comm_free(&rings[k]);
+    MPI_Finalize();
+    return 0;
+}
