@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls that a team remembers, each in a place that its look decides. */
-enum { places = 16 };
+/* Calls that a team remembers. Each has two places, which its look decides: of a dozen calls in a
+ * loop some share one, and would drive each other out. */
+enum { places = 32 };
 
 /* What is compared. Equal looks have the same shape. */
 struct look {
@@ -82,12 +83,44 @@ HOT static inline bool looks_same(const struct look *a, const struct look *b) {
            a->changes == b->changes;
 }
 
-HOT static inline struct known *place_of(const struct team *team, const struct look *look) {
-    const uint64_t odd = 0x9e3779b97f4a7c15u; /* its upper bits mix what it is multiplied with */
+static const uint64_t odd = 0x9e3779b97f4a7c15u; /* its upper bits mix what it is multiplied with */
+
+HOT static inline uint64_t mixed(const struct look *look) {
     uint64_t sides = (uint64_t)(look->sent + look->received) ^ (uintptr_t)look->received_type << 24;
-    return (struct known *)team->shortcuts + (((sides * odd) ^ look->call) * odd >> 60);
+    return ((sides * odd) ^ look->call) * odd;
 }
-_Static_assert(places == 16, "as many as place_of can name");
+
+/* The second place is not the first one. */
+HOT static inline struct known *place_at(const struct team *team, uint64_t mix, int which) {
+    uint64_t place = mix >> 59;
+    if (which) place += 1 + (mix >> 32) % (places - 1);
+    return (struct known *)team->shortcuts + place % places;
+}
+_Static_assert(places == 1 << 5, "as many as 64 - 59 bits name");
+
+/* NULL: no call looked like this one. */
+HOT static inline struct known *known_at(const struct team *team, const struct look *look) {
+    uint64_t mix = mixed(look);
+    struct known *k = place_at(team, mix, 0);
+    if (looks_same(&k->look, look)) return k;
+    k = place_at(team, mix, 1);
+    return looks_same(&k->look, look) ? k : NULL;
+}
+
+static _Atomic uint64_t examined;
+
+uint64_t known_examined(void) { return atomic_load_explicit(&examined, memory_order_relaxed); }
+
+/* One of the two places of such a call, if possible one whose content is void, else by chance: who
+ * is driven out looks for another place in turn, and so calls that no longer come make room for
+ * those that do. */
+static struct known *place_for(const struct team *team, const struct look *look) {
+    uint64_t mix = mixed(look);
+    struct known *first = place_at(team, mix, 0), *second = place_at(team, mix, 1);
+    if (first->look.changes != look->changes) return first;
+    if (second->look.changes != look->changes) return second;
+    return known_examined() * odd >> 63 ? second : first;
+}
 
 /* ---- the buffers of a call ---- */
 
@@ -149,9 +182,8 @@ SHORT_WAY enum known_way known_find(struct team *team, const struct request *r,
                                     struct known **found) {
     if (!team->shortcuts) return EXAMINE;
     struct look look = look_of(team, r);
-    struct known *k = *found = place_of(team, &look);
-    if (!k->plan || !looks_same(&k->look, &look) || !still_counts(k) || !holds(k, team, r))
-        return EXAMINE;
+    struct known *k = *found = known_at(team, &look);
+    if (!k || !k->plan || !still_counts(k) || !holds(k, team, r)) return EXAMINE;
     if ((k->native || k->suits) && plan_repeats(k->class, k->plan))
         return k->native ? HAND_ON : k->single.before ? SINGLE : REPEAT;
     return k->able ? ASK : EXAMINE;
@@ -333,10 +365,6 @@ static struct known *make_places(const struct team *team) {
     return all;
 }
 
-static _Atomic uint64_t examined;
-
-uint64_t known_examined(void) { return atomic_load_explicit(&examined, memory_order_relaxed); }
-
 void known_note(const struct request *r, struct team *team, const struct family *family,
                 struct plan *plan, const struct shape *shape, struct ledger_entry entry) {
     atomic_fetch_add_explicit(&examined, 1, memory_order_relaxed);
@@ -346,9 +374,9 @@ void known_note(const struct request *r, struct team *team, const struct family 
     if (!team->shortcuts) team->shortcuts = make_places(team);
     if (!team->shortcuts) return;
     struct look look = look_of(team, r);
-    struct known *k = place_of(team, &look);
+    struct known *k = known_at(team, &look);
     bool listed = r->send.counts || r->recv.counts;
-    if (!looks_same(&k->look, &look)) k->look = look, k->plan = NULL, k->filled = false;
+    if (!k) k = place_for(team, &look), k->look = look, k->plan = NULL, k->filled = false;
     else if (!k->plan || shape->unsized || listed) known_fill(k, r, team, family, plan, shape);
     if (k->plan) known_planned(k, team, plan, entry);
 }

@@ -193,15 +193,17 @@ def lists(flavour, ranks):
 
 
 def steady(flavour, ranks):
-    """Calls that come again are not examined, by whatever plan; the first two are, or three with lists, on each communicator."""
+    """Calls that come again are not examined, by whatever plan; the first two are, or three with lists, on each communicator. Of
+    a dozen calls one after the other a few may find no place by bad luck."""
     run.need(flavour)
     for plan in ("", "native", "cico", "pull(rows)", "mailbox", "slices"):
         words = run.command(flavour, ranks, [run.target("steady-" + flavour), *[plan][:len(plan)]])
         result = run.run(words, 60).ok("each of 500 calls")
         found = re.findall(r"(\w+, \d+ ints): (\d+)", result.out)
-        result.check(len(found) == 44, "%d collectives instead of 44" % len(found))
+        result.check(len(found) == 46, "%d lines instead of 46" % len(found))
         for what, examined in found:
-            result.check(0 < int(examined) <= 6, "%s: %s calls of 500 were examined with plan %r" % (what, examined, plan))
+            most = 2000 if what.startswith("dozen") else 6
+            result.check(int(examined) <= most, "%s: %s calls were examined with plan %r" % (what, examined, plan))
 
 
 def leave(flavour, ranks):
