@@ -22,7 +22,7 @@ struct look {
     MPI_Count sent, received; /* elements of a block, or of all blocks if the sum tells the size */
     MPI_Datatype sent_type, received_type;
     MPI_Op op;
-    uint64_t call;    /* in one word: collective, root, is it the _c form? */
+    uint64_t call;    /* in one word: collective, root, is it the _c form, what is in place? */
     uint32_t changes; /* team_changes */
 };
 
@@ -44,7 +44,7 @@ struct known {
     bool native;          /* the host MPI runs that plan */
     bool suits;           /* known_suits it */
     bool able;            /* `ready` is, and the rest below; what it was made from is compared */
-    bool in_place[2];     /* send.buffer, recv.buffer is MPI_IN_PLACE */
+    bool in_place;        /* send.buffer is MPI_IN_PLACE */
     bool sends, receives; /* extent.sends > 0, extent.recvs > 0 */
     bool listed;          /* `ready` holds only for calls with these lists */
     bool filled;          /* known_fill has seen it */
@@ -73,7 +73,9 @@ HOT static inline struct look look_of(const struct team *team, const struct requ
         .sent_type = r->send.type,
         .received_type = r->recv.type,
         .op = r->op,
-        .call = (uint64_t)(uint32_t)r->root << 32 | (uint64_t)r->large << 8 | r->collective,
+        .call = (uint64_t)(uint32_t)r->root << 32 | (uint64_t)r->large << 8 | r->collective |
+                (uint64_t)(r->send.buffer == MPI_IN_PLACE) << 9 |
+                (uint64_t)(r->recv.buffer == MPI_IN_PLACE) << 10,
         .changes = atomic_load_explicit(&team_changes, memory_order_acquire)};
 }
 
@@ -127,8 +129,6 @@ static struct known *place_for(const struct team *team, const struct look *look)
 /* False: the call must be examined, since the MPI library may refuse it. */
 HOT static inline bool buffers_fit(const struct known *k, const struct request *r) {
     const char *sent = r->send.buffer, *received = r->recv.buffer;
-    if ((sent == MPI_IN_PLACE) != k->in_place[0] || (received == MPI_IN_PLACE) != k->in_place[1])
-        return false;
     if ((k->sends && !sent) || (k->receives && !received)) return false;
     ptrdiff_t apart = sent - received;
     return !(k->sends && k->receives && (apart == 0 || apart == k->own));
@@ -142,7 +142,7 @@ HOT static inline bool on_host(const struct known *k, const struct team *team,
 HOT static inline void buffers_enter(struct known *k, const struct request *r) {
     struct ready *ready = &k->ready;
     char *sent = (char *)(uintptr_t)r->send.buffer, *received = (char *)(uintptr_t)r->recv.buffer;
-    if (k->in_place[0]) sent = received + k->own;
+    if (k->in_place) sent = received + k->own;
     ready->call.send = sent;
     ready->call.recv = received;
     if (ready->call.sends) ready->sends.base = sent;
@@ -314,10 +314,9 @@ static bool lists_come_again(struct known *k, const struct request *r, struct te
 /* Fills what a call that mortar runs needs. False: each such call must be examined. */
 static bool known_prepare(struct known *k, const struct request *r, struct team *team,
                           const struct shape *shape) {
-    const struct half *halves[2] = {&r->send, &r->recv};
     const struct block_counts *extent = &k->ready.extent;
     if (team->wire || team->why_native) return false;
-    for (int h = 0; h < 2; h++) k->in_place[h] = halves[h]->buffer == MPI_IN_PLACE;
+    k->in_place = r->send.buffer == MPI_IN_PLACE;
     k->listed = r->send.counts || r->recv.counts;
     if (k->listed && !lists_come_again(k, r, team)) return false;
     k->own = own_distance(r, team);

@@ -200,7 +200,7 @@ def steady(flavour, ranks):
         words = run.command(flavour, ranks, [run.target("steady-" + flavour), *[plan][:len(plan)]])
         result = run.run(words, 60).ok("each of 500 calls")
         found = re.findall(r"(\w+, \d+ ints): (\d+)", result.out)
-        result.check(len(found) == 46, "%d lines instead of 46" % len(found))
+        result.check(len(found) == 50, "%d lines instead of 50" % len(found))
         for what, examined in found:
             most = 2000 if what.startswith("dozen") else 6
             result.check(int(examined) <= most, "%s: %s calls were examined with plan %r" % (what, examined, plan))

@@ -43,6 +43,12 @@ static void scatterv(void) {
 }
 static void reduce(void) { MPI_Reduce(send, recv, ints, MPI_INT, MPI_SUM, 0, comm); }
 static void allreduce(void) { MPI_Allreduce(send, recv, ints, MPI_INT, MPI_SUM, comm); }
+static void allreduce_in_place(void) {
+    MPI_Allreduce(MPI_IN_PLACE, recv, ints, MPI_INT, MPI_SUM, comm);
+}
+static void allgather_in_place(void) {
+    MPI_Allgather(MPI_IN_PLACE, ints, MPI_INT, recv, ints, MPI_INT, comm);
+}
 static void reduce_scatter(void) { MPI_Reduce_scatter(send, recv, counts, MPI_INT, MPI_SUM, comm); }
 static void reduce_scatter_block(void) {
     MPI_Reduce_scatter_block(send, recv, ints, MPI_INT, MPI_SUM, comm);
@@ -82,6 +88,8 @@ static const struct {
     {"scatterv", scatterv},
     {"reduce", reduce},
     {"allreduce", allreduce},
+    {"allreduce_in_place", allreduce_in_place},
+    {"allgather_in_place", allgather_in_place},
     {"reduce_scatter", reduce_scatter},
     {"reduce_scatter_block", reduce_scatter_block},
     {"scan", scan},
