@@ -161,7 +161,7 @@ struct family {
                          const struct shape *shape);
     /* Completes *ready, whose call has its shape and root, for calls that a plan on a node runs.
      * Counts, displacements and types of single blocks will be the same then; the type of a side
-     * with blocks will be found to be predefined. False: each such call must be examined. Local. */
+     * with blocks will be found to be steady. False: each such call must be examined. Local. */
     bool (*prepare)(const struct request *request, struct team *team, struct ready *ready);
     /* The end of a ready call whose outcome is not DONE, or which was cut. As run otherwise. */
     struct answer (*end)(const struct request *request, struct team *team, struct plan **plan,
@@ -277,6 +277,9 @@ bool type_bytes(MPI_Datatype type, size_t *bytes);
 bool type_is_plain(MPI_Datatype type);
 /* Does this handle always mean the same type? True of MPI_DATATYPE_NULL. */
 bool type_is_predefined(MPI_Datatype type);
+/* Will it, as long as team_changes stays the same? True also of those of the program's own types
+ * with a layout that were asked for often. */
+bool type_is_steady(MPI_Datatype type);
 /* Do count elements lie in memory as one run of bytes, in the order of the type's signature,
  * starting at the buffer's address? */
 bool type_is_run(MPI_Datatype type);

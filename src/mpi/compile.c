@@ -262,12 +262,18 @@ static MPI_Comm packer = MPI_COMM_NULL;
 struct kept_layout {
     struct layout *layout;  /* NULL: this type does not compile */
     _Atomic bool committed; /* as last seen */
+    _Atomic uint32_t asked; /* by type_is_steady */
 };
+/* A type that is made for each call anew is never asked for so often: its end would make void what
+ * was remembered of all calls. */
+enum { steady = 64 };
 
 static int compile_drop(MPI_Datatype type, int keyval, void *kept, void *state) {
     (void)type, (void)keyval, (void)state;
-    shown_free(((struct kept_layout *)kept)->layout);
-    free(kept);
+    struct kept_layout *end = kept;
+    if (end->asked > steady) atomic_fetch_add(&team_changes, 1);
+    shown_free(end->layout);
+    free(end);
     return MPI_SUCCESS;
 }
 
@@ -334,7 +340,7 @@ static struct layout *in_reach(struct layout *layout) {
 static struct kept_layout *compile_keep(MPI_Datatype type) {
     struct kept_layout *kept = malloc(sizeof *kept);
     if (!kept) return NULL;
-    *kept = (struct kept_layout){in_reach(compile_make(type)), is_committed(type)};
+    *kept = (struct kept_layout){in_reach(compile_make(type)), is_committed(type), 0};
     if (PMPI_Type_set_attr(type, key, kept) == MPI_SUCCESS) return kept;
     shown_free(kept->layout);
     free(kept);
@@ -362,6 +368,12 @@ HOT const struct layout *layout_of(MPI_Datatype type) {
     layout = kept ? kept->layout : NULL;
     if (known >= 0) atomic_store_explicit(&usual[known], layout, memory_order_release);
     return layout;
+}
+
+bool type_is_steady(MPI_Datatype type) {
+    if (type == MPI_DATATYPE_NULL || is_given(combiner_of(type))) return true;
+    struct kept_layout *kept = kept_of(type);
+    return kept && kept->layout && atomic_fetch_add(&kept->asked, 1) >= steady;
 }
 
 /* A no is not remembered: the program may commit the type later. */

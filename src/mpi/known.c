@@ -284,10 +284,10 @@ static bool is_told_by_send(const struct request *r, struct team *team) {
     return among(r->collective, NEIGHBORS) && neighbours_of(r->comm, team, r->collective)->outs > 0;
 }
 
-/* Does the look tell the shape? A handle must mean the same type for ever. */
+/* Does the look tell the shape? A handle must go on to mean the same type. */
 static bool tells_shape(const struct request *r, struct team *team, const struct shape *shape) {
     bool sent = !team->why_native && is_told_by_send(r, team);
-    return shape->unsized || type_is_predefined(sent ? r->send.type : r->recv.type);
+    return shape->unsized || type_is_steady(sent ? r->send.type : r->recv.type);
 }
 
 /* Where my own block begins, see struct known. */
@@ -323,8 +323,8 @@ static bool known_prepare(struct known *k, const struct request *r, struct team 
     k->ready.call.shape = *shape;
     k->ready.call.root = r->root;
     return k->family->prepare(r, team, &k->ready) &&
-           (!extent->sends || type_is_predefined(r->send.type)) &&
-           (!extent->recvs || type_is_predefined(r->recv.type));
+           (!extent->sends || type_is_steady(r->send.type)) &&
+           (!extent->recvs || type_is_steady(r->recv.type));
 }
 
 static void known_fill(struct known *k, const struct request *r, struct team *team,

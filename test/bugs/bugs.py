@@ -197,13 +197,13 @@ def steady(flavour, ranks):
     a dozen calls one after the other a few may find no place by bad luck."""
     run.need(flavour)
     for plan in ("", "native", "cico", "pull(rows)", "mailbox", "slices"):
-        words = run.command(flavour, ranks, [run.target("steady-" + flavour), *[plan][:len(plan)]])
-        result = run.run(words, 60).ok("each of 500 calls")
+        words = run.command(flavour, ranks, [run.target("steady-" + flavour)] + ([plan] if plan else []))
+        result = run.run(words, 60).ok("each of 500 calls; 0 wrong")
         found = re.findall(r"(\w+, \d+ ints): (\d+)", result.out)
-        result.check(len(found) == 50, "%d lines instead of 50" % len(found))
+        result.check(len(found) == 54, "%d lines instead of 54" % len(found))
         for what, examined in found:
-            most = 2000 if what.startswith("dozen") else 6
-            result.check(int(examined) <= most, "%s: %s calls were examined with plan %r" % (what, examined, plan))
+            least, most = (0, 2000) if what.startswith("dozen") else (2, 150 if "pairs" in what else 6)
+            result.check(least <= int(examined) <= most, "%s: %s calls were examined with plan %r" % (what, examined, plan))
 
 
 def leave(flavour, ranks):

@@ -15,6 +15,7 @@
 enum { most_parts = 5, most_bytes = 30000, most_span = 1 << 20 };
 
 static uint64_t state;
+_Atomic uint32_t team_changes; /* of src/reach/team.c */
 
 static int below(int bound) { return (int)draw_below(&state, (uint32_t)bound); }
 
@@ -304,6 +305,22 @@ static void check_lives(void) {
     MPI_Type_free(&array);
 }
 
+/* Who goes by the handle of a type that is used often is told of its end, no others. */
+static void check_ends(void) {
+    expect(type_is_steady(MPI_INT) && type_is_steady(MPI_DATATYPE_NULL), "a given type");
+    for (int uses = 1; uses < 1000; uses *= 10) {
+        MPI_Datatype type;
+        MPI_Type_contiguous(uses, MPI_INT, &type);
+        MPI_Type_commit(&type);
+        bool steady = false;
+        for (int i = 0; i < uses; i++) steady = type_is_steady(type);
+        expect(steady == (uses > 10), "%d uses", uses);
+        uint32_t before = team_changes;
+        MPI_Type_free(&type);
+        expect((team_changes > before) == steady, "its end after %d uses", uses);
+    }
+}
+
 int main(int count, char **words) {
     MPI_Init(&count, &words);
     expect(host_open(RTLD_DEFAULT), "the library lacks functions");
@@ -312,6 +329,7 @@ int main(int count, char **words) {
     state = seed_from(count, words);
     int types = 0;
     check_lives();
+    check_ends();
     for (int i = 0; i < 6000; i++) types += check_random();
     expect(types > 2000, "only %d of 6000 types were worth it", types);
     layouts_finish();

@@ -11,6 +11,7 @@
 
 struct host host = {.type_get_envelope_c = PMPI_Type_get_envelope_c,
                     .type_get_contents_c = PMPI_Type_get_contents_c};
+_Atomic uint32_t team_changes;
 
 /* A handle is the first one of its kind and a number. */
 enum { first_made = 0x7e000000 };
