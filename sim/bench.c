@@ -188,16 +188,10 @@ static double timed_call(const struct settings *settings, const struct buffers *
     return end - start;
 }
 
-/* Nothing may be remembered of calls by another plan. */
-static void force(const char *text) {
-    plan_force(text);
-    atomic_fetch_add(&team_changes, 1);
-}
-
 static void expect(const char *collective, size_t block, int ranks, int me) {
     static struct candidate list[most_candidates];
     struct shape shape = shape_of(collective, block);
-    force("");
+    plan_force("");
     prepare(collective, block);
     struct team *team = team_of(MPI_COMM_WORLD);
     int count = me == 0 && team && team->wire
@@ -212,7 +206,7 @@ static void expect(const char *collective, size_t block, int ranks, int me) {
 static void measure(const struct settings *settings, const char *collective, const char *text,
                     size_t block, int ranks, int me) {
     struct buffers buffers = buffers_for(settings, block, ranks, me);
-    force(strcmp(text, "auto") == 0 ? "" : text);
+    plan_force(strcmp(text, "auto") == 0 ? "" : text);
     const struct plan *plan = prepare(collective, block);
     call_fill(settings->call, &buffers, lean ? 0 : block, ranks, me);
     for (int r = 0; r < ranks; r++)

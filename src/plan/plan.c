@@ -30,9 +30,9 @@ struct plan_class {
     uint32_t usual;  /* the slot of most calls: IN_REACH or FORCED */
     uint32_t detour; /* further calls that take OUTSIDE */
     struct slot slots[SLOTS];
-    uint32_t soon;         /* calls since the last detour whose buffers were to come soon */
-    uint32_t forced_since; /* the generation of FORCED */
-    uint64_t counted;      /* see plan_due */
+    uint32_t soon;    /* calls since the last detour whose buffers were to come soon */
+    uint32_t since;   /* plan_generation, when plan_for was last asked */
+    uint64_t counted; /* see plan_due */
 };
 
 struct plans {
@@ -270,12 +270,11 @@ static void plan_meet(struct team *team, const struct shape *shape, struct slot 
 }
 
 static struct plan *forced_for(struct team *team, const struct shape *shape,
-                               struct plan_class *class) {
-    uint32_t now = plans_of(team)->generation;
+                               struct plan_class *class, uint32_t now) {
     struct slot *slot = &class->slots[FORCED];
-    if (!slot->plan || class->forced_since != now)
+    if (!slot->plan || class->since != now)
         *slot = (struct slot){.plan = resolve(team, shape, true), .quiet = UINT32_MAX};
-    class->forced_since = now, class->usual = FORCED, class->detour = 0;
+    class->since = now, class->usual = FORCED, class->detour = 0;
     return slot->plan;
 }
 
@@ -302,8 +301,9 @@ HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     struct plan_class *class = class_at(plans, shape);
     if (is_condemned(plans, shape))
         return native_entry(plans, shape, "a result differed from the MPI library's");
-    if (is_forced(plans, shape)) return forced_for(team, shape, class);
+    if (is_forced(plans, shape)) return forced_for(team, shape, class, now);
     uint32_t which = class->usual = IN_REACH;
+    class->since = now;
     if (class->detour > 0) class->detour--, which = OUTSIDE;
     struct slot *slot = &class->slots[which];
     if (!slot->plan) plan_meet(team, shape, slot, which == IN_REACH);
@@ -322,12 +322,12 @@ void plan_condemn(struct team *team, enum collective collective) {
 }
 
 struct plan_class *plan_class_of(struct team *team, const struct shape *shape) {
-    bool fit = team->plans && !is_condemned(team->plans, shape);
-    return fit ? class_at(team->plans, shape) : NULL;
+    return team->plans && !is_condemned(team->plans, shape) ? class_at(team->plans, shape) : NULL;
 }
 
 SHORT_WAY bool plan_repeats(struct plan_class *class, const struct plan *plan) {
     struct slot *slot = &class->slots[class->usual];
+    if (class->since != atomic_load_explicit(&plan_generation, memory_order_relaxed)) return false;
     if (class->detour > 0 || slot->quiet == 0 || slot->plan != plan) return false;
     slot->quiet--;
     return true;

@@ -66,9 +66,8 @@ struct plan *plan_for(struct team *team, const struct shape *shape);
 struct plan_class;
 struct plan_class *plan_class_of(struct team *team, const struct shape *shape);
 
-/* Instead of plan_for, which must have been called for this class since the last plan_force. True:
- * the next call of this class runs this plan, and is no trial; it counts as asked for. False: call
- * plan_for. The same on all ranks. Local. */
+/* Instead of plan_for. True: the next call of this class runs this plan, and is no trial; it counts
+ * as asked for. False: call plan_for, as after each plan_force. The same on all ranks. Local. */
 bool plan_repeats(struct plan_class *class, const struct plan *plan);
 
 /* Should a call with buffers out of reach go to the host MPI rather than be staged? The same answer

@@ -2,7 +2,8 @@
 /* steady [PLAN] - a program that repeats each collective, and a dozen of them one after the other,
  * from the same arguments, on two communicators in turns: mortar has to remember the calls, and
  * examine few. Prints, for each collective and count, the most calls that a rank had examined. With
- * PLAN that plan is forced by mortar_plan before each. */
+ * PLAN that plan is forced by mortar_plan before each. At last types of the program's own are made
+ * anew, mostly under the handles of others before, and every number is checked. */
 #include <mpi.h>
 
 #include <dlfcn.h>

@@ -110,6 +110,8 @@ static void change(struct rank *rank) {
     static const char *const full[] = {
         "cico", "pull(morton, plain)", NULL, "", "pull(rows, plain)", NULL, "native", "cico(64)"};
     const char *now = "";
+    struct plan_class *former = NULL;
+    struct plan *ran = &(struct plan){0};
     for (int number = 0; number < calls; number++) {
         if (number % 8 == 7 && !crew_goes_on(rank)) return;
         size_t i = draw_below(&rank->common, 8);
@@ -118,6 +120,8 @@ static void change(struct rank *rank) {
             expect(plan_force(texts[i]) == (full[i] ? 0 : -EINVAL), "plan_force(\"%s\")", texts[i]);
         sync_all(&rank->team, 0);
         if (full[i]) now = full[i];
+        expect(!former || !full[i] || !plan_repeats(former, ran), "%s runs on after \"%s\"",
+               ran->text, now);
         struct shape shape = draw_shape(rank);
         struct plan *plan = plan_for(&rank->team, &shape);
         expect(!*now || strcmp(plan->text, now) == 0, "forced is \"%s\", \"%s\" is run", now,
@@ -127,6 +131,7 @@ static void change(struct rank *rank) {
         struct plan other = *plan;
         expect(class && plan_repeats(class, plan), "\"%s\" may not run again", plan->text);
         expect(!class || !plan_repeats(class, &other), "a plan runs that was not asked for");
+        former = class, ran = plan;
         if (plan->algorithm->code->run) run_plan(rank, plan, &shape, number);
     }
 }
