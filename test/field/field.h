@@ -185,6 +185,7 @@ enum quirk {
     TYPES,         /* derived types */
     LONG_TYPES,    /* these in long messages */
     MIXED,         /* structs of different types in long messages */
+    NESTED,        /* structs of types with gaps */
     ABSOLUTE,      /* MPI_BOTTOM */
     SPARSE,        /* elements of a reduction that do not begin at 0 */
     PADDED,        /* pairs with padding */

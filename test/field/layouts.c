@@ -206,7 +206,7 @@ static struct layout *build(struct dice *dice, const struct unit *unit, int unit
     case 2:
     case 3: return build_indexed(dice, unit, units, depth);
     case 4:
-        if (units > 1) return build_struct(dice, unit, units, depth);
+        if (units > 1 && !quirk(Alltoall, NESTED)) return build_struct(dice, unit, units, depth);
         break;
     case 5: return build_subarray(dice, unit, units, depth);
     case 6:

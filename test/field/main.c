@@ -107,7 +107,7 @@ static void refused(MPI_Comm *comm, int *code, ...) {
     int length;
     (void)comm;
     MPI_Error_string(*code, text, &length);
-    failed("MPI error: %s", text);
+    failed("MPI error %d: %s", *code, text);
 }
 
 static uint32_t kinds_in(const char *names) {

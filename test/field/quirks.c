@@ -43,6 +43,8 @@ static const struct {
     {"MPICH", 1u << Gather, TYPES, "8 KiB of structs and the like: Invalid datatype"},
     {"MPICH Version:      5", 1u << Scatter | 1u << Scatterv, TYPES, "the same"},
     {"MPICH Version:      5", 1u << Alltoallv | 1u << Alltoallw, IN_PLACE, "the same"},
+    {"MPICH Version:      5", ALL, NESTED,
+     "from some 1000 pieces on process_vm_readv refuses what lies behind its list: In status"},
     {"MPICH", 1u << Reduce_scatter | 1u << Reduce_scatter_block, SPARSE,
      "types that do not begin at 0: wrong, or a crash"},
     {"MPICH", 1u << Exscan, NULL_RECEIVE,
