@@ -37,6 +37,18 @@ static int unmap_fenced(char *address, size_t bytes) {
     return bytes > 2 * page ? munmap(address + page, bytes - 2 * page) : 0;
 }
 
+/* Where the system makes huge pages unasked (`always`), jemalloc's tables and each arena's first
+ * blocks would be in some, 16 MiB in a rank of Open MPI that needs 3. glibc's heap grows by a few
+ * pages at a time, and has none. Long extents keep them, as long blocks do. */
+static void *take(size_t bytes, bool *refused) {
+    enum { long_extent = 8 << 20 };
+    void *taken = region_take(bytes, refused);
+    int saved = errno;
+    if (taken && bytes < long_extent) madvise(taken, bytes, MADV_NOHUGEPAGE);
+    errno = saved;
+    return taken;
+}
+
 void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset) {
     if ((flags & MAP_FIXED) && region_holds(address)) {
         /* If memory is not overcommitted, jemalloc gives pages back, and takes them again, by
@@ -46,7 +58,7 @@ void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd
     }
     if (!(flags & (MAP_FIXED | MAP_SHARED)) && fd < 0) {
         bool refused;
-        void *taken = region_take(bytes, &refused);
+        void *taken = take(bytes, &refused);
         if (taken) return taken;
         if (refused) {
             errno = ENOMEM;

@@ -1,26 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* huge - memory that moves is in huge pages, where the system can make them. */
+/* huge - memory that moves is in huge pages, where the system can make them. Private memory is so
+ * where the program asks for that, or the system makes them unasked; but not that of a small heap,
+ * most of which was taken in advance. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
-/* The figure of the mapping that holds the address, in KiB. */
-static size_t figure(const void *address, const char *name) {
+/* The line of that name about the mapping that holds the address, without the name. */
+static const char *line_of(const void *address, const char *name) {
+    static char line[512];
     FILE *file = fopen("/proc/self/smaps", "r");
-    char line[512];
-    bool here = false;
-    size_t kilobytes = 0;
-    while (file && fgets(line, sizeof line, file)) {
+    bool here = false, found = false;
+    while (!found && file && fgets(line, sizeof line, file)) {
         unsigned long low, high;
         if (sscanf(line, "%lx-%lx ", &low, &high) == 2)
             here = low <= (uintptr_t)address && (uintptr_t)address < high;
-        if (here && strncmp(line, name, strlen(name)) == 0)
-            kilobytes = strtoul(line + strlen(name), NULL, 10);
+        found = here && strncmp(line, name, strlen(name)) == 0;
     }
     if (file) fclose(file);
-    return kilobytes;
+    return found ? line + strlen(name) : "";
+}
+
+/* In KiB. */
+static size_t figure(const void *address, const char *name) {
+    return strtoul(line_of(address, name), NULL, 10);
+}
+
+static bool declines(const void *block) { return strstr(line_of(block, "VmFlags:"), " nh"); }
+
+static void small_and_large(void) {
+    char *small = malloc(100), *large = malloc(32 << 20);
+    bool able = access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) == 0;
+    expect(declines(small) == able, "a small heap has no huge pages unasked");
+    expect(!declines(large + (16 << 20)), "a long block has them");
+    free(small);
+    free(large);
 }
 
 /* Fragmented memory, or a kernel before 6.1, has none. */
@@ -36,6 +53,7 @@ static bool can_make_one(void) {
 }
 
 int main(void) {
+    small_and_large();
     char *block = malloc(64 << 20), *untouched = malloc(64 << 20);
     memset(block, 1, 64 << 20);
     untouched[0] = 1;
