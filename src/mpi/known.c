@@ -43,7 +43,8 @@ struct known {
     struct ledger_entry entry;
     bool native;          /* the host MPI runs that plan */
     bool suits;           /* known_suits it */
-    bool able;            /* `ready` is, and the rest below; what it was made from is compared */
+    bool sure;            /* what is compared tells whether the library refuses it; all below */
+    bool able;            /* sure, and `ready` is complete */
     bool in_place;        /* send.buffer is MPI_IN_PLACE */
     bool sends, receives; /* extent.sends > 0, extent.recvs > 0 */
     bool listed;          /* `ready` holds only for calls with these lists */
@@ -155,7 +156,7 @@ HOT static inline void buffers_enter(struct known *k, const struct request *r) {
 /* Can the plan run it as it is ready? Long blocks that others write have to be shown first. */
 HOT bool known_suits(const struct known *k, const struct plan *plan) {
     const struct algorithm_code *code = plan->algorithm->code;
-    return code->run && code->where == ON_NODE &&
+    return k->able && code->run && code->where == ON_NODE &&
            (k->family != &family_parts || k->ready.brief ||
             orders[plan->arguments.walk.order].own_dest);
 }
@@ -172,7 +173,7 @@ HOT static inline bool still_counts(const struct known *k) {
  * serves: one that looks the same may have other buffers, lists or types behind its handles. */
 HOT static inline bool holds(const struct known *k, struct team *team, const struct request *r) {
     struct standing standing;
-    if (k->able)
+    if (k->sure)
         return buffers_fit(k, r) && (k->native || on_host(k, team, r)) &&
                (!k->listed || lists_same(&k->lists, r));
     return k->native && (team->why_native || !is_refused(r, (struct met){.team = team}, &standing));
@@ -186,7 +187,7 @@ SHORT_WAY enum known_way known_find(struct team *team, const struct request *r,
     if (!k || !k->plan || !still_counts(k) || !holds(k, team, r)) return EXAMINE;
     if ((k->native || k->suits) && plan_repeats(k->class, k->plan))
         return k->native ? HAND_ON : k->single.before ? SINGLE : REPEAT;
-    return k->able ? ASK : EXAMINE;
+    return k->sure ? ASK : EXAMINE;
 }
 
 /* As expected_bytes in sizes.c does. */
@@ -271,7 +272,7 @@ void known_planned(struct known *k, const struct team *team, struct plan *plan,
                    struct ledger_entry entry) {
     k->plan = plan;
     k->native = !plan->algorithm->code->run;
-    k->suits = k->able && known_suits(k, plan);
+    k->suits = known_suits(k, plan);
     k->single = single_of(k, team);
     k->entry = entry;
 }
@@ -292,15 +293,17 @@ static bool tells_shape(const struct request *r, struct team *team, const struct
 
 /* Where my own block begins, see struct known. */
 static ptrdiff_t own_distance(const struct request *r, const struct team *team) {
-    size_t bytes = 0;
+    MPI_Aint lb, extent;
     const bool scatters = among(r->collective, SCATTERS), root = team->me == r->root;
     const struct half *half = scatters ? &r->send : &r->recv;
     if (!scatters && !among(r->collective, GATHERS | ALLGATHERS)) return 0;
     if (!root && among(r->collective, ROOTED)) return 0;
-    if (!type_bytes(half->type, &bytes)) return 0;
+    if (half->type == MPI_DATATYPE_NULL ||
+        PMPI_Type_get_extent(half->type, &lb, &extent) != MPI_SUCCESS)
+        return 0;
     ptrdiff_t blocks = team->me * (ptrdiff_t)half->count;
     if (half->displs) blocks = (ptrdiff_t)entry_of(half->displs, displ_width(r), team->me);
-    return (scatters ? -blocks : blocks) * (ptrdiff_t)bytes;
+    return (scatters ? -blocks : blocks) * extent;
 }
 
 /* Lists that change from call to call would be prepared for nothing. */
@@ -311,20 +314,20 @@ static bool lists_come_again(struct known *k, const struct request *r, struct te
     return lists_again(&k->lists, r, &extent);
 }
 
-/* Fills what a call that mortar runs needs. False: each such call must be examined. */
-static bool known_prepare(struct known *k, const struct request *r, struct team *team,
-                          const struct shape *shape) {
-    const struct block_counts *extent = &k->ready.extent;
+/* Fills what each such call is compared with. False: the MPI library may yet refuse it. */
+static bool known_compare(struct known *k, const struct request *r, struct team *team) {
+    const struct neighbours *neighbours;
+    struct block_counts *extent = &k->ready.extent;
     if (team->wire || team->why_native) return false;
+    *extent = parts_extent(r, team, &neighbours);
     k->in_place = r->send.buffer == MPI_IN_PLACE;
     k->listed = r->send.counts || r->recv.counts;
     if (k->listed && !lists_come_again(k, r, team)) return false;
     k->own = own_distance(r, team);
-    k->ready.call.shape = *shape;
-    k->ready.call.root = r->root;
-    return k->family->prepare(r, team, &k->ready) &&
-           (!extent->sends || type_is_steady(r->send.type)) &&
-           (!extent->recvs || type_is_steady(r->recv.type));
+    k->sends = extent->sends > 0, k->receives = extent->recvs > 0;
+    return !(among(r->collective, REDUCTIONS) && op_is_users(r->op)) &&
+           (!k->sends || type_is_steady(r->send.type)) &&
+           (!k->receives || type_is_steady(r->recv.type));
 }
 
 static void known_fill(struct known *k, const struct request *r, struct team *team,
@@ -332,7 +335,7 @@ static void known_fill(struct known *k, const struct request *r, struct team *te
     bool later = k->filled; /* lists that stay the same may make it able */
     k->filled = true;
     k->plan = NULL;
-    k->able = false;
+    k->sure = k->able = false;
     k->class = plan_class_of(team, shape);
     k->last = shape->unsized ? &team->last_calls[r->collective] : NULL;
     k->told = k->last ? k->last->bytes : 0;
@@ -340,10 +343,13 @@ static void known_fill(struct known *k, const struct request *r, struct team *te
     k->family = family;
     k->ready = (struct ready){0};
     if (!tells_shape(r, team, shape)) return;
-    k->able = known_prepare(k, r, team, shape);
-    k->sends = k->ready.extent.sends > 0, k->receives = k->ready.extent.recvs > 0;
+    k->ready.call.shape = *shape;
+    k->ready.call.root = r->root;
+    k->sure = known_compare(k, r, team);
+    k->able = k->sure && family->prepare(r, team, &k->ready);
+    if (r->send.types || r->recv.types) k->sure = k->able; /* `prepare` alone looks at those */
     /* Such buffers may have decided something; look again when others come. */
-    if (k->able ? buffers_fit(k, r) && on_host(k, team, r) : later) k->plan = plan;
+    if (k->sure ? buffers_fit(k, r) && on_host(k, team, r) : later) k->plan = plan;
 }
 
 /* The team's places, and behind them room for each one's lists: as many as an alltoallw with ints

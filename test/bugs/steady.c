@@ -79,6 +79,12 @@ static void bcast_pairs(void) { MPI_Bcast(me == 0 ? send : recv, ints / 2, pair,
 static void alltoall_pairs(void) {
     MPI_Alltoall(send, ints / 2, pair, recv, ints / 2, pair, comm);
 }
+/* Elements with gaps, whose calls are not ready, but need not be examined either. */
+static MPI_Datatype gaps;
+static void bcast_gaps(void) { MPI_Bcast(me == 0 ? send : recv, ints / 2, gaps, 0, comm); }
+static void allreduce_maxloc(void) {
+    MPI_Allreduce(send, recv, 1 + ints / 4, MPI_DOUBLE_INT, MPI_MAXLOC, comm);
+}
 
 static const struct {
     const char *name;
@@ -110,20 +116,26 @@ static const struct {
     {"neighbor_allgatherv", neighbor_allgatherv},
     {"bcast_pairs", bcast_pairs},
     {"alltoall_pairs", alltoall_pairs},
+    {"bcast_gaps", bcast_gaps},
+    {"allreduce_maxloc", allreduce_maxloc},
 };
 
 /* Types that end after many calls, and others that come under their handles; ranks with an odd
  * number make them anew more often. */
+static void remake(int length, MPI_Datatype *type, MPI_Datatype *odds) {
+    if (*type != MPI_DATATYPE_NULL) MPI_Type_free(type), MPI_Type_free(odds);
+    MPI_Type_contiguous(length, MPI_INT, type);
+    MPI_Type_vector(length, 1, 2, MPI_INT, odds); /* every second number */
+    MPI_Type_commit(type);
+    MPI_Type_commit(odds);
+}
+
 static int wrong_after_remaking(void) {
     int wrong = 0;
-    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Datatype type = MPI_DATATYPE_NULL, odds = MPI_DATATYPE_NULL;
     for (int k = 0; k < 4000; k++) {
         int length = 1 + k / 200 % 3;
-        if (k % 200 == 0 || (me % 2 && k % 100 == 0)) {
-            if (type != MPI_DATATYPE_NULL) MPI_Type_free(&type);
-            MPI_Type_contiguous(length, MPI_INT, &type);
-            MPI_Type_commit(&type);
-        }
+        if (k % 200 == 0 || (me % 2 && k % 100 == 0)) remake(length, &type, &odds);
         int mine[3] = {k + me, k + me + 1, k + me + 2}, all[3 * most_ranks + 1];
         int one[4] = {-1, -1, -1, -1};
         memset(all, -1, sizeof all);
@@ -132,8 +144,13 @@ static int wrong_after_remaking(void) {
         for (int i = 0; i <= p * length; i++)
             wrong += all[i] != (i < p * length ? k + i / length + i % length : -1);
         for (int i = 0; i < 4 && me != 1; i++) wrong += one[i] != (i < length ? k + 1 + i : -1);
+        int apart[6] = {k, -1, k + 1, -1, k + 2, -1}, some[6] = {-1, -1, -1, -1, -1, -1};
+        MPI_Bcast(me == 0 ? apart : some, 1, odds, 0, comms[0]);
+        for (int i = 0; i < 6 && me != 0; i++)
+            wrong += some[i] != (i % 2 == 0 && i / 2 < length ? apart[i] : -1);
     }
     MPI_Type_free(&type);
+    MPI_Type_free(&odds);
     return wrong;
 }
 
@@ -167,6 +184,11 @@ int main(int argc, char **argv) {
     if (!examined || !plan || examined(&none) != 0 || p > most_ranks) return 2;
     MPI_Type_contiguous(2, MPI_INT, &pair);
     MPI_Type_commit(&pair);
+    MPI_Datatype vector;
+    MPI_Type_vector(1, 1, 2, MPI_INT, &vector);
+    MPI_Type_create_resized(vector, 0, 2 * sizeof(int), &gaps);
+    MPI_Type_commit(&gaps);
+    MPI_Type_free(&vector);
     for (int k = 0; k < 2; k++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[k]);
         MPI_Cart_create(MPI_COMM_WORLD, 1, &p, &periodic, 0, &rings[k]);
