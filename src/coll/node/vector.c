@@ -206,6 +206,8 @@ HOT static bool copy_piece(const struct exchange *x, struct cell c, size_t piece
     int me = x->team->me, source = (int)c.source, dest = (int)c.dest;
     const struct vector_card *from = card_of(x, source), *to = card_of(x, dest);
     struct edge e = {.source = c.source, .dest = c.dest, .out = c.dest, .in = c.source};
+    /* It is there. Its owner may be copying from it, so it must not be written again either. */
+    if (source == dest && call->in_place) return false;
     if (source != me && !is_straight(x, source)) {
         if (piece == 0) copy_edge(x, e, true);
         return false;
