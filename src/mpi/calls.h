@@ -159,9 +159,10 @@ struct family {
      * sees are passed on as enum trouble. Collective. */
     struct answer (*run)(const struct request *request, struct team *team, struct plan **plan,
                          const struct shape *shape);
-    /* Completes *ready, whose call has its shape and root, for calls that a plan on a node runs.
-     * Counts, displacements and types of single blocks will be the same then; the type of a side
-     * with blocks will be found to be steady. False: each such call must be examined. Local. */
+    /* Completes *ready, which has its extent, and whose call has shape, root and neighbours, for
+     * calls that a plan on a node runs. Counts, displacements and types of single blocks will be
+     * the same then; the type of a side with blocks is steady, and the operation none of the
+     * program's own. False: `run` makes the call anew each time. Local. */
     bool (*prepare)(const struct request *request, struct team *team, struct ready *ready);
     /* The end of a ready call whose outcome is not DONE, or which was cut. As run otherwise. */
     struct answer (*end)(const struct request *request, struct team *team, struct plan **plan,

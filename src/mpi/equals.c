@@ -151,7 +151,6 @@ static bool equals_prepare(const struct request *r, struct team *team, struct re
     size_t n = ready->call.shape.bytes;
     if (in_place ? personal : !type_is_run(r->send.type)) return false;
     if (!type_is_run(r->recv.type) || bytes_of(&r->recv) != n) return false;
-    ready->extent = extent_of(r, &(struct standing){.p = team->p, .me = team->me});
     ready->call.in_place = in_place;
     ready->call.straight = plan_prefers_host(team, &ready->call.shape);
     return true;

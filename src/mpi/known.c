@@ -307,19 +307,17 @@ static ptrdiff_t own_distance(const struct request *r, const struct team *team) 
 }
 
 /* Lists that change from call to call would be prepared for nothing. */
-static bool lists_come_again(struct known *k, const struct request *r, struct team *team) {
-    const struct neighbours *neighbours;
-    struct block_counts extent = {.recvs = team->p}; /* reduce_scatter: of all ranks' parts */
-    if (k->family == &family_parts) extent = parts_extent(r, team, &neighbours);
-    return lists_again(&k->lists, r, &extent);
+static bool lists_come_again(struct known *k, const struct request *r, const struct team *team) {
+    struct block_counts listed = k->ready.extent;
+    if (r->collective == COLL_reduce_scatter) listed.recvs = team->p; /* of all ranks' parts */
+    return lists_again(&k->lists, r, &listed);
 }
 
 /* Fills what each such call is compared with. False: the MPI library may yet refuse it. */
 static bool known_compare(struct known *k, const struct request *r, struct team *team) {
-    const struct neighbours *neighbours;
     struct block_counts *extent = &k->ready.extent;
     if (team->wire || team->why_native) return false;
-    *extent = parts_extent(r, team, &neighbours);
+    *extent = parts_extent(r, team, &k->ready.call.neighbours);
     k->in_place = r->send.buffer == MPI_IN_PLACE;
     k->listed = r->send.counts || r->recv.counts;
     if (k->listed && !lists_come_again(k, r, team)) return false;

@@ -134,7 +134,6 @@ bool parts_prepare(const struct request *r, struct team *team, struct ready *rea
     struct half send_half = r->send;
     ready->call.in_place =
         (among(c, SCATTERS) ? r->recv.buffer : r->send.buffer) == MPI_IN_PLACE;
-    ready->extent = parts_extent(r, team, &ready->call.neighbours);
     int sends = ready->extent.sends;
     if (ready->call.in_place && among(c, EXCHANGES)) {
         if (c != COLL_allgatherv) return false;

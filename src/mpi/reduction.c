@@ -320,9 +320,7 @@ static struct answer reduction_end(const struct request *r, struct team *team, s
  * again. */
 static bool reduction_prepare(const struct request *r, struct team *team, struct ready *ready) {
     struct elements elements;
-    if (op_is_users(r->op) || !elements_of(r->recv.type, r->op, &elements) || elements.gaps)
-        return false;
-    ready->extent = extent_of(r, &(struct standing){.p = team->p, .me = team->me});
+    if (!elements_of(r->recv.type, r->op, &elements) || elements.gaps) return false;
     reduction_describe(r, team, &ready->reduction, &ready->operation, &elements, &ready->call);
     return true;
 }

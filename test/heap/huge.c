@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* huge - memory that moves is in huge pages, where the system can make them. Private memory is so
- * where the program asks for that, or the system makes them unasked; but not that of a small heap,
- * most of which was taken in advance. */
+/* huge - memory that moves is in huge pages, where the system can make them. A small heap, most of
+ * which was taken in advance, declines those that the system makes unasked. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
