@@ -40,10 +40,13 @@ def accounted(found, ranks, sizes):
 
 
 def whole(folder):
-    found, errors = card(folder, "--minutes", "0.1", "--bytes", "8,4K")
-    done, every = accounted(found, {2, RANKS}, {8, 4096}), len(found["cells"])
-    check("it came to the last one", found["finished"] and "[%d/%d, " % (every, every) in errors, errors)
-    check("most are measured, unless the machine had no time", len(done) > every / 2 or "s were left" in errors, errors)
+    for minutes in ("0.1", "1"):  # on a busy machine the first cells may take the time of all
+        found, errors = card(folder, "--minutes", minutes, "--bytes", "8,4K")
+        done, every = accounted(found, {2, RANKS}, {8, 4096}), len(found["cells"])
+        check("it came to the last one", found["finished"] and "[%d/%d, " % (every, every) in errors, errors)
+        if len(done) > every / 2 or "s were left" not in errors:
+            break
+    check("most are measured", len(done) > every / 2, errors)
     for cell in done:
         times = [cell[name]["seconds"] for name in ("native", "mortar", "limit")]
         check("times of %(collective)s, %(ranks)d ranks, %(bytes)d bytes" % cell, min(times) > 0 and cell["repetitions"] >= 5 and
