@@ -90,6 +90,7 @@ FUNCTION(Ibarrier, MPI_Comm, MPI_Request *)
 FUNCTION(Iallreduce, const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Request *)
 FUNCTION(Reduce_local, const void *, void *, int, MPI_Datatype, MPI_Op)
 FUNCTION(Op_commutative, MPI_Op, int *)
+FUNCTION(Op_free, MPI_Op *)
 FUNCTION(Grequest_start, MPI_Grequest_query_function *, MPI_Grequest_free_function *,
          MPI_Grequest_cancel_function *, void *, MPI_Request *)
 FUNCTION(Grequest_complete, MPI_Request)

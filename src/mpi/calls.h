@@ -161,8 +161,8 @@ struct family {
                          const struct shape *shape);
     /* Completes *ready, which has its extent, and whose call has shape, root and neighbours, for
      * calls that a plan on a node runs. Counts, displacements and types of single blocks will be
-     * the same then; the type of a side with blocks is steady, and the operation none of the
-     * program's own. False: `run` makes the call anew each time. Local. */
+     * the same then; the type of a side with blocks and the operation are steady. False: `run`
+     * makes the call anew each time. Local. */
     bool (*prepare)(const struct request *request, struct team *team, struct ready *ready);
     /* The end of a ready call whose outcome is not DONE, or which was cut. As run otherwise. */
     struct answer (*end)(const struct request *request, struct team *team, struct plan **plan,
@@ -330,6 +330,9 @@ struct elements {
 bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements);
 /* Is it a program's own operation? Its handle may come to mean another one. */
 bool op_is_users(MPI_Op op);
+/* Will the handle mean the same operation as long as team_changes stays the same? True also of
+ * those of the program's own that were asked for often while none was freed. */
+bool op_is_steady(MPI_Op op);
 /* How results of such elements compare that were combined in different associations. The same on
  * all ranks. */
 enum comparison {

@@ -285,9 +285,10 @@ static bool is_told_by_send(const struct request *r, struct team *team) {
     return among(r->collective, NEIGHBORS) && neighbours_of(r->comm, team, r->collective)->outs > 0;
 }
 
-/* Does the look tell the shape? A handle must go on to mean the same type. */
+/* Does the look tell the shape? A handle must go on to mean the same type, or operation. */
 static bool tells_shape(const struct request *r, struct team *team, const struct shape *shape) {
     bool sent = !team->why_native && is_told_by_send(r, team);
+    if (among(r->collective, REDUCTIONS) && !op_is_steady(r->op)) return false;
     return shape->unsized || type_is_steady(sent ? r->send.type : r->recv.type);
 }
 
@@ -323,8 +324,7 @@ static bool known_compare(struct known *k, const struct request *r, struct team 
     if (k->listed && !lists_come_again(k, r, team)) return false;
     k->own = own_distance(r, team);
     k->sends = extent->sends > 0, k->receives = extent->recvs > 0;
-    return !(among(r->collective, REDUCTIONS) && op_is_users(r->op)) &&
-           (!k->sends || type_is_steady(r->send.type)) &&
+    return (!k->sends || type_is_steady(r->send.type)) &&
            (!k->receives || type_is_steady(r->recv.type));
 }
 

@@ -69,6 +69,22 @@ static int kinds_for(MPI_Op op) {
 
 bool op_is_users(MPI_Op op) { return kinds_for(op) == USER; }
 
+/* How often op_is_steady was asked for a program's own operations since one was freed. One that is
+ * made for each call anew is never asked for so often: its end would make void what was remembered
+ * of all calls. */
+enum { often = 64 };
+static _Atomic unsigned asked_since;
+
+bool op_is_steady(MPI_Op op) {
+    return !op_is_users(op) || atomic_fetch_add(&asked_since, 1) >= often;
+}
+
+/* The handle may come to mean another operation. */
+int MPI_Op_free(MPI_Op *op) {
+    if (atomic_exchange(&asked_since, 0) > often) atomic_fetch_add(&team_changes, 1);
+    return host.op_free(op);
+}
+
 enum comparison comparison_of(MPI_Datatype type) {
     unsigned kind = ops_kind_of(type);
     if (kind & (FLOATING | COMPLEX)) return BY_VALUE;

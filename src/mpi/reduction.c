@@ -316,8 +316,6 @@ static struct answer reduction_end(const struct request *r, struct team *team, s
     return combined(outcome != FAILED);
 }
 
-/* A program's operation is asked whether it commutes in each call, since its handle may come
- * again. */
 static bool reduction_prepare(const struct request *r, struct team *team, struct ready *ready) {
     struct elements elements;
     if (!elements_of(r->recv.type, r->op, &elements) || elements.gaps) return false;

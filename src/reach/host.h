@@ -31,6 +31,7 @@ struct host {
     int (*finalize)(void);
     int (*alloc_mem)(MPI_Aint, MPI_Info, void *);
     int (*free_mem)(void *);
+    int (*op_free)(MPI_Op *);
 #define MAKER(name, symbol, words, parameters, arguments) int(*name) parameters;
 #include "abi/makers.h"
 #undef MAKER

@@ -196,13 +196,14 @@ def steady(flavour, ranks):
     """Calls that come again are not examined, by whatever plan; the first two are, or three with lists, on each communicator. Of
     a dozen calls one after the other a few may find no place by bad luck."""
     run.need(flavour)
-    for plan in ("", "native", "cico", "pull(rows)", "mailbox", "slices"):
-        words = run.command(flavour, ranks, [run.target("steady-" + flavour)] + ([plan] if plan else []))
+    for plan in ("", "native", "cico", "pull(rows)", "mailbox", "slices", "arrival"):
+        options = ["--option", "REDUCE=arrival"] if plan == "arrival" else []
+        words = run.command(flavour, ranks, [run.target("steady-" + flavour)] + ([plan] if plan else []), options)
         result = run.run(words, 60).ok("each of 500 calls; 0 wrong")
         found = re.findall(r"(\w+, \d+ ints): (\d+)", result.out)
-        result.check(len(found) == 58, "%d lines instead of 58" % len(found))
+        result.check(len(found) == 64, "%d lines instead of 64" % len(found))
         for what, examined in found:
-            own = re.match("bcast_(pairs|gaps)|alltoall_pairs", what)  # types of its own
+            own = re.match("bcast_(pairs|gaps)|alltoall_pairs|.*_own", what)  # types or operations of its own
             least, most = (0, 2000) if what.startswith("dozen") else (2, 150 if own else 6)
             result.check(least <= int(examined) <= most, "%s: %s calls were examined with plan %r" % (what, examined, plan))
 

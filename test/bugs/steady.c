@@ -2,8 +2,8 @@
 /* steady [PLAN] - a program that repeats each collective, and a dozen of them one after the other,
  * from the same arguments, on two communicators in turns: mortar has to remember the calls, and
  * examine few. Prints, for each collective and count, the most calls that a rank had examined. With
- * PLAN that plan is forced by mortar_plan before each. At last types of the program's own are made
- * anew, mostly under the handles of others before, and every number is checked. */
+ * PLAN that plan is forced by mortar_plan before each. At last types and operations of its own are
+ * made anew, mostly under the handles of others before, and every number is checked. */
 #include <mpi.h>
 
 #include <dlfcn.h>
@@ -76,15 +76,18 @@ static void neighbor_allgatherv(void) {
 /* Of a type of the program's own, which is remembered after some dozens of calls. */
 static MPI_Datatype pair;
 static void bcast_pairs(void) { MPI_Bcast(me == 0 ? send : recv, ints / 2, pair, 0, comm); }
-static void alltoall_pairs(void) {
-    MPI_Alltoall(send, ints / 2, pair, recv, ints / 2, pair, comm);
-}
+static void alltoall_pairs(void) { MPI_Alltoall(send, ints / 2, pair, recv, ints / 2, pair, comm); }
 /* Elements with gaps, whose calls are not ready, but need not be examined either. */
 static MPI_Datatype gaps;
 static void bcast_gaps(void) { MPI_Bcast(me == 0 ? send : recv, ints / 2, gaps, 0, comm); }
 static void allreduce_maxloc(void) {
     MPI_Allreduce(send, recv, 1 + ints / 4, MPI_DOUBLE_INT, MPI_MAXLOC, comm);
 }
+/* By the program's own operation. */
+static MPI_Op own;
+static void reduce_own(void) { MPI_Reduce(send, recv, ints, MPI_INT, own, 0, comm); }
+static void allreduce_own(void) { MPI_Allreduce(send, recv, ints, MPI_INT, own, comm); }
+static void scan_own(void) { MPI_Scan(send, recv, ints, MPI_INT, own, comm); }
 
 static const struct {
     const char *name;
@@ -118,6 +121,9 @@ static const struct {
     {"alltoall_pairs", alltoall_pairs},
     {"bcast_gaps", bcast_gaps},
     {"allreduce_maxloc", allreduce_maxloc},
+    {"reduce_own", reduce_own},
+    {"allreduce_own", allreduce_own},
+    {"scan_own", scan_own},
 };
 
 /* Types that end after many calls, and others that come under their handles; ranks with an odd
@@ -151,6 +157,43 @@ static int wrong_after_remaking(void) {
     }
     MPI_Type_free(&type);
     MPI_Type_free(&odds);
+    return wrong;
+}
+
+/* ---- operations ---- */
+
+static void op_sum(void *in, void *inout, int *n, MPI_Datatype *type) {
+    (void)type;
+    for (int i = 0; i < *n; i++) ((int *)inout)[i] += ((int *)in)[i];
+}
+static void op_left(void *in, void *inout, int *n, MPI_Datatype *type) {
+    (void)type;
+    memcpy(inout, in, (size_t)*n * sizeof(int));
+}
+static void op_right(void *in, void *inout, int *n, MPI_Datatype *type) {
+    (void)in, (void)inout, (void)n, (void)type;
+}
+
+/* Operations that end after many calls, and others under their handles, which may not commute. */
+static int wrong_after_new_ops(void) {
+    static MPI_User_function *const functions[] = {op_sum, op_left, op_right};
+    int wrong = 0;
+    MPI_Op op = MPI_OP_NULL;
+    for (int k = 0; k < 4000; k++) {
+        int which = k / 200 % 3;
+        if (k % 200 == 0 || (me % 2 && k % 100 == 0)) {
+            if (op != MPI_OP_NULL) MPI_Op_free(&op);
+            MPI_Op_create(functions[which], which == 0, &op);
+        }
+        int mine[2] = {k + me, k - me}, all[2] = {-1, -1}, root = -1;
+        const int right[] = {p * k + p * (p - 1) / 2, k, k + p - 1};
+        const int both = 2 * k * (which == 0 ? p : 1); /* all[0] + all[1] */
+        MPI_Allreduce(mine, all, 2, MPI_INT, op, comms[0]);
+        MPI_Reduce(mine, &root, 1, MPI_INT, op, 0, comms[0]);
+        wrong += all[0] != right[which] || all[0] + all[1] != both;
+        wrong += me == 0 && root != right[which];
+    }
+    MPI_Op_free(&op);
     return wrong;
 }
 
@@ -189,6 +232,7 @@ int main(int argc, char **argv) {
     MPI_Type_create_resized(vector, 0, 2 * sizeof(int), &gaps);
     MPI_Type_commit(&gaps);
     MPI_Type_free(&vector);
+    MPI_Op_create(op_sum, 1, &own);
     for (int k = 0; k < 2; k++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[k]);
         MPI_Cart_create(MPI_COMM_WORLD, 1, &p, &periodic, 0, &rings[k]);
@@ -206,10 +250,11 @@ int main(int argc, char **argv) {
                 printf("%s, %d ints: %ld\n", c < kinds ? collectives[c].name : "dozen", ints, most);
         }
     }
-    int wrong = wrong_after_remaking(), all = 0;
+    int wrong = wrong_after_remaking() + wrong_after_new_ops(), all = 0;
     MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (me == 0) printf("each of %d calls; %d wrong\n", rounds, all);
     MPI_Type_free(&pair);
+    MPI_Op_free(&own);
     for (int k = 0; k < 2; k++) MPI_Comm_free(&comms[k]), MPI_Comm_free(&rings[k]);
     MPI_Finalize();
     return 0;
