@@ -68,8 +68,10 @@ check-fuzz:
 	cmake --build --preset fuzz && mkdir -p $(RESULTS) && $(CTEST) build/fuzz -L '^fuzz$$'; \
 	else echo "no Clang with libFuzzer: not fuzzed"; fi
 
-# Other projects' tests, natively and under mortar: mpi4py's, half an hour.
-check-suites: setup ; @scripts/get-mpis && mkdir -p $(RESULTS) && cmake --preset release && cmake --build build/release && \
+# Other projects' tests and applications, natively and under mortar: mpi4py's, half an hour.
+check-suites: setup
+	@scripts/setup applications || true
+	@scripts/get-mpis && mkdir -p $(RESULTS) && cmake --preset release && cmake --build build/release && \
 	$(CTEST) build/release -L '^suite$$'
 
 check-all: check check-wide check-more check-long check-suites

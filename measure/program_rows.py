@@ -25,6 +25,18 @@ APPLICATIONS = {  # of examples/: those of Li et al. 2018
     "FFT, class W, pencils, subarrays": ["fft3d", "--class", "W", "--decomposition", "pencil", "--types"],
     "FFT, class A": ["fft3d", "--class", "A"],
 }
+INSTALLED = {  # the distribution's applications, which `scripts/setup applications` installs; their inputs are in bench/installed
+    "LAMMPS, 6912 atoms": ["lmp", "-in", "melt.lmp"],
+    "LAMMPS, 1728 ions, PPPM": ["lmp", "-in", "ions.lmp"],
+    "Quantum ESPRESSO, 8 atoms of silicon": ["pw.x", "-in", "si.pw"],
+    "CP2K, 4 molecules of water": ["cp2k.psmp", "water.cp2k"],
+    "ABINIT, silicon": ["abinit", "si.abi"],
+    "NWChem, 2 molecules of water": ["nwchem.openmpi", "water.nw"],
+}
+RESULTS = {  # the lines of their output that are the result
+    "lmp": r"^ +\d+ +-?\d+\..*", "pw.x": r"^!.*|Total force.*SCF|P= .*", "cp2k.psmp": r"ENERGY\|.*", "abinit": r"^ ETOT.*",
+    "nwchem.openmpi": r"Total DFT energy.*",
+}
 ALONE = {  # no collective: one rank, judged by its processors' time, too
     "gather": ["gather"],
     "gather, huge pages advised": ["gather", "--advise"],

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """program_tables - the tables and the page that measure/programs.py makes of its runs, and what it says of a row. `rows` are dicts
 with program_rows.FIELDS, numbers as numbers."""
+import math
 import statistics
 
-from program_rows import ALONE, APPLICATIONS, CROWD, MEMORY, MPIS, ROWS, SHARE, SIDES
+from program_rows import ALONE, APPLICATIONS, CROWD, INSTALLED, MEMORY, MPIS, ROWS, SHARE, SIDES
 
 
 def budget(ranks, native):
@@ -49,8 +50,15 @@ def judged(low, middle, high, most):
     return ("yes" if middle <= most else "**no**") + ("?" if low <= most < high else "")
 
 
+def same(one, other):
+    """Are two answers the same? Numbers may differ in digits that the association of a sum decides."""
+    words = one.split(), other.split()
+    return one == other or len(words[0]) == len(words[1]) and all(
+        a == b or "." in a and "." in b and math.isclose(float(a), float(b), rel_tol=1e-5, abs_tol=1e-6) for a, b in zip(*words))
+
+
 def other_answer(turns):
-    return any(turn["native"]["answer"] != turn["mortar"]["answer"] for turn in turns)
+    return any(not same(turn["native"]["answer"], turn["mortar"]["answer"]) for turn in turns)
 
 
 def verdict(turns, ranks):
@@ -104,6 +112,20 @@ def table_applications(rows, mpi):
         yield "| %s |" % " | ".join(columns + [pair(turns, part) for part in ("rss", "pss")])
 
 
+def table_installed(rows, mpi):
+    yield "| program | ranks | turns | native ms | mortar ms | difference ms | % | within | least ms: native, mortar |" \
+          " CPU: native ms | difference % |"
+    yield "|" + "---|" * 11
+    for (name, ranks), turns in cells_of(rows, mpi, INSTALLED).items():
+        native, mortar = (statistics.median(seconds(turns, side, "wall")) for side in SIDES)
+        wall = differences(turns, "wall")
+        yield "| %s |" % " | ".join([
+            name, str(ranks), str(len(turns)), milliseconds(native), milliseconds(mortar), change(wall),
+            "%+.1f" % (100 * wall[1] / native), verdict(turns, ranks),
+            ", ".join(milliseconds(min(seconds(turns, side, "wall"))) for side in SIDES),
+            milliseconds(statistics.median(seconds(turns, "native", "cpu"))), percents(turns, "cpu")])
+
+
 def pair(turns, part):
     return ", ".join("%.0f" % statistics.median(seconds(turns, side, part)) for side in SIDES)
 
@@ -126,6 +148,7 @@ def tables(rows, mpi):
     for title, programs, made, judge in (
             ("", ROWS, table, verdict),
             ("\n### Applications\n", APPLICATIONS, table_applications, verdict),
+            ("\n### Installed applications\n", INSTALLED, table_installed, verdict),
             ("\n### No collective, one rank\n", ALONE, table_alone, lambda turns, ranks: verdict_alone(turns))):
         cells = cells_of(rows, mpi, programs)
         if cells:
@@ -162,6 +185,11 @@ most that was resident in each, where pages that several ranks map count in each
 such pages count once. Each pair is native, mortar. Those under mortar must have the same result.
 """
 
+PAGE_INSTALLED = """The applications that the distribution has, unchanged, have a table of their own; `bench/installed` has their
+inputs. They must have the same result, but for digits that the association of a sum decides. *CPU* is the processors' time of the
+launcher and of all that it starts.
+"""
+
 PAGE_ALONE = """Programs that only use memory, and call no collective, have a table of their own. *CPU* is the processors' time of
 the launcher and of all that it starts; it and the wall time may each be 3 % longer. *CPU inside* is that of rank 0 between MPI_Init
 and MPI_Finalize. Page faults are counted in the same time; RSS, PSS, private memory and huge pages are MiB at a moment that the
@@ -173,6 +201,8 @@ def page(rows):
     yield PAGE
     if any(row["program"] in APPLICATIONS for row in rows):
         yield PAGE_APPLICATIONS
+    if any(row["program"] in INSTALLED for row in rows):
+        yield PAGE_INSTALLED
     if any(row["program"] in ALONE for row in rows):
         yield PAGE_ALONE
     facts = [sorted({row[name] for row in rows}) for name in ("machine", "commit")]

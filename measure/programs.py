@@ -12,22 +12,27 @@ so that what disturbs the machine disturbs all alike. A difference is mortar - n
 its quartiles. A row is within the budget if the median costs at most 2 % of the native median and 20 ms, from 64 ranks on 5 % and
 200 ms; a question mark says that the budget lies between the quartiles, so that more turns may say otherwise.
 
-Applications have a table with their memory. Programs that call no collective, which only use memory, have one rank and a table of
-their own: there both the wall time and the processors' time, of the launcher and all that it starts, may be at most 3 % longer."""
+Applications have a table with their memory; those of the distribution (`scripts/setup applications`) have one, too. Programs that
+call no collective, which only use memory, have one rank and a table of their own: there both the wall time and the processors'
+time, of the launcher and all that it starts, may be at most 3 % longer."""
 import argparse
 import csv
 import os
 import platform
 import re
 import resource
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
-from program_rows import ALONE, APPLICATIONS, CROWD, FIELDS, MPIS, NUMBERS, NUMPY, ROWS, SIDES
+from program_rows import ALONE, APPLICATIONS, CROWD, FIELDS, INSTALLED, MPIS, NUMBERS, NUMPY, RESULTS, ROWS, SIDES
 from program_tables import page, tables
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# One thread for each rank, and where Debian's CP2K has its data.
+ENVIRONMENT = dict({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "CP2K_DATA_DIR": "/usr/share/cp2k"}, **os.environ)
 
 
 def python_of(programs):
@@ -42,6 +47,8 @@ def python_of(programs):
 def program_of(options, words):
     if words[0].endswith(".py"):
         return [options.python, "-B", os.path.join(ROOT, "bench", "programs", words[0]), *words[1:]]
+    if words[0] in RESULTS:
+        return words
     if words[0] in of_examples():
         return [os.path.join(options.build, "examples", "%s-%s" % (words[0], options.mpi)), *words[1:]]
     return [os.path.join(options.build, "bench", "programs", "programs-" + options.mpi), *words]
@@ -51,8 +58,16 @@ def of_examples():
     return {words[0] for words in APPLICATIONS.values()}
 
 
-def said_by(output):
+def result_of(program, output):
+    """The last numbers of an installed application's result."""
+    lines = re.findall(RESULTS[program], output, re.M)
+    return " ".join(re.findall(r"-?\d+\.\d+(?:[eE][-+]?\d+)?", " ".join(lines))[-12:])
+
+
+def said_by(program, output):
     """{name: text} of what a program printed. An application does not know all that the others tell; that is 0."""
+    if program in RESULTS:
+        return dict(dict.fromkeys(NUMBERS, "0"), answer=result_of(program, output) or "none")
     said = dict(re.findall(r"(\w+)=(\S+)", output))
     if "seconds" in said:
         said = {**dict.fromkeys(NUMBERS, "0"), **said, "inside": said["seconds"],
@@ -71,13 +86,18 @@ def run(options, name, ranks, side):
     words = [os.path.join(ROOT, "scripts", "mpi"), options.mpi, str(ranks)]
     if side == "mortar":
         words += [os.path.join(options.build, "bin", "mortar"), "run", *(word for o in options.option for word in ("--option", o))]
-    words += program_of(options, {**ROWS, **APPLICATIONS, **ALONE}[name] + options.words.split())
-    start, used = time.perf_counter(), processors()
-    done = subprocess.run(["timeout", "-k", "5", str(options.patience), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, encoding="utf-8", errors="replace", check=False)
-    wall, cpu = time.perf_counter() - start, processors() - used
-    said = dict(said_by(done.stdout), wall=wall, cpu=cpu)
-    if done.returncode != 0 or not set(NUMBERS) <= set(said):
+    program = {**ROWS, **APPLICATIONS, **INSTALLED, **ALONE}[name]
+    words += program_of(options, program + options.words.split())
+    with tempfile.TemporaryDirectory() as folder:  # installed applications write files
+        inputs = os.path.join(folder, "inputs")
+        shutil.copytree(os.path.join(ROOT, "bench", "installed"), inputs)
+        start, used = time.perf_counter(), processors()
+        done = subprocess.run(["timeout", "-k", "5", str(options.patience), *words], stdin=subprocess.DEVNULL, env=ENVIRONMENT,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace", check=False,
+                              cwd=inputs if program[0] in RESULTS else None)
+        wall, cpu = time.perf_counter() - start, processors() - used
+    said = dict(said_by(program[0], done.stdout), wall=wall, cpu=cpu)
+    if done.returncode != 0 or not set(NUMBERS) <= set(said) or (program[0] in RESULTS and said["answer"] == "none"):
         sys.exit("programs: exit code %d of %s\n%s%s" % (done.returncode, " ".join(words), done.stdout, done.stderr))
     return {**{part: round(float(said[part]), 6) for part in NUMBERS}, "answer": said["answer"]}
 
@@ -109,7 +129,7 @@ def read(path):
 def cells_wanted(options):
     """(name, ranks) of a turn."""
     for ranks in options.ranks:
-        for name, words in {**ROWS, **APPLICATIONS}.items():
+        for name, words in {**ROWS, **APPLICATIONS, **INSTALLED}.items():
             if words[0] in options.programs and (ranks < CROWD or words[0] == "first" or options.named):
                 yield name, ranks
     for name, words in ALONE.items():
@@ -162,7 +182,7 @@ def numbers(text):
 
 
 def main():
-    names = list(dict.fromkeys(words[0] for words in (*ROWS.values(), *APPLICATIONS.values(), *ALONE.values())))
+    names = list(dict.fromkeys(words[0] for table in (ROWS, APPLICATIONS, INSTALLED, ALONE) for words in table.values()))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help="the build folder (build/release)")
     parser.add_argument("--mpi", choices=list(MPIS), default="ompi4", help="(ompi4)")
@@ -193,6 +213,10 @@ def main():
         if not os.path.exists(program_of(options, [name])[0]):
             print("programs: %s is not built for %s: without it" % (name, options.mpi), file=sys.stderr)
             options.programs.remove(name)
+    absent = [name for name in RESULTS if name in options.programs and (options.mpi != "ompi4" or not shutil.which(name))]
+    if absent:
+        print("programs: without %s (scripts/setup applications installs them, for ompi4)" % ", ".join(absent), file=sys.stderr)
+        options.programs = [name for name in options.programs if name not in absent]
     print("\n".join(tables(measure(options), options.mpi)))
 
 

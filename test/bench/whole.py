@@ -108,6 +108,12 @@ for given, size, expected in [
     (turns((1, 1.0), (2, 2.0), (9, 8.0)), 2, "yes"), (alone((1, 0.5), answer="given"), 2, "**no**, another answer"),
 ]:
     check("within the budget: %s" % expected, tables.verdict(given, size) == expected, (given, size, tables.verdict(given, size)))
+for one, other, expected in [
+    ("-63.34030422 0.033743", "-63.34030423 0.033743", True), ("-63.34030422 0.033743", "-63.34130422 0.033743", False),
+    ("1.5 2.5", "1.5", False), ("1.0E-12", "-3.0E-11", True), ("c0ffee", "c0ffee", True), ("c0ffee", "c0ffe1", False),
+    ("0.5", "given", False), ("none", "none", True),
+]:
+    check("the same answer: %s" % expected, tables.same(one, other) == expected, (one, other))
 for given, expected in [
     (alone((1, 1.029)), "yes"), (alone((1, 1.031)), "**no**"), (alone((1, 1.029), cpu=1.031), "**no**"),
     (alone((1, 1.0), (1, 1.02), (1, 1.2)), "yes?"), (alone((1, 1.0), (1, 1.02), (1, 1.2), wall=1.0), "yes?"),
