@@ -9,6 +9,9 @@
 void *je_malloc(size_t bytes);
 void *je_calloc(size_t count, size_t bytes);
 void *je_realloc(void *memory, size_t bytes);
+void *je_memalign(size_t alignment, size_t bytes);
+void *je_aligned_alloc(size_t alignment, size_t bytes);
+int je_posix_memalign(void **memory, size_t alignment, size_t bytes);
 void *mallocx(size_t bytes, int flags);
 size_t xallocx(void *memory, size_t bytes, size_t extra, int flags);
 void dallocx(void *memory, int flags);

@@ -75,6 +75,27 @@ static void alignments() {
     }
 }
 
+// A long block whose alignment is at most a page comes from the cache of the thread, as malloc's do: the one freed last.
+static void aligned_again() {
+    const size_t bytes = 100000;
+    for (size_t alignment = 16; alignment <= 4096; alignment *= 2) {
+        void *last = malloc(bytes), *next = nullptr;
+        for (int way = 0; way < 3; way++) {
+            auto before = reinterpret_cast<uintptr_t>(last);
+            free(last);
+            if (way == 0) next = memalign(alignment, bytes);
+            if (way == 1) next = aligned_alloc(alignment, bytes);
+            if (way == 2) expect(posix_memalign(&next, alignment, bytes) == 0, "posix_memalign, again");
+            expect(reinterpret_cast<uintptr_t>(next) == before, "an aligned block from the cache of the thread");
+            last = next;
+        }
+        free(last);
+    }
+    void *block = nullptr;
+    expect(posix_memalign(&block, 48, bytes) == EINVAL && posix_memalign(&block, 4, bytes) == EINVAL,
+           "posix_memalign refuses what is no alignment");
+}
+
 static void contents() {
     unsigned char *block = nullptr;
     size_t had = 0;
@@ -179,6 +200,7 @@ int main() {
     expect(reinterpret_cast<uintptr_t>(region.base) % (2 << 20) == 0, "the region is 2 MiB aligned");
     sizes();
     alignments();
+    aligned_again();
     contents();
     libraries();
     cplusplus();
