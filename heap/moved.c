@@ -7,8 +7,8 @@
  * write, the whole pages inside of a buffer of an MPI call. The pages at its ends, which hold other
  * data as well, stay (reach/shown.c).
  *
- * A page of malloc's memory has the file's offset that equals its place in the region. For static
- * data a piece of the region is set aside; it is a second mapping of what has moved.
+ * A page of malloc's memory has the file's offset that equals its place in the region. Other
+ * memory's is in places.c.
  *
  * The C library's mmap is used, which RDMA libraries watch to forget their registrations. A child
  * of a raw clone does not inherit what has moved (MADV_DONTFORK): it would write to its parent's
@@ -20,7 +20,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -135,18 +134,12 @@ void moved_return(char *start, size_t bytes) {
     region_unlock();
 }
 
-static const struct heap_range *range_at(size_t offset) {
-    for (int i = 0; i < moved.range_count; i++)
-        if (offset - moved.ranges[i].offset < moved.ranges[i].bytes) return &moved.ranges[i];
-    return NULL;
-}
-
 bool moved_next(size_t offset, struct extent *run, char **address) {
     if (!moved.bits) return false;
     while (offset < moved.end && !is_moved(offset)) offset = run_end(offset, moved.end);
     if (offset >= moved.end) return false;
     size_t end = run_end(offset, moved.end);
-    const struct heap_range *range = range_at(offset);
+    const struct heap_range *range = place_at(offset);
     *address = range ? range->start + (offset - range->offset) : region.base + offset;
     if (range && end > range->offset + range->bytes) end = range->offset + range->bytes;
     for (int i = 0; i < moved.range_count && !range; i++)
@@ -156,73 +149,12 @@ bool moved_next(size_t offset, struct extent *run, char **address) {
     return true;
 }
 
-static const struct heap_range *range_of(const void *address) {
-    for (int i = 0; i < moved.range_count; i++)
-        if ((size_t)((const char *)address - moved.ranges[i].start) < moved.ranges[i].bytes)
-            return &moved.ranges[i];
-    return NULL;
-}
-
 bool moved_holds(const void *address) {
     const char *byte = address;
     if (!moved.bits) return false;
     if (region_holds(byte)) return is_moved((size_t)(byte - region.base));
-    const struct heap_range *range = range_of(byte);
+    const struct heap_range *range = place_of(byte);
     return range && is_moved((size_t)(byte - range->start) + range->offset);
-}
-
-/* ---- static data ---- */
-
-struct search {
-    uintptr_t start, end; /* what is looked for; then the whole pages of the segment around it */
-    bool found;
-};
-
-/* The first object is the executable. Others may be unloaded. */
-static int look_in(struct dl_phdr_info *object, size_t size, void *state) {
-    (void)size;
-    struct search *search = state;
-    uintptr_t page = region.page;
-    for (int i = 0; i < object->dlpi_phnum && !search->found; i++) {
-        const ElfW(Phdr) *head = &object->dlpi_phdr[i];
-        if (head->p_type != PT_LOAD || !(head->p_flags & PF_W)) continue;
-        uintptr_t start = object->dlpi_addr + head->p_vaddr, end = start + head->p_memsz;
-        start &= ~(page - 1), end = (end + page - 1) & ~(page - 1);
-        if (search->start < start || search->end > end) continue;
-        *search = (struct search){.start = start, .end = end, .found = true};
-    }
-    return 1;
-}
-
-/* Gives the segment of the executable that holds this memory a place in the file. NULL: there is no
- * such segment, or no room. */
-static const struct heap_range *range_new(const void *memory, size_t bytes) {
-    struct search search = {.start = (uintptr_t)memory, .end = (uintptr_t)memory + bytes};
-    if (moved.range_count == most_heap_ranges) return NULL;
-    dl_iterate_phdr(look_in, &search);
-    if (!search.found) return NULL;
-    /* The system uses huge pages only if file offset and address are equal modulo their size. */
-    size_t lead = search.start % huge_page, all = search.end - search.start;
-    char *piece = region_take(lead + all + huge_page, NULL); /* so long that it is aligned */
-    if (!piece) return NULL;
-    size_t offset = (size_t)(piece - region.base) + lead;
-    region_lock();
-    int i = moved.range_count;
-    void *map = MAP_FAILED;
-    if (i < most_heap_ranges && !range_of(memory)) /* another thread may have been here */
-        map = mmap(region.base + offset, all, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_FIXED | MAP_NORESERVE, region.fd, (off_t)offset);
-    bool fine = map != MAP_FAILED;
-    if (fine) {
-        /* A core file contains the data once, at the address where a debugger looks. */
-        madvise(map, all, MADV_DONTDUMP);
-        madvise(map, all, MADV_DONTFORK);
-        moved.ranges[i] = (struct heap_range){(char *)search.start, all, offset};
-        atomic_store(&moved.range_count, i + 1);
-    }
-    region_unlock();
-    if (!fine) region_give(piece, lead + all + huge_page);
-    return range_of(memory);
 }
 
 /* ---- moving ---- */
@@ -318,8 +250,8 @@ int mortar_heap_move(void *memory, size_t bytes) {
     const struct heap_range *range = NULL;
     if (region.bytes == 0 || !moved.bits || !region_fd_valid()) return -EFAULT;
     if (!region_holds(start)) {
-        range = range_of(start);
-        if (!range) range = range_new(start, bytes);
+        range = place_of(start);
+        if (!range) range = place_new(start, bytes);
         if (!range || bytes > range->bytes - (size_t)(start - range->start)) return -EFAULT;
     }
     if (bytes == 0) return 0;

@@ -43,6 +43,15 @@ bool moved_wholly(const void *memory, size_t bytes);
 /* True: this address lies in a page that has moved. */
 bool moved_holds(const void *address);
 
+/* The memory outside the region whose pages have this offset of the file, or that contains this
+ * address. NULL: none. */
+const struct heap_range *place_at(size_t offset);
+const struct heap_range *place_of(const void *address);
+
+/* Gives the segment of the executable that holds this memory a place in the file. NULL: there is no
+ * such segment, or no room. */
+const struct heap_range *place_new(const void *memory, size_t bytes);
+
 /* One mapping of this process, as /proc/self/maps has it. */
 struct mapping {
     uintptr_t start, end;

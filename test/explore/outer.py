@@ -2,8 +2,8 @@
 """outer - protocols for explore.py, as in protocols.py: of memory that moves, of collectives over several nodes, of reductions from
 buffer to buffer, and of what teams share besides their calls."""
 from sources import (ARRIVAL_C, BLOCKS, CENTRAL, COST, CREW, DOMAINS, EITHER, GRID, JOB, LANES, LAYOUT, LEDGER_C, LEDGER_H,
-                     LEVELS, MOVED_C, MOVED_H, NODE, NODES, OFFERS, ORDERS, OVERLAP, PLAIN, PULL, Protocol, REDUCE, REDUCED,
-                     ROOTED, SET_RELAXED, SHOWING, SHOWN_C, SLICES, SPREAD, SYNC, UNIVERSAL, WAITING, WAITS, arrival_rings)
+                     LEVELS, MOVED_C, MOVED_H, NODE, NODES, OFFERS, ORDERS, OVERLAP, PLACES_C, PLAIN, PULL, Protocol, REDUCE,
+                     REDUCED, ROOTED, SET_RELAXED, SHOWING, SHOWN_C, SLICES, SPREAD, SYNC, UNIVERSAL, WAITING, WAITS, arrival_rings)
 
 OUTER = [
     Protocol(
@@ -64,12 +64,13 @@ OUTER = [
              "        if (from < offset) from = offset;\n        if (to > end) to = end;\n", "")]),
     Protocol(
         "moved", "pages that move into the heap's file beside other threads", "moved",
-        sources=[SHOWN_C, MOVED_C, WAITING],
+        sources=[SHOWN_C, MOVED_C, PLACES_C, WAITING],
         beside=[CREW],
         # What threads share has to lie in the explorer's memory.
         scaled=[(MOVED_C, "struct moved moved;\n", "__typeof__(moved) *moved_at;\n"),
                 (MOVED_H, "extern struct moved moved;\n", "extern struct moved *moved_at;\n#define moved (*moved_at)\n"),
                 (MOVED_C, "huge_page = 2 << 20", "huge_page = 256"),
+                (PLACES_C, "huge_page = 2 << 20", "huge_page = 256"),
                 (SHOWN_C, "want_sets = 128, want_ways = 8", "want_sets = 1, want_ways = 2"),
                 (SHOWN_C, "} wants[want_sets][want_ways];\n",
                  "} (*wants)[want_ways];\nvoid share_wants(void), *share(size_t);\n"
@@ -89,7 +90,7 @@ OUTER = [
              "    *start = (at + page - 1) & ~(page - 1);", "    *start = at & ~(page - 1);"),
             ("which buffers want to move is changed without the lock", SHOWN_C,
              "    pthread_mutex_lock(&lock);\n    struct want *found", "    struct want *found"),
-            ("a range is counted before it is written", MOVED_C,
+            ("a range is counted before it is written", PLACES_C,
              "        moved.ranges[i] = (struct heap_range){(char *)search.start, all, offset};\n"
              "        atomic_store(&moved.range_count, i + 1);\n",
              "        atomic_store(&moved.range_count, i + 1);\n"

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* places - memory outside the region that has a place in the region's file, so that its pages can
+ * move (moved.c): static data of the executable. A piece of the region is set aside for it; it is a
+ * second mapping of what has moved. */
+#define _GNU_SOURCE
+#include "heap/moved.h"
+
+#include <link.h>
+#include <sys/mman.h>
+
+static const size_t huge_page = 2 << 20;
+
+const struct heap_range *place_at(size_t offset) {
+    for (int i = 0; i < moved.range_count; i++)
+        if (offset - moved.ranges[i].offset < moved.ranges[i].bytes) return &moved.ranges[i];
+    return NULL;
+}
+
+const struct heap_range *place_of(const void *address) {
+    for (int i = 0; i < moved.range_count; i++)
+        if ((size_t)((const char *)address - moved.ranges[i].start) < moved.ranges[i].bytes)
+            return &moved.ranges[i];
+    return NULL;
+}
+
+struct search {
+    uintptr_t start, end; /* what is looked for; then the whole pages of the segment around it */
+    bool found;
+};
+
+/* The first object is the executable. Others may be unloaded. */
+static int look_in(struct dl_phdr_info *object, size_t size, void *state) {
+    (void)size;
+    struct search *search = state;
+    uintptr_t page = region.page;
+    for (int i = 0; i < object->dlpi_phnum && !search->found; i++) {
+        const ElfW(Phdr) *head = &object->dlpi_phdr[i];
+        if (head->p_type != PT_LOAD || !(head->p_flags & PF_W)) continue;
+        uintptr_t start = object->dlpi_addr + head->p_vaddr, end = start + head->p_memsz;
+        start &= ~(page - 1), end = (end + page - 1) & ~(page - 1);
+        if (search->start < start || search->end > end) continue;
+        *search = (struct search){.start = start, .end = end, .found = true};
+    }
+    return 1;
+}
+
+const struct heap_range *place_new(const void *memory, size_t bytes) {
+    struct search search = {.start = (uintptr_t)memory, .end = (uintptr_t)memory + bytes};
+    if (moved.range_count == most_heap_ranges) return NULL;
+    dl_iterate_phdr(look_in, &search);
+    if (!search.found) return NULL;
+    /* The system uses huge pages only if file offset and address are equal modulo their size. */
+    size_t lead = search.start % huge_page, all = search.end - search.start;
+    char *piece = region_take(lead + all + huge_page, NULL); /* so long that it is aligned */
+    if (!piece) return NULL;
+    size_t offset = (size_t)(piece - region.base) + lead;
+    region_lock();
+    int i = moved.range_count;
+    void *map = MAP_FAILED;
+    if (i < most_heap_ranges && !place_of(memory)) /* another thread may have been here */
+        map = mmap(region.base + offset, all, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_FIXED | MAP_NORESERVE, region.fd, (off_t)offset);
+    bool fine = map != MAP_FAILED;
+    if (fine) {
+        /* A core file contains the data once, at the address where a debugger looks. */
+        madvise(map, all, MADV_DONTDUMP);
+        madvise(map, all, MADV_DONTFORK);
+        moved.ranges[i] = (struct heap_range){(char *)search.start, all, offset};
+        atomic_store(&moved.range_count, i + 1);
+    }
+    region_unlock();
+    if (!fine) region_give(piece, lead + all + huge_page);
+    return place_of(memory);
+}
