@@ -11,12 +11,17 @@
  * the trap makes the copy. Until then the child makes system calls directly, because libc's
  * wrappers may be hooked by code whose data have moved.
  *
+ * If the forking thread runs on pages that have moved, as main may whose buffers lie on the stack,
+ * parent and child would leave the system call on the same pages, and the parent go on to write
+ * there. So fork is defined here, and runs on a stack of its own in this case.
+ *
  * _Fork, and fork or clone by a direct system call, run no handlers: such a child gets SIGSEGV if
  * it touches what has moved, and cannot harm its parent. */
 #define _GNU_SOURCE
 #include "base/base.h"
 #include "heap/moved.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,6 +32,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 /* State from prepare to the end of the parent's and the child's handler, under the region's
@@ -204,3 +210,52 @@ static void fork_child(void) {
 }
 
 int fork_watch(void) { return -pthread_atfork(fork_prepare, fork_parent, fork_child); }
+
+/* ---- on a stack that has moved ---- */
+
+struct elsewhere {
+    ucontext_t back, there;
+    pid_t (*forks)(void);
+    pid_t child;
+    int error;
+};
+
+/* makecontext passes ints. */
+static void fork_there(unsigned high, unsigned low) {
+    struct elsewhere *e = (void *)((uintptr_t)high << 16 << 16 | low);
+    e->child = e->forks();
+    e->error = errno;
+}
+
+/* What fork and its handlers write before the child has its copy lies near here. */
+static bool runs_on_moved_pages(void) {
+    enum { near = 64 << 10 };
+    char here;
+    uintptr_t top = (uintptr_t)&here + region.page, at = top - near;
+    for (; at < top; at += region.page)
+        if (moved_holds((void *)at)) return true;
+    return false;
+}
+
+pid_t fork(void) {
+    enum { bytes = 1 << 20 };
+    struct elsewhere *e;
+    pid_t (*forks)(void) = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
+    if (!moved.bits || !runs_on_moved_pages()) return forks();
+    char *stack = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (stack == MAP_FAILED) return -1; /* ENOMEM, as fork may say */
+    e = (struct elsewhere *)stack;
+    e->forks = forks;
+    getcontext(&e->there);
+    e->there.uc_link = &e->back;
+    e->there.uc_stack = (stack_t){.ss_sp = stack + sizeof *e, .ss_size = bytes - sizeof *e};
+    makecontext(&e->there, (void (*)(void))fork_there, 2, (unsigned)((uintptr_t)e >> 16 >> 16),
+                (unsigned)(uintptr_t)e);
+    swapcontext(&e->back, &e->there); /* the child comes back here as well */
+    pid_t child = e->child;
+    int error = e->error;
+    munmap(stack, bytes);
+    if (child < 0) errno = error;
+    return child;
+}

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory outside the region that has a place in its file: static data. Addresses in [start, start +
- * bytes) have the file's offsets from `offset` on. */
+/* Memory outside the region that has a place in its file: static data, the stack. Addresses in
+ * [start, start + bytes) have the file's offsets from `offset` on. */
 struct heap_range {
     char *start;
     size_t bytes, offset;
@@ -40,10 +40,10 @@ int mortar_heap_region(struct heap_region *region);
 /* Why not, in words that a user can act on; NULL: it can. Static storage. */
 const char *mortar_heap_why(void);
 
-/* Moves whole pages into the file: malloc's memory, or static data of the executable. Nobody may
- * write to them meanwhile; others may read them. 0; or -errno, and then some pages may have moved
- * and the others are as they were: -EFAULT: such memory never moves. bytes 0: only asks whether it
- * may, and gives it a place. Thread safe. */
+/* Moves whole pages into the file: malloc's memory, static data of the executable, or the stack of
+ * the thread that began with main. Nobody may write to them meanwhile; others may read them. 0; or
+ * -errno, and then some pages may have moved and the others are as they were: -EFAULT: such memory
+ * never moves. bytes 0: only asks whether it may, and gives it a place. Thread safe. */
 int mortar_heap_move(void *start, size_t bytes);
 
 /* Memory that is shared from the beginning; mortar_heap_free frees it, free does too. NULL: none,

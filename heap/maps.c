@@ -60,6 +60,26 @@ int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int m
     return error ? error : count;
 }
 
+uintptr_t mappings_below(uintptr_t address, uintptr_t *end) {
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    struct maps_reader reader = {.part = READ_START};
+    struct mapping run = {0};
+    bool found = false;
+    char text[4096];
+    ssize_t got = 0;
+    while (fd >= 0 && !found && (got = read(fd, text, sizeof text)) > 0) {
+        for (ssize_t i = 0; i < got && !found; i++) {
+            if (!read_character(&reader, text[i])) continue;
+            if (reader.mapping.start != run.end) run.start = reader.mapping.start;
+            run.end = reader.mapping.end;
+            found = address >= run.start && address < run.end;
+        }
+    }
+    if (fd >= 0) close(fd);
+    *end = run.end;
+    return found ? run.start : 0;
+}
+
 /* Calls take(line, state) for each line of a file, cut to 200 characters, until it returns true. */
 static void each_line(const char *path, bool (*take)(char *line, void *state), void *state) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -253,6 +253,7 @@ int mortar_heap_move(void *memory, size_t bytes) {
         range = place_of(start);
         if (!range) range = place_new(start, bytes);
         if (!range || bytes > range->bytes - (size_t)(start - range->start)) return -EFAULT;
+        if (!place_is_real(range, start)) return -EFAULT;
     }
     if (bytes == 0) return 0;
     size_t offset =

@@ -15,7 +15,7 @@ struct moved {
     char *alias;            /* the whole file; a child inherits it, to copy from */
     _Atomic size_t bytes;   /* moved at present */
     _Atomic size_t end;             /* no page at or behind this offset has ever moved */
-    /* Static data of the executable that have a place in the file. Entries never change. */
+    /* Memory outside the region that has a place in the file. Entries never change. */
     struct heap_range ranges[most_heap_ranges];
     _Atomic int range_count;
 };
@@ -48,9 +48,12 @@ bool moved_holds(const void *address);
 const struct heap_range *place_at(size_t offset);
 const struct heap_range *place_of(const void *address);
 
-/* Gives the segment of the executable that holds this memory a place in the file. NULL: there is no
- * such segment, or no room. */
+/* Gives the segment of the executable or the stack that holds this memory a place in the file.
+ * NULL: it is neither, or there is no room. */
 const struct heap_range *place_new(const void *memory, size_t bytes);
+
+/* False: this memory has a place because a stack may grow to there, but it has not. */
+bool place_is_real(const struct heap_range *place, const void *memory);
 
 /* One mapping of this process, as /proc/self/maps has it. */
 struct mapping {
@@ -62,6 +65,10 @@ struct mapping {
 /* Lists the mappings between start and end, cut to them, in rising order. Returns their number (at
  * most `most`), or -errno. *all: mappings of the process. */
 int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int most, int *all);
+
+/* The start of the mappings that lie without a gap below this address, and with *end the end of the
+ * one that holds it. 0: there is none. */
+uintptr_t mappings_below(uintptr_t address, uintptr_t *end);
 
 /* True: some of this memory is locked (mlock). */
 bool is_locked(uintptr_t start, uintptr_t end);

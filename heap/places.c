@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* places - memory outside the region that has a place in the region's file, so that its pages can
- * move (moved.c): static data of the executable. A piece of the region is set aside for it; it is a
- * second mapping of what has moved. */
+ * move (moved.c): static data of the executable, and the stack of the thread that began with main.
+ * Neither goes away while the program runs, as a library, another thread's stack or what the
+ * program has mapped may. A piece of the region is set aside for each; it is a second mapping of
+ * what has moved. */
 #define _GNU_SOURCE
 #include "heap/moved.h"
 
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 static const size_t huge_page = 2 << 20;
 
@@ -44,10 +47,40 @@ static int look_in(struct dl_phdr_info *object, size_t size, void *state) {
     return 1;
 }
 
+extern void *__libc_stack_end;
+
+/* The stack's mapping, and what has moved of it, lie without a gap. The kernel keeps other mappings
+ * away from its lower end. 0: not found. */
+static uintptr_t stack_begin(uintptr_t *top) {
+    return mappings_below((uintptr_t)__libc_stack_end, top);
+}
+
+/* As much as the stack may grow to, or a 64th of the region if that is less. */
+static void look_for_stack(struct search *search) {
+    struct rlimit limit;
+    size_t most = region.bytes / 64;
+    uintptr_t top, near = (uintptr_t)__libc_stack_end;
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < most) most = limit.rlim_cur;
+    most &= ~(region.page - 1);
+    if (near - search->start > most || place_of(__libc_stack_end)) return;
+    if (stack_begin(&top) == 0 || top - search->start > most) return;
+    *search = (struct search){.start = top - most, .end = top, .found = true};
+}
+
+bool place_is_real(const struct heap_range *place, const void *memory) {
+    static _Atomic uintptr_t known = UINTPTR_MAX; /* the stack never becomes shorter */
+    uintptr_t start = (uintptr_t)place->start, stack = (uintptr_t)__libc_stack_end, top;
+    if (stack - start >= place->bytes || (uintptr_t)memory >= known) return true;
+    uintptr_t begin = stack_begin(&top);
+    if (begin != 0) known = begin;
+    return (uintptr_t)memory >= known;
+}
+
 const struct heap_range *place_new(const void *memory, size_t bytes) {
     struct search search = {.start = (uintptr_t)memory, .end = (uintptr_t)memory + bytes};
     if (moved.range_count == most_heap_ranges) return NULL;
     dl_iterate_phdr(look_in, &search);
+    if (!search.found) look_for_stack(&search);
     if (!search.found) return NULL;
     /* The system uses huge pages only if file offset and address are equal modulo their size. */
     size_t lead = search.start % huge_page, all = search.end - search.start;

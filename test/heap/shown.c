@@ -68,7 +68,6 @@ static void when_it_pays(void) {
     struct heap_region region;
     heap_state(&region);
     uint64_t offset;
-    char inside[3 * page];
     for (size_t bytes = 16 << 10; bytes <= 16 * MiB; bytes *= 8) {
         malloc_trim(0);
         char *block = aligned_alloc(page, bytes);
@@ -101,8 +100,10 @@ static void when_it_pays(void) {
     expect(show(gaps + page, MiB - 2 * page, SHOW_GAPS | SHOW_TO_WRITERS, &offset) == SHOWN,
            "unless it begins and ends with pages that have moved");
     free(gaps);
-    expect(show(inside, sizeof inside, SHOW_TO_READERS, &offset) == SHOWN_NEVER, "not the stack");
-    expect(show(inside, 10, SHOW_TO_READERS, &offset) == SHOWN_NEVER, "not even a little");
+    char *mapped = mmap(NULL, MiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    expect(show(mapped, MiB, SHOW_TO_READERS, &offset) == SHOWN_NEVER, "not the program's own");
+    expect(show(mapped, 10, SHOW_TO_READERS, &offset) == SHOWN_NEVER, "not even a little");
+    munmap(mapped, MiB);
 }
 
 /* Other threads may be writing to the pages at the ends. */
@@ -182,5 +183,7 @@ int main(int count, char **word) {
         free(block);
     }
     at_random(statics, sizeof statics, count == 1, "static data");
+    char stacked[2 * MiB];
+    at_random(stacked, sizeof stacked, count == 1, "the stack");
     return failures > 0;
 }

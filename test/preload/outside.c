@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* outside - exchanges between buffers of all kinds, most of them outside the shared heap: on the
- * stack, from mmap. Which kind it is differs between ranks and calls.
+ * stack of a thread that the program made, from mmap. Which kind it is differs between ranks and
+ * calls.
  * usage: outside BYTES CALLS [same|mixed|heap [shared]]. shared: instead of stack and mappings
  * three places in one shared file, which the stand-in for XPMEM can show to other processes. */
 #define _GNU_SOURCE
 #include <mpi.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +51,7 @@ static int allgather_in_place(char *recv, int bytes, int p, int me, int call) {
     return wrong;
 }
 
-int main(int count, char **words) {
+static int run(int count, char **words) {
     static const int in_place_every = 4;
     char stack[2 * most];
     int p, me, wrong = 0;
@@ -86,4 +88,23 @@ int main(int count, char **words) {
     if (me == 0) printf("%d ranks, %d errors\n", p, wrong);
     MPI_Finalize();
     return wrong != 0;
+}
+
+struct arguments {
+    int count, code;
+    char **words;
+};
+
+static void *run_elsewhere(void *state) {
+    struct arguments *arguments = state;
+    arguments->code = run(arguments->count, arguments->words);
+    return NULL;
+}
+
+int main(int count, char **words) {
+    struct arguments arguments = {.count = count, .words = words};
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run_elsewhere, &arguments) != 0) return 2;
+    pthread_join(thread, NULL);
+    return arguments.code;
 }

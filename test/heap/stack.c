@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stack - buffers on the stack of the thread that began with main move page by page: they keep
+ * contents and addresses, later functions use the pages as ever, the stack grows on, and a fork,
+ * also one that runs on such pages, gives the child its own. Other threads' stacks do not move, nor
+ * what is mapped where the stack could grow to. */
+#define _GNU_SOURCE
+#include "heap_test.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { page = 4096, long_bytes = 1 << 20, frame = 16 << 10, depth = 40 };
+
+static unsigned char byte_of(size_t i) { return (unsigned char)(i * 7 + (i >> 12)); }
+
+static void fill(char *memory, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) memory[i] = (char)byte_of(i);
+}
+
+static bool is_filled(const char *memory, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++)
+        if ((unsigned char)memory[i] != byte_of(i)) return false;
+    return true;
+}
+
+static char *inner(char *memory) {
+    return (char *)(((uintptr_t)memory + page - 1) & ~(uintptr_t)(page - 1));
+}
+
+/* A buffer whose inner pages move; the pages at its ends stay. */
+static __attribute__((noinline)) void moves(void) {
+    struct heap_region region;
+    char memory[long_bytes];
+    fill(memory, sizeof memory);
+    char *start = inner(memory);
+    size_t bytes = sizeof memory - page, offset = 0;
+    expect(move_it(start, bytes) == 0 && has_moved(start, bytes, false), "a buffer on the stack");
+    expect(is_filled(memory, sizeof memory), "what it held");
+    expect(heap_state(&region) == 0 && offset_of(start, &offset), "it has a place");
+    expect(region.alias[offset + 5] == start[5], "the file shows the same bytes");
+    region.alias[offset + 6] = 77;
+    expect(*(volatile char *)&start[6] == 77, "both ways");
+    expect(move_it(start, bytes) == 0, "it has moved already");
+}
+
+/* Frames of functions on all pages that have moved: stores, and loads on the way back. */
+static __attribute__((noinline)) bool descends(int levels) {
+    volatile char local[frame];
+    for (int i = 0; i < frame; i += 64) local[i] = (char)(levels + i);
+    bool fine = levels == 0 || descends(levels - 1);
+    for (int i = 0; i < frame; i += 64) fine = fine && local[i] == (char)(levels + i);
+    return fine;
+}
+
+/* Child and parent go on, on pages that have moved, and must not see each other's stores. */
+static __attribute__((noinline)) void forks(int levels) {
+    volatile char local[frame];
+    for (int i = 0; i < frame; i += 64) local[i] = (char)(levels + i);
+    if (levels > 0) {
+        forks(levels - 1);
+    } else {
+        expect(has_moved((void *)inner((char *)local), page, false),
+               "it runs on a page that has moved");
+        pid_t pid = fork();
+        expect(pid >= 0, "fork");
+        if (pid == 0) {
+            failures = 0;
+            expect(descends(depth / 2), "the child uses its stack");
+            usleep(20000);
+            for (int i = 0; i < frame; i += 64)
+                expect(local[i] == (char)(levels + i), "the child's frame");
+            local[64] = 99;
+            fflush(stdout);
+            _exit(failures);
+        }
+        expect(descends(depth / 2), "the parent uses its stack");
+        local[128] = 98;
+        int status = -1;
+        expect(waitpid(pid, &status, 0) == pid && status == 0, "the child is content");
+        expect(local[64] == (char)(levels + 64) && local[128] == 98,
+               "the child's stores stay there");
+    }
+}
+
+static void *on_another(void *unused) {
+    char memory[8 * page];
+    fill(memory, sizeof memory);
+    expect(move_it(inner(memory), 4 * page) == -EFAULT, "another thread's stack does not move");
+    expect(is_filled(memory, sizeof memory), "and is as it was");
+    return unused;
+}
+
+/* Mappings of the program where the stack might grow to, but has not. */
+static void below(void) {
+    char here;
+    char *wanted = inner(&here) - (size_t)4 * long_bytes;
+    char *mapped = mmap(wanted, 16 * page, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (mapped == MAP_FAILED) return;
+    fill(mapped, 16 * page);
+    expect(move_it(mapped, 16 * page) == -EFAULT,
+           "what the program has mapped below the stack does not move");
+    munmap(mapped, 16 * page);
+}
+
+int main(void) {
+    struct rlimit limit;
+    getrlimit(RLIMIT_STACK, &limit);
+    below();
+    moves();
+    below();
+    expect(descends(depth), "functions use the pages");
+    moves();
+    forks(10);
+    pthread_t thread;
+    pthread_create(&thread, NULL, on_another, NULL);
+    pthread_join(thread, NULL);
+    expect(descends(limit.rlim_cur / frame > 600 ? 600 : 100), "the stack grows on");
+    return failures > 0;
+}
