@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 int bench_main(int count, char **words); /* for open.c */
 
@@ -81,11 +82,16 @@ static int measure(const struct world *world, const struct settings *settings,
     return wrong;
 }
 
-/* One size: with each imbalance, where that is asked for. */
-static int one_size(const struct world *world, const struct settings *settings, size_t bytes) {
+/* One size: with each imbalance, where that is asked for. arena: room for buffers on the stack. */
+static int one_size(const struct world *world, const struct settings *settings, size_t bytes,
+                    char *arena, size_t arena_bytes) {
     char why[96];
-    struct cell cell = {
-        .kind = settings->kind, .bytes = bytes, .root = settings->root, .stack = settings->stack};
+    struct cell cell = {.kind = settings->kind,
+                        .bytes = bytes,
+                        .root = settings->root,
+                        .buffers = settings->buffers,
+                        .arena = arena,
+                        .arena_bytes = arena_bytes};
     if (kind_grid(cell.kind)) {
         cell.grid =
             (struct grid){.edge = (int)bytes, .before = settings->before, .after = settings->after};
@@ -103,6 +109,23 @@ static int one_size(const struct world *world, const struct settings *settings, 
         code = measure(world, settings, &cell);
     }
     cell_close(&cell);
+    return code;
+}
+
+/* How much of the stack buffers may take: functions need the rest. */
+static size_t stack_room(void) {
+    enum { functions = 2 << 20, most = 1 << 30 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur > most) return most;
+    return limit.rlim_cur > functions ? limit.rlim_cur - functions : 1;
+}
+
+static int all_sizes(const struct world *world, const struct settings *settings) {
+    size_t room = settings->buffers == BUFFERS_STACK ? stack_room() : 1;
+    char arena[room];
+    int code = 0;
+    for (int i = 0; i < settings->sizes && code == 0; i++)
+        code = one_size(world, settings, settings->bytes[i], arena, room);
     return code;
 }
 
@@ -135,8 +158,7 @@ static int bench(struct settings *settings) {
     struct world world;
     if (world_look(&world) != 0) return 1;
     int code = open_all(&world, settings);
-    for (int i = 0; i < settings->sizes && code == 0; i++)
-        code = one_size(&world, settings, settings->bytes[i]);
+    if (code == 0) code = all_sizes(&world, settings);
     if (settings->cold) cold_close();
     topology_close(&world);
     if (world.me == 0 && output_close() != 0) code = 1;

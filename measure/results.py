@@ -163,7 +163,8 @@ def main(folder, how=""):
         if how == "--cells":
             print_cells(case, buffers, files)
             continue
-        print("\n### %s, %s buffers: %s\n" % (title(case), buffers, files[0][1]["mpi"]))
+        where = "buffers outside the heap" if buffers == "outside" else buffers + " buffers"
+        print("\n### %s, %s: %s\n" % (title(case), where, files[0][1]["mpi"]))
         (imbalanced if files[0][1].get("imbalance_ms") else matrix if how == "--matrix" else usual)(files)
 
 

@@ -8,18 +8,32 @@
 #include <string.h>
 #include <sys/mman.h>
 
+const char *const buffers_names[BUFFERS] = {"heap", "stack", "outside"};
+
 /* On both sides of a buffer, where nobody may write. A page, so that what is aligned stays so. */
 enum { guard_bytes = 4096, guard_value = 0x5a };
 
-static char *get(const struct cell *cell, size_t bytes) {
-    void *memory;
+/* Of the stack's arena: the next part. NULL: too little is left. */
+static void *get_part(struct cell *cell, size_t bytes) {
+    bytes = (bytes + guard_bytes - 1) & ~(size_t)(guard_bytes - 1);
+    if (bytes > cell->arena_bytes) return NULL;
+    char *part = cell->arena;
+    cell->arena += bytes, cell->arena_bytes -= bytes;
+    return part;
+}
+
+static char *get(struct cell *cell, size_t bytes) {
+    void *memory = NULL;
     bytes += 2 * guard_bytes;
-    if (!cell->stack) {
+    if (cell->buffers == BUFFERS_HEAP) {
         if (posix_memalign(&memory, 64, bytes) != 0) return NULL;
+    } else if (cell->buffers == BUFFERS_STACK) {
+        memory = get_part(cell, bytes);
     } else {
         memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED) return NULL;
     }
+    if (!memory) return NULL;
     memset(memory, guard_value, guard_bytes);
     memset((char *)memory + bytes - guard_bytes, guard_value, guard_bytes);
     return (char *)memory + guard_bytes;
@@ -27,8 +41,9 @@ static char *get(const struct cell *cell, size_t bytes) {
 
 static void give_back(const struct cell *cell, char *memory, size_t bytes) {
     if (!memory) return;
-    if (!cell->stack) free(memory - guard_bytes);
-    else munmap(memory - guard_bytes, bytes + 2 * guard_bytes);
+    if (cell->buffers == BUFFERS_HEAP) free(memory - guard_bytes);
+    else if (cell->buffers == BUFFERS_OUTSIDE)
+        munmap(memory - guard_bytes, bytes + 2 * guard_bytes);
 }
 
 static bool guarded(const char *memory, size_t bytes) {
@@ -70,7 +85,8 @@ bool cell_open(const struct world *world, struct cell *cell, double times, char 
             if (kind_grid(cell->kind)) grid_types(cell);
             return true;
         }
-        snprintf(why, size, "no memory for its buffers");
+        snprintf(why, size, "no memory for its buffers%s",
+                 cell->buffers == BUFFERS_STACK ? " on the stack (ulimit -s)" : "");
     } else if (!laid_out) {
         snprintf(why, size, "no memory for its counts, or a displacement is no int");
     }

@@ -17,7 +17,7 @@ static FILE *csv;
 
 /* What distinguishes this cell from others of the collective; empty where that says nothing. */
 static void csv_conditions(const struct settings *settings, const struct cell *cell) {
-    fprintf(csv, "%s,%s,%s,", settings->stack ? "stack" : "heap",
+    fprintf(csv, "%s,%s,%s,", buffers_names[settings->buffers],
             settings->cold  ? "cold"
             : settings->use ? "used"
                             : "warm",
@@ -104,9 +104,11 @@ int output_open(const struct world *world, const struct settings *settings) {
     if (!world->loaded)
         printf("mortar is %s: both columns are the library's own (A/A), their ratio is the noise\n",
                world->plan ? "loaded but does not serve this MPI" : "not loaded");
-    else if (settings->stack) printf("buffers: stack (memory that peers cannot reach)\n");
-    else if (world->heap) printf("buffers: heap, but private: %s\n", world->heap);
-    else printf("buffers: heap, which peers can reach\n");
+    else if (settings->buffers == BUFFERS_OUTSIDE)
+        printf("buffers: outside the heap, which peers cannot reach\n");
+    else if (world->heap)
+        printf("buffers: %s, but private: %s\n", buffers_names[settings->buffers], world->heap);
+    else printf("buffers: %s, which peers can reach\n", buffers_names[settings->buffers]);
     print_conditions(settings);
     alike = settings->imbalance_count == 0 && batches_alike(settings, settings->then_barrier);
     printf("%9s", "bytes");

@@ -21,8 +21,9 @@ static const char *const usage =
     "  --axes 0,1           redistribution: distributed along axis 0 before and along axis 1 after (default 0,1)\n"
     "  --plan PLAN...       what mortar shall run, once for each plan; `auto`, the default, is what it would choose itself\n"
     "                       (mortar info --plans COLLECTIVE lists them)\n"
-    "  --buffers heap|stack heap: memory from malloc, which peers can reach when mortar's heap is on (default);\n"
-    "                       stack: memory that they cannot reach. A private anonymous mapping stands for it\n"
+    "  --buffers heap|stack|outside\n"
+    "                       memory from malloc (default), or the stack of the first thread, which peers can reach when\n"
+    "                       mortar's heap is on; or memory that they cannot reach: a private anonymous mapping\n"
     "  --irregular          v and w collectives, reduce_scatter: blocks of 0 to twice the size, drawn, that on average\n"
     "  --root R             of those that have one (default 0)\n"
     "  --topology 2d|3d|nd  neighbours: a periodic grid (default 2d), or a graph with +-1, 3, 7 and 12\n"
@@ -148,9 +149,11 @@ static int read_value(const char *option, const char *value, struct settings *se
             settings->after >= grid_axes || settings->before == settings->after)
             return settings_fail("--axes %s: expected two of 0, 1 and 2, e.g. 0,1", value);
     } else if (strcmp(option, "--buffers") == 0) {
-        settings->stack = strcmp(value, "stack") == 0;
-        if (!settings->stack && strcmp(value, "heap") != 0)
-            return settings_fail("--buffers %s: expected heap or stack", value);
+        int i = 0;
+        while (i < BUFFERS && strcmp(value, buffers_names[i]) != 0) i++;
+        if (i == BUFFERS)
+            return settings_fail("--buffers %s: expected heap, stack or outside", value);
+        settings->buffers = (enum buffers)i;
     } else if (strcmp(option, "--csv") == 0) {
         settings->csv = value;
     } else if (strcmp(option, "--seconds") == 0) {

@@ -58,6 +58,10 @@ bool kind_stream(const struct kind *kind);
 /* ---- settings.c ---- */
 enum { most_sizes = 64, most_plans = 32, most_imbalances = 32 };
 
+/* Where buffers lie: memory from malloc, the first thread's stack, a mapping of the program's. */
+enum buffers { BUFFERS_HEAP, BUFFERS_STACK, BUFFERS_OUTSIDE, BUFFERS };
+extern const char *const buffers_names[BUFFERS];
+
 struct settings {
     const struct kind *kind;
     size_t bytes[most_sizes]; /* block sizes, or edges of grids */
@@ -66,7 +70,8 @@ struct settings {
     const char *plans[most_plans];
     int plan_count;
     const char *csv; /* NULL: none */
-    bool stack, limit;
+    enum buffers buffers;
+    bool limit;
     bool counters;
     bool use; /* between calls ranks use their data */
     bool cold, sweep; /* sweep: do not flush single lines even where the processor can */
@@ -241,7 +246,9 @@ struct cell {
     const struct kind *kind;
     size_t bytes; /* of one block; on average where they differ */
     int p, me, root;
-    bool stack;        /* memory outside the heap */
+    enum buffers buffers;
+    char *arena; /* for BUFFERS_STACK: where there is room for them, as it was before cell_open */
+    size_t arena_bytes;
     bool irregular;    /* counts that differ, where MPI has any */
     bool then_barrier; /* after each call */
     /* Seconds that ranks sleep before a call, at most; below 0: all begin together. */
@@ -253,7 +260,7 @@ struct cell {
     struct grid grid; /* where the kind moves one */
     char *send, *recv;
 };
-/* Gets buffers for the kind, bytes, root, stack and irregular that are there, `times` as many as
+/* Gets buffers for the kind, bytes, root, buffers and irregular that are there, `times` as many as
  * one set where there will be others beside it; false on all ranks, with the reason on the first
  * one. */
 bool cell_open(const struct world *world, struct cell *cell, double times, char *why, size_t size);

@@ -43,5 +43,5 @@ void progress_done(const struct world *world, const struct cell *cell, const cha
     if (world->me != 0) return;
     fprintf(stderr, "%s[%d/%d] %s %s %zu bytes: %s; about %.0f s to go\n",
             watched(world) ? "\r\033[K" : "", done, cells, cell->kind->name,
-            cell->stack ? "outside" : "heap", cell->bytes, line, left());
+            buffers_names[cell->buffers], cell->bytes, line, left());
 }

@@ -127,7 +127,8 @@ static int ordered(const struct cell *cell, const struct contestant *list, int c
 static int given_plans(const struct world *world, const struct cell *cell,
                        char texts[][plan_size]) {
     static char lines[256 * plan_size];
-    int given = world->plans(cell->kind->name, cell->bytes, cell->stack, lines, sizeof lines);
+    int given = world->plans(cell->kind->name, cell->bytes, cell->buffers != BUFFERS_HEAP, lines,
+                             sizeof lines);
     const char *wrong = given < 0 ? strerror(-given) : NULL;
     library.bcast(lines, (int)sizeof lines, MPI_CHAR, 0, MPI_COMM_WORLD);
     int count =
@@ -221,7 +222,7 @@ static int tell_and_save(const struct world *world, const struct tune_settings *
                                  .gain_interval = {settled->gain.low, settled->gain.high},
                                  .repetitions = settled->rounds};
     snprintf(entry.collective, sizeof entry.collective, "%s", cell->kind->name);
-    snprintf(entry.buffers, sizeof entry.buffers, "%s", cell->stack ? "outside" : "heap");
+    snprintf(entry.buffers, sizeof entry.buffers, "%s", buffers_names[cell->buffers]);
     snprintf(entry.plan, sizeof entry.plan, "%s", plan);
     if (world->me == 0) table_add(&entry, cell->bytes, settled);
     return meet_first(world->me == 0 ? save(settings->output, &entry, cells) : 0);
@@ -275,8 +276,10 @@ static int all_cells(struct world *world, const struct tune_settings *settings) 
         topology_open(world, kind, 0);
         for (int b = 0; b < 2; b++)
             for (int i = 0; settings->buffers[b] && i < sizes->sizes && code == 0; i++) {
-                struct cell cell = {
-                    .kind = kind, .bytes = sizes->bytes[i], .stack = b == 1, .imbalance = -1};
+                struct cell cell = {.kind = kind,
+                                    .bytes = sizes->bytes[i],
+                                    .buffers = b == 1 ? BUFFERS_OUTSIDE : BUFFERS_HEAP,
+                                    .imbalance = -1};
                 /* Else some ranks run ahead. */
                 cell.then_barrier = kind_rooted(kind);
                 /* What others did not need is shared. */

@@ -284,7 +284,7 @@ def refused(folder):
         ([], '"": expected a collective'),
         (["alltoal"], '"alltoal": expected a collective'),
         (["alltoall", "--bytes", "8:4K"], "--bytes 8:4K: expected FROM:TO:xN"),
-        (["alltoall", "--buffers", "static"], "--buffers static: expected heap or stack"),
+        (["alltoall", "--buffers", "static"], "--buffers static: expected heap, stack or outside"),
         (["alltoall", "--plan", "push(rows)"], '"push(rows)" is no plan'),
         (["alltoall", "--repetitions", "0"], "--repetitions 0: expected a whole number"),
         (["alltoall", "--cold", "water"], "--cold water: expected sweep, or nothing"),
