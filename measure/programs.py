@@ -81,16 +81,26 @@ def processors():
     return usage.ru_utime + usage.ru_stime
 
 
-def run(options, name, ranks, side):
-    """One run; {part: number, answer: text}. A program that fails, or has wrong results, ends the measurement."""
+def launch(options, ranks, side):
+    """The words before the program's own."""
     words = [os.path.join(ROOT, "scripts", "mpi"), options.mpi, str(ranks)]
     if side == "mortar":
         words += [os.path.join(options.build, "bin", "mortar"), "run", *(word for o in options.option for word in ("--option", o))]
+    return words
+
+
+def copy_inputs(folder):
+    """Where installed applications run: they write files beside their inputs."""
+    return shutil.copytree(os.path.join(ROOT, "bench", "installed"), os.path.join(folder, "inputs"))
+
+
+def run(options, name, ranks, side):
+    """One run; {part: number, answer: text}. A program that fails, or has wrong results, ends the measurement."""
+    words = launch(options, ranks, side)
     program = {**ROWS, **APPLICATIONS, **INSTALLED, **ALONE}[name]
     words += program_of(options, program + options.words.split())
-    with tempfile.TemporaryDirectory() as folder:  # installed applications write files
-        inputs = os.path.join(folder, "inputs")
-        shutil.copytree(os.path.join(ROOT, "bench", "installed"), inputs)
+    with tempfile.TemporaryDirectory() as folder:
+        inputs = copy_inputs(folder)
         start, used = time.perf_counter(), processors()
         done = subprocess.run(["timeout", "-k", "5", str(options.patience), *words], stdin=subprocess.DEVNULL, env=ENVIRONMENT,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace", check=False,

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-from programs import ENVIRONMENT, ROOT
+from programs import ENVIRONMENT, ROOT, copy_inputs, launch
 
 SIDES = ("native", "native again", "mortar")
 LEAST = 0.002  # of all samples: libraries with less are one row
@@ -26,12 +26,9 @@ LEAST = 0.002  # of all samples: libraries with less are one row
 
 def samples(options, side):
     """{library: samples} of one run."""
-    words = [os.path.join(ROOT, "scripts", "mpi"), options.mpi, str(options.ranks)]
-    if side == "mortar":
-        words += [os.path.join(options.build, "bin", "mortar"), "run", *(word for o in options.option for word in ("--option", o))]
+    words = launch(options, options.ranks, side)
     with tempfile.TemporaryDirectory() as folder:
-        inputs, data = os.path.join(folder, "inputs"), os.path.join(folder, "perf.data")
-        shutil.copytree(os.path.join(ROOT, "bench", "installed"), inputs)
+        inputs, data = copy_inputs(folder), os.path.join(folder, "perf.data")
         perf = ["perf", "record", "-q", "-e", "cpu-clock", "-F", str(options.rate), "-o", data, "--"]
         done = subprocess.run(["timeout", "-k", "5", str(options.patience), *perf, *words, *options.program], cwd=inputs,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
