@@ -217,14 +217,12 @@ struct elsewhere {
     ucontext_t back, there;
     pid_t (*forks)(void);
     pid_t child;
-    int error;
 };
 
 /* makecontext passes ints. */
 static void fork_there(unsigned high, unsigned low) {
     struct elsewhere *e = (void *)((uintptr_t)high << 16 << 16 | low);
     e->child = e->forks();
-    e->error = errno;
 }
 
 /* What fork and its handlers write before the child has its copy lies near here. */
@@ -239,13 +237,12 @@ static bool runs_on_moved_pages(void) {
 
 pid_t fork(void) {
     enum { bytes = 1 << 20 };
-    struct elsewhere *e;
     pid_t (*forks)(void) = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
     if (!moved.bits || !runs_on_moved_pages()) return forks();
     char *stack = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (stack == MAP_FAILED) return -1; /* ENOMEM, as fork may say */
-    e = (struct elsewhere *)stack;
+    struct elsewhere *e = (struct elsewhere *)stack;
     e->forks = forks;
     getcontext(&e->there);
     e->there.uc_link = &e->back;
@@ -253,9 +250,7 @@ pid_t fork(void) {
     makecontext(&e->there, (void (*)(void))fork_there, 2, (unsigned)((uintptr_t)e >> 16 >> 16),
                 (unsigned)(uintptr_t)e);
     swapcontext(&e->back, &e->there); /* the child comes back here as well */
-    pid_t child = e->child;
-    int error = e->error;
+    pid_t child = e->child;           /* errno is the thread's, and as fork left it */
     munmap(stack, bytes);
-    if (child < 0) errno = error;
     return child;
 }

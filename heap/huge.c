@@ -12,8 +12,6 @@
 #define MADV_COLLAPSE 25
 #endif
 
-static const size_t huge_page = 2 << 20;
-
 bool huge_make(char *page) {
     int saved = errno;
     bool fine = madvise(page, huge_page, MADV_COLLAPSE) == 0;

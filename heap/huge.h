@@ -5,6 +5,9 @@
 #define HEAP_HUGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+static const size_t huge_page = 2 << 20;
 
 /* Makes a huge page of shared memory at this address, which is aligned to it; its first small page
  * must be there. False: the system has none. */

@@ -38,46 +38,64 @@ static bool read_character(struct maps_reader *reader, char c) {
     return false;
 }
 
-int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int most, int *all) {
-    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC), count = 0;
+/* Calls take(mapping, state) for each mapping, rising, until it returns true. 0 or -errno. */
+static int each_mapping(bool (*take)(const struct mapping *mapping, void *state), void *state) {
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     if (fd < 0) return -errno;
     struct maps_reader reader = {.part = READ_START};
     char text[4096];
-    ssize_t got;
-    *all = 0;
-    while ((got = read(fd, text, sizeof text)) > 0) {
-        for (ssize_t i = 0; i < got; i++) {
-            if (!read_character(&reader, text[i])) continue;
-            ++*all;
-            struct mapping found = reader.mapping;
-            if (found.start < start) found.start = start;
-            if (found.end > end) found.end = end;
-            if (found.start < found.end && count < most) list[count++] = found;
-        }
-    }
+    ssize_t got = 0;
+    bool done = false;
+    while (!done && (got = read(fd, text, sizeof text)) > 0)
+        for (ssize_t i = 0; i < got && !done; i++)
+            done = read_character(&reader, text[i]) && take(&reader.mapping, state);
     int error = got < 0 ? -errno : 0;
     close(fd);
-    return error ? error : count;
+    return error;
+}
+
+struct between {
+    uintptr_t start, end;
+    struct mapping *list;
+    int most, count, all;
+};
+
+static bool take_between(const struct mapping *mapping, void *state) {
+    struct between *between = state;
+    struct mapping found = *mapping;
+    between->all++;
+    if (found.start < between->start) found.start = between->start;
+    if (found.end > between->end) found.end = between->end;
+    if (found.start < found.end && between->count < between->most)
+        between->list[between->count++] = found;
+    return false;
+}
+
+int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int most, int *all) {
+    struct between between = {.start = start, .end = end, .list = list, .most = most};
+    int error = each_mapping(take_between, &between);
+    *all = between.all;
+    return error ? error : between.count;
+}
+
+struct below {
+    uintptr_t address, start, end;
+    bool found;
+};
+
+static bool take_below(const struct mapping *mapping, void *state) {
+    struct below *below = state;
+    if (mapping->start != below->end) below->start = mapping->start;
+    below->end = mapping->end;
+    below->found = below->address >= mapping->start && below->address < mapping->end;
+    return below->found;
 }
 
 uintptr_t mappings_below(uintptr_t address, uintptr_t *end) {
-    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    struct maps_reader reader = {.part = READ_START};
-    struct mapping run = {0};
-    bool found = false;
-    char text[4096];
-    ssize_t got = 0;
-    while (fd >= 0 && !found && (got = read(fd, text, sizeof text)) > 0) {
-        for (ssize_t i = 0; i < got && !found; i++) {
-            if (!read_character(&reader, text[i])) continue;
-            if (reader.mapping.start != run.end) run.start = reader.mapping.start;
-            run.end = reader.mapping.end;
-            found = address >= run.start && address < run.end;
-        }
-    }
-    if (fd >= 0) close(fd);
-    *end = run.end;
-    return found ? run.start : 0;
+    struct below below = {.address = address};
+    each_mapping(take_below, &below);
+    *end = below.end;
+    return below.found ? below.start : 0;
 }
 
 /* Calls take(line, state) for each line of a file, cut to 200 characters, until it returns true. */

@@ -27,7 +27,6 @@
 
 struct moved moved;
 
-static const size_t huge_page = 2 << 20;
 enum { word_bits = 64, most_entries = 512, most_mappings = 64 };
 
 /* Each move may split a mapping in three. The system allows a process 65530 (vm.max_map_count), and

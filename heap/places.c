@@ -5,13 +5,12 @@
  * program has mapped may. A piece of the region is set aside for each; it is a second mapping of
  * what has moved. */
 #define _GNU_SOURCE
+#include "heap/huge.h"
 #include "heap/moved.h"
 
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-
-static const size_t huge_page = 2 << 20;
 
 const struct heap_range *place_at(size_t offset) {
     for (int i = 0; i < moved.range_count; i++)

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "heap/region.h"
 
+#include "heap/huge.h"
 #include "heap/moved.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static const size_t huge_page = 2 << 20, least_region = 16 << 20;
+static const size_t least_region = 16 << 20;
 
 struct region region = {.fd = -1};
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """outer - protocols for explore.py, as in protocols.py: of memory that moves, of collectives over several nodes, of reductions from
 buffer to buffer, and of what teams share besides their calls."""
-from sources import (ARRIVAL_C, BLOCKS, CENTRAL, COST, CREW, DOMAINS, EITHER, GRID, JOB, LANES, LAYOUT, LEDGER_C, LEDGER_H,
+from sources import (ARRIVAL_C, BLOCKS, CENTRAL, COST, CREW, DOMAINS, EITHER, GRID, HUGE_H, JOB, LANES, LAYOUT, LEDGER_C, LEDGER_H,
                      LEVELS, MOVED_C, MOVED_H, NODE, NODES, OFFERS, ORDERS, OVERLAP, PLACES_C, PLAIN, PULL, Protocol, REDUCE,
                      REDUCED, ROOTED, SET_RELAXED, SHOWING, SHOWN_C, SLICES, SPREAD, SYNC, UNIVERSAL, WAITING, WAITS, arrival_rings)
 
@@ -69,8 +69,7 @@ OUTER = [
         # What threads share has to lie in the explorer's memory.
         scaled=[(MOVED_C, "struct moved moved;\n", "__typeof__(moved) *moved_at;\n"),
                 (MOVED_H, "extern struct moved moved;\n", "extern struct moved *moved_at;\n#define moved (*moved_at)\n"),
-                (MOVED_C, "huge_page = 2 << 20", "huge_page = 256"),
-                (PLACES_C, "huge_page = 2 << 20", "huge_page = 256"),
+                (HUGE_H, "huge_page = 2 << 20", "huge_page = 256"),
                 (SHOWN_C, "want_sets = 128, want_ways = 8", "want_sets = 1, want_ways = 2"),
                 (SHOWN_C, "} wants[want_sets][want_ways];\n",
                  "} (*wants)[want_ways];\nvoid share_wants(void), *share(size_t);\n"

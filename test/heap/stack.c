@@ -27,24 +27,21 @@ static bool is_filled(const char *memory, size_t bytes) {
     return true;
 }
 
-static char *inner(char *memory) {
-    return (char *)(((uintptr_t)memory + page - 1) & ~(uintptr_t)(page - 1));
-}
-
 /* A buffer whose inner pages move; the pages at its ends stay. */
 static __attribute__((noinline)) void moves(void) {
     struct heap_region region;
     char memory[long_bytes];
     fill(memory, sizeof memory);
-    char *start = inner(memory);
-    size_t bytes = sizeof memory - page, offset = 0;
-    expect(move_it(start, bytes) == 0 && has_moved(start, bytes, false), "a buffer on the stack");
+    char *start = memory + long_bytes / 2;
+    size_t offset = 0;
+    expect(move_it(memory, sizeof memory) == 0 && has_moved(memory, sizeof memory, false),
+           "a buffer on the stack");
     expect(is_filled(memory, sizeof memory), "what it held");
     expect(heap_state(&region) == 0 && offset_of(start, &offset), "it has a place");
     expect(region.alias[offset + 5] == start[5], "the file shows the same bytes");
     region.alias[offset + 6] = 77;
     expect(*(volatile char *)&start[6] == 77, "both ways");
-    expect(move_it(start, bytes) == 0, "it has moved already");
+    expect(move_it(memory, sizeof memory) == 0, "it has moved already");
 }
 
 /* Frames of functions on all pages that have moved: stores, and loads on the way back. */
@@ -63,8 +60,7 @@ static __attribute__((noinline)) void forks(int levels) {
     if (levels > 0) {
         forks(levels - 1);
     } else {
-        expect(has_moved((void *)inner((char *)local), page, false),
-               "it runs on a page that has moved");
+        expect(has_moved((void *)local, frame, false), "it runs on pages that have moved");
         pid_t pid = fork();
         expect(pid >= 0, "fork");
         if (pid == 0) {
@@ -89,7 +85,7 @@ static __attribute__((noinline)) void forks(int levels) {
 static void *on_another(void *unused) {
     char memory[8 * page];
     fill(memory, sizeof memory);
-    expect(move_it(inner(memory), 4 * page) == -EFAULT, "another thread's stack does not move");
+    expect(move_it(memory, sizeof memory) == -EFAULT, "another thread's stack does not move");
     expect(is_filled(memory, sizeof memory), "and is as it was");
     return unused;
 }
@@ -97,7 +93,7 @@ static void *on_another(void *unused) {
 /* Mappings of the program where the stack might grow to, but has not. */
 static void below(void) {
     char here;
-    char *wanted = inner(&here) - (size_t)4 * long_bytes;
+    char *wanted = &here - (uintptr_t)&here % page - (size_t)4 * long_bytes;
     char *mapped = mmap(wanted, 16 * page, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (mapped == MAP_FAILED) return;
