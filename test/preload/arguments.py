@@ -18,9 +18,9 @@ OPEN_MPI = ["*, no send buffer", "*, no receive buffer", "allgather, no communic
             "scatter, negative send count", "scatterv, no send type", "scatterv, uncommitted send type",
             "scatterv, negative send count", "scatterv, no elements of an uncommitted type", "exscan, *in place",
             "bcast, send in place", "gather*, send in place",
-            "scatter*, send in place", "reduce, send in place"]
-# After a gather with too little room the next gatherv hung in 8 of 30 native runs.
-OPEN_MPI5 = OPEN_MPI + ["gather, *room for*"]
+            "scatter*, send in place", "reduce, send in place",
+            # After it the next gatherv hung or crashed in 11 of 40 native runs of Open MPI 4, in 8 of 30 of Open MPI 5.
+            "gather, *room for*"]
 MPICH = ["allgather*, one buffer for both", "allgatherv, room for one less*", "bcast, negative send count", "bcast, *in place",
          "bcast, no * buffer", "bcast, long, room*", "gather*, both in place", "gather*, long, room*", "scatter*, no send type",
          "scatter*, uncommitted send type", "scatter*, negative send count", "scatter*, *in place", "scatter*, no send buffer",
@@ -33,7 +33,7 @@ MPICH5 = MPICH + ["bcast, *room for*", "*reduce*, no send type", "*reduce*, no e
 INTEL = MPICH + ["gatherv, no receive*", "gatherv, uncommitted receive type", "gatherv, negative receive count",
                  "gatherv, own block for both", "gatherv, receive in place", "gatherv, *room for*", "scatter, *room for*",
                  "reduce, one buffer for both", "reduce, receive in place", "reduce, no receive buffer"]
-DEADLY = {"ompi4": OPEN_MPI, "ompi5": OPEN_MPI5, "mpich4": MPICH, "mpich5": MPICH5, "mpich5abi": MPICH5,
+DEADLY = {"ompi4": OPEN_MPI, "ompi5": OPEN_MPI, "mpich4": MPICH, "mpich5": MPICH5, "mpich5abi": MPICH5,
           "impi": INTEL, "impiabi": INTEL}
 RANKS = {"mpich4": 2, "mpich5": 2, "mpich5abi": 2}  # they spin: more ranks than processors take for ever
 NODES = "cyclic:2"  # of three ranks the root shares its node with one
