@@ -79,6 +79,7 @@ bool host_open(void *library) {
         .finalize = PMPI_Finalize,
         .alloc_mem = PMPI_Alloc_mem,
         .free_mem = PMPI_Free_mem,
+        .type_free = PMPI_Type_free,
         .comm_free = PMPI_Comm_free,
 #define MAKER(name, symbol, words, parameters, arguments) .name = PMPI_##symbol,
 #include "abi/makers.h"

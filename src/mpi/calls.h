@@ -28,6 +28,7 @@ struct request {
     int (*native)(const struct request *); /* hands the call to the host MPI */
     int root;
     MPI_Op op;
+    struct fresh *fresh; /* of a call that fresh.c has packed */
 };
 
 /* Bytes of an entry of the counts, and of the displacements: those of neighbor_alltoallw are always
@@ -288,7 +289,7 @@ bool type_is_run(MPI_Datatype type);
 struct typed {
     MPI_Datatype type;
     MPI_Count count; /* elements of one block */
-    bool device;     /* only the MPI library can read the user's memory */
+    bool library;    /* the MPI library packs: their type is fresh, or they lie on a device */
 };
 /* Copies blocks of a datatype to contiguous memory (pack) or from it. 0, or -errno if the MPI
  * library refuses. */
@@ -305,8 +306,12 @@ MPI_Aint typed_step(const struct typed *typed);
  * compile (a distributed array, too scattered, no memory), and the MPI library must pack it.
  * Local. */
 const struct layout *layout_of(MPI_Datatype type);
-/* Has a valid type been committed? A yes is remembered. Local. */
+/* Has a valid type been committed? A yes is remembered if the type has a layout. Local. */
 bool type_committed(MPI_Datatype type);
+/* Did the program make this valid type? Local. */
+bool type_is_made(MPI_Datatype type);
+/* fresh.c: did it, and has hardly used it? A guess, by the handle; counts this use. Local. */
+bool type_is_fresh(MPI_Datatype type);
 /* A private communicator of this process alone, for PMPI_Pack: errors there do not reach the user's
  * error handler. May be MPI_COMM_NULL. Local. */
 MPI_Comm packer_comm(void);

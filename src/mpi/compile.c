@@ -45,9 +45,11 @@ static int combiner_of(MPI_Datatype type) {
     return envelope_of(type, &envelope) ? envelope.combiner : MPI_COMBINER_NAMED;
 }
 
+bool type_is_made(MPI_Datatype type) { return !is_given(combiner_of(type)); }
+
 static void contents_drop(struct contents *contents) {
     for (size_t k = 0; k < contents->types; k++)
-        if (!is_given(combiner_of(contents->type[k]))) PMPI_Type_free(&contents->type[k]);
+        if (type_is_made(contents->type[k])) host.type_free(&contents->type[k]);
     free(contents->number);
     free(contents->type);
 }
@@ -235,7 +237,7 @@ static bool compile_made(const struct contents *contents, struct draft *draft) {
 }
 
 static bool compile(MPI_Datatype type, struct draft *draft) {
-    if (is_given(combiner_of(type))) return compile_given(type, draft);
+    if (!type_is_made(type)) return compile_given(type, draft);
     struct contents contents;
     if (!contents_of(type, &contents)) return false;
     bool fine = compile_made(&contents, draft);
@@ -304,7 +306,7 @@ void layouts_finish(void) {
 /* MPI cannot be asked whether a type is committed, but the library refuses to pack one that is
  * not. */
 static bool is_committed(MPI_Datatype type) {
-    if (is_given(combiner_of(type))) return true;
+    if (!type_is_made(type)) return true;
     MPI_Comm own = packer_comm();
     char nothing[1] = "";
     int position = 0;
@@ -371,15 +373,19 @@ HOT const struct layout *layout_of(MPI_Datatype type) {
 }
 
 bool type_is_steady(MPI_Datatype type) {
-    if (type == MPI_DATATYPE_NULL || is_given(combiner_of(type))) return true;
-    struct kept_layout *kept = kept_of(type);
+    if (type == MPI_DATATYPE_NULL || !type_is_made(type)) return true;
+    if (key == MPI_KEYVAL_INVALID) return false;
+    struct kept_layout *kept = kept_with(type);
+    if (!kept && !type_is_fresh(type)) kept = kept_of(type);
     return kept && kept->layout && atomic_fetch_add(&kept->asked, 1) >= steady;
 }
 
-/* A no is not remembered: the program may commit the type later. */
+/* A no is not remembered: the program may commit the type later. No layout is made for this: the
+ * type may be used only once. */
 HOT bool type_committed(MPI_Datatype type) {
-    struct kept_layout *kept = kept_of(type);
-    if (!kept) return true;
+    if (key == MPI_KEYVAL_INVALID) return true;
+    struct kept_layout *kept = kept_with(type);
+    if (!kept) return is_committed(type);
     if (atomic_load_explicit(&kept->committed, memory_order_relaxed)) return true;
     if (!is_committed(type)) return false;
     atomic_store_explicit(&kept->committed, true, memory_order_relaxed);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* take - the life of a call: reentry guard, arguments, team, shape, plan; then its collective's
  * family or the host MPI runs it. Calls that look like earlier ones take a shorter way, known.c. */
+#include "mpi/fresh.h"
 #include "mpi/verify.h"
 
 static const struct family *const families[COLLECTIVES] = {
@@ -267,6 +268,10 @@ SHORT_WAY static int take_enter(const struct request *r) {
     if (found.way == SINGLE && known_single(found.known, found.team, r, &found.state))
         return MPI_SUCCESS;
     if (found.way == EXAMINE && is_off(r->collective)) return r->native(r);
+    int error;
+    if (found.way == EXAMINE && found.team && may_be_fresh(r) &&
+        fresh_run(r, found.team, take_enter, &error))
+        return error;
     return take_inside(r, &found);
 }
 

@@ -63,7 +63,7 @@ static int pack_from_bottom(MPI_Datatype type, int count, char *packed, int byte
     if (error == MPI_SUCCESS)
         error = pack ? PMPI_Pack(&place, 1, seen, packed, bytes, position, packer)
                      : PMPI_Unpack(packed, bytes, position, &place, 1, seen, packer);
-    PMPI_Type_free(&seen);
+    host.type_free(&seen);
     return error;
 }
 
@@ -97,7 +97,7 @@ int move_blocks(const struct typed *typed, void *user, int blocks, char *packed,
     size_t bytes = 0;
     if (!type_bytes(typed->type, &bytes)) return -EINVAL;
     bytes *= (size_t)typed->count;
-    const struct layout *layout = typed->device ? NULL : layout_of(typed->type);
+    const struct layout *layout = typed->library ? NULL : layout_of(typed->type);
     if (layout) {
         size_t count = (size_t)typed->count * (size_t)blocks;
         if (pack) layout_pack(packed, user, layout, count);

@@ -53,6 +53,7 @@ bool host_open(void *library) {
                  host_find(library, "PMPI_Alloc_mem", &host.alloc_mem) &&
                  host_find(library, "PMPI_Free_mem", &host.free_mem) &&
                  host_find(library, "PMPI_Op_free", &host.op_free) &&
+                 host_find(library, "PMPI_Type_free", &host.type_free) &&
                  host_find(library, "PMPI_Comm_free", &host.comm_free) &&
                  host_find(library, "PMPI_Comm_disconnect", &host.comm_disconnect) &&
                  host_find(library, "PMPI_Intercomm_merge", &host.intercomm_merge) &&

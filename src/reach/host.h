@@ -32,6 +32,7 @@ struct host {
     int (*alloc_mem)(MPI_Aint, MPI_Info, void *);
     int (*free_mem)(void *);
     int (*op_free)(MPI_Op *);
+    int (*type_free)(MPI_Datatype *);
 #define MAKER(name, symbol, words, parameters, arguments) int(*name) parameters;
 #include "abi/makers.h"
 #undef MAKER

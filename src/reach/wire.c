@@ -261,7 +261,7 @@ static void free_lists(struct state *s) {
 static void shut(void *state) {
     struct state *s = state;
     if (s->comm != MPI_COMM_NULL) host.comm_free(&s->comm);
-    PMPI_Type_free(&s->drain);
+    host.type_free(&s->drain);
     free_lists(s);
     free(s);
 }
@@ -292,7 +292,7 @@ int wire_open(struct team *team, MPI_Comm comm) {
     PMPI_Type_contiguous(sink_bytes, MPI_BYTE, &piece);
     PMPI_Type_create_resized(piece, 0, 0, &s->drain);
     PMPI_Type_commit(&s->drain);
-    PMPI_Type_free(&piece);
+    host.type_free(&piece);
     int level = MPI_THREAD_MULTIPLE;
     PMPI_Query_thread(&level);
     s->alone = level != MPI_THREAD_MULTIPLE;

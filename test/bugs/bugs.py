@@ -208,6 +208,17 @@ def steady(flavour, ranks):
             result.check(least <= int(examined) <= most, "%s: %s calls were examined with plan %r" % (what, examined, plan))
 
 
+def fresh(flavour, ranks):
+    """Types made for a call, by each rank its own: right, and such a call is known the third time. One used on gets a layout."""
+    run.need(flavour)
+    library = [["--plan", "native"], ["--option", "VERIFY=7"]] * (not flavour.startswith("impi"))  # its own allgather fails
+    for seed, options in enumerate(([], [], ["--plan", "pull(rows)"], ["--option", "NODES=2"], *library)):
+        words = run.command(flavour, ranks, [run.target("fresh-" + flavour), str(seed)], options)
+        result = run.run(words, 60).ok("0 errors").silent()
+        made, again = map(int, re.search(r"(\d+) with new types, (\d+) with one", result.out).groups())
+        result.check(options or (made < 10 and 60 < again < 150), "examined: %d with new types, %d with one" % (made, again))
+
+
 def leave(flavour, ranks):
     """What an error handler leaves behind that does not return. A report makes mortar examine each call, so also without one."""
     words = ["--off", "bcast,alltoallv"]
@@ -377,7 +388,7 @@ def kill(flavour, ranks):
 
 def test(name, flavour, ranks):
     tests = {f.__name__: f for f in (rendezvous, slow_readers, nearby, moving, splits, punctual, young, many, learn, growth,
-                                     lifetime, shortcuts, alike, lists, steady, sums, apart, distgraph, fromgroup, leave,
+                                     lifetime, shortcuts, alike, lists, steady, fresh, sums, apart, distgraph, fromgroup, leave,
                                      significant, characters, scarce, disagree, smaller, dies, big, room, forks,
                                      python_forks, kill)}
     if name not in tests:
