@@ -279,7 +279,7 @@ bool type_bytes(MPI_Datatype type, size_t *bytes);
 bool type_is_plain(MPI_Datatype type);
 /* Does this handle always mean the same type? True of MPI_DATATYPE_NULL. */
 bool type_is_predefined(MPI_Datatype type);
-/* Will it, as long as team_changes stays the same? True also of those of the program's own types
+/* Will it, as long as changes.calls stays the same? True also of those of the program's own types
  * with a layout that were asked for often. */
 bool type_is_steady(MPI_Datatype type);
 /* Do count elements lie in memory as one run of bytes, in the order of the type's signature,
@@ -335,7 +335,7 @@ struct elements {
 bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements);
 /* Is it a program's own operation? Its handle may come to mean another one. */
 bool op_is_users(MPI_Op op);
-/* Will the handle mean the same operation as long as team_changes stays the same? True also of
+/* Will the handle mean the same operation as long as changes.calls stays the same? True also of
  * those of the program's own that were asked for often while none was freed. */
 bool op_is_steady(MPI_Op op);
 /* How results of such elements compare that were combined in different associations. The same on

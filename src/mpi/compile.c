@@ -273,7 +273,7 @@ enum { steady = 64 };
 static int compile_drop(MPI_Datatype type, int keyval, void *kept, void *state) {
     (void)type, (void)keyval, (void)state;
     struct kept_layout *end = kept;
-    if (end->asked > steady) atomic_fetch_add(&team_changes, 1);
+    if (end->asked > steady) atomic_fetch_add(&changes.calls, 1);
     shown_free(end->layout);
     free(end);
     return MPI_SUCCESS;

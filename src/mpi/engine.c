@@ -37,7 +37,7 @@ static void on_settings(void) {
     plan_settings_changed();
     verify_settings_changed();
     if (!planned) force_asked(option_text(OPTION_PLAN));
-    atomic_fetch_add(&team_changes, 1);
+    atomic_fetch_add(&changes.calls, 1);
 }
 
 int mortar_engine_open(void *library) {
@@ -61,7 +61,7 @@ int mortar_engine_open(void *library) {
 int mortar_engine_plan(const char *text) {
     planned = true;
     int error = force(text);
-    atomic_fetch_add(&team_changes, 1);
+    atomic_fetch_add(&changes.calls, 1);
     return error;
 }
 

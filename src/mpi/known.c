@@ -23,7 +23,7 @@ struct look {
     MPI_Datatype sent_type, received_type;
     MPI_Op op;
     uint64_t call;    /* in one word: collective, root, is it the _c form, what is in place? */
-    uint32_t changes; /* team_changes */
+    uint32_t changes; /* changes.calls */
 };
 
 /* What each such call touches comes first. */
@@ -77,7 +77,7 @@ HOT static inline struct look look_of(const struct team *team, const struct requ
         .call = (uint64_t)(uint32_t)r->root << 32 | (uint64_t)r->large << 8 | r->collective |
                 (uint64_t)(r->send.buffer == MPI_IN_PLACE) << 9 |
                 (uint64_t)(r->recv.buffer == MPI_IN_PLACE) << 10,
-        .changes = atomic_load_explicit(&team_changes, memory_order_acquire)};
+        .changes = atomic_load_explicit(&changes.calls, memory_order_acquire)};
 }
 
 HOT static inline bool looks_same(const struct look *a, const struct look *b) {

@@ -81,7 +81,7 @@ bool op_is_steady(MPI_Op op) {
 
 /* The handle may come to mean another operation. */
 int MPI_Op_free(MPI_Op *op) {
-    if (atomic_exchange(&asked_since, 0) > often) atomic_fetch_add(&team_changes, 1);
+    if (atomic_exchange(&asked_since, 0) > often) atomic_fetch_add(&changes.calls, 1);
     return host.op_free(op);
 }
 

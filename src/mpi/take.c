@@ -264,6 +264,7 @@ SHORT_WAY static int take_enter(const struct request *r) {
     if (r->comm == MPI_COMM_NULL || inside_now()) return r->native(r);
     struct found found;
     found.team = team_recent(r->comm);
+    if (!found.team) found.team = comm_known(r->comm).team; /* any communicator's end voids those */
     found.way = found.team ? known_find(found.team, r, &found.known) : EXAMINE;
     if (found.way == SINGLE && known_single(found.known, found.team, r, &found.state))
         return MPI_SUCCESS;

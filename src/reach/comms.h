@@ -56,13 +56,16 @@ void start_took(struct young *young, uint64_t ticks);
 /* True: from now on each communicator gets its team in its first call. Every rank must say so
  * before its next call. Local. */
 void teams_begin_at_once(bool at_once);
-/* Grows when something remembered about a communicator may be void: a team was freed, or another
- * plan was forced. */
-extern _Atomic uint32_t team_changes;
+/* Grow when something remembered may be void. On one cache line, since a short call reads both. */
+extern struct changes {
+    _Atomic uint32_t comms; /* a communicator has ended, or got a team */
+    /* A type or an operation that was used often has ended, or a plan was forced. */
+    _Atomic uint32_t calls;
+} changes;
 /* What a communicator is, as one thread has asked before. */
 struct recent {
     MPI_Comm comm;
-    uint32_t changes; /* team_changes at that time */
+    uint32_t changes; /* changes.comms at that time */
     struct met met;
 };
 enum { RECENTS = 8 }; /* not many more: test/lint/symbols.py says why */
@@ -78,7 +81,7 @@ static inline struct recent *recent_at(MPI_Comm comm, int place) {
     return &this_thread.recents[((uintptr_t)(intptr_t)comm * odd >> (61 - 3 * place)) % RECENTS];
 }
 static inline bool is_current(const struct recent *recent) {
-    return recent->changes == atomic_load_explicit(&team_changes, memory_order_acquire);
+    return recent->changes == atomic_load_explicit(&changes.comms, memory_order_acquire);
 }
 /* NULL: this thread has not asked, or something may have changed. Local. */
 static inline struct recent *recent_find(MPI_Comm comm) {

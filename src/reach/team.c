@@ -48,7 +48,7 @@ static inline struct met met_of(struct live *live) {
 }
 
 _Thread_local struct this_thread this_thread;
-_Atomic uint32_t team_changes = 1;
+struct changes changes = {1, 1};
 
 static void forget_recent(MPI_Comm comm) {
     for (int place = 0; place < 2; place++) {
@@ -149,7 +149,7 @@ static void live_hide(struct live *live) {
     pthread_mutex_lock(&lock);
     handles_remove(&living, &live->handle);
     pthread_mutex_unlock(&lock);
-    if (is_met(live)) atomic_fetch_add(&team_changes, 1);
+    if (is_met(live)) atomic_fetch_add(&changes.comms, 1);
 }
 
 /* What was hidden ends. */
@@ -288,7 +288,7 @@ static void live_grow(struct live *live, struct team *team) {
     pthread_mutex_lock(&lock);
     live->team = team;
     pthread_mutex_unlock(&lock);
-    atomic_fetch_add(&team_changes, 1);
+    atomic_fetch_add(&changes.comms, 1);
     for (struct team *spare; (spare = spare_drop(false));) team_end(spare);
 }
 
@@ -296,7 +296,7 @@ HOT struct met comm_known(MPI_Comm comm) {
     struct recent *recent = recent_find(comm);
     if (recent && (recent->met.team || recent->met.young)) return recent->met;
     if (comm == this_thread.dying) return (struct met){0};
-    uint32_t now = atomic_load_explicit(&team_changes, memory_order_acquire);
+    uint32_t now = atomic_load_explicit(&changes.comms, memory_order_acquire);
     struct live *live = live_find(comm);
     if (!live) return (struct met){0};
     if (!recent) {

@@ -197,6 +197,18 @@ static int wrong_after_new_ops(void) {
     return wrong;
 }
 
+/* ---- communicators that come and go ---- */
+
+/* Two calls on one communicator, and between them another one is made, used and freed. */
+static void beside_others(void) {
+    MPI_Comm other;
+    bcast();
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    MPI_Bcast(recv, 1, MPI_INT, 0, other); /* this one is examined */
+    MPI_Comm_free(&other);
+    allreduce();
+}
+
 /* ---- all ---- */
 
 enum { kinds = sizeof collectives / sizeof *collectives };
@@ -250,6 +262,8 @@ int main(int argc, char **argv) {
                 printf("%s, %d ints: %ld\n", c < kinds ? collectives[c].name : "dozen", ints, most);
         }
     }
+    long most = most_examined(beside_others, examined) - rounds;
+    if (me == 0) printf("beside others, of %d: %ld\n", 2 * rounds, most);
     int wrong = wrong_after_remaking() + wrong_after_new_ops(), all = 0;
     MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (me == 0) printf("each of %d calls; %d wrong\n", rounds, all);

@@ -12,7 +12,7 @@
 struct host host = {.type_free = PMPI_Type_free,
                     .type_get_envelope_c = PMPI_Type_get_envelope_c,
                     .type_get_contents_c = PMPI_Type_get_contents_c};
-_Atomic uint32_t team_changes;
+struct changes changes;
 
 bool type_is_fresh(MPI_Datatype type) {
     (void)type;
