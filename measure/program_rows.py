@@ -32,10 +32,11 @@ INSTALLED = {  # the distribution's applications, which `scripts/setup applicati
     "CP2K, 4 molecules of water": ["cp2k.psmp", "water.cp2k"],
     "ABINIT, silicon": ["abinit", "si.abi"],
     "NWChem, 2 molecules of water": ["nwchem.openmpi", "water.nw"],
+    "ScaLAPACK, its test of complex LU": ["xzlu"],
 }
 RESULTS = {  # the lines of their output that are the result
     "lmp": r"^ +\d+ +-?\d+\..*", "pw.x": r"^!.*|Total force.*SCF|P= .*", "cp2k.psmp": r"ENERGY\|.*", "abinit": r"^ ETOT.*",
-    "nwchem.openmpi": r"Total DFT energy.*",
+    "nwchem.openmpi": r"Total DFT energy.*", "xzlu": r"\d+ tests completed.*",
 }
 ALONE = {  # no collective: one rank, judged by its processors' time, too
     "gather": ["gather"],

@@ -31,8 +31,10 @@ from program_rows import ALONE, APPLICATIONS, CROWD, FIELDS, INSTALLED, MPIS, NU
 from program_tables import page, tables
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# One thread for each rank, and where Debian's CP2K has its data.
-ENVIRONMENT = dict({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "CP2K_DATA_DIR": "/usr/share/cp2k"}, **os.environ)
+# One thread for each rank, where Debian's CP2K has its data, and where it has ScaLAPACK's tests.
+TESTS = "/usr/lib/%s-linux-gnu/scalapack/openmpi-tests" % os.uname().machine
+ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "CP2K_DATA_DIR": "/usr/share/cp2k", **os.environ,
+               "PATH": os.environ["PATH"] + ":" + TESTS}
 
 
 def python_of(programs):
@@ -59,9 +61,9 @@ def of_examples():
 
 
 def result_of(program, output):
-    """The last numbers of an installed application's result."""
+    """The last numbers of an installed application's result; its lines, if no number has decimals."""
     lines = re.findall(RESULTS[program], output, re.M)
-    return " ".join(re.findall(r"-?\d+\.\d+(?:[eE][-+]?\d+)?", " ".join(lines))[-12:])
+    return " ".join(re.findall(r"-?\d+\.\d+(?:[eE][-+]?\d+)?", " ".join(lines))[-12:] or lines)
 
 
 def said_by(program, output):
@@ -223,7 +225,8 @@ def main():
         if not os.path.exists(program_of(options, [name])[0]):
             print("programs: %s is not built for %s: without it" % (name, options.mpi), file=sys.stderr)
             options.programs.remove(name)
-    absent = [name for name in RESULTS if name in options.programs and (options.mpi != "ompi4" or not shutil.which(name))]
+    absent = [name for name in RESULTS if name in options.programs and
+              (options.mpi != "ompi4" or not shutil.which(name, path=ENVIRONMENT["PATH"]))]
     if absent:
         print("programs: without %s (scripts/setup applications installs them, for ompi4)" % ", ".join(absent), file=sys.stderr)
         options.programs = [name for name in options.programs if name not in absent]

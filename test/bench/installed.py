@@ -25,7 +25,7 @@ def taken(path):
 
 def installed(flavour, ranks):
     told = argparse.Namespace(mpi=flavour, build=run.BUILD, option=[], words="", patience=200)
-    names = [name for name, words in tool.INSTALLED.items() if shutil.which(words[0])]
+    names = [name for name, words in tool.INSTALLED.items() if shutil.which(words[0], path=tool.ENVIRONMENT["PATH"])]
     if not names:
         raise run.Skip("none of the applications is installed; scripts/setup applications installs them")
     for name in names:
