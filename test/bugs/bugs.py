@@ -211,10 +211,10 @@ def steady(flavour, ranks):
 def fresh(flavour, ranks):
     """Types made for a call, by each rank its own: right, and such a call is known the third time. One used on gets a layout."""
     run.need(flavour)
-    own = [] if flavour.startswith("impi") else [["--plan", "native"], ["--option", "VERIFY=7"]]  # Intel's own allgather fails
-    for options in ([], ["--plan", "pull(rows)"], ["--option", "NODES=2"], *own):
+    own = [] if flavour.startswith("impi") else ["--plan native", "--option VERIFY=7"]  # Intel's own allgather fails
+    for options in ("", "--option START=paid --option TUNE=online", "--plan pull(rows)", "--option NODES=2", *own):
         words = [run.target("fresh-" + flavour), "1"]
-        result = run.run(run.command(flavour, ranks, words, options), 60).ok("0 errors").silent()
+        result = run.run(run.command(flavour, ranks, words, options.split()), 60).ok("0 errors").silent()
         made, again = map(int, re.search(r"(\d+) with new types, (\d+) with one", result.out).groups())
         result.check(options or (made < 10 and 60 < again < 150), "examined: %d with new types, %d with one" % (made, again))
 

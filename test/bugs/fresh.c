@@ -3,24 +3,17 @@
  * all constructors and also MPI_INT, frees some behind the call and uses others again and again;
  * lengths lie around those up to which mortar packs. What a buffer has to hold is made by the
  * library's own MPI_Unpack, gaps included. Prints how many of a loop's calls were examined. */
-#include <mpi.h>
+#include "repeat.h"
 
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { calls = 1500, looped = 500, most_ranks = 8, unit = 12, most_ints = 1200, room = 1 << 17 };
 
 static int p, me, errors;
-static uint64_t all_draw, own_draw; /* the same on all ranks; this rank's */
-
-static int below(uint64_t *state, int bound) {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (int)((*state >> 33) % (uint64_t)bound);
-}
+static unsigned long all_draw, own_draw; /* the same on all ranks; this rank's */
 
 /* ---- a block of `ints` ints, as this rank has it ---- */
 
@@ -41,7 +34,7 @@ static MPI_Datatype make(int ints, int span) {
     int lengths[2] = {ints / 2, ints - ints / 2}, places[2] = {ints / 2 + 1, 0};
     MPI_Aint bytes[2] = {0, (span - lengths[1]) * (MPI_Aint)sizeof(int)};
     MPI_Datatype types[2] = {MPI_INT, MPI_INT};
-    switch (below(&own_draw, 7)) {
+    switch (roll(&own_draw, 7)) {
     case 0: MPI_Type_contiguous(ints, MPI_INT, &type); break;
     case 1: MPI_Type_vector(ints, 1, 2, MPI_INT, &type); break;
     case 2: MPI_Type_indexed(2, lengths, places, MPI_INT, &type); break;
@@ -67,10 +60,10 @@ static MPI_Datatype make(int ints, int span) {
 
 /* One of this rank's types for blocks of `ints` ints. */
 static struct form draw_form(int ints) {
-    int in_element = unit >> below(&own_draw, 3), k = below(&own_draw, 2 * kept_forms);
-    if (in_element == unit >> 2 && ints > 0 && below(&own_draw, 4) == 0) in_element = ints;
+    int in_element = unit >> roll(&own_draw, 3), k = roll(&own_draw, 2 * kept_forms);
+    if (in_element == unit >> 2 && ints > 0 && roll(&own_draw, 4) == 0) in_element = ints;
     if (ints == 0) in_element = unit;
-    if (below(&own_draw, 6) == 0) return (struct form){MPI_INT, ints};
+    if (roll(&own_draw, 6) == 0) return (struct form){MPI_INT, ints};
     if (k < kept_forms) return (struct form){kept[k].type, ints / kept[k].ints};
     return (struct form){make(in_element, 2 * in_element), ints / in_element};
 }
@@ -78,7 +71,7 @@ static struct form draw_form(int ints) {
 /* Some of the types that this rank uses again and again end, and others begin, under any handle. */
 static void renew_kept(void) {
     for (int k = 0; k < kept_forms; k++) {
-        if (kept[k].ints > 0 && below(&own_draw, 40) > 0) continue;
+        if (kept[k].ints > 0 && roll(&own_draw, 40) > 0) continue;
         if (kept[k].ints > 0) MPI_Type_free(&kept[k].type);
         kept[k].ints = unit >> k % 3;
         kept[k].type = make(kept[k].ints, 2 * kept[k].ints);
@@ -169,6 +162,19 @@ static void call_one(int call, int kind, int root, int ints, bool in_place, MPI_
     free_form(&recv);
 }
 
+/* A message to the next rank is on its way while the call runs. */
+static void call_beside(int call, int kind, int root, int ints, bool in_place, MPI_Comm comm) {
+    static int out[most_ints], in[most_ints];
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    for (int i = 0; i < most_ints; i++) out[i] = call + me + i, in[i] = -1;
+    MPI_Irecv(in, most_ints, MPI_INT, (me + p - 1) % p, 1, comm, &requests[0]);
+    MPI_Isend(out, most_ints, MPI_INT, (me + 1) % p, 1, comm, &requests[1]);
+    call_one(call, kind, root, ints, in_place, comm);
+    MPI_Waitall(2, requests, statuses);
+    for (int i = 0; i < most_ints; i++) errors += in[i] != call + (me + p - 1) % p + i;
+}
+
 /* ---- loops ---- */
 
 static int (*examined)(uint64_t *);
@@ -220,27 +226,24 @@ int main(int count, char **words) {
     MPI_Init(&count, &words);
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
-    all_draw = strtoull(count > 1 ? words[1] : "1", NULL, 10);
-    own_draw = all_draw * 1000 + (uint64_t)me;
+    all_draw = strtoul(count > 1 ? words[1] : "1", NULL, 10);
+    own_draw = all_draw * 1000 + (unsigned long)me;
     uint64_t none;
     examined = (int (*)(uint64_t *))dlsym(RTLD_DEFAULT, "mortar_examined");
     if ((examined && examined(&none) != 0) || p > most_ranks) return 2;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (int call = 0; call < calls; call++) {
         static const int steps[] = {1, 2, 4, 10, 20, 42, 43, 44, 86, 100};
-        int kind = below(&all_draw, 5), root = below(&all_draw, p);
-        int ints = unit * (below(&all_draw, 20) ? steps[below(&all_draw, 10)] : 0);
+        int kind = roll(&all_draw, 5), root = roll(&all_draw, p);
+        int ints = unit * (roll(&all_draw, 20) ? steps[roll(&all_draw, 10)] : 0);
         renew_kept();
-        call_one(call, kind, root, ints, below(&all_draw, 4) == 0, comm);
+        bool in_place = roll(&all_draw, 4) == 0;
+        (call % 3 ? call_one : call_beside)(call, kind, root, ints, in_place, comm);
     }
     for (int k = 0; k < kept_forms; k++) MPI_Type_free(&kept[k].type);
     from_bottom(comm);
-    int made = loop(true, comm), again = loop(false, comm), sum = 0;
-    PMPI_Allreduce(&errors, &sum, 1, MPI_INT, MPI_SUM, comm);
-    if (me == 0)
-        printf("examined of %d: %d with new types, %d with one\n%d ranks, %d errors\n", looped,
-               made, again, p, sum);
+    int made = loop(true, comm), again = loop(false, comm), count_of[] = {calls};
+    if (me == 0) printf("examined of %d: %d with new types, %d with one\n", looped, made, again);
     MPI_Comm_free(&comm);
-    MPI_Finalize();
-    return sum > 0;
+    return repeat_end(NULL, errors, count_of, 1);
 }
