@@ -289,7 +289,7 @@ bool type_is_run(MPI_Datatype type);
 struct typed {
     MPI_Datatype type;
     MPI_Count count; /* elements of one block */
-    bool library;    /* the MPI library packs: their type is fresh, or they lie on a device */
+    bool by_host;    /* the MPI library packs: their type is fresh, or they lie on a device */
 };
 /* Copies blocks of a datatype to contiguous memory (pack) or from it. 0, or -errno if the MPI
  * library refuses. */

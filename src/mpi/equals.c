@@ -35,7 +35,7 @@ static bool lies_ready(struct equal_side *side, const struct team *team, size_t 
 HOT static bool scratch(struct equal_side *side, const struct team *team, size_t bytes,
                         bool always) {
     if (type_is_run(side->typed.type)) {
-        if (!always && !side->typed.library) return true;
+        if (!always && !side->typed.by_host) return true;
     } else if (!can_pack(&side->typed)) {
         return false;
     }
@@ -112,7 +112,7 @@ HOT static struct answer equals_run(const struct request *r, struct team *team, 
      * the error. */
     bool fits = in_place || bytes_of(&r->recv) == n;
     bool laid = !device && fits && !rewritten && (near || code->any_layout);
-    if (device && !near) send.typed.library = recv.typed.library = true, device = false;
+    if (device && !near) send.typed.by_host = recv.typed.by_host = true, device = false;
     if (laid && lies_ready(&recv, team, n * (size_t)all, false)) call.recvs = &recv.laid;
     if (laid && lies_ready(&send, team, n * (size_t)mine, near)) call.sends = &send.laid;
     bool fine = !device && (fits || !near) &&

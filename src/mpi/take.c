@@ -130,13 +130,12 @@ HOT static struct answer carry_out(const struct request *r, struct team *team, s
 
 /* *alone: this rank's MPI library refuses the arguments; for the other ranks, and for the team,
  * there was no call. */
-HOT __attribute__((noinline)) static struct answer dispatch(const struct request *r,
+HOT __attribute__((noinline)) static struct answer dispatch(const struct request *r, struct met met,
                                                             struct inside *here, bool *alone) {
     const struct family *family = families[r->collective];
     struct common common = {
         .collective = r->collective, .comm = r->comm, .root = r->root, .op = r->op};
     struct standing standing;
-    struct met met = comm_known(r->comm);
     *alone = is_refused(r, met, &standing);
     if (*alone) return returns(MPI_SUCCESS);
     if (!met.team && !met.young) met = comm_met(r->comm);
@@ -224,7 +223,7 @@ HOT void inside_end(struct inside *here) {
 
 /* What is known of a call. */
 struct found {
-    struct team *team;
+    struct met met;
     struct known *known;
     enum known_way way;
     struct single_state state; /* SINGLE: it has begun */
@@ -233,10 +232,10 @@ struct found {
 /* Examines and runs the call, or runs a known one, with a way out for a rank that waits in vain. */
 HOT __attribute__((noinline)) static struct answer
 venture(const struct request *r, struct found *found, struct inside *here, bool *alone) {
-    struct team *team = found->team;
+    struct team *team = found->met.team;
     struct known *known = found->known;
     if (!IS_BACK(here->way_out)) {
-        if (found->way == EXAMINE) return dispatch(r, here, alone);
+        if (found->way == EXAMINE) return dispatch(r, found->met, here, alone);
         inside_at(here, r, (struct met){.team = team});
         if (found->way == REPEAT) return known_repeat(known, team, r);
         if (found->way == SINGLE) return known_single_on(known, team, r, &found->state);
@@ -251,7 +250,7 @@ HOT __attribute__((noinline)) static int take_inside(const struct request *r, st
     inside_begin(&here);
     bool alone = false;
     struct answer answer = found->way == HAND_ON
-                               ? returns(known_hand_on(found->known, found->team, r))
+                               ? returns(known_hand_on(found->known, found->met.team, r))
                                : venture(r, found, &here, &alone);
     inside_end(&here);
     if (alone) return r->native(r);
@@ -263,15 +262,14 @@ HOT __attribute__((noinline)) static int take_inside(const struct request *r, st
 SHORT_WAY static int take_enter(const struct request *r) {
     if (r->comm == MPI_COMM_NULL || inside_now()) return r->native(r);
     struct found found;
-    found.team = team_recent(r->comm);
-    if (!found.team) found.team = comm_known(r->comm).team; /* any communicator's end voids those */
-    found.way = found.team ? known_find(found.team, r, &found.known) : EXAMINE;
-    if (found.way == SINGLE && known_single(found.known, found.team, r, &found.state))
-        return MPI_SUCCESS;
+    found.met = (struct met){.team = team_recent(r->comm)};
+    if (!found.met.team) found.met = comm_known(r->comm); /* any communicator's end voids those */
+    struct team *team = found.met.team;
+    found.way = team ? known_find(team, r, &found.known) : EXAMINE;
+    if (found.way == SINGLE && known_single(found.known, team, r, &found.state)) return MPI_SUCCESS;
     if (found.way == EXAMINE && is_off(r->collective)) return r->native(r);
     int error;
-    if (found.way == EXAMINE && found.team && may_be_fresh(r) &&
-        fresh_run(r, found.team, take_enter, &error))
+    if (found.way == EXAMINE && team && may_be_fresh(r) && fresh_run(r, team, take_enter, &error))
         return error;
     return take_inside(r, &found);
 }

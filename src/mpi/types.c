@@ -97,7 +97,7 @@ int move_blocks(const struct typed *typed, void *user, int blocks, char *packed,
     size_t bytes = 0;
     if (!type_bytes(typed->type, &bytes)) return -EINVAL;
     bytes *= (size_t)typed->count;
-    const struct layout *layout = typed->library ? NULL : layout_of(typed->type);
+    const struct layout *layout = typed->by_host ? NULL : layout_of(typed->type);
     if (layout) {
         size_t count = (size_t)typed->count * (size_t)blocks;
         if (pack) layout_pack(packed, user, layout, count);

@@ -105,7 +105,7 @@ bool spots_find(struct spots *spots, const struct request *r, const struct team 
     for (int b = 0; b < count; b++) {
         struct spot *spot = &spots->list[spots->count++];
         *spot = spot_at(r, &at, side, b);
-        spot->typed.library = device;
+        spot->typed.by_host = device;
         spots->bytes += spot->bytes;
         fine = fine && (spot->bytes == 0 || can_pack(&spot->typed));
     }
