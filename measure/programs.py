@@ -56,6 +56,10 @@ def program_of(options, words):
     return [os.path.join(options.build, "bench", "programs", "programs-" + options.mpi), *words]
 
 
+def is_installed(program):
+    return shutil.which(program, path=ENVIRONMENT["PATH"]) is not None
+
+
 def of_examples():
     return {words[0] for words in APPLICATIONS.values()}
 
@@ -225,8 +229,7 @@ def main():
         if not os.path.exists(program_of(options, [name])[0]):
             print("programs: %s is not built for %s: without it" % (name, options.mpi), file=sys.stderr)
             options.programs.remove(name)
-    absent = [name for name in RESULTS if name in options.programs and
-              (options.mpi != "ompi4" or not shutil.which(name, path=ENVIRONMENT["PATH"]))]
+    absent = [name for name in RESULTS if name in options.programs and (options.mpi != "ompi4" or not is_installed(name))]
     if absent:
         print("programs: without %s (scripts/setup applications installs them, for ompi4)" % ", ".join(absent), file=sys.stderr)
         options.programs = [name for name in options.programs if name not in absent]

@@ -5,7 +5,6 @@ usage: installed.py FLAVOUR RANKS"""
 import argparse
 import json
 import os
-import shutil
 import sys
 import tempfile
 
@@ -25,7 +24,7 @@ def taken(path):
 
 def installed(flavour, ranks):
     told = argparse.Namespace(mpi=flavour, build=run.BUILD, option=[], words="", patience=200)
-    names = [name for name, words in tool.INSTALLED.items() if shutil.which(words[0], path=tool.ENVIRONMENT["PATH"])]
+    names = [name for name, words in tool.INSTALLED.items() if tool.is_installed(words[0])]
     if not names:
         raise run.Skip("none of the applications is installed; scripts/setup applications installs them")
     for name in names:
