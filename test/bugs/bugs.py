@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -150,73 +149,6 @@ def apart(flavour, ranks):
         ran(flavour, ranks, ["apart-" + flavour], ["--plan", plan])
     for plan in ("native", "overlap(ring)", "distribute(direct(8))"):
         ran(flavour, ranks, ["apart-" + flavour], ["--option", "NODES=2", "--plan", plan])
-
-
-def shortcuts(flavour, ranks):
-    """Nothing is remembered while a report is wanted from the start, so the program asks for one at its end."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = os.path.join(folder, "report.json")
-        run.need(flavour)
-        words = run.command(flavour, ranks, [run.target("shortcuts-" + flavour), report])
-        run.run(words, 60, {"MORTAR_NODES": "2", "MORTAR_TUNE": "watch"}, report).ok("%s ranks, 0 errors" % ranks)
-        result = run.run(words, 60, {}, report).ok("%s ranks, 0 errors" % ranks)
-        print(result.out.strip())
-        for collective, calls in (("alltoall", 150), ("bcast", 150), ("scan", 150), ("reduce", 1000)):
-            found = result.calls(True, collective=collective) + result.calls(False, collective=collective)
-            result.check(found >= calls, "%d calls of %s in the report instead of %d" % (found, collective, calls))
-
-
-def all_in_report(flavour, ranks, program, kinds):
-    """The program repeats calls of these kinds, prints how many, and writes the report."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = os.path.join(folder, "report.json")
-        run.need(flavour)
-        for tune in ("watch", "off"):
-            words = run.command(flavour, ranks, [run.target("%s-%s" % (program, flavour)), report])
-            result = run.run(words, 60, {"MORTAR_START": "first", "MORTAR_TUNE": tune}, report).ok("%s ranks, 0 errors" % ranks)
-            for kind, calls in zip(kinds, map(int, result.out.split("calls")[1].split())):
-                found = result.calls(True, collective=kind) + result.calls(False, collective=kind)
-                result.check(found == calls, "%d calls of %s in the report instead of %d" % (found, kind, calls))
-
-
-def alike(flavour, ranks):
-    """As shortcuts, of calls that mortar runs; each of them is in the report."""
-    all_in_report(flavour, ranks, "alike",
-                  ("bcast", "gather", "scatter", "reduce", "allreduce", "alltoall", "allgather", "scan", "reduce_scatter_block"))
-
-
-def lists(flavour, ranks):
-    """As alike, of calls with counts for each block."""
-    all_in_report(flavour, ranks, "lists",
-                  ("alltoallv", "alltoallw", "allgatherv", "gatherv", "scatterv", "neighbor_alltoallv", "neighbor_alltoallw",
-                   "neighbor_allgatherv"))
-
-
-def steady(flavour, ranks):
-    """Calls that come again are not examined: but two, or three with lists, on each communicator. Of a dozen few find no place."""
-    run.need(flavour)
-    for plan in ("", "native", "cico", "pull(rows)", "mailbox", "slices", "arrival"):
-        options = ["--option", "REDUCE=arrival"] if plan == "arrival" else []
-        words = [run.target("steady-" + flavour)] + ([plan] if plan else [])
-        result = run.run(run.command(flavour, ranks, words, options), 60).ok("each of 500 calls; 0 wrong")
-        found = re.findall(r"(\w+, \d+ ints): (\d+)", result.out)
-        beside = int(re.search(r"beside others, of 1000: (-?\d+)", result.out).group(1))
-        result.check(len(found) == 64 and 0 <= beside <= 10, "%d lines; %d, beside communicators that end" % (len(found), beside))
-        for what, examined in found:
-            own = re.match("bcast_(pairs|gaps)|alltoall_pairs|.*_own", what)  # types or operations of its own
-            least, most = (0, 2000) if what.startswith("dozen") else (2, 150 if own else 6)
-            result.check(least <= int(examined) <= most, "%s: %s calls were examined with plan %r" % (what, examined, plan))
-
-
-def fresh(flavour, ranks):
-    """Types made for a call, by each rank its own: right, and such a call is known the third time. One used on gets a layout."""
-    run.need(flavour)
-    own = [] if flavour.startswith("impi") else ["--plan native", "--option VERIFY=7"]  # Intel's own allgather fails
-    for options in ("", "--option START=paid --option TUNE=online", "--plan pull(rows)", "--option NODES=2", *own):
-        words = [run.target("fresh-" + flavour), "1"]
-        result = run.run(run.command(flavour, ranks, words, options.split()), 60).ok("0 errors").silent()
-        made, again = map(int, re.search(r"(\d+) with new types, (\d+) with one", result.out).groups())
-        result.check(options or (made < 10 and 60 < again < 150), "examined: %d with new types, %d with one" % (made, again))
 
 
 def leave(flavour, ranks):
@@ -388,9 +320,8 @@ def kill(flavour, ranks):
 
 def test(name, flavour, ranks):
     tests = {f.__name__: f for f in (rendezvous, slow_readers, nearby, moving, splits, punctual, young, many, learn, growth,
-                                     lifetime, shortcuts, alike, lists, steady, fresh, sums, apart, distgraph, fromgroup, leave,
-                                     significant, characters, scarce, disagree, smaller, dies, big, room, forks,
-                                     python_forks, kill)}
+                                     lifetime, sums, apart, distgraph, fromgroup, leave, significant, characters, scarce, disagree,
+                                     smaller, dies, big, room, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)
