@@ -19,6 +19,9 @@
 /* For those of them that short calls run, whatever their algorithm: they share a page or two. */
 #define SHORT_WAY __attribute__((hot, section(".text.sorted.short_way")))
 
+/* Its topmost bits are a place in a table; they depend on all bits of the key. */
+static inline uint64_t hashed(uint64_t key) { return key * 0x9e3779b97f4a7c15u; }
+
 /* Fetches a line that this thread will write to soon, while it does other work. */
 static inline void line_to_write(const void *line) {
 #if defined(__x86_64__)

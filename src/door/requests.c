@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* requests - which requests belong to calls that are counted: a hash table of handles. A program
  * without such requests pays one load for each of its waits. */
+#include "base/base.h"
 #include "door/count.h"
 
 #include <pthread.h>
@@ -26,7 +27,7 @@ static uint64_t handle_at(const void *request) {
 }
 
 static struct kept *find(uint64_t handle) {
-    size_t at = (size_t)(handle * 0x9e3779b97f4a7c15u >> 51); /* 13 bits */
+    size_t at = (size_t)(hashed(handle) >> 51); /* 13 bits */
     for (;; at++) {
         struct kept *place = &table[at % places];
         if (place->row == 0 || (place->row > 0 && place->handle == handle)) return place;

@@ -26,8 +26,7 @@ static struct hint {
 _Static_assert(hints == 1 << 8, "as many as 64 - 56 bits name");
 
 static struct hint *hint_of(MPI_Datatype type) {
-    const uint64_t odd = 0x9e3779b97f4a7c15u;
-    return &hint[(uint64_t)(intptr_t)type * odd >> 56];
+    return &hint[hashed((uint64_t)(intptr_t)type) >> 56];
 }
 
 bool type_is_fresh(MPI_Datatype type) {

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls that a team remembers. Each has two places, which its look decides: of a dozen calls in a
- * loop some share one, and would drive each other out. */
-enum { places = 32 };
+/* A team remembers 1 << bits calls. Each has two places, which its look decides: of a dozen calls
+ * in a loop some share one, and would drive each other out. */
+enum { fewest_bits = 5, most_bits = 9 };
 
 /* What is compared. Equal looks have the same shape. */
 struct look {
@@ -54,6 +54,12 @@ struct known {
     struct lists lists;
 };
 
+struct shortcuts {
+    unsigned bits;
+    unsigned driven_out; /* calls that came again, since there are so many places */
+    struct known at[];
+};
+
 /* ---- looks ---- */
 
 HOT static inline bool sums_counts(const struct request *r) {
@@ -86,27 +92,24 @@ HOT static inline bool looks_same(const struct look *a, const struct look *b) {
            a->changes == b->changes;
 }
 
-static const uint64_t odd = 0x9e3779b97f4a7c15u; /* its upper bits mix what it is multiplied with */
-
-HOT static inline uint64_t mixed(const struct look *look) {
+HOT static inline uint64_t mix_of(const struct look *look) {
     uint64_t sides = (uint64_t)(look->sent + look->received) ^ (uintptr_t)look->received_type << 24;
-    return ((sides * odd) ^ look->call) * odd;
+    return hashed(hashed(sides) ^ look->call);
 }
 
 /* The second place is not the first one. */
-HOT static inline struct known *place_at(const struct team *team, uint64_t mix, int which) {
-    uint64_t place = mix >> 59;
-    if (which) place += 1 + (mix >> 32) % (places - 1);
-    return (struct known *)team->shortcuts + place % places;
+HOT static inline struct known *place_at(struct shortcuts *all, uint64_t mix, int which) {
+    size_t place = mix >> (64 - all->bits);
+    if (which) place ^= 1 | (mix >> 32 & ((1u << all->bits) - 1));
+    return &all->at[place];
 }
-_Static_assert(places == 1 << 5, "as many as 64 - 59 bits name");
 
 /* NULL: no call looked like this one. */
-HOT static inline struct known *known_at(const struct team *team, const struct look *look) {
-    uint64_t mix = mixed(look);
-    struct known *k = place_at(team, mix, 0);
+HOT static inline struct known *known_at(struct shortcuts *all, const struct look *look) {
+    uint64_t mix = mix_of(look);
+    struct known *k = place_at(all, mix, 0);
     if (looks_same(&k->look, look)) return k;
-    k = place_at(team, mix, 1);
+    k = place_at(all, mix, 1);
     return looks_same(&k->look, look) ? k : NULL;
 }
 
@@ -117,12 +120,13 @@ uint64_t known_examined(void) { return atomic_load_explicit(&examined, memory_or
 /* One of the two places of such a call, if possible one whose content is void, else by chance: who
  * is driven out looks for another place in turn, and so calls that no longer come make room for
  * those that do. */
-static struct known *place_for(const struct team *team, const struct look *look) {
-    uint64_t mix = mixed(look);
-    struct known *first = place_at(team, mix, 0), *second = place_at(team, mix, 1);
-    if (first->look.changes != look->changes) return first;
-    if (second->look.changes != look->changes) return second;
-    return known_examined() * odd >> 63 ? second : first;
+static struct known *place_for(struct shortcuts *all, const struct look *look) {
+    uint64_t mix = mix_of(look);
+    struct known *one = place_at(all, mix, 0), *other = place_at(all, mix, 1);
+    if (one->look.changes != look->changes) return one;
+    if (hashed(known_examined()) >> 63 || other->look.changes != look->changes) one = other;
+    if (one->plan && one->look.changes == look->changes) all->driven_out++;
+    return one;
 }
 
 /* ---- the buffers of a call ---- */
@@ -183,7 +187,7 @@ SHORT_WAY enum known_way known_find(struct team *team, const struct request *r,
                                     struct known **found) {
     if (!team->shortcuts) return EXAMINE;
     struct look look = look_of(team, r);
-    struct known *k = *found = known_at(team, &look);
+    struct known *k = *found = known_at(team->shortcuts, &look);
     if (!k || !k->plan || !still_counts(k) || !holds(k, team, r)) return EXAMINE;
     if ((k->native || k->suits) && plan_repeats(k->class, k->plan))
         return k->native ? HAND_ON : k->single.before ? SINGLE : REPEAT;
@@ -350,21 +354,31 @@ static void known_fill(struct known *k, const struct request *r, struct team *te
     if (k->sure ? buffers_fit(k, r) && on_host(k, team, r) : later) k->plan = plan;
 }
 
-/* The team's places, and behind them room for each one's lists: as many as an alltoallw with ints
- * has, or a neighbourhood of few ranks. A communicator of very many ranks would pay more for
- * comparing them than for looking. */
-static struct known *make_places(const struct team *team) {
+/* Places, and behind them room for each one's lists: as many as an alltoallw with ints has, or a
+ * neighbourhood of few ranks. A communicator of very many ranks would pay more for comparing them
+ * than for looking. */
+static struct shortcuts *make_places(const struct team *team, unsigned bits) {
     enum { each = 2 * (2 * sizeof(int) + sizeof(MPI_Datatype)), least = 512, most = 8 << 10 };
-    size_t room = (size_t)team->p * each;
-    if (room < least) room = least;
-    if (room > most) room = most;
-    struct known *all = malloc(places * (sizeof *all + room));
+    const size_t places = (size_t)1 << bits, wanted = (size_t)team->p * each;
+    const size_t room = wanted < least ? least : wanted > most ? most : wanted;
+    struct shortcuts *all = malloc(sizeof *all + places * (sizeof *all->at + room));
     if (!all) return NULL;
-    memset(all, 0, places * sizeof *all);
+    memset(all, 0, sizeof *all + places * sizeof *all->at);
+    all->bits = bits;
     for (size_t i = 0; i < places; i++) {
-        all[i].lists.room = (uint16_t)room;
-        all[i].lists.copy = (char *)(all + places) + i * room;
+        all->at[i].lists.room = (uint16_t)room;
+        all->at[i].lists.copy = (char *)&all->at[places] + i * room;
     }
+    return all;
+}
+
+/* The team's places; NULL: no memory. There become four times as many, empty ones, when that many
+ * calls were driven out that had come again. */
+static struct shortcuts *places_of(struct team *team) {
+    struct shortcuts *all = team->shortcuts;
+    if (all && (all->bits == most_bits || all->driven_out >> all->bits == 0)) return all;
+    struct shortcuts *more = make_places(team, all ? all->bits + 2 : fewest_bits);
+    if (more) free(all), team->shortcuts = all = more;
     return all;
 }
 
@@ -374,12 +388,12 @@ void known_note(const struct request *r, struct team *team, const struct family 
     if (report_wanted() || verify_wanted() || plan_off(r->collective) ||
         !plan_class_of(team, shape))
         return;
-    if (!team->shortcuts) team->shortcuts = make_places(team);
-    if (!team->shortcuts) return;
+    struct shortcuts *all = places_of(team);
+    if (!all) return;
     struct look look = look_of(team, r);
-    struct known *k = known_at(team, &look);
+    struct known *k = known_at(all, &look);
     bool listed = r->send.counts || r->recv.counts;
-    if (!k) k = place_for(team, &look), k->look = look, k->plan = NULL, k->filled = false;
+    if (!k) k = place_for(all, &look), k->look = look, k->plan = NULL, k->filled = false;
     else if (!k->plan || shape->unsized || listed) known_fill(k, r, team, family, plan, shape);
     if (k->plan) known_planned(k, team, plan, entry);
 }

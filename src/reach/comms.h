@@ -77,8 +77,8 @@ extern _Thread_local struct this_thread {
 /* A communicator has two places, because programs use some of them in turns, as the rows and the
  * columns of a grid, and what shares one place will hardly share the other. */
 static inline struct recent *recent_at(MPI_Comm comm, int place) {
-    const uint64_t odd = 0x9e3779b97f4a7c15u;
-    return &this_thread.recents[((uintptr_t)(intptr_t)comm * odd >> (61 - 3 * place)) % RECENTS];
+    uint64_t mix = hashed((uintptr_t)(intptr_t)comm);
+    return &this_thread.recents[(mix >> (61 - 3 * place)) % RECENTS];
 }
 static inline bool is_current(const struct recent *recent) {
     return recent->changes == atomic_load_explicit(&changes.comms, memory_order_acquire);

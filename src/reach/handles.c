@@ -2,6 +2,8 @@
 /* handles - chains of handles. There are twice as many chains whenever there are more handles. */
 #include "reach/handles.h"
 
+#include "base/base.h"
+
 #include <stdlib.h>
 
 static size_t chains_of(const struct handles *table) {
@@ -14,8 +16,7 @@ static struct handle **first_of(struct handles *table) {
 
 /* Handles are addresses of structs, or numbers that differ in their low bits. */
 static size_t place_of(uintptr_t key, size_t chains) {
-    uint64_t mixed = (uint64_t)key * 0x9e3779b97f4a7c15u;
-    return (size_t)(mixed >> 32) & (chains - 1);
+    return (size_t)(hashed(key) >> 32) & (chains - 1);
 }
 
 /* Where the pointer to the handle with this key is, or the NULL at the end of its chain. */

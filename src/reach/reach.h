@@ -204,8 +204,7 @@ struct team {
     /* Over several nodes, else NULL; see messages.h. Such a team has no shared memory of its own:
      * that is in `node`, the team of the ranks of my node. */
     struct wire *wire;
-    /* What mpi/take.c remembers of the last calls; one malloc block. */
-    void *shortcuts;
+    struct shortcuts *shortcuts; /* calls that mpi/known.c remembers; one malloc block */
     struct ledger *ledger;  /* mine; with a wire that of `node`; NULL: none */
     struct beacon *beacons; /* [2][p]; NULL: the ranks meet at gates, see sync_watch */
     char *stage;            /* [2][p][figures.slot] bytes */

@@ -217,6 +217,11 @@ static void dozen(void) {
     for (int c = 0; c < 12; c++) collectives[c].call();
 }
 
+/* The blocks of a solver change from call to call, and come again. */
+static void hundred(void) {
+    for (int k = 1; k <= 100; k++) MPI_Bcast(recv, k, MPI_INT, 0, comm);
+}
+
 static long most_examined(void (*call)(void), int (*examined)(uint64_t *)) {
     uint64_t before = 0, after = 0;
     examined(&before);
@@ -264,6 +269,8 @@ int main(int argc, char **argv) {
     }
     long most = most_examined(beside_others, examined) - rounds;
     if (me == 0) printf("beside others, of %d: %ld\n", 2 * rounds, most);
+    most = most_examined(hundred, examined);
+    if (me == 0) printf("hundred, of %d: %ld\n", 100 * rounds, most);
     int wrong = wrong_after_remaking() + wrong_after_new_ops(), all = 0;
     MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (me == 0) printf("each of %d calls; %d wrong\n", rounds, all);
