@@ -32,7 +32,8 @@
                                       .comm = comm,                                                \
                                       .send = {SENT_##sent(received)},                             \
                                       .recv = {HALF_##received(recv, recv)},                       \
-                                      MORE_##more});                                               \
+                                      MORE_##more,                                                 \
+                                      .fresh = NULL});                                             \
     }
 #define COLLECTIVE(name, symbol, sent, received, more, family, about)                              \
     static int native_##name(const struct request *r) {                                            \
