@@ -329,6 +329,7 @@ struct elements {
     bool mingled;        /* elements interleave, or have data before their address */
     /* Results depend on the association: floating-point numbers, users' operations. */
     bool rounds;
+    bool swaps; /* two operands may change places; with these two no digit depends on it */
 };
 /* False: the operation is not defined for the type, or mortar leaves both to the host MPI. The same
  * on all ranks. */

@@ -140,6 +140,8 @@ static bool examine(MPI_Datatype type, int kinds, MPI_Op op, struct elements *el
         return false;
     const unsigned exact = C_INTEGER | FORTRAN_INTEGER | LOGICAL | BYTES | MULTI;
     elements->rounds = kinds == USER || !(ops_kind_of(type) & exact);
+    /* A complex product may round one of its two products only; a comparison with NaN does not. */
+    elements->swaps = op == MPI_SUM || (op == MPI_PROD && !type_is_complex(type));
     return ops_measure(type, elements);
 }
 

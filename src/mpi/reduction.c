@@ -29,7 +29,7 @@ HOT static void reduction_look(const struct request *r, const struct standing *a
     struct elements elements;
     common->foreign = !elements_of(r->recv.type, r->op, &elements);
     if (common->foreign || (r->collective == COLL_reduce_scatter && !r->recv.counts)) return;
-    common->rounds = elements.rounds;
+    common->rounds = elements.rounds && !(elements.swaps && (at->p == 1 || at->p == 2));
     size_t count =
         r->collective == COLL_reduce_scatter ? elements_sent(r, at->p) : (size_t)r->recv.count;
     common->bytes = count * elements.size;

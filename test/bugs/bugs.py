@@ -117,9 +117,9 @@ def young(flavour, ranks):
     # The longest call pays for nothing. On a busy machine another call may be long too, but not always.
     seen = [ran(flavour, ranks, ["young-" + flavour, "late", "0"], env={"MORTAR_START": "paid"}).ok(" 0 errors") for _ in range(3)]
     seen[0].check(any(", 0 teams seen" in late.out for late in seen), "one long call has paid for a team")
-    # No time decides who adds floating-point numbers.
+    # No time decides who adds floating-point numbers, but of two ranks.
     for _ in range(2):
-        sums = ran(flavour, "2", ["young-" + flavour, "0", "0", "3000"], env={"MORTAR_START": "paid"})
+        sums = ran(flavour, "3", ["young-" + flavour, "0", "0", "3000"], env={"MORTAR_START": "paid"})
         sums.native(1024, collective="allreduce").took(3000 - 1024, collective="allreduce")
 
 
@@ -269,6 +269,13 @@ def sums(flavour, ranks):
     tried = [row for row in runs[0].collectives(collective="allreduce")
              if row.get("native_call_seconds", 0) > 0 and row["from"] > 1]
     runs[0].check(tried, "nothing was tried beside")
+    # Two numbers have one sum, so there trials decide.
+    two = [ran(flavour, "2", ["sums-" + flavour, "1500"], options.split(), env=env)
+           for options in ("", "--off all", "--plan combine", "--plan slices")]
+    bits = {result.out.split()[1] for result in two}
+    two[0].check(len(bits) == 1, "the bits of two ranks' sums differ from plan to plan: %r" % bits)
+    beside = [row for row in two[0].collectives() if row.get("better")]
+    two[0].check(not beside, "a plan is faster and does not run: %r" % beside)
 
 
 def shared_kilobytes():
