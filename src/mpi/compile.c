@@ -279,19 +279,14 @@ static int compile_drop(MPI_Datatype type, int keyval, void *kept, void *state) 
     return MPI_SUCCESS;
 }
 
+/* Not in a call: where another communicator is being made meanwhile, by a nonblocking call or
+ * another thread, Open MPI makes one after the other, and ranks may wait for each other. */
 void layouts_start(void) {
     PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, compile_drop, &key, NULL);
+    comm_private(MPI_COMM_SELF, &packer);
 }
 
-static void make_packer(void) {
-    if (key != MPI_KEYVAL_INVALID) comm_private(MPI_COMM_SELF, &packer);
-}
-
-MPI_Comm packer_comm(void) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_packer);
-    return packer;
-}
+MPI_Comm packer_comm(void) { return packer; }
 
 /* The layouts of the types that most calls use. They save an attribute lookup, whose memory is
  * often out of cache if ranks are oversubscribed. */

@@ -160,12 +160,7 @@ HOT const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team,
         free(own);
         return NULL;
     }
-    MPI_Comm meeting; /* private, and without the attributes that a duplicate would copy */
-    if (host.comm_split(comm, 0, team->me, &meeting) == MPI_SUCCESS) {
-        PMPI_Comm_set_errhandler(meeting, host.errors_return);
-        team->neighbours[which] = gather(meeting, team, own, count);
-        host.comm_free(&meeting);
-    }
+    team->neighbours[which] = gather(comm, team, own, count);
     free(own);
     if (!team->neighbours[which]) return NULL;
     team->neighbours[which]->ins = ins;

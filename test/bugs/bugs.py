@@ -143,6 +143,12 @@ def fromgroup(flavour, ranks):
     ran(flavour, ranks, ["fromgroup-" + flavour])
 
 
+def orders(flavour, ranks):
+    """A collective beside a communicator that is being made: mortar makes none of its own meanwhile."""
+    for start in ("paid", "first"):
+        ran(flavour, ranks, ["orders-" + flavour], env={"MORTAR_START": start}, seconds=40)
+
+
 def apart(flavour, ranks):
     ran(flavour, ranks, ["apart-" + flavour])
     for plan in ("pull(compact)", "cico"):
@@ -327,8 +333,8 @@ def kill(flavour, ranks):
 
 def test(name, flavour, ranks):
     tests = {f.__name__: f for f in (rendezvous, slow_readers, nearby, moving, splits, punctual, young, many, learn, growth,
-                                     lifetime, sums, apart, distgraph, fromgroup, leave, significant, characters, scarce, disagree,
-                                     smaller, dies, big, room, forks, python_forks, kill)}
+                                     lifetime, sums, apart, distgraph, fromgroup, orders, leave, significant, characters,
+                                     scarce, disagree, smaller, dies, big, room, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)
