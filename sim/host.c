@@ -88,6 +88,7 @@ bool host_open(void *library) {
     host.allgather = allgather;
     host.allreduce = allreduce;
     host.bcast = bcast;
+    host.many_threads = true;
     return true;
 }
 

@@ -158,35 +158,44 @@ struct combining {
     bool device;
 };
 
+/* Without their gaps. */
+static bool copy_elements(char *to, const char *from, const struct layout *layout, size_t count) {
+    static const struct copier plain = {.kernel = KERNEL_plain};
+    layout_copy(to, layout, count, from, layout, count, &plain);
+    return true;
+}
+
 /* Copies the user's vector to scratch. */
 static bool bring(const struct combining *task, const struct scratch *scratch, const char *user) {
+    enum { least_page = 4096 };
     const struct elements *elements = &task->elements;
     size_t count = task->reduction.count;
     char *from = (char *)(uintptr_t)user;
     MPI_Datatype type = task->operation.type;
     if (elements->mingled)
         return move_packed(type, from, count, scratch->send, elements->size, true, task->device);
-    if (!task->device) {
-        /* Only from the first to the last byte of data: memory around them may not exist. */
+    if (!task->device && elements->extent <= least_page) {
+        /* Only from the first to the last byte of data: memory around them may not exist. In a gap
+         * this short it does, since the data at either end have their pages. */
         memcpy(scratch->send + elements->low, user + elements->low,
                reduction_span_of(elements, count));
         return true;
     }
-    return move_packed(type, from, count, scratch->packed, elements->size, true, true) &&
+    const struct layout *layout = task->device ? NULL : layout_of(type);
+    if (layout) return copy_elements(scratch->send, user, layout, count);
+    return move_packed(type, from, count, scratch->packed, elements->size, true, task->device) &&
            move_packed(type, scratch->send, count, scratch->packed, elements->size, false, false);
 }
 
 /* Copies the results to the user's buffer, without their gaps. */
 static bool bring_back(const struct combining *task, const struct scratch *scratch, char *user) {
-    static const struct copier plain = {.kernel = KERNEL_plain};
     const struct elements *elements = &task->elements;
     size_t count = task->received;
     MPI_Datatype type = task->operation.type;
     if (elements->mingled)
         return move_packed(type, user, count, scratch->recv, elements->size, false, task->device);
     const struct layout *layout = task->device ? NULL : layout_of(type);
-    if (layout) layout_copy(user, layout, count, scratch->recv, layout, count, &plain);
-    if (layout) return true;
+    if (layout) return copy_elements(user, scratch->recv, layout, count);
     return move_packed(type, scratch->recv, count, scratch->packed, elements->size, true, false) &&
            move_packed(type, user, count, scratch->packed, elements->size, false, task->device);
 }

@@ -50,6 +50,7 @@ static void birth_introduce(struct team *team, struct card *card, size_t control
                             int *control_fd) {
     *card = (struct card){.seat.processors = machine_processors(), .process = process_of_this()};
     PMPI_Comm_rank(MPI_COMM_WORLD, &card->seat.rank);
+    team->many_threads = host.many_threads;
     shown_begin(team, &card->region);
     *control_fd = -1;
     if (team->me == 0) {

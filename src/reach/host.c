@@ -32,7 +32,7 @@ static bool is_draft(void) {
     return has_then && *then >= last_code && !(has_now && *now >= last_code);
 }
 
-void host_begin(void) {
+static void correct(void) {
     enum { drafts_return = 0x142 };
     if (is_draft()) host.errors_return = (MPI_Errhandler)(intptr_t)drafts_return;
 }
@@ -42,8 +42,15 @@ static bool host_fits(void *library) {
     return true;
 }
 
-void host_begin(void) {}
+static void correct(void) {}
 #endif
+
+void host_begin(void) {
+    int level = MPI_THREAD_MULTIPLE;
+    PMPI_Query_thread(&level);
+    host.many_threads = level == MPI_THREAD_MULTIPLE;
+    correct();
+}
 
 bool host_open(void *library) {
     if (!host_fits(library)) return false;

@@ -18,6 +18,7 @@ struct host {
 #include "coll/collectives.h"
 #undef COLLECTIVE
     bool large; /* the _c functions exist (MPI 4) */
+    bool many_threads; /* MPI_THREAD_MULTIPLE: others may be in MPI calls at the same time */
     /* Open MPI, or one of MPICH's family: MPICH, Intel MPI, MVAPICH? They check and report
      * differently, whatever their ABI is. */
     bool open_mpi;

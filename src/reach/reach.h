@@ -225,6 +225,7 @@ struct team {
     struct figures figures; /* the same on all ranks; figures.p == p */
     /* May MPI_Reduce combine vectors in the order of arrival? Option REDUCE, as on all ranks. */
     bool by_arrival;
+    bool many_threads; /* other threads of this rank may be in calls of other teams */
     struct figures fullest; /* OVER_NODES: what figures.node points to */
     struct places *places;
     struct team *node;

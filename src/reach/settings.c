@@ -60,11 +60,9 @@ bool settings_wanted(enum option option) {
 }
 
 static void settings_introduce(uint64_t words[WORDS]) {
-    int level = MPI_THREAD_MULTIPLE;
-    PMPI_Query_thread(&level);
     words[VERSION] = hash_text(HASH_START, MORTAR_VERSION);
     words[SETTINGS] = HASH_START;
-    words[FLAGS] = level == MPI_THREAD_MULTIPLE ? 0 : ONE_THREAD;
+    words[FLAGS] = host.many_threads ? 0 : ONE_THREAD;
     for (int o = 0; o < OPTIONS; o++) {
         const char *text = option_text((enum option)o);
         if (option_rows[o].whose == ALIKE) words[SETTINGS] = hash_text(words[SETTINGS], text);

@@ -262,8 +262,9 @@ HOT enum shown team_shows(const struct team *team, const void *memory, size_t by
         if (shown != SHOWN) return shown;
         has_place = place_of(team, memory, bytes, offset);
     }
-    if (how & SHOW_GAPS && how & SHOW_TO_WRITERS) {
-        /* What lies between the blocks may change: it must not be copied back. */
+    if (how & SHOW_GAPS && (how & SHOW_TO_WRITERS || team->many_threads)) {
+        /* What lies between the blocks may change: it must not be copied back. And another thread
+         * may receive there, in a call of its own, what peers have stored already. */
         uint64_t first = *offset / team->heap->page,
                  last = (*offset + bytes - 1) / team->heap->page;
         return page_moved(team->heap, first) && page_moved(team->heap, last) ? SHOWN : SHOWN_NEVER;

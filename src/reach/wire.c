@@ -293,9 +293,7 @@ int wire_open(struct team *team, MPI_Comm comm) {
     PMPI_Type_create_resized(piece, 0, 0, &s->drain);
     PMPI_Type_commit(&s->drain);
     host.type_free(&piece);
-    int level = MPI_THREAD_MULTIPLE;
-    PMPI_Query_thread(&level);
-    s->alone = level != MPI_THREAD_MULTIPLE;
+    s->alone = !host.many_threads;
     *wire = (struct wire){.carrier = &mpi,
                           .state = s,
                           .under_way = &s->under_way,

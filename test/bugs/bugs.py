@@ -149,6 +149,12 @@ def orders(flavour, ranks):
         ran(flavour, ranks, ["orders-" + flavour], env={"MORTAR_START": start}, seconds=40)
 
 
+def gaps(flavour, ranks):
+    """Gaps of types that are not mapped, and such that another thread receives in."""
+    for start in ("paid", "first"):
+        ran(flavour, ranks, ["gaps-" + flavour, "1500"], env={"MORTAR_START": start}, seconds=40)
+
+
 def apart(flavour, ranks):
     ran(flavour, ranks, ["apart-" + flavour])
     for plan in ("pull(compact)", "cico"):
@@ -333,7 +339,7 @@ def kill(flavour, ranks):
 
 def test(name, flavour, ranks):
     tests = {f.__name__: f for f in (rendezvous, slow_readers, nearby, moving, splits, punctual, young, many, learn, growth,
-                                     lifetime, sums, apart, distgraph, fromgroup, orders, leave, significant, characters,
+                                     lifetime, sums, apart, distgraph, fromgroup, orders, gaps, leave, significant, characters,
                                      scarce, disagree, smaller, dies, big, room, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
