@@ -269,7 +269,8 @@ const char *file_why(int error);
 
 /* ---- segment.c: shared memory without names, so that kill -9 leaves nothing behind ---- */
 /* Makes a sealed, zeroed memfd of `bytes`. Returns the descriptor (close-on-exec) or -errno;
- * -EFBIG: the limit on file size (ulimit -f), which applies here too, is lower. */
+ * -EFBIG: the limit on file size (ulimit -f), which applies here too, is lower. Never the number of
+ * a standard stream. */
 int segment_create(const char *name, size_t bytes);
 
 /* Moves a descriptor to a high number, out of the way of programs and shells. Returns the new

@@ -11,11 +11,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Gives a descriptor another number, at least this. -errno: it keeps its own. */
+static int renumber(int fd, int least) {
+    int other = fcntl(fd, F_DUPFD_CLOEXEC, least);
+    if (other < 0) return -errno;
+    close(fd);
+    return other;
+}
+
 int segment_create(const char *name, size_t bytes) {
     struct rlimit file; /* above it ftruncate would send SIGXFSZ, which ends a process */
     if (getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur < bytes) return -EFBIG;
-    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int low = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING), fd = low;
     if (fd < 0) return -errno;
+    /* Where a standard stream is closed its number is free, and what is printed would be written
+     * into the segment. */
+    if (low <= STDERR_FILENO && (fd = renumber(low, STDERR_FILENO + 1)) < 0) {
+        close(low);
+        return fd;
+    }
     /* Sealed against resizing, so that a truncation can never give a peer SIGBUS. */
     if (ftruncate(fd, (off_t)bytes) < 0 ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
@@ -27,10 +41,9 @@ int segment_create(const char *name, size_t bytes) {
 }
 
 int segment_hide(int fd) {
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, 700);
-    if (high < 0) return fd; /* RLIMIT_NOFILE is too small; the low number works, too */
-    close(fd);
-    return high;
+    int high = renumber(fd, 700);
+    if (high < 0) high = renumber(fd, 100); /* RLIMIT_NOFILE is small */
+    return high < 0 ? fd : high;            /* the low number works, too */
 }
 
 void *segment_map(int fd, size_t bytes, bool writable, int *error) {

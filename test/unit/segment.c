@@ -157,10 +157,34 @@ static void hiding(void) {
     struct rlimit small = {.rlim_cur = limit.rlim_cur < 256 ? limit.rlim_cur : 256,
                            .rlim_max = limit.rlim_max};
     expect(setrlimit(RLIMIT_NOFILE, &small) == 0, "setrlimit");
+    high = segment_hide(created(bytes));
+    expect(high >= 100 && named(high).bytes == bytes, "with few descriptors it is hidden: %d",
+           high);
+    close(high);
+    small.rlim_cur = 64;
+    expect(setrlimit(RLIMIT_NOFILE, &small) == 0, "setrlimit");
     fd = created(bytes);
     expect(segment_hide(fd) == fd && named(fd).bytes == bytes,
-           "with few descriptors the number stays");
+           "with very few descriptors the number stays");
     close(fd);
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* What the program prints must not get into a segment, however few descriptors there are. */
+static void closed_streams(void) {
+    struct rlimit limit, small;
+    expect(getrlimit(RLIMIT_NOFILE, &limit) == 0, "getrlimit");
+    small = limit;
+    small.rlim_cur = 64;
+    expect(setrlimit(RLIMIT_NOFILE, &small) == 0, "setrlimit");
+    int kept = dup(STDIN_FILENO);
+    close(STDIN_FILENO);
+    int fd = segment_hide(created(bytes));
+    expect(fd > STDERR_FILENO && fcntl(STDIN_FILENO, F_GETFD) < 0,
+           "a segment has the number of a closed stream: %d", fd);
+    expect(!open_across_exec(fd), "it would survive exec");
+    close(fd);
+    if (kept >= 0) dup2(kept, STDIN_FILENO), close(kept);
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
@@ -200,6 +224,7 @@ int main(void) {
     flags();
     stale_names();
     hiding();
+    closed_streams();
     limited();
     failures();
     return 0;
