@@ -20,10 +20,14 @@
 /* Every block is aligned to 16 bytes, as glibc's are; jemalloc's of up to 8 bytes are not. */
 enum { least = 16 };
 
-void *malloc(size_t bytes) { return je_malloc(bytes < least ? least : bytes); }
+static inline size_t enough(size_t bytes) { return bytes < least ? least : bytes; }
+
+void *malloc(size_t bytes) { return je_malloc(enough(bytes)); }
 
 void *calloc(size_t count, size_t bytes) {
-    return count == 1 && bytes < least ? je_calloc(1, least) : je_calloc(count, bytes);
+    size_t all;
+    bool known = !__builtin_mul_overflow(count, bytes, &all);
+    return known && all < least ? je_calloc(1, least) : je_calloc(count, bytes);
 }
 
 /* jemalloc takes a long aligned block from the arena each time, past the thread's cache. Its malloc
@@ -43,17 +47,17 @@ static void *of_page(size_t alignment, size_t bytes) {
 
 void *memalign(size_t alignment, size_t bytes) {
     void *block = of_page(alignment, bytes);
-    return block ? block : je_memalign(alignment, bytes);
+    return block ? block : je_memalign(alignment, enough(bytes));
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes) {
     void *block = of_page(alignment, bytes);
-    return block ? block : je_aligned_alloc(alignment, bytes);
+    return block ? block : je_aligned_alloc(alignment, enough(bytes));
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t bytes) {
     void *block = of_page(alignment, bytes);
-    if (!block) return je_posix_memalign(memory, alignment, bytes);
+    if (!block) return je_posix_memalign(memory, alignment, enough(bytes));
     *memory = block;
     return 0;
 }
@@ -93,7 +97,7 @@ void *realloc(void *memory, size_t bytes) {
             if (carried) return carried;
         }
     }
-    return je_realloc(memory, bytes > 0 && bytes < least ? least : bytes);
+    return je_realloc(memory, memory && bytes == 0 ? 0 : enough(bytes)); /* 0 bytes: it frees */
 }
 
 /* jemalloc lacks these. Glibc's would know nothing of the memory. */

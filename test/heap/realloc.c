@@ -46,6 +46,23 @@ static void *hammer(void *stop) {
     return NULL;
 }
 
+/* In twos, because every other block of 8 bytes happens to be aligned to 16. */
+static void aligned(size_t bytes) {
+    enum { ways = 9 };
+    void *blocks[2 * ways];
+    for (void **next = blocks; next < blocks + 2 * ways; next += ways) {
+        void *made[ways] = {
+            malloc(bytes),        calloc(1, bytes),   calloc(bytes, 1),
+            calloc(2, bytes),     calloc(bytes, 3),   realloc(malloc(100), bytes + 1),
+            realloc(NULL, bytes), memalign(8, bytes), aligned_alloc(8, bytes)};
+        memcpy(next, made, sizeof made);
+    }
+    for (int i = 0; i < 2 * ways; i++) {
+        expect(blocks[i] && (uintptr_t)blocks[i] % 16 == 0, "blocks are aligned to 16 bytes");
+        free(blocks[i]);
+    }
+}
+
 int main(void) {
     for (int way = 0; way < 4; way++) {
         grow(MiB, 48 * MiB, way & 1, way & 2);
@@ -58,13 +75,7 @@ int main(void) {
     for (int i = 0; i < 3; i++) grow(MiB, 64 * MiB, false, true);
     stop = true;
     pthread_join(thread, NULL);
-    for (size_t bytes = 0; bytes < 40; bytes++) {
-        void *blocks[] = {malloc(bytes), calloc(1, bytes), realloc(malloc(100), bytes + 1)};
-        for (int i = 0; i < 3; i++) {
-            expect(blocks[i] && (uintptr_t)blocks[i] % 16 == 0, "blocks are aligned to 16 bytes");
-            free(blocks[i]);
-        }
-    }
+    for (size_t bytes = 0; bytes < 40; bytes++) aligned(bytes);
     static char *block[4000];
     for (int i = 0; i < 4000; i++) memset(block[i] = malloc(30000), 1, 30000);
     size_t full = rollup("Rss:"), held = mallinfo2().uordblks;
