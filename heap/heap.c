@@ -69,7 +69,8 @@ int mortar_heap_region(struct heap_region *result) {
                                        .alias = moved.alias,
                                        .ranges = moved.ranges,
                                        .range_count = (const int *)&moved.range_count,
-                                       .loses_huge = huge_lost()};
+                                       .loses_huge = huge_lost(),
+                                       .end = (size_t *)&moved.end};
     }
     return error;
 }

@@ -31,7 +31,17 @@ struct heap_region {
     const struct heap_range *ranges;
     const int *range_count; /* grows as other threads move memory; entries never change */
     bool loses_huge;        /* memory that moves loses its huge pages */
+    size_t *end;            /* nothing in the file at or behind this offset has ever been used */
 };
+
+/* Raises such an end. Who copies into pages of the file that have not moved calls it before, or
+ * they would never go back to the system. Thread safe. */
+static inline void heap_uses(size_t *end, size_t until) {
+    size_t seen = __atomic_load_n(end, __ATOMIC_RELAXED);
+    while (seen < until && !__atomic_compare_exchange_n(end, &seen, until, true, __ATOMIC_RELAXED,
+                                                        __ATOMIC_RELAXED))
+        continue;
+}
 
 /* Fills *region. 0, or -errno if malloc's memory cannot move (switched off, refused, in a forked
  * child, or another malloc is used). Thread safe. */

@@ -66,7 +66,7 @@ static void mark(size_t offset, size_t bytes, bool set) {
         if (set) atomic_fetch_or(&moved.bits[page / word_bits], bit);
         else atomic_fetch_and(&moved.bits[page / word_bits], ~bit);
     }
-    if (set && offset + bytes > moved.end) moved.end = offset + bytes;
+    if (set) heap_uses((size_t *)&moved.end, offset + bytes);
     if (set) atomic_fetch_add(&moved.bytes, bytes);
     else atomic_fetch_sub(&moved.bytes, bytes);
 }

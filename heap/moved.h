@@ -14,7 +14,7 @@ struct moved {
     _Atomic uint64_t *bits; /* a bit for each page of the file; NULL: nothing can move */
     char *alias;            /* the whole file; a child inherits it, to copy from */
     _Atomic size_t bytes;   /* moved at present */
-    _Atomic size_t end;             /* no page at or behind this offset has ever moved */
+    _Atomic size_t end;             /* nothing at or behind this offset has moved or been copied */
     /* Memory outside the region that has a place in the file. Entries never change. */
     struct heap_range ranges[most_heap_ranges];
     _Atomic int range_count;

@@ -137,6 +137,7 @@ HOT static void copy_ends(const struct heap_region *h, char *memory, uint64_t of
         if (from < offset) from = offset;
         if (to > end) to = end;
         if (whole || page_moved(h, page)) continue;
+        heap_uses(h->end, (page + 1) * h->page);
         char *mine = memory + (from - offset), *theirs = h->alias + from;
         /* Peers' caches keep what does not change: tables of counts, for example. */
         if (back) memcpy(mine, theirs, to - from);

@@ -119,6 +119,25 @@ static void only_its_own(void) {
     free(block);
 }
 
+/* Blocks within a page are copied into the file, where nothing has moved. */
+static void ends_go_back(void) {
+    enum { many = 4000, bytes = 4000 };
+    static char *blocks[many];
+    uint64_t offset;
+    size_t before = file_bytes();
+    for (int i = 0; i < many; i++) {
+        blocks[i] = memset(malloc(bytes), 1, bytes);
+        expect(show(blocks[i], bytes, SHOW_TO_READERS, &offset) == SHOWN, "its ends are shown");
+    }
+    size_t full = file_bytes();
+    for (int i = 0; i < many; i++) free(blocks[i]);
+    malloc_trim(0);
+    size_t left = file_bytes();
+    printf("%d blocks: the file has %zu, %zu, then %zu KiB\n", many, before >> 10, full >> 10,
+           left >> 10);
+    expect(full > before + many * bytes && left < before + MiB, "and what is freed goes back");
+}
+
 static void born(void) {
     uint64_t offset;
     for (size_t bytes = 1; bytes < 4 * MiB; bytes = bytes * 5 + 3) {
@@ -171,6 +190,7 @@ int main(int count, char **word) {
         mmap(NULL, region.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, region.fd, 0);
     expect(peer != MAP_FAILED, "a peer maps it");
     if (failures > 0) return 1;
+    ends_go_back();
     if (count > 1) when_it_pays();
     only_its_own();
     born();

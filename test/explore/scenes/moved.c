@@ -141,7 +141,8 @@ int mortar_heap_region(struct heap_region *now) {
                                 moved.alias,
                                 moved.ranges,
                                 (const int *)&moved.range_count,
-                                false};
+                                false,
+                                (size_t *)&moved.end};
     return 0;
 }
 void *mortar_heap_alloc(size_t alignment, size_t length) {

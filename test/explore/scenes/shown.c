@@ -17,6 +17,7 @@ static struct program {
 static char *files; /* [ranks] one page each */
 static const uint64_t moved[1];
 static int range_count;
+static size_t ends[ranks];
 static struct heap_region heaps[ranks];
 static uintptr_t bases[ranks][2][ranks];
 static struct cell cells[2][ranks][ranks];
@@ -36,7 +37,8 @@ static void begin(void) {
                                         .page = page,
                                         .moved = moved,
                                         .alias = files + r * page,
-                                        .range_count = &range_count};
+                                        .range_count = &range_count,
+                                        .end = &ends[r]};
         team->heap = &heaps[r];
         team->region = heaps[r].base;
         team->region_bytes = page;
