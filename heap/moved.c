@@ -71,10 +71,13 @@ static void mark(size_t offset, size_t bytes, bool set) {
     else atomic_fetch_sub(&moved.bytes, bytes);
 }
 
-/* Gives the file's pages back to the system. What was there reads as zeros. */
+/* Gives the file's pages back to the system. What was there reads as zeros. Programs may close all
+ * descriptors when MPI has ended, and free their buffers then. */
 static void punch(size_t offset, size_t bytes) {
-    if (!region_fd_valid()) return; /* it might be a file of the program's */
-    syscall(SYS_fallocate, region.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes);
+    if (!region_fd_valid()) syscall(SYS_madvise, moved.alias + offset, bytes, MADV_REMOVE);
+    else
+        syscall(SYS_fallocate, region.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
+                bytes);
 }
 
 static int map_shared(char *start, size_t bytes, size_t offset, int protection) {

@@ -110,6 +110,20 @@ static void keep_little(void) {
     expect(left < 2 * MiB, "and none when it has ended");
 }
 
+/* As daemons do, and programs after MPI_Finalize. */
+static void free_without_descriptor(void) {
+    struct heap_region region;
+    struct stat facts;
+    char *buffer = memset(malloc(64 * MiB), 1, 64 * MiB);
+    expect(move_it(buffer, 64 * MiB) == 0 && heap_state(&region) == 0, "a block moves");
+    int kept = dup(region.fd);
+    close(region.fd);
+    free(buffer);
+    expect(fstat(kept, &facts) == 0 && facts.st_blocks * 512 < MiB,
+           "what is freed goes back also if the heap's descriptor was closed");
+    close(kept);
+}
+
 static size_t installed(void) {
     struct sysinfo facts;
     return sysinfo(&facts) == 0 ? (facts.totalram + facts.totalswap) * facts.mem_unit
@@ -193,6 +207,7 @@ int main(void) {
     void *volatile too_much = malloc(installed() + installed() / 2);
     if (overcommits_by_guess()) expect(!too_much && errno == ENOMEM, "more than the machine has");
     free(too_much);
+    free_without_descriptor();
 
     /* Locked pages cannot go back, but must not keep their contents either. */
     char *locked = malloc(100 * MiB);
