@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* State of reading character by character: "start-end rwxp ...". */
+/* State of reading character by character: "start-end rwxp offset device inode ...". */
 struct maps_reader {
-    enum { READ_START, READ_END, READ_MODE, READ_REST } part;
+    enum { READ_START, READ_END, READ_MODE, READ_OFFSET, READ_DEVICE, READ_INODE, READ_REST } part;
     struct mapping mapping;
 };
 
@@ -27,14 +27,15 @@ static bool read_character(struct maps_reader *reader, char c) {
     if (c == '\n') *reader = (struct maps_reader){.part = READ_START};
     else if (reader->part == READ_START && c == '-') reader->part = READ_END;
     else if (reader->part == READ_END && c == ' ') reader->part = READ_MODE;
-    else if (reader->part == READ_MODE && c == ' ') {
-        reader->part = READ_REST;
-        return true;
+    else if (reader->part >= READ_MODE && reader->part < READ_REST && c == ' ') {
+        reader->part++;
+        return reader->part == READ_REST;
     } else if (reader->part == READ_START)
         reader->mapping.start = reader->mapping.start << 4 | digit;
     else if (reader->part == READ_END) reader->mapping.end = reader->mapping.end << 4 | digit;
     else if (reader->part == READ_MODE && c == 's') reader->mapping.shared = true;
     else if (reader->part == READ_MODE) reader->mapping.protection |= protection_of(c);
+    else if (reader->part == READ_INODE) reader->mapping.of_file |= c != '0';
     return false;
 }
 

@@ -280,6 +280,8 @@ int mortar_heap_move(void *memory, size_t bytes) {
         covered += list[i].end - list[i].start;
         bool ours = list[i].shared && moved_holds((char *)list[i].start);
         if (!(list[i].protection & PROT_READ) || (list[i].shared && !ours)) error = -EFAULT;
+        if (!range && list[i].of_file && !ours)
+            error = -EFAULT; /* the program has mapped it here */
     }
     if (covered != bytes && !error) error = -EFAULT;
     int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);

@@ -59,7 +59,7 @@ bool place_is_real(const struct heap_range *place, const void *memory);
 struct mapping {
     uintptr_t start, end;
     int protection;
-    bool shared;
+    bool shared, of_file; /* of_file: it has an inode, as what has moved */
 };
 
 /* Lists the mappings between start and end, cut to them, in rising order. Returns their number (at

@@ -154,6 +154,27 @@ static void refused(void) {
     free(locked);
 }
 
+/* What the program has mapped over malloc's memory is its own, and may go away at any time. */
+static void mapped_over(void) {
+    char name[] = "/tmp/heap-moves-XXXXXX";
+    const int there = MAP_PRIVATE | MAP_FIXED, fd = mkstemp(name);
+    malloc_trim(0); /* no memory that has moved is left */
+    char *mine = aligned_alloc(2 * MiB, 2 * MiB);
+    unlink(name);
+    memset(mine, 6, MiB);
+    expect(write(fd, mine, MiB) == MiB, "a file");
+    expect(mmap(mine + MiB, MiB, PROT_READ | PROT_WRITE, there, fd, 0) == mine + MiB, "mmap");
+    expect(move_it(mine, 2 * MiB) == -EFAULT && !has_moved(mine, 2 * MiB, true),
+           "a file that is mapped over a block does not move");
+    size_t wrong = 0;
+    for (size_t i = 0; i < 2 * MiB; i++) wrong += mine[i] != 6;
+    expect(wrong == 0, "and is there");
+    mmap(mine + MiB, MiB, PROT_READ | PROT_WRITE, there | MAP_ANONYMOUS, -1, 0);
+    expect(move_it(mine, 2 * MiB) == 0 && mine[MiB] == 0, "until it is gone");
+    free(mine);
+    close(fd);
+}
+
 /* A move takes mappings, of which a process may have but so many. */
 static void crowded(void) {
     enum { many = 9000, page = 4096 };
@@ -172,5 +193,6 @@ int main(void) {
     beside_threads();
     overlaps();
     refused();
+    mapped_over();
     return failures > 0;
 }

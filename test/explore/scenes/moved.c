@@ -71,7 +71,8 @@ int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int m
     for (uintptr_t at = start; at < end && found < most; at += page) {
         bool shared = atomic_load(&is_mapped[(at - (uintptr_t) private) / page]);
         if (found > 0 && list[found - 1].shared == shared) list[found - 1].end = at + page;
-        else list[found++] = (struct mapping){at, at + page, PROT_READ | PROT_WRITE, shared};
+        else
+            list[found++] = (struct mapping){at, at + page, PROT_READ | PROT_WRITE, shared, shared};
     }
     return found;
 }
