@@ -120,12 +120,28 @@ static void each_line(const char *path, bool (*take)(char *line, void *state), v
     if (fd >= 0) close(fd);
 }
 
-static bool has_locked(char *line, void *state) {
-    static const char name[] = "VmLck:";
-    if (strncmp(line, name, sizeof name - 1) != 0) return false;
-    for (line += sizeof name - 1; *line == ' ' || *line == '\t'; line++) continue;
-    *(bool *)state = *line != '0';
-    return true;
+/* What /proc/self/status tells of the process's memory. */
+struct held {
+    bool locked, pinned;
+};
+
+static bool is_some(const char *line, const char *name) {
+    size_t length = strlen(name);
+    if (strncmp(line, name, length) != 0) return false;
+    for (line += length; *line == ' ' || *line == '\t'; line++) continue;
+    return *line != '0';
+}
+
+static bool look_for_held(char *line, void *state) {
+    struct held *held = state;
+    held->locked |= is_some(line, "VmLck:");
+    held->pinned |= is_some(line, "VmPin:");
+    return false;
+}
+
+static bool has_ring(char *line, void *state) {
+    *(bool *)state = strstr(line, "anon_inode:[io_uring]") != NULL;
+    return *(bool *)state;
 }
 
 /* smaps: the line of a mapping as in maps, then its figures, and last "VmFlags: rd wr ... lo". */
@@ -150,9 +166,12 @@ static bool look_for_lock(char *line, void *state) {
 }
 
 bool is_locked(uintptr_t start, uintptr_t end) {
-    bool any = false;
-    each_line("/proc/self/status", has_locked, &any);
-    if (!any) return false;
+    struct held held = {0};
+    bool ring = false;
+    each_line("/proc/self/status", look_for_held, &held);
+    /* RDMA libraries pin pages, too, but learn of the move. */
+    if (held.pinned) each_line("/proc/self/maps", has_ring, &ring);
+    if (!held.locked || ring) return ring;
     struct lock_search search = {.start = start, .end = end};
     each_line("/proc/self/smaps", look_for_lock, &search);
     return search.found;

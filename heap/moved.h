@@ -70,7 +70,8 @@ int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int m
  * one that holds it. 0: there is none. */
 uintptr_t mappings_below(uintptr_t address, uintptr_t *end);
 
-/* True: some of this memory is locked (mlock). */
+/* True: some of this memory is locked (mlock), or may be: io_uring goes on to use the pages of
+ * buffers that the program has registered with it, and nobody tells which these are. */
 bool is_locked(uintptr_t start, uintptr_t end);
 
 #endif

@@ -13,7 +13,13 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
+#if __has_include(<linux/io_uring.h>) && defined SYS_io_uring_register
+#include <linux/io_uring.h>
+#define RING
+#endif
 
 enum { MiB = 1 << 20, rounds = 60, most = 3 * MiB };
 
@@ -175,6 +181,31 @@ static void mapped_over(void) {
     close(fd);
 }
 
+/* The kernel keeps the pages of buffers that are registered with io_uring. */
+static void registered(void) {
+#ifdef RING
+    struct io_uring_params params = {0};
+    char *buffer = aligned_alloc(4096, MiB);
+    struct iovec all = {memset(buffer, 5, MiB), MiB};
+    int ring = (int)syscall(SYS_io_uring_setup, 4, &params);
+    size_t bytes = params.sq_off.array + params.sq_entries * sizeof(unsigned);
+    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
+    if (ring >= 0 && map != MAP_FAILED &&
+        syscall(SYS_io_uring_register, ring, IORING_REGISTER_BUFFERS, &all, 1) == 0) {
+        malloc_trim(0);
+        expect(move_it(buffer, MiB) == -EAGAIN, "nothing moves while buffers are registered");
+        expect(syscall(SYS_io_uring_register, ring, IORING_UNREGISTER_BUFFERS, NULL, 0) == 0,
+               "they are registered no more");
+        expect(move_it(buffer, MiB) == 0, "until then");
+    } else {
+        printf("no io_uring: not tried\n");
+    }
+    if (map != MAP_FAILED) munmap(map, bytes);
+    if (ring >= 0) close(ring);
+    free(buffer);
+#endif
+}
+
 /* A move takes mappings, of which a process may have but so many. */
 static void crowded(void) {
     enum { many = 9000, page = 4096 };
@@ -194,5 +225,6 @@ int main(void) {
     overlaps();
     refused();
     mapped_over();
+    registered();
     return failures > 0;
 }
