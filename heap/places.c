@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* places - memory outside the region that has a place in the region's file, so that its pages can
  * move (moved.c): static data of the executable, and the stack of the thread that began with main.
- * Neither goes away while the program runs, as a library, another thread's stack or what the
- * program has mapped may. A piece of the region is set aside for each; it is a second mapping of
- * what has moved. */
+ * Neither goes away by itself while the program runs, as a library, another thread's stack or what
+ * the program has mapped may. A piece of the region is set aside for each; it is a second mapping
+ * of what has moved. */
 #define _GNU_SOURCE
 #include "heap/huge.h"
 #include "heap/moved.h"
