@@ -41,11 +41,10 @@ bool type_is_fresh(MPI_Datatype type) {
     return calls < soon;
 }
 
-int MPI_Type_free(MPI_Datatype *type) {
-    struct hint *h = type ? hint_of(*type) : NULL;
-    if (h && atomic_load_explicit(&h->type, memory_order_relaxed) == *type)
+void fresh_forgets(MPI_Datatype type) {
+    struct hint *h = hint_of(type);
+    if (atomic_load_explicit(&h->type, memory_order_relaxed) == type)
         atomic_store_explicit(&h->type, MPI_DATATYPE_NULL, memory_order_relaxed);
-    return host.type_free(type);
 }
 
 /* ---- one side ---- */

@@ -18,4 +18,7 @@ static inline bool may_be_fresh(const struct request *r) {
 bool fresh_run(const struct request *r, struct team *team, int (*go)(const struct request *),
                int *error);
 
+/* Call when this type ends. Local. */
+void fresh_forgets(MPI_Datatype type);
+
 #endif

@@ -2,6 +2,7 @@
 /* take - the life of a call: reentry guard, arguments, team, shape, plan; then its collective's
  * family or the host MPI runs it. Calls that look like earlier ones take a shorter way, known.c. */
 #include "mpi/fresh.h"
+#include "mpi/held.h"
 #include "mpi/verify.h"
 
 static const struct family *const families[COLLECTIVES] = {
@@ -274,6 +275,11 @@ SHORT_WAY static int take_enter(const struct request *r) {
     return take_inside(r, &found);
 }
 
-SHORT_WAY int take(const struct request *r) {
+static int take_narrowed(const struct request *r) {
     return r->large && !host.large ? narrowed(r, take_enter) : take_enter(r);
+}
+
+SHORT_WAY int take(const struct request *r) {
+    if (may_lose_types(r)) return held_run(r, take_narrowed);
+    return take_narrowed(r);
 }

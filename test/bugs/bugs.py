@@ -155,6 +155,13 @@ def gaps(flavour, ranks):
         ran(flavour, ranks, ["gaps-" + flavour, "1500"], env={"MORTAR_START": start}, seconds=40)
 
 
+def freed(flavour, ranks):
+    """A type that another thread frees in the middle of a call: packed, compiled, and in calls that the library runs."""
+    for before, warm in (("0", "0"), ("3", "0"), ("0", "2000"), ("3", "2000"), ("20", "2000")):
+        for start in ("paid", "first"):
+            ran(flavour, ranks, ["freed-" + flavour, before, warm], env={"MORTAR_START": start}, seconds=20)
+
+
 def apart(flavour, ranks):
     ran(flavour, ranks, ["apart-" + flavour])
     for plan in ("pull(compact)", "cico"):
@@ -339,8 +346,8 @@ def kill(flavour, ranks):
 
 def test(name, flavour, ranks):
     tests = {f.__name__: f for f in (rendezvous, slow_readers, nearby, moving, splits, punctual, young, many, learn, growth,
-                                     lifetime, sums, apart, distgraph, fromgroup, orders, gaps, leave, significant, characters,
-                                     scarce, disagree, smaller, dies, big, room, forks, python_forks, kill)}
+                                     lifetime, sums, apart, distgraph, fromgroup, orders, gaps, freed, leave, significant,
+                                     characters, scarce, disagree, smaller, dies, big, room, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)

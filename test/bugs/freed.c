@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* freed - a thread frees the type of a broadcast in which another one waits for the root, and makes
+ * other types and blocks where that one was. The broadcast completes normally (MPI 4.1 section
+ * 5.1.9).
+ * usage: freed BEFORE WARM   so many calls with the type, and before it with MPI_INT */
+#define _GNU_SOURCE
+#include <mpi.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { numbers = 200, rounds = 4, others = 200, blocks = 4000 };
+
+static void *free_it(void *type) {
+    static char *block[blocks];
+    usleep(100000);
+    MPI_Type_free(type);
+    for (int k = 0; k < others; k++) {
+        MPI_Datatype other;
+        MPI_Type_vector(numbers / 2, 1, 7 + k % 50, MPI_DOUBLE, &other);
+        MPI_Type_commit(&other);
+        MPI_Type_free(&other);
+    }
+    for (size_t k = 0; k < blocks; k++) {
+        size_t bytes = 32 + k % 32 * 16;
+        block[k] = malloc(bytes);
+        memset(block[k], 0x77, bytes);
+    }
+    for (int k = 0; k < blocks; k++) free(block[k]);
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    int level, p, me, errors = 0, all, vector[2 * numbers];
+    int before = argc > 1 ? atoi(argv[1]) : 0, warm = argc > 2 ? atoi(argv[2]) : 0;
+    MPI_Comm comm;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_size(MPI_COMM_WORLD, &p);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, me, &comm);
+    for (int k = 0; k < warm; k++) MPI_Bcast(vector, numbers, MPI_INT, 0, comm);
+    for (int round = 0; round < rounds && level == MPI_THREAD_MULTIPLE; round++) {
+        MPI_Datatype type, same;
+        pthread_t thread;
+        MPI_Type_vector(numbers, 1, 2, MPI_INT, &type);
+        MPI_Type_commit(&type);
+        for (int k = 0; k < before; k++) MPI_Bcast(vector, 1, type, 0, comm);
+        for (int i = 0; i < 2 * numbers; i++) vector[i] = me == 0 ? i : -1;
+        same = type;
+        if (me == 0) usleep(250000);
+        else pthread_create(&thread, NULL, free_it, &same);
+        errors += MPI_Bcast(vector, 1, type, 0, comm) != MPI_SUCCESS;
+        for (int i = 0; i < 2 * numbers; i++)
+            errors += vector[i] != (i % 2 == 0 || me == 0 ? i : -1);
+        if (me == 0) MPI_Type_free(&type);
+        else pthread_join(thread, NULL), errors += same != MPI_DATATYPE_NULL;
+    }
+    MPI_Comm_free(&comm);
+    MPI_Allreduce(&errors, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (me == 0) printf("%d ranks, %d errors\n", p, all);
+    MPI_Finalize();
+    return all != 0;
+}
