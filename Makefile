@@ -84,7 +84,8 @@ wheel: setup ; @packaging/wheel/build
 
 lint: release ; @ctest --output-on-failure --no-tests=error --test-dir build/release -L '^lint$$'
 
-format: ; clang-format -i $(filter-out $(TABLES), $(shell find src heap include info bench model sim test examples -name '*.[ch]'))
+FORMATTED = src heap include bin info bench cores model sim test examples
+format: ; clang-format -i $(filter-out $(TABLES), $(shell find $(FORMATTED) -name '*.[ch]'))
 
 # Without the tests. DESTDIR=FOLDER puts all of it below that folder, as packages are made. JEMALLOC=TARBALL, JSMN=FOLDER:
 # docs/install.md.

@@ -24,7 +24,7 @@ static const char usage[] =
     "  --line L[,L']          bytes of a line in the equations; default: 70.4,80.6, as li2018 measured them on its L2\n"
     "  --sample N             simulate one of N lines; default 1, and 8 for blocks of 1M or more\n"
     "  --table 1|2            li2018, table 1 or 2: simulated beside counted, and how far apart\n"
-    "  --sensitivity          what is left of the curve's gain when assumptions of the model are taken back; some minutes\n"
+    "  --sensitivity          what is left of the curve's gain when assumptions of the model are taken back; half a minute\n"
     "  --packing NODES        an alltoall over so many nodes through leaders: misses of packing and unpacking, row by row and along\n"
     "                         the curve\n"
     "  --csv                  one line per simulation\n"
