@@ -89,10 +89,12 @@ def table(root):
     ratios = [row["ratio"] for row in cells.values()]
     slow = [row for row in cells.values() if row["ratio"] < SLOWER]
     sure = [row for row in slow if row["ratio"] * (1 + row["spread_percent"] / 100) < SLOWER]
-    yield "Of all %d cells measured on the 4 cores the median is %.1f. **In %d cells mortar is slower**: below %.2f, in %d of" % (
-        len(ratios), statistics.median(ratios), len(slow), SLOWER, len(sure))
-    yield "them by more than their spread. The worst has %.2f, and" % min(ratios)
-    yield "[where mortar is slower](docs/results-collectives.md#where-mortar-is-slower) names them, and those of a newer"
+    yield "%d combinations of collective, buffers, ranks and size were measured on 4 cores; the median ratio is %.1f." % (
+        len(ratios), statistics.median(ratios))
+    yield "**In %d of them mortar is more than %.0f %% slower**; in %d of these by more than the measurement noise." % (
+        len(slow), 100 * (1 - SLOWER), len(sure))
+    yield "The worst is %.2f." % min(ratios)
+    yield "[Where mortar is slower](docs/results-collectives.md#where-mortar-is-slower) names them, and those of a newer"
     yield "version on 2 cores, with the reasons."
 
 
