@@ -35,6 +35,7 @@ static const char usage[] =
     "       mortar model [OPTION...]    cache misses of collectives, simulated (mortar model --help)\n"
     "       mortar cores [OPTION...] [COLLECTIVE...]    collectives on a node with a core for each rank, simulated (mortar cores --help)\n"
     "       mortar predict --platform FILE|NxM --collective C [OPTION...]    collectives on a cluster, simulated (mortar predict --help)\n"
+    "       mortar --version    which mortar this is\n"
     "\n"
     "run options (each sets an environment variable; `mortar info` explains them all)\n"
     "  --plan PLAN          force a plan, e.g. 'pull(morton)', cico, native      MORTAR_PLAN\n"
@@ -255,8 +256,15 @@ static void become(const char *path, char **word) {
     if (errno == ENOEXEC) become_reader("/bin/sh", path, word + 1);
 }
 
+/* For a message, if the program was taken for the value of an option. word: behind the options. */
+static const char *taken_program(const char *option, char **word) {
+    if (!option || !find_program(word[-1])) return "";
+    return text(" (%s took %s as its value)", option, word[-1]);
+}
+
 /* word: what follows `run`. --NAME VALUE or --NAME=VALUE, up to the first word without a dash. */
 static void __attribute__((noreturn)) run(char **word) {
+    const char *taken = NULL; /* the last option that has the next word as its value */
     alike = true;
     for (; *word && **word == '-'; word++) {
         if (strcmp(*word, "--help") == 0 || strcmp(*word, "-h") == 0)
@@ -267,16 +275,19 @@ static void __attribute__((noreturn)) run(char **word) {
         }
         size_t length = strcspn(*word, "=");
         if ((*word)[length]) set_given(*word, length, *word + length + 1);
-        else set_given(*word, length, word[1]), word++;
+        else set_given(*word, length, word[1]), taken = *word++;
     }
-    if (!*word) fail("run: which program? (mortar --help)");
+    if (!*word) fail("run: which program?%s (mortar --help)", taken_program(taken, word));
     alike = false;
     const char *path = find_program(*word);
     if (!path && access(*word, F_OK) == 0)
         fail(
             "run: %s is not a program: it may not be executed, or is not in PATH; a script: mortar run python3 %s",
             *word, *word);
-    if (!path) fail("run: %s is not a program", *word);
+    if (!path)
+        fail("run: %s: no such file%s%s", *word,
+             strchr(*word, '/') ? "" : ", and no program of that name in PATH",
+             taken_program(taken, word));
     if (suits(*word, path)) preload();
     become(path, word);
     fail("run: %s: %s", *word, strerror(errno));

@@ -112,6 +112,8 @@ enum colour health_print(FILE *out, const struct findings *of_rank, int ranks, c
         fprintf(out, "%s\n", title);
         for (int i = 0; i < count; i++) print_line(out, of_rank, ranks, list[i], coloured);
         fprintf(out, "%s\n", sums[worst]);
+        if (ranks == 1 && launcher_ranks() <= 1)
+            fputs("Seen from one process only. Of a job: mpirun -n P mortar doctor ./app\n", out);
     }
     free(list);
     return worst;

@@ -120,7 +120,7 @@ def abouts(synopsis):
     """{command: what it is for} from the lines of `mortar --help`."""
     found, name = {}, None
     for line in synopsis:
-        match = re.match(r" +(?:mpirun -n P )?mortar ([\w-]+)", line)
+        match = re.match(r" +(?:mpirun -n P )?mortar ([a-z][\w-]*)", line)
         name = match.group(1) if match else name
         about = re.search(r"\S {4,}(\S.*)$", line)
         found.setdefault(name, "")

@@ -59,7 +59,7 @@ def sides(mortar, words, parser):
         while at < len(words) and words[at].startswith("-"):
             if words[at].partition("=")[0] == "--report":
                 parser.error("%s: leave it out, mortar try reads the report (--output FOLDER keeps it)" % words[at])
-            at += 1 if words[at] == "--" else 2  # each option has a value
+            at += 1 if words[at] == "--" or "=" in words[at] else 2  # each option has a value
             if words[at - 1] == "--":
                 break
     if places and not native:

@@ -38,8 +38,9 @@ void doctor_library(const struct world *world, struct findings *all) {
               ABI("ompi", "mpich", "standard"));
     else if (off) found(all, RED, "mortar", "unset MORTAR_OFF", "switched off by MORTAR_OFF=all");
     else
-        found(all, RED, "mortar", "build mortar where this MPI is installed; the other lines of it",
-              "no engine of mortar's fits this MPI library");
+        found(
+            all, RED, "mortar", "a line of mortar's above says why; install mortar anew",
+            "its engine for this MPI library is missing, or does not fit: programs run without mortar");
     if (world->heap)
         found(all, YELLOW, "shared heap", "see the limits below; buffers are staged until then",
               "off: %s", world->heap);

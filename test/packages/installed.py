@@ -43,7 +43,7 @@ def commands(folder):
     prefix = install(folder)
     mortar = os.path.join(prefix, "bin", "mortar")
     told = run.run([mortar, "--help"]).ok().out
-    names = set(re.findall(r"^(?:usage:|      ) (?:mpirun -n P )?mortar ([\w-]+)", told, re.MULTILINE))
+    names = set(re.findall(r"^(?:usage:|      ) (?:mpirun -n P )?mortar ([a-z][\w-]*)", told, re.MULTILINE))
     report = os.path.join(folder, "report.json")
     with open(report, "w", encoding="utf-8") as file:
         json.dump(REPORT, file)

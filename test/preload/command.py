@@ -13,7 +13,11 @@ from run import Failure  # noqa: E402
 def options():
     program = run.target("plain")
     for words, said in ((["--plan"], "--plan"), (["--frob", program], "--frob"), (["--option", "wait", program], "wait"),
-                        (["--option", "WAIT", program], "WAIT"), ([], "which program"), (["no-such-program"], "no-such-program"),
+                        (["--option", "WAIT", program], "WAIT"), ([], "which program"),
+                        (["no-such-program"], "no such file, and no program of that name in PATH"),
+                        (["./no-such-program"], "run: ./no-such-program: no such file"),
+                        (["--report", program, "0.01"], "(--report took %s as its value)" % program),
+                        (["--report", program], "(--report took %s as its value)" % program),
                         (["--report"], "--report"), (["-x", program], "-x"), (["--option", "WIAT=spin", program], "MORTAR_WAIT"),
                         (["--option=WAIT=sometimes", program], "auto|spin|yield|futex"), (["--heap=perhaps", program], "on|off"),
                         (["--off", "bcast,alltoal", program], "did you mean alltoall?"), (["--off=everything", program],
@@ -22,12 +26,16 @@ def options():
         result.check(result.code == 2 and not result.out, "mortar run %s: exit code not 2" % words)
         result.check(len(result.lines()) == 1 and said in result.lines()[0], "mortar run %s: unclear" % words)
         again = run.run([run.MORTAR, "run", *words], env={"PMI_RANK": "3"})
-        here = words == ["no-such-program"]  # other ranks may be on other nodes
+        here = "no such file" in said or "0.01" in words  # other ranks may be on other nodes
         result.check(again.code == 2 and len(again.lines()) == (1 if here else 0), "mortar run %s: all ranks say it" % words)
     run.run([run.MORTAR, "run", "--verbose=2", "--off", "all", "--", program]).ok("no MPI here")
     run.run([run.MORTAR, "run", "--off=bcast, alltoallw", program]).ok("no MPI here")
     result = run.run([run.MORTAR, "frob"])
     result.check(result.code == 2 and "frob" in result.err, "mortar frob: unclear")
+    result = run.run([run.MORTAR, "tune", "--merge", "out.json"])
+    result.check(result.code == 2 and result.lines() == ["mortar: tune --merge: expected OUT FILE... (mortar --help)"],
+                 "mortar tune --merge: unclear")
+    run.run([run.MORTAR, "--version"]).ok("mortar ")
     result = run.run([run.MORTAR])
     result.check(result.code == 2 and "usage" in result.err, "mortar alone: no usage")
     run.run([run.MORTAR, "--help"]).ok("usage: mpirun")

@@ -94,7 +94,7 @@ def differ(flavour):
 
 
 def alone():
-    result = run.run([run.MORTAR, "doctor"]).ok("mortar doctor: 1 rank", "start it with the launcher")
+    result = run.run([run.MORTAR, "doctor"]).ok("mortar doctor: 1 rank", "start it with the launcher", "Seen from one process only")
     result.check("red" not in result.out.split(), "red without a cause")
     for words in (["--frob"], ["one", "two"]):
         result = run.run([run.MORTAR, "doctor", *words])

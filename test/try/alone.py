@@ -105,6 +105,8 @@ def commands():
     for words, native, mortar in (
             ("mpirun -n 2 ./a x", "mpirun -n 2 ./a x", "M run --report R -- mpirun -n 2 ./a x"),
             ("mpirun -n 2 mortar run ./a run", "mpirun -n 2 ./a run", "mpirun -n 2 mortar run --report R ./a run"),
+            ("mpirun mortar run --off=alltoall --heap off ./a 8", "mpirun ./a 8",
+             "mpirun mortar run --report R --off=alltoall --heap off ./a 8"),
             ("mpirun mortar run --off all -- -a : /x/mortar run b", "mpirun -a : b",
              "mpirun mortar run --report R --off all -- -a : /x/mortar run --report R b")):
         without, under = command.sides("M", words.split(), Parser())
