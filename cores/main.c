@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "model/described.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,10 +28,13 @@ static const char usage[] =
 
 double entry_nanoseconds = 10;
 
-static void fail(const char *format, const char *word) {
+static void __attribute__((noreturn, format(printf, 1, 2))) fail(const char *format, ...) {
+    va_list list;
     fputs("mortar cores: ", stderr);
-    fprintf(stderr, format, word);
-    fputc('\n', stderr);
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputs(" (mortar cores --help)\n", stderr);
     exit(2);
 }
 
@@ -42,19 +46,21 @@ static struct {
     bool designs, csv;
 } settings = {.machine = "epyc-2x48", .plans = 4};
 
+/* A list of multiples of `step`; expected: in words. */
 static void read_numbers(const char *option, const char *text, uint64_t *values, size_t *count,
-                         uint64_t most) {
+                         uint64_t step, uint64_t most, const char *expected) {
     char word[32];
     for (*count = 0; *text; (*count)++) {
         size_t length = strcspn(text, ",");
         if (*count == most_numbers || length >= sizeof word) fail("%s: too long a list", option);
         memcpy(word, text, length);
         word[length] = 0;
-        if (parse_bytes(word, &values[*count]) != 0 || values[*count] == 0 || values[*count] > most)
-            fail("\"%s\" is no number that fits there", word);
+        if (parse_bytes(word, &values[*count]) != 0 || values[*count] == 0 ||
+            values[*count] > most || values[*count] % step != 0)
+            fail("%s %s: expected %s", option, word, expected);
         text += length + (text[length] == ',');
     }
-    if (*count == 0) fail("%s: expected numbers, with commas between", option);
+    if (*count == 0) fail("%s %s: expected %s, with commas between", option, text, expected);
 }
 
 static void read_between(const char *word) {
@@ -64,7 +70,7 @@ static void read_between(const char *word) {
             between = (enum between)i;
             return;
         }
-    fail("--between: expected use, nothing or cold, not \"%s\"", word);
+    fail("--between %s: expected use, nothing or cold", word);
 }
 
 static void read_words(int count, char **words) {
@@ -72,7 +78,7 @@ static void read_words(int count, char **words) {
         const char *word = words[i];
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) exit(fputs(usage, stdout) < 0);
         if (strcmp(word, "--measure") == 0) {
-            if (!measure(&machine, 40)) fail("%s", "needs two cores whose caches hwloc knows");
+            if (!measure(&machine, 40)) fail("--measure needs two cores whose caches hwloc knows");
             machine_print(&machine, stdout);
             exit(0);
         }
@@ -82,34 +88,37 @@ static void read_words(int count, char **words) {
             if (settings.call_count == most_calls) fail("%s: too many collectives", word);
             settings.calls[settings.call_count++] = word;
         } else {
-            if (i + 1 == count) fail("%s needs a value (mortar cores --help)", word);
+            if (i + 1 == count) fail("%s needs a value", word);
             const char *value = words[++i];
             uint64_t number;
             if (strcmp(word, "--machine") == 0) settings.machine = value;
             else if (strcmp(word, "--plan") == 0) settings.plan = value;
             else if (strcmp(word, "--between") == 0) read_between(value);
             else if (strcmp(word, "--ranks") == 0)
-                read_numbers(word, value, settings.ranks, &settings.rank_count, most_cores);
+                read_numbers(word, value, settings.ranks, &settings.rank_count, 1, most_cores,
+                             "numbers of ranks up to 256");
             else if (strcmp(word, "--bytes") == 0)
-                read_numbers(word, value, settings.bytes, &settings.byte_count, 1 << 20);
+                read_numbers(word, value, settings.bytes, &settings.byte_count, 8, 1 << 20,
+                             "multiples of 8 up to 1M");
             else if (strcmp(word, "--enter") == 0) {
                 char *end;
                 entry_nanoseconds = strtod(value, &end);
                 if (end == value || *end || !(entry_nanoseconds >= 0 && entry_nanoseconds < 1e9))
-                    fail("--enter: expected nanoseconds, not \"%s\"", value);
+                    fail("--enter %s: expected nanoseconds, 0 to 1e9", value);
             } else if (strcmp(word, "--plans") == 0) {
                 if (parse_bytes(value, &number) != 0 || number == 0 || number > most_plans)
-                    fail("--plans: expected 1 to 64, not \"%s\"", value);
+                    fail("--plans %s: expected 1 to 64", value);
                 settings.plans = (size_t)number;
-            } else fail("there is no option %s (mortar cores --help)", word);
+            } else fail("unknown option %s", word);
         }
     }
 }
 
 static void read_machine(const char *program) {
     char path[4096], why[256];
-    described_place(path, settings.machine, program, "cores-machines");
-    if (machine_read(&machine, path, why) != 0) fail("%s", why);
+    if (!described_place(path, settings.machine, program, "cores-machines", why) ||
+        machine_read(&machine, path, why) != 0)
+        fail("%s", why);
 }
 
 static void fill_in(void) {
@@ -121,13 +130,9 @@ static void fill_in(void) {
     if (settings.call_count == 0)
         memcpy(settings.calls, call_names, sizeof call_names), settings.call_count = call_kinds;
     for (size_t i = 0; i < settings.rank_count; i++)
-        if (settings.ranks[i] < 2 || settings.ranks[i] > machine.cores) {
-            char text[32];
-            snprintf(text, sizeof text, "2 to %u", machine.cores);
-            fail("ranks on this machine: %s", text);
-        }
-    for (size_t i = 0; i < settings.byte_count; i++)
-        if (settings.bytes[i] % 8 != 0) fail("%s: expected multiples of 8", "--bytes");
+        if (settings.ranks[i] < 2 || settings.ranks[i] > machine.cores)
+            fail("--ranks %u: expected 2 to %u on %s", (unsigned)settings.ranks[i], machine.cores,
+                 machine.name);
 }
 
 static void head(void) {
@@ -161,7 +166,7 @@ static bool simulate(const char *call, uint64_t ranks, uint64_t bytes) {
     size_t count = 1;
     snprintf(plans[0], sizeof plans[0], "%s", settings.plan ? settings.plan : "");
     if (!settings.plan) count = plans_of(call, (uint32_t)ranks, bytes, plans, settings.plans);
-    if (count == 0) fail("%s is no collective that is simulated (mortar cores --help)", call);
+    if (count == 0) fail("%s is no collective that is simulated", call);
     bool right = true;
     for (size_t i = 0; i < count; i++) {
         struct call_result result;

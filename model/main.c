@@ -8,6 +8,7 @@
 #include "described.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,10 +31,13 @@ static const char usage[] =
     "  --csv                  one line per simulation\n"
     "  --svg FILE, --png FILE draw the curves\n";
 
-static void fail(const char *format, const char *word) {
+static void __attribute__((noreturn, format(printf, 1, 2))) fail(const char *format, ...) {
+    va_list list;
     fputs("mortar model: ", stderr);
-    fprintf(stderr, format, word);
-    fputc('\n', stderr);
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputs(" (mortar model --help)\n", stderr);
     exit(2);
 }
 
@@ -50,14 +54,33 @@ static void read_machine(struct machine *machine, const char *name, const char *
         *machine = machine_ideal(most_cores, bytes);
         return;
     }
-    described_place(path, name, program, "machines");
-    if (machine_read(machine, path, why) != 0) fail("%s", why);
+    if (!described_place(path, name, program, "machines", why) ||
+        machine_read(machine, path, why) != 0)
+        fail("%s", why);
 }
 
-uint64_t bytes_or_fail(const char *text) {
+static uint64_t number_or_fail(const char *option, const char *text, uint64_t most) {
+    uint64_t number;
+    if (parse_bytes(text, &number) != 0 || number == 0 || number > most)
+        fail("%s %s: expected a whole number from 1 to %llu", option, text,
+             (unsigned long long)most);
+    return number;
+}
+
+uint64_t bytes_or_fail(const char *option, const char *text) {
     uint64_t bytes;
-    if (parse_bytes(text, &bytes) != 0 || bytes == 0) fail("%s is no number of bytes", text);
+    if (parse_bytes(text, &bytes) != 0 || bytes == 0 || bytes > most_bytes)
+        fail("%s %s: expected bytes from 1 to 1G, e.g. 64 or 4K", option, text);
     return bytes;
+}
+
+/* L or L,L': a number of bytes or two. */
+static const char *line_or_fail(const char *text) {
+    char *end;
+    double line = strtod(text, &end), along = *end == ',' ? strtod(end + 1, &end) : line;
+    if (*end || !(line > 0 && along > 0 && line < most_bytes && along < most_bytes))
+        fail("--line %s: expected one or two numbers of bytes, e.g. 70.4,80.6", text);
+    return text;
 }
 
 bool next_word(const char **list, char word[64]) {
@@ -72,7 +95,7 @@ bool next_word(const char **list, char word[64]) {
 static void read_words(struct settings *s, int count, char **words) {
     for (int i = 1; i < count; i++) {
         const char *word = words[i];
-        if (strcmp(word, "--help") == 0) exit(fputs(usage, stdout) < 0);
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) exit(fputs(usage, stdout) < 0);
         if (strcmp(word, "--csv") == 0) {
             s->csv = true;
             continue;
@@ -81,21 +104,34 @@ static void read_words(struct settings *s, int count, char **words) {
             s->sensitivity = true;
             continue;
         }
-        if (++i == count) fail("%s needs a value (mortar model --help)", word);
+        if (++i == count) fail("%s needs a value", word);
         if (strcmp(word, "--machine") == 0) s->machine_name = words[i];
-        else if (strcmp(word, "--ranks") == 0) s->ranks = (uint32_t)bytes_or_fail(words[i]);
+        else if (strcmp(word, "--ranks") == 0)
+            s->ranks = (uint32_t)number_or_fail(word, words[i], most_cores);
         else if (strcmp(word, "--collective") == 0) s->collective = words[i];
         else if (strcmp(word, "--grid") == 0) s->grid = words[i];
         else if (strcmp(word, "--bytes") == 0) s->bytes = words[i];
         else if (strcmp(word, "--orders") == 0) s->orders = words[i];
-        else if (strcmp(word, "--nontemporal") == 0) s->nontemporal = bytes_or_fail(words[i]);
-        else if (strcmp(word, "--line") == 0) s->line = words[i];
-        else if (strcmp(word, "--sample") == 0) s->sample = (uint32_t)bytes_or_fail(words[i]);
-        else if (strcmp(word, "--packing") == 0) s->packing = bytes_or_fail(words[i]);
-        else if (strcmp(word, "--table") == 0) s->table = atoi(words[i]);
-        else if (strcmp(word, "--most") == 0) s->most = bytes_or_fail(words[i]);
-        else fail("unknown option %s (mortar model --help)", word);
+        else if (strcmp(word, "--nontemporal") == 0) s->nontemporal = bytes_or_fail(word, words[i]);
+        else if (strcmp(word, "--line") == 0) s->line = line_or_fail(words[i]);
+        else if (strcmp(word, "--sample") == 0)
+            s->sample = (uint32_t)number_or_fail(word, words[i], 1 << 20);
+        else if (strcmp(word, "--packing") == 0)
+            s->packing = number_or_fail(word, words[i], 1 << 16);
+        else if (strcmp(word, "--table") == 0) s->table = (int)number_or_fail(word, words[i], 2);
+        else if (strcmp(word, "--most") == 0) s->most = bytes_or_fail(word, words[i]);
+        else fail("unknown option %s", word);
     }
+}
+
+static void __attribute__((noreturn)) fail_order(const char *walk) {
+    char names[512] = "";
+    for (int i = 0; i < ORDERS; i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, orders[i].nests ? " %s(...)" : " %s",
+                 orders[i].name);
+    }
+    fail("--orders %s: expected one of%s", walk, names);
 }
 
 static void add_sizes(struct jobs *jobs, const struct settings *s, bool alltoall) {
@@ -103,9 +139,10 @@ static void add_sizes(struct jobs *jobs, const struct settings *s, bool alltoall
     for (const char *sizes = s->bytes; next_word(&sizes, size);)
         for (const char *walks = s->orders; next_word(&walks, walk);) {
             struct job *job = &jobs->all[jobs->count++];
-            uint64_t bytes = bytes_or_fail(size);
+            uint64_t bytes = bytes_or_fail("--bytes", size);
             uint32_t sample = s->sample ? s->sample : bytes >= 1 << 20 ? 8 : 1;
-            if (jobs->count == most_jobs) fail("%s", "too many simulations");
+            if (jobs->count == most_jobs)
+                fail("--bytes, --orders: more than %d simulations", most_jobs - 1);
             *job = (struct job){.exchange = {.alltoall = alltoall,
                                              .around = s->grid ? &s->around : NULL,
                                              .ranks = s->ranks,
@@ -113,9 +150,9 @@ static void add_sizes(struct jobs *jobs, const struct settings *s, bool alltoall
                                              .nontemporal = s->nontemporal,
                                              .bare = strcmp(s->machine.name, "ideal") == 0,
                                              .sample = sample}};
-            if (!parse_walk(walk, job)) fail("there is no order %s", walk);
+            if (!parse_walk(walk, job)) fail_order(walk);
             if (s->grid && !job_walks_edges(job))
-                fail("the order %s does not walk neighbourhoods", walk);
+                fail("--orders %s: it does not walk neighbourhoods", walk);
         }
 }
 
@@ -130,15 +167,20 @@ int main(int count, char **words) {
     if (!s.orders) s.orders = s.grid ? "rows,compact,numa(compact)" : "rows,columns,morton";
     read_machine(&s.machine, s.machine_name, words[0]);
     if (s.ranks == 0) s.ranks = s.machine.cores;
-    if (s.ranks > s.machine.cores) fail("%s: more ranks than cores", s.machine.name);
+    if (s.ranks > s.machine.cores)
+        fail("--ranks %u: %s has %u cores", s.ranks, s.machine.name, s.machine.cores);
     if (s.table) return print_table(&s);
     if (s.sensitivity) return print_sensitivity(&s);
     if (s.packing) return print_packing(&s);
     const char *wrong = s.grid ? around_make(s.grid, s.ranks, &s.around) : NULL;
     if (wrong) fail("--grid: %s", wrong);
-    if (!s.collective || strcmp(s.collective, "allgather") == 0) add_sizes(&jobs, &s, false);
-    if (!s.collective || strcmp(s.collective, "alltoall") == 0) add_sizes(&jobs, &s, true);
-    if (jobs.count == 0) fail("%s", "nothing to simulate: expected allgather or alltoall");
+    bool gathers = !s.collective || strcmp(s.collective, "allgather") == 0;
+    bool exchanges = !s.collective || strcmp(s.collective, "alltoall") == 0;
+    if (!gathers && !exchanges)
+        fail("--collective %s: expected allgather or alltoall", s.collective);
+    if (gathers) add_sizes(&jobs, &s, false);
+    if (exchanges) add_sizes(&jobs, &s, true);
+    if (jobs.count == 0) fail("--bytes %s, --orders %s: nothing to simulate", s.bytes, s.orders);
     if (!run_jobs(&s.machine, jobs.all, jobs.count)) return 2;
     print_jobs(&s, &jobs);
     return 0;

@@ -7,7 +7,7 @@
 
 #include "order/order.h"
 
-enum { most_jobs = 512 };
+enum { most_jobs = 512, most_bytes = 1 << 30 };
 struct job {
     char walk[64];
     struct exchange exchange;
@@ -43,8 +43,8 @@ int print_sensitivity(const struct settings *settings);
 /* packing.c: the settings' machine, ranks, sizes. An exit code. */
 int print_packing(const struct settings *settings);
 
-/* main.c. The number, or the end of the program. */
-uint64_t bytes_or_fail(const char *text);
+/* main.c. The number that the option gives, at most most_bytes, or the end of the program. */
+uint64_t bytes_or_fail(const char *option, const char *text);
 /* Takes the next word of a list A,B(C),D; false at its end. */
 bool next_word(const char **list, char word[64]);
 

@@ -170,10 +170,15 @@ int print_packing(const struct settings *s) {
     struct cell *curve = curve_of(s->ranks);
     bool fine = curve != NULL;
     puts("| block | | L1 | L2 | ownership |\n|---|---|---:|---:|---:|");
-    char size[64];
+    char size[64] = "";
     for (const char *sizes = s->bytes; fine && next_word(&sizes, size);)
-        fine = pack_size(s, curve, bytes_or_fail(size));
+        fine = pack_size(s, curve, bytes_or_fail("--bytes", size));
     free(curve);
-    if (!fine) fputs("mortar model: too large to simulate\n", stderr);
+    if (!fine)
+        fprintf(
+            stderr,
+            "mortar model: --packing %llu, blocks of %s bytes: more than 4G cache lines, or than "
+            "memory holds; fewer nodes, ranks or bytes may do\n",
+            (unsigned long long)s->packing, size);
     return fine ? 0 : 2;
 }

@@ -108,11 +108,21 @@ def between(cores):
 
 def errors(cores, folder):
     path = os.path.join(folder, "wrong")
-    for words in (["--machine", "nowhere"], ["--ranks", "1"], ["--ranks", "97"], ["--ranks", "x"], ["--bytes", "9"],
-                  ["--bytes", ","], ["--plans", "0"], ["--plan", "spiral", "barrier"], ["--plan", "cico", "barrier"], ["alltoallw"],
-                  ["--nothing", "1"], ["--enter", "late"], ["--ranks"], ["--between", "calls"]):
+    for words, said in ((["--machine", "nowhere"], "--machine nowhere: no such description; known: arm-64 epyc-2x48"),
+                        (["--machine", "./nowhere"], "./nowhere: cannot be read: No such file"),
+                        (["--ranks", "1"], "--ranks 1: expected 2 to 96 on epyc-2x48"),
+                        (["--ranks", "97"], "--ranks 97: expected 2 to 96"),
+                        (["--ranks", "x"], "--ranks x: expected numbers of ranks"),
+                        (["--bytes", "9"], "--bytes 9: expected multiples of 8 up to 1M"),
+                        (["--bytes", "8X"], "--bytes 8X: expected"),
+                        (["--bytes", ","], "--bytes : expected multiples"), (["--plans", "0"], "--plans 0: expected 1 to 64"),
+                        (["--plan", "spiral", "barrier"], "spiral"), (["--plan", "cico", "barrier"], "cico"),
+                        (["alltoallw"], "alltoallw"), (["--nothing", "1"], "unknown option --nothing"),
+                        (["--enter", "late"], "--enter late: expected"), (["--ranks"], "--ranks needs a value"),
+                        (["--between", "calls"], "--between calls: expected use, nothing or cold")):
         status, text = run(*cores, *words)
-        expect(status == 2 and text.splitlines()[-1].startswith("mortar cores: "), (words, status, text))
+        last = text.splitlines()[-1]
+        expect(status == 2 and last.startswith("mortar cores: ") and said in last, (words, status, text))
     for text in ("cores 4\n", PLAIN + "group 3\n", PLAIN + "cores 300\n", PLAIN + "speed 1\n", PLAIN + "hand_over 1 2\n",
                  PLAIN + "l2 1M\n", PLAIN + "l2 64 8\n", PLAIN + "l3 1M 8\nl3_time 9\n", PLAIN + "l2 1M 8\nl3 4M 8\n",
                  PLAIN + "inclusive on\n", PLAIN + "memory 1 2 3\n"):

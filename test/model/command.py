@@ -55,13 +55,26 @@ def main(mortar):
     expect(status == 0 and "simulated" in text, text)
     neighbours(mortar)
     packing(mortar)
-    for words in (["--grid", "5x5"], ["--grid", "16"], ["--grid", "random0"], ["--grid", "4x4x4x4"],
-                  ["--ranks", "16", "--grid", "4x4", "--orders", "morton"], ["--machine", "nowhere"],
-                  ["--orders", "spiral"], ["--orders", "morton(rows)"], ["--orders", "numa"],
-                  ["--bytes", "some"], ["--ranks", "73"], ["--collective", "bcast"], ["--packing", "0"],
-                  ["--nothing", "1"], ["--bytes"]):
+    for words, said in ((["--grid", "5x5"], "--grid"), (["--grid", "16"], "--grid"), (["--grid", "random0"], "--grid"),
+                        (["--grid", "4x4x4x4"], "--grid"),
+                        (["--ranks", "16", "--grid", "4x4", "--orders", "morton"], "--orders morton: it does not walk"),
+                        (["--machine", "nowhere"], "--machine nowhere: no such description; known: e5-2680v3 e7-8890v3"),
+                        (["--orders", "spiral"], "--orders spiral: expected one of rows spread columns"),
+                        (["--orders", "morton(rows)"], "--orders morton(rows): expected"), (["--orders", "numa"], "numa(...)"),
+                        (["--bytes", "some"], "--bytes some: expected bytes"), (["--bytes", ","], "nothing to simulate"),
+                        (["--ranks", "73"], "--ranks 73: e7-8890v3 has 72 cores"),
+                        (["--ranks", "abc"], "--ranks abc: expected a whole number from 1 to 128"),
+                        (["--sample", "no"], "--sample no: expected a whole number"),
+                        (["--collective", "bcast"], "--collective bcast: expected allgather or alltoall"),
+                        (["--packing", "0"], "--packing 0: expected a whole number"),
+                        (["--packing", "60000", "--bytes", "1M"], "--packing 60000, blocks of 1M bytes: more than 4G cache lines"),
+                        (["--table", "x"], "--table x: expected a whole number from 1 to 2"),
+                        (["--table", "3"], "--table 3: expected"),
+                        (["--line", "x"], "--line x: expected one or two numbers"), (["--line", "70,"], "--line 70,: expected"),
+                        (["--nothing", "1"], "unknown option --nothing"), (["--bytes"], "--bytes needs a value")):
         status, text = run(mortar, "model", *words)
-        expect(status == 2 and text.startswith("mortar model: "), (words, status, text))
+        expect(status == 2 and text.startswith("mortar model: ") and said in text.splitlines()[0], (words, status, text))
+    expect(run(mortar, "model", "-h") == run(mortar, "model", "--help"), "model -h")
     if all(run(python, "-c", "import matplotlib")[0] != 0 for python in ("python3", "/usr/bin/python3")):
         print("no matplotlib: no pictures")
         sys.exit(77)
