@@ -183,14 +183,10 @@ static bool suits(const char *word, const char *path) {
 /* list: collectives by commas, or all. */
 static void check_collectives(const char *list) {
     char wrong[32];
-    const char *nearest = "all";
     collectives_in(list, wrong);
     if (!*wrong) return;
-    for (int c = 0; c < COLLECTIVES; c++)
-        if (word_distance(wrong, collective_names[c]) < word_distance(wrong, nearest))
-            nearest = collective_names[c];
-    if (word_distance(wrong, nearest) <= likely_distance(wrong))
-        fail("--off: %s is no collective: did you mean %s?", wrong, nearest);
+    const char *meant = collective_like(wrong);
+    if (meant) fail("--off: %s is no collective: did you mean %s?", wrong, meant);
     fail("--off: %s is no collective that mortar takes, nor is it all", wrong);
 }
 

@@ -58,14 +58,28 @@ static const char *const usage =
 const char *settings_command = "bench";
 
 int settings_fail(const char *format, ...) {
+    char text[1024], *empty;
     if (launcher_rank() > 0) return 0;
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "mortar %s: ", settings_command);
-    vfprintf(stderr, format, arguments);
-    fprintf(stderr, " (mortar %s --help)\n", settings_command);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    fprintf(stderr, "mortar %s: ", settings_command);
+    /* "--seconds : expected ...": an option's value that is not there */
+    if (strncmp(text, "--", 2) == 0 && (empty = strstr(text, " : ")) != NULL)
+        fprintf(stderr, "%.*s needs a value: %s", (int)(empty - text), text, empty + 3);
+    else fputs(text, stderr);
+    fprintf(stderr, " (mortar %s --help)\n", settings_command);
     return 2;
+}
+
+int settings_no_kind(const char *name) {
+    const char *near = kinds[0].name;
+    for (int i = 1; i < count_of_kinds; i++)
+        if (word_distance(name, kinds[i].name) < word_distance(name, near)) near = kinds[i].name;
+    if (word_distance(name, near) > likely_distance(name))
+        return settings_fail("no collective \"%s\"", name);
+    return settings_fail("no collective \"%s\": did you mean %s?", name, near);
 }
 
 static bool add_size(struct settings *settings, uint64_t bytes) {
@@ -155,10 +169,11 @@ static int read_value(const char *option, const char *value, struct settings *se
             return settings_fail("--buffers %s: expected heap, stack or outside", value);
         settings->buffers = (enum buffers)i;
     } else if (strcmp(option, "--csv") == 0) {
+        if (!*value) return settings_fail("--csv needs a file");
         settings->csv = value;
     } else if (strcmp(option, "--seconds") == 0) {
         if (!settings_number(value, 1e-3, 1e5, &settings->seconds))
-            return settings_fail("--seconds %s: expected a number above 0", value);
+            return settings_fail("--seconds %s: expected 0.001 to 100000", value);
     } else if (strcmp(option, "--repetitions") == 0) {
         if (!settings_number(value, 1, 1e6, &number) || number != (int)number)
             return settings_fail("--repetitions %s: expected a whole number from 1 to 1000000",
@@ -240,9 +255,9 @@ static void list_kinds(char *text, size_t size, int indent) {
 }
 
 static int read_kind(const char *name, struct settings *settings) {
+    if (!*name) return settings_fail("which collective? e.g. mortar bench alltoall");
     settings->kind = kind_of(name);
-    return settings->kind ? -1
-                          : settings_fail("\"%s\": expected a collective, e.g. alltoall", name);
+    return settings->kind ? -1 : settings_no_kind(name);
 }
 
 /* Options that do not go together; -1: none. */

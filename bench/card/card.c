@@ -93,8 +93,8 @@ static int make_card(struct world *world, struct card_settings *settings) {
     if (meet_max(!cells || !fine) != 0) return free(of_rank), free(cells), 1;
     card.of_rank = of_rank, card.cells = cells;
     if (world->me == 0)
-        fprintf(stderr, "mortar site-card: %d cells on up to %d ranks in about %.3g minutes\n",
-                card.count, world->p, settings->seconds / 60);
+        fprintf(stderr, "mortar site-card: %d cell%s on up to %d ranks in about %.3g minutes\n",
+                card.count, plural(card.count), world->p, settings->seconds / 60);
     int error = world->me == 0 ? card_write(&card) : 0; /* can it be written at all? */
     if (error)
         fprintf(stderr, "mortar site-card: %s.json cannot be written: %s\n", settings->output,

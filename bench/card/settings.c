@@ -47,7 +47,7 @@ static int read_option(const char *option, const char *value, struct card_settin
         return read_output(value, settings) ? -1 : settings_fail("%s needs a file", option);
     if (strcmp(option, "--minutes") == 0) {
         if (!settings_number(value, 1e-3, 1e4, &settings->seconds))
-            return settings_fail("--minutes %s: expected a number above 0", value);
+            return settings_fail("--minutes %s: expected 0.001 to 10000", value);
         settings->seconds *= 60;
         return -1;
     }

@@ -92,6 +92,7 @@ int settings_read(int count, char **words, struct settings *settings);
  * sees. */
 extern const char *settings_command; /* "bench" or "tune" */
 int settings_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int settings_no_kind(const char *name); /* the same, for a name that is no collective */
 /* Is --help among the words? Then the first rank has printed the usage. */
 bool settings_help(int count, char **words, const char *usage);
 /* Passes each option to `read`, with its value, or with "" if none follows. -1: go on, else the exit

@@ -45,10 +45,11 @@ static int read_option(const char *option, const char *value, void *state) {
     if (strcmp(option, "--seconds") == 0)
         return settings_number(value, 1e-3, 1e6, &settings->seconds)
                    ? -1
-                   : settings_fail("--seconds %s: expected a number above 0", value);
+                   : settings_fail("--seconds %s: expected 0.001 to 1000000", value);
     if (strcmp(option, "--repetitions") == 0) {
         if (!settings_number(value, 1, 1e6, &number) || number != (int)number)
-            return settings_fail("--repetitions %s: expected a whole number above 0", value);
+            return settings_fail("--repetitions %s: expected a whole number from 1 to 1000000",
+                                 value);
         settings->repetitions = (int)number;
         return -1;
     }

@@ -78,7 +78,7 @@ static int read_option(const char *option, const char *value, void *state) {
     if (strcmp(option, "--seconds") == 0)
         return settings_number(value, 1e-3, 1e6, &settings->seconds)
                    ? -1
-                   : settings_fail("--seconds %s: expected a number above 0", value);
+                   : settings_fail("--seconds %s: expected 0.001 to 1000000", value);
     if (strcmp(option, "--rounds") == 0) {
         if (!settings_number(value, 3, 100, &number) || number != (int)number)
             return settings_fail("--rounds %s: expected a whole number from 3 to 100", value);

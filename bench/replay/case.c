@@ -2,6 +2,8 @@
 /* case - reads a case, whose form src/mpi/cases.c describes. */
 #include "replay.h"
 
+#include "include/mortar.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -328,7 +330,7 @@ const char *case_open(struct replay_case *c, char *text, size_t bytes) {
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     expect(&in, "mortar case 1\n");
-    if (!in.at) return "this is no case of this version of mortar";
+    if (!in.at) return "no file that MORTAR_VERIFY of mortar " MORTAR_VERSION " has saved";
     read_head(&in, c);
     if (in.at && c->ranks != p) {
         static char why[64];

@@ -24,8 +24,8 @@ static double left(void) {
 void progress_start(const struct world *world, int count, double seconds) {
     cells = count, done = 0, budget = seconds, begin = clock_seconds(), drawn = 0;
     if (world->me == 0)
-        fprintf(stderr, "mortar tune: %d cells on %d ranks, at most about %.0f s\n", count,
-                world->p, seconds);
+        fprintf(stderr, "mortar tune: %d cell%s on %d ranks, at most about %.0f s\n", count,
+                plural(count), world->p, seconds);
 }
 
 void progress_show(const struct world *world, const struct cell *cell, int candidates) {

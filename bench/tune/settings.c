@@ -35,7 +35,7 @@ static int read_option(const char *option, const char *value, struct tune_settin
     }
     if (strcmp(option, "--seconds") == 0) {
         if (settings_number(value, 1e-3, 1e6, &settings->seconds)) return -1;
-        return settings_fail("--seconds %s: expected a number above 0", value);
+        return settings_fail("--seconds %s: expected 0.001 to 1000000", value);
     }
     if (strcmp(option, "--output") != 0) return settings_fail("unknown option %s", option);
     settings->output = value;
@@ -44,8 +44,7 @@ static int read_option(const char *option, const char *value, struct tune_settin
 
 static int read_collective(const char *name, struct tune_settings *settings) {
     const struct kind *kind = kind_of(name);
-    if (!kind)
-        return settings_fail("\"%s\": expected a collective, e.g. alltoall or allgather", name);
+    if (!kind) return settings_no_kind(name);
     if (kind->sends == NOBODY) return settings_fail("%s has no block sizes to tune", name);
     for (int i = 0; i < settings->kind_count; i++)
         if (settings->kinds[i] == kind) return -1;

@@ -20,10 +20,10 @@ extern const char *const collective_names[COLLECTIVES];
 /* A bit for each collective that is named in the list, by commas; `all` names all of them. wrong:
  * the first name that is none, cut; "" if all are right. */
 uint32_t collectives_in(const char *list, char wrong[32]);
+const char *collective_like(const char *wrong); /* what was probably meant; NULL: unclear */
 /* Is the collective in the set? Sets: collectives.h. */
 static inline bool among(enum collective collective, unsigned set) { return set >> collective & 1; }
-/* Does it have blocks of any counts, places and types? Is a block sent to one rank only, not to
- * all? */
+/* Has it blocks of any counts, places and types? Is a block sent to one rank only, not to all? */
 static inline bool is_vector(enum collective collective) {
     return among(collective, BIT(alltoallv) | BIT(alltoallw) | BIT(allgatherv) | NEIGHBORS);
 }

@@ -32,3 +32,11 @@ uint32_t collectives_in(const char *list, char wrong[32]) {
     }
     return bits;
 }
+
+const char *collective_like(const char *wrong) {
+    const char *nearest = "all";
+    for (int c = 0; c < COLLECTIVES; c++)
+        if (word_distance(wrong, collective_names[c]) < word_distance(wrong, nearest))
+            nearest = collective_names[c];
+    return word_distance(wrong, nearest) <= likely_distance(wrong) ? nearest : NULL;
+}

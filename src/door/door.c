@@ -48,7 +48,7 @@ static void *engine;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Opens the engine, which is in the folder of this library. NULL after a warning. */
-static void *open_engine(const char *abi, void *library) {
+static void *open_engine(const char *abi, const char *name, void *library) {
     Dl_info self;
     char path[4096];
     if (!dladdr((void *)(uintptr_t)open_engine, &self)) return NULL;
@@ -57,7 +57,9 @@ static void *open_engine(const char *abi, void *library) {
              self.dli_fname, engine_begins, abi);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
-        warn("this MPI library is not supported here: %s", dlerror());
+        warn("mortar's engine for %s cannot be loaded: %s; calls go to the MPI library unchanged: "
+             "install mortar anew",
+             name, dlerror());
         return NULL;
     }
     int (*start)(void *) = (int (*)(void *))dlsym(handle, "mortar_engine_open");
@@ -94,7 +96,7 @@ static void open_door(void) {
                 "no help for %s: mortar knows Open MPI (libmpi.so.40), MPICH (libmpi.so.12) and the "
                 "standard ABI (libmpi_abi.so)",
                 found.path);
-        else if (library) engine = open_engine(found.abi->name, library);
+        else if (library) engine = open_engine(found.abi->name, found.path, library);
     } else {
         warn("an MPI call, but no MPI library that mortar knows: calls go to it unchanged");
     }

@@ -45,8 +45,11 @@ int mortar_engine_open(void *library) {
     if (!host_open(library)) return -ENOSYS;
     if (launcher_rank() <= 0) options_check();
     force_asked(option_text(OPTION_PLAN));
-    if (plan_off_wrong(wrong))
-        warn_job("MORTAR_OFF: %s is no collective that mortar takes, nor is it all", wrong);
+    if (plan_off_wrong(wrong)) {
+        const char *meant = collective_like(wrong);
+        warn_job("MORTAR_OFF: %s is ignored: it is no collective%s%s%s (mortar info lists them)",
+                 wrong, meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "");
+    }
     settings_changed = on_settings;
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;

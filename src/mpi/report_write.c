@@ -307,7 +307,9 @@ static int write_report(const char *path, struct record *records, struct report_
     size_t bytes;
     bool table = strcmp(path, "-") == 0;
     if (!*path) {
-        warn("MORTAR_REPORT is not set on rank 0, which would write the report");
+        warn(
+            "MORTAR_REPORT is not set on rank 0, which would write the report: give it as an option, "
+            "mortar run --report FILE");
         return -ENOENT;
     }
     if (table) content->count = report_join(records, content->count);

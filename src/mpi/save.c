@@ -65,7 +65,9 @@ static int write_set(const char *path, struct tuning_set *set) {
     struct tuning_file file = {0}, news = {set, 1};
     char why[320];
     if (!*path) {
-        warn("MORTAR_TUNE_SAVE is not set on rank 0, which would write the file");
+        warn(
+            "MORTAR_TUNE_SAVE is not set on rank 0, which would write the file: give it as an option, "
+            "mortar run --option TUNE_SAVE=FILE");
         return 0; /* said */
     }
     int error = access(path, F_OK) == 0 ? tuning_read(path, &file, why, sizeof why) : 0;
@@ -73,7 +75,10 @@ static int write_set(const char *path, struct tuning_set *set) {
         warn("what was measured is not saved: %s is there and is no tuning file: %s", path, why);
         return 0; /* said */
     }
-    if (set->count == 0) warn("nothing was measured that could be saved in %s", path);
+    if (set->count == 0)
+        warn("nothing was measured that could be saved in %s: too few trials; run longer, or with "
+             "MORTAR_TUNE=online",
+             path);
     else error = tuning_merge(&file, &news);
     if (!error && set->count > 0) error = tuning_write(path, file.sets, file.count);
     tuning_free(&file);

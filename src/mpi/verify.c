@@ -203,10 +203,21 @@ static bool rounds(const struct request *r) {
            comparison_of(r->recv.type) == BY_VALUE;
 }
 
+/* One of the two runs ended with this error, of which the other one knows nothing. */
+static void tell_error(const char *where, const char *what, bool ours, int error) {
+    char text[1024] = ""; /* the libraries promise at most 512 */
+    int length = 0;
+    PMPI_Error_string(error, text, &length);
+    warn(
+        "%s: %s ended with \"%.200s\", %s without an error; from here on the library runs %s there",
+        where, ours ? "mortar" : "the MPI library", text, ours ? "the MPI library" : "mortar",
+        what);
+}
+
 /* Tells what differs, on the rank that has it. at: the byte of the results, or all of them if one
  * of the two runs ended with an error. */
 static void verify_tell(const struct verification *v, const struct team *team,
-                        const struct plan *plan, size_t at) {
+                        const struct plan *plan, size_t at, int our_error, int their_error) {
     char name[MPI_MAX_OBJECT_NAME] = "", where[256];
     int length = 0, b = 0;
     const char *what = collective_names[v->request->collective];
@@ -214,7 +225,8 @@ static void verify_tell(const struct verification *v, const struct team *team,
     snprintf(where, sizeof where, "%s, call %u on %.64s of %d ranks, by %s: rank %d", what,
              (unsigned)team->calls, *name ? name : "a communicator", team->p, plan->text, team->me);
     if (at >= result_bytes(v)) {
-        warn("%s has an error where the MPI library has none, or the reverse", where);
+        bool ours = our_error != MPI_SUCCESS;
+        tell_error(where, what, ours, ours ? our_error : their_error);
         return;
     }
     if (rounds(v->request)) {
@@ -263,7 +275,7 @@ struct answer verify_end(struct verification *v, struct team *team, struct plan 
         plan->tally.different++;
         atomic_fetch_add(&different, 1);
         case_write(v, team, plan);
-        if (lowest == team->me) verify_tell(v, team, plan, at);
+        if (lowest == team->me) verify_tell(v, team, plan, at, ours.error, theirs.error);
         plan_condemn(team, r->collective);
     }
     verify_drop(v);

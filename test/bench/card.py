@@ -103,7 +103,7 @@ def interrupted(folder):
 
 def refused(folder):
     refuses(lambda *words, code: run(mortar, "site-card", *words, code=code), [
-        (["--minutes", "-1"], "--minutes -1: expected a number above 0"),
+        (["--minutes", "-1"], "--minutes -1: expected 0.001 to 10000"),
         (["--ranks", "1"], "--ranks 1: expected"),
         (["--ranks", "2,64"], "--ranks 64: only 2 were started"),
         (["--bytes", "12"], "--bytes 12: allreduce takes multiples of 8"),

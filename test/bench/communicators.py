@@ -70,7 +70,7 @@ def refused(folder):
         (["--groups", "two"], "--groups two: expected a list of ranks in a group"),
         (["--bytes", "12"], "--bytes 12: expected one multiple of 8"),
         (["--bytes", "2M"], "--bytes 2M: expected one multiple of 8, from 8 to 1M"),
-        (["--seconds", "0"], "--seconds 0: expected a number above 0"),
+        (["--seconds", "0"], "--seconds 0: expected 0.001 to 1000000"),
         (["--repetitions", "1.5"], "--repetitions 1.5: expected a whole number"),
         (["--csv"], "--csv needs a file"),
         (["--csv", other], "the file exists and is none of ours"),

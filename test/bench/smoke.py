@@ -281,8 +281,12 @@ def refused(folder):
     with open(other, "w", encoding="utf-8") as file:
         file.write("not a CSV file\n")
     refuses(functools.partial(run, mortar, "bench"), [
-        ([], '"": expected a collective'),
-        (["alltoal"], '"alltoal": expected a collective'),
+        ([], "which collective? e.g. mortar bench alltoall"),
+        (["alltoal"], 'no collective "alltoal": did you mean alltoall?'),
+        (["everything"], 'no collective "everything" ('),
+        (["alltoall", "--seconds", "1e9"], "--seconds 1e9: expected 0.001 to 100000"),
+        (["alltoall", "--seconds"], "--seconds needs a value: expected 0.001 to 100000"),
+        (["alltoall", "--csv"], "--csv needs a file"),
         (["alltoall", "--bytes", "8:4K"], "--bytes 8:4K: expected FROM:TO:xN"),
         (["alltoall", "--buffers", "static"], "--buffers static: expected heap, stack or outside"),
         (["alltoall", "--plan", "push(rows)"], '"push(rows)" is no plan'),

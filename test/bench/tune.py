@@ -88,6 +88,15 @@ def saved(folder):
     _, said = run("env", "MORTAR_TUNE_SAVE=" + other, mortar, "bench", "alltoall", "--bytes", "4096", "--seconds", "0.1")
     with open(other, encoding="utf-8") as file:
         check("another file is left alone, and that is said", file.read() == "mine\n" and "is no tuning file" in said, said)
+    barrier = [mortar, "bench", "barrier", "--repetitions", "3"]
+    _, said = run("env", "MORTAR_TUNE_SAVE=" + other + ".not", "MORTAR_OFF=alltoal", *barrier)
+    check("nothing to save: what to do", said.count("too few trials; run longer, or with MORTAR_TUNE=online") == 1, said)
+    wrong = "MORTAR_OFF: alltoal is ignored: it is no collective; did you mean alltoall?"
+    check("a wrong name in MORTAR_OFF", said.count(wrong) == 1, said)
+    last = 'case ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} in 0) ;; *) export MORTAR_REPORT=- MORTAR_TUNE_SAVE=- ;; esac; exec "$@"'
+    _, said = run("sh", "-c", last, "sh", *barrier)
+    check("what only other ranks want: how to give it", "mortar run --report FILE" in said and
+          "mortar run --option TUNE_SAVE=FILE" in said, said)
 
 
 def interrupt(path):
@@ -124,10 +133,11 @@ def refused(folder):
     with open(other, "w", encoding="utf-8") as file:
         file.write("no tuning file\n")
     refuses(functools.partial(run, mortar, "tune"), [
-        (["alltoal"], '"alltoal": expected a collective'),
+        (["alltoal"], 'no collective "alltoal": did you mean alltoall?'),
         (["--bytes", "8:4K"], "--bytes 8:4K: expected FROM:TO:xN"),
         (["--buffers", "stack"], "--buffers stack: expected heap, outside or both"),
-        (["--seconds", "0"], "--seconds 0: expected a number"),
+        (["--seconds", "0"], "--seconds 0: expected 0.001 to 1000000"),
+        (["--seconds"], "--seconds needs a value: expected 0.001"),
         (["--output"], "--output needs a file"),
         (["--output", other], "is there and is no tuning file"),
         (["--output", os.path.join(folder, "none", "x")], "cannot be written: No such file"),

@@ -86,6 +86,8 @@ def replay(flavour):
                 file.truncate(os.path.getsize(case) - 2000)
             cut = run([*launch, *again])
             cut.check(cut.code != 0 and "it is damaged" in cut.err, "a damaged case")
+    other = run([*launch, MORTAR, "replay", __file__])
+    other.check(other.code != 0 and "no file that MORTAR_VERIFY of mortar" in other.err, "another file")
     none = run([*launch, MORTAR, "replay", "/nowhere"])
     none.check(none.code != 0 and "/nowhere: No such file" in none.err, "no such file")
 
