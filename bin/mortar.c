@@ -167,6 +167,16 @@ static void suit_sanitizer(const char *word, const char *sanitizer) {
     set("ASAN_OPTIONS", text("verify_asan_link_order=0%s%s", more ? ":" : "", more ? options : ""));
 }
 
+/* What such a library offers besides malloc (mallocx, tc_malloc, operator new) stays its own, and
+ * programs give its blocks to free, and those of malloc to its functions. */
+static void suit_allocator(const char *word, const char *allocator) {
+    if (getenv("MORTAR_HEAP")) return; /* on: who asks for it knows that it does not */
+    say("%s is linked with %s, which has a malloc of its own: it runs without the shared heap "
+        "(--heap on: with it)",
+        word, allocator);
+    set("MORTAR_HEAP", "off");
+}
+
 /* Can mortar's libraries be loaded into the program? Says what it will lack. */
 static bool suits(const char *word, const char *path) {
     struct program_facts facts = program_look(path);
@@ -177,6 +187,7 @@ static bool suits(const char *word, const char *path) {
             *facts.interpreter ? "C library, by its dynamic linker " : "kind of processor",
             facts.interpreter);
     if (facts.sanitizer) suit_sanitizer(word, facts.sanitizer);
+    else if (facts.allocator) suit_allocator(word, facts.allocator);
     return facts.kind != PROGRAM_STRANGE;
 }
 

@@ -6,7 +6,6 @@
 #include "heap/moved.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -117,6 +116,6 @@ void *mortar_heap_alloc(size_t alignment, size_t bytes) {
 /* What is not shared must not get into the cache. */
 void mortar_heap_free(void *memory) {
     if (!memory) return;
-    bool shared = region_holds(memory) && moved_wholly(memory, malloc_usable_size(memory));
+    bool shared = region_holds(memory) && moved_wholly(memory, je_malloc_usable_size(memory));
     dallocx(memory, shared ? cache_flag() : 0);
 }

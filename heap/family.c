@@ -46,16 +46,23 @@ static void *of_page(size_t alignment, size_t bytes) {
 }
 
 void *memalign(size_t alignment, size_t bytes) {
+    void *(*other)(size_t, size_t) = (void *(*)(size_t, size_t))instead("memalign");
+    if (other) return other(alignment, bytes);
     void *block = of_page(alignment, bytes);
     return block ? block : je_memalign(alignment, enough(bytes));
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes) {
+    void *(*other)(size_t, size_t) = (void *(*)(size_t, size_t))instead("aligned_alloc");
+    if (other) return other(alignment, bytes);
     void *block = of_page(alignment, bytes);
     return block ? block : je_aligned_alloc(alignment, enough(bytes));
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t bytes) {
+    int (*other)(void **, size_t, size_t) =
+        (int (*)(void **, size_t, size_t))instead("posix_memalign");
+    if (other) return other(memory, alignment, bytes);
     void *block = of_page(alignment, bytes);
     if (!block) return je_posix_memalign(memory, alignment, enough(bytes));
     *memory = block;
@@ -90,7 +97,7 @@ static void *carry(void *memory, size_t had, size_t bytes) {
 void *realloc(void *memory, size_t bytes) {
     enum { worth_carrying = 256 << 10 };
     if (memory && bytes >= worth_carrying && region_holds(memory)) {
-        size_t had = malloc_usable_size(memory);
+        size_t had = je_malloc_usable_size(memory);
         if (had >= worth_carrying && bytes > had) {
             if (xallocx(memory, bytes, 0, 0) >= bytes) return memory;
             void *carried = carry(memory, had, bytes);
@@ -98,6 +105,16 @@ void *realloc(void *memory, size_t bytes) {
         }
     }
     return je_realloc(memory, memory && bytes == 0 ? 0 : enough(bytes)); /* 0 bytes: it frees */
+}
+
+void *valloc(size_t bytes) {
+    void *(*other)(size_t) = (void *(*)(size_t))instead("valloc");
+    return other ? other(bytes) : je_valloc(bytes);
+}
+
+size_t malloc_usable_size(void *memory) {
+    size_t (*other)(void *) = (size_t(*)(void *))instead("malloc_usable_size");
+    return other ? other(memory) : je_malloc_usable_size(memory);
 }
 
 /* jemalloc lacks these. Glibc's would know nothing of the memory. */
@@ -111,7 +128,8 @@ void *pvalloc(size_t bytes) {
 }
 
 int malloc_trim(size_t pad) {
-    (void)pad;
+    int (*other)(size_t) = (int (*)(size_t))instead("malloc_trim");
+    if (other) return other(pad);
     mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
     return mallctl("arena.4096.purge", NULL, NULL, NULL, 0) == 0; /* 4096: all arenas */
 }
@@ -124,6 +142,8 @@ static size_t statistic(const char *name) {
 /* arena: bytes of address space in use or kept; uordblks: allocated; fordblks: free; keepcost: what
  * malloc_trim would give back. */
 struct mallinfo2 mallinfo2(void) {
+    struct mallinfo2 (*other)(void) = (struct mallinfo2(*)(void))instead("mallinfo2");
+    if (other) return other();
     uint64_t epoch = 1;
     mallctl("epoch", NULL, NULL, &epoch, sizeof epoch);
     size_t allocated = statistic("stats.allocated"), active = statistic("stats.active"),

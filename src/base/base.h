@@ -167,6 +167,7 @@ struct program_facts {
     } kind;
     char interpreter[128]; /* the dynamic linker that it names; empty: none */
     const char *sanitizer; /* "AddressSanitizer" or "ThreadSanitizer"; NULL: none */
+    const char *allocator; /* a library with a malloc of its own that it names; NULL: none */
 };
 /* Looks into the file; of a script, into what its first line names. */
 struct program_facts program_look(const char *path);

@@ -74,9 +74,21 @@ static struct image names_of(const struct image *image, const Elf64_Phdr *parts,
     return (struct image){NULL, 0};
 }
 
+static bool is_found(const struct image *names, const char *text, size_t length) {
+    return names->start && memmem(names->start, names->bytes, text, length) != NULL;
+}
+
 /* text: with its '\0', so that it is a whole name or the end of one. */
 static bool is_named(const struct image *names, const char *text) {
-    return names->start && memmem(names->start, names->bytes, text, strlen(text) + 1) != NULL;
+    return is_found(names, text, strlen(text) + 1);
+}
+
+/* By how the library's name begins: libtcmalloc_minimal.so.4 is one of them. */
+static const char *allocator_of(const struct image *names) {
+    static const char *const known[] = {"libjemalloc", "libtcmalloc", "libmimalloc"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (is_found(names, known[i], strlen(known[i]))) return known[i];
+    return NULL;
 }
 
 static bool is_glibc(const char *interpreter, const struct image *names) {
@@ -109,6 +121,7 @@ static void look_inside(const struct image *image, struct program_facts *facts) 
     if (facts->kind == PROGRAM_STRANGE) return;
     if (is_named(&names, "__asan_init")) facts->sanitizer = "AddressSanitizer";
     if (is_named(&names, "__tsan_init")) facts->sanitizer = "ThreadSanitizer";
+    facts->allocator = allocator_of(&names);
 }
 
 /* The program in the first line of a script, "#!/bin/sh -e". False: it is none. */

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # limits - where there can be no shared heap the program runs on private memory, and the heap says why.
-# limits.sh HEAP STATE OWN EARLY [PROGRAM UNDER A SANITIZER]
+# limits.sh HEAP STATE OWN EARLY WRAPS [PROGRAM UNDER A SANITIZER]
 set -eu
 . "$(dirname "$0")/check.sh"
-heap=$1 state=$2 own=$3 early=$4 sanitized=${5:-}
+heap=$1 state=$2 own=$3 early=$4 wraps=$5 sanitized=${6:-}
 
 limited() {
     limit=$1 value=$2
@@ -27,6 +27,10 @@ check "ulimit -v" limited -v 200000 "$state"
 check "ulimit -f" limited -f 1000000 "$state"
 check "all blocks in the region; shared" limited -n 64 "$state"
 check "another malloc comes first" with "$own"
+check "another malloc comes first" with "$wraps"
+check "shared" with "$wraps-next"
+check "MORTAR_HEAP=off" with MORTAR_HEAP=off "$wraps"
+check "MORTAR_HEAP=off" with MORTAR_HEAP=off "$wraps-next"
 check "all blocks in the region; shared" env LD_PRELOAD="$heap $early" "$state"
 check "no blocks in the region; MORTAR_HEAP=off" env LD_PRELOAD="$heap $early" MORTAR_HEAP=off "$state"
 if [ -n "$sanitized" ]; then

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """foreign - `mortar run` and programs that its libraries cannot or should not be loaded into: of another C library, static,
-sanitized.
+sanitized, with an allocator of their own.
 usage: foreign.py TEST [FLAVOUR]"""
 import os
 import shutil
@@ -67,6 +67,25 @@ def static():
     check(preloaded([run.MORTAR, "run", "env"], ["statically linked", "as it is"]), "what a static program starts is not served")
 
 
+def allocator():
+    """A program that needs an allocator's library has that one's malloc, unless the heap was asked for."""
+    unused = b"\0_ITM_deregisterTMCloneTable\0"
+    with tempfile.TemporaryDirectory(prefix="m", dir="/tmp") as folder:
+        with open(os.path.realpath(shutil.which("env")), "rb") as file:
+            image = file.read()
+        if unused not in image:
+            raise Skip("env has no name that can be written over")
+        place = os.path.join(folder, "env")
+        with open(place, "wb") as file:
+            file.write(image.replace(unused, b"\0libjemalloc.so.2".ljust(len(unused), b"\0"), 1))
+        os.chmod(place, 0o755)
+        for env, said in (({}, True), ({"MORTAR_HEAP": "off"}, False), ({"MORTAR_HEAP": "on"}, False)):
+            result = run.run([run.MORTAR, "run", place], env=env).ok()
+            result.check(len(result.lines()) == said and ("libjemalloc" in result.err) == said, "said otherwise")
+            check(("libmortar-heap.so" in result.out) == (env.get("MORTAR_HEAP") == "on"), "the heap with %r" % env)
+            check("libmortar.so" in result.out, "mortar with %r" % env)
+
+
 def sanitizer(name, flavour):
     """Under mortar run, alone and with its own options, a sanitized program computes as usual, and an error is found as usual."""
     program = run.target("sanitized-%s-%s" % (name, flavour))
@@ -83,7 +102,7 @@ def sanitizer(name, flavour):
 
 
 def test(name, *words):
-    tests = {f.__name__: f for f in (libraries, static, sanitizer)}
+    tests = {f.__name__: f for f in (libraries, static, allocator, sanitizer)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](*words)

@@ -78,6 +78,18 @@ static void kinds(void) {
     expect(program_look(path).kind == PROGRAM_USUAL, "as it was");
 }
 
+/* A name that the dynamic linker does without is a library's now. */
+static void allocators(void) {
+    static const char unused[] = "_ITM_deregisterTMCloneTable";
+    char *place = memmem(image, size, unused, sizeof unused), before[sizeof unused];
+    expect(place != NULL && !program_look(path).allocator, "an ordinary program");
+    memcpy(before, place, sizeof before);
+    memcpy(place, "libtcmalloc_minimal.so.4", 25);
+    const char *found = program_look(path).allocator;
+    expect(found && strcmp(found, "libtcmalloc") == 0, "an allocator's library");
+    memcpy(place, before, sizeof before);
+}
+
 static void is_script(const char *text, int kind) {
     char place[64];
     int fd = memfd_create("unit-script", 0);
@@ -133,6 +145,7 @@ int main(int count, char **words) {
     uint64_t random = seed_from(count, words);
     copy_self();
     kinds();
+    allocators();
     scripts();
     any(random);
     return 0;
