@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* maps - reads /proc/self/maps and smaps without malloc. */
+/* maps - reads /proc/self/maps and the like without malloc. */
 #define _GNU_SOURCE
 #include "heap/moved.h"
 
@@ -99,8 +99,7 @@ uintptr_t mappings_below(uintptr_t address, uintptr_t *end) {
     return below.found ? below.start : 0;
 }
 
-/* Calls take(line, state) for each line of a file, cut to 200 characters, until it returns true. */
-static void each_line(const char *path, bool (*take)(char *line, void *state), void *state) {
+void each_line(const char *path, bool (*take)(char *line, void *state), void *state) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     char text[4096], line[201];
     size_t length = 0;

@@ -39,8 +39,7 @@ int moved_begin(void) {
     size_t bytes = region.bytes / region.page / 8 + sizeof *moved.bits;
     void *bits = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    void *alias =
-        mmap(NULL, region.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, region.fd, 0);
+    void *alias = segment_lay(NULL, region.fd, 0, region.bytes, PROT_READ | PROT_WRITE);
     if (bits == MAP_FAILED || alias == MAP_FAILED) {
         int error = -errno;
         if (bits != MAP_FAILED) munmap(bits, bytes);

@@ -90,8 +90,7 @@ const struct heap_range *place_new(const void *memory, size_t bytes) {
     int i = moved.range_count;
     void *map = MAP_FAILED;
     if (i < most_heap_ranges && !place_of(memory)) /* another thread may have been here */
-        map = mmap(region.base + offset, all, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_FIXED | MAP_NORESERVE, region.fd, (off_t)offset);
+        map = segment_lay(region.base + offset, region.fd, offset, all, PROT_READ | PROT_WRITE);
     bool fine = map != MAP_FAILED;
     if (fine) {
         /* A core file contains the data once, at the address where a debugger looks. */

@@ -278,8 +278,14 @@ int segment_create(const char *name, size_t bytes);
  * number. Costs 15 ms in a process with threads (the kernel grows the table), else nothing. */
 int segment_hide(int fd);
 
-/* Maps a descriptor. A forked child does not inherit the mapping, and core files do not contain it.
- * NULL and *error = -errno on failure. */
+/* Maps a descriptor, without memory. If the program has said mlockall(MCL_FUTURE) a new mapping is
+ * locked, and the system fills all of it that can be accessed: so it comes in two steps. `at`: in
+ * place of what is there, which may be inaccessible after an error; NULL: anywhere. Address, or
+ * MAP_FAILED and errno. */
+void *segment_lay(void *at, int fd, size_t offset, size_t bytes, int protection);
+
+/* Maps all of a descriptor likewise. A forked child does not inherit the mapping, and core files do
+ * not contain it. NULL and *error = -errno on failure. */
 void *segment_map(int fd, size_t bytes, bool writable, int *error);
 
 /* Identifies a descriptor to other processes, which open it with segment_open: a descriptor, or

@@ -46,9 +46,20 @@ int segment_hide(int fd) {
     return high < 0 ? fd : high;            /* the low number works, too */
 }
 
+void *segment_lay(void *at, int fd, size_t offset, size_t bytes, int protection) {
+    void *map = mmap(at, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE | (at ? MAP_FIXED : 0), fd,
+                     (off_t)offset);
+    if (map == MAP_FAILED) return map;
+    munlock(map, bytes);
+    if (mprotect(map, bytes, protection) == 0) return map;
+    int saved = errno;
+    if (!at) munmap(map, bytes);
+    errno = saved;
+    return MAP_FAILED;
+}
+
 void *segment_map(int fd, size_t bytes, bool writable, int *error) {
-    void *map = mmap(NULL, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ,
-                     MAP_SHARED | MAP_NORESERVE, fd, 0);
+    void *map = segment_lay(NULL, fd, 0, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ);
     if (map == MAP_FAILED) {
         *error = -errno;
         return NULL;

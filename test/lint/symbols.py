@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""symbols - what the built libraries show, want and need. Shown: MPI names and mortar_*, in the heap the malloc family.
+"""symbols - what the built libraries show, want and need. Shown: MPI names and mortar_*, in the heap the malloc family and more.
 Wanted by an engine: no PMPI_ name that libmortar.so catches, for that would come back to mortar. Needed: libc's libraries only,
 no MPI library: the program brings it. An engine's memory for each thread is small enough for the 512 bytes that glibc keeps for
 libraries which are opened later: where it does not fit, each short call takes 7 ns longer (_dl_tlsdesc_dynamic)."""
@@ -17,7 +17,7 @@ SHOWN = {
     "libmortar-ompi.so": r"MPI_[A-Z]\w*|mortar_\w+",
     "libmortar-mpich.so": r"MPI_[A-Z]\w*|mortar_\w+",
     "libmortar-standard.so": r"MPI_[A-Z]\w*|mortar_\w+",
-    "libmortar-heap.so": "|".join(MALLOC) + r"|fork|mortar_heap_\w+",
+    "libmortar-heap.so": "|".join(MALLOC) + r"|fork|mlockall|mortar_heap_\w+",
 }
 ENGINES = ("libmortar-ompi.so", "libmortar-mpich.so", "libmortar-standard.so")
 MOST_THREAD_BYTES = 400

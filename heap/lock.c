@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lock - mlockall, which would fill what mortar has only reserved: the file's second mapping here,
+ * 64 GiB, and those of the peers' files. So all else is locked, mapping by mapping. What is mapped
+ * later, under MCL_FUTURE, see segment_lay. Locked memory never moves (moved.c). */
+#define _GNU_SOURCE
+#include "heap/moved.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Reserved by the heap, or a whole file of a heap. What has moved is the program's. */
+static bool is_mortars(const char *start, const char *mode, const char *line) {
+    bool inside = region_holds(start);
+    if (inside && *mode == '-') return true;
+    if (!strstr(line, "/memfd:mortar-heap")) return false;
+    return inside ? place_at((size_t)(start - region.base)) != NULL : place_of(start) == NULL;
+}
+
+/* A line of /proc/self/maps: "start-end rwxp ...". */
+static bool take(char *line, void *state) {
+    (void)state;
+    char *after;
+    uintptr_t start = strtoul(line, &after, 16), end = strtoul(after + 1, &after, 16);
+    /* Memory that nothing can fill, such as [vvar], gives an error, which mlockall ignores, too. */
+    if (is_mortars((char *)start, after + 1, line)) munlock((void *)start, end - start);
+    else mlock((void *)start, end - start);
+    return false;
+}
+
+int mlockall(int flags) {
+    int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, "mlockall");
+    int saved = errno;
+    if (!(flags & MCL_CURRENT) || flags & MCL_ONFAULT) return next(flags);
+    /* On a fault first, which fills nothing; then all that is the program's. */
+    if (next(flags | MCL_ONFAULT) != 0) return -1;
+    if (flags & MCL_FUTURE) next(MCL_FUTURE);
+    each_line("/proc/self/maps", take, NULL);
+    errno = saved;
+    return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lock before|after - mlockall before memory has moved, or after. What the program has is filled
+ * and locked; what is reserved is not, or this would take gigabytes (MORTAR_HEAP_BYTES). */
+#define _GNU_SOURCE
+#include "heap_test.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { bytes = 8 << 20, most = 400 << 20 };
+static char statics[64 << 20];
+
+/* Each page of it is in memory. */
+static bool filled(char *memory) {
+    unsigned char there[bytes / 4096];
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), count = bytes / page - 1;
+    char *start = (char *)(((uintptr_t)memory + page - 1) & ~(uintptr_t)(page - 1));
+    if (mincore(start, count * page, there) != 0) return false;
+    for (size_t i = 0; i < count; i++)
+        if (!(there[i] & 1)) return false;
+    return true;
+}
+
+static void lock(int flags) {
+    if (mlockall(flags) == 0) return;
+    if (errno == EPERM || errno == ENOMEM) exit(77); /* this user may not */
+    expect(false, "mlockall");
+}
+
+int main(int argc, char **argv) {
+    const char *when = argc > 1 ? argv[1] : "after";
+    char *block = malloc(bytes), *untouched = malloc(bytes);
+    if (!block || !untouched) return 1;
+    memset(block, 1, bytes);
+    if (strcmp(when, "before") == 0) {
+        lock(MCL_CURRENT | MCL_FUTURE);
+        expect(move_it(block, bytes) != 0, "locked memory moves");
+        expect(move_it(statics, bytes) != 0, "locked static data move");
+        char *fresh = malloc(bytes);
+        expect(fresh && filled(fresh), "new memory is not filled");
+        free(fresh);
+    } else {
+        expect(move_it(block, bytes) == 0 && move_it(statics, bytes) == 0, "it moves");
+        lock(MCL_CURRENT);
+    }
+    expect(filled(block) && filled(untouched) && filled(statics), "memory is not filled");
+    expect(rollup("Rss:") < most, "what is only reserved has been filled");
+    for (size_t i = 0; i < bytes; i++) failures += block[i] != 1 || statics[i] != 0;
+    expect(rollup("Locked:") >= 2 * bytes, "memory is not locked");
+    munlockall();
+    return failures > 0;
+}
