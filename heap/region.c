@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static const size_t least_region = 16 << 20;
@@ -240,7 +241,67 @@ void region_give(void *address, size_t bytes) {
     errno = saved;
 }
 
+/* The spare at the region's end. NULL: that is taken. */
+static struct extent *last_spare(void) {
+    struct extent *last = spare_count > 0 ? &spares[spare_count - 1] : NULL;
+    return last && last->offset + last->bytes == region.bytes ? last : NULL;
+}
+
+/* Nobody has seen the file yet, so a shorter one takes its place: the second mapping, and those of
+ * the peers, are as long as that. If there is none to be had the peers do without theirs. */
+static void shorten_file(void) {
+    struct segment_name name;
+    int fd = segment_create("mortar-heap", region.bytes);
+    if (fd < 0) return;
+    fd = segment_hide(fd);
+    if (!region_fd_valid() || segment_name(fd, &name) != 0) {
+        close(fd);
+        return;
+    }
+    close(region.fd);
+    region.fd = fd;
+    region.name = name;
+}
+
+/* Down to `bytes`, or what is in use. A new rim, as there was, and the old one stays. */
+static void shorten(struct extent *last, size_t bytes) {
+    size_t used = (last->offset + huge_page - 1) & ~(huge_page - 1);
+    if (bytes < used) bytes = used;
+    if (bytes + huge_page >= region.bytes) return;
+    char *rim = region.base + bytes;
+    if (mprotect(rim, huge_page, PROT_READ) != 0) return;
+    munmap(rim + huge_page, region.bytes - bytes - huge_page);
+    region.bytes = bytes;
+    last->bytes = bytes - last->offset;
+    if (last->bytes > 0) fence(*last);
+    else remove_spare(spare_count - 1);
+    shorten_file();
+}
+
+void region_fit(void) {
+    int saved = errno;
+    region_lock();
+    size_t bytes = region_room();
+    struct extent *last = region.bytes > bytes ? last_spare() : NULL;
+    /* A child of vfork has its parent's memory, but not its descriptors, nor its limits. */
+    if (last && region.name.pid == getpid()) {
+        if (!moved.bits) shorten(last, bytes);
+        else /* collectives know the region as it is */
+            warn_job(
+                "the limit on address space falls: the %zu MiB that the shared heap has reserved "
+                "count, twice; smaller with MORTAR_HEAP_BYTES, or if the limit is set before the "
+                "first collectives",
+                region.bytes >> 20);
+    }
+    region_unlock();
+    errno = saved;
+}
+
 void region_leave(int error, const char *why) {
+    /* A limit counts what nobody has used, too. */
+    const struct extent *last = last_spare();
+    if (last && last->bytes > region.page)
+        syscall(SYS_munmap, region.base + last->offset + region.page, last->bytes - region.page);
     region.bytes = 0;
     region.fd = -1;
     region.why = why;

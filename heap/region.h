@@ -40,6 +40,9 @@ void region_give(void *address, size_t bytes);
  * private again. */
 void region_clear(void *address, size_t bytes);
 
+/* After the limit on address space has changed: gives up addresses that nobody has used. */
+void region_fit(void);
+
 /* True: [page, page + bytes) is all zeros. */
 static inline bool blank(const char *page, size_t bytes) {
     const uint64_t *word = (const uint64_t *)(const void *)page;
@@ -56,7 +59,7 @@ bool region_fd_valid(void);
 void region_lock(void);
 void region_unlock(void);
 
-/* This process has no region any more. The lock must be held. */
+/* This process has no region any more: a forked child. The lock must be held. */
 void region_leave(int error, const char *why);
 
 /* fork.c: registers the fork handlers. Call it once, before malloc registers its own. 0 or

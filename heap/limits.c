@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* limits - setrlimit and the like, by which a program, or a shell that is about to start one, takes
+ * address space away from itself: what the region reserves counts. What another process does by
+ * prlimit cannot be seen. */
+#define _GNU_SOURCE
+#include "heap/region.h"
+
+#include <dlfcn.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+int prlimit(pid_t pid, __rlimit_resource_t resource, const struct rlimit *limit,
+            struct rlimit *old) {
+    int (*next)(pid_t, __rlimit_resource_t, const struct rlimit *, struct rlimit *) =
+        (int (*)(pid_t, __rlimit_resource_t, const struct rlimit *, struct rlimit *))dlsym(
+            RTLD_NEXT, "prlimit");
+    int result = next(pid, resource, limit, old);
+    if (result == 0 && limit && resource == RLIMIT_AS) region_fit();
+    return result;
+}
+
+int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit) {
+    int (*next)(__rlimit_resource_t, const struct rlimit *) =
+        (int (*)(__rlimit_resource_t, const struct rlimit *))dlsym(RTLD_NEXT, "setrlimit");
+    int result = next(resource, limit);
+    if (result == 0 && resource == RLIMIT_AS) region_fit();
+    return result;
+}
+
+/* With 64 bits they are the same. */
+_Static_assert(sizeof(struct rlimit) == sizeof(struct rlimit64), "limits have 64 bits");
+
+int prlimit64(pid_t pid, __rlimit_resource_t resource, const struct rlimit64 *limit,
+              struct rlimit64 *old) {
+    return prlimit(pid, resource, (const struct rlimit *)(const void *)limit,
+                   (struct rlimit *)(void *)old);
+}
+
+int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit) {
+    return setrlimit(resource, (const struct rlimit *)(const void *)limit);
+}
