@@ -53,14 +53,17 @@ static char *reserve_between_guards(size_t bytes) {
     return NULL;
 }
 
-/* A limit on address space (ulimit -v) counts every mapping. A sixteenth each for the region and
- * its alias leaves most of it to the program. */
+/* A limit on address space (ulimit -v) counts every mapping: the region and its alias, and those of
+ * each peer, for reading and for writing. A quarter for all of them leaves most of it to the
+ * program. Who does not know its peers is held back when it maps them (reach/peers.c). */
 static size_t region_room(void) {
     size_t bytes = option_number(OPTION_HEAP_BYTES);
+    int ranks = launcher_local_ranks();
+    size_t shares = 8 * (size_t)(ranks > 2 ? ranks : 2);
     struct rlimit space;
     if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY &&
-        space.rlim_cur / 16 < bytes)
-        bytes = space.rlim_cur / 16;
+        space.rlim_cur / shares < bytes)
+        bytes = space.rlim_cur / shares;
     return bytes & ~(huge_page - 1);
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 struct peer_mapping {
@@ -21,7 +22,15 @@ struct peer_mapping {
 static struct peer_mapping *added; /* peers_add: without a file */
 
 static struct peer_mapping *mappings[256]; /* by inode */
+static size_t mapped;                      /* bytes of all these */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* A limit on address space (ulimit -v) is the program's: at most a quarter of it is for peers. */
+static bool has_room(size_t bytes) {
+    struct rlimit space;
+    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return true;
+    return mapped + bytes <= space.rlim_cur / 4;
+}
 
 static struct peer_mapping **peers_find(const struct segment_name *name, bool writable) {
     struct peer_mapping **link = &mappings[name->inode % 256];
@@ -33,7 +42,7 @@ static struct peer_mapping **peers_find(const struct segment_name *name, bool wr
 
 static int map_new(struct peer_mapping **link, const struct segment_name *name, int fd,
                    bool writable) {
-    struct peer_mapping *mapping = calloc(1, sizeof *mapping);
+    struct peer_mapping *mapping = has_room(name->bytes) ? calloc(1, sizeof *mapping) : NULL;
     if (!mapping) return -ENOMEM;
     int opened = fd >= 0 ? fd : segment_open(name, writable);
     int error = opened < 0 ? opened : 0;
@@ -46,6 +55,7 @@ static int map_new(struct peer_mapping **link, const struct segment_name *name, 
     }
     *mapping = (struct peer_mapping){.name = *name, .writable = writable, .base = (uintptr_t)base};
     *link = mapping;
+    mapped += name->bytes;
     return 0;
 }
 
@@ -132,6 +142,7 @@ void peer_unmap(const struct segment_name *name, bool writable) {
     struct peer_mapping **link = peers_find(name, writable), *mapping = *link;
     if (mapping && --mapping->users == 0) {
         munmap((void *)mapping->base, mapping->name.bytes);
+        mapped -= mapping->name.bytes;
         *link = mapping->next;
         free(mapping);
     }

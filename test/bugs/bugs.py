@@ -252,7 +252,7 @@ def room(flavour, ranks):
     rank's only: all ranks leave plans that would need it, and the others serve."""
     # A rank maps its own twice. That of one peer has room beside these, but not twice.
     heaps = ["--option", "HEAP_BYTES=%dT" % (33 if int(ranks) < 4 else 30)]
-    # A rank whose limit has room for its own heap and two of the others'.
+    # A rank whose limit has room for its own heap; in a quarter of it for none of the others'.
     limited = ["/bin/sh", "-c", '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 1 ] || ulimit -v 170000000; exec "$@"', "sh"]
     for plan in ("pull(rows)", "pull(columns)")[int(ranks) < 3:]:
         ran(flavour, ranks, ["exchange-" + flavour], ["--plan", plan, *heaps]).native(5)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -227,6 +228,39 @@ static void crowd(uint64_t *random) {
     expect(mappings_named("unit-region") == 0, "mappings stay behind");
 }
 
+/* Under a limit on address space most of it is left to the program. */
+static void limited(void) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* these take terabytes */
+    static const size_t gib = 1 << 30;
+    struct segment_name name[3];
+    struct rlimit before, limit;
+    int fd[3];
+    for (int i = 0; i < 3; i++) {
+        fd[i] = segment_create("unit-region", gib);
+        expect(fd[i] >= 0 && segment_name(fd[i], &name[i]) == 0, "segment_create");
+    }
+    expect(getrlimit(RLIMIT_AS, &before) == 0, "getrlimit");
+    limit = (struct rlimit){8 * gib, before.rlim_max};
+    expect(setrlimit(RLIMIT_AS, &limit) == 0, "setrlimit");
+    uintptr_t base = 0;
+    mapped(&name[0], -1, false);
+    mapped(&name[0], -1, false);
+    mapped(&name[0], -1, true);
+    expect(peer_map(&name[1], -1, false, &base) == -ENOMEM && base == 0, "beyond a quarter");
+    peer_unmap(&name[0], true);
+    mapped(&name[1], -1, false);
+    expect(peer_map(&name[2], -1, false, &base) == -ENOMEM && base == 0, "beyond it again");
+    expect(setrlimit(RLIMIT_AS, &before) == 0, "the limit goes");
+    mapped(&name[2], -1, false);
+    for (int i = 0; i < 3; i++) {
+        peer_unmap(&name[i], false);
+        close(fd[i]);
+    }
+    peer_unmap(&name[0], false);
+    expect(mappings_named("unit-region") == 0, "mappings stay behind");
+#endif
+}
+
 static struct segment_name shared_names[4];
 
 static void *come_and_go(void *random) {
@@ -263,6 +297,7 @@ int main(int count, char **words) {
     real_children();
     by_descriptor();
     forgotten();
+    limited();
     crowd(&random);
     at_once(&random);
     return 0;
