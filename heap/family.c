@@ -22,12 +22,28 @@ enum { least = 16 };
 
 static inline size_t enough(size_t bytes) { return bytes < least ? least : bytes; }
 
-void *malloc(size_t bytes) { return je_malloc(enough(bytes)); }
+static bool give_back(void) {
+    mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
+    return mallctl("arena.4096.purge", NULL, NULL, NULL, 0) == 0; /* 4096: all arenas */
+}
+
+/* Under a limit (inside.c) what is free but kept, for a second or in this thread's cache, may be
+ * what is missing. glibc's long blocks go back when they are freed. True: it has gone back now. */
+static bool got_more(void) { return is_limited() && give_back(); }
+
+void *malloc(size_t bytes) {
+    enum { worth = 128 << 10 };
+    if (bytes < worth) return je_malloc(enough(bytes));
+    void *block = je_malloc(bytes);
+    return block || !got_more() ? block : je_malloc(bytes);
+}
 
 void *calloc(size_t count, size_t bytes) {
     size_t all;
     bool known = !__builtin_mul_overflow(count, bytes, &all);
-    return known && all < least ? je_calloc(1, least) : je_calloc(count, bytes);
+    if (known && all < least) return je_calloc(1, least);
+    void *block = je_calloc(count, bytes);
+    return block || !got_more() ? block : je_calloc(count, bytes);
 }
 
 /* jemalloc takes a long aligned block from the arena each time, past the thread's cache. Its malloc
@@ -49,14 +65,16 @@ void *memalign(size_t alignment, size_t bytes) {
     void *(*other)(size_t, size_t) = (void *(*)(size_t, size_t))instead("memalign");
     if (other) return other(alignment, bytes);
     void *block = of_page(alignment, bytes);
-    return block ? block : je_memalign(alignment, enough(bytes));
+    if (!block) block = je_memalign(alignment, enough(bytes));
+    return block || !got_more() ? block : je_memalign(alignment, enough(bytes));
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes) {
     void *(*other)(size_t, size_t) = (void *(*)(size_t, size_t))instead("aligned_alloc");
     if (other) return other(alignment, bytes);
     void *block = of_page(alignment, bytes);
-    return block ? block : je_aligned_alloc(alignment, enough(bytes));
+    if (!block) block = je_aligned_alloc(alignment, enough(bytes));
+    return block || !got_more() ? block : je_aligned_alloc(alignment, enough(bytes));
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t bytes) {
@@ -64,7 +82,11 @@ int posix_memalign(void **memory, size_t alignment, size_t bytes) {
         (int (*)(void **, size_t, size_t))instead("posix_memalign");
     if (other) return other(memory, alignment, bytes);
     void *block = of_page(alignment, bytes);
-    if (!block) return je_posix_memalign(memory, alignment, enough(bytes));
+    if (!block) {
+        int error = je_posix_memalign(memory, alignment, enough(bytes));
+        bool again = error == ENOMEM && got_more();
+        return again ? je_posix_memalign(memory, alignment, enough(bytes)) : error;
+    }
     *memory = block;
     return 0;
 }
@@ -104,12 +126,16 @@ void *realloc(void *memory, size_t bytes) {
             if (carried) return carried;
         }
     }
-    return je_realloc(memory, memory && bytes == 0 ? 0 : enough(bytes)); /* 0 bytes: it frees */
+    bytes = memory && bytes == 0 ? 0 : enough(bytes); /* 0: it frees */
+    void *block = je_realloc(memory, bytes);
+    return block || bytes == 0 || !got_more() ? block : je_realloc(memory, bytes);
 }
 
 void *valloc(size_t bytes) {
     void *(*other)(size_t) = (void *(*)(size_t))instead("valloc");
-    return other ? other(bytes) : je_valloc(bytes);
+    if (other) return other(bytes);
+    void *block = je_valloc(bytes);
+    return block || !got_more() ? block : je_valloc(bytes);
 }
 
 size_t malloc_usable_size(void *memory) {
@@ -129,9 +155,7 @@ void *pvalloc(size_t bytes) {
 
 int malloc_trim(size_t pad) {
     int (*other)(size_t) = (int (*)(size_t))instead("malloc_trim");
-    if (other) return other(pad);
-    mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
-    return mallctl("arena.4096.purge", NULL, NULL, NULL, 0) == 0; /* 4096: all arenas */
+    return other ? other(pad) : give_back();
 }
 
 static size_t statistic(const char *name) {

@@ -136,10 +136,9 @@ static void tell_of_cost(void) {
 }
 
 static void fork_prepare(void) {
-    if (region.bytes == 0) return;
     region_lock();
     passage.entered = true;
-    passage.active = moved.bytes > 0;
+    passage.active = region.bytes > 0 && moved.bytes > 0;
     if (!passage.active) return;
     tell_of_cost();
     passage.copied = false;
@@ -198,10 +197,12 @@ static void fork_parent(void) {
 static void fork_child(void) {
     if (!passage.entered) return;
     passage.entered = false;
-    if (!passage.active) { /* nothing is shared yet, and nothing will be */
-        if (moved.alias) syscall(SYS_munmap, moved.alias, region.bytes);
-        if (region_fd_valid()) syscall(SYS_close, region.fd);
-        region_leave(-ECHILD, "a forked child has a heap of its own");
+    if (!passage.active) {
+        if (region.bytes > 0) { /* nothing is shared yet, and nothing will be */
+            if (moved.alias) syscall(SYS_munmap, moved.alias, region.bytes);
+            if (region_fd_valid()) syscall(SYS_close, region.fd);
+            region_leave(-ECHILD, "a forked child has a heap of its own");
+        }
         region_unlock();
         return;
     }

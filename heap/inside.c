@@ -2,9 +2,28 @@
 /* inside - diverts calls that jemalloc (5.3.0) makes to itself, for what its settings cannot say.
  * The linker replaces the names in jemalloc only (--wrap). */
 #define _GNU_SOURCE
+#include "heap/jemalloc.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
+
+/* The setting that keeps the addresses of what is freed, which jemalloc looks at each time. Under a
+ * limit on data (ulimit -d) or on address space (ulimit -v) they count: a program that made and
+ * freed one block after the other, each longer, came to the limit with a quarter of it in use. So
+ * it is off there. What is kept already stays. */
+extern bool je_opt_retain __attribute__((weak));
+
+bool is_limited(void) { return &je_opt_retain && !je_opt_retain; }
+
+void heed_limits(void) {
+    struct rlimit data = {RLIM_INFINITY, 0}, space = data;
+    getrlimit(RLIMIT_DATA, &data);
+    getrlimit(RLIMIT_AS, &space);
+    if (&je_opt_retain && (data.rlim_cur != RLIM_INFINITY || space.rlim_cur != RLIM_INFINITY))
+        je_opt_retain = false;
+}
 
 /* Made when the settings are read and arena 0 is not there yet. Blocks from 16 KiB on begin with a
  * page, so that all pages of them can move; jemalloc would begin them at any line, and its option
@@ -22,6 +41,7 @@ void __wrap_je_sz_boot(const void *classes, bool cache_oblivious) {
     if (&je_opt_cache_oblivious) je_opt_cache_oblivious = false;
     if (&je_oversize_threshold && &je_opt_oversize_threshold)
         je_oversize_threshold = je_opt_oversize_threshold;
+    heed_limits();
     je_sz_boot(classes, false);
 }
 

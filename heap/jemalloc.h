@@ -4,6 +4,7 @@
 #ifndef HEAP_JEMALLOC_H
 #define HEAP_JEMALLOC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 void *je_malloc(size_t bytes);
@@ -18,6 +19,11 @@ void *mallocx(size_t bytes, int flags);
 size_t xallocx(void *memory, size_t bytes, size_t extra, int flags);
 void dallocx(void *memory, int flags);
 int mallctl(const char *name, void *old, size_t *old_bytes, void *new, size_t new_bytes);
+
+/* inside.c: looks whether data or address space of this process are limited, now or later. Then
+ * jemalloc gives address space back to the system, and is_limited says so. */
+void heed_limits(void);
+bool is_limited(void);
 
 /* arrives.c: another malloc comes before ours, so the rest of the family has to be the C library's,
  * too: its function of this name. NULL: malloc is ours. */

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits - setrlimit and the like, by which a program, or a shell that is about to start one, takes
- * address space away from itself: what the region reserves counts. What another process does by
- * prlimit cannot be seen. */
+ * memory away from itself: what the region reserves counts, and what jemalloc keeps. What another
+ * process does by prlimit cannot be seen. */
 #define _GNU_SOURCE
+#include "heap/jemalloc.h"
 #include "heap/region.h"
 
 #include <dlfcn.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+
+static void follow(__rlimit_resource_t resource) {
+    if (resource == RLIMIT_AS) region_fit();
+    if (resource == RLIMIT_AS || resource == RLIMIT_DATA) heed_limits();
+}
 
 int prlimit(pid_t pid, __rlimit_resource_t resource, const struct rlimit *limit,
             struct rlimit *old) {
@@ -15,7 +21,7 @@ int prlimit(pid_t pid, __rlimit_resource_t resource, const struct rlimit *limit,
         (int (*)(pid_t, __rlimit_resource_t, const struct rlimit *, struct rlimit *))dlsym(
             RTLD_NEXT, "prlimit");
     int result = next(pid, resource, limit, old);
-    if (result == 0 && limit && resource == RLIMIT_AS) region_fit();
+    if (result == 0 && limit) follow(resource);
     return result;
 }
 
@@ -23,7 +29,7 @@ int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit) {
     int (*next)(__rlimit_resource_t, const struct rlimit *) =
         (int (*)(__rlimit_resource_t, const struct rlimit *))dlsym(RTLD_NEXT, "setrlimit");
     int result = next(resource, limit);
-    if (result == 0 && resource == RLIMIT_AS) region_fit();
+    if (result == 0) follow(resource);
     return result;
 }
 

@@ -77,6 +77,7 @@ static void find_environment(void) {
 
 /* NULL, or why there can be no region. */
 static const char *open_region(void) {
+    bool watched = fork_watch() == 0;
     find_environment();
     if (option_choice(OPTION_HEAP, "on|off") == 1) return "MORTAR_HEAP=off";
     if (__asan_init || __tsan_init)
@@ -89,8 +90,7 @@ static const char *open_region(void) {
     if (fd < 0) return "the system refused a memfd of MORTAR_HEAP_BYTES";
     fd = segment_hide(fd);
     char *base = NULL;
-    if (segment_name(fd, &region.name) == 0 && fork_watch() == 0)
-        base = reserve_between_guards(bytes);
+    if (segment_name(fd, &region.name) == 0 && watched) base = reserve_between_guards(bytes);
     if (!base) {
         close(fd);
         return "the address space has no room for MORTAR_HEAP_BYTES";

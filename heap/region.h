@@ -40,6 +40,10 @@ void region_give(void *address, size_t bytes);
  * private again. */
 void region_clear(void *address, size_t bytes);
 
+/* outside.c: the same for what the region cannot serve: mmap and munmap. */
+void *outside_take(size_t bytes, int protection, int flags);
+int outside_give(char *start, size_t bytes);
+
 /* After the limit on address space has changed: gives up addresses that nobody has used. */
 void region_fit(void);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wrap - diverts jemalloc's requests to the operating system to the region. What the region cannot
- * serve goes to the system, with a readable page on either side, as in the region (region.c). The
- * linker replaces the names in jemalloc only (--wrap). */
+ * serve goes to the system (outside.c). The linker replaces the names in jemalloc only (--wrap). */
 #define _GNU_SOURCE
 #include "heap/region.h"
 
@@ -12,30 +11,6 @@
 void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset);
 int __wrap_munmap(void *address, size_t bytes);
 int __wrap_madvise(void *address, size_t bytes, int advice);
-
-/* Without MAP_NORESERVE the system refuses more than it has, as it refuses the C library. */
-static void *map_fenced(size_t bytes, int protection, int flags) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), all = bytes + 2 * page;
-    char *fence = mmap(NULL, all, PROT_READ, flags | MAP_NORESERVE, -1, 0);
-    if (fence == MAP_FAILED) return MAP_FAILED;
-    if (mmap(fence + page, bytes, protection, (flags & ~MAP_NORESERVE) | MAP_FIXED, -1, 0) !=
-        MAP_FAILED)
-        return fence + page;
-    int saved = errno;
-    munmap(fence, all);
-    errno = saved;
-    return MAP_FAILED;
-}
-
-/* Keeps the first and the last page readable. jemalloc only unmaps the ends of its mappings, and
- * the part that it keeps begins or ends there. */
-static int unmap_fenced(char *address, size_t bytes) {
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    mmap(address, page, PROT_READ, flags, -1, 0);
-    mmap(address + bytes - page, page, PROT_READ, flags, -1, 0);
-    return bytes > 2 * page ? munmap(address + page, bytes - 2 * page) : 0;
-}
 
 /* Where the system makes huge pages unasked (`always`), jemalloc's tables and each arena's first
  * blocks would be in some, 16 MiB in a rank of Open MPI that needs 3. glibc's heap grows by a few
@@ -64,13 +39,13 @@ void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd
             errno = ENOMEM;
             return MAP_FAILED;
         }
-        if (!address) return map_fenced(bytes, protection, flags);
+        if (!address) return outside_take(bytes, protection, flags);
     }
     return mmap(address, bytes, protection, flags, fd, offset);
 }
 
 int __wrap_munmap(void *address, size_t bytes) {
-    if (!region_holds(address)) return unmap_fenced(address, bytes);
+    if (!region_holds(address)) return outside_give(address, bytes);
     region_give(address, bytes);
     return 0;
 }

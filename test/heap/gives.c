@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gives data|space|before - under a limit, set here or before, what has been freed can be allocated
+ * again, in blocks of other lengths, and leaves no mappings behind. */
+#define _GNU_SOURCE
+#include "heap_test.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const size_t mib = 1 << 20;
+
+static int mappings(void) {
+    FILE *file = fopen("/proc/self/maps", "r");
+    int lines = 0;
+    for (int c; file && (c = getc(file)) != EOF;) lines += c == '\n';
+    if (file) fclose(file);
+    return lines;
+}
+
+/* Pages on either side of it can be read, as in other memory (region.c). */
+static bool is_fenced(const char *block, size_t bytes) {
+    uintptr_t start = (uintptr_t)block;
+    return *(const volatile char *)(start - 1) + *(const volatile char *)(start + bytes) < 1000;
+}
+
+static void growing(size_t most) {
+    for (size_t bytes = 20 * mib; bytes <= most; bytes += 10 * mib) {
+        char *block = malloc(bytes);
+        expect(block != NULL, "the next block, which is longer");
+        if (!block) return;
+        for (size_t at = 0; at < bytes; at += mib) block[at] = 1;
+        expect(is_fenced(block, bytes), "a fence");
+        free(block);
+    }
+}
+
+/* Many short ones, then a long one at once. */
+static void joined(size_t most) {
+    enum { count = 300 };
+    char *block[count];
+    void *(*const makes[])(size_t) = {malloc, valloc};
+    for (int which = 0; which < 2; which++) {
+        int short_ones = 0;
+        for (int i = 0; i < count; i++) {
+            block[i] = malloc(mib);
+            if (block[i]) block[i][0] = 1, short_ones++;
+        }
+        expect(short_ones == count, "short blocks");
+        for (int i = 0; i < count; i++) free(block[i]);
+        char *all = makes[which](most);
+        expect(all != NULL, "a long block instead of the short ones");
+        free(all);
+        all = calloc(1, most);
+        expect(all != NULL && all[most - 1] == 0, "calloc");
+        all = realloc(all, most / 2);
+        free(all);
+    }
+}
+
+static void again_and_again(void) {
+    int before = mappings();
+    for (int i = 0; i < 2000; i++) {
+        char *block = malloc((size_t)(40 + i % 3 * 30) * mib), *part = malloc(mib / 2);
+        expect(block && part, "a block");
+        if (block) block[0] = 1;
+        free(block);
+        free(part);
+    }
+    expect(mappings() < before + 100, "mappings stay behind");
+}
+
+int main(int argc, char **argv) {
+    const char *which = argc > 1 ? argv[1] : "data";
+    struct rlimit limit = {600 * mib, RLIM_INFINITY};
+    if (strcmp(which, "data") == 0) setrlimit(RLIMIT_DATA, &limit);
+    if (strcmp(which, "space") == 0) setrlimit(RLIMIT_AS, &limit);
+    growing(400 * mib);
+    joined(400 * mib);
+    again_and_again();
+    pid_t child = fork();
+    int status = -1;
+    if (child == 0) {
+        growing(200 * mib);
+        _exit(failures > 0);
+    }
+    expect(waitpid(child, &status, 0) == child && status == 0, "a child");
+    return failures > 0;
+}
