@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { numbers = 200, rounds = 4, others = 200, blocks = 4000 };
+enum { numbers = 200, rounds = 2, others = 200, blocks = 4000 };
 
 static void *free_it(void *type) {
     static char *block[blocks];
