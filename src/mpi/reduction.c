@@ -158,11 +158,18 @@ struct combining {
     bool device;
 };
 
-/* Without their gaps. */
-static bool copy_elements(char *to, const char *from, const struct layout *layout, size_t count) {
+/* Copies elements without their gaps, either side of which is in scratch. brings: the other one is
+ * `from`. */
+static bool copy_elements(const struct combining *task, const struct scratch *scratch, char *to,
+                          char *from, size_t count, bool brings) {
     static const struct copier plain = {.kernel = KERNEL_plain};
-    layout_copy(to, layout, count, from, layout, count, &plain);
-    return true;
+    MPI_Datatype type = task->operation.type;
+    size_t bytes = task->elements.size;
+    const struct layout *layout = task->device ? NULL : layout_of(type);
+    if (layout) layout_copy(to, layout, count, from, layout, count, &plain);
+    if (layout) return true;
+    return move_packed(type, from, count, scratch->packed, bytes, true, brings && task->device) &&
+           move_packed(type, to, count, scratch->packed, bytes, false, !brings && task->device);
 }
 
 /* Copies the user's vector to scratch. */
@@ -171,9 +178,9 @@ static bool bring(const struct combining *task, const struct scratch *scratch, c
     const struct elements *elements = &task->elements;
     size_t count = task->reduction.count;
     char *from = (char *)(uintptr_t)user;
-    MPI_Datatype type = task->operation.type;
     if (elements->mingled)
-        return move_packed(type, from, count, scratch->send, elements->size, true, task->device);
+        return move_packed(task->operation.type, from, count, scratch->send, elements->size, true,
+                           task->device);
     if (!task->device && elements->extent <= least_page) {
         /* Only from the first to the last byte of data: memory around them may not exist. In a gap
          * this short it does, since the data at either end have their pages. */
@@ -181,23 +188,17 @@ static bool bring(const struct combining *task, const struct scratch *scratch, c
                reduction_span_of(elements, count));
         return true;
     }
-    const struct layout *layout = task->device ? NULL : layout_of(type);
-    if (layout) return copy_elements(scratch->send, user, layout, count);
-    return move_packed(type, from, count, scratch->packed, elements->size, true, task->device) &&
-           move_packed(type, scratch->send, count, scratch->packed, elements->size, false, false);
+    return copy_elements(task, scratch, scratch->send, from, count, true);
 }
 
 /* Copies the results to the user's buffer, without their gaps. */
 static bool bring_back(const struct combining *task, const struct scratch *scratch, char *user) {
     const struct elements *elements = &task->elements;
     size_t count = task->received;
-    MPI_Datatype type = task->operation.type;
     if (elements->mingled)
-        return move_packed(type, user, count, scratch->recv, elements->size, false, task->device);
-    const struct layout *layout = task->device ? NULL : layout_of(type);
-    if (layout) return copy_elements(user, scratch->recv, layout, count);
-    return move_packed(type, scratch->recv, count, scratch->packed, elements->size, true, false) &&
-           move_packed(type, user, count, scratch->packed, elements->size, false, task->device);
+        return move_packed(task->operation.type, user, count, scratch->recv, elements->size, false,
+                           task->device);
+    return copy_elements(task, scratch, user, scratch->recv, count, false);
 }
 
 /* Does the algorithm give a rank no way to tell the others that it cannot take part? */
