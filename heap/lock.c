@@ -7,26 +7,28 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 /* Reserved by the heap, or a whole file of a heap. What has moved is the program's. */
-static bool is_mortars(const char *start, const char *mode, const char *line) {
+static bool is_mortars(const struct mapping *mapping, const char *line) {
+    const char *start = (const char *)mapping->start;
     bool inside = region_holds(start);
-    if (inside && *mode == '-') return true;
+    if (inside && !(mapping->protection & PROT_READ)) return true;
     if (!strstr(line, "/memfd:mortar-heap")) return false;
     return inside ? place_at((size_t)(start - region.base)) != NULL : place_of(start) == NULL;
 }
 
-/* A line of /proc/self/maps: "start-end rwxp ...". */
+/* A line of /proc/self/maps. */
 static bool take(char *line, void *state) {
     (void)state;
-    char *after;
-    uintptr_t start = strtoul(line, &after, 16), end = strtoul(after + 1, &after, 16);
+    struct mapping mapping;
+    if (!mapping_in(line, &mapping)) return false;
+    void *start = (void *)mapping.start;
+    size_t bytes = mapping.end - mapping.start;
     /* Memory that nothing can fill, such as [vvar], gives an error, which mlockall ignores, too. */
-    if (is_mortars((char *)start, after + 1, line)) munlock((void *)start, end - start);
-    else mlock((void *)start, end - start);
+    if (is_mortars(&mapping, line)) munlock(start, bytes);
+    else mlock(start, bytes);
     return false;
 }
 

@@ -119,6 +119,13 @@ void each_line(const char *path, bool (*take)(char *line, void *state), void *st
     if (fd >= 0) close(fd);
 }
 
+bool mapping_in(const char *line, struct mapping *mapping) {
+    struct maps_reader reader = {.part = READ_START};
+    while (*line && !read_character(&reader, *line)) line++;
+    *mapping = reader.mapping;
+    return *line != 0;
+}
+
 /* What /proc/self/status tells of the process's memory. */
 struct held {
     bool locked, pinned;
@@ -156,11 +163,9 @@ static bool look_for_lock(char *line, void *state) {
         search->found = search->inside && strstr(line, " lo") != NULL;
         return search->found;
     }
-    struct maps_reader reader = {.part = READ_START};
-    for (const char *c = line; *c; c++)
-        if (read_character(&reader, *c))
-            search->inside =
-                reader.mapping.start < search->end && reader.mapping.end > search->start;
+    struct mapping mapping;
+    if (mapping_in(line, &mapping))
+        search->inside = mapping.start < search->end && mapping.end > search->start;
     return false;
 }
 

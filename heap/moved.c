@@ -22,7 +22,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -246,13 +245,6 @@ static int move_mapping(int pagemap, const struct mapping *mapping, size_t offse
     return error;
 }
 
-/* A limit on the size of files (ulimit -f) that the program has set meanwhile is for the heap's
- * file, too: a write beyond it ends the process. */
-static bool is_writable_to(size_t end) {
-    struct rlimit file;
-    return getrlimit(RLIMIT_FSIZE, &file) != 0 || file.rlim_cur >= end;
-}
-
 int mortar_heap_move(void *memory, size_t bytes) {
     struct mapping list[most_mappings];
     char *start = memory;
@@ -271,7 +263,7 @@ int mortar_heap_move(void *memory, size_t bytes) {
     int all;
     int count =
         mappings_between((uintptr_t)start, (uintptr_t)start + bytes, list, most_mappings, &all);
-    if (count <= 0 || all > crowd || count == most_mappings || !is_writable_to(offset + bytes) ||
+    if (count <= 0 || all > crowd || count == most_mappings || !segment_may_be(offset + bytes) ||
         is_locked((uintptr_t)start, (uintptr_t)start + bytes))
         error = -EAGAIN;
     size_t covered = 0;

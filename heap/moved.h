@@ -73,6 +73,9 @@ uintptr_t mappings_below(uintptr_t address, uintptr_t *end);
 /* Calls take(line, state) for each line of a file, cut to 200 characters, until it returns true. */
 void each_line(const char *path, bool (*take)(char *line, void *state), void *state);
 
+/* True: *mapping is what this line of maps or smaps begins with. */
+bool mapping_in(const char *line, struct mapping *mapping);
+
 /* True: some of this memory is locked (mlock), or may be: io_uring goes on to use the pages of
  * buffers that the program has registered with it, and nobody tells which these are. */
 bool is_locked(uintptr_t start, uintptr_t end);

@@ -274,6 +274,10 @@ const char *file_why(int error);
  * a standard stream. */
 int segment_create(const char *name, size_t bytes);
 
+/* May a file be so long? Beyond the limit (ulimit -f) a write or ftruncate sends SIGXFSZ, which
+ * ends a process. The program may have set the limit meanwhile. */
+bool segment_may_be(size_t bytes);
+
 /* Moves a descriptor to a high number, out of the way of programs and shells. Returns the new
  * number. Costs 15 ms in a process with threads (the kernel grows the table), else nothing. */
 int segment_hide(int fd);

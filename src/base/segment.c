@@ -19,9 +19,13 @@ static int renumber(int fd, int least) {
     return other;
 }
 
+bool segment_may_be(size_t bytes) {
+    struct rlimit file;
+    return getrlimit(RLIMIT_FSIZE, &file) != 0 || file.rlim_cur >= bytes;
+}
+
 int segment_create(const char *name, size_t bytes) {
-    struct rlimit file; /* above it ftruncate would send SIGXFSZ, which ends a process */
-    if (getrlimit(RLIMIT_FSIZE, &file) == 0 && file.rlim_cur < bytes) return -EFBIG;
+    if (!segment_may_be(bytes)) return -EFBIG;
     int low = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING), fd = low;
     if (fd < 0) return -errno;
     /* Where a standard stream is closed its number is free, and what is printed would be written

@@ -63,6 +63,10 @@ bool is_locked(uintptr_t start, uintptr_t end) {
     (void)start, (void)end;
     return false;
 }
+bool segment_may_be(size_t length) {
+    (void)length;
+    return true;
+}
 bool huge_wanted(void) { return false; }
 
 int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int most, int *all) {
