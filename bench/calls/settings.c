@@ -58,7 +58,7 @@ static const char *const usage =
 const char *settings_command = "bench";
 
 int settings_fail(const char *format, ...) {
-    char text[1024], *empty;
+    char text[1024];
     if (launcher_rank() > 0) return 0;
     va_list arguments;
     va_start(arguments, format);
@@ -66,8 +66,9 @@ int settings_fail(const char *format, ...) {
     va_end(arguments);
     fprintf(stderr, "mortar %s: ", settings_command);
     /* "--seconds : expected ...": an option's value that is not there */
-    if (strncmp(text, "--", 2) == 0 && (empty = strstr(text, " : ")) != NULL)
-        fprintf(stderr, "%.*s needs a value: %s", (int)(empty - text), text, empty + 3);
+    size_t option = strcspn(text, " ");
+    if (strncmp(text, "--", 2) == 0 && strncmp(text + option, " : ", 3) == 0)
+        fprintf(stderr, "%.*s needs a value: %s", (int)option, text, text + option + 3);
     else fputs(text, stderr);
     fprintf(stderr, " (mortar %s --help)\n", settings_command);
     return 2;
