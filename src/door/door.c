@@ -42,8 +42,23 @@ static const char *const names[DOORS] = {
 #undef CAUGHT
 };
 
-/* The functions that calls are passed on to: outer for MPI_X, inner for PMPI_X. */
-static _Atomic(entry) outer[DOORS], inner[DOORS];
+/* The functions that calls are passed on to: outer for MPI_X, inner for PMPI_X. At first those that
+ * open the door, and for good where the MPI library has no such function. */
+#define CAUGHT(name, parameters, arguments)                                                        \
+    static word outer_##name parameters;                                                           \
+    static word inner_##name parameters;
+#include "door/caught.h"
+#undef CAUGHT
+static _Atomic(entry) outer[DOORS] = {
+#define CAUGHT(name, parameters, arguments) (entry)outer_##name,
+#include "door/caught.h"
+#undef CAUGHT
+};
+static _Atomic(entry) inner[DOORS] = {
+#define CAUGHT(name, parameters, arguments) (entry)inner_##name,
+#include "door/caught.h"
+#undef CAUGHT
+};
 static void *engine;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -112,30 +127,38 @@ static void open_door(void) {
             tools_init_thread = tool;
             tool = (entry)init_thread;
         }
-        inner[i] = (entry)taken;
-        outer[i] = tool ? tool : (entry)taken;
+        if (!tool) tool = (entry)taken;
+        if (taken) inner[i] = (entry)taken;
+        if (tool) outer[i] = tool;
     }
 }
 
-__attribute__((noinline, cold)) static entry find(_Atomic(entry) *place) {
+/* What the door has found for a function. */
+__attribute__((noinline, cold)) static entry found_for(_Atomic(entry) *place, entry first) {
     pthread_once(&once, open_door);
-    if (*place) return *place;
+    entry found = atomic_load_explicit(place, memory_order_acquire);
+    if (found != first) return found;
     bool plain = place < inner || place >= inner + DOORS;
     fprintf(stderr, "mortar: the program calls %s, which its MPI library does not have\n",
             plain ? names[place - outer] + 1 : names[place - inner]);
     abort(); /* as the dynamic linker would end the program */
 }
 
-static inline entry door_enter(_Atomic(entry) *place) {
-    entry known = atomic_load_explicit(place, memory_order_acquire);
-    return known ? known : find(place);
-}
-
 #define CAUGHT(name, parameters, arguments)                                                        \
+    static word outer_##name parameters {                                                          \
+        return found_for(&outer[DOOR_##name], (entry)outer_##name) arguments;                      \
+    }                                                                                              \
+    static word inner_##name parameters {                                                          \
+        return found_for(&inner[DOOR_##name], (entry)inner_##name) arguments;                      \
+    }                                                                                              \
     word MPI_##name parameters;                                                                    \
     word PMPI_##name parameters;                                                                   \
-    word MPI_##name parameters { return door_enter(&outer[DOOR_##name]) arguments; }               \
-    word PMPI_##name parameters { return door_enter(&inner[DOOR_##name]) arguments; }
+    word MPI_##name parameters {                                                                   \
+        return atomic_load_explicit(&outer[DOOR_##name], memory_order_acquire) arguments;          \
+    }                                                                                              \
+    word PMPI_##name parameters {                                                                  \
+        return atomic_load_explicit(&inner[DOOR_##name], memory_order_acquire) arguments;          \
+    }
 #include "door/caught.h"
 #undef CAUGHT
 

@@ -57,14 +57,14 @@ static inline size_t touched_in(const struct shape *shape, int p) {
     return shape->bytes * (size_t)p;
 }
 
-/* ---- take.c: the life of a call, from its arguments to its plan, which mortar or the
- * host MPI runs. Returns what MPI returns ---- */
+/* ---- take.c: the life of a call, from arguments to plan. Returns what MPI returns ---- */
 int take(const struct request *request);
 /* Marks that this thread is inside mortar, so that collectives that the MPI library calls from
  * there stay native. The mark lies on the stack of the outermost call. inside_end may be called
  * more than once. Local. */
 struct inside {
     uintptr_t seal;
+    struct this_thread *thread;
     /* For a rank that waits in vain, see doubt.c. doubt NULL: way_out is not set. */
     const struct request *request;
     struct team *team;   /* NULL: the communicator is young */
@@ -364,11 +364,13 @@ void nested_start(void);
 /* ---- device.c ---- */
 /* Can there be GPUs in this machine? */
 extern _Atomic enum gpus { GPUS_UNKNOWN, GPUS_NONE, GPUS_MAYBE } gpus;
+static inline bool no_gpus(void) {
+    return atomic_load_explicit(&gpus, memory_order_relaxed) == GPUS_NONE;
+}
 bool on_gpu(const struct team *team, const void *send, const void *recv); /* on_device, if so */
 /* Does either address belong to a GPU's memory? False if no CUDA driver is loaded. */
 static inline bool on_device(const struct team *team, const void *send, const void *recv) {
-    return atomic_load_explicit(&gpus, memory_order_relaxed) != GPUS_NONE &&
-           on_gpu(team, send, recv);
+    return !no_gpus() && on_gpu(team, send, recv);
 }
 
 /* ---- report.c, report_write.c ---- */

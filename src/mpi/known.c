@@ -8,7 +8,7 @@
  * What is looked at belongs to one rank, so another rank may well examine the call. Nothing depends
  * on it: the short way does what the long way would have done, with the same plan, and counts the
  * same in the planner and in the ledger. */
-#include "mpi/calls.h"
+#include "mpi/look.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +16,6 @@
 /* A team remembers 1 << bits calls. Each has two places, which its look decides: of a dozen calls
  * in a loop some share one, and would drive each other out. */
 enum { fewest_bits = 5, most_bits = 9 };
-
-/* What is compared. Equal looks have the same shape. */
-struct look {
-    MPI_Count sent, received; /* elements of a block, or of all blocks if the sum tells the size */
-    MPI_Datatype sent_type, received_type;
-    MPI_Op op;
-    uint64_t call;    /* in one word: collective, root, is it the _c form, what is in place? */
-    uint32_t changes; /* changes.calls */
-};
 
 /* What each such call touches comes first. */
 struct known {
@@ -41,8 +32,10 @@ struct known {
     ptrdiff_t own;
     size_t bytes; /* for the report */
     struct ledger_entry entry;
+    enum known_way way;   /* if the plan runs unasked */
     bool native;          /* the host MPI runs that plan */
     bool suits;           /* known_suits it */
+    bool prompt;          /* sure, and nothing but the look, the buffers and the planner decides */
     bool sure;            /* what is compared tells whether the library refuses it; all below */
     bool able;            /* sure, and `ready` is complete */
     bool in_place;        /* send.buffer is MPI_IN_PLACE */
@@ -55,47 +48,13 @@ struct known {
 };
 
 struct shortcuts {
+    struct known *latest[COLLECTIVES]; /* the latest of each that was prompt; never NULL */
     unsigned bits;
     unsigned driven_out; /* calls that came again, since there are so many places */
     struct known at[];
 };
 
-/* ---- looks ---- */
-
-HOT static inline bool sums_counts(const struct request *r) {
-    return among(r->collective, BIT(allgatherv) | BIT(reduce_scatter)) && r->recv.counts;
-}
-
-HOT static MPI_Count sum_of(const void *counts, int width, int entries) {
-    MPI_Count sum = 0;
-    for (int i = 0; i < entries; i++) sum += (MPI_Count)entry_of(counts, width, i);
-    return sum;
-}
-
-HOT static inline struct look look_of(const struct team *team, const struct request *r) {
-    return (struct look){
-        .sent = r->send.count,
-        .received =
-            sums_counts(r) ? sum_of(r->recv.counts, entry_width(r), team->p) : r->recv.count,
-        .sent_type = r->send.type,
-        .received_type = r->recv.type,
-        .op = r->op,
-        .call = (uint64_t)(uint32_t)r->root << 32 | (uint64_t)r->large << 8 | r->collective |
-                (uint64_t)(r->send.buffer == MPI_IN_PLACE) << 9 |
-                (uint64_t)(r->recv.buffer == MPI_IN_PLACE) << 10,
-        .changes = atomic_load_explicit(&changes.calls, memory_order_acquire)};
-}
-
-HOT static inline bool looks_same(const struct look *a, const struct look *b) {
-    return a->sent == b->sent && a->received == b->received && a->sent_type == b->sent_type &&
-           a->received_type == b->received_type && a->op == b->op && a->call == b->call &&
-           a->changes == b->changes;
-}
-
-HOT static inline uint64_t mix_of(const struct look *look) {
-    uint64_t sides = (uint64_t)(look->sent + look->received) ^ (uintptr_t)look->received_type << 24;
-    return hashed(hashed(sides) ^ look->call);
-}
+/* ---- the calls of a team ---- */
 
 /* The second place is not the first one. */
 HOT static inline struct known *place_at(struct shortcuts *all, uint64_t mix, int which) {
@@ -183,15 +142,31 @@ HOT static inline bool holds(const struct known *k, struct team *team, const str
     return k->native && (team->why_native || !is_refused(r, (struct met){.team = team}, &standing));
 }
 
+/* Any call. One that may be the latest of its collective is, from now on. */
+HOT __attribute__((noinline)) static enum known_way
+known_search(struct team *team, const struct request *r, struct known **found) {
+    struct shortcuts *all = team->shortcuts;
+    if (!all) return EXAMINE;
+    struct look look = look_of(team, r);
+    struct known *k = *found = known_at(all, &look);
+    if (!k || !k->plan) return EXAMINE;
+    if (k->prompt) all->latest[r->collective] = k;
+    if (!still_counts(k) || !holds(k, team, r)) return EXAMINE;
+    if ((k->native || k->suits) && plan_repeats(k->class, k->plan)) return k->way;
+    return k->sure ? ASK : EXAMINE;
+}
+
+/* Most calls look like the latest of their collective. Without a function call, so that no register
+ * has to be saved. */
 SHORT_WAY enum known_way known_find(struct team *team, const struct request *r,
                                     struct known **found) {
     if (!team->shortcuts) return EXAMINE;
-    struct look look = look_of(team, r);
-    struct known *k = *found = known_at(team->shortcuts, &look);
-    if (!k || !k->plan || !still_counts(k) || !holds(k, team, r)) return EXAMINE;
-    if ((k->native || k->suits) && plan_repeats(k->class, k->plan))
-        return k->native ? HAND_ON : k->single.before ? SINGLE : REPEAT;
-    return k->sure ? ASK : EXAMINE;
+    struct known *k = team->shortcuts->latest[r->collective];
+    bool like = looks_like(&k->look, r) && k->prompt && buffers_fit(k, r);
+    if (!like || !(k->native || no_gpus()) || !plan_repeats(k->class, k->plan))
+        return known_search(team, r, found);
+    *found = k;
+    return k->way;
 }
 
 /* As expected_bytes in sizes.c does. */
@@ -278,6 +253,9 @@ void known_planned(struct known *k, const struct team *team, struct plan *plan,
     k->native = !plan->algorithm->code->run;
     k->suits = known_suits(k, plan);
     k->single = single_of(k, team);
+    k->way = k->native ? HAND_ON : k->single.before ? SINGLE : REPEAT;
+    k->prompt = (k->native || k->suits) && k->sure && !k->listed && !k->last &&
+                !among(k->ready.call.shape.collective, SUMMED);
     k->entry = entry;
 }
 
@@ -332,14 +310,19 @@ static bool known_compare(struct known *k, const struct request *r, struct team 
            (!k->receives || type_is_steady(r->recv.type));
 }
 
+static void known_empty(struct known *k, bool filled) {
+    k->plan = NULL;
+    k->sure = k->able = k->prompt = false;
+    k->filled = filled;
+}
+
 static void known_fill(struct known *k, const struct request *r, struct team *team,
                        const struct family *family, struct plan *plan, const struct shape *shape) {
     bool later = k->filled; /* lists that stay the same may make it able */
-    k->filled = true;
-    k->plan = NULL;
-    k->sure = k->able = false;
+    known_empty(k, true);
     k->class = plan_class_of(team, shape);
-    k->last = shape->unsized ? &team->last_calls[r->collective] : NULL;
+    bool estimated = shape->unsized && r->collective != COLL_barrier;
+    k->last = estimated ? &team->last_calls[r->collective] : NULL;
     k->told = k->last ? k->last->bytes : 0;
     k->bytes = shape->bytes * (size_t)team->p;
     k->family = family;
@@ -365,6 +348,7 @@ static struct shortcuts *make_places(const struct team *team, unsigned bits) {
     if (!all) return NULL;
     memset(all, 0, sizeof *all + places * sizeof *all->at);
     all->bits = bits;
+    for (int c = 0; c < COLLECTIVES; c++) all->latest[c] = all->at; /* it looks like no call */
     for (size_t i = 0; i < places; i++) {
         all->at[i].lists.room = (uint16_t)room;
         all->at[i].lists.copy = (char *)&all->at[places] + i * room;
@@ -393,7 +377,7 @@ void known_note(const struct request *r, struct team *team, const struct family 
     struct look look = look_of(team, r);
     struct known *k = known_at(all, &look);
     bool listed = r->send.counts || r->recv.counts;
-    if (!k) k = place_for(all, &look), k->look = look, k->plan = NULL, k->filled = false;
+    if (!k) k = place_for(all, &look), known_empty(k, false), k->look = look;
     else if (!k->plan || shape->unsized || listed) known_fill(k, r, team, family, plan, shape);
     if (k->plan) known_planned(k, team, plan, entry);
 }

@@ -201,25 +201,30 @@ static inline uintptr_t seal_of(const struct inside *there) {
     return (uintptr_t)there ^ (uintptr_t)0x9e3779b97f4a7c15u;
 }
 
-HOT struct inside *inside_now(void) {
-    struct inside *there = this_thread.inside;
+HOT static inline struct inside *inside_on(struct this_thread *thread) {
+    struct inside *there = thread->inside;
     if (!there) return NULL;
     uintptr_t above = (uintptr_t)there - (uintptr_t)__builtin_frame_address(0);
     if (above < deepest && there->seal == seal_of(there)) return there;
-    this_thread.inside = NULL;
+    thread->inside = NULL;
     return NULL;
 }
 
-HOT void inside_begin(struct inside *here) {
+HOT static inline void begin_on(struct this_thread *thread, struct inside *here) {
     here->doubt = NULL;
     here->seal = seal_of(here);
-    this_thread.inside = here;
+    here->thread = thread;
+    thread->inside = here;
 }
+
+struct inside *inside_now(void) { return inside_on(own_thread()); }
+
+void inside_begin(struct inside *here) { begin_on(own_thread(), here); }
 
 HOT void inside_end(struct inside *here) {
     if (here->seal == 0) return;
     here->seal = 0;
-    if (this_thread.inside == here) this_thread.inside = NULL;
+    if (here->thread->inside == here) here->thread->inside = NULL;
 }
 
 /* What is known of a call. */
@@ -248,31 +253,46 @@ venture(const struct request *r, struct found *found, struct inside *here, bool 
 
 HOT __attribute__((noinline)) static int take_inside(const struct request *r, struct found *found) {
     __attribute__((cleanup(inside_end))) struct inside here; /* an exception ends it too */
-    inside_begin(&here);
+    begin_on(own_thread(), &here);
     bool alone = false;
-    struct answer answer = found->way == HAND_ON
-                               ? returns(known_hand_on(found->known, found->met.team, r))
-                               : venture(r, found, &here, &alone);
+    struct answer answer = venture(r, found, &here, &alone);
     inside_end(&here);
     if (alone) return r->native(r);
     if (answer.raise) PMPI_Comm_call_errhandler(r->comm, answer.error);
     return answer.error;
 }
 
+/* As take_inside, of a known call that the host MPI runs. */
+SHORT_WAY __attribute__((noinline)) static int
+hand_on(const struct request *r, struct this_thread *thread, struct team *team,
+        const struct known *known) {
+    __attribute__((cleanup(inside_end))) struct inside here;
+    begin_on(thread, &here);
+    return known_hand_on(known, team, r);
+}
+
+static int take_enter(const struct request *r);
+
+HOT __attribute__((noinline)) static int examine(const struct request *r, struct found *found) {
+    struct team *team = found->met.team;
+    int error;
+    if (is_off(r->collective)) return r->native(r);
+    if (team && may_be_fresh(r) && fresh_run(r, team, take_enter, &error)) return error;
+    return take_inside(r, found);
+}
+
 /* A call of a single barrier is mostly over before this thread has to be marked. */
 SHORT_WAY static int take_enter(const struct request *r) {
-    if (r->comm == MPI_COMM_NULL || inside_now()) return r->native(r);
+    struct this_thread *thread = own_thread();
+    if (r->comm == MPI_COMM_NULL || inside_on(thread)) return r->native(r);
     struct found found;
-    found.met = (struct met){.team = team_recent(r->comm)};
+    found.met = (struct met){.team = team_recent(thread, r->comm)};
     if (!found.met.team) found.met = comm_known(r->comm); /* any communicator's end voids those */
     struct team *team = found.met.team;
     found.way = team ? known_find(team, r, &found.known) : EXAMINE;
+    if (found.way == HAND_ON) return hand_on(r, thread, team, found.known);
     if (found.way == SINGLE && known_single(found.known, team, r, &found.state)) return MPI_SUCCESS;
-    if (found.way == EXAMINE && is_off(r->collective)) return r->native(r);
-    int error;
-    if (found.way == EXAMINE && team && may_be_fresh(r) && fresh_run(r, team, take_enter, &error))
-        return error;
-    return take_inside(r, &found);
+    return found.way == EXAMINE ? examine(r, &found) : take_inside(r, &found);
 }
 
 static int take_narrowed(const struct request *r) {
@@ -281,5 +301,5 @@ static int take_narrowed(const struct request *r) {
 
 SHORT_WAY int take(const struct request *r) {
     if (may_lose_types(r)) return held_run(r, take_narrowed);
-    return take_narrowed(r);
+    return r->large ? take_narrowed(r) : take_enter(r);
 }

@@ -18,23 +18,6 @@ enum { classes = 65, most_plans = 1024, most_learners = 256 };
  * then mortar looks again. */
 enum { detour_calls = 255 };
 
-/* A plan of one class. */
-struct slot {
-    struct plan *plan;
-    uint32_t quiet; /* further calls that run it without asking the learner */
-    struct learner *learner;
-};
-enum { IN_REACH, OUTSIDE, FORCED, SLOTS }; /* OUTSIDE: some buffer is out of reach */
-
-struct plan_class {
-    uint32_t usual;  /* the slot of most calls: IN_REACH or FORCED */
-    uint32_t detour; /* further calls that take OUTSIDE */
-    struct slot slots[SLOTS];
-    uint32_t soon;    /* calls since the last detour whose buffers were to come soon */
-    uint32_t since;   /* plan_generation, when plan_for was last asked */
-    uint64_t counted; /* see plan_due */
-};
-
 struct plans {
     uint32_t generation; /* of the forced plan, when last looked at */
     unsigned forced;     /* bit set of enum collective that the forced plan does */
@@ -274,7 +257,7 @@ static struct plan *forced_for(struct team *team, const struct shape *shape,
     struct slot *slot = &class->slots[FORCED];
     if (!slot->plan || class->since != now)
         *slot = (struct slot){.plan = resolve(team, shape, true), .quiet = UINT32_MAX};
-    class->since = now, class->usual = FORCED, class->detour = 0;
+    class->since = now, class->usual = slot, class->detour = 0;
     return slot->plan;
 }
 
@@ -302,7 +285,8 @@ HOT struct plan *plan_for(struct team *team, const struct shape *shape) {
     if (is_condemned(plans, shape))
         return native_entry(plans, shape, "a result differed from the MPI library's");
     if (is_forced(plans, shape)) return forced_for(team, shape, class, now);
-    uint32_t which = class->usual = IN_REACH;
+    uint32_t which = IN_REACH;
+    class->usual = &class->slots[IN_REACH];
     class->since = now;
     if (class->detour > 0) class->detour--, which = OUTSIDE;
     struct slot *slot = &class->slots[which];
@@ -323,14 +307,6 @@ void plan_condemn(struct team *team, enum collective collective) {
 
 struct plan_class *plan_class_of(struct team *team, const struct shape *shape) {
     return team->plans && !is_condemned(team->plans, shape) ? class_at(team->plans, shape) : NULL;
-}
-
-SHORT_WAY bool plan_repeats(struct plan_class *class, const struct plan *plan) {
-    struct slot *slot = &class->slots[class->usual];
-    if (class->since != atomic_load_explicit(&plan_generation, memory_order_relaxed)) return false;
-    if (class->detour > 0 || slot->quiet == 0 || slot->plan != plan) return false;
-    slot->quiet--;
-    return true;
 }
 
 /* ---- calls that did not run as planned ---- */

@@ -61,14 +61,39 @@ struct evidence {
  * and size class. Never NULL. */
 struct plan *plan_for(struct team *team, const struct shape *shape);
 
+/* The plans of one collective and size class on one team; plan.c fills it in. Here, so that
+ * plan_repeats is a few instructions of the shortest calls. */
+struct slot {
+    struct plan *plan;
+    uint32_t quiet; /* further calls that run it without asking the learner */
+    struct learner *learner;
+};
+enum { IN_REACH, OUTSIDE, FORCED, SLOTS }; /* OUTSIDE: some buffer is out of reach */
+struct plan_class {
+    struct slot *usual; /* the slot of most calls: IN_REACH or FORCED. NULL: none was asked for */
+    uint32_t detour;    /* further calls that take OUTSIDE */
+    uint32_t since;     /* plan_generation, when plan_for was last asked */
+    struct slot slots[SLOTS];
+    uint64_t counted; /* see plan_due */
+    uint32_t soon;    /* calls since the last detour whose buffers were to come soon */
+};
+
+/* Changes with each plan_force. */
+extern _Atomic uint32_t plan_generation;
+
 /* Call after plan_for: the class of the shape, owned by the team, for plan_repeats. NULL: a result
  * was wrong, call plan_for every time. */
-struct plan_class;
 struct plan_class *plan_class_of(struct team *team, const struct shape *shape);
 
 /* Instead of plan_for. True: the next call of this class runs this plan, and is no trial; it counts
  * as asked for. False: call plan_for, as after each plan_force. The same on all ranks. Local. */
-bool plan_repeats(struct plan_class *class, const struct plan *plan);
+static inline bool plan_repeats(struct plan_class *class, const struct plan *plan) {
+    struct slot *slot = class->usual;
+    if (class->since != atomic_load_explicit(&plan_generation, memory_order_relaxed)) return false;
+    if (class->detour > 0 || slot->plan != plan || slot->quiet == 0) return false;
+    slot->quiet--;
+    return true;
+}
 
 /* Should a call with buffers out of reach go to the host MPI rather than be staged? The same answer
  * on all ranks. */
@@ -109,9 +134,6 @@ void plan_visit(struct team *team,
 int plan_force(const char *text);
 /* The plan that is forced; algorithm NULL: none. */
 struct plan plan_asked(void);
-/* Changes with each plan_force. */
-extern _Atomic uint32_t plan_generation;
-
 /* Is the collective named in MORTAR_OFF? */
 bool plan_off(enum collective collective);
 extern const char plan_off_why[];

@@ -74,24 +74,30 @@ extern _Thread_local struct this_thread {
     MPI_Comm dying;        /* the communicator that this thread is freeing; 0: none */
     struct recent recents[RECENTS];
 } this_thread;
+static inline struct this_thread *own_thread(void) {
+    struct this_thread *thread = &this_thread;
+    /* The address takes a call, and GCC would rather make one for each member. */
+    __asm__("" : "+r"(thread));
+    return thread;
+}
 /* A communicator has two places, because programs use some of them in turns, as the rows and the
  * columns of a grid, and what shares one place will hardly share the other. */
-static inline struct recent *recent_at(MPI_Comm comm, int place) {
+static inline struct recent *recent_at(struct this_thread *thread, MPI_Comm comm, int place) {
     uint64_t mix = hashed((uintptr_t)(intptr_t)comm);
-    return &this_thread.recents[(mix >> (61 - 3 * place)) % RECENTS];
+    return &thread->recents[(mix >> (61 - 3 * place)) % RECENTS];
 }
 static inline bool is_current(const struct recent *recent) {
     return recent->changes == atomic_load_explicit(&changes.comms, memory_order_acquire);
 }
 /* NULL: this thread has not asked, or something may have changed. Local. */
-static inline struct recent *recent_find(MPI_Comm comm) {
-    struct recent *recent = recent_at(comm, 0);
-    if (recent->comm != comm) recent = recent_at(comm, 1);
+static inline struct recent *recent_find(struct this_thread *thread, MPI_Comm comm) {
+    struct recent *recent = recent_at(thread, comm, 0);
+    if (recent->comm != comm) recent = recent_at(thread, comm, 1);
     return recent->comm == comm && is_current(recent) ? recent : NULL;
 }
 /* The team of a communicator if this thread asked for it not long ago, else NULL. Local. */
-static inline struct team *team_recent(MPI_Comm comm) {
-    const struct recent *recent = recent_find(comm);
+static inline struct team *team_recent(struct this_thread *thread, MPI_Comm comm) {
+    const struct recent *recent = recent_find(thread, comm);
     return recent ? recent->met.team : NULL;
 }
 /* Call after MPI_Init: from now on communicators get teams. Local. */

@@ -52,7 +52,7 @@ struct changes changes = {1, 1};
 
 static void forget_recent(MPI_Comm comm) {
     for (int place = 0; place < 2; place++) {
-        struct recent *recent = recent_at(comm, place);
+        struct recent *recent = recent_at(&this_thread, comm, place);
         if (recent->comm == comm) *recent = (struct recent){0};
     }
 }
@@ -293,16 +293,17 @@ static void live_grow(struct live *live, struct team *team) {
 }
 
 HOT struct met comm_known(MPI_Comm comm) {
-    struct recent *recent = recent_find(comm);
+    struct this_thread *thread = own_thread();
+    struct recent *recent = recent_find(thread, comm);
     if (recent && (recent->met.team || recent->met.young)) return recent->met;
-    if (comm == this_thread.dying) return (struct met){0};
+    if (comm == thread->dying) return (struct met){0};
     uint32_t now = atomic_load_explicit(&changes.comms, memory_order_acquire);
     struct live *live = live_find(comm);
     if (!live) return (struct met){0};
     if (!recent) {
         forget_recent(comm);
-        recent = recent_at(comm, 0);
-        if (is_current(recent)) recent = recent_at(comm, 1);
+        recent = recent_at(thread, comm, 0);
+        if (is_current(recent)) recent = recent_at(thread, comm, 1);
     }
     *recent = (struct recent){.comm = comm, .changes = now, .met = met_of(live)};
     return recent->met;

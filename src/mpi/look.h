@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* look.h - a part of known.c: what of a call is compared with earlier ones. */
+#ifndef MORTAR_LOOK_H
+#define MORTAR_LOOK_H
+
+#include "mpi/calls.h"
+
+/* Equal looks have the same shape. */
+struct look {
+    MPI_Count sent, received; /* elements of a block, or of all blocks if the sum tells the size */
+    MPI_Datatype sent_type, received_type;
+    MPI_Op op;
+    uint64_t call;    /* in one word: collective, root, is it the _c form, what is in place? */
+    uint32_t changes; /* changes.calls */
+};
+
+/* Collectives whose counts are compared by their sum. */
+#define SUMMED (BIT(allgatherv) | BIT(reduce_scatter))
+
+HOT static inline bool sums_counts(const struct request *r) {
+    return among(r->collective, SUMMED) && r->recv.counts;
+}
+
+HOT static MPI_Count sum_of(const void *counts, int width, int entries) {
+    MPI_Count sum = 0;
+    for (int i = 0; i < entries; i++) sum += (MPI_Count)entry_of(counts, width, i);
+    return sum;
+}
+
+HOT static inline uint64_t call_of(const struct request *r) {
+    return (uint64_t)(uint32_t)r->root << 32 | (uint64_t)r->large << 8 | r->collective |
+           (uint64_t)(r->send.buffer == MPI_IN_PLACE) << 9 |
+           (uint64_t)(r->recv.buffer == MPI_IN_PLACE) << 10;
+}
+
+HOT static inline struct look look_of(const struct team *team, const struct request *r) {
+    return (struct look){
+        .sent = r->send.count,
+        .received =
+            sums_counts(r) ? sum_of(r->recv.counts, entry_width(r), team->p) : r->recv.count,
+        .sent_type = r->send.type,
+        .received_type = r->recv.type,
+        .op = r->op,
+        .call = call_of(r),
+        .changes = atomic_load_explicit(&changes.calls, memory_order_acquire)};
+}
+
+/* Has it the look of this call, whose size is its count of elements? */
+HOT static inline bool looks_like(const struct look *look, const struct request *r) {
+    return look->changes == atomic_load_explicit(&changes.calls, memory_order_acquire) &&
+           look->received == r->recv.count && look->received_type == r->recv.type &&
+           look->sent == r->send.count && look->sent_type == r->send.type && look->op == r->op &&
+           look->call == call_of(r);
+}
+
+HOT static inline bool looks_same(const struct look *a, const struct look *b) {
+    return a->sent == b->sent && a->received == b->received && a->sent_type == b->sent_type &&
+           a->received_type == b->received_type && a->op == b->op && a->call == b->call &&
+           a->changes == b->changes;
+}
+
+HOT static inline uint64_t mix_of(const struct look *look) {
+    uint64_t sides = (uint64_t)(look->sent + look->received) ^ (uintptr_t)look->received_type << 24;
+    return hashed(hashed(sides) ^ look->call);
+}
+
+#endif
