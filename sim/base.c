@@ -29,7 +29,9 @@ size_t machine_memory(void) { return (size_t)1 << 30; }
 
 uint64_t machine_name_space(void) { return 0; }
 
-uint64_t machine_place(void) { return 0; }
+uint64_t machine_node(void) { return hash_text(HASH_START, world_host()); }
+
+uint64_t machine_place(void) { return machine_node(); }
 
 void machine_leave_processor(void) {}
 

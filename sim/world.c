@@ -84,9 +84,7 @@ void world_wake(_Atomic uint32_t *word) {
 
 double world_meet(double value, double *mean) {
     static _Atomic uint32_t sleepers;
-    static struct {
-        double largest, sum;
-    } results[2];
+    static struct { double largest, sum; } results[2];
     static size_t arrived, meetings, ranks;
     if (ranks == 0) ranks = (size_t)strtol(getenv("SMPI_GLOBAL_SIZE"), NULL, 10);
     size_t meeting = meetings, turn = meeting & 1;
@@ -216,3 +214,5 @@ void world_alias(void *memory, size_t bytes) {
 }
 
 int world_processors(void) { return sg_host_core_count(sg_host_self()); }
+
+const char *world_host(void) { return sg_host_self_get_name(); }

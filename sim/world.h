@@ -61,4 +61,7 @@ void world_alias(void *memory, size_t bytes);
 /* Processors of this rank's host. */
 int world_processors(void);
 
+/* The name of this rank's host. */
+const char *world_host(void);
+
 #endif

@@ -131,8 +131,10 @@ int processors_count(const struct processors *set);
 /* The namespace of this process's id: ids are comparable within one. 0: not known. */
 uint64_t machine_name_space(void);
 
-/* Identifies the node among others, by its kernel, its host name and the namespace of its process
- * ids. Processes with the same number can open each other's memory. 0: not known. */
+/* Identifies the node among others, by its kernel and its host name. 0: not known. */
+uint64_t machine_node(void);
+/* Identifies the namespace of process ids as well: processes with the same number can open each
+ * other's memory by /proc. 0: not known. */
 uint64_t machine_place(void);
 
 /* Bytes of the node's physical memory. */

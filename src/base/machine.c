@@ -28,14 +28,18 @@ uint64_t machine_name_space(void) {
     return stat("/proc/self/ns/pid", &facts) == 0 ? (uint64_t)facts.st_ino : 0;
 }
 
-uint64_t machine_place(void) {
+uint64_t machine_node(void) {
     char host[256] = "", boot[64] = "";
-    uint64_t space = machine_name_space();
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     bool known = fd >= 0 && read(fd, boot, sizeof boot - 1) > 0;
     if (fd >= 0) close(fd);
-    if (!known || space == 0 || gethostname(host, sizeof host - 1) != 0) return 0;
-    return hash_text(hash_text(HASH_START, host), boot) ^ space;
+    if (!known || gethostname(host, sizeof host - 1) != 0) return 0;
+    return hash_text(hash_text(HASH_START, host), boot);
+}
+
+uint64_t machine_place(void) {
+    uint64_t node = machine_node(), space = machine_name_space();
+    return node && space ? node ^ space : 0;
 }
 
 size_t machine_memory(void) {

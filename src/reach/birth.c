@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* birth - builds the team of a communicator: the ranks meet, share memory and exchange facts. On
- * one node they meet on the communicator itself: an allgather of cards, and an allreduce that says
- * whether all have what they need. So a team on one node holds no context id. Source: li2018
- * section 2 (the node's ranks share memory); the hand-over of descriptors is mortar's own. */
+/* birth - builds the team of a communicator: the ranks meet, share memory and exchange facts: an
+ * allgather of cards, and an agreement whether all have what they need. For
+ * several nodes see over.c. Source: li2018 section 2 (the node's ranks share memory); the
+ * hand-over of descriptors is mortar's own. */
 #define _GNU_SOURCE
 #include "reach/host.h"
 
 #include "reach/birth.h"
 #include "reach/handover.h"
 #include "reach/reach.h"
-#include "reach/wire.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,19 +24,15 @@ struct card {
     int32_t refused; /* rank 0 could not make the control block: -errno */
 };
 
-/* The minimum over all ranks of a number >= 0; 0 if the MPI library reports an error. */
-static int least_of(MPI_Comm node, int mine) {
-    int all = 0;
-    return host_combine(&mine, &all, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS ? all : 0;
+bool birth_lists(struct team *team) {
+    team->names = calloc((size_t)team->p, sizeof *team->names);
+    team->world = calloc((size_t)team->p, sizeof *team->world);
+    return team->names && team->world;
 }
-
-bool all_agree(MPI_Comm comm, bool fine) { return least_of(comm, fine) > 0; }
 
 struct card *birth_room(struct team *team) {
     struct card *cards = malloc((size_t)team->p * sizeof *cards);
-    team->names = calloc((size_t)team->p, sizeof *team->names);
-    team->world = calloc((size_t)team->p, sizeof *team->world);
-    if (cards && team->names && team->world) return cards;
+    if (birth_lists(team) && cards) return cards;
     free(cards);
     return NULL;
 }
@@ -97,22 +89,22 @@ static void *control_map(int fd, int own_fd, size_t bytes) {
 /* Maps rank 0's control block: by its name in /proc, or, if that fails on any rank, by a descriptor
  * sent over sockets; then the regions are mapped in the same way. NULL on all ranks or on none; on
  * all if `fine` is not true on all. */
-static void *open_control(struct team *team, MPI_Comm node, const struct card *cards, int own_fd,
-                          size_t bytes, bool fine) {
+static void *open_control(struct team *team, const struct meeting *meeting,
+                          const struct card *cards, int own_fd, size_t bytes, bool fine) {
     int how = option_choice(OPTION_HANDOVER, "auto|proc|socket");
     void *memory = NULL;
     if (how != 2) {
         memory = control_map(control_by_name(team, cards, own_fd, bytes), own_fd, bytes);
-        if (all_agree(node, memory && fine)) return memory;
+        if (meet_agree(meeting, memory && fine)) return memory;
         if (memory) munmap(memory, bytes);
         if (how == 1) return NULL;
     }
-    int fd = own_fd, error = handover_by_socket(team, node, &fd);
+    int fd = own_fd, error = handover_by_socket(team, meeting, &fd);
     if (cards[0].control.bytes != bytes)
         error = -EPROTO; /* too short: touching its end would kill us */
     if (error && fd >= 0 && fd != own_fd) close(fd);
     memory = error ? NULL : control_map(fd, own_fd, bytes);
-    if (all_agree(node, memory && fine)) return memory;
+    if (meet_agree(meeting, memory && fine)) return memory;
     if (memory) munmap(memory, bytes);
     return NULL;
 }
@@ -125,33 +117,6 @@ static const char *refusal(int error) {
         return "no shared memory: the process may open no more files (ulimit -n)";
     if (error == -ENOMEM || error == -ENOSPC) return "no memory to share";
     return "no shared memory: memfd_create was refused";
-}
-
-/* A copy of the text that lasts; one for each text. NULL: there are too many. */
-static const char *lasting(const char *text) {
-    enum { most = 8 };
-    static char kept[most][136];
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    int i = 0;
-    pthread_mutex_lock(&lock);
-    while (i < most && *kept[i] && strcmp(kept[i], text) != 0) i++;
-    if (i < most) snprintf(kept[i], sizeof kept[i], "%s", text);
-    pthread_mutex_unlock(&lock);
-    return i < most ? kept[i] : NULL;
-}
-
-/* The reason of the first rank that has one, on all ranks, so that a report has one reason. One of
- * them has a reason. Collective. */
-static const char *first_reason(const struct team *team, MPI_Comm comm, const char *why) {
-    static const char *const otherwise = "the ranks of a node cannot share memory";
-    int mine = why ? team->me : team->p, first;
-    char text[136] = "";
-    if (host_combine(&mine, &first, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || first >= team->p)
-        return otherwise;
-    if (why) snprintf(text, sizeof text, "%s", why);
-    bool heard = host.bcast(text, sizeof text, MPI_CHAR, first, comm) == MPI_SUCCESS;
-    const char *same = heard ? lasting(text) : NULL;
-    return same ? same : otherwise;
 }
 
 /* Numbers the teams of the job: rank 0's number in MPI_COMM_WORLD, and how many it has begun. */
@@ -167,9 +132,8 @@ static double usual_seconds(const struct team *team) {
     return usual_p == (uint32_t)team->p ? 1e-9 * usual_nanoseconds : 0;
 }
 
-/* Builds the team of the ranks of one node, with the room that all of them got from birth_room;
- * frees cards. Returns NULL, or why the team must stay native; the same on all ranks. */
-static const char *birth_meet(struct team *team, MPI_Comm node, struct card *cards, size_t space) {
+const char *birth_meet(struct team *team, const struct meeting *meeting, struct card *cards,
+                       size_t space) {
     size_t slot = option_number(OPTION_SLOT) / 2 / 64 * 64, least = 64 * (size_t)team->p;
     if (slot < least) slot = least;
     size_t bytes = control_size(team->p, slot, space);
@@ -177,13 +141,13 @@ static const char *birth_meet(struct team *team, MPI_Comm node, struct card *car
     void *memory = NULL;
     int fd;
     birth_introduce(team, &card, bytes, &fd);
-    if (host.allgather(&card, (int)sizeof card, MPI_BYTE, cards, (int)sizeof card, MPI_BYTE, node))
+    if (meet_gather(meeting, &card, cards, sizeof card) != 0)
         memset(cards, 0, (size_t)team->p * sizeof *cards); /* then the next step fails, on all */
     for (int r = 0; r < team->p; r++)
         team->names[r] = cards[r].region, team->world[r] = cards[r].seat.rank;
     const char *why = cards[0].refused ? refusal(cards[0].refused) : NULL;
     if (!why) {
-        memory = open_control(team, node, cards, fd, bytes, progress_start(team) == 0);
+        memory = open_control(team, meeting, cards, fd, bytes, progress_start(team) == 0);
         if (!memory)
             why =
                 "the ranks cannot open each other's memory (neither /proc/PID/fd nor sockets work)";
@@ -203,93 +167,34 @@ static const char *birth_meet(struct team *team, MPI_Comm node, struct card *car
         usual_nanoseconds = (uint32_t)(team->figures.sync_seconds * 1e9);
     }
     if (fd >= 0) close(fd);
-    free(cards);
     return why;
 }
 
-/* *node: a communicator of the ranks of my node, real or pretended (option NODES; pretended nodes
- * are the same for all communicators). Returns NULL or why not. */
-static const char *find_node(MPI_Comm comm, int me, MPI_Comm *node) {
-    static const char *const why = "the MPI library cannot split the communicator by node";
-    int ranks = 1, world = 0;
+/* Fills homes[p], and says whether all ranks share one node. Returns NULL, or why the team must
+ * stay native; the same on all ranks. */
+static const char *birth_places(struct team *team, MPI_Comm comm, struct home *homes,
+                                bool *one_node) {
+    struct home mine = {.node = machine_node()};
+    int ranks = 1;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    PMPI_Comm_rank(MPI_COMM_WORLD, &world);
-    int pretended = places_pretended(ranks, world);
-    if (pretended == -EINVAL) {
+    PMPI_Comm_rank(MPI_COMM_WORLD, &mine.world);
+    mine.pretended = places_pretended(ranks, mine.world);
+    if (mine.pretended == -EINVAL) {
         static _Atomic bool told;
-        if (world == 0 && !atomic_exchange(&told, true))
+        if (mine.world == 0 && !atomic_exchange(&told, true))
             warn(
                 "MORTAR_NODES=%s: expected 3 (nodes), 5,3,1 (ranks on each node) or cyclic:3; all calls go to the MPI library",
                 option_text(OPTION_NODES));
         return "MORTAR_NODES is not a number of nodes, nor like 5,3,1 or cyclic:3";
     }
-    int error = pretended >= 0
-                    ? host.comm_split(comm, pretended, me, node)
-                    : host.comm_split_type(comm, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, node);
-    if (error != MPI_SUCCESS || *node == MPI_COMM_NULL) return why;
-    PMPI_Comm_set_errhandler(*node, host.errors_return);
+    bool heard = meet_gather(&(struct meeting){.comm = comm}, &mine, homes, sizeof mine) == 0;
+    if (!all_agree(comm, heard)) return "the MPI library reports an error";
+    for (int r = 0; r < team->p; r++) {
+        if (!homes[r].node) return "a rank cannot tell on which node it is (no boot_id in /proc)";
+        team->world[r] = homes[r].world;
+    }
+    *one_node = places_one(homes, team->p);
     return NULL;
-}
-
-/* Two halves (team_space), each with room for all that the ranks of a node can send and receive.
- * Sparse: only touched pages take memory. */
-static size_t space_bytes(void) { return 4 * machine_memory(); }
-
-/* All ranks take rank 0's figures of its node, because choices must not depend on facts that differ
- * between nodes. */
-static int agree_on_figures(struct team *team) {
-    struct figures figures = team->node->figures;
-    int error = messages_tell(team, &figures, sizeof figures);
-    team->fullest = figures_of_node(team->places->most);
-    team->fullest.processors = figures.processors;
-    team->fullest.sync_seconds = figures.sync_seconds;
-    team->fullest.usual_sync_seconds = sync_usual(team->fullest.p, figures.processors);
-    team->fullest.l2_bytes = figures.l2_bytes;
-    team->fullest.l3_bytes = figures.l3_bytes;
-    team->fullest.slot = figures.slot;
-    team->fullest.space_bytes = figures.space_bytes;
-    team->figures = figures_over(team->places, &team->fullest);
-    return error;
-}
-
-/* Builds the team of a communicator over several nodes: places, wire, and the team of my node.
- * Returns NULL or why it stays native, the same on all ranks. */
-static const char *reach_out(struct team *team, MPI_Comm comm, MPI_Comm node) {
-    int lowest = team->me, *all = malloc((size_t)team->p * sizeof *all);
-    team->places = malloc(sizeof *team->places);
-    team->node = calloc(1, sizeof *team->node);
-    int32_t world = 0;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &world);
-    bool known = host.bcast(&lowest, 1, MPI_INT, 0, node) == MPI_SUCCESS;
-    bool fine = known && all && team->places && team->node;
-    if (all_agree(comm, fine)) {
-        fine = host.allgather(&lowest, 1, MPI_INT, all, 1, MPI_INT, comm) == MPI_SUCCESS &&
-               host.allgather(&world, 1, MPI_INT, team->world, 1, MPI_INT, comm) == MPI_SUCCESS &&
-               places_make(team->places, team->p, all) == 0 && wire_open(team, comm) == 0;
-    } else {
-        fine = false;
-        free(team->places);
-        team->places = NULL;
-    }
-    free(all);
-    const char *why = NULL;
-    if (!all_agree(comm, fine))
-        return "out of memory or communicators, or a message of the set-up was lost";
-    PMPI_Comm_size(node, &team->node->p);
-    PMPI_Comm_rank(node, &team->node->me);
-    size_t space = space_bytes();
-    struct card *cards = birth_room(team->node);
-    if (!all_agree(comm, messages_tell(team, &space, sizeof space) == 0 && cards)) {
-        free(cards);
-        return "out of memory, or messages between the nodes are lost";
-    }
-    why = birth_meet(team->node, node, cards, space);
-    if (!all_agree(comm, !why)) return first_reason(team, comm, why);
-    team_reserve_tables(team->node);
-    team->patience = team->node->patience;
-    team->ledger = team->node->ledger;
-    return all_agree(comm, agree_on_figures(team) == 0) ? NULL
-                                                        : "messages between the nodes are lost";
 }
 
 /* ---- strangers: processes outside this one's MPI_COMM_WORLD, which come by MPI_Comm_spawn or
@@ -324,17 +229,13 @@ bool has_strangers(MPI_Comm comm) {
 
 void team_build(struct team *team, MPI_Comm comm, struct card *cards, bool one_node) {
     double start = clock_seconds();
-    MPI_Comm node = MPI_COMM_NULL;
-    int here = team->p;
+    struct meeting all = {.comm = comm};
+    const char *why = NULL;
+    _Static_assert(sizeof(struct home) <= sizeof *cards, "room for one of them for each rank");
     team->by_arrival = option_choice(OPTION_REDUCE, "ordered|arrival") == 1;
-    if (!one_node) team->why_native = find_node(comm, team->me, &node);
-    if (!team->why_native && !one_node) PMPI_Comm_size(node, &here);
-    if (!team->why_native && here == team->p) {
-        team->why_native = birth_meet(team, one_node ? comm : node, cards, 0);
-    } else {
-        free(cards);
-        if (!team->why_native) team->why_native = reach_out(team, comm, node);
-    }
-    if (node != MPI_COMM_NULL) host.comm_free(&node);
+    if (!one_node) why = birth_places(team, comm, (struct home *)cards, &one_node);
+    if (!why) why = one_node ? birth_meet(team, &all, cards, 0) : birth_over(team, comm, cards);
+    team->why_native = why;
+    free(cards);
     team->setup_seconds = clock_seconds() - start;
 }

@@ -19,6 +19,33 @@ struct card *birth_room(struct team *team);
  * ranks are known to share a node. Collective. */
 void team_build(struct team *team, MPI_Comm comm, struct card *cards, bool one_node);
 
+/* The lists of a team whose p is set: names and world. False: no memory. Local. */
+bool birth_lists(struct team *team);
+
+/* ---- meeting.c: how the ranks of a team under construction meet. All are collective ---- */
+struct meeting {
+    MPI_Comm comm;      /* has just these ranks; not used if */
+    struct team *wired; /* is not NULL: the same ranks, with a wire */
+};
+/* True if `fine` on all ranks. */
+bool meet_agree(const struct meeting *meeting, bool fine);
+/* all[r] becomes rank r's `mine`, of so many bytes. 0 or -EIO, of this rank alone. */
+int meet_gather(const struct meeting *meeting, const void *mine, void *all, size_t bytes);
+/* The same as meet_agree on a communicator. */
+bool all_agree(MPI_Comm comm, bool fine);
+
+/* Builds the team of the ranks of one node, which have birth_lists. space: see control_size. room:
+ * from birth_room, for at least as many ranks. Returns NULL, or why the team must stay native; the
+ * same on all ranks. Collective. */
+const char *birth_meet(struct team *team, const struct meeting *meeting, struct card *room,
+                       size_t space);
+
+/* ---- over.c ---- */
+/* Builds the team of a communicator over several nodes: its places, its wire, and the team of my
+ * node. room: from birth_room; holds all ranks' struct home. Returns NULL, or why the team must
+ * stay native; the same on all ranks. Collective. */
+const char *birth_over(struct team *team, MPI_Comm comm, struct card *room);
+
 /* ---- start.c ---- */
 /* Fills in a communicator that is new. NULL, or why the host MPI must run all its calls; the same
  * on all ranks. Collective. */
@@ -54,9 +81,6 @@ uint64_t spare_debt(uint64_t group);
 void spare_owes(uint64_t group, uint64_t ticks);
 /* One spare team that is too many, or any if all; NULL: none. The caller frees it. Local. */
 struct team *spare_drop(bool all);
-
-/* True if `fine` on all ranks. Collective. */
-bool all_agree(MPI_Comm comm, bool fine);
 
 /* Makes the ranks of a communicator without strangers use the same settings (settings.c). NULL, or
  * why it must stay native, the same on all ranks. Collective. */

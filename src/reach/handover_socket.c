@@ -118,26 +118,24 @@ static int handover_socket_exchange(struct team *team, int socket, const struct 
     return error;
 }
 
-int handover_by_socket(struct team *team, MPI_Comm node, int *control_fd) {
+int handover_by_socket(struct team *team, const struct meeting *meeting, int *control_fd) {
     struct address mine = {.length = sizeof mine.name}, *all = calloc((size_t)team->p, sizeof *all);
     team->peers[0] = calloc((size_t)team->p, sizeof(uintptr_t));
     team->peers[1] = calloc((size_t)team->p, sizeof(uintptr_t));
     struct sockaddr_un any = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), refused = 0;
-    if (fd < 0 || !all || !team->peers[0] || !team->peers[1]) refused = 1;
-    else if (bind(fd, (struct sockaddr *)&any, sizeof any.sun_family) < 0)
-        refused = 1; /* the kernel picks an abstract name */
-    else if (getsockname(fd, (struct sockaddr *)&mine.name, &mine.length) < 0) refused = 1;
-    else if (getrandom(&mine.token, sizeof mine.token, 0) != sizeof mine.token) refused = 1;
-    int any_refused = 1, error = -ENOTCONN;
-    host_combine(&refused, &any_refused, 1, MPI_INT, MPI_MAX, node);
-    if (!any_refused) {
-        host.allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, node);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), error = -ENOTCONN;
+    bool fine = fd >= 0 && all && team->peers[0] && team->peers[1] &&
+                /* The kernel picks an abstract name. */
+                bind(fd, (struct sockaddr *)&any, sizeof any.sun_family) == 0 &&
+                getsockname(fd, (struct sockaddr *)&mine.name, &mine.length) == 0 &&
+                getrandom(&mine.token, sizeof mine.token, 0) == sizeof mine.token;
+    if (meet_agree(meeting, fine)) {
+        error = meet_gather(meeting, &mine, all, sizeof mine);
         for (int writable = 0; writable < 2; writable++)
             team->peers[writable][team->me] = team_own_base(team, writable);
-        error = handover_socket_exchange(team, fd, all, control_fd);
+        if (!error) error = handover_socket_exchange(team, fd, all, control_fd);
     }
-    host.barrier(node); /* the sockets must stay open until all ranks have received */
+    meet_agree(meeting, true); /* the sockets must stay open until all ranks have received */
     if (fd >= 0) close(fd);
     free(all);
     return error;

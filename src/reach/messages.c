@@ -131,6 +131,19 @@ int messages_tell(struct team *team, void *data, size_t bytes) {
     return messages_settle(team, before);
 }
 
+int messages_gather(struct team *team, const void *mine, void *all, size_t bytes) {
+    struct fate before = *team->wire->fate;
+    int mark = messages_mark(team);
+    messages_begin(team, false, false);
+    memcpy((char *)all + (size_t)team->me * bytes, mine, bytes);
+    if (team->me > 0) message_send(team, 0, mine, bytes, TAG_SETUP);
+    for (int r = 1; team->me == 0 && r < team->p; r++)
+        message_recv(team, r, (char *)all + (size_t)r * bytes, bytes, TAG_SETUP);
+    messages_finish(team, mark);
+    messages_relay(team, all, (size_t)team->p * bytes);
+    return messages_settle(team, before);
+}
+
 int messages_sum(struct team *team, const uint64_t *values, uint64_t *sums, int count) {
     struct fate before = *team->wire->fate;
     int mark = messages_mark(team);

@@ -33,6 +33,16 @@ static inline int rank_at(const struct places *places, int node, int local) {
 }
 
 /* ---- places.c ---- */
+/* Where a rank runs: ranks with the same node, real and pretended, share memory. */
+struct home {
+    uint64_t node;     /* machine_node; 0: not known */
+    int32_t pretended; /* places_pretended */
+    int32_t world;     /* its rank in MPI_COMM_WORLD */
+};
+/* Do all ranks share one node? */
+bool places_one(const struct home *homes, int p);
+/* Sets lowest[p] for places_make. */
+void places_lowest(const struct home *homes, int p, int *lowest);
 /* lowest[r]: the lowest rank on r's node. 0 or -errno; -EPROTO: `lowest` is not consistent. Free
  * with places_free. Local. */
 int places_make(struct places *places, int p, const int *lowest);
@@ -84,7 +94,7 @@ struct wire {
     const struct carrier *carrier;
     void *state;      /* the carrier's; shared with the team's lanes */
     const int *ranks; /* [p] the carrier's number of each rank; NULL: the same */
-    int tag;          /* messages of this team have the tags tag .. tag + TAGS - 1 */
+    int tag;          /* the carrier gets tag .. tag + TAGS - 1 for this team, and may add to it */
     int *under_way;   /* number of messages in flight; shared with the lanes */
     struct traffic *traffic;
     struct fate *fate;
@@ -138,10 +148,13 @@ extern const size_t message_most;
 /* The sender of a message with this tag that has arrived and that no receive was started for; -1:
  * none. */
 int messages_look(struct team *team, int tag);
-/* Small collectives over a wire, for set-up: copy rank 0's bytes to all; AND; sums. They leave the
+/* Small collectives over a wire, for set-up: copy rank 0's bytes to all; AND; all's bytes to all;
+ * sums. They leave the
  * state of the current call unchanged. 0 or -errno; messages_agree is false on an error. */
 int messages_tell(struct team *team, void *data, size_t bytes);
 bool messages_agree(struct team *team, bool fine);
+/* all[r] becomes rank r's `mine`, of so many bytes. */
+int messages_gather(struct team *team, const void *mine, void *all, size_t bytes);
 /* count <= sum_words. */
 int messages_sum(struct team *team, const uint64_t *values, uint64_t *sums, int count);
 

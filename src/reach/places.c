@@ -34,6 +34,25 @@ int places_make(struct places *places, int p, const int *lowest) {
     return 0;
 }
 
+static bool at_home(const struct home *a, const struct home *b) {
+    return a->node == b->node && a->pretended == b->pretended;
+}
+
+bool places_one(const struct home *homes, int p) {
+    int r = 1;
+    while (r < p && at_home(&homes[r], &homes[0])) r++;
+    return r == p;
+}
+
+void places_lowest(const struct home *homes, int p, int *lowest) {
+    for (int r = 0; r < p; r++) {
+        /* Mostly a rank's neighbour shares its node. */
+        int other = r > 0 && at_home(&homes[r], &homes[r - 1]) ? r - 1 : 0;
+        while (!at_home(&homes[r], &homes[other])) other++;
+        lowest[r] = other < r ? lowest[other] : r;
+    }
+}
+
 void places_free(struct places *places) { free(places->node_of); }
 
 /* Checks the whole list, because all ranks must find the same mistake. */

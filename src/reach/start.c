@@ -14,6 +14,7 @@
 #include "reach/birth.h"
 #include "reach/reach.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -125,15 +126,16 @@ static void start_timed(const struct team *team) {
     if (!team->why_native && each < seconds_per_rank) seconds_per_rank = each;
 }
 
-/* The same in all processes of a node, in a job that has only one. 0: the MPI library must say
- * which ranks share a node, because there are or may be several, real or pretended. */
+/* The same in all processes of a node, real or pretended. 0: it is not known. */
 static int64_t place_of_this(void) {
-    static _Atomic int64_t place;
-    int ranks = 0, here = launcher_local_ranks();
+    static _Atomic uint64_t place;
+    int ranks = 0, world = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (*option_text(OPTION_NODES) || (here > 0 && here != ranks)) return 0;
-    if (place == 0) place = (int64_t)(machine_place() >> 2);
-    return place;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world);
+    if (place == 0) place = machine_place();
+    int pretended = place ? places_pretended(ranks, world) : -EINVAL;
+    if (pretended == -EINVAL) return 0;
+    return (int64_t)((place ^ hashed((uint64_t)(pretended + 1))) >> 2);
 }
 
 /* Nanoseconds. The rank whose calls are shortest says how long they are: others wait in them. */

@@ -40,9 +40,28 @@ static void build_world(int p, uint64_t *random) {
                    "calloc");
 }
 
+/* The ranks find out who shares a node, and those of a node who they are, as in reach/over.c. */
+static void meet(struct rank *rank, struct places *places) {
+    int me = rank->team.me, p = rank->team.p, lowest[most_ranks], here[most_ranks];
+    struct home homes[most_ranks],
+        mine = {.node = 1 + (uint64_t)world.lowest[me] / 2, .pretended = world.lowest[me] % 2};
+    struct wire wire = *rank->team.wire;
+    struct team far = {.p = p, .me = me, .wire = &wire}, near = far;
+    expect(messages_gather(&far, &mine, homes, sizeof mine) == 0, "no homes");
+    places_lowest(homes, p, lowest);
+    expect(memcmp(lowest, world.lowest, (size_t)p * sizeof *lowest) == 0, "other nodes");
+    expect(places_make(places, p, lowest) == 0, "places");
+    expect(places_one(homes, p) == (places->nodes == 1), "one of %d nodes", places->nodes);
+    near.p = ranks_on(places, places->node_of[me]), near.me = places->local_of[me];
+    wire.ranks = places->ranks + places->first[places->node_of[me]];
+    expect(messages_gather(&near, &me, here, sizeof me) == 0 &&
+               memcmp(here, wire.ranks, (size_t)near.p * sizeof *here) == 0,
+           "others on my node");
+}
+
 static void join(struct rank *rank, struct team *team, struct places *places, struct team *node) {
     int me = rank->team.me, p = rank->team.p;
-    expect(places_make(places, p, world.lowest) == 0, "places");
+    meet(rank, places);
     *node = (struct team){.p = ranks_on(places, places->node_of[me]), .me = places->local_of[me]};
     team_attach(node, world.memory[world.lowest[me]], slot, space);
     node->names = calloc((size_t)node->p, sizeof *node->names);

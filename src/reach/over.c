@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* over - builds the team of a communicator over several nodes. Its ranks have told each other their
+ * nodes. They get a wire, and from then on send messages: the ranks of a node, who have no
+ * communicator, build their team by these. */
+#include "reach/host.h"
+
+#include "reach/birth.h"
+#include "reach/reach.h"
+#include "reach/wire.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Two halves (team_space), each with room for all that the ranks of a node can send and receive.
+ * Sparse: only touched pages take memory. */
+static size_t space_bytes(void) { return 4 * machine_memory(); }
+
+/* What a team needs on this rank before it can send messages. */
+static int over_prepare(struct team *team, const struct home *homes) {
+    int *lowest = malloc((size_t)team->p * sizeof *lowest), error = -ENOMEM;
+    team->places = calloc(1, sizeof *team->places);
+    team->node = calloc(1, sizeof *team->node);
+    if (lowest && team->places && team->node) {
+        places_lowest(homes, team->p, lowest);
+        error = places_make(team->places, team->p, lowest);
+    }
+    free(lowest);
+    if (error) return error;
+    team->node->p = ranks_on(team->places, team->places->node_of[team->me]);
+    team->node->me = team->places->local_of[team->me];
+    return birth_lists(team->node) ? 0 : -ENOMEM;
+}
+
+/* Opens the wire on all ranks or on none. */
+static const char *over_connect(struct team *team, MPI_Comm comm, const struct home *homes) {
+    if (!all_agree(comm, over_prepare(team, homes) == 0)) return "out of memory";
+    return all_agree(comm, wire_open(team, comm) == 0) ? NULL : "out of memory or communicators";
+}
+
+/* Builds the team of my node. */
+static const char *over_settle(struct team *team, struct card *room) {
+    size_t space = space_bytes();
+    const struct places *places = team->places;
+    struct wire wire = *team->wire;
+    struct team wired = {.p = team->node->p, .me = team->node->me, .wire = &wire};
+    /* The same tags: between two ranks messages come in the order of the steps. */
+    wire.ranks = places->ranks + places->first[places->node_of[team->me]];
+    if (!meet_agree(&(struct meeting){.wired = team},
+                    messages_tell(team, &space, sizeof space) == 0))
+        return "messages between the nodes are lost";
+    return birth_meet(team->node, &(struct meeting){.wired = &wired}, room, space);
+}
+
+/* A copy of the text that lasts; one for each text. NULL: there are too many. */
+static const char *lasting(const char *text) {
+    enum { most = 8 };
+    static char kept[most][136];
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    int i = 0;
+    pthread_mutex_lock(&lock);
+    while (i < most && *kept[i] && strcmp(kept[i], text) != 0) i++;
+    if (i < most) snprintf(kept[i], sizeof kept[i], "%s", text);
+    pthread_mutex_unlock(&lock);
+    return i < most ? kept[i] : NULL;
+}
+
+/* The reason of the first rank that has one, on all ranks, so that a report has one reason. One of
+ * them has a reason. Collective. */
+static const char *first_reason(const struct team *team, MPI_Comm comm, const char *why) {
+    static const char *const otherwise = "the ranks of a node cannot share memory";
+    int mine = why ? team->me : team->p, first;
+    char text[136] = "";
+    if (host_combine(&mine, &first, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS || first >= team->p)
+        return otherwise;
+    if (why) snprintf(text, sizeof text, "%s", why);
+    bool heard = host.bcast(text, sizeof text, MPI_CHAR, first, comm) == MPI_SUCCESS;
+    const char *same = heard ? lasting(text) : NULL;
+    return same ? same : otherwise;
+}
+
+/* All ranks take rank 0's figures of its node, because choices must not depend on facts that differ
+ * between nodes. */
+static int agree_on_figures(struct team *team) {
+    struct figures figures = team->node->figures;
+    int error = messages_tell(team, &figures, sizeof figures);
+    team->fullest = figures_of_node(team->places->most);
+    team->fullest.processors = figures.processors;
+    team->fullest.sync_seconds = figures.sync_seconds;
+    team->fullest.usual_sync_seconds = sync_usual(team->fullest.p, figures.processors);
+    team->fullest.l2_bytes = figures.l2_bytes;
+    team->fullest.l3_bytes = figures.l3_bytes;
+    team->fullest.slot = figures.slot;
+    team->fullest.space_bytes = figures.space_bytes;
+    team->figures = figures_over(team->places, &team->fullest);
+    return error;
+}
+
+const char *birth_over(struct team *team, MPI_Comm comm, struct card *room) {
+    const char *why = over_connect(team, comm, (const struct home *)room);
+    if (why) return why;
+    why = over_settle(team, room);
+    if (!all_agree(comm, !why)) return first_reason(team, comm, why);
+    team_reserve_tables(team->node);
+    team->patience = team->node->patience;
+    team->ledger = team->node->ledger;
+    return all_agree(comm, agree_on_figures(team) == 0) ? NULL
+                                                        : "messages between the nodes are lost";
+}
