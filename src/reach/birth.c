@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* birth - builds the team of a communicator: the ranks meet, share memory and exchange facts: an
- * allgather of cards, and an agreement whether all have what they need. For
- * several nodes see over.c. Source: li2018 section 2 (the node's ranks share memory); the
+ * allgather of cards, and an agreement whether all have what they need. No communicator is made.
+ * For several nodes see over.c. Source: li2018 section 2 (the node's ranks share memory); the
  * hand-over of descriptors is mortar's own. */
 #define _GNU_SOURCE
 #include "reach/host.h"

@@ -125,6 +125,11 @@ extern int (*wire_collective)(MPI_Comm comm, struct team *team, const struct cal
 /* Bytes of `tables` per rank of the team. */
 enum { wire_tables = 2 * (sizeof(MPI_Count) + sizeof(MPI_Aint) + 2 * sizeof(int)) };
 
+/* ---- messenger.c ---- */
+/* For MPI_Init and MPI_Finalize. Collective over MPI_COMM_WORLD. */
+void messenger_open(void);
+void messenger_close(void);
+
 /* ---- settings.c ---- */
 /* True: some rank of the job has set this option, which must be a WISH. The same on all ranks once
  * a communicator of all ranks was used; before that, only whether this rank has set it. Local. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* over - builds the team of a communicator over several nodes. Its ranks have told each other their
- * nodes. They get a wire, and from then on send messages: the ranks of a node, who have no
- * communicator, build their team by these. */
+ * nodes. They meet on it once more, and tell under which tags they receive messages. From then on
+ * they send messages: the ranks of a node, who have no communicator, build their team by these. */
 #include "reach/host.h"
 
 #include "reach/birth.h"
@@ -13,6 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What each rank tells all others. */
+struct berth {
+    int64_t tag;    /* wire_tag */
+    uint64_t space; /* space_bytes */
+};
 
 /* Two halves (team_space), each with room for all that the ranks of a node can send and receive.
  * Sparse: only touched pages take memory. */
@@ -31,26 +37,30 @@ static int over_prepare(struct team *team, const struct home *homes) {
     if (error) return error;
     team->node->p = ranks_on(team->places, team->places->node_of[team->me]);
     team->node->me = team->places->local_of[team->me];
-    return birth_lists(team->node) ? 0 : -ENOMEM;
+    return birth_lists(team->node) ? wire_open(team, TAGS * (1 + team->places->most)) : -ENOMEM;
 }
 
 /* Opens the wire on all ranks or on none. */
-static const char *over_connect(struct team *team, MPI_Comm comm, const struct home *homes) {
-    if (!all_agree(comm, over_prepare(team, homes) == 0)) return "out of memory";
-    return all_agree(comm, wire_open(team, comm) == 0) ? NULL : "out of memory or communicators";
+static const char *over_connect(struct team *team, MPI_Comm comm, struct berth *berths) {
+    const struct home *homes = (const struct home *)berths;
+    bool fine = over_prepare(team, homes) == 0, tagged = true;
+    struct berth mine = {.tag = fine ? wire_tag(team) : 0, .space = space_bytes()};
+    if (meet_gather(&(struct meeting){.comm = comm}, &mine, berths, sizeof mine) != 0) fine = false;
+    if (!all_agree(comm, fine)) return "out of memory, or a message of the set-up was lost";
+    for (int r = 0; r < team->p; r++) tagged = tagged && berths[r].tag > 0;
+    for (int r = 0; r < team->p && tagged; r++)
+        wire_reaches(team, r, team->world[r], (int)berths[r].tag);
+    if (tagged || all_agree(comm, wire_apart(team, comm) == 0)) return NULL;
+    return "out of communicators";
 }
 
 /* Builds the team of my node. */
-static const char *over_settle(struct team *team, struct card *room) {
-    size_t space = space_bytes();
+static const char *over_settle(struct team *team, struct card *room, size_t space) {
     const struct places *places = team->places;
     struct wire wire = *team->wire;
     struct team wired = {.p = team->node->p, .me = team->node->me, .wire = &wire};
     /* The same tags: between two ranks messages come in the order of the steps. */
     wire.ranks = places->ranks + places->first[places->node_of[team->me]];
-    if (!meet_agree(&(struct meeting){.wired = team},
-                    messages_tell(team, &space, sizeof space) == 0))
-        return "messages between the nodes are lost";
     return birth_meet(team->node, &(struct meeting){.wired = &wired}, room, space);
 }
 
@@ -99,9 +109,10 @@ static int agree_on_figures(struct team *team) {
 }
 
 const char *birth_over(struct team *team, MPI_Comm comm, struct card *room) {
-    const char *why = over_connect(team, comm, (const struct home *)room);
+    struct berth *berths = (struct berth *)room;
+    const char *why = over_connect(team, comm, berths);
     if (why) return why;
-    why = over_settle(team, room);
+    why = over_settle(team, room, berths[0].space);
     if (!all_agree(comm, !why)) return first_reason(team, comm, why);
     team_reserve_tables(team->node);
     team->patience = team->node->patience;

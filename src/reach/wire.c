@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wire - the host MPI as the carrier of messages, on a private communicator with the ranks of the
- * team. */
+/* wire - the host MPI as the carrier of messages, on the messenger, or on a communicator of the
+ * team's own. */
 #include "reach/host.h"
 
 #include "reach/reach.h"
@@ -16,8 +16,19 @@ int (*wire_collective)(MPI_Comm comm, struct team *team, const struct call *call
 enum request_kind { SENT, RECEIVED, SETTLED };
 enum { sink_bytes = 4096 };
 
+/* Where a rank of the team receives: its rank in the communicator, and the first of its tags. */
+struct address {
+    int rank, tag;
+};
+
 struct state {
-    MPI_Comm comm;
+    MPI_Comm comm; /* the messenger, or */
+    bool apart;    /* it is the team's own */
+    int p, me;
+    struct address *to; /* [p] */
+    struct tags tags;   /* mine, on the messenger */
+    /* Messages may come that nobody will receive: the tags are not used again. */
+    bool spoiled;
     MPI_Request *requests; /* [room] */
     MPI_Status *statuses;  /* [room] */
     int *ready;            /* [room] the requests that PMPI_Testsome found done */
@@ -53,17 +64,22 @@ static int grow(struct state *s, int request) {
 static int wire_start(void *state, bool sends, int peer, void *data, size_t bytes, int tag,
                       int request) {
     struct state *s = state;
-    int error = grow(s, request);
-    if (error) return error;
+    int error = grow(s, request), rank = s->to[peer].rank;
+    if (error) {
+        s->spoiled = true;
+        return error;
+    }
     MPI_Request *at = &s->requests[request];
-    if (sends) error = PMPI_Isend(data, (int)bytes, MPI_BYTE, peer, tag, s->comm, at);
-    else if (data) error = PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, tag, s->comm, at);
+    tag += s->to[sends ? peer : s->me].tag;
+    if (sends) error = PMPI_Isend(data, (int)bytes, MPI_BYTE, rank, tag, s->comm, at);
+    else if (data) error = PMPI_Irecv(data, (int)bytes, MPI_BYTE, rank, tag, s->comm, at);
     else
         /* Not with less room than the message has: Open MPI 4 and 5 copying by CMA would write
          * all of it. */
-        error = PMPI_Irecv(s->sink, (int)((bytes + sink_bytes - 1) / sink_bytes), s->drain, peer,
+        error = PMPI_Irecv(s->sink, (int)((bytes + sink_bytes - 1) / sink_bytes), s->drain, rank,
                            tag, s->comm, at);
     s->kinds[request] = sends ? SENT : RECEIVED;
+    if (error != MPI_SUCCESS) s->spoiled = true;
     return error == MPI_SUCCESS ? 0 : -EIO;
 }
 
@@ -82,6 +98,7 @@ static int wire_settle(struct state *s, int request, const MPI_Status *status, b
     s->kinds[request] = SETTLED;
     if (kind == SETTLED) return 0;
     if (class == MPI_ERR_TRUNCATE) return CAME_CUT;
+    if (class != MPI_SUCCESS) s->spoiled = true;
     if (class != MPI_SUCCESS) return NOT_CARRIED;
     if (kind == SENT) return 0;
     if (PMPI_Get_count(status, MPI_BYTE, &bytes) != MPI_SUCCESS) return 0;
@@ -204,13 +221,28 @@ static int some(void *state, struct team *team, int first, int count, int *done)
         return wire_settle(s, request, &s->statuses[k], s->errors);
     }
 }
-static int wire_look(void *state, int tag) {
-    struct state *s = state;
+
+/* Has a message come from this rank of the communicator? *source: who has sent it. */
+static int wire_probe(const struct state *s, int rank, int tag, int *source) {
     MPI_Status status;
-    int flag = 0;
-    if (PMPI_Iprobe(MPI_ANY_SOURCE, tag, s->comm, &flag, &status) != MPI_SUCCESS || !flag)
-        return -1;
-    return status.MPI_SOURCE;
+    int flag = 0, error = PMPI_Iprobe(rank, tag, s->comm, &flag, &status);
+    *source = error == MPI_SUCCESS && flag ? status.MPI_SOURCE : MPI_PROC_NULL;
+    return error;
+}
+
+static int wire_look(void *state, int tag) {
+    const struct state *s = state;
+    int source;
+    tag += s->to[s->me].tag;
+    /* A library that goes on without the dead (ULFM) finds no message from any source once a rank
+     * of the communicator is dead, of another team perhaps. */
+    bool each = wire_probe(s, MPI_ANY_SOURCE, tag, &source) != MPI_SUCCESS;
+    if (!each && source == MPI_PROC_NULL) return -1;
+    for (int r = 0; r < s->p; r++) {
+        if (each) wire_probe(s, s->to[r].rank, tag, &source);
+        if (source == s->to[r].rank) return r;
+    }
+    return -1;
 }
 
 /* ---- the host MPI's own collectives, on a communicator with just these ranks ---- */
@@ -220,28 +252,34 @@ struct native {
     _Alignas(64) char tables[]; /* for the counts of a call: wire_tables of each rank */
 };
 
+/* ranks: memory for p numbers. */
+static int wire_gathers(const struct state *s, const struct team *team, int *ranks,
+                        MPI_Comm *comm) {
+    MPI_Group all, some;
+    for (int r = 0; r < team->p; r++)
+        ranks[r] = s->to[team->wire->ranks ? team->wire->ranks[r] : r].rank;
+    PMPI_Comm_group(s->comm, &all);
+    PMPI_Group_incl(all, team->p, ranks, &some);
+    int error = host.comm_create_group(s->comm, some, TAG_MAKING, comm);
+    PMPI_Group_free(&some);
+    PMPI_Group_free(&all);
+    if (error != MPI_SUCCESS) return -EIO;
+    PMPI_Comm_set_errhandler(*comm, host.errors_return);
+    return 0;
+}
+
 static int wire_prepare(void *state, struct team *team) {
-    struct state *s = state;
     size_t tables = (wire_tables * (size_t)team->p + 63) / 64 * 64;
-    struct native *native = team->wire->native ? NULL : aligned_alloc(64, sizeof *native + tables);
-    MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
-    int error = native ? 0 : -ENOMEM;
     if (team->wire->native) return 0;
-    if (!error && !team->wire->ranks) native->comm = s->comm;
-    if (!error && team->wire->ranks) {
-        PMPI_Comm_group(s->comm, &all);
-        PMPI_Group_incl(all, team->p, team->wire->ranks, &some);
-        if (host.comm_create_group(s->comm, some, team->wire->tag, &native->comm) != MPI_SUCCESS)
-            error = -EIO;
-        else PMPI_Comm_set_errhandler(native->comm, host.errors_return);
-        PMPI_Group_free(&some);
-        PMPI_Group_free(&all);
+    struct native *native = aligned_alloc(64, sizeof *native + tables);
+    int error = -ENOMEM;
+    if (messages_agree(team, native != NULL)) {
+        error = wire_gathers(state, team, (int *)(void *)native->tables, &native->comm);
+        if (!messages_agree(team, !error) && !error) error = -EIO;
     }
-    bool fine = messages_agree(team, !error);
-    if (fine) team->wire->native = native;
-    else free(native);
-    if (fine) return 0;
-    return error ? error : -EIO;
+    if (error) free(native);
+    else team->wire->native = native;
+    return error;
 }
 
 static int collective(void *state, struct team *team, const struct call *call) {
@@ -252,6 +290,7 @@ static int collective(void *state, struct team *team, const struct call *call) {
 }
 
 static void free_lists(struct state *s) {
+    free(s->to);
     free(s->requests);
     free(s->ready);
     free(s->statuses);
@@ -260,9 +299,11 @@ static void free_lists(struct state *s) {
 
 static void shut(void *state) {
     struct state *s = state;
-    if (s->comm != MPI_COMM_NULL) host.comm_free(&s->comm);
+    if (s->apart) host.comm_free(&s->comm);
     host.type_free(&s->drain);
     free_lists(s);
+    if (s->spoiled) return; /* its tags stay taken */
+    tags_give(&s->tags);
     free(s);
 }
 
@@ -274,26 +315,26 @@ static const struct carrier mpi = {.start = wire_start,
                                    .prepare = wire_prepare,
                                    .close = shut};
 
-int wire_open(struct team *team, MPI_Comm comm) {
+int wire_open(struct team *team, int tags) {
     struct wire *wire = calloc(1, sizeof *wire);
     struct state *s = calloc(1, sizeof *s);
-    MPI_Comm own;
-    int error = comm_private(comm, &own);
+    if (s) s->to = calloc((size_t)team->p, sizeof *s->to);
     /* More are in flight only if they are parts of very long messages. */
-    if (error || !wire || !s || grow(s, 2 * team->p) != 0) {
-        if (!error) host.comm_free(&own);
+    if (!wire || !s || !s->to || grow(s, 2 * team->p) != 0) {
         if (s) free_lists(s);
         free(s);
         free(wire);
-        return error ? error : -ENOMEM;
+        return -ENOMEM;
     }
-    s->comm = own;
     MPI_Datatype piece;
     PMPI_Type_contiguous(sink_bytes, MPI_BYTE, &piece);
     PMPI_Type_create_resized(piece, 0, 0, &s->drain);
     PMPI_Type_commit(&s->drain);
     host.type_free(&piece);
+    s->comm = messenger_comm();
+    s->p = team->p, s->me = team->me;
     s->alone = !host.many_threads;
+    tags_take(&s->tags, tags);
     *wire = (struct wire){.carrier = &mpi,
                           .state = s,
                           .under_way = &s->under_way,
@@ -303,15 +344,35 @@ int wire_open(struct team *team, MPI_Comm comm) {
     return 0;
 }
 
+static struct state *state_of(const struct team *team) { return team->wire->state; }
+
+int wire_tag(const struct team *team) { return state_of(team)->tags.first; }
+
+void wire_reaches(struct team *team, int rank, int world, int tag) {
+    state_of(team)->to[rank] = (struct address){world, tag};
+}
+
+int wire_apart(struct team *team, MPI_Comm comm) {
+    struct state *s = state_of(team);
+    s->apart = comm_private(comm, &s->comm) == 0;
+    for (int r = 0; r < team->p; r++) s->to[r] = (struct address){r, TAG_FIRST};
+    return s->apart ? 0 : -EIO;
+}
+
+static void wire_frees(struct wire *wire) {
+    struct native *native = wire->native;
+    if (native) host.comm_free(&native->comm);
+    free(native);
+}
+
 void wire_close(struct team *team) {
     if (!team->wire) return;
-    for (int l = 0; team->lanes && l < team->places->most; l++) {
-        struct native *native = team->lanes[l] ? team->lanes[l]->wire->native : NULL;
-        if (native) host.comm_free(&native->comm);
-        free(native);
-    }
-    free(team->wire->native);
-    team->wire->carrier->close(team->wire->state);
+    struct state *s = state_of(team);
+    if (team->failed || team->doubt.what || s->under_way > 0) s->spoiled = true;
+    for (int l = 0; team->lanes && l < team->places->most; l++)
+        if (team->lanes[l]) wire_frees(team->lanes[l]->wire);
+    wire_frees(team->wire);
+    team->wire->carrier->close(s);
     free(team->wire);
     team->wire = NULL;
 }

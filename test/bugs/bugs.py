@@ -17,7 +17,8 @@ NO_CMA = {"ompi4": "--mca btl_vader_single_copy_mechanism none", "ompi5": "--mca
 
 
 def ran(flavour, ranks, program, options=(), **more):
-    return mpi(flavour, ranks, program, options, **more).ok("%s ranks, 0 errors" % ranks).silent()
+    count = ranks if ranks.isdigit() else ""  # a map of hosts
+    return mpi(flavour, ranks, program, options, **more).ok("%s ranks, 0 errors" % count).silent()
 
 
 def rendezvous(flavour, ranks):
@@ -149,7 +150,14 @@ def fromgroup(flavour, ranks):
 def orders(flavour, ranks):
     """A collective beside a communicator that is being made: mortar makes none of its own meanwhile."""
     for start in ("paid", "first"):
-        ran(flavour, ranks, ["orders-" + flavour], env={"MORTAR_START": start}, seconds=40)
+        for nodes in ("", "2") if ranks.isdigit() else ("",):
+            ran(flavour, ranks, ["orders-" + flavour], env={"MORTAR_START": start, "MORTAR_NODES": nodes}, seconds=40)
+
+
+def tags(flavour, ranks):
+    """Teams over nodes use each other's tags again, and do without where there are too few."""
+    for plan, bound in (("", "2000"), ("", "150"), ("tardy", "600"), ("universal(native)", "600")):
+        ran(flavour, ranks, ["tags-" + flavour, "60", bound], ["--option", "NODES=2"] + ["--plan", plan] * bool(plan), seconds=40)
 
 
 def gaps(flavour, ranks):
@@ -349,7 +357,7 @@ def kill(flavour, ranks):
 
 def test(name, flavour, ranks):
     tests = {f.__name__: f for f in (rendezvous, slow_readers, nearby, moving, splits, punctual, young, many, learn, growth,
-                                     lifetime, sums, apart, distgraph, fromgroup, orders, gaps, freed, leave, significant,
+                                     lifetime, sums, apart, distgraph, fromgroup, orders, tags, gaps, freed, leave, significant,
                                      characters, scarce, disagree, smaller, dies, big, room, forks, python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
