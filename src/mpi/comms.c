@@ -6,13 +6,28 @@
  * in each new communicator. */
 #include "mpi/calls.h"
 
+/* not in MPI 3 */
 int MPI_Comm_create_from_group(MPI_Group group, const char *tag, MPI_Info info,
-                               MPI_Errhandler handler, MPI_Comm *comm); /* not in MPI 3 */
+                               MPI_Errhandler handler, MPI_Comm *comm);
+int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made, MPI_Request *request);
 
 #define MAKER(name, symbol, words, parameters, arguments)                                          \
     int MPI_##symbol parameters { return comm_made(host.name arguments, made); }
 #include "abi/makers.h"
 #undef MAKER
+
+/* What they make is met in its first collective, as there is no communicator yet. */
+int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *made, MPI_Request *request) {
+    making_may_pend();
+    return host.comm_idup(comm, made, request);
+}
+
+/* Where the MPI library has no such function (see create_in_world): hints need not be heeded. */
+int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *made, MPI_Request *request) {
+    making_may_pend();
+    if (!host.comm_idup_with_info) return host.comm_idup(comm, made, request);
+    return host.comm_idup_with_info(comm, info, made, request);
+}
 
 int MPI_Comm_free(MPI_Comm *comm) { return team_buries(comm, host.comm_free); }
 

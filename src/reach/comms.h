@@ -141,6 +141,11 @@ bool settings_are_alike(void);
 extern void (*settings_changed)(void);
 
 /* ---- private.c ---- */
+/* The program has begun to make a communicator by a nonblocking call. Local. */
+void making_may_pend(void);
+/* True: no other communicator can be under construction on this rank while a call of mortar's makes
+ * one. Else Open MPI may wait for that one, which the program completes after the call. Local. */
+bool makes_alone(void);
 /* Makes a private communicator of the same ranks, with MPI_ERRORS_RETURN. Not by MPI_Comm_dup,
  * which would copy the program's attributes and call its functions. Free it with host.comm_free.
  * Collective; 0 or -EIO, on this rank. */

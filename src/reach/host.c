@@ -63,12 +63,14 @@ bool host_open(void *library) {
                  host_find(library, "PMPI_Type_free", &host.type_free) &&
                  host_find(library, "PMPI_Comm_free", &host.comm_free) &&
                  host_find(library, "PMPI_Comm_disconnect", &host.comm_disconnect) &&
+                 host_find(library, "PMPI_Comm_idup", &host.comm_idup) &&
                  host_find(library, "PMPI_Intercomm_merge", &host.intercomm_merge) &&
                  host_find(library, "PMPI_Dist_graph_create", &host.dist_graph_create);
 #define MAKER(name, symbol, words, parameters, arguments)                                          \
     found = host_find(library, "PMPI_" #symbol, &host.name) && found;
 #include "abi/makers.h"
 #undef MAKER
+    host_find(library, "PMPI_Comm_idup_with_info", &host.comm_idup_with_info);
     host_find(library, "PMPI_Comm_create_from_group", &host.comm_create_from_group);
     if (!host_find(library, "PMPI_Type_get_envelope_c", &host.type_get_envelope_c) ||
         !host_find(library, "PMPI_Type_get_contents_c", &host.type_get_contents_c))

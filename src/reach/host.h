@@ -39,6 +39,7 @@ struct host {
 #undef MAKER
     int (*comm_free)(MPI_Comm *);
     int (*comm_disconnect)(MPI_Comm *);
+    int (*comm_idup)(MPI_Comm, MPI_Comm *, MPI_Request *);
     int (*intercomm_merge)(MPI_Comm, int, MPI_Comm *);
     int (*dist_graph_create)(MPI_Comm, int, const int[], const int[], const int[], const int[],
                              MPI_Info, int, MPI_Comm *);
@@ -49,6 +50,7 @@ struct host {
                                int *);
     int (*type_get_contents_c)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int[],
                                MPI_Aint[], MPI_Count[], MPI_Datatype[]);
+    int (*comm_idup_with_info)(MPI_Comm, MPI_Info, MPI_Comm *, MPI_Request *);
     int (*comm_create_from_group)(MPI_Group, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
     /* NULL: the library has none. Only in libraries that continue after a rank's death (ULFM). */
     int (*comm_is_revoked)(MPI_Comm, int *);

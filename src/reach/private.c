@@ -6,6 +6,17 @@
 
 #include <errno.h>
 
+static _Atomic bool pending;
+
+void making_may_pend(void) { atomic_store(&pending, true); }
+
+bool makes_alone(void) {
+#ifdef MORTAR_SIM
+    return true;
+#endif
+    return !host.many_threads && !atomic_load(&pending);
+}
+
 int comm_private(MPI_Comm comm, MPI_Comm *own) {
     MPI_Group group;
     int ranks = 0, grouped = 0, me = 0, error;

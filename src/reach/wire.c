@@ -272,8 +272,8 @@ static int wire_prepare(void *state, struct team *team) {
     size_t tables = (wire_tables * (size_t)team->p + 63) / 64 * 64;
     if (team->wire->native) return 0;
     struct native *native = aligned_alloc(64, sizeof *native + tables);
-    int error = -ENOMEM;
-    if (messages_agree(team, native != NULL)) {
+    int error = -EBUSY;
+    if (messages_agree(team, native && makes_alone())) {
         error = wire_gathers(state, team, (int *)(void *)native->tables, &native->comm);
         if (!messages_agree(team, !error) && !error) error = -EIO;
     }

@@ -148,10 +148,13 @@ def fromgroup(flavour, ranks):
 
 
 def orders(flavour, ranks):
-    """A collective beside a communicator that is being made: mortar makes none of its own meanwhile."""
+    """A collective beside a communicator that is being made: mortar makes none of its own, and no plan runs that needs one."""
     for start in ("paid", "first"):
         for nodes in ("", "2") if ranks.isdigit() else ("",):
             ran(flavour, ranks, ["orders-" + flavour], env={"MORTAR_START": start, "MORTAR_NODES": nodes}, seconds=40)
+    for words in ([], ["single"]):
+        options = ["--option", "NODES=2", "--plan", "universal(native)"]
+        ran(flavour, ranks, ["orders-" + flavour, *words], options, seconds=40).took(0, collective="bcast")
 
 
 def tags(flavour, ranks):

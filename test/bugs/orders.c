@@ -2,7 +2,8 @@
 /* orders - communicators that are being made, by a nonblocking call or by another thread, while
  * rank 0 is in a collective of another communicator; the other ranks have the reverse order. That
  * is right, and natively it does not hang. A library that makes a communicator of its own in such a
- * collective may wait for the one that is being made, and that for the collective. */
+ * collective may wait for the one that is being made, and that for the collective. `single`: with
+ * MPI_THREAD_SINGLE, without another thread. */
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -78,7 +79,7 @@ int main(int argc, char **argv) {
     int level, all;
     MPI_Comm comms[2];
     MPI_Datatype vector;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Init_thread(&argc, &argv, argc > 1 ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &level);
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     for (int k = 0; k < 2; k++) MPI_Comm_split(MPI_COMM_WORLD, 0, me, &comms[k]);
