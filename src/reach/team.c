@@ -36,6 +36,7 @@ struct live {
     _Atomic int holders; /* the communicator, and each running team_buries */
     bool told;           /* the communicator's end is told by mortar's attribute */
     bool gone;           /* it was freed; the struct remains until holders == 0 */
+    bool in_use;         /* its communicator was freed in a call on it; team_buries holds it */
 };
 
 static uintptr_t key_of(MPI_Comm comm) { return (uintptr_t)(intptr_t)comm; }
@@ -175,8 +176,10 @@ static void let_go(struct live *live) {
 
 /* The communicator of what was hidden is no more. */
 static void live_over(struct live *live) {
+    bool held = live->in_use;
     live_end(live);
     if (!live->told) let_go(live);
+    if (held) let_go(live);
 }
 
 static int on_comm_free(MPI_Comm comm, int key, void *live, void *state) {
@@ -216,7 +219,11 @@ void teams_finish(void) {
  * attributes in different orders. So such calls are native; callbacks run in the thread that frees.
  * The team is freed here and not with its attribute: with messages in flight MPICH deletes the
  * attributes as late as in the MPI_Wait for the last message, at different times on different
- * ranks, and holding locks that freeing a team needs. */
+ * ranks, and holding locks that freeing a team needs.
+ *
+ * An error handler may free the communicator of the call that has failed. If the MPI library has
+ * called it that call is still to come back through mortar, so what it uses stays until
+ * MPI_Finalize. */
 int team_buries(MPI_Comm *comm, int (*end)(MPI_Comm *comm)) {
     struct this_thread *thread = &this_thread;
     MPI_Comm outer = thread->dying;
@@ -228,9 +235,12 @@ int team_buries(MPI_Comm *comm, int (*end)(MPI_Comm *comm)) {
     if (mortal) thread->dying = *comm;
     int error = end(comm);
     thread->dying = outer;
-    if (live && error == MPI_SUCCESS) live_over(live);
-    else if (live) live_show(live);
-    if (live) let_go(live);
+    if (!live) return error;
+    live->in_use = error == MPI_SUCCESS && thread->inside;
+    if (live->in_use) return error;
+    if (error == MPI_SUCCESS) live_over(live);
+    else live_show(live);
+    let_go(live);
     return error;
 }
 

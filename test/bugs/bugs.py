@@ -176,6 +176,14 @@ def freed(flavour, ranks):
             ran(flavour, ranks, ["freed-" + flavour, before, warm], env={"MORTAR_START": start}, seconds=20)
 
 
+def handler(flavour, ranks):
+    """A communicator that an error handler frees in the middle of a call, which the library runs: young, planned, known."""
+    for options, before, start in (("", "0", "paid"), ("", "5", "paid"), ("", "5", "first"), ("--plan native", "0", "first"),
+                                   ("--plan native", "5", "first")):
+        command = run.command(flavour, ranks, [run.target("handler-" + flavour), before], options.split())
+        run.run(command, 60, {"MORTAR_START": start}).ok("%s ranks, 0 errors" % ranks).silent()
+
+
 def apart(flavour, ranks):
     ran(flavour, ranks, ["apart-" + flavour])
     for plan in ("pull(compact)", "cico"):
@@ -360,8 +368,9 @@ def kill(flavour, ranks):
 
 def test(name, flavour, ranks):
     tests = {f.__name__: f for f in (rendezvous, slow_readers, nearby, moving, splits, punctual, young, many, learn, growth,
-                                     lifetime, sums, apart, distgraph, fromgroup, orders, tags, gaps, freed, leave, significant,
-                                     characters, scarce, disagree, smaller, dies, big, room, forks, python_forks, kill)}
+                                     lifetime, sums, apart, distgraph, fromgroup, orders, tags, gaps, freed, handler, leave,
+                                     significant, characters, scarce, disagree, smaller, dies, big, room, forks, python_forks,
+                                     kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)
