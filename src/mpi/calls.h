@@ -29,6 +29,7 @@ struct request {
     int root;
     MPI_Op op;
     struct fresh *fresh; /* of a call that fresh.c has packed */
+    const void *caller;  /* where the call comes from */
 };
 
 /* Bytes of an entry of the counts, and of the displacements: those of neighbor_alltoallw are always
@@ -63,6 +64,7 @@ int take(const struct request *request);
  * there stay native. The mark lies on the stack of the outermost call. inside_end may be called
  * more than once. Local. */
 struct inside {
+    struct inside *outer; /* of a call that an error handler makes; perhaps stale; mostly NULL */
     uintptr_t seal;
     struct this_thread *thread;
     /* For a rank that waits in vain, see doubt.c. doubt NULL: way_out is not set. */

@@ -33,7 +33,8 @@
                                       .send = {SENT_##sent(received)},                             \
                                       .recv = {HALF_##received(recv, recv)},                       \
                                       MORE_##more,                                                 \
-                                      .fresh = NULL});                                             \
+                                      .fresh = NULL,                                               \
+                                      .caller = __builtin_return_address(0)});                     \
     }
 #define COLLECTIVE(name, symbol, sent, received, more, family, about)                              \
     static int native_##name(const struct request *r) {                                            \

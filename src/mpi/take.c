@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* take - the life of a call: reentry guard, arguments, team, shape, plan; then its collective's
  * family or the host MPI runs it. Calls that look like earlier ones take a shorter way, known.c. */
+#define _GNU_SOURCE
 #include "mpi/fresh.h"
 #include "mpi/held.h"
 #include "mpi/verify.h"
+
+#include <dlfcn.h>
 
 static const struct family *const families[COLLECTIVES] = {
 #define COLLECTIVE(name, symbol, sent, received, more, family, about)                              \
@@ -192,9 +195,11 @@ HOT static struct answer dispatch_known(const struct request *r, struct team *te
  *
  * A nested call always finds the mark above itself and whole, so it is never mistaken for an
  * outermost one. The reverse can happen: a stale mark looks whole if nobody has overwritten that
- * part of the stack. Then this call is native by mistake. To make this rare, error handlers are
- * called without a mark if possible. Calls with refused arguments reach the MPI library without
- * one, and mortar raises its own errors after leaving. */
+ * part of the stack, which a large array may cover. So only a call that comes from the MPI library
+ * is a nested one. Others are made after such a jump, or by an error handler, whose calls are the
+ * program's. A library that calls collectives outside of them may yet be native by mistake. To make
+ * this rare, error handlers are called without a mark if possible. Calls with refused arguments
+ * reach the MPI library without one, and mortar raises its own errors after leaving. */
 enum { deepest = 1 << 20 };
 
 static inline uintptr_t seal_of(const struct inside *there) {
@@ -210,8 +215,19 @@ HOT static inline struct inside *inside_on(struct this_thread *thread) {
     return NULL;
 }
 
+static __attribute__((noinline, cold)) bool is_of_library(const void *address) {
+    Dl_info its, librarys;
+    return dladdr(address, &its) && dladdr((void *)(uintptr_t)host.init, &librarys) &&
+           its.dli_fbase == librarys.dli_fbase;
+}
+
+HOT static inline bool is_nested(const struct request *r, struct this_thread *thread) {
+    return inside_on(thread) && is_of_library(r->caller);
+}
+
 HOT static inline void begin_on(struct this_thread *thread, struct inside *here) {
     here->doubt = NULL;
+    here->outer = thread->inside;
     here->seal = seal_of(here);
     here->thread = thread;
     thread->inside = here;
@@ -224,7 +240,7 @@ void inside_begin(struct inside *here) { begin_on(own_thread(), here); }
 HOT void inside_end(struct inside *here) {
     if (here->seal == 0) return;
     here->seal = 0;
-    if (here->thread->inside == here) here->thread->inside = NULL;
+    if (here->thread->inside == here) here->thread->inside = here->outer;
 }
 
 /* What is known of a call. */
@@ -284,7 +300,7 @@ HOT __attribute__((noinline)) static int examine(const struct request *r, struct
 /* A call of a single barrier is mostly over before this thread has to be marked. */
 SHORT_WAY static int take_enter(const struct request *r) {
     struct this_thread *thread = own_thread();
-    if (r->comm == MPI_COMM_NULL || inside_on(thread)) return r->native(r);
+    if (r->comm == MPI_COMM_NULL || is_nested(r, thread)) return r->native(r);
     struct found found;
     found.met = (struct met){.team = team_recent(thread, r->comm)};
     if (!found.met.team) found.met = comm_known(r->comm); /* any communicator's end voids those */

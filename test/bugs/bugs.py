@@ -195,7 +195,7 @@ def apart(flavour, ranks):
 def leave(flavour, ranks):
     """What an error handler leaves behind that does not return. A report makes mortar examine each call, so also without one."""
     words = ["--off", "bcast,alltoallv"]
-    ran(flavour, ranks, ["leave-" + flavour], words).took(15, collective="allreduce")
+    ran(flavour, ranks, ["leave-" + flavour], words).took(23, collective="allreduce")
     command = run.command(flavour, ranks, [run.target("leave-" + flavour)], words)
     run.run(command, 60).ok("%s ranks, 0 errors" % ranks).silent()
 

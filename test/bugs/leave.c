@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* leave - an error handler that leaves by longjmp on one rank: its next calls are to meet the other
- * ranks' all the same. Broadcasts and MPI_Alltoallv are to be switched off, so that the MPI library
- * finds some of the mistakes in a call that mortar has handed to it. */
+ * ranks' all the same, and so are the calls of a handler that returns. Broadcasts and MPI_Alltoallv
+ * are to be switched off, so that the MPI library finds some of the mistakes in a call that mortar
+ * has handed to it. */
 #include <mpi.h>
 
 #include <setjmp.h>
@@ -31,11 +32,27 @@ static void __attribute__((noinline)) meet_below(void) {
     errors += pad[0] != 0x55;
 }
 
+/* With nothing written there. */
+static void __attribute__((noinline)) meet_beyond(void) {
+    volatile char pad[1 << 15];
+    pad[0] = 0x55;
+    meet();
+    errors += pad[0] != 0x55;
+}
+
+/* Does not leave, but meets the other ranks, which have no error. */
+static void meets(MPI_Comm *comm, int *error, ...) {
+    (void)comm, (void)error;
+    caught++;
+    meet();
+}
+
 /* late: seconds that rank 0 takes before the next call; others look for the reason after one. */
 static void after(void (*call)(MPI_Comm), MPI_Comm comm, double late) {
     if (setjmp(back) == 0) call(comm);
     else caught++;
     for (double start = MPI_Wtime(); me == 0 && MPI_Wtime() - start < late;) {}
+    meet_beyond();
     meet();
     meet_below();
 }
@@ -68,8 +85,9 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     MPI_Comm comm;
-    MPI_Errhandler leaves;
+    MPI_Errhandler leaves, returns;
     MPI_Comm_create_errhandler(handler, &leaves);
+    MPI_Comm_create_errhandler(meets, &returns);
     MPI_Comm_split(MPI_COMM_WORLD, 0, me, &comm);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, leaves);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, leaves);
@@ -82,11 +100,15 @@ int main(int argc, char **argv) {
     after(known, MPI_COMM_WORLD, 2.5);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     after(known, MPI_COMM_WORLD, 2.5);
-    errors += caught != (me == 0 ? 5 : me == 1 ? 1 : 0);
+    MPI_Comm_set_errhandler(comm, returns);
+    too_long(comm);
+    if (me != 1) meet();
+    errors += caught != (me == 0 ? 5 : me == 1 ? 2 : 0);
     int all = 0;
     MPI_Allreduce(&errors, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (me == 0) printf("%d ranks, %d errors\n", p, all);
     MPI_Errhandler_free(&leaves);
+    MPI_Errhandler_free(&returns);
     MPI_Comm_free(&comm);
     MPI_Finalize();
     return all != 0;
