@@ -6,7 +6,7 @@
 
 #include <mpi.h>
 
-#include "mpi/leap.h"
+#include "mpi/inside.h"
 #include "plan/plan.h"
 
 /* The send or the receive arguments of a call; those that the call does not have are 0. Counts are
@@ -60,23 +60,6 @@ static inline size_t touched_in(const struct shape *shape, int p) {
 
 /* ---- take.c: the life of a call, from arguments to plan. Returns what MPI returns ---- */
 int take(const struct request *request);
-/* Marks that this thread is inside mortar, so that collectives that the MPI library calls from
- * there stay native. The mark lies on the stack of the outermost call. inside_end may be called
- * more than once. Local. */
-struct inside {
-    struct inside *outer; /* of a call that an error handler makes; perhaps stale; mostly NULL */
-    uintptr_t seal;
-    struct this_thread *thread;
-    /* For a rank that waits in vain, see doubt.c. doubt NULL: way_out is not set. */
-    const struct request *request;
-    struct team *team;   /* NULL: the communicator is young */
-    struct doubt *doubt; /* the team's, or the young communicator's */
-    struct way_out way_out;
-};
-/* The mark of this thread; NULL: it is not inside mortar. */
-struct inside *inside_now(void);
-void inside_begin(struct inside *here);
-void inside_end(struct inside *here);
 
 /* ---- doubt.c: a waiting rank checks now and then whether it waits in vain ---- */
 void doubts_start(void);
