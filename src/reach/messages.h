@@ -149,8 +149,8 @@ extern const size_t message_most;
  * none. */
 int messages_look(struct team *team, int tag);
 /* Small collectives over a wire, for set-up: copy rank 0's bytes to all; AND; all's bytes to all;
- * sums. They leave the
- * state of the current call unchanged. 0 or -errno; messages_agree is false on an error. */
+ * sums. They leave the state of the current call unchanged. 0 or -errno; messages_agree is false on
+ * an error. */
 int messages_tell(struct team *team, void *data, size_t bytes);
 bool messages_agree(struct team *team, bool fine);
 /* all[r] becomes rank r's `mine`, of so many bytes. */
