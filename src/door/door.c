@@ -189,7 +189,9 @@ __attribute__((destructor)) static void leave(void) {
 
 const char *mortar_version(void) { return MORTAR_VERSION; }
 
+/* The program may ask before it loads its MPI library. */
 static void *engine_symbol(const char *name) {
+    if (!opened && !mpi_find().abi) return NULL;
     pthread_once(&once, open_door);
     return engine ? dlsym(engine, name) : NULL;
 }
