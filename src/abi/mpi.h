@@ -68,7 +68,6 @@ enum {
 #define MPI_STATUS_IGNORE ((MPI_Status *)ABI(0, 1, 0))
 #define MPI_STATUSES_IGNORE MPI_STATUS_IGNORE
 #if defined MORTAR_ABI_MPICH
-#define MPIX_EQUAL ((MPI_Op)0x5800000f)
 extern int *const MPI_UNWEIGHTED;
 #else
 #define MPI_UNWEIGHTED ((int *)ABI(2, 0, 10))

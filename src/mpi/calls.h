@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include "mpi/handle.h"
 #include "mpi/inside.h"
 #include "plan/plan.h"
 
@@ -80,9 +81,9 @@ struct block_counts {
 };
 struct block_counts extent_of(const struct request *request, const struct standing *standing);
 /* Does the MPI library refuse these arguments before it sends anything? What the library accepts is
- * not refused, whatever the standard says. met: what the communicator has, perhaps nothing yet.
- * Fills *standing; all zeros for a barrier and for a call that goes to the library anyway.
- * Local. */
+ * not refused, whatever the standard says. met: what the communicator has, no intercommunicator, or
+ * nothing yet. Fills *standing; all zeros for a barrier and for a call that goes to the library
+ * anyway. Local. */
 bool is_refused(const struct request *request, struct met met, struct standing *standing);
 
 /* ---- narrow.c ---- */

@@ -87,7 +87,7 @@ HOT static int64_t counts_of(const struct request *r, const struct half *half, i
 
 HOT static bool type_refused(enum collective c, int side, MPI_Datatype type, bool empty) {
     if (type_is_plain(type) || (empty && !looks_at_empty(c))) return false;
-    if (type == MPI_DATATYPE_NULL) return looks_at_type(c, side);
+    if (!is_type(type)) return looks_at_type(c, side);
     return looks_at_commit(c, side) && !type_committed(type);
 }
 
@@ -163,11 +163,8 @@ HOT static bool reduction_refused(const struct request *r, const struct block_co
 
 HOT bool is_refused(const struct request *r, struct met met, struct standing *at) {
     enum collective c = r->collective;
-    int inter = 0;
     *at = (struct standing){0};
     if (c == COLL_barrier || (met.team && met.team->why_native)) return false;
-    bool known = met.team || met.young;
-    if (!known && (PMPI_Comm_test_inter(r->comm, &inter) != MPI_SUCCESS || inter)) return false;
     if (!stand(r, met, at)) return true;
     if (among(c, ROOTED | BIT(reduce)) && (r->root < 0 || r->root >= at->p)) return true;
     struct block_counts here = extent_of(r, at);

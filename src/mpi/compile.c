@@ -360,7 +360,7 @@ HOT const struct layout *layout_of(MPI_Datatype type) {
     int known = usual_one(type);
     const struct layout *layout =
         known < 0 ? NULL : atomic_load_explicit(&usual[known], memory_order_acquire);
-    if (layout || type == MPI_DATATYPE_NULL) return layout;
+    if (layout || !is_type(type)) return layout;
     const struct kept_layout *kept = kept_of(type);
     layout = kept ? kept->layout : NULL;
     if (known >= 0) atomic_store_explicit(&usual[known], layout, memory_order_release);
@@ -368,7 +368,7 @@ HOT const struct layout *layout_of(MPI_Datatype type) {
 }
 
 bool type_is_steady(MPI_Datatype type) {
-    if (type == MPI_DATATYPE_NULL || !type_is_made(type)) return true;
+    if (!is_type(type) || !type_is_made(type)) return true;
     if (key == MPI_KEYVAL_INVALID) return false;
     struct kept_layout *kept = kept_with(type);
     if (!kept && !type_is_fresh(type)) kept = kept_of(type);

@@ -32,7 +32,7 @@ static struct hint *hint_of(MPI_Datatype type) {
 bool type_is_fresh(MPI_Datatype type) {
     struct hint *h = hint_of(type);
     if (atomic_load_explicit(&h->type, memory_order_relaxed) != type) {
-        if (type == MPI_DATATYPE_NULL || !type_is_made(type)) return false;
+        if (!is_type(type) || !type_is_made(type)) return false;
         atomic_store_explicit(&h->calls, 0, memory_order_relaxed);
         atomic_store_explicit(&h->type, type, memory_order_relaxed);
     }

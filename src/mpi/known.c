@@ -281,8 +281,7 @@ static ptrdiff_t own_distance(const struct request *r, const struct team *team) 
     const struct half *half = scatters ? &r->send : &r->recv;
     if (!scatters && !among(r->collective, GATHERS | ALLGATHERS)) return 0;
     if (!root && among(r->collective, ROOTED)) return 0;
-    if (half->type == MPI_DATATYPE_NULL ||
-        PMPI_Type_get_extent(half->type, &lb, &extent) != MPI_SUCCESS)
+    if (!is_type(half->type) || PMPI_Type_get_extent(half->type, &lb, &extent) != MPI_SUCCESS)
         return 0;
     ptrdiff_t blocks = team->me * (ptrdiff_t)half->count;
     if (half->displs) blocks = (ptrdiff_t)entry_of(half->displs, displ_width(r), team->me);

@@ -60,11 +60,8 @@ static int kinds_for(MPI_Op op) {
     if (op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR)
         return C_INTEGER | FORTRAN_INTEGER | BYTES | MULTI;
     if (op == MPI_MINLOC || op == MPI_MAXLOC) return PAIR;
-    if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP) return NOBODYS;
-#ifdef MPIX_EQUAL
-    if (op == MPIX_EQUAL) return NOBODYS;
-#endif
-    return USER;
+    if (op == MPI_REPLACE || op == MPI_NO_OP) return NOBODYS;
+    return is_made(op) ? USER : NOBODYS;
 }
 
 bool op_is_users(MPI_Op op) { return kinds_for(op) == USER; }
@@ -119,7 +116,7 @@ static bool host_takes(MPI_Datatype type, MPI_Op op) {
         bool takes;
     } asked[asked_most];
     static unsigned count;
-    if (type == MPI_DATATYPE_NULL || !type_is_predefined(type)) return false;
+    if (!is_type(type) || !type_is_predefined(type)) return false;
     pthread_mutex_lock(&lock);
     unsigned i = 0, known = count < asked_most ? count : asked_most;
     while (i < known && (asked[i].type != type || asked[i].op != op)) i++;
@@ -158,7 +155,7 @@ HOT bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements) {
         *elements = last.elements;
         return true;
     }
-    int kinds = type == MPI_DATATYPE_NULL ? NOBODYS : kinds_for(op);
+    int kinds = is_type(type) ? kinds_for(op) : NOBODYS;
     if (kinds == NOBODYS || !examine(type, kinds, op, elements)) return false;
     if (kinds == USER) return true;
     last.type = type;

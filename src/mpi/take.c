@@ -139,8 +139,12 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
     const struct family *family = families[r->collective];
     struct common common = {
         .collective = r->collective, .comm = r->comm, .root = r->root, .op = r->op};
-    struct standing standing;
-    *alone = is_refused(r, met, &standing);
+    struct standing standing = {0};
+    int inter = met.team || met.young ? 0 : -1, error = MPI_SUCCESS;
+    *alone = false;
+    if (inter < 0) error = PMPI_Comm_test_inter(r->comm, &inter);
+    if (inter < 0) return returns(error); /* no communicator: its handler was called */
+    if (!inter) *alone = is_refused(r, met, &standing);
     if (*alone) return returns(MPI_SUCCESS);
     if (!met.team && !met.young) met = comm_met(r->comm);
     if (!met.team && !met.young) return returns(r->native(r));

@@ -10,7 +10,7 @@ HOT bool type_bytes(MPI_Datatype type, size_t *bytes) {
     if (type == MPI_BYTE || type == MPI_CHAR) size = 1;
     else if (type == MPI_INT || type == MPI_FLOAT) size = 4;
     else if (type == MPI_DOUBLE) size = 8;
-    else if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0)
+    else if (!is_type(type) || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0)
         return false;
     *bytes = (size_t)size;
     return true;
@@ -24,7 +24,7 @@ HOT bool type_is_plain(MPI_Datatype type) {
 
 bool type_is_predefined(MPI_Datatype type) {
     int integers, addresses, types, combiner;
-    if (type == MPI_DATATYPE_NULL) return true;
+    if (!is_type(type)) return true;
     return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
            combiner == MPI_COMBINER_NAMED;
 }

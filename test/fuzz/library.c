@@ -19,8 +19,8 @@ bool type_is_fresh(MPI_Datatype type) {
     return false;
 }
 
-/* A handle is the first one of its kind and a number. */
-enum { first_made = 0x7e000000 };
+/* A handle is the first one of its kind and a number. Its upper bits are those of MPICH's types. */
+enum { first_made = 0x4c7e0000 };
 static struct made made[most_made];
 static int made_count, handed_out;
 static MPI_Type_delete_attr_function *drop;

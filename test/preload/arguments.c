@@ -13,6 +13,7 @@
 
 #include <setjmp.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,19 +146,20 @@ static MPI_Datatype uncommitted, spread, pair;
 static MPI_Op user;
 static MPI_Comm plain; /* without a topology */
 
+static void types(struct arguments *a, MPI_Datatype type) { a->send_type = a->recv_type = type; }
+static void counts(struct arguments *a, int count) { a->send_count = a->recv_count = count; }
+
 static void fine(struct arguments *a) { (void)a; }
 static void no_send_type(struct arguments *a) { a->send_type = MPI_DATATYPE_NULL; }
 static void no_recv_type(struct arguments *a) { a->recv_type = MPI_DATATYPE_NULL; }
-static void empty_no_type(struct arguments *a) {
-    a->send_type = a->recv_type = MPI_DATATYPE_NULL;
-    a->send_count = a->recv_count = 0;
-}
+/* Handles of another kind. */
+static void other_type(struct arguments *a) { types(a, (MPI_Datatype)(intptr_t)MPI_COMM_WORLD); }
+static void other_op(struct arguments *a) { a->op = (MPI_Op)(intptr_t)MPI_COMM_WORLD; }
+static void other_comm(struct arguments *a) { a->comm = (MPI_Comm)(intptr_t)MPI_SUM; }
+static void empty_no_type(struct arguments *a) { types(a, MPI_DATATYPE_NULL), counts(a, 0); }
 static void uncommitted_send(struct arguments *a) { a->send_type = uncommitted; }
 static void uncommitted_recv(struct arguments *a) { a->recv_type = uncommitted; }
-static void empty_uncommitted(struct arguments *a) {
-    a->send_type = a->recv_type = uncommitted;
-    a->send_count = a->recv_count = 0;
-}
+static void empty_uncommitted(struct arguments *a) { types(a, uncommitted), counts(a, 0); }
 static void negative_send(struct arguments *a) { a->bad_send = -a->send_count - 1; }
 static void negative_recv(struct arguments *a) { a->bad_recv = -a->recv_count - 1; }
 static void high_root(struct arguments *a) { a->root = p; }
@@ -166,19 +168,11 @@ static void no_comm(struct arguments *a) { a->comm = MPI_COMM_NULL; }
 static void no_topology(struct arguments *a) { a->comm = plain; }
 static void no_op(struct arguments *a) { a->op = MPI_OP_NULL; }
 static void replace(struct arguments *a) { a->op = MPI_REPLACE; }
-static void wrong_op(struct arguments *a) {
-    a->op = MPI_BAND, a->send_type = a->recv_type = MPI_FLOAT;
-}
+static void wrong_op(struct arguments *a) { types(a, MPI_FLOAT), a->op = MPI_BAND; }
 static void pair_op(struct arguments *a) { a->op = MPI_MAXLOC; }
-static void uncommitted_op(struct arguments *a) {
-    a->op = user, a->send_type = a->recv_type = uncommitted;
-}
-static void typeless_op(struct arguments *a) {
-    a->op = user, a->send_type = a->recv_type = MPI_DATATYPE_NULL;
-}
-static void derived_op(struct arguments *a) {
-    a->send_type = a->recv_type = pair, a->send_count = a->recv_count = 8;
-}
+static void uncommitted_op(struct arguments *a) { types(a, uncommitted), a->op = user; }
+static void typeless_op(struct arguments *a) { types(a, MPI_DATATYPE_NULL), a->op = user; }
+static void derived_op(struct arguments *a) { types(a, pair), counts(a, 8); }
 static void aliased(struct arguments *a) { a->send = a->recv; }
 static void own_block(struct arguments *a) {
     a->send = (char *)a->recv + me * a->send_count * (int)sizeof(int);
@@ -210,6 +204,7 @@ static const struct mistake {
     {"nothing wrong", fine, 0, 0, false},
     {"no send type", no_send_type, DATA, 0, false},
     {"no receive type", no_recv_type, TWO, 0, false},
+    {"no type's handle", other_type, DATA, 0, false},
     {"no elements of no type", empty_no_type, DATA, 0, false},
     {"uncommitted send type", uncommitted_send, DATA, 0, false},
     {"uncommitted receive type", uncommitted_recv, TWO, 0, false},
@@ -219,8 +214,10 @@ static const struct mistake {
     {"root p", high_root, ROOT, 0, false},
     {"root -9", low_root, ROOT, 0, false},
     {"no communicator", no_comm, 0, 0, false},
+    {"no communicator's handle", other_comm, 0, 0, false},
     {"no topology", no_topology, NEIGHBOR, 0, false},
     {"no operation", no_op, OP, 0, false},
+    {"no operation's handle", other_op, OP, 0, false},
     {"MPI_REPLACE", replace, OP, 0, false},
     {"MPI_BAND of floats", wrong_op, OP, 0, false},
     {"MPI_MAXLOC of ints", pair_op, OP, 0, false},
