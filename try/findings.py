@@ -48,7 +48,9 @@ def whole(natives, mortars, unsure):
     if len(natives) < FEWEST_PAIRS:
         unsure.append("the whole program's time: an interval needs at least %d pairs of runs (-n %d); the pairs have %s to %s" % (
             FEWEST_PAIRS, FEWEST_PAIRS, *quotients(low, high)))
-        return "whole program: native time / mortar's time is about %s: %s." % (*quotients(middle), times)
+        # Pair by pair, so that it may lie on the other side of 1 than the medians of the times.
+        return "whole program: native time / mortar's time is about %s pair by pair, and not certain: %s." % (
+            *quotients(middle), times)
     spread = (max(natives) - min(natives)) / statistics.median(natives)
     if spread > MOST_SPREAD:
         unsure.append("the whole program's time: native runs alone differ by %.0f %%; is the machine busy with something else?" %
