@@ -84,7 +84,9 @@ void world_wake(_Atomic uint32_t *word) {
 
 double world_meet(double value, double *mean) {
     static _Atomic uint32_t sleepers;
-    static struct { double largest, sum; } results[2];
+    static struct {
+        double largest, sum;
+    } results[2];
     static size_t arrived, meetings, ranks;
     if (ranks == 0) ranks = (size_t)strtol(getenv("SMPI_GLOBAL_SIZE"), NULL, 10);
     size_t meeting = meetings, turn = meeting & 1;

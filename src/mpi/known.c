@@ -146,7 +146,6 @@ HOT static inline bool holds(const struct known *k, struct team *team, const str
 HOT __attribute__((noinline)) static enum known_way
 known_search(struct team *team, const struct request *r, struct known **found) {
     struct shortcuts *all = team->shortcuts;
-    if (!all) return EXAMINE;
     struct look look = look_of(team, r);
     struct known *k = *found = known_at(all, &look);
     if (!k || !k->plan) return EXAMINE;

@@ -45,7 +45,8 @@ HOT static inline struct look look_of(const struct team *team, const struct requ
         .changes = atomic_load_explicit(&changes.calls, memory_order_acquire)};
 }
 
-/* Has it the look of this call, whose size is its count of elements? */
+/* looks_same with the look of this call, whose size is its count of elements; without making that
+ * look, which would take more registers than there are. */
 HOT static inline bool looks_like(const struct look *look, const struct request *r) {
     return look->changes == atomic_load_explicit(&changes.calls, memory_order_acquire) &&
            look->received == r->recv.count && look->received_type == r->recv.type &&

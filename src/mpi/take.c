@@ -140,10 +140,13 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
     struct common common = {
         .collective = r->collective, .comm = r->comm, .root = r->root, .op = r->op};
     struct standing standing = {0};
-    int inter = met.team || met.young ? 0 : -1, error = MPI_SUCCESS;
+    int inter = 0;
     *alone = false;
-    if (inter < 0) error = PMPI_Comm_test_inter(r->comm, &inter);
-    if (inter < 0) return returns(error); /* no communicator: its handler was called */
+    if (!met.team && !met.young) {
+        inter = -1;
+        int error = PMPI_Comm_test_inter(r->comm, &inter);
+        if (inter < 0) return returns(error); /* no communicator: its handler was called */
+    }
     if (!inter) *alone = is_refused(r, met, &standing);
     if (*alone) return returns(MPI_SUCCESS);
     if (!met.team && !met.young) met = comm_met(r->comm);
@@ -273,7 +276,7 @@ venture(const struct request *r, struct found *found, struct inside *here, bool 
 
 HOT __attribute__((noinline)) static int take_inside(const struct request *r, struct found *found) {
     __attribute__((cleanup(inside_end))) struct inside here; /* an exception ends it too */
-    begin_on(own_thread(), &here);
+    inside_begin(&here);
     bool alone = false;
     struct answer answer = venture(r, found, &here, &alone);
     inside_end(&here);
