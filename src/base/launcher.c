@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* launcher - what mpirun, hydra and Slurm tell a process in its environment, hints only: nothing
- * that must be right depends on them; and what a rank tells the programs that it starts. */
+/* launcher - what mpirun, hydra and Slurm tell a process in its environment; and what a rank tells
+ * the programs that it starts. These are hints. One thing depends on them, on whether all ranks
+ * hear the same: the communicator that reach/messenger.c makes. */
 #define _GNU_SOURCE
 #include "base/base.h"
 
