@@ -93,7 +93,7 @@ static int mark_own(struct dl_phdr_info *object, size_t size, void *path) {
 static void open_all(void) {
     struct mpi_found found = mpi_find();
     void *mpi = found.abi ? dlopen(found.path, RTLD_NOW | RTLD_NOLOAD) : NULL;
-    if (found.abi) dl_iterate_phdr(mark_own, found.path);
+    if (found.abi) dl_iterate_phdr(mark_own, (void *)(uintptr_t)found.path);
     if (found.abi && strcmp(found.abi->name, "mpich") == 0) request_bytes = sizeof(int);
     for (int i = 0; i < ROWS; i++) {
         library[i] = (entry)dlsym(mpi ? mpi : RTLD_NEXT, names[i]);

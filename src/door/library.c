@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 static const struct abi abis[] = {
@@ -46,7 +45,7 @@ static int is_mpi_loaded(struct dl_phdr_info *object, size_t size, void *state) 
                          (const ElfW(Dyn) *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr));
     if (!abi || (found->abi && found->abi <= abi)) return 0;
     found->abi = abi;
-    snprintf(found->path, sizeof found->path, "%s", object->dlpi_name);
+    found->path = object->dlpi_name;
     return 0;
 }
 

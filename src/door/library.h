@@ -11,7 +11,7 @@ struct abi {
     const char *name; /* ompi, mpich, standard; empty: a version that mortar does not know */
 };
 struct mpi_found {
-    char path[4096];
+    const char *path; /* the dynamic linker's, while the library is loaded */
     const struct abi *abi; /* NULL: no MPI library is loaded */
 };
 /* The MPI library that is loaded; if there are several, the one of the first row of
