@@ -46,7 +46,7 @@ static bool host_copies_faster(const struct figures *f, const struct shape *shap
 
 void plan_choose(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan) {
     const struct figures *f = &team->figures;
-    struct candidate list[most_candidates];
+    struct candidate *list = plan_room(team);
     const char *text = "native";
     char why[192];
     int count = plan_candidates(f, shape, in_reach, list, most_candidates);

@@ -95,7 +95,8 @@ bool learn_start(struct learner *l, const struct team *team, struct account *acc
     enum rivals which = RIVALS_all;
     if (l->mode == LEARN_WATCH) which = RIVALS_likely;
     else if (l->mode == LEARN_PAPER) which = RIVALS_orders;
-    l->count = plan_rivals(&team->figures, shape, in_reach, plan->text, which, texts, most_arms);
+    l->count = plan_rivals(&team->figures, shape, in_reach, plan->text, which, plan_room(team),
+                           texts, most_arms);
     l->loose = is_loose(shape->collective);
     for (int a = 0; a < l->count; a++) {
         if (strcmp(texts[a], "native") == 0) l->native = a;
@@ -254,7 +255,7 @@ static bool begin_pair(struct learner *l) {
 static void add_copies(struct learner *l, const struct team *team) {
     char texts[most_arms][64];
     int count = plan_rivals(&team->figures, &l->shape, l->in_reach, l->arms[l->incumbent].text,
-                            RIVALS_copies, texts, most_arms);
+                            RIVALS_copies, plan_room(team), texts, most_arms);
     for (int i = 0; i < count && l->count < most_arms; i++) {
         int a = 0;
         while (a < l->count && strcmp(l->arms[a].text, texts[i]) != 0) a++;

@@ -27,6 +27,7 @@ struct plans {
     struct account account;
     struct plan entries[most_plans];
     struct learner learner[most_learners];
+    struct candidate room[most_candidates];
 };
 
 static void be_native(struct plan *plan, const char *reason) {
@@ -142,6 +143,10 @@ HOT static struct plans *plans_of(struct team *team) {
     return plans;
 }
 
+struct candidate *plan_room(const struct team *team) {
+    return ((struct plans *)team->plans)->room;
+}
+
 static bool is_forced(const struct plans *plans, const struct shape *shape) {
     return plans->forced >> shape->collective & 1;
 }
@@ -193,8 +198,8 @@ int plan_worth(struct team *team, const struct shape *shape, bool in_reach, char
     in_reach = in_reach && team->figures.shares;
     plan_choose(team, &calls.least, in_reach, &choice);
     plan_settle(&team->figures, &choice);
-    return plan_rivals(&team->figures, &calls.least, in_reach, choice.text, RIVALS_all, texts,
-                       most);
+    return plan_rivals(&team->figures, &calls.least, in_reach, choice.text, RIVALS_all,
+                       plan_room(team), texts, most);
 }
 
 /* Collective, unless the team is native. */

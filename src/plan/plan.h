@@ -201,6 +201,9 @@ enum { most_candidates = 256 };
  * without trying whether the path works. Fills list[most], returns the count. */
 int plan_candidates(const struct figures *f, const struct shape *shape, bool in_reach,
                     struct candidate *list, int most);
+/* most_candidates of a team that has plans, to be filled by whoever needs them: they would not fit
+ * on the stack of every thread. Local. */
+struct candidate *plan_room(const struct team *team);
 /* The shape that is priced: over several nodes blocks of unknown size are assumed to be of middling
  * size. */
 struct shape shape_priced(const struct figures *f, const struct shape *shape);
@@ -216,9 +219,11 @@ void plan_choose(struct team *team, const struct shape *shape, bool in_reach, st
 /* ---- rivals.c ---- */
 /* The plans to compare for this class: the choice, native, then the likely winners, or all
  * candidates. RIVALS_orders: the choice and its other orders, without native. RIVALS_copies: the
- * choice and its other copiers, in its order. Fills texts[most][64], returns the count. */
+ * choice and its other copiers, in its order. Fills texts[most][64], and room[most_candidates] on
+ * the way; returns the count. */
 enum rivals { RIVALS_likely, RIVALS_all, RIVALS_orders, RIVALS_copies };
 int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reach,
-                const char *choice, enum rivals which, char texts[][64], int most);
+                const char *choice, enum rivals which, struct candidate *room, char texts[][64],
+                int most);
 
 #endif

@@ -53,16 +53,16 @@ static void add_copied(struct rival_list *list, const char *choice,
 }
 
 int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reach,
-                const char *choice, enum rivals which, char texts[][64], int most) {
+                const char *choice, enum rivals which, struct candidate *room, char texts[][64],
+                int most) {
     static const double most_times = 3; /* of the best plan's cost, if the network was measured */
-    struct candidate candidates[most_candidates];
     struct rival_list list = {texts, 0, most};
-    int count = plan_candidates(f, shape, in_reach, candidates, most_candidates);
-    double limit = f->network.measured ? most_times * candidates[0].seconds : INFINITY;
+    int count = plan_candidates(f, shape, in_reach, room, most_candidates);
+    double limit = f->network.measured ? most_times * room[0].seconds : INFINITY;
     rivals_add(&list, choice);
     if (which < RIVALS_orders) rivals_add(&list, "native");
     for (int i = 0; i < count; i++) {
-        const struct candidate *candidate = &candidates[i];
+        const struct candidate *candidate = &room[i];
         bool ordered = strstr(candidate->algorithm->takes, "order") && candidate->variant != COPIED;
         bool near = f->where == ON_NODE && is_near_rival(candidate, choice, in_reach);
         /* Over several nodes the best plan of each algorithm: the model errs about algorithms more
@@ -72,6 +72,6 @@ int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reac
         if (which == RIVALS_copies) add_copied(&list, choice, candidate);
         else if (which == RIVALS_orders ? ordered : near || far) rivals_add(&list, candidate->text);
     }
-    for (int i = 0; i < count && which == RIVALS_all; i++) rivals_add(&list, candidates[i].text);
+    for (int i = 0; i < count && which == RIVALS_all; i++) rivals_add(&list, room[i].text);
     return list.count;
 }

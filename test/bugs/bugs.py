@@ -184,6 +184,13 @@ def handler(flavour, ranks):
         run.run(command, 60, {"MORTAR_START": start}).ok("%s ranks, 0 errors" % ranks).silent()
 
 
+def stacks(flavour, ranks):
+    """A thread with a small stack. Open MPI itself is content with 16 KiB, MPICH with 160."""
+    room = "28" if flavour.startswith("ompi") else "160"
+    for start, options in (("paid", []), ("first", []), ("first", ["--option", "TUNE=online"]), ("first", ["--option", "NODES=2"])):
+        ran(flavour, ranks, ["stacks-" + flavour, room, "25"], options, env={"MORTAR_START": start})
+
+
 def apart(flavour, ranks):
     ran(flavour, ranks, ["apart-" + flavour])
     for plan in ("pull(compact)", "cico"):
@@ -369,8 +376,8 @@ def kill(flavour, ranks):
 def test(name, flavour, ranks):
     tests = {f.__name__: f for f in (rendezvous, slow_readers, nearby, moving, splits, punctual, young, many, learn, growth,
                                      lifetime, sums, apart, distgraph, fromgroup, orders, tags, gaps, freed, handler, leave,
-                                     significant, characters, scarce, disagree, smaller, dies, big, room, forks, python_forks,
-                                     kill)}
+                                     stacks, significant, characters, scarce, disagree, smaller, dies, big, room, forks,
+                                     python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)

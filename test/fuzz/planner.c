@@ -131,9 +131,11 @@ static int check_list(const struct figures *f, const struct shape *shape, bool i
 
 static void check_rivals(const struct figures *f, const struct shape *shape, bool in_reach,
                          const struct candidate *list, int count, int most) {
+    static struct candidate room[most_candidates];
     static char texts[most_candidates][64];
     for (int which = RIVALS_likely; which <= RIVALS_copies; which++) {
-        int rivals = plan_rivals(f, shape, in_reach, list[0].text, (enum rivals)which, texts, most);
+        int rivals =
+            plan_rivals(f, shape, in_reach, list[0].text, (enum rivals)which, room, texts, most);
         must(rivals >= 1 && rivals <= most && strcmp(texts[0], list[0].text) == 0,
              "%d rivals of %s", rivals, list[0].text);
         must(which >= RIVALS_orders || most == 1 || strcmp(list[0].text, "native") == 0 ||

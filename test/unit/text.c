@@ -195,14 +195,15 @@ static void copiers_among_the_rivals(void) {
                               "pull(rows, plain)",           "pull(spread, hybrid(65536))",
                               "pull(spread, hybrid(32768))", "pull(spread, hybrid(16384))",
                               "pull(spread, hybrid(8192))",  "pull(spread, nt)"};
+    static struct candidate room[most_candidates];
     char texts[24][64];
-    expect(plan_rivals(&figures, &shape, true, expected[0], RIVALS_likely, texts, 24) == 3,
+    expect(plan_rivals(&figures, &shape, true, expected[0], RIVALS_likely, room, texts, 24) == 3,
            "short blocks have other rivals");
     shape.bytes++;
-    expect(plan_rivals(&figures, &shape, false, "cico", RIVALS_likely, texts, 24) >= 2 &&
+    expect(plan_rivals(&figures, &shape, false, "cico", RIVALS_likely, room, texts, 24) >= 2 &&
                !strstr(texts[2], "hybrid"),
            "out of reach: %s", texts[2]);
-    int count = plan_rivals(&figures, &shape, true, expected[0], RIVALS_likely, texts, 24);
+    int count = plan_rivals(&figures, &shape, true, expected[0], RIVALS_likely, room, texts, 24);
     expect(count == 8, "%d rivals", count);
     for (int i = 0; i < count; i++)
         expect(strcmp(texts[i], expected[i]) == 0, "rival %d is %s", i, texts[i]);

@@ -83,12 +83,14 @@ static bool is_whole(const struct figures *f, const struct shape *shape, int rad
 
 /* Takes the memory that the call cannot do without. False on all ranks: a rank has none. */
 static bool furnish(struct rounds *r, int radix) {
-    size_t slots = (size_t)r->p * sizeof *r->slot, words = r->known ? 0 : remembered(r->p, radix);
+    size_t rounds = 2 * sizeof(struct round), slots = (size_t)r->p * sizeof *r->slot;
+    size_t words = r->known ? 0 : remembered(r->p, radix);
     unsigned which = 2 * (unsigned)radix + r->known;
-    size_t bytes = words + slots + 64 + rounds_need(r->p, radix, r->known);
+    size_t bytes = rounds + words + slots + 64 + rounds_need(r->p, radix, r->known);
     char *memory = team_keeps_agreed(r->team, &algorithm_bruck, which, bytes, true);
     if (!memory) return false;
     r->larder.at = memory;
+    r->turns = larder_take(&r->larder, rounds);
     r->next = r->known ? NULL : larder_take(&r->larder, words);
     r->slot = larder_take(&r->larder, slots);
     return true;
@@ -98,19 +100,19 @@ static enum outcome bruck_run(struct team *team, const struct call *call,
                               const struct arguments *arguments) {
     if (!is_personal(call->shape.collective)) return gather_bruck(team, call);
     struct rounds r = {.team = team, .call = call, .p = team->p, .me = team->me};
-    struct round now, next, *turns[] = {&now, &next};
     int radix = radix_of(arguments);
     sides_of(team, call, &r.sends, &r.recvs);
     r.known = call->bytes_between || call->shape.collective == COLL_alltoall;
     if (!furnish(&r, radix)) return LEFT;
     far_begin(team, call, false);
     for (int i = 0; i < r.p; i++) r.slot[i] = run_of(&r.sends, (r.me + i) % r.p);
-    now.packed = next.packed = NULL, now.room = next.room = 0;
-    now.digit = (struct digit){r.p, 1, radix}, now.early = 0;
-    now.whole = is_whole(&team->figures, &call->shape, radix) ? r.sends.base : NULL;
-    round_open(&r, &now);
+    struct round *now = &r.turns[0], *next = &r.turns[1];
+    now->packed = next->packed = NULL, now->room = next->room = 0;
+    now->digit = (struct digit){r.p, 1, radix}, now->early = 0;
+    now->whole = is_whole(&team->figures, &call->shape, radix) ? r.sends.base : NULL;
+    round_open(&r, now);
     for (int width = 1, k = 0; width < r.p; width *= radix, k++)
-        turn(&r, turns[k % 2], turns[1 - k % 2]);
+        turn(&r, &r.turns[k % 2], &r.turns[1 - k % 2]);
     deliver(&r, r.p);
     return far_end(team);
 }

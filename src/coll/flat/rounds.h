@@ -64,6 +64,7 @@ struct rounds {
     bool known;    /* sizes: as in struct parcel */
     /* [p] where the block at each position lies, or will lie when its message has arrived. */
     struct run *slot;
+    struct round *turns; /* [2] the round that runs, and the next one */
     /* The next parcel's `memory`; NULL if sizes are known. */
     size_t *next;
     struct larder larder; /* for the parcels */
