@@ -99,6 +99,14 @@ static bool are_alike(const int64_t words[WORDS], int which) {
     return words[which] == -words[which + 1] && words[which] != 0;
 }
 
+/* What all ranks must have alike for a kept team to serve again; 0: nothing kept. Where the MPI
+ * library has refused a call on one rank only, the others have made one more, and what they sent in
+ * it is still in the team's memory. */
+static int64_t kept_as(const struct team *spare) {
+    uint64_t birth = spare ? spare->birth * 0x9e3779b97f4a7c15u : 0; /* births may be neighbours */
+    return spare ? (int64_t)(birth ^ spare->calls) : 0;
+}
+
 /* The ranks that share the processors of a set-up. Oversubscribed, all of the node's do: most
  * programs use the other rows of a grid as they use this one. */
 static int ranks_around(int p) {
@@ -201,7 +209,7 @@ struct team *start_look(struct young *young, MPI_Comm comm, bool at_once) {
     mine[COST] = (int64_t)(1e9 * seconds_per_rank * ranks_around(young->p));
     mine[NOT_CALL] = -(int64_t)(1e9 * call_seconds(young));
     set_pair(mine, PLACE, place_of_this());
-    set_pair(mine, SPARE, spare ? (int64_t)spare->birth : 0);
+    set_pair(mine, SPARE, kept_as(spare));
     mine[LACKS] = !cards;
     bool heard = host_combine(mine, all, WORDS, MPI_INT64_T, MPI_MAX, comm) == MPI_SUCCESS;
     const char *why = heard ? NULL : "the MPI library reports an error";

@@ -184,6 +184,14 @@ def handler(flavour, ranks):
         run.run(command, 60, {"MORTAR_START": start}).ok("%s ranks, 0 errors" % ranks).silent()
 
 
+def refused(flavour, ranks):
+    """A call that the MPI library refuses on one rank only."""
+    for mode in ("empty", "left"):
+        for start in ("paid", "early", "first"):
+            command = run.command(flavour, ranks, [run.target("refused-" + flavour), mode], [])
+            run.run(command, 30, {"MORTAR_START": start}).ok("%s ranks, 0 errors" % ranks).silent()
+
+
 def stacks(flavour, ranks):
     """A thread with a small stack. Open MPI itself is content with 16 KiB, MPICH with 160."""
     room = "28" if flavour.startswith("ompi") else "160"
@@ -375,8 +383,8 @@ def kill(flavour, ranks):
 
 def test(name, flavour, ranks):
     tests = {f.__name__: f for f in (rendezvous, slow_readers, nearby, moving, splits, punctual, young, many, learn, growth,
-                                     lifetime, sums, apart, distgraph, fromgroup, orders, tags, gaps, freed, handler, leave,
-                                     stacks, significant, characters, scarce, disagree, smaller, dies, big, room, forks,
+                                     lifetime, sums, apart, distgraph, fromgroup, orders, tags, gaps, freed, handler, refused,
+                                     leave, stacks, significant, characters, scarce, disagree, smaller, dies, big, room, forks,
                                      python_forks, kill)}
     if name not in tests:
         raise Failure("no test %s" % name)
