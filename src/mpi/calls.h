@@ -85,6 +85,9 @@ struct block_counts extent_of(const struct request *request, const struct standi
  * nothing yet. Fills *standing; all zeros for a barrier and for a call that goes to the library
  * anyway. Local. */
 bool is_refused(const struct request *request, struct met met, struct standing *standing);
+/* Where this rank's own block of a side with one block for each rank lies to MPICH and its
+ * relatives. They count in sizes of the type, not in extents. */
+ptrdiff_t own_block_at(const struct request *request, const struct half *half, int me);
 
 /* ---- narrow.c ---- */
 /* For a call with large counts where the MPI library has no _c forms: passes the same call with int

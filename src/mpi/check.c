@@ -31,7 +31,7 @@ static bool looks_at_commit(enum collective c, int side) {
 /* Is it checked that both sides begin at different addresses? And that the side with one block
  * begins elsewhere than this rank's block of the other side? */
 static bool looks_at_alias(enum collective c) {
-    return among(c, host.open_mpi ? BIT(allreduce) | BIT(reduce) : BIT(alltoall) | REDUCTIONS);
+    return among(c, host.open_mpi ? BIT(allreduce) | BIT(reduce) : ALLTOALLS | REDUCTIONS);
 }
 static bool looks_at_own(enum collective c) {
     return !host.open_mpi && among(c, ALLGATHERS | GATHERS | SCATTERS);
@@ -122,13 +122,19 @@ HOT static bool half_refused(const struct request *r, const struct half *half, i
 
 /* ---- both ---- */
 
-/* The address of this rank's own block, in a half that has one block per rank. */
-static const char *own_block(const struct request *r, const struct half *half, int me) {
-    MPI_Aint lb, extent = 0;
-    PMPI_Type_get_extent(half->type, &lb, &extent);
+ptrdiff_t own_block_at(const struct request *r, const struct half *half, int me) {
+    MPI_Count size = 0;
+    PMPI_Type_size_x(half->type, &size);
     int64_t at =
         half->displs ? entry_of(half->displs, entry_width(r), me) : me * (int64_t)half->count;
-    return (const char *)half->buffer + at * extent;
+    return (ptrdiff_t)(at * size);
+}
+
+/* Are the blocks of both sides the same to MPICH? It does not read lists: they are the same if they
+ * lie at one place, even if all counts are 0. */
+static bool same_blocks(const struct half *one, const struct half *other) {
+    if (one->types != other->types || one->counts != other->counts) return false;
+    return one->counts || (one->count == other->count && one->count != 0);
 }
 
 HOT static bool is_aliased(const struct request *r, const struct block_counts *here, int me) {
@@ -136,14 +142,15 @@ HOT static bool is_aliased(const struct request *r, const struct block_counts *h
     if (here->sends == 0 || here->recvs == 0 || r->send.type != r->recv.type) return false;
     if (looks_at_alias(c))
         return r->send.buffer == r->recv.buffer &&
-               (among(c, REDUCTIONS) || r->send.count == r->recv.count);
+               (among(c, REDUCTIONS) || same_blocks(&r->send, &r->recv));
     if (!looks_at_own(c)) return false;
     bool scatters = among(c, SCATTERS);
     const struct half *all = scatters ? &r->send : &r->recv;
     const struct half *one = scatters ? &r->recv : &r->send;
-    int64_t count = all->counts ? entry_of(all->counts, entry_width(r), me) : all->count;
-    return one->count != 0 && one->count == count && one->buffer &&
-           one->buffer == own_block(r, all, me);
+    if (one->count == 0 || !one->buffer) return false;
+    if (all->counts ? !entry_of(all->counts, entry_width(r), me) : one->count != all->count)
+        return false;
+    return one->buffer == (const char *)all->buffer + own_block_at(r, all, me);
 }
 
 /* All counts are checked: a reduce_scatter has one for each rank. */

@@ -275,16 +275,12 @@ static bool tells_shape(const struct request *r, struct team *team, const struct
 
 /* Where my own block begins, see struct known. */
 static ptrdiff_t own_distance(const struct request *r, const struct team *team) {
-    MPI_Aint lb, extent;
     const bool scatters = among(r->collective, SCATTERS), root = team->me == r->root;
     const struct half *half = scatters ? &r->send : &r->recv;
     if (!scatters && !among(r->collective, GATHERS | ALLGATHERS)) return 0;
-    if (!root && among(r->collective, ROOTED)) return 0;
-    if (!is_type(half->type) || PMPI_Type_get_extent(half->type, &lb, &extent) != MPI_SUCCESS)
-        return 0;
-    ptrdiff_t blocks = team->me * (ptrdiff_t)half->count;
-    if (half->displs) blocks = (ptrdiff_t)entry_of(half->displs, displ_width(r), team->me);
-    return (scatters ? -blocks : blocks) * extent;
+    if ((!root && among(r->collective, ROOTED)) || !is_type(half->type)) return 0;
+    ptrdiff_t at = own_block_at(r, half, team->me);
+    return scatters ? -at : at;
 }
 
 /* Lists that change from call to call would be prepared for nothing. */

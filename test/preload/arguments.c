@@ -32,6 +32,7 @@ struct arguments {
     MPI_Op op;
     int root;
     MPI_Comm comm;
+    bool one_list; /* of counts, places and types, for both sides */
 };
 
 static int me, p;
@@ -65,12 +66,13 @@ static void to_int(MPI_Aint *places, int *displs, int blocks) {
     static int do_##name(const struct arguments *a) { return MPI_##name(__VA_ARGS__, a->comm); }
 #define SENT a->send_count + a->bad_send
 #define RECEIVED a->recv_count + a->bad_recv
+#define THEIR_COUNTS a->one_list ? send_counts : recv_counts
 CALL(Alltoall, a->send, SENT, a->send_type, a->recv, RECEIVED, a->recv_type)
 CALL(Allgather, a->send, SENT, a->send_type, a->recv, RECEIVED, a->recv_type)
-CALL(Alltoallv, a->send, send_counts, send_displs, a->send_type, a->recv, recv_counts, recv_displs,
+CALL(Alltoallv, a->send, send_counts, send_displs, a->send_type, a->recv, THEIR_COUNTS, recv_displs,
      a->recv_type)
-CALL(Alltoallw, a->send, send_counts, send_displs, send_types, a->recv, recv_counts, recv_displs,
-     recv_types)
+CALL(Alltoallw, a->send, send_counts, send_displs, send_types, a->recv, THEIR_COUNTS, recv_displs,
+     a->one_list ? send_types : recv_types)
 CALL(Allgatherv, a->send, SENT, a->send_type, a->recv, recv_counts, recv_displs, a->recv_type)
 CALL(Bcast, me == a->root ? a->send : a->recv, me == a->root ? SENT : RECEIVED, a->send_type,
      a->root)
@@ -174,11 +176,18 @@ static void uncommitted_op(struct arguments *a) { types(a, uncommitted), a->op =
 static void typeless_op(struct arguments *a) { types(a, MPI_DATATYPE_NULL), a->op = user; }
 static void derived_op(struct arguments *a) { types(a, pair), counts(a, 8); }
 static void aliased(struct arguments *a) { a->send = a->recv; }
+static void aliased_lists(struct arguments *a) { aliased(a), a->one_list = true; }
+static void aliased_empty(struct arguments *a) { aliased_lists(a), counts(a, 0); }
 static void own_block(struct arguments *a) {
     a->send = (char *)a->recv + me * a->send_count * (int)sizeof(int);
 }
 static void own_block_received(struct arguments *a) {
     a->recv = (char *)a->send + me * a->send_count * (int)sizeof(int);
+}
+/* Of a type with a gap: MPICH looks for it where sizes of the type lead to, not extents. */
+static void own_spread(struct arguments *a) {
+    types(a, spread);
+    a->send = (char *)a->recv + me * a->send_count * 3 * (int)sizeof(int);
 }
 static void send_in_place(struct arguments *a) { a->send = MPI_IN_PLACE; }
 static void recv_in_place(struct arguments *a) { a->recv = MPI_IN_PLACE; }
@@ -225,6 +234,9 @@ static const struct mistake {
     {"own operation, uncommitted", uncommitted_op, OP, 0, false},
     {"own operation, no type", typeless_op, OP, 0, false},
     {"one buffer for both", aliased, DATA, 0, false},
+    {"one buffer and lists for both", aliased_lists, TWO, 0, false},
+    {"no elements, one buffer and lists for both", aliased_empty, TWO, 0, false},
+    {"own spread block for both", own_spread, COLLECTS | ROOT, 0, false},
     {"own block for both", own_block, COLLECTS, 0, false},
     {"own block received", own_block_received, HANDS_OUT, 0, false},
     {"send in place", send_in_place, DATA, 0, false},

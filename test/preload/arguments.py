@@ -21,7 +21,7 @@ OPEN_MPI = ["*, no send buffer", "*, no receive buffer", "allgather, no communic
             "scatter*, send in place", "reduce, send in place",
             # After it the next gatherv hung or crashed in 11 of 40 native runs of Open MPI 4, in 8 of 30 of Open MPI 5.
             "gather, *room for*"]
-MPICH = ["allgather*, one buffer for both", "allgatherv, room for one less*", "bcast, negative send count", "bcast, *in place",
+MPICH = ["allgather*, one buffer*for both", "allgatherv, room for one less*", "bcast, negative send count", "bcast, *in place",
          "bcast, no * buffer", "bcast, long, room*", "gather*, both in place", "gather*, long, room*", "scatter*, no send type",
          "scatter*, uncommitted send type", "scatter*, negative send count", "scatter*, *in place", "scatter*, no send buffer",
          "reduce*, both in place", "*scan, negative send count", "*reduce, negative send count",
