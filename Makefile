@@ -68,7 +68,7 @@ check-fuzz:
 	cmake --build --preset fuzz && mkdir -p $(RESULTS) && $(CTEST) build/fuzz -L '^fuzz$$'; \
 	else echo "no Clang with libFuzzer: not fuzzed"; fi
 
-# Other projects' tests and applications, natively and under mortar: mpi4py's, half an hour.
+# Other projects' tests and applications, natively and under mortar: mpi4py's, half an hour, and MPICH's.
 check-suites: setup
 	@scripts/setup applications || true
 	@scripts/get-mpis && mkdir -p $(RESULTS) && cmake --preset release && cmake --build build/release && \
