@@ -102,6 +102,8 @@ def alike(ours, theirs, unequal, truncated, chance):
 def compare(flavour, mode, rows, known, truncated, options, env=None):
     out = set(rows) - set(known)
     found, deadly, _, result = one_job(flavour, mode, out, options, SECONDS, env)
+    if not found:
+        raise Failure("the job does not begin under mortar (exit code %d)\n%s" % (result.code, result.err))
     if deadly:
         raise Failure("%s does not return under mortar; natively %r\n%s" % (rows[deadly], known[deadly], result.err))
     chance = by_chance(flavour, rows, known)
