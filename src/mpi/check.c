@@ -126,7 +126,7 @@ ptrdiff_t own_block_at(const struct request *r, const struct half *half, int me)
     MPI_Count size = 0;
     PMPI_Type_size_x(half->type, &size);
     int64_t at =
-        half->displs ? entry_of(half->displs, entry_width(r), me) : me * (int64_t)half->count;
+        half->displs ? entry_of(half->displs, displ_width(r), me) : me * (int64_t)half->count;
     return (ptrdiff_t)(at * size);
 }
 

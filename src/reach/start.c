@@ -101,10 +101,9 @@ static bool are_alike(const int64_t words[WORDS], int which) {
 
 /* What all ranks must have alike for a kept team to serve again; 0: nothing kept. Where the MPI
  * library has refused a call on one rank only, the others have made one more, and what they sent in
- * it is still in the team's memory. */
+ * it is still in the team's memory. Births may be neighbours. */
 static int64_t kept_as(const struct team *spare) {
-    uint64_t birth = spare ? spare->birth * 0x9e3779b97f4a7c15u : 0; /* births may be neighbours */
-    return spare ? (int64_t)(birth ^ spare->calls) : 0;
+    return spare ? (int64_t)(hashed(spare->birth) ^ spare->calls) : 0;
 }
 
 /* The ranks that share the processors of a set-up. Oversubscribed, all of the node's do: most
