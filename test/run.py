@@ -16,6 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get("MORTAR_BUILD", os.path.join(ROOT, "build", "release")))
 MORTAR = os.path.join(BUILD, "bin", "mortar")
 LAUNCH = os.path.join(ROOT, "scripts", "mpi")
+MPIS = os.environ.get("MORTAR_MPIS") or os.path.join(ROOT, "build", "mpis")
 HOSTS = os.path.join(ROOT, "test", "hosts", "run")  # what starts them when instead of a number of ranks there is a map, "4x4"
 # For programs that fail on purpose: else Open MPI waits two seconds before it ends their other ranks.
 QUICK_END = {name + "_MCA_odls_base_sigkill_timeout": "0" for name in ("OMPI", "PRTE")}

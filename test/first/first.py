@@ -22,7 +22,6 @@ MARK = "<!-- tried: %s -->\n"
 HOME = "~"
 NEXT = "=== next ==="
 SYSTEM = "/usr/bin:/bin"
-MPIS = os.environ.get("MORTAR_MPIS", os.path.join(run.ROOT, "build", "mpis"))
 CRASH = "Failing at address: (nil)"  # of Open MPI 4, natively, too: test/slurm/slurm.py
 # Commands of a shell and a compiler: what is left of a system when its MPI is hidden.
 TOOLS = "sh bash env cat ls cc gcc ld as sed head tail grep dirname basename readlink uname rm cp mkdir expr tr awk python3".split()
@@ -102,7 +101,7 @@ def surroundings(name, home):
         return start, env
     install(home)
     if name in ("plain", "standard"):
-        bin_ = os.path.join(MPIS, "mpich5", "bin")
+        bin_ = os.path.join(run.MPIS, "mpich5", "bin")
         need_program("mpicc", "mpicc_abi", where=bin_)
         os.symlink(os.path.dirname(bin_), os.path.join(home, "mpich"))
         env["PATH"] = hidden(home, os.path.join(home, "mpich", "bin"))
@@ -126,7 +125,7 @@ def typed(words, env, home, start):
     if done.returncode == 77:
         raise Skip(done.stdout.strip())
     text = done.stdout
-    mpich = os.path.join(os.path.realpath(MPIS), "mpich5")
+    mpich = os.path.join(os.path.realpath(run.MPIS), "mpich5")
     for place, shown in ((mpich, HOME + "/mpich"), (os.path.realpath(home), HOME), (home, HOME)):
         text = text.replace(place, shown)
     return [[line.rstrip() for line in part.strip("\n").splitlines()] for part in text.split(NEXT + "\n")[1:]]

@@ -24,8 +24,7 @@ class Python:
     """An interpreter with mpi4py, what it needs in its environment, and the tests of that version."""
 
     def __init__(self, flavour, whose, folder):
-        root = os.environ.get("MORTAR_MPIS") or os.path.join(run.ROOT, "build", "mpis")
-        self.path = "/usr/bin/python3" if whose == "system" else os.path.join(root, "mpi4py", "bin", "python")
+        self.path = "/usr/bin/python3" if whose == "system" else os.path.join(run.MPIS, "mpi4py", "bin", "python")
         self.env = {"PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}
         if whose == "wheel":
             self.env.update(self.library(flavour, folder))
@@ -39,7 +38,7 @@ class Python:
         version, library = said.split(" ", 1)
         if ("Open MPI" in library) != flavour.startswith("ompi"):
             raise Skip("the mpi4py of %s was built for another MPI than %s" % (self.path, flavour))
-        self.tests = os.path.join(root, "mpi4py-tests", version)
+        self.tests = os.path.join(run.MPIS, "mpi4py-tests", version)
         if not os.path.isdir(self.tests):
             raise Skip("the tests of mpi4py %s are not here; scripts/get-mpis fetches them" % version)
         print("mpi4py %s on %s" % (version, library.splitlines()[0]))

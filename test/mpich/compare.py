@@ -70,8 +70,7 @@ class Suite:
 
     def __init__(self, flavour):
         self.flavour = flavour
-        root = os.environ.get("MORTAR_MPIS") or os.path.join(run.ROOT, "build", "mpis")
-        self.source = os.path.join(root, "mpich-tests", VERSION)
+        self.source = os.path.join(run.MPIS, "mpich-tests", VERSION)
         if not os.path.isdir(self.source):
             raise Skip("the tests of MPICH %s are not here; scripts/get-mpis fetches them" % VERSION)
         self.build = os.path.join(run.BUILD, "test", "mpich", flavour)
