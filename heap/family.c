@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* family - where the malloc family differs from jemalloc's: what glibc promises beyond the
- * standard, aligned blocks out of the thread's cache, and realloc of long blocks, which moves page
- * tables instead of bytes. */
+/* family - the malloc family: which blocks are jemalloc's (blocks.h), and where it differs from
+ * glibc's: what that promises beyond the standard, aligned blocks out of the thread's cache, and
+ * realloc of long blocks, which moves page tables instead of bytes. */
 #define _GNU_SOURCE
+#include "heap/blocks.h"
 #include "heap/jemalloc.h"
 #include "heap/moved.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,6 +26,7 @@ enum { least = 16 };
 static inline size_t enough(size_t bytes) { return bytes < least ? least : bytes; }
 
 static bool give_back(void) {
+    if (!blocks_served()) return false;
     mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
     return mallctl("arena.4096.purge", NULL, NULL, NULL, 0) == 0; /* 4096: all arenas */
 }
@@ -31,64 +35,98 @@ static bool give_back(void) {
  * what is missing. glibc's long blocks go back when they are freed. True: it has gone back now. */
 static bool got_more(void) { return is_limited() && give_back(); }
 
-void *malloc(size_t bytes) {
-    enum { worth = 128 << 10 };
-    if (bytes < worth) return je_malloc(enough(bytes));
-    void *block = je_malloc(bytes);
-    return block || !got_more() ? block : je_malloc(bytes);
+static __attribute__((noinline)) void *our_malloc(size_t bytes) {
+    if (!blocks_serve()) return __libc_malloc(bytes);
+    void *block = je_malloc(enough(bytes));
+    return block || !got_more() ? block : je_malloc(enough(bytes));
 }
 
-void *calloc(size_t count, size_t bytes) {
+static __attribute__((noinline)) void *our_calloc(size_t bytes) {
+    if (!blocks_serve()) return __libc_calloc(1, bytes);
+    void *block = je_calloc(1, enough(bytes));
+    return block || !got_more() ? block : je_calloc(1, enough(bytes));
+}
+
+/* These two share a line of code. */
+__attribute__((hot, aligned(64))) void *malloc(size_t bytes) {
+    begin();
+    return bytes < blocks.least ? blocks.theirs.malloc(bytes) : our_malloc(bytes);
+}
+
+__attribute__((hot)) void free(void *memory) {
+    if (blocks_own(memory)) je_free(memory);
+    else blocks.theirs.free(memory);
+}
+
+__attribute__((hot)) void *calloc(size_t count, size_t bytes) {
+    begin();
     size_t all;
     bool known = !__builtin_mul_overflow(count, bytes, &all);
-    if (known && all < least) return je_calloc(1, least);
-    void *block = je_calloc(count, bytes);
-    return block || !got_more() ? block : je_calloc(count, bytes);
+    return known && all >= blocks.least ? our_calloc(all) : blocks.theirs.calloc(count, bytes);
 }
 
 /* jemalloc takes a long aligned block from the arena each time, past the thread's cache. Its malloc
  * uses the cache, and gives a block that begins with a page (inside.c). So malloc serves where a
  * page is enough: FFTW makes its buffer by memalign(32, 100000) in each transform, and has it after
- * 0.04 us instead of 0.34; in LAMMPS, which uses the caches meanwhile, it was 3 us less. NULL:
- * jemalloc's own way. */
-static void *of_page(size_t alignment, size_t bytes) {
+ * 0.04 us instead of 0.34; in LAMMPS, which uses the caches meanwhile, it was 3 us less. NULL: the
+ * C library's way. */
+static void *our_aligned(size_t alignment, size_t bytes) {
     enum { worth = 14 << 10, page = 4096 };
-    if (bytes <= worth || alignment > page || alignment < sizeof(void *)) return NULL;
-    if ((alignment & (alignment - 1)) != 0) return NULL;
-    void *block = je_malloc(bytes);
-    if (block && (uintptr_t)block % alignment == 0) return block;
-    free(block);
-    return NULL;
+    if (bytes < blocks.least || (alignment & (alignment - 1)) != 0) return NULL;
+    if (!blocks_serve() || !arrives()) return NULL;
+    bool of_page = bytes > worth && alignment <= page;
+    void *block = of_page ? je_malloc(bytes) : je_memalign(alignment, enough(bytes));
+    bool fits = block && (uintptr_t)block % alignment == 0;
+    if (fits || (!block && !got_more())) return block;
+    if (block) je_free(block);
+    return je_memalign(alignment, enough(bytes));
 }
 
 void *memalign(size_t alignment, size_t bytes) {
-    void *(*other)(size_t, size_t) = (void *(*)(size_t, size_t))instead("memalign");
-    if (other) return other(alignment, bytes);
-    void *block = of_page(alignment, bytes);
-    if (!block) block = je_memalign(alignment, enough(bytes));
-    return block || !got_more() ? block : je_memalign(alignment, enough(bytes));
+    begin();
+    void *block = our_aligned(alignment, bytes);
+    return block ? block : __libc_memalign(alignment, bytes);
 }
 
+/* The C library's function of this name. */
+static void (*next(const char *name))(void) { return (void (*)(void))dlsym(RTLD_NEXT, name); }
+
 void *aligned_alloc(size_t alignment, size_t bytes) {
-    void *(*other)(size_t, size_t) = (void *(*)(size_t, size_t))instead("aligned_alloc");
-    if (other) return other(alignment, bytes);
-    void *block = of_page(alignment, bytes);
-    if (!block) block = je_aligned_alloc(alignment, enough(bytes));
-    return block || !got_more() ? block : je_aligned_alloc(alignment, enough(bytes));
+    begin();
+    void *block = our_aligned(alignment, bytes);
+    if (block) return block;
+    /* Its versions do not agree on what to do with an alignment that is no power of two. */
+    if (alignment & (alignment - 1))
+        return ((void *(*)(size_t, size_t))next("aligned_alloc"))(alignment, bytes);
+    return __libc_memalign(alignment, bytes);
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t bytes) {
-    int (*other)(void **, size_t, size_t) =
-        (int (*)(void **, size_t, size_t))instead("posix_memalign");
-    if (other) return other(memory, alignment, bytes);
-    void *block = of_page(alignment, bytes);
-    if (!block) {
-        int error = je_posix_memalign(memory, alignment, enough(bytes));
-        bool again = error == ENOMEM && got_more();
-        return again ? je_posix_memalign(memory, alignment, enough(bytes)) : error;
-    }
+    if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0) return EINVAL;
+    int saved = errno;
+    void *block = memalign(alignment, bytes);
+    errno = saved;
+    if (!block) return ENOMEM;
     *memory = block;
     return 0;
+}
+
+void *valloc(size_t bytes) { return memalign((size_t)sysconf(_SC_PAGESIZE), bytes); }
+
+void *pvalloc(size_t bytes) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (bytes > SIZE_MAX - page) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return memalign(page, (bytes + page - 1) & ~(page - 1));
+}
+
+size_t malloc_usable_size(void *memory) {
+    static size_t (*theirs)(void *);
+    if (blocks_own(memory)) return je_malloc_usable_size(memory);
+    if (!theirs) theirs = (size_t(*)(void *))next("malloc_usable_size");
+    return theirs(memory);
 }
 
 /* Moves the pages of a long block that cannot grow where it is: the kernel changes page tables,
@@ -112,13 +150,17 @@ static void *carry(void *memory, size_t had, size_t bytes) {
     }
     if (fine) madvise(memory, had, MADV_DONTNEED);
     errno = saved;
-    dallocx(fine ? memory : fresh, 0);
+    je_free(fine ? memory : fresh);
     return fine ? fresh : NULL;
 }
 
-void *realloc(void *memory, size_t bytes) {
+static __attribute__((noinline)) void *our_realloc(void *memory, size_t bytes) {
     enum { worth_carrying = 256 << 10 };
-    if (memory && bytes >= worth_carrying && region_holds(memory)) {
+    if (bytes == 0) { /* as glibc */
+        je_free(memory);
+        return NULL;
+    }
+    if (bytes >= worth_carrying && region_holds(memory)) {
         size_t had = je_malloc_usable_size(memory);
         if (had >= worth_carrying && bytes > had) {
             if (xallocx(memory, bytes, 0, 0) >= bytes) return memory;
@@ -126,36 +168,33 @@ void *realloc(void *memory, size_t bytes) {
             if (carried) return carried;
         }
     }
-    bytes = memory && bytes == 0 ? 0 : enough(bytes); /* 0: it frees */
-    void *block = je_realloc(memory, bytes);
-    return block || bytes == 0 || !got_more() ? block : je_realloc(memory, bytes);
+    void *block = je_realloc(memory, enough(bytes));
+    return block || !got_more() ? block : je_realloc(memory, enough(bytes));
 }
 
-void *valloc(size_t bytes) {
-    void *(*other)(size_t) = (void *(*)(size_t))instead("valloc");
-    if (other) return other(bytes);
-    void *block = je_valloc(bytes);
-    return block || !got_more() ? block : je_valloc(bytes);
+/* A block of the C library becomes long, and may have to move into the region. If it is much longer
+ * already, because there was no region, it stays: the C library moves its page tables. */
+static __attribute__((noinline)) void *lengthen(void *memory, size_t bytes) {
+    enum { much = 2 * long_block };
+    if (!memory) return malloc(bytes);
+    size_t had = blocks_serve() ? malloc_usable_size(memory) : much;
+    void *block = had < much ? malloc(bytes) : NULL;
+    if (!block) return __libc_realloc(memory, bytes);
+    memcpy(block, memory, had < bytes ? had : bytes);
+    __libc_free(memory);
+    return block;
 }
 
-size_t malloc_usable_size(void *memory) {
-    size_t (*other)(void *) = (size_t(*)(void *))instead("malloc_usable_size");
-    return other ? other(memory) : je_malloc_usable_size(memory);
-}
-
-/* jemalloc lacks these. Glibc's would know nothing of the memory. */
-void *pvalloc(size_t bytes) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (bytes > SIZE_MAX - page) {
-        errno = ENOMEM;
-        return NULL;
-    }
-    return memalign(page, (bytes + page - 1) & ~(page - 1));
+__attribute__((hot)) void *realloc(void *memory, size_t bytes) {
+    begin();
+    if (blocks_own(memory)) return our_realloc(memory, bytes);
+    if (memory && bytes < long_block) return blocks.theirs.realloc(memory, bytes);
+    return lengthen(memory, bytes);
 }
 
 int malloc_trim(size_t pad) {
-    int (*other)(size_t) = (int (*)(size_t))instead("malloc_trim");
-    return other ? other(pad) : give_back();
+    int theirs = ((int (*)(size_t))next("malloc_trim"))(pad);
+    return give_back() || theirs;
 }
 
 static size_t statistic(const char *name) {
@@ -163,25 +202,32 @@ static size_t statistic(const char *name) {
     return mallctl(name, &value, &size, NULL, 0) == 0 ? value : 0;
 }
 
-/* arena: bytes of address space in use or kept; uordblks: allocated; fordblks: free; keepcost: what
- * malloc_trim would give back. */
+/* The C library's, and of ours arena: bytes of address space in use or kept; uordblks: allocated;
+ * fordblks: free; keepcost: what malloc_trim would give back. */
 struct mallinfo2 mallinfo2(void) {
-    struct mallinfo2 (*other)(void) = (struct mallinfo2(*)(void))instead("mallinfo2");
-    if (other) return other();
+    struct mallinfo2 all = ((struct mallinfo2(*)(void))next("mallinfo2"))();
+    if (!blocks_served()) return all;
     uint64_t epoch = 1;
     mallctl("epoch", NULL, NULL, &epoch, sizeof epoch);
     size_t allocated = statistic("stats.allocated"), active = statistic("stats.active"),
            resident = statistic("stats.resident");
     size_t idle = resident > active ? resident - active : 0;
-    return (struct mallinfo2){.arena = active + idle,
-                              .uordblks = allocated,
-                              .fordblks = active + idle - allocated,
-                              .keepcost = idle};
+    all.arena += active + idle;
+    all.uordblks += allocated;
+    all.fordblks += active + idle - allocated;
+    all.keepcost += idle;
+    return all;
 }
 
 struct mallinfo mallinfo(void) {
     struct mallinfo2 all = mallinfo2();
     return (struct mallinfo){.arena = (int)all.arena,
+                             .ordblks = (int)all.ordblks,
+                             .smblks = (int)all.smblks,
+                             .hblks = (int)all.hblks,
+                             .hblkhd = (int)all.hblkhd,
+                             .usmblks = (int)all.usmblks,
+                             .fsmblks = (int)all.fsmblks,
                              .uordblks = (int)all.uordblks,
                              .fordblks = (int)all.fordblks,
                              .keepcost = (int)all.keepcost};

@@ -4,12 +4,13 @@
  * memory is copied on write, as without mortar. vfork, posix_spawn, system and popen do none of
  * this.
  *
- * Our handlers are registered first. So ours is the last to prepare, when jemalloc holds its locks
- * and its metadata do not change, and the first in the child. But a child may touch what has moved
- * before any handler runs: glibc's fork itself stores to malloc'ed memory, and the forking thread's
- * stack may be malloc'ed. As the child does not inherit what has moved, its first touch traps, and
- * the trap makes the copy. Until then the child makes system calls directly, because libc's
- * wrappers may be hooked by code whose data have moved.
+ * Our handlers are registered first (blocks.h), and call jemalloc's. So ours are the last to
+ * prepare, when jemalloc holds its locks and its metadata do not change, and the first in the
+ * child. But a child may touch what has moved before any handler runs: glibc's fork itself stores
+ * to malloc'ed memory, and the forking thread's stack may be malloc'ed. As the child does not
+ * inherit what has moved, its first touch traps, and the trap makes the copy. Until then the child
+ * makes system calls directly, because libc's wrappers may be hooked by code whose data have
+ * moved.
  *
  * If the forking thread runs on pages that have moved, as main may whose buffers lie on the stack,
  * parent and child would leave the system call on the same pages, and the parent go on to write
@@ -19,6 +20,7 @@
  * it touches what has moved, and cannot harm its parent. */
 #define _GNU_SOURCE
 #include "base/base.h"
+#include "heap/blocks.h"
 #include "heap/moved.h"
 
 #include <dlfcn.h>
@@ -210,7 +212,39 @@ static void fork_child(void) {
     restore();
 }
 
-int fork_watch(void) { return -pthread_atfork(fork_prepare, fork_parent, fork_child); }
+/* ---- the handlers ---- */
+
+/* jemalloc's, which it would register when it starts: later than other libraries theirs, and one of
+ * those may need a block after jemalloc has taken its locks. */
+static struct { void (*prepare)(void), (*parent)(void), (*child)(void); } jemallocs;
+
+int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
+
+int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void)) {
+    jemallocs.prepare = prepare, jemallocs.parent = parent, jemallocs.child = child;
+    return 0;
+}
+
+static void prepare(void) {
+    blocks_lock();
+    if (jemallocs.prepare) jemallocs.prepare();
+    fork_prepare();
+}
+
+static void in_parent(void) {
+    fork_parent();
+    if (jemallocs.parent) jemallocs.parent();
+    blocks_unlock();
+}
+
+static void in_child(void) {
+    fork_child();
+    if (jemallocs.child) jemallocs.child();
+    blocks_in_child();
+    blocks_unlock();
+}
+
+int fork_watch(void) { return -pthread_atfork(prepare, in_parent, in_child); }
 
 /* ---- on a stack that has moved ---- */
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "heap/heap.h"
 
+#include "heap/blocks.h"
 #include "heap/huge.h"
 #include "heap/jemalloc.h"
 #include "heap/moved.h"
@@ -38,11 +39,12 @@ const char *malloc_conf =
  * definition precedes preloaded ones, and dlsym may return a stub of an executable that takes
  * malloc's address. */
 static int state(const char **why) {
-    void *volatile block = malloc(1); /* makes the region if this is the first call */
-    bool here = region_holds(block);
-    free(block);
+    bool serves = blocks_serve();
     *why = region.why;
     if (region.error != 0) return region.error;
+    void *volatile block = malloc(long_block);
+    bool here = serves && region_holds(block);
+    free(block);
     *why =
         "another malloc comes first (the executable's own or a sanitizer's), or the region is full";
     if (!here) return -ENOTSUP;

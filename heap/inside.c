@@ -25,7 +25,7 @@ void heed_limits(void) {
         je_opt_retain = false;
 }
 
-/* Made when the settings are read and arena 0 is not there yet. Blocks from 16 KiB on begin with a
+/* Made when the settings are read and arena 0 is not there yet. Long blocks begin with a
  * page, so that all pages of them can move; jemalloc would begin them at any line, and its option
  * cache_oblivious can only be read. Arena 0 gets its threshold from a variable that is set only
  * afterwards; it would be 8 MiB. To set it by mallctl later would cost each process, every child
@@ -52,10 +52,10 @@ extern size_t je_sz_index2size_tab[] __attribute__((weak));
 void __wrap_je_cache_bin_info_init(void *info, uint16_t most);
 
 void __wrap_je_cache_bin_info_init(void *info, uint16_t most) {
-    enum { long_block = 128 << 10 };
+    enum { several = 128 << 10 };
     static unsigned next;
     bool known = je_sz_index2size_tab != NULL;
-    if (known && je_sz_index2size_tab[next] > long_block) most = 1;
+    if (known && je_sz_index2size_tab[next] > several) most = 1;
     next++;
     je_cache_bin_info_init(info, most);
 }

@@ -8,12 +8,10 @@
 #include <stddef.h>
 
 void *je_malloc(size_t bytes);
+void je_free(void *memory);
 void *je_calloc(size_t count, size_t bytes);
 void *je_realloc(void *memory, size_t bytes);
 void *je_memalign(size_t alignment, size_t bytes);
-void *je_aligned_alloc(size_t alignment, size_t bytes);
-int je_posix_memalign(void **memory, size_t alignment, size_t bytes);
-void *je_valloc(size_t bytes);
 size_t je_malloc_usable_size(void *memory);
 void *mallocx(size_t bytes, int flags);
 size_t xallocx(void *memory, size_t bytes, size_t extra, int flags);
@@ -25,9 +23,8 @@ int mallctl(const char *name, void *old, size_t *old_bytes, void *new, size_t ne
 void heed_limits(void);
 bool is_limited(void);
 
-/* arrives.c: another malloc comes before ours, so the rest of the family has to be the C library's,
- * too: its function of this name. NULL: malloc is ours. */
-void (*instead(const char *name))(void);
+/* arrives.c: false: another malloc comes before ours, so long blocks must be the C library's. */
+bool arrives(void);
 
 /* Flags of these functions: MALLOCX_TCACHE_NONE, MALLOCX_ALIGN, MALLOCX_TCACHE, MALLOCX_ARENA. */
 enum { JE_UNCACHED = 0x100 };

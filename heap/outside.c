@@ -4,22 +4,38 @@
  * needs a fence where it was. Where it begins and ends is noted, or the fences of what is freed
  * would stay for ever. */
 #define _GNU_SOURCE
-#include "heap/region.h"
+#include "heap/blocks.h"
 
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Without its fences. What finds no place here is never joined by what is freed beside it. */
+/* Without its fences. All are noted, because a block in one is jemalloc's. Half of the table is for
+ * what remains of those that are freed in parts. */
 struct piece {
     char *start, *end;
 };
-enum { most_pieces = 4096 };
+enum { most_pieces = 4096, most_taken = most_pieces / 2 };
 static struct piece pieces[most_pieces]; /* under the region's lock, which is kept over a fork */
 static size_t piece_count;
 
-static void note_piece(char *start, char *end) {
-    if (piece_count < most_pieces) pieces[piece_count++] = (struct piece){start, end};
+static bool note_piece(char *start, char *end) {
+    region_lock();
+    bool fits = piece_count < most_taken;
+    if (fits) pieces[piece_count++] = (struct piece){start, end};
+    if (fits) blocks.overflows = true;
+    region_unlock();
+    return fits;
+}
+
+bool outside_holds(const void *address) {
+    const char *at = address;
+    size_t i = 0;
+    region_lock();
+    while (i < piece_count && !(pieces[i].start <= at && at < pieces[i].end)) i++;
+    bool holds = i < piece_count;
+    region_unlock();
+    return holds;
 }
 
 /* Without MAP_NORESERVE the system refuses more than it has, as it refuses the C library. */
@@ -27,31 +43,29 @@ void *outside_take(size_t bytes, int protection, int flags) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), all = bytes + 2 * page;
     char *fence = mmap(NULL, all, PROT_READ, flags | MAP_NORESERVE, -1, 0);
     if (fence == MAP_FAILED) return MAP_FAILED;
-    if (mmap(fence + page, bytes, protection, (flags & ~MAP_NORESERVE) | MAP_FIXED, -1, 0) !=
-        MAP_FAILED) {
-        region_lock();
-        note_piece(fence + page, fence + page + bytes);
-        region_unlock();
-        return fence + page;
-    }
-    int saved = errno;
+    void *inner =
+        mmap(fence + page, bytes, protection, (flags & ~MAP_NORESERVE) | MAP_FIXED, -1, 0);
+    if (inner != MAP_FAILED && note_piece(inner, (char *)inner + bytes)) return inner;
     munmap(fence, all);
-    errno = saved;
+    errno = ENOMEM;
     return MAP_FAILED;
 }
 
-/* Does a piece begin with this memory, and does it end with it? It is noted no longer. */
-static void forget(char *start, char *end, bool *begins, bool *ends) {
+/* Does a piece begin with this memory, and does it end with it? It is noted no longer. False: the
+ * table has no room for both of what remains. */
+static bool forget(char *start, char *end, bool *begins, bool *ends) {
     *begins = *ends = false;
     size_t i = 0;
     while (i < piece_count && !(pieces[i].start <= start && end <= pieces[i].end)) i++;
-    if (i == piece_count) return;
+    if (i == piece_count) return true;
     struct piece piece = pieces[i];
-    pieces[i] = pieces[--piece_count];
     *begins = piece.start == start;
     *ends = piece.end == end;
-    if (!*begins) note_piece(piece.start, start);
-    if (!*ends) note_piece(end, piece.end);
+    if (!*begins && !*ends && piece_count == most_pieces) return false;
+    pieces[i] = pieces[--piece_count];
+    if (!*begins) pieces[piece_count++] = (struct piece){piece.start, start};
+    if (!*ends) pieces[piece_count++] = (struct piece){end, piece.end};
+    return true;
 }
 
 int outside_give(char *start, size_t bytes) {
@@ -60,8 +74,9 @@ int outside_give(char *start, size_t bytes) {
     char *end = start + bytes;
     bool begins, ends;
     region_lock();
-    forget(start, end, &begins, &ends);
+    bool known = forget(start, end, &begins, &ends);
     region_unlock();
+    if (!known) return madvise(start, bytes, MADV_DONTNEED); /* its addresses are lost */
     if (!begins) mmap(start, page, PROT_READ, flags, -1, 0);
     if (!ends) mmap(end - page, page, PROT_READ, flags, -1, 0);
     start += begins ? -(ptrdiff_t)page : (ptrdiff_t)page;

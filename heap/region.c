@@ -7,12 +7,12 @@
 #define _GNU_SOURCE
 #include "heap/region.h"
 
+#include "heap/blocks.h"
 #include "heap/huge.h"
 #include "heap/moved.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -28,7 +28,6 @@ static struct extent spares[most_spares]; /* free extents by offset; none are ad
 static size_t spare_count;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_bool decided;
 
 void region_lock(void) { pthread_mutex_lock(&lock); }
 
@@ -76,8 +75,7 @@ static void find_environment(void) {
 }
 
 /* NULL, or why there can be no region. */
-static const char *open_region(void) {
-    bool watched = fork_watch() == 0;
+static const char *reserve(void) {
     find_environment();
     if (option_choice(OPTION_HEAP, "on|off") == 1) return "MORTAR_HEAP=off";
     if (__asan_init || __tsan_init)
@@ -90,7 +88,7 @@ static const char *open_region(void) {
     if (fd < 0) return "the system refused a memfd of MORTAR_HEAP_BYTES";
     fd = segment_hide(fd);
     char *base = NULL;
-    if (segment_name(fd, &region.name) == 0 && watched) base = reserve_between_guards(bytes);
+    if (segment_name(fd, &region.name) == 0) base = reserve_between_guards(bytes);
     if (!base) {
         close(fd);
         return "the address space has no room for MORTAR_HEAP_BYTES";
@@ -100,7 +98,19 @@ static const char *open_region(void) {
     region.fd = fd;
     region.base = base;
     region.bytes = bytes;
+    blocks.base = base;
+    __atomic_store_n(&blocks.span, bytes, __ATOMIC_RELEASE);
     return NULL;
+}
+
+bool region_open(void) {
+    int saved = errno;
+    region_lock();
+    region.why = reserve();
+    if (region.why) region.error = -ENODEV;
+    region_unlock();
+    errno = saved;
+    return !region.why;
 }
 
 bool region_fd_valid(void) {
@@ -196,14 +206,8 @@ static struct extent *put_back(struct extent extent) {
 
 void *region_take(size_t bytes, bool *refused) {
     if (refused) *refused = false;
-    if (atomic_load_explicit(&decided, memory_order_acquire) && region.bytes == 0) return NULL;
     int saved = errno;
     region_lock();
-    if (!atomic_load(&decided)) {
-        region.why = open_region();
-        if (region.why) region.error = -ENODEV;
-        atomic_store_explicit(&decided, true, memory_order_release);
-    }
     char *address = region.bytes > 0 ? region_find(bytes) : NULL;
     if (address) {
         struct extent extent = {.offset = (size_t)(address - region.base), .bytes = bytes};
@@ -274,7 +278,7 @@ static void shorten(struct extent *last, size_t bytes) {
     char *rim = region.base + bytes;
     if (mprotect(rim, huge_page, PROT_READ) != 0) return;
     munmap(rim + huge_page, region.bytes - bytes - huge_page);
-    region.bytes = bytes;
+    region.bytes = blocks.span = bytes;
     last->bytes = bytes - last->offset;
     if (last->bytes > 0) fence(*last);
     else remove_spare(spare_count - 1);
@@ -303,8 +307,10 @@ void region_fit(void) {
 void region_leave(int error, const char *why) {
     /* A limit counts what nobody has used, too. */
     const struct extent *last = last_spare();
-    if (last && last->bytes > region.page)
-        syscall(SYS_munmap, region.base + last->offset + region.page, last->bytes - region.page);
+    if (last && last->bytes > region.page) {
+        blocks.span = last->offset + region.page;
+        syscall(SYS_munmap, region.base + blocks.span, last->bytes - region.page);
+    }
     region.bytes = 0;
     region.fd = -1;
     region.why = why;

@@ -27,10 +27,12 @@ static inline bool region_holds(const void *address) {
     return (size_t)((const char *)address - region.base) < region.bytes;
 }
 
+/* Makes the region; once, at the first long block. False: there is none, region.why says why. */
+bool region_open(void);
+
 /* Zeroed private memory of the region, aligned to 2 MiB if it has at least that. NULL: no region,
- * or no room in it; take private memory. It is committed when it is touched. The first call decides
- * whether there is a region. *refused, unless that is NULL: there is room, but the system has no
- * memory left, here or elsewhere. */
+ * or no room in it; take private memory. It is committed when it is touched. *refused, unless that
+ * is NULL: there is room, but the system has no memory left, here or elsewhere. */
 void *region_take(size_t bytes, bool *refused);
 
 /* Frees memory taken before, or any page-aligned part of it. */
@@ -40,9 +42,11 @@ void region_give(void *address, size_t bytes);
  * private again. */
 void region_clear(void *address, size_t bytes);
 
-/* outside.c: the same for what the region cannot serve: mmap and munmap. */
+/* outside.c: the same for what the region cannot serve: mmap and munmap; and whether an address
+ * lies there. */
 void *outside_take(size_t bytes, int protection, int flags);
 int outside_give(char *start, size_t bytes);
+bool outside_holds(const void *address);
 
 /* After the limit on address space has changed: gives up addresses that nobody has used. */
 void region_fit(void);
@@ -66,8 +70,7 @@ void region_unlock(void);
 /* This process has no region any more: a forked child. The lock must be held. */
 void region_leave(int error, const char *why);
 
-/* fork.c: registers the fork handlers. Call it once, before malloc registers its own. 0 or
- * -errno. */
+/* fork.c: registers the fork handlers, jemalloc's among them; once. 0 or -errno. */
 int fork_watch(void);
 
 #endif

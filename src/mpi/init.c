@@ -56,6 +56,7 @@ void mortar_engine_start(void) {
     teams_start();
     messenger_open();
     finishes_last = finish_last();
+    shown_start();
 }
 
 int MPI_Init(int *argc, char ***argv) {

@@ -2,7 +2,7 @@
 /* edges - a library may read a little before and behind a block, as it may with the C library:
  * beside every mapping of the region that can be written lies a page that can be read, whatever was
  * taken and given back meanwhile, at the region's ends, and in a forked child; and beside blocks
- * that the region has no room for. Also with a heap that is switched off. */
+ * that the region has no room for. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
@@ -65,7 +65,7 @@ static void look(const char *when) {
 }
 
 static size_t size_of(int i) {
-    return i % 100 == 0 ? (size_t)(i + 1) << 12 : (size_t)(i * 37 % 9000 + 1);
+    return i % 100 == 0 ? (size_t)(i + 1) << 12 : (size_t)(i * 37 % 30000 + 20000);
 }
 
 int main(void) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* family - every way to get memory from malloc's family gives memory of the region, aligned, zeroed and whole. */
+/* family - every way to get memory from malloc's family gives whole blocks, aligned and zeroed: long ones of the region, short ones
+ * of the C library, unless all are to be of the region. */
 #include "heap_test.h"
 
 #include <cerrno>
@@ -17,6 +18,11 @@ static void mine(const void *address, const char *what) {
     expect(in_region(address), what);
 }
 
+static void in_place(const void *address, size_t bytes, const char *what) {
+    expect(address != nullptr, what);
+    expect(in_region(address) == is_ours(bytes), what);
+}
+
 struct Early {
     void *block = malloc(100);
 } early; // before main
@@ -27,14 +33,15 @@ static thread_local std::vector<int> per_thread(1000);
 static void sizes() {
     for (size_t bytes = 1; bytes <= size_t{3} << 30; bytes = bytes * 3 + 1) {
         auto *block = static_cast<unsigned char *>(malloc(bytes));
-        mine(block, "malloc");
+        in_place(block, bytes, "malloc");
         if (block == nullptr) continue;
         block[0] = block[bytes / 2] = block[bytes - 1] = 7;
-        mine(block + bytes - 1, "malloc, last byte");
+        in_place(block + bytes - 1, bytes, "malloc, last byte");
         expect(malloc_usable_size(block) >= bytes, "malloc_usable_size");
         free(block);
     }
-    mine(malloc(0), "malloc(0)");
+    for (size_t bytes = long_block - 1; bytes <= long_block; bytes++) in_place(malloc(bytes), bytes, "malloc, at the border");
+    in_place(malloc(0), 0, "malloc(0)");
     void *volatile sparse = malloc(size_t{3} << 30);
     mine(sparse, "malloc(3 GiB)");
     free(sparse);
@@ -51,8 +58,8 @@ static void alignments() {
             expect(posix_memalign(&block, alignment, bytes) == 0, "posix_memalign");
             void *blocks[] = {block, aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment),
                               memalign(alignment, bytes)};
+            in_place(block, bytes, "aligned memory");
             for (void *each : blocks) {
-                mine(each, "aligned memory");
                 expect(reinterpret_cast<uintptr_t>(each) % alignment == 0, "alignment");
                 memset(each, 1, bytes);
                 free(each);
@@ -61,13 +68,15 @@ static void alignments() {
     }
     auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
     void *a = valloc(100), *b = pvalloc(100);
-    mine(a, "valloc");
-    mine(b, "pvalloc");
+    void *c = valloc(long_block), *d = pvalloc(long_block - 1);
+    in_place(a, 100, "valloc");
+    in_place(b, 4096, "pvalloc");
+    mine(c, "valloc, long");
+    mine(d, "pvalloc, long");
     expect(reinterpret_cast<uintptr_t>(a) % page == 0 && reinterpret_cast<uintptr_t>(b) % page == 0, "page alignment");
     expect(malloc_usable_size(b) >= page, "pvalloc rounds up to whole pages");
-    free(a);
-    free(b);
-    for (size_t bytes = 16 << 10; bytes < 4 << 20; bytes += bytes / 5) { // so that all of their pages can move
+    for (void *each : {a, b, c, d}) free(each);
+    for (size_t bytes = long_block; bytes < 4 << 20; bytes += bytes / 5) { // so that all of their pages can move
         void *blocks[] = {malloc(bytes), calloc(1, bytes), realloc(malloc(100), bytes), new char[bytes]};
         for (void *each : blocks) expect(reinterpret_cast<uintptr_t>(each) % page == 0, "a long block begins with a page");
         for (int i = 0; i < 3; i++) free(blocks[i]);
@@ -101,7 +110,7 @@ static void contents() {
     size_t had = 0;
     for (size_t bytes = 10; bytes < size_t{40} << 20; bytes *= 7) { // grows through every kind of block
         block = static_cast<unsigned char *>(realloc(block, bytes));
-        mine(block, "realloc");
+        in_place(block, bytes, "realloc");
         for (size_t i = 0; i < had; i++) {
             if (block[i] != static_cast<unsigned char>(i * 31)) {
                 expect(false, "realloc keeps the contents");
@@ -114,12 +123,24 @@ static void contents() {
     block = static_cast<unsigned char *>(realloc(block, 100));
     expect(block[99] == static_cast<unsigned char>(99 * 31), "realloc to less");
     free(block);
+    for (size_t from : {100, long_block - 1, +long_block, 3 * long_block}) { // to and fro over the border
+        for (size_t to : {1, long_block - 1, +long_block, 5 * long_block}) {
+            auto *bytes = static_cast<unsigned char *>(memset(malloc(from), 0x3c, from));
+            bytes = static_cast<unsigned char *>(realloc(bytes, to));
+            size_t last = (from < to ? from : to) - 1;
+            expect(bytes != nullptr && bytes[0] == 0x3c && bytes[last] == 0x3c, "realloc over the border");
+            expect(malloc_usable_size(bytes) >= to, "realloc over the border: its size");
+            if (to >= long_block) mine(bytes, "realloc over the border: its place");
+            memset(bytes, 1, to);
+            expect(realloc(bytes, 0) == nullptr, "realloc to nothing frees");
+        }
+    }
     // calloc of memory that was used before, of every kind, with a pause in which pages go back to the system
     for (int round = 0; round < 2; round++) {
         for (size_t bytes = 24; bytes < size_t{100} << 20; bytes *= 5) {
             for (int again = 0; again < 3; again++) {
                 auto *zero = static_cast<unsigned char *>(calloc(bytes / 8, 8));
-                mine(zero, "calloc");
+                in_place(zero, bytes / 8 * 8, "calloc");
                 size_t end = bytes / 8 * 8, i = 0;
                 while (i < end && zero[i] == 0) i++;
                 expect(i == end, "calloc gives zeroes");
@@ -136,22 +157,22 @@ static void contents() {
 static void libraries() {
     char *text = nullptr, *line = nullptr;
     size_t room = 0;
-    mine(early.block, "a static constructor's malloc");
-    mine(strdup("x"), "strdup");
+    in_place(early.block, 0, "a static constructor's malloc");
+    in_place(strdup("x"), 0, "strdup");
     expect(asprintf(&text, "hello %d", 1) == 7, "asprintf");
-    mine(text, "asprintf");
+    in_place(text, 0, "asprintf");
     FILE *file = fopen("/proc/self/status", "r");
-    mine(file, "fopen");
+    in_place(file, 0, "fopen");
     expect(file != nullptr && getline(&line, &room, file) > 0, "getline");
-    mine(line, "getline");
+    in_place(line, 0, "getline");
     if (file != nullptr) fclose(file);
-    mine(realpath("/", nullptr), "realpath");
-    mine(getcwd(nullptr, 0), "getcwd");
+    in_place(realpath("/", nullptr), 0, "realpath");
+    in_place(getcwd(nullptr, 0), 0, "getcwd");
     void *plugin = dlopen(PLUGIN, RTLD_NOW | RTLD_LOCAL);
     expect(plugin != nullptr, "dlopen");
     if (plugin != nullptr) {
         auto allocate = reinterpret_cast<void *(*)(size_t)>(dlsym(plugin, "plugin_allocate"));
-        mine(allocate(10), "malloc in a plugin");
+        in_place(allocate(10), 0, "malloc in a plugin");
         mine(allocate(10 << 20), "a large malloc in a plugin");
     }
 }
@@ -161,23 +182,23 @@ struct alignas(256) Wide {
 };
 
 static void cplusplus() {
-    mine(new double[1000], "new");
+    in_place(new double[1000], 0, "new");
     mine(new (std::nothrow) char[5 << 20], "new (nothrow)");
     auto *wide = new Wide[3];
-    mine(wide, "aligned new");
+    in_place(wide, 0, "aligned new");
     expect(reinterpret_cast<uintptr_t>(wide) % 256 == 0, "aligned new's alignment");
     delete[] wide;
     std::vector<double> vector(1 << 20);
     mine(vector.data(), "std::vector");
     std::string string(1000, 'x');
-    mine(string.data(), "std::string");
+    in_place(string.data(), 0, "std::string");
     std::unordered_map<int, std::string> map;
     for (int i = 0; i < 1000; i++) map[i] = std::to_string(i);
-    mine(&map[500], "std::unordered_map");
-    mine(per_thread.data(), "thread_local");
+    in_place(&map[500], 0, "std::unordered_map");
+    in_place(per_thread.data(), 0, "thread_local");
     void *left = nullptr;
     std::thread([&] {
-        mine(per_thread.data(), "another thread's thread_local");
+        in_place(per_thread.data(), 0, "another thread's thread_local");
         left = malloc(1 << 20);
         memset(left, 1, 1 << 20);
     }).join();

@@ -20,7 +20,7 @@
 enum { blocks = 2000, large = 20 << 20 };
 static unsigned char *block[blocks], *large_block;
 
-static size_t size_of(int i) { return (size_t)(i * 37 % 5000 + 1); }
+static size_t size_of(int i) { return (size_t)(i * 37 % 60000 + 1); }
 
 static void fill(int value) {
     for (int i = 0; i < blocks; i++) memset(block[i], (unsigned char)(value + i), size_of(i));
@@ -241,7 +241,8 @@ int main(void) {
     fill(1);
     expect(move_it(large_block, large / 2) == 0 && has_moved(large_block, large / 2, false),
            "half of a block moves");
-    for (int i = 0; i < blocks; i += 3) expect(move_it(block[i], size_of(i)) == 0, "pages move");
+    for (int i = 0; i < blocks; i += 3)
+        if (in_region(block[i])) expect(move_it(block[i], size_of(i)) == 0, "pages move");
     expect(filled(1), "what has moved is what was there");
     generation(0);
     beside_a_thread();

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! fortran - ALLOCATE, automatic growth and character buffers come from the region.
+! fortran - long arrays come from the region: of ALLOCATE, grown by assignment, character buffers.
 program fortran
     use iso_c_binding
     implicit none
@@ -16,12 +16,12 @@ program fortran
     allocate (field(1000, 1000))
     field = 1.5d0
     allocate (grown(0))
-    do i = 1, 1000
+    do i = 1, 5000
         grown = [grown, real(i, 8)]
     end do
-    text = repeat('x', 5000)
+    text = repeat('x', 50000)
     if (fortran_in_region(c_loc(field)) /= 1) error stop 'ALLOCATE'
     if (fortran_in_region(c_loc(grown)) /= 1) error stop 'reallocation on assignment'
     if (fortran_in_region(c_loc(text)) /= 1) error stop 'character buffer'
-    if (sum(field) /= 1.5d6 .or. sum(grown) /= 500500d0) error stop 'contents'
+    if (sum(field) /= 1.5d6 .or. sum(grown) /= 12502500d0) error stop 'contents'
 end program

@@ -31,7 +31,7 @@ static size_t figure(const void *address, const char *name) {
 static bool declines(const void *block) { return strstr(line_of(block, "VmFlags:"), " nh"); }
 
 static void small_and_large(void) {
-    char *small = malloc(100), *large = malloc(32 << 20);
+    char *small = malloc(long_block), *large = malloc(32 << 20);
     bool able = access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) == 0;
     expect(declines(small) == able, "a small heap has no huge pages unasked");
     expect(!declines(large + (16 << 20)), "a long block has them");

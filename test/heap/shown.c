@@ -68,7 +68,7 @@ static void when_it_pays(void) {
     struct heap_region region;
     heap_state(&region);
     uint64_t offset;
-    for (size_t bytes = 16 << 10; bytes <= 16 * MiB; bytes *= 8) {
+    for (size_t bytes = long_block; bytes <= 16 * MiB; bytes *= 8) {
         malloc_trim(0);
         char *block = aligned_alloc(page, bytes);
         unsigned uses = 1;
@@ -119,14 +119,14 @@ static void only_its_own(void) {
     free(block);
 }
 
-/* Blocks within a page are copied into the file, where nothing has moved. */
+/* Buffers within a page are copied into the file, where nothing has moved. */
 static void ends_go_back(void) {
     enum { many = 4000, bytes = 4000 };
     static char *blocks[many];
     uint64_t offset;
     size_t before = file_bytes();
     for (int i = 0; i < many; i++) {
-        blocks[i] = memset(malloc(bytes), 1, bytes);
+        blocks[i] = memset(malloc(long_block), 1, bytes);
         expect(show(blocks[i], bytes, SHOW_TO_READERS, &offset) == SHOWN, "its ends are shown");
     }
     size_t full = file_bytes();
@@ -136,6 +136,18 @@ static void ends_go_back(void) {
     printf("%d blocks: the file has %zu, %zu, then %zu KiB\n", many, before >> 10, full >> 10,
            left >> 10);
     expect(full > before + many * bytes && left < before + MiB, "and what is freed goes back");
+}
+
+/* Short blocks are the C library's, whose pages hold other blocks. */
+static void short_ones_stay(void) {
+    uint64_t offset;
+    for (size_t bytes = 1; bytes < long_block; bytes *= 3) {
+        char *block = malloc(bytes);
+        for (int k = 0; k < 100; k++)
+            expect(show(block, bytes, SHOW_TO_READERS, &offset) == SHOWN_NEVER || is_ours(bytes),
+                   "a short block of the C library");
+        free(block);
+    }
 }
 
 static void born(void) {
@@ -155,7 +167,7 @@ static void born(void) {
             size_t place = 0;
             struct heap_region region;
             bool known = heap_state(&region) == 0 && offset_of(next, &place);
-            expect(known && next != memory, "the program gets memory of its own");
+            expect(known == is_ours(bytes) && next != memory, "the program gets memory of its own");
             free(next);
         }
     }
@@ -166,7 +178,8 @@ static void not_born(void) {
     enum { line = 64, many = 300 };
     char *blocks[many];
     malloc_trim(0);
-    for (size_t bytes = line; bytes < 32 * page; bytes *= 2) {
+    for (size_t bytes = line; bytes < 32 * page;
+         bytes *= 2) { /* the C library's, and the region's */
         for (int i = 0; i < many; i++) blocks[i] = malloc(bytes);
         for (int i = 0; i < many; i++) shown_free(blocks[i]);
         for (int i = 0; i < many; i++) {
@@ -191,12 +204,13 @@ int main(int count, char **word) {
     expect(peer != MAP_FAILED, "a peer maps it");
     if (failures > 0) return 1;
     ends_go_back();
+    short_ones_stay();
     if (count > 1) when_it_pays();
     only_its_own();
     born();
     not_born();
     for (int k = 0; k < 4; k++) {
-        size_t bytes = 3 * page + draw(2 * MiB);
+        size_t bytes = long_block + draw(2 * MiB);
         char *block = malloc(bytes);
         at_random(block, bytes, count == 1, "malloc's memory");
         if (k == 1) malloc_trim(0);

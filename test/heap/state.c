@@ -10,7 +10,7 @@ enum { count = 600 };
 static unsigned char *block[count];
 
 static size_t size_of(int i) {
-    return (size_t)(i % 10 == 0 ? 2000000 : i * 17 + 1); /* 120 MiB in all */
+    return (size_t)(i % 10 == 0 ? 2000000 : i * 17 + long_block); /* 120 MiB in all */
 }
 
 int main(void) {

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* blocks - which of malloc's blocks are jemalloc's (blocks.h). */
+#define _GNU_SOURCE
+#include "heap/blocks.h"
+
+#include "heap/jemalloc.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+struct blocks blocks = {
+    .least = long_block,
+    .theirs = {__libc_malloc, __libc_free, __libc_calloc, __libc_realloc},
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool decided;
+static bool watched, served;
+static pid_t process; /* a child of vfork has its parent's memory, and must not decide for it */
+
+void blocks_lock(void) { pthread_mutex_lock(&lock); }
+
+void blocks_unlock(void) { pthread_mutex_unlock(&lock); }
+
+void blocks_in_child(void) {
+    process = getpid();
+    if (served) blocks.least = SIZE_MAX;
+}
+
+/* When the library is loaded, or earlier, if an earlier one's constructor calls malloc. */
+__attribute__((constructor)) void blocks_begin(void) {
+    if (blocks.begun) return;
+    blocks.begun = true; /* first: to register handlers may call malloc */
+    process = getpid();
+    watched = fork_watch() == 0;
+}
+
+bool blocks_decide(void) {
+    begin();
+    if (atomic_load_explicit(&decided, memory_order_acquire) || getpid() != process) return false;
+    blocks_lock();
+    if (!atomic_load(&decided)) {
+        served = watched && region_open();
+        if (served) je_free(je_malloc(long_block));
+        else blocks.least = SIZE_MAX;
+        atomic_store_explicit(&decided, true, memory_order_release);
+    }
+    blocks_unlock();
+    return region.bytes > 0;
+}
+
+bool blocks_served(void) { return served; }
+
+void mortar_heap_begin(void) {
+    if (blocks_serve()) blocks.least = 0;
+}
