@@ -18,8 +18,9 @@ struct heap_range {
 enum { most_heap_ranges = 8 };
 
 /* Before mortar_heap_begin blocks of at least so many bytes come from the region, and shorter ones
- * from the C library. In a rank of Open MPI, which makes 1,250 page faults by itself until MPI_Init
- * has ended, jemalloc's blocks of all lengths made 310 more; from 32 KiB or from 64 KiB on 100. */
+ * from the C library. A rank of Open MPI, which makes 1,270 page faults by itself in a program
+ * that hardly does more than MPI_Init, made 310 more with jemalloc's blocks of all lengths, with
+ * those from 32 KiB or from 64 KiB on 100. */
 enum { long_block = 32 << 10 };
 
 struct heap_region {
