@@ -22,6 +22,10 @@ MARK = "<!-- tried: %s -->\n"
 HOME = "~"
 NEXT = "=== next ==="
 SYSTEM = "/usr/bin:/bin"
+# Old files of earlier jobs in /dev/shm, this machine's own: the last row of `mortar doctor`, and its verdict.
+LEFT = re.compile(r"^yellow  left behind .*\n +-> .*\nNothing is red: .*", re.MULTILINE)
+NOTHING_LEFT = ("green   left behind       nothing: mortar's memory has no names, and /dev/shm has no old files of yours\n"
+                "All is green: mortar has what it needs.")
 CRASH = "Failing at address: (nil)"  # of Open MPI 4, natively, too: test/slurm/slurm.py
 # Commands of a shell and a compiler: what is left of a system when its MPI is hidden.
 TOOLS = "sh bash env cat ls cc gcc ld as sed head tail grep dirname basename readlink uname rm cp mkdir expr tr awk python3".split()
@@ -128,6 +132,7 @@ def typed(words, env, home, start):
     mpich = os.path.join(os.path.realpath(run.MPIS), "mpich5")
     for place, shown in ((mpich, HOME + "/mpich"), (os.path.realpath(home), HOME), (home, HOME)):
         text = text.replace(place, shown)
+    text = LEFT.sub(NOTHING_LEFT, text)
     return [[line.rstrip() for line in part.strip("\n").splitlines()] for part in text.split(NEXT + "\n")[1:]]
 
 
