@@ -16,8 +16,9 @@ struct blocks blocks = {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool decided;
-static bool watched, served;
-static pid_t process; /* a child of vfork has its parent's memory, and must not decide for it */
+/* Of the process that may decide: a child of vfork has its parent's memory, and must not decide for
+ * it. 0: the fork handlers are not there, so nobody may. */
+static pid_t process;
 
 void blocks_lock(void) { pthread_mutex_lock(&lock); }
 
@@ -25,15 +26,14 @@ void blocks_unlock(void) { pthread_mutex_unlock(&lock); }
 
 void blocks_in_child(void) {
     process = getpid();
-    if (served) blocks.least = SIZE_MAX;
+    if (blocks_served()) blocks.least = SIZE_MAX;
 }
 
 /* When the library is loaded, or earlier, if an earlier one's constructor calls malloc. */
 __attribute__((constructor)) void blocks_begin(void) {
     if (blocks.begun) return;
     blocks.begun = true; /* first: to register handlers may call malloc */
-    process = getpid();
-    watched = fork_watch() == 0;
+    if (fork_watch() == 0) process = getpid();
 }
 
 bool blocks_decide(void) {
@@ -41,16 +41,13 @@ bool blocks_decide(void) {
     if (atomic_load_explicit(&decided, memory_order_acquire) || getpid() != process) return false;
     blocks_lock();
     if (!atomic_load(&decided)) {
-        served = watched && region_open();
-        if (served) je_free(je_malloc(long_block));
+        if (region_open()) je_free(je_malloc(long_block));
         else blocks.least = SIZE_MAX;
         atomic_store_explicit(&decided, true, memory_order_release);
     }
     blocks_unlock();
     return region.bytes > 0;
 }
-
-bool blocks_served(void) { return served; }
 
 void mortar_heap_begin(void) {
     if (blocks_serve()) blocks.least = 0;

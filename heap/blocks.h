@@ -42,7 +42,7 @@ bool blocks_decide(void);
 static inline bool blocks_serve(void) { return region.bytes > 0 || blocks_decide(); }
 
 /* False: nothing has ever been taken from jemalloc here, so it must not be asked for anything. */
-bool blocks_served(void);
+static inline bool blocks_served(void) { return blocks.span > 0; }
 
 /* True: jemalloc's, to be freed there. In a forked child, too, whose new blocks are all the C
  * library's. */

@@ -39,11 +39,11 @@ const char *malloc_conf =
  * definition precedes preloaded ones, and dlsym may return a stub of an executable that takes
  * malloc's address. */
 static int state(const char **why) {
-    bool serves = blocks_serve();
+    blocks_serve(); /* makes the region if this is the first call */
     *why = region.why;
     if (region.error != 0) return region.error;
     void *volatile block = malloc(long_block);
-    bool here = serves && region_holds(block);
+    bool here = region_holds(block);
     free(block);
     *why =
         "another malloc comes first (the executable's own or a sanitizer's), or the region is full";

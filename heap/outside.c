@@ -22,8 +22,10 @@ static size_t piece_count;
 static bool note_piece(char *start, char *end) {
     region_lock();
     bool fits = piece_count < most_taken;
-    if (fits) pieces[piece_count++] = (struct piece){start, end};
-    if (fits) blocks.overflows = true;
+    if (fits) {
+        pieces[piece_count++] = (struct piece){start, end};
+        blocks.overflows = true;
+    }
     region_unlock();
     return fits;
 }

@@ -346,9 +346,8 @@ void shown_free(void *memory);
 void *shown_born(size_t alignment, size_t bytes);
 /* True: memory of this process's heap. */
 bool shown_owns(const void *memory);
-/* MPI runs: from now on all blocks that the program makes come from the shared heap. */
+/* MPI runs: from now on all blocks that the program makes come from the shared heap. Local. */
 void shown_start(void);
-
 /* Sets heap, region and region_bytes of the team, and *name. -errno: there is no heap. Local. */
 int shown_begin(struct team *team, struct segment_name *name);
 /* What has moved so far in this process. */

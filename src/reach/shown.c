@@ -28,13 +28,15 @@ static struct {
     int (*bring)(void *start, size_t bytes);
     void *(*alloc)(size_t alignment, size_t bytes);
     void (*free)(void *memory);
+    void (*begin)(void);
 } library;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool has_library;
 
 static void find_library(void) {
     static const char *const names[] = {"mortar_heap_region", "mortar_heap_move",
-                                        "mortar_heap_alloc", "mortar_heap_free"};
+                                        "mortar_heap_alloc", "mortar_heap_free",
+                                        "mortar_heap_begin"};
     void *found[sizeof names / sizeof *names];
     _Static_assert(sizeof found == sizeof library, "a pointer for each name");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -49,10 +51,8 @@ static void look(void) {
 }
 
 void shown_start(void) {
-    void *found = dlsym(RTLD_DEFAULT, "mortar_heap_begin");
-    void (*start)(void) = NULL;
-    memcpy(&start, &found, sizeof start);
-    if (start) start();
+    find_library(); /* not the heap itself, whose second mapping only a team needs */
+    if (has_library) library.begin();
 }
 
 int shown_begin(struct team *team, struct segment_name *name) {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* short - a program whose blocks are short has the C library's malloc and nothing else, and so have
- * its children; the first long block makes the region, not one in a child of vfork. Handlers of
- * fork that were registered before that may use malloc. */
+/* short - a program whose blocks are short has the C library's malloc and nothing else, and so has
+ * a child; the first long block makes the region, not one in a child, or in one of vfork. Handlers
+ * of fork that were registered before that may use malloc. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
 #include <malloc.h>
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,21 +48,38 @@ static void use_both(void) {
     free(realloc(malloc(10), 2 * long_block));
 }
 
-static int child_of_fork(void) {
+static int end_of(pid_t child) {
     int status = -1;
+    return waitpid(child, &status, 0) == child ? status : -1;
+}
+
+static int child_of_fork(void) {
     pid_t child = fork();
     if (child == 0) {
         use_short_ones();
         use_both();
         _exit(0);
     }
-    return waitpid(child, &status, 0) == child ? status : -1;
+    return end_of(child);
+}
+
+/* Before there is a region: it may make one for itself. */
+static int child_with_a_region(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        use_short_ones();
+        bool before = has_region();
+        use_both();
+        _exit(before || !has_region());
+    }
+    return end_of(child);
 }
 
 int main(void) {
-    pthread_atfork(use_both, use_both, use_both);
     use_short_ones();
     expect(!has_region(), "short blocks need no region");
+    expect(child_with_a_region() == 0 && !has_region(), "a child's is its own");
+    pthread_atfork(use_both, use_both, use_both);
     pid_t child = vfork();
     if (child == 0) {
         char *volatile block = malloc(4 * long_block);
@@ -71,10 +87,10 @@ int main(void) {
         free(block);
         _exit(0);
     }
-    expect(waitpid(child, NULL, 0) == child && !has_region(), "a child of vfork makes none");
-    expect(syscall(SYS_getpid) == getpid(), "the parent goes on");
+    expect(end_of(child) == 0 && !has_region(), "a child of vfork makes none");
     use_short_ones();
     expect(!has_region(), "nor does its parent");
+    prepared = 0;
     int status = child_of_fork(); /* its handlers use long blocks */
     expect(prepared == 2 && status == 0, "fork, with handlers");
     expect(has_region(), "they made a region");

@@ -178,8 +178,7 @@ static void not_born(void) {
     enum { line = 64, many = 300 };
     char *blocks[many];
     malloc_trim(0);
-    for (size_t bytes = line; bytes < 32 * page;
-         bytes *= 2) { /* the C library's, and the region's */
+    for (size_t bytes = line; bytes < 32 * page; bytes *= 2) { /* short ones and long ones */
         for (int i = 0; i < many; i++) blocks[i] = malloc(bytes);
         for (int i = 0; i < many; i++) shown_free(blocks[i]);
         for (int i = 0; i < many; i++) {
