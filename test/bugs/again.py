@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""again - calls that come again, which mortar remembers (src/mpi/known.c), and types that do not (src/mpi/fresh.c).
+"""again - calls that come again, which mortar remembers (src/mpi/known.c), types that do not (src/mpi/fresh.c), and blocks of
+malloc, both kinds (heap/blocks.h).
 usage: again.py TEST FLAVOUR RANKS"""
 import os
 import re
@@ -80,8 +81,21 @@ def fresh(flavour, ranks):
         result.check(options or (made < 10 and 60 < again < 150), "examined: %d with new types, %d with one" % (made, again))
 
 
+def blocks(flavour, ranks):
+    """Blocks made before and after MPI_Init: where they lie, and that calls on them are right, first as users run them."""
+    run.need(flavour)
+    as_users = "--option START=paid --option TUNE=online"
+    for options, own in ((as_users, True), ("", True), ("--option NODES=2", True), ("--option HEAP=off", False)):
+        words = run.command(flavour, ranks, [run.target("blocks-" + flavour)], options.split())
+        result = run.run(words, 90).ok("%s ranks, 0 errors" % ranks).silent()
+        print(result.out.strip())
+        before, _, after, all_after = map(int, re.findall(r"\d+", result.out.splitlines()[0]))
+        result.check(before == 0, "%d short blocks made before MPI_Init in the region" % before)
+        result.check(after == (all_after if own else 0) and all_after > 0, "%d of %d made after it" % (after, all_after))
+
+
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (shortcuts, alike, lists, steady, fresh)}
+    tests = {f.__name__: f for f in (shortcuts, alike, lists, steady, fresh, blocks)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)
