@@ -28,12 +28,20 @@ bool call_streams(const struct figures *f, const struct shape *shape) {
     return leaves_caches(f, blocks, shape->bytes);
 }
 
-double copy_seconds(const struct figures *f, double blocks, size_t bytes) {
+static double copies_seconds(const struct figures *f, double blocks, size_t bytes, bool leaves) {
     double each = crowding(f) > 1 ? own_seconds : other_seconds;
     /* The three copies: sent, staged, received. */
     if (crowding(f) <= 1 && 3 * (size_t)f->p * bytes <= f->l2_bytes) each = near_seconds;
-    if (streams(f, bytes)) each = memory_seconds;
+    if (leaves) each = memory_seconds;
     return blocks * (block_seconds + (double)bytes * each);
+}
+
+double copy_seconds(const struct figures *f, double blocks, size_t bytes) {
+    return copies_seconds(f, blocks, bytes, streams(f, bytes));
+}
+
+double vector_copy_seconds(const struct figures *f, double pieces, size_t bytes, size_t vector) {
+    return copies_seconds(f, pieces, bytes, leaves_caches(f, f->p, vector));
 }
 
 double staged_seconds(const struct figures *f, double blocks, size_t bytes) {

@@ -39,7 +39,10 @@ struct part part_received(const struct team *team, const struct call *call, int 
  * if elements do not straddle lines. */
 struct part part_shared(const struct reduction *reduction, size_t count, size_t workers,
                         size_t worker);
-/* The same, with the team's ranks as workers. */
+/* How many ranks of a node share the work on a vector of so many bytes. All of them, but where many
+ * share a processor only so many that shares are not too short, or too few for the processors. */
+size_t workers_of(const struct figures *f, size_t bytes);
+/* A rank's share of `count` elements, with these workers, which are spread over the ranks. */
 struct part part_worked(const struct team *team, const struct reduction *reduction, size_t count,
                         int rank);
 
@@ -125,5 +128,7 @@ extern const struct single reduction_single; /* alone, in one round */
 size_t vector_bytes(const struct figures *f, const struct shape *shape);
 /* Seconds to combine two vectors of `bytes` each, in caches, with one call of the operation. */
 double combine_seconds(size_t bytes);
+/* As copy_seconds, for pieces of vectors, of which each rank has one of `vector` bytes. */
+double vector_copy_seconds(const struct figures *f, double pieces, size_t bytes, size_t vector);
 
 #endif

@@ -165,7 +165,8 @@ OUTER = [
              "        if (exclusive && i > 0) slices_put(task, i, at, before, count);\n"
              "        memcpy(now, vector_at(task, i, at), count * reduction->bytes);\n"),
             ("each rank combines all that is scattered", SLICES,
-             "    struct part part = slices_is_scattered(c)\n", "    struct part part = !among(c, SCANS)\n"),
+             "    view->share = slices_is_scattered(call->shape.collective)\n",
+             "    view->share = !among(call->shape.collective, SCANS)\n"),
             ("partial results lie where a rank still reads", LEVELS,
              "return stage_of(team, half ^ 1, owner,", "return stage_of(team, 0 & half, 0 * owner,"),
             ("a share is one element too long", LEVELS,

@@ -83,7 +83,8 @@ static void build(struct crew *crew, struct segment_name *names) {
     uint64_t random = crew->seed, fans = ~crew->seed;
     uint32_t p = (uint32_t)crew->p, fan = draw_below(&fans, 2) ? p : 2 + draw_below(&fans, 4);
     bool watch = draw_below(&fans, 2) && p <= few_ranks;
-    int processors = draw_below(&fans, 2) ? crew->p : 0; /* a core for each, or not known */
+    /* Not known, a core for each, or ranks that share them. */
+    int processors = (int[]){0, crew->p, 1, 2}[draw_below(&fans, 4)];
     size_t bytes = control_size(crew->p, crew->slot, 0);
     crew->office = crew->wired ? office_open() : NULL;
     crew->memory = mmap(NULL, bytes + behind, PROT_READ | PROT_WRITE,

@@ -16,7 +16,7 @@ static double combine_cost(const struct figures *f, const struct shape *shape,
     double sync = f->usual_sync_seconds + gates_usual(f->p, f->processors);
     double in_turn = among(shape->collective, SCANS) ? (uint32_t)f->p : combined_in_turn(f);
     return (double)rounds * sync + in_turn * combine_seconds(bytes) +
-           crowding(f) * copy_seconds(f, 2, bytes);
+           crowding(f) * vector_copy_seconds(f, 2, bytes, bytes);
 }
 
 HOT static enum outcome combine_run(struct team *team, const struct call *call,

@@ -11,8 +11,9 @@ struct view {
     const char *send;
     char *recv;
     char *send_copy, *recv_copy, *strips, *partial;
-    bool levels;      /* reduce within domains first */
-    struct part mine; /* what I receive */
+    bool levels;             /* reduce within domains first */
+    struct part mine, share; /* what I receive, and what I combine */
+    size_t strip;            /* elements that I combine at once */
 };
 
 /* Writes my post of the next barrier's half, and the view; returns the trouble to meet with. Ends
