@@ -25,6 +25,8 @@ enum { least = 16 };
 
 static inline size_t enough(size_t bytes) { return bytes < least ? least : bytes; }
 
+static inline bool is_power_of_two(size_t n) { return n != 0 && (n & (n - 1)) == 0; }
+
 static bool give_back(void) {
     if (!blocks_served()) return false;
     mallctl("thread.tcache.flush", NULL, NULL, NULL, 0);
@@ -72,7 +74,7 @@ __attribute__((hot)) void *calloc(size_t count, size_t bytes) {
  * C library's way. */
 static void *our_aligned(size_t alignment, size_t bytes) {
     enum { worth = 14 << 10, page = 4096 };
-    if (bytes < blocks.least || (alignment & (alignment - 1)) != 0) return NULL;
+    if (bytes < blocks.least || !is_power_of_two(alignment)) return NULL;
     if (!blocks_serve() || !arrives()) return NULL;
     bool of_page = bytes > worth && alignment <= page;
     void *block = of_page ? je_malloc(bytes) : je_memalign(alignment, enough(bytes));
@@ -96,13 +98,13 @@ void *aligned_alloc(size_t alignment, size_t bytes) {
     void *block = our_aligned(alignment, bytes);
     if (block) return block;
     /* Its versions do not agree on what to do with an alignment that is no power of two. */
-    if (alignment & (alignment - 1))
+    if (!is_power_of_two(alignment))
         return ((void *(*)(size_t, size_t))next("aligned_alloc"))(alignment, bytes);
     return __libc_memalign(alignment, bytes);
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t bytes) {
-    if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0) return EINVAL;
+    if (alignment < sizeof(void *) || !is_power_of_two(alignment)) return EINVAL;
     int saved = errno;
     void *block = memalign(alignment, bytes);
     errno = saved;

@@ -76,6 +76,12 @@ static void alignments() {
     expect(reinterpret_cast<uintptr_t>(a) % page == 0 && reinterpret_cast<uintptr_t>(b) % page == 0, "page alignment");
     expect(malloc_usable_size(b) >= page, "pvalloc rounds up to whole pages");
     for (void *each : {a, b, c, d}) free(each);
+    for (size_t odd : {0, 1, 24}) { // as the C library has it
+        void *block = memalign(odd, long_block);
+        expect(block != nullptr && reinterpret_cast<uintptr_t>(block) % 16 == 0, "memalign with an odd alignment");
+        free(block);
+        free(aligned_alloc(odd, long_block)); // some versions refuse it
+    }
     for (size_t bytes = long_block; bytes < 4 << 20; bytes += bytes / 5) { // so that all of their pages can move
         void *blocks[] = {malloc(bytes), calloc(1, bytes), realloc(malloc(100), bytes), new char[bytes]};
         for (void *each : blocks) expect(reinterpret_cast<uintptr_t>(each) % page == 0, "a long block begins with a page");
