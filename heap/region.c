@@ -42,13 +42,19 @@ extern void *__libc_stack_end;
 enum { reserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
 
 /* Reserves addresses inside a larger reservation. Its read-only rim separates the region from other
- * mappings, so that no range of memory lies half in the region. */
+ * mappings, so that no range of memory lies half in the region. Inaccessible first: after
+ * mlockall(MCL_FUTURE) the system would fill all of it with pages. */
 static char *reserve_between_guards(size_t bytes) {
-    char *rim = mmap(NULL, bytes + 2 * huge_page, PROT_READ, reserved, -1, 0);
+    size_t all = bytes + 2 * huge_page;
+    char *rim = mmap(NULL, all, PROT_NONE, reserved, -1, 0);
     if (rim == MAP_FAILED) return NULL;
+    munlock(rim, all);
     char *base = (char *)(((uintptr_t)rim + huge_page) & ~(uintptr_t)(huge_page - 1));
-    if (mprotect(base, bytes, PROT_NONE) == 0) return base;
-    munmap(rim, bytes + 2 * huge_page);
+    char *end = base + bytes;
+    if (mprotect(rim, (size_t)(base - rim), PROT_READ) == 0 &&
+        mprotect(end, (size_t)(rim + all - end), PROT_READ) == 0)
+        return base;
+    munmap(rim, all);
     return NULL;
 }
 

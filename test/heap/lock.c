@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lock before|after - mlockall before memory has moved, or after. What the program has is filled
- * and locked; what is reserved is not, or this would take gigabytes (MORTAR_HEAP_BYTES). */
+/* lock first|before|after - mlockall before there is a region, before memory has moved, or after.
+ * What the program has is filled and locked; what is reserved is not, or this would take gigabytes
+ * (MORTAR_HEAP_BYTES). */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
@@ -22,6 +23,19 @@ static bool filled(char *memory) {
     return true;
 }
 
+/* In bytes. */
+static size_t page_tables(void) {
+    static const char name[] = "VmPTE:";
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[256];
+    size_t kilobytes = 0;
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, name, sizeof name - 1) == 0)
+            kilobytes = strtoul(line + sizeof name - 1, NULL, 10);
+    if (file) fclose(file);
+    return kilobytes << 10;
+}
+
 static void lock(int flags) {
     if (mlockall(flags) == 0) return;
     if (errno == EPERM || errno == ENOMEM) exit(77); /* this user may not */
@@ -30,11 +44,13 @@ static void lock(int flags) {
 
 int main(int argc, char **argv) {
     const char *when = argc > 1 ? argv[1] : "after";
+    bool first = strcmp(when, "first") == 0;
+    if (first) lock(MCL_CURRENT | MCL_FUTURE);
     char *block = malloc(bytes), *untouched = malloc(bytes);
     if (!block || !untouched) return 1;
     memset(block, 1, bytes);
-    if (strcmp(when, "before") == 0) {
-        lock(MCL_CURRENT | MCL_FUTURE);
+    if (strcmp(when, "after") != 0) {
+        if (!first) lock(MCL_CURRENT | MCL_FUTURE);
         expect(move_it(block, bytes) != 0, "locked memory moves");
         expect(move_it(statics, bytes) != 0, "locked static data move");
         char *fresh = malloc(bytes);
@@ -46,6 +62,7 @@ int main(int argc, char **argv) {
     }
     expect(filled(block) && filled(untouched) && filled(statics), "memory is not filled");
     expect(rollup("Rss:") < most, "what is only reserved has been filled");
+    expect(page_tables() < 16 << 20, "with the page of zeros");
     for (size_t i = 0; i < bytes; i++) failures += block[i] != 1 || statics[i] != 0;
     expect(rollup("Locked:") >= 2 * bytes, "memory is not locked");
     munlockall();
