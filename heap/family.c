@@ -37,16 +37,27 @@ static bool give_back(void) {
  * what is missing. glibc's long blocks go back when they are freed. True: it has gone back now. */
 static bool got_more(void) { return is_limited() && give_back(); }
 
+/* jemalloc may have no block where there is memory: its tables have an end, under a limit the
+ * region has (wrap.c), and so have the keys for threads' own data, of which jemalloc needs one to
+ * start. Then the C library has. */
+static void *from_either(size_t bytes) {
+    void *block = blocks_serve() ? je_malloc(enough(bytes)) : NULL;
+    return block ? block : __libc_malloc(bytes);
+}
+
 static __attribute__((noinline)) void *our_malloc(size_t bytes) {
-    if (!blocks_serve()) return __libc_malloc(bytes);
-    void *block = je_malloc(enough(bytes));
-    return block || !got_more() ? block : je_malloc(enough(bytes));
+    void *block = from_either(bytes);
+    return block || !got_more() ? block : from_either(bytes);
+}
+
+static void *zeros_from_either(size_t bytes) {
+    void *block = blocks_serve() ? je_calloc(1, enough(bytes)) : NULL;
+    return block ? block : __libc_calloc(1, bytes);
 }
 
 static __attribute__((noinline)) void *our_calloc(size_t bytes) {
-    if (!blocks_serve()) return __libc_calloc(1, bytes);
-    void *block = je_calloc(1, enough(bytes));
-    return block || !got_more() ? block : je_calloc(1, enough(bytes));
+    void *block = zeros_from_either(bytes);
+    return block || !got_more() ? block : zeros_from_either(bytes);
 }
 
 /* These two share a line of code. */
@@ -78,29 +89,29 @@ static void *our_aligned(size_t alignment, size_t bytes) {
     if (!blocks_serve() || !arrives()) return NULL;
     bool of_page = bytes > worth && alignment <= page;
     void *block = of_page ? je_malloc(bytes) : je_memalign(alignment, enough(bytes));
-    bool fits = block && (uintptr_t)block % alignment == 0;
-    if (fits || (!block && !got_more())) return block;
-    if (block) je_free(block);
+    if (!block || (uintptr_t)block % alignment == 0) return block;
+    je_free(block);
     return je_memalign(alignment, enough(bytes));
+}
+
+static void *aligned_from_either(size_t alignment, size_t bytes) {
+    void *block = our_aligned(alignment, bytes);
+    return block ? block : __libc_memalign(alignment, bytes);
 }
 
 void *memalign(size_t alignment, size_t bytes) {
     begin();
-    void *block = our_aligned(alignment, bytes);
-    return block ? block : __libc_memalign(alignment, bytes);
+    void *block = aligned_from_either(alignment, bytes);
+    return block || !got_more() ? block : aligned_from_either(alignment, bytes);
 }
 
 /* The C library's function of this name. */
 static void (*next(const char *name))(void) { return (void (*)(void))dlsym(RTLD_NEXT, name); }
 
 void *aligned_alloc(size_t alignment, size_t bytes) {
-    begin();
-    void *block = our_aligned(alignment, bytes);
-    if (block) return block;
-    /* Its versions do not agree on what to do with an alignment that is no power of two. */
-    if (!is_power_of_two(alignment))
-        return ((void *(*)(size_t, size_t))next("aligned_alloc"))(alignment, bytes);
-    return __libc_memalign(alignment, bytes);
+    if (is_power_of_two(alignment)) return memalign(alignment, bytes);
+    /* Its versions do not agree on what to do with another one. */
+    return ((void *(*)(size_t, size_t))next("aligned_alloc"))(alignment, bytes);
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t bytes) {
@@ -156,6 +167,16 @@ static void *carry(void *memory, size_t had, size_t bytes) {
     return fine ? fresh : NULL;
 }
 
+/* Makes a block of jemalloc's longer where jemalloc cannot. */
+static void *leave(void *memory, size_t bytes) {
+    void *block = malloc(bytes);
+    if (!block) return NULL;
+    size_t had = je_malloc_usable_size(memory);
+    memcpy(block, memory, had < bytes ? had : bytes);
+    je_free(memory);
+    return block;
+}
+
 static __attribute__((noinline)) void *our_realloc(void *memory, size_t bytes) {
     enum { worth_carrying = 256 << 10 };
     if (bytes == 0) { /* as glibc */
@@ -171,7 +192,7 @@ static __attribute__((noinline)) void *our_realloc(void *memory, size_t bytes) {
         }
     }
     void *block = je_realloc(memory, enough(bytes));
-    return block || !got_more() ? block : je_realloc(memory, enough(bytes));
+    return block ? block : leave(memory, bytes);
 }
 
 /* A block of the C library becomes long, and may have to move into the region. If it is much longer

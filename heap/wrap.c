@@ -2,6 +2,7 @@
 /* wrap - diverts jemalloc's requests to the operating system to the region. What the region cannot
  * serve goes to the system (outside.c). The linker replaces the names in jemalloc only (--wrap). */
 #define _GNU_SOURCE
+#include "heap/jemalloc.h"
 #include "heap/region.h"
 
 #include <errno.h>
@@ -35,7 +36,10 @@ void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd
         bool refused;
         void *taken = take(bytes, &refused);
         if (taken) return taken;
-        if (refused) {
+        /* Under a limit jemalloc asks for each block, and gives each back: outside of the region
+         * two pages more for each, and thousands of entries in its table. The C library does
+         * better (family.c). */
+        if (refused || is_limited()) {
             errno = ENOMEM;
             return MAP_FAILED;
         }
