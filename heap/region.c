@@ -28,10 +28,22 @@ static struct extent spares[most_spares]; /* free extents by offset; none are ad
 static size_t spare_count;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int cancels; /* may its holder be cancelled, when it has gone on? */
 
-void region_lock(void) { pthread_mutex_lock(&lock); }
+/* To make a region takes a close, and so does a fork: there a cancelled thread would end, and keep
+ * the lock. malloc and fork are no places where threads may be cancelled. */
+void region_lock(void) {
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    pthread_mutex_lock(&lock);
+    cancels = before;
+}
 
-void region_unlock(void) { pthread_mutex_unlock(&lock); }
+void region_unlock(void) {
+    int before = cancels;
+    pthread_mutex_unlock(&lock);
+    pthread_setcancelstate(before, NULL);
+}
 
 /* Sanitizers have their own malloc and their own layout of the address space. */
 void __asan_init(void) __attribute__((weak));
