@@ -33,6 +33,7 @@ void blocks_in_child(void) {
 __attribute__((constructor)) void blocks_begin(void) {
     if (blocks.begun) return;
     blocks.begun = true; /* first: to register handlers may call malloc */
+    region_settings();
     if (fork_watch() == 0) process = getpid();
 }
 

@@ -70,19 +70,13 @@ static char *reserve_between_guards(size_t bytes) {
     return NULL;
 }
 
-/* A limit on address space (ulimit -v) counts every mapping: the region and its alias, and those of
- * each peer, for reading and for writing. A quarter for all of them leaves most of it to the
- * program. Who does not know its peers is held back when it maps them (reach/peers.c). */
-static size_t region_room(void) {
-    size_t bytes = option_number(OPTION_HEAP_BYTES);
-    int ranks = launcher_local_ranks();
-    size_t shares = 8 * (size_t)(ranks > 2 ? ranks : 2);
-    struct rlimit space;
-    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY &&
-        space.rlim_cur / shares < bytes)
-        bytes = space.rlim_cur / shares;
-    return bytes & ~(huge_page - 1);
-}
+/* What the environment says when the library is loaded. The program may change it before its first
+ * long block, or take it away, or another thread may just be changing it. */
+static struct {
+    bool off;
+    size_t bytes;
+    int ranks; /* of this node; 0: the launcher does not say */
+} wanted;
 
 /* A library linked with -z initfirst may allocate before libc has set environ. The kernel puts the
  * environment on the first stack, after the argument count, the arguments and a NULL. */
@@ -92,10 +86,28 @@ static void find_environment(void) {
     environ = word + 1 + (intptr_t)word[0] + 1;
 }
 
+void region_settings(void) {
+    find_environment();
+    wanted.off = option_choice(OPTION_HEAP, "on|off") == 1;
+    wanted.bytes = option_number(OPTION_HEAP_BYTES);
+    wanted.ranks = launcher_local_ranks();
+}
+
+/* A limit on address space (ulimit -v) counts every mapping: the region and its alias, and those of
+ * each peer, for reading and for writing. A quarter for all of them leaves most of it to the
+ * program. Who does not know its peers is held back when it maps them (reach/peers.c). */
+static size_t region_room(void) {
+    size_t bytes = wanted.bytes, shares = 8 * (size_t)(wanted.ranks > 2 ? wanted.ranks : 2);
+    struct rlimit space;
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY &&
+        space.rlim_cur / shares < bytes)
+        bytes = space.rlim_cur / shares;
+    return bytes & ~(huge_page - 1);
+}
+
 /* NULL, or why there can be no region. */
 static const char *reserve(void) {
-    find_environment();
-    if (option_choice(OPTION_HEAP, "on|off") == 1) return "MORTAR_HEAP=off";
+    if (wanted.off) return "MORTAR_HEAP=off";
     if (__asan_init || __tsan_init)
         return "the program runs under AddressSanitizer or ThreadSanitizer";
     size_t bytes = region_room();

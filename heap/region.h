@@ -27,6 +27,9 @@ static inline bool region_holds(const void *address) {
     return (size_t)((const char *)address - region.base) < region.bytes;
 }
 
+/* Reads the region's options and the launcher's hints; once, when the library is loaded. */
+void region_settings(void);
+
 /* Makes the region; once, at the first long block. False: there is none, region.why says why. */
 bool region_open(void);
 

@@ -75,9 +75,21 @@ static int child_with_a_region(void) {
     return end_of(child);
 }
 
+/* A program that has no environment any more does not get it back. */
+static int child_without_environment(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        clearenv();
+        use_both();
+        _exit(environ != NULL || !has_region());
+    }
+    return end_of(child);
+}
+
 int main(void) {
     use_short_ones();
     expect(!has_region(), "short blocks need no region");
+    expect(child_without_environment() == 0, "clearenv");
     expect(child_with_a_region() == 0 && !has_region(), "a child's is its own");
     pthread_atfork(use_both, use_both, use_both);
     pid_t child = vfork();
