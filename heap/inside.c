@@ -4,10 +4,12 @@
 #define _GNU_SOURCE
 #include "heap/jemalloc.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 
 /* The setting that keeps the addresses of what is freed, which jemalloc looks at each time. Under a
  * limit on data (ulimit -d) or on address space (ulimit -v) they count: a program that made and
@@ -43,6 +45,23 @@ void __wrap_je_sz_boot(const void *classes, bool cache_oblivious) {
         je_oversize_threshold = je_opt_oversize_threshold;
     heed_limits();
     je_sz_boot(classes, false);
+}
+
+/* Where jemalloc looks for settings besides those of heap.c: MALLOC_CONF, and the link
+ * /etc/malloc.conf. Both are meant for a jemalloc of the user's. With dss:primary blocks would lie
+ * at the program break, and free would take them for the C library's. */
+char *__wrap_secure_getenv(const char *name);
+ssize_t __wrap_readlink(const char *path, char *target, size_t size);
+
+char *__wrap_secure_getenv(const char *name) {
+    (void)name;
+    return NULL;
+}
+
+ssize_t __wrap_readlink(const char *path, char *target, size_t size) {
+    (void)path, (void)target, (void)size;
+    errno = ENOENT;
+    return -1;
 }
 
 /* Made once for each size class that threads cache, the shortest first. Of each class above 128 KiB
