@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <gnu/lib-names.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,13 +106,39 @@ void *memalign(size_t alignment, size_t bytes) {
     return block || !got_more() ? block : aligned_from_either(alignment, bytes);
 }
 
-/* The C library's function of this name. */
-static void (*next(const char *name))(void) { return (void (*)(void))dlsym(RTLD_NEXT, name); }
+/* The C library's own, by its handle: a library with another malloc may come between. They are
+ * looked up when the library is loaded, because dlsym waits for who is just loading another one,
+ * and that one's constructor may wait for this thread. */
+static struct {
+    void *(*aligned_alloc)(size_t, size_t);
+    size_t (*malloc_usable_size)(void *);
+    int (*malloc_trim)(size_t);
+    struct mallinfo2 (*mallinfo2)(void);
+} theirs;
+
+static void look_up(void *library) {
+    theirs.aligned_alloc = (void *(*)(size_t, size_t))dlsym(library, "aligned_alloc");
+    theirs.malloc_trim = (int (*)(size_t))dlsym(library, "malloc_trim");
+    theirs.mallinfo2 = (struct mallinfo2(*)(void))dlsym(library, "mallinfo2");
+    theirs.malloc_usable_size = (size_t(*)(void *))dlsym(library, "malloc_usable_size");
+}
+
+__attribute__((constructor)) static void find_theirs(void) {
+    look_up(RTLD_NEXT); /* dlopen may call malloc, and an executable's malloc one of these */
+    void *library = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
+    if (library) look_up(library);
+}
+
+/* Another library's constructor may come before. */
+static void need_theirs(void) {
+    if (__builtin_expect(!theirs.malloc_usable_size, 0)) find_theirs();
+}
 
 void *aligned_alloc(size_t alignment, size_t bytes) {
     if (is_power_of_two(alignment)) return memalign(alignment, bytes);
     /* Its versions do not agree on what to do with another one. */
-    return ((void *(*)(size_t, size_t))next("aligned_alloc"))(alignment, bytes);
+    need_theirs();
+    return theirs.aligned_alloc(alignment, bytes);
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t bytes) {
@@ -136,10 +163,9 @@ void *pvalloc(size_t bytes) {
 }
 
 size_t malloc_usable_size(void *memory) {
-    static size_t (*theirs)(void *);
     if (blocks_own(memory)) return je_malloc_usable_size(memory);
-    if (!theirs) theirs = (size_t(*)(void *))next("malloc_usable_size");
-    return theirs(memory);
+    need_theirs();
+    return theirs.malloc_usable_size(memory);
 }
 
 /* Moves the pages of a long block that cannot grow where it is: the kernel changes page tables,
@@ -216,8 +242,9 @@ __attribute__((hot)) void *realloc(void *memory, size_t bytes) {
 }
 
 int malloc_trim(size_t pad) {
-    int theirs = ((int (*)(size_t))next("malloc_trim"))(pad);
-    return give_back() || theirs;
+    need_theirs();
+    int gave = theirs.malloc_trim(pad);
+    return give_back() || gave;
 }
 
 static size_t statistic(const char *name) {
@@ -228,7 +255,8 @@ static size_t statistic(const char *name) {
 /* The C library's, and of ours arena: bytes of address space in use or kept; uordblks: allocated;
  * fordblks: free; keepcost: what malloc_trim would give back. */
 struct mallinfo2 mallinfo2(void) {
-    struct mallinfo2 all = ((struct mallinfo2(*)(void))next("mallinfo2"))();
+    need_theirs();
+    struct mallinfo2 all = theirs.mallinfo2();
     if (!blocks_served()) return all;
     uint64_t epoch = 1;
     mallctl("epoch", NULL, NULL, &epoch, sizeof epoch);

@@ -244,20 +244,24 @@ static void in_child(void) {
     blocks_unlock();
 }
 
-int fork_watch(void) { return -pthread_atfork(prepare, in_parent, in_child); }
+static pid_t (*next_fork)(void); /* looked up early, as family.c's */
+
+int fork_watch(void) {
+    next_fork = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
+    return -pthread_atfork(prepare, in_parent, in_child);
+}
 
 /* ---- on a stack that has moved ---- */
 
 struct elsewhere {
     ucontext_t back, there;
-    pid_t (*forks)(void);
     pid_t child;
 };
 
 /* makecontext passes ints. */
 static void fork_there(unsigned high, unsigned low) {
     struct elsewhere *e = (void *)((uintptr_t)high << 16 << 16 | low);
-    e->child = e->forks();
+    e->child = next_fork();
 }
 
 /* What fork and its handlers write before the child has its copy lies near here. */
@@ -272,13 +276,12 @@ static bool runs_on_moved_pages(void) {
 
 pid_t fork(void) {
     enum { bytes = 1 << 20 };
-    pid_t (*forks)(void) = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
-    if (!moved.bits || !runs_on_moved_pages()) return forks();
+    begin();
+    if (!moved.bits || !runs_on_moved_pages()) return next_fork();
     char *stack = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (stack == MAP_FAILED) return -1; /* ENOMEM, as fork may say */
     struct elsewhere *e = (struct elsewhere *)stack;
-    e->forks = forks;
     getcontext(&e->there);
     e->there.uc_link = &e->back;
     e->there.uc_stack = (stack_t){.ss_sp = stack + sizeof *e, .ss_size = bytes - sizeof *e};
