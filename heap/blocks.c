@@ -7,7 +7,10 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <ucontext.h>
 #include <unistd.h>
+
+extern void *__libc_stack_end;
 
 struct blocks blocks = {
     .least = long_block,
@@ -37,12 +40,33 @@ __attribute__((constructor)) void blocks_begin(void) {
     if (fork_watch() == 0) process = getpid();
 }
 
+/* ---- the start ---- */
+
+static void start_jemalloc(void) { je_free(je_malloc(long_block)); }
+
+/* To start takes 12 KiB of stack, where the C library's malloc never takes more than 2. A thread's
+ * may not have them, nor a coroutine's. The first stack has. The lock is held. */
+static void start(void) {
+    enum { shallow = 1 << 20, bytes = 64 << 10 };
+    static char stack[bytes];
+    static ucontext_t back, there;
+    char here;
+    if ((uintptr_t)__libc_stack_end - (uintptr_t)&here < shallow || getcontext(&there) != 0) {
+        start_jemalloc();
+        return;
+    }
+    there.uc_link = &back;
+    there.uc_stack = (stack_t){.ss_sp = stack, .ss_size = bytes};
+    makecontext(&there, start_jemalloc, 0);
+    swapcontext(&back, &there);
+}
+
 bool blocks_decide(void) {
     begin();
     if (atomic_load_explicit(&decided, memory_order_acquire) || getpid() != process) return false;
     blocks_lock();
     if (!atomic_load(&decided)) {
-        if (region_open()) je_free(je_malloc(long_block));
+        if (region_open()) start();
         else blocks.least = SIZE_MAX;
         atomic_store_explicit(&decided, true, memory_order_release);
     }
