@@ -245,8 +245,29 @@ static int move_mapping(int pagemap, const struct mapping *mapping, size_t offse
     return error;
 }
 
-int mortar_heap_move(void *memory, size_t bytes) {
+/* Moves what lies in the first mappings of this memory. range NULL: it lies in the region. Returns
+ * of how many bytes, or -errno; then some of it may have moved. */
+static ssize_t move_first(int pagemap, uintptr_t start, size_t bytes, size_t offset,
+                          const struct heap_range *range) {
     struct mapping list[most_mappings];
+    int all, error = 0, count = mappings_between(start, start + bytes, list, most_mappings, &all);
+    if (count <= 0 || all > crowd) return -EAGAIN;
+    size_t covered = 0;
+    for (int i = 0; i < count; i++) {
+        bool ours = list[i].shared && moved_holds((char *)list[i].start);
+        if (list[i].start != start + covered) error = -EFAULT;
+        if (!(list[i].protection & PROT_READ) || (list[i].shared && !ours)) error = -EFAULT;
+        if (!range && list[i].of_file && !ours)
+            error = -EFAULT; /* the program has mapped it here */
+        covered += list[i].end - list[i].start;
+    }
+    if (covered != bytes && count < most_mappings) error = -EFAULT;
+    for (int i = 0; i < count && !error; i++)
+        error = move_mapping(pagemap, &list[i], offset + (list[i].start - start));
+    return error ? error : (ssize_t)covered;
+}
+
+int mortar_heap_move(void *memory, size_t bytes) {
     char *start = memory;
     const struct heap_range *range = NULL;
     if (region.bytes == 0 || !moved.bits || !region_fd_valid()) return -EFAULT;
@@ -259,26 +280,13 @@ int mortar_heap_move(void *memory, size_t bytes) {
     if (bytes == 0) return 0;
     size_t offset =
         range ? (size_t)(start - range->start) + range->offset : (size_t)(start - region.base);
-    int saved = errno, error = 0;
-    int all;
-    int count =
-        mappings_between((uintptr_t)start, (uintptr_t)start + bytes, list, most_mappings, &all);
-    if (count <= 0 || all > crowd || count == most_mappings || !segment_may_be(offset + bytes) ||
-        is_locked((uintptr_t)start, (uintptr_t)start + bytes))
-        error = -EAGAIN;
-    size_t covered = 0;
-    for (int i = 0; i < count; i++) {
-        covered += list[i].end - list[i].start;
-        bool ours = list[i].shared && moved_holds((char *)list[i].start);
-        if (!(list[i].protection & PROT_READ) || (list[i].shared && !ours)) error = -EFAULT;
-        if (!range && list[i].of_file && !ours)
-            error = -EFAULT; /* the program has mapped it here */
-    }
-    if (covered != bytes && !error) error = -EFAULT;
-    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    for (int i = 0; i < count && !error; i++)
-        error = move_mapping(pagemap, &list[i], offset + (list[i].start - (uintptr_t)start));
+    if (!segment_may_be(offset + bytes) || is_locked((uintptr_t)start, (uintptr_t)start + bytes))
+        return -EAGAIN;
+    int saved = errno, pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    ssize_t moves = 0;
+    for (size_t at = 0; at < bytes && moves >= 0; at += (size_t)moves)
+        moves = move_first(pagemap, (uintptr_t)start + at, bytes - at, offset + at, range);
     if (pagemap >= 0) close(pagemap);
     errno = saved;
-    return error;
+    return moves < 0 ? (int)moves : 0;
 }
