@@ -182,12 +182,14 @@ static void *carry(void *memory, size_t had, size_t bytes) {
         moved_return(fresh, had); /* what lies there now goes away */
         /* The old addresses stay mapped, as zeros: nobody else may get them meanwhile (Linux 5.7).
          * A system call, because UCX puts a function with four arguments in mremap's place. RDMA
-         * libraries learn of it from madvise. */
+         * libraries learn of it from mmap. */
         long at = syscall(SYS_mremap, memory, had, had,
                           MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, fresh);
         fine = (char *)at == fresh;
     }
-    if (fine) madvise(memory, had, MADV_DONTNEED);
+    /* Mapped anew, or it would never join its neighbours again. */
+    if (fine)
+        mmap(memory, had, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     errno = saved;
     je_free(fine ? memory : fresh);
     return fine ? fresh : NULL;

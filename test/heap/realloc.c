@@ -63,7 +63,32 @@ static void aligned(size_t bytes) {
     }
 }
 
+static int mappings(void) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    int lines = 0, c;
+    while (maps && (c = getc(maps)) != EOF) lines += c == '\n';
+    if (maps) fclose(maps);
+    return lines;
+}
+
+/* Blocks that grow and go, again and again. The system allows a process 65,530 mappings. */
+static void many(void) {
+    enum { blocks = 200, turns = 40000 };
+    static char *block[blocks];
+    static size_t bytes[blocks];
+    for (int turn = 0; turn < turns; turn++) {
+        int i = rand() % blocks;
+        bool grows = bytes[i] < 4 * MiB && rand() % 10 > 0;
+        bytes[i] = !grows ? 0 : bytes[i] ? bytes[i] * 3 / 2 : 100 * 1000;
+        block[i] = realloc(block[i], bytes[i]);
+        if (grows) block[i][0] = block[i][bytes[i] - 1] = 1;
+    }
+    expect(mappings() < 5 * blocks, "each block has a few mappings, what is free has not");
+    for (int i = 0; i < blocks; i++) free(block[i]);
+}
+
 int main(void) {
+    many();
     for (int way = 0; way < 4; way++) {
         grow(MiB, 48 * MiB, way & 1, way & 2);
         grow(200 * 1000, 4 * MiB, way & 1, way & 2);
