@@ -17,8 +17,10 @@ struct look {
 /* Collectives whose counts are compared by their sum. */
 #define SUMMED (BIT(allgatherv) | BIT(reduce_scatter))
 
-HOT static inline bool sums_counts(const struct request *r) {
-    return among(r->collective, SUMMED) && r->recv.counts;
+/* Those of a native team tell nothing, and there may be fewer than it has ranks: an
+ * intercommunicator has one for each rank of the other group. */
+HOT static inline bool sums_counts(const struct team *team, const struct request *r) {
+    return among(r->collective, SUMMED) && r->recv.counts && !team->why_native;
 }
 
 HOT static MPI_Count sum_of(const void *counts, int width, int entries) {
@@ -37,7 +39,7 @@ HOT static inline struct look look_of(const struct team *team, const struct requ
     return (struct look){
         .sent = r->send.count,
         .received =
-            sums_counts(r) ? sum_of(r->recv.counts, entry_width(r), team->p) : r->recv.count,
+            sums_counts(team, r) ? sum_of(r->recv.counts, entry_width(r), team->p) : r->recv.count,
         .sent_type = r->send.type,
         .received_type = r->recv.type,
         .op = r->op,

@@ -30,6 +30,13 @@ def pending(flavour, ranks):
         result.ok("%s ranks, 0 errors" % ranks).silent()
 
 
+def remote(flavour, ranks):
+    """Without a report, for which mortar would remember no calls."""
+    for start in ("paid", "first"):
+        command = run.command(flavour, ranks, [run.target("remote-" + flavour)], [])
+        run.run(command, 30, {"MORTAR_START": start}).ok("%s ranks, 0 errors" % ranks).silent()
+
+
 def strangers(flavour, ranks):
     """What a communicator with strangers is left alone, on both sides; what has none is mortar's as ever."""
     result = mpi(flavour, ranks, ["strangers-" + flavour, "spawn"], seconds=40, env=BETWEEN_JOBS.get(flavour))
@@ -170,7 +177,8 @@ def versions(flavour, ranks):
 
 
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (callbacks, pending, strangers, sessions, topologies, settings, tunings, parts, versions)}
+    tests = {f.__name__: f for f in (callbacks, pending, remote, strangers, sessions, topologies, settings, tunings, parts,
+                                     versions)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)
