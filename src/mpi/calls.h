@@ -325,6 +325,8 @@ struct elements {
 bool elements_of(MPI_Datatype type, MPI_Op op, struct elements *elements);
 /* Is it a program's own operation? Its handle may come to mean another one. */
 bool op_is_users(MPI_Op op);
+/* MPI_Op_free of an operation that no call uses. */
+int op_ends(MPI_Op *op);
 /* Will the handle mean the same operation as long as changes.calls stays the same? True also of
  * those of the program's own that were asked for often while none was freed. */
 bool op_is_steady(MPI_Op op);

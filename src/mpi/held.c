@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* held - MPI_Type_free. A thread may free a type while another one's collective uses it; that call
- * completes normally (MPI 4.1 section 5.1.9). The MPI library sees to it for calls that it runs. Of
- * mortar's it does not know, so a type of theirs is freed when the last of them is over. */
+/* held - MPI_Type_free, and what MPI_Op_free needs. A thread may free a type or an operation while
+ * another one's collective uses it; that call completes normally (MPI 4.1 sections 2.5.1, 5.1.9).
+ * The MPI library sees to it for calls that it runs. Of mortar's it does not know, so what they use
+ * is freed when the last of them is over. */
 #include "mpi/held.h"
 
 #include "mpi/fresh.h"
@@ -10,33 +11,40 @@
 #include <stdlib.h>
 
 /* A call that runs. It is not on the stack: an error handler may leave the call by longjmp. Then
- * its types are never freed. */
+ * what it uses is never freed. */
 struct held {
     MPI_Datatype sent, received;
+    MPI_Op op;
     bool lists; /* of types, any of which it may use */
     struct held *next, **link;
 };
 static struct held *calls;
-/* A type that the program has freed. */
+/* A type or an operation that the program has freed; the other one is NULL. */
 struct ended {
     MPI_Datatype type;
+    MPI_Op op;
     struct ended *next;
 };
 static struct ended *ended;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool is_held(MPI_Datatype type) {
+static bool uses(const struct held *call, const struct ended *one) {
+    if (one->op != MPI_OP_NULL) return call->op == one->op;
+    return call->lists || call->sent == one->type || call->received == one->type;
+}
+
+static bool is_held(const struct ended *one) {
     const struct held *call = calls;
-    while (call && !call->lists && call->sent != type && call->received != type) call = call->next;
+    while (call && !uses(call, one)) call = call->next;
     return call != NULL;
 }
 
-/* Takes the types out of the list that no call uses any more. */
+/* Takes out of the list what no call uses any more. */
 static struct ended *let_go(void) {
     struct ended *gone = NULL;
     for (struct ended **link = &ended; *link;) {
         struct ended *one = *link;
-        if (is_held(one->type)) {
+        if (is_held(one)) {
             link = &one->next;
             continue;
         }
@@ -52,6 +60,7 @@ int held_run(const struct request *r, int (*go)(const struct request *)) {
     if (!call) return go(r);
     *call = (struct held){.sent = r->send.type,
                           .received = r->recv.type,
+                          .op = r->op,
                           .lists = r->send.types || r->recv.types,
                           .link = &calls};
     pthread_mutex_lock(&lock);
@@ -68,28 +77,35 @@ int held_run(const struct request *r, int (*go)(const struct request *)) {
     free(call);
     for (struct ended *next; gone; gone = next) {
         next = gone->next;
-        host.type_free(&gone->type);
+        if (gone->op != MPI_OP_NULL) op_ends(&gone->op);
+        else host.type_free(&gone->type);
         free(gone);
     }
     return error;
 }
 
-/* True: the type is freed when no call uses it any more. */
-static bool wait_for_calls(MPI_Datatype type) {
-    if (type_is_predefined(type)) return false;
+/* True: it is freed when no call uses it any more. */
+static bool wait_for_calls(struct ended what) {
     pthread_mutex_lock(&lock);
-    struct ended *one = is_held(type) ? malloc(sizeof *one) : NULL;
+    struct ended *one = is_held(&what) ? malloc(sizeof *one) : NULL;
     if (one) {
-        *one = (struct ended){type, ended};
+        *one = (struct ended){what.type, what.op, ended};
         ended = one;
     }
     pthread_mutex_unlock(&lock);
     return one != NULL;
 }
 
+bool held_op(MPI_Op op) {
+    return host.many_threads && op_is_users(op) &&
+           wait_for_calls((struct ended){MPI_DATATYPE_NULL, op, NULL});
+}
+
 int MPI_Type_free(MPI_Datatype *type) {
     if (type) fresh_forgets(*type);
-    if (!host.many_threads || !type || !wait_for_calls(*type)) return host.type_free(type);
+    if (!host.many_threads || !type || type_is_predefined(*type) ||
+        !wait_for_calls((struct ended){*type, MPI_OP_NULL, NULL}))
+        return host.type_free(type);
     *type = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;
 }

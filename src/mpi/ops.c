@@ -2,7 +2,7 @@
 /* ops - which operations mortar runs on which types: those that MPI 4.1 section 6.9.2 allows, and
  * others that the MPI library accepts, such as characters. All others are left to the library,
  * which reports the error. */
-#include "mpi/calls.h"
+#include "mpi/held.h"
 
 #include <pthread.h>
 
@@ -77,9 +77,15 @@ bool op_is_steady(MPI_Op op) {
 }
 
 /* The handle may come to mean another operation. */
-int MPI_Op_free(MPI_Op *op) {
+int op_ends(MPI_Op *op) {
     if (atomic_exchange(&asked_since, 0) > often) atomic_fetch_add(&changes.calls, 1);
     return host.op_free(op);
+}
+
+int MPI_Op_free(MPI_Op *op) {
+    if (!op || !held_op(*op)) return op_ends(op);
+    *op = MPI_OP_NULL;
+    return MPI_SUCCESS;
 }
 
 enum comparison comparison_of(MPI_Datatype type) {

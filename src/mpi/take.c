@@ -323,6 +323,6 @@ static int take_narrowed(const struct request *r) {
 }
 
 SHORT_WAY int take(const struct request *r) {
-    if (may_lose_types(r)) return held_run(r, take_narrowed);
+    if (may_lose(r)) return held_run(r, take_narrowed);
     return r->large ? take_narrowed(r) : take_enter(r);
 }

@@ -170,10 +170,11 @@ def gaps(flavour, ranks):
 
 
 def freed(flavour, ranks):
-    """A type that another thread frees in the middle of a call: packed, compiled, and in calls that the library runs."""
-    for before, warm in (("0", "0"), ("3", "0"), ("0", "2000"), ("3", "2000"), ("20", "2000")):
+    """A type, or an operation, that another thread frees in the middle of a call: packed, compiled, and in calls of the library."""
+    types = [["freed", before, warm] for before, warm in (("0", "0"), ("3", "0"), ("0", "2000"), ("3", "2000"), ("20", "2000"))]
+    for program, *words in types + [["freed_op", "30", "0"], ["freed_op", "30", "1500"], ["freed_op", "30000", "0"]]:
         for start in ("paid", "first"):
-            ran(flavour, ranks, ["freed-" + flavour, before, warm], env={"MORTAR_START": start}, seconds=20)
+            ran(flavour, ranks, [program + "-" + flavour, *words], env={"MORTAR_START": start}, seconds=20)
 
 
 def handler(flavour, ranks):
