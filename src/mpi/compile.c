@@ -47,6 +47,10 @@ static int combiner_of(MPI_Datatype type) {
 
 bool type_is_made(MPI_Datatype type) { return !is_given(combiner_of(type)); }
 
+bool type_is_predefined(MPI_Datatype type) {
+    return !is_type(type) || combiner_of(type) == MPI_COMBINER_NAMED;
+}
+
 static void contents_drop(struct contents *contents) {
     for (size_t k = 0; k < contents->types; k++)
         if (type_is_made(contents->type[k])) host.type_free(&contents->type[k]);

@@ -22,13 +22,6 @@ HOT bool type_is_plain(MPI_Datatype type) {
            type == MPI_DOUBLE_PRECISION || type == MPI_INTEGER || type == MPI_DOUBLE_COMPLEX;
 }
 
-bool type_is_predefined(MPI_Datatype type) {
-    int integers, addresses, types, combiner;
-    if (!is_type(type)) return true;
-    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
-           combiner == MPI_COMBINER_NAMED;
-}
-
 HOT bool type_is_run(MPI_Datatype type) {
     if (type_is_plain(type)) return true;
     const struct layout *layout = layout_of(type);

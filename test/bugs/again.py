@@ -52,6 +52,14 @@ def lists(flavour, ranks):
                    "neighbor_allgatherv"))
 
 
+def counted(flavour, ranks):
+    """Calls that come again with types that constructors with large counts have made."""
+    run.need(flavour)
+    for start in ("paid", "first"):
+        words = run.command(flavour, ranks, [run.target("counted-" + flavour), "80"])
+        run.run(words, 60, {"MORTAR_START": start}).ok("%s ranks, 0 errors" % ranks).silent()
+
+
 def steady(flavour, ranks):
     """Calls that come again are not examined: but two, or three with lists, on each communicator. A hundred find places, too."""
     run.need(flavour)
@@ -95,7 +103,7 @@ def blocks(flavour, ranks):
 
 
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (shortcuts, alike, lists, steady, fresh, blocks)}
+    tests = {f.__name__: f for f in (shortcuts, alike, lists, steady, counted, fresh, blocks)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)
