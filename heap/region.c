@@ -260,8 +260,12 @@ void *region_take(size_t bytes, bool *refused) {
 void region_clear(void *address, size_t bytes) {
     int saved = errno;
     moved_return(address, bytes);
-    /* It fails for locked pages, which are zeroed here. */
-    if (madvise(address, bytes, MADV_DONTNEED) != 0) memset(address, 0, bytes);
+    /* It fails for locked pages. What is mapped anew is not locked, as after munmap; after
+     * mlockall(MCL_FUTURE) it is, and may be more than the limit allows. */
+    if (madvise(address, bytes, MADV_DONTNEED) != 0 &&
+        mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+             0) == MAP_FAILED)
+        memset(address, 0, bytes);
     errno = saved;
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lock first|before|after - mlockall before there is a region, before memory has moved, or after.
  * What the program has is filled and locked; what is reserved is not, or this would take gigabytes
- * (MORTAR_HEAP_BYTES). */
+ * (MORTAR_HEAP_BYTES).
+ * lock freed - mlock of a block that is freed as it is: nothing stays locked. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -42,8 +44,27 @@ static void lock(int flags) {
     expect(false, "mlockall");
 }
 
+/* Of more than 32 MiB goes back when it is freed, shorter ones a while later, or when asked to. */
+static int lock_freed(void) {
+    const size_t lengths[] = {bytes, 40 << 20};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        char *block = malloc(lengths[i]);
+        if (!block || mlock(block, lengths[i]) != 0) return 77; /* this user may not */
+        memset(block, 1, lengths[i]);
+        expect(rollup("Locked:") >= lengths[i], "a block is not locked");
+        free(block);
+        if (lengths[i] == bytes) malloc_trim(0);
+        expect(rollup("Locked:") < bytes / 2, "a freed block is locked");
+        block = calloc(1, lengths[i]);
+        for (size_t at = 0; block && at < lengths[i]; at++) failures += block[at] != 0;
+        free(block);
+    }
+    return failures > 0;
+}
+
 int main(int argc, char **argv) {
     const char *when = argc > 1 ? argv[1] : "after";
+    if (strcmp(when, "freed") == 0) return lock_freed();
     bool first = strcmp(when, "first") == 0;
     if (first) lock(MCL_CURRENT | MCL_FUTURE);
     char *block = malloc(bytes), *untouched = malloc(bytes);
