@@ -15,20 +15,29 @@ static void follow(__rlimit_resource_t resource) {
     if (resource == RLIMIT_AS || resource == RLIMIT_DATA) heed_limits();
 }
 
+static struct {
+    int (*prlimit)(pid_t, __rlimit_resource_t, const struct rlimit *, struct rlimit *);
+    int (*setrlimit)(__rlimit_resource_t, const struct rlimit *);
+} next; /* looked up early, as family.c's */
+
+__attribute__((constructor)) static void find_next(void) {
+    next.prlimit = (int (*)(pid_t, __rlimit_resource_t, const struct rlimit *,
+                            struct rlimit *))dlsym(RTLD_NEXT, "prlimit");
+    next.setrlimit =
+        (int (*)(__rlimit_resource_t, const struct rlimit *))dlsym(RTLD_NEXT, "setrlimit");
+}
+
 int prlimit(pid_t pid, __rlimit_resource_t resource, const struct rlimit *limit,
             struct rlimit *old) {
-    int (*next)(pid_t, __rlimit_resource_t, const struct rlimit *, struct rlimit *) =
-        (int (*)(pid_t, __rlimit_resource_t, const struct rlimit *, struct rlimit *))dlsym(
-            RTLD_NEXT, "prlimit");
-    int result = next(pid, resource, limit, old);
+    if (!next.prlimit) find_next();
+    int result = next.prlimit(pid, resource, limit, old);
     if (result == 0 && limit) follow(resource);
     return result;
 }
 
 int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit) {
-    int (*next)(__rlimit_resource_t, const struct rlimit *) =
-        (int (*)(__rlimit_resource_t, const struct rlimit *))dlsym(RTLD_NEXT, "setrlimit");
-    int result = next(resource, limit);
+    if (!next.setrlimit) find_next();
+    int result = next.setrlimit(resource, limit);
     if (result == 0) follow(resource);
     return result;
 }

@@ -32,9 +32,15 @@ static bool take(char *line, void *state) {
     return false;
 }
 
+static int (*next)(int); /* looked up early, as family.c's */
+
+__attribute__((constructor)) static void find_next(void) {
+    next = (int (*)(int))dlsym(RTLD_NEXT, "mlockall");
+}
+
 int mlockall(int flags) {
-    int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, "mlockall");
     int saved = errno;
+    if (!next) find_next();
     if (!(flags & MCL_CURRENT) || flags & MCL_ONFAULT) return next(flags);
     /* On a fault first, which fills nothing; then all that is the program's. */
     if (next(flags | MCL_ONFAULT) != 0) return -1;

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* constructs - a library whose constructor waits for a thread that makes a block longer, asks how
- * long it is, and forks. Meanwhile who loads it holds the dynamic linker's lock. */
+ * long it is, forks, sets limits and locks no memory. Meanwhile who loads it holds the dynamic
+ * linker's lock. */
+#define _GNU_SOURCE
 #include "heap/heap.h"
 
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +21,10 @@ static void *work(void *state) {
     if (child == 0) _exit(0);
     constructed = malloc_usable_size(block) >= long_block && waitpid(child, NULL, 0) == child;
     free(block);
+    struct rlimit limit;
+    constructed &= prlimit(0, RLIMIT_CORE, NULL, &limit) == 0;
+    constructed &= setrlimit(RLIMIT_CORE, &limit) == 0;
+    constructed &= mlockall(0) != 0; /* it wants a flag */
     return state;
 }
 
