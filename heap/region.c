@@ -53,6 +53,9 @@ extern void *__libc_stack_end;
 
 enum { reserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
 
+/* A debugger's core file (gcore) would have all of it, as zeros. */
+static void leave_out(void *start, size_t bytes) { madvise(start, bytes, MADV_DONTDUMP); }
+
 /* Reserves addresses inside a larger reservation. Its read-only rim separates the region from other
  * mappings, so that no range of memory lies half in the region. Inaccessible first: after
  * mlockall(MCL_FUTURE) the system would fill all of it with pages. */
@@ -61,6 +64,7 @@ static char *reserve_between_guards(size_t bytes) {
     char *rim = mmap(NULL, all, PROT_NONE, reserved, -1, 0);
     if (rim == MAP_FAILED) return NULL;
     munlock(rim, all);
+    leave_out(rim, all);
     char *base = (char *)(((uintptr_t)rim + huge_page) & ~(uintptr_t)(huge_page - 1));
     char *end = base + bytes;
     if (mprotect(rim, (size_t)(base - rim), PROT_READ) == 0 &&
@@ -277,6 +281,7 @@ void region_give(void *address, size_t bytes) {
         (struct extent){.offset = (size_t)((char *)address - region.base), .bytes = bytes});
     void *map = mmap(address, bytes, PROT_NONE, reserved | MAP_FIXED, -1, 0);
     if (map == MAP_FAILED) madvise(address, bytes, MADV_DONTNEED);
+    else leave_out(address, bytes);
     if (spare) fence(*spare);
     region_unlock();
     errno = saved;
