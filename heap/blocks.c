@@ -6,6 +6,7 @@
 #include "heap/jemalloc.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -45,7 +46,8 @@ __attribute__((constructor)) void blocks_begin(void) {
 static void start_jemalloc(void) { je_free(je_malloc(long_block)); }
 
 /* To start takes 12 KiB of stack, where the C library's malloc never takes more than 2. A thread's
- * may not have them, nor a coroutine's. The first stack has. The lock is held. */
+ * may not have them, nor a coroutine's. The first stack has. Signals wait meanwhile: a handler may
+ * need more. The lock is held. */
 static void start(void) {
     enum { shallow = 1 << 20, bytes = 64 << 10 };
     static char stack[bytes];
@@ -55,6 +57,7 @@ static void start(void) {
         start_jemalloc();
         return;
     }
+    sigfillset(&there.uc_sigmask);
     there.uc_link = &back;
     there.uc_stack = (stack_t){.ss_sp = stack, .ss_size = bytes};
     makecontext(&there, start_jemalloc, 0);
@@ -63,15 +66,18 @@ static void start(void) {
 
 bool blocks_decide(void) {
     begin();
-    if (atomic_load_explicit(&decided, memory_order_acquire) || getpid() != process) return false;
+    if (atomic_load_explicit(&decided, memory_order_acquire) || getpid() != process)
+        return blocks.serves;
     blocks_lock();
     if (!atomic_load(&decided)) {
-        if (region_open()) start();
+        bool opened = region_open();
+        if (opened) start();
         else blocks.least = SIZE_MAX;
+        __atomic_store_n(&blocks.serves, opened, __ATOMIC_RELEASE);
         atomic_store_explicit(&decided, true, memory_order_release);
     }
     blocks_unlock();
-    return region.bytes > 0;
+    return blocks.serves;
 }
 
 void mortar_heap_begin(void) {

@@ -22,6 +22,7 @@ extern struct blocks {
     size_t least;   /* blocks of so many bytes, or more, are to be jemalloc's */
     bool overflows; /* the region was full once: they lie outside, too */
     bool begun;
+    bool serves; /* jemalloc has started */
     struct {
         void *(*malloc)(size_t);
         void (*free)(void *);
@@ -39,7 +40,9 @@ static inline void begin(void) {
 /* True: blocks come from the region. The first call decides, and starts jemalloc; a process that
  * has no long block does not pay for it. False: everything is the C library's. */
 bool blocks_decide(void);
-static inline bool blocks_serve(void) { return region.bytes > 0 || blocks_decide(); }
+static inline bool blocks_serve(void) {
+    return __atomic_load_n(&blocks.serves, __ATOMIC_ACQUIRE) || blocks_decide();
+}
 
 /* False: nothing has ever been taken from jemalloc here, so it must not be asked for anything. */
 static inline bool blocks_served(void) { return blocks.span > 0; }
