@@ -3,12 +3,13 @@
 #define _GNU_SOURCE
 #include "heap/blocks.h"
 
+#include "heap/elsewhere.h"
 #include "heap/jemalloc.h"
+#include "heap/next.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 extern void *__libc_stack_end;
@@ -38,30 +39,30 @@ __attribute__((constructor)) void blocks_begin(void) {
     if (blocks.begun) return;
     blocks.begun = true; /* first: to register handlers may call malloc */
     region_settings();
+    next_find();
     if (fork_watch() == 0) process = getpid();
 }
 
 /* ---- the start ---- */
 
-static void start_jemalloc(void) { je_free(je_malloc(long_block)); }
+static void start_jemalloc(void *state) {
+    (void)state;
+    je_free(je_malloc(long_block));
+}
 
 /* To start takes 12 KiB of stack, where the C library's malloc never takes more than 2. A thread's
  * may not have them, nor a coroutine's. The first stack has. Signals wait meanwhile: a handler may
  * need more. The lock is held. */
 static void start(void) {
     enum { shallow = 1 << 20, bytes = 64 << 10 };
-    static char stack[bytes];
-    static ucontext_t back, there;
+    static _Alignas(16) char stack[bytes];
     char here;
-    if ((uintptr_t)__libc_stack_end - (uintptr_t)&here < shallow || getcontext(&there) != 0) {
-        start_jemalloc();
-        return;
-    }
-    sigfillset(&there.uc_sigmask);
-    there.uc_link = &back;
-    there.uc_stack = (stack_t){.ss_sp = stack, .ss_size = bytes};
-    makecontext(&there, start_jemalloc, 0);
-    swapcontext(&back, &there);
+    sigset_t all, before;
+    bool deep = (uintptr_t)__libc_stack_end - (uintptr_t)&here >= shallow;
+    sigfillset(&all);
+    if (deep) pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (!deep || !run_elsewhere(stack, bytes, start_jemalloc, NULL)) start_jemalloc(NULL);
+    if (deep) pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 bool blocks_decide(void) {

@@ -6,10 +6,9 @@
 #include "heap/blocks.h"
 #include "heap/jemalloc.h"
 #include "heap/moved.h"
+#include "heap/next.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <gnu/lib-names.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,39 +105,11 @@ void *memalign(size_t alignment, size_t bytes) {
     return block || !got_more() ? block : aligned_from_either(alignment, bytes);
 }
 
-/* The C library's own, by its handle: a library with another malloc may come between. They are
- * looked up when the library is loaded, because dlsym waits for who is just loading another one,
- * and that one's constructor may wait for this thread. */
-static struct {
-    void *(*aligned_alloc)(size_t, size_t);
-    size_t (*malloc_usable_size)(void *);
-    int (*malloc_trim)(size_t);
-    struct mallinfo2 (*mallinfo2)(void);
-} theirs;
-
-static void look_up(void *library) {
-    theirs.aligned_alloc = (void *(*)(size_t, size_t))dlsym(library, "aligned_alloc");
-    theirs.malloc_trim = (int (*)(size_t))dlsym(library, "malloc_trim");
-    theirs.mallinfo2 = (struct mallinfo2(*)(void))dlsym(library, "mallinfo2");
-    theirs.malloc_usable_size = (size_t(*)(void *))dlsym(library, "malloc_usable_size");
-}
-
-__attribute__((constructor)) static void find_theirs(void) {
-    look_up(RTLD_NEXT); /* dlopen may call malloc, and an executable's malloc one of these */
-    void *library = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
-    if (library) look_up(library);
-}
-
-/* Another library's constructor may come before. */
-static void need_theirs(void) {
-    if (__builtin_expect(!theirs.malloc_usable_size, 0)) find_theirs();
-}
-
 void *aligned_alloc(size_t alignment, size_t bytes) {
     if (is_power_of_two(alignment)) return memalign(alignment, bytes);
     /* Its versions do not agree on what to do with another one. */
-    need_theirs();
-    return theirs.aligned_alloc(alignment, bytes);
+    begin();
+    return next.aligned_alloc(alignment, bytes);
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t bytes) {
@@ -164,8 +135,8 @@ void *pvalloc(size_t bytes) {
 
 size_t malloc_usable_size(void *memory) {
     if (blocks_own(memory)) return je_malloc_usable_size(memory);
-    need_theirs();
-    return theirs.malloc_usable_size(memory);
+    begin();
+    return next.malloc_usable_size(memory);
 }
 
 /* Moves the pages of a long block that cannot grow where it is: the kernel changes page tables,
@@ -244,8 +215,8 @@ __attribute__((hot)) void *realloc(void *memory, size_t bytes) {
 }
 
 int malloc_trim(size_t pad) {
-    need_theirs();
-    int gave = theirs.malloc_trim(pad);
+    begin();
+    int gave = next.malloc_trim(pad);
     return give_back() || gave;
 }
 
@@ -257,8 +228,8 @@ static size_t statistic(const char *name) {
 /* The C library's, and of ours arena: bytes of address space in use or kept; uordblks: allocated;
  * fordblks: free; keepcost: what malloc_trim would give back. */
 struct mallinfo2 mallinfo2(void) {
-    need_theirs();
-    struct mallinfo2 all = theirs.mallinfo2();
+    begin();
+    struct mallinfo2 all = next.mallinfo2();
     if (!blocks_served()) return all;
     uint64_t epoch = 1;
     mallctl("epoch", NULL, NULL, &epoch, sizeof epoch);

@@ -21,9 +21,10 @@
 #define _GNU_SOURCE
 #include "base/base.h"
 #include "heap/blocks.h"
+#include "heap/elsewhere.h"
 #include "heap/moved.h"
+#include "heap/next.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -34,7 +35,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 /* State from prepare to the end of the parent's and the child's handler, under the region's
@@ -244,25 +244,12 @@ static void in_child(void) {
     blocks_unlock();
 }
 
-static pid_t (*next_fork)(void); /* looked up early, as family.c's */
-
-int fork_watch(void) {
-    next_fork = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
-    return -pthread_atfork(prepare, in_parent, in_child);
-}
+int fork_watch(void) { return -pthread_atfork(prepare, in_parent, in_child); }
 
 /* ---- on a stack that has moved ---- */
 
-struct elsewhere {
-    ucontext_t back, there;
-    pid_t child;
-};
-
-/* makecontext passes ints. */
-static void fork_there(unsigned high, unsigned low) {
-    struct elsewhere *e = (void *)((uintptr_t)high << 16 << 16 | low);
-    e->child = next_fork();
-}
+/* Behind the handlers, so the child stores into its copy. */
+static void fork_there(void *child) { *(pid_t *)child = next.fork(); }
 
 /* What fork and its handlers write before the child has its copy lies near here. */
 static bool runs_on_moved_pages(void) {
@@ -277,18 +264,12 @@ static bool runs_on_moved_pages(void) {
 pid_t fork(void) {
     enum { bytes = 1 << 20 };
     begin();
-    if (!moved.bits || !runs_on_moved_pages()) return next_fork();
+    if (!moved.bits || !runs_on_moved_pages()) return next.fork();
     char *stack = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (stack == MAP_FAILED) return -1; /* ENOMEM, as fork may say */
-    struct elsewhere *e = (struct elsewhere *)stack;
-    getcontext(&e->there);
-    e->there.uc_link = &e->back;
-    e->there.uc_stack = (stack_t){.ss_sp = stack + sizeof *e, .ss_size = bytes - sizeof *e};
-    makecontext(&e->there, (void (*)(void))fork_there, 2, (unsigned)((uintptr_t)e >> 16 >> 16),
-                (unsigned)(uintptr_t)e);
-    swapcontext(&e->back, &e->there); /* the child comes back here as well */
-    pid_t child = e->child;           /* errno is the thread's, and as fork left it */
+    pid_t child = -1;
+    run_elsewhere(stack, bytes, fork_there, &child); /* errno is as fork left it */
     munmap(stack, bytes);
     return child;
 }

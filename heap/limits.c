@@ -3,10 +3,10 @@
  * memory away from itself: what the region reserves counts, and what jemalloc keeps. What another
  * process does by prlimit cannot be seen. */
 #define _GNU_SOURCE
+#include "heap/blocks.h"
 #include "heap/jemalloc.h"
-#include "heap/region.h"
+#include "heap/next.h"
 
-#include <dlfcn.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -15,28 +15,16 @@ static void follow(__rlimit_resource_t resource) {
     if (resource == RLIMIT_AS || resource == RLIMIT_DATA) heed_limits();
 }
 
-static struct {
-    int (*prlimit)(pid_t, __rlimit_resource_t, const struct rlimit *, struct rlimit *);
-    int (*setrlimit)(__rlimit_resource_t, const struct rlimit *);
-} next; /* looked up early, as family.c's */
-
-__attribute__((constructor)) static void find_next(void) {
-    next.prlimit = (int (*)(pid_t, __rlimit_resource_t, const struct rlimit *,
-                            struct rlimit *))dlsym(RTLD_NEXT, "prlimit");
-    next.setrlimit =
-        (int (*)(__rlimit_resource_t, const struct rlimit *))dlsym(RTLD_NEXT, "setrlimit");
-}
-
 int prlimit(pid_t pid, __rlimit_resource_t resource, const struct rlimit *limit,
             struct rlimit *old) {
-    if (!next.prlimit) find_next();
+    begin();
     int result = next.prlimit(pid, resource, limit, old);
     if (result == 0 && limit) follow(resource);
     return result;
 }
 
 int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit) {
-    if (!next.setrlimit) find_next();
+    begin();
     int result = next.setrlimit(resource, limit);
     if (result == 0) follow(resource);
     return result;

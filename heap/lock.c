@@ -3,9 +3,10 @@
  * 64 GiB, and those of the peers' files. So all else is locked, mapping by mapping. What is mapped
  * later, under MCL_FUTURE, see segment_lay. Locked memory never moves (moved.c). */
 #define _GNU_SOURCE
+#include "heap/blocks.h"
 #include "heap/moved.h"
+#include "heap/next.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,19 +33,13 @@ static bool take(char *line, void *state) {
     return false;
 }
 
-static int (*next)(int); /* looked up early, as family.c's */
-
-__attribute__((constructor)) static void find_next(void) {
-    next = (int (*)(int))dlsym(RTLD_NEXT, "mlockall");
-}
-
 int mlockall(int flags) {
     int saved = errno;
-    if (!next) find_next();
-    if (!(flags & MCL_CURRENT) || flags & MCL_ONFAULT) return next(flags);
+    begin();
+    if (!(flags & MCL_CURRENT) || flags & MCL_ONFAULT) return next.mlockall(flags);
     /* On a fault first, which fills nothing; then all that is the program's. */
-    if (next(flags | MCL_ONFAULT) != 0) return -1;
-    if (flags & MCL_FUTURE) next(MCL_FUTURE);
+    if (next.mlockall(flags | MCL_ONFAULT) != 0) return -1;
+    if (flags & MCL_FUTURE) next.mlockall(MCL_FUTURE);
     each_line("/proc/self/maps", take, NULL);
     errno = saved;
     return 0;

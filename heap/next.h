@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* next.h - the functions that the heap's own of the same names call. They are looked up when the
+ * library is loaded (blocks_begin), because dlsym waits for who is just loading another library,
+ * and that one's constructor may wait for this thread. Who uses them calls begin() before. */
+#ifndef HEAP_NEXT_H
+#define HEAP_NEXT_H
+
+#include <malloc.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+struct next {
+    /* Of the next library that has them, which may be a tool's. */
+    pid_t (*fork)(void);
+    int (*prlimit)(pid_t, __rlimit_resource_t, const struct rlimit *, struct rlimit *);
+    int (*setrlimit)(__rlimit_resource_t, const struct rlimit *);
+    int (*mlockall)(int);
+    /* The C library's, since a library with another malloc may come between. */
+    void *(*aligned_alloc)(size_t, size_t);
+    size_t (*malloc_usable_size)(void *);
+    int (*malloc_trim)(size_t);
+    struct mallinfo2 (*mallinfo2)(void);
+};
+extern struct next next __attribute__((visibility("hidden")));
+
+void next_find(void);
+
+#endif
