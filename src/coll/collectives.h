@@ -34,8 +34,9 @@
 #define SCATTERS (BIT(scatter) | BIT(scatterv))
 #define ROOTED (BIT(bcast) | GATHERS | SCATTERS)
 #define SCANS (BIT(scan) | BIT(exscan))
-/* Every rank receives some of the same result. */
-#define ALLREDUCES (BIT(allreduce) | BIT(reduce_scatter) | BIT(reduce_scatter_block))
+/* Every rank receives some of the same result; of SCATTERED a part of its own. */
+#define SCATTERED (BIT(reduce_scatter) | BIT(reduce_scatter_block))
+#define ALLREDUCES (BIT(allreduce) | SCATTERED)
 #define REDUCTIONS (BIT(reduce) | ALLREDUCES | SCANS)
 #endif
 

@@ -243,9 +243,7 @@ const struct single reduction_single = {
     .is = fits_the_stage, .before = all_in, .met = all_met, .after = all_out};
 
 size_t vector_bytes(const struct figures *f, const struct shape *shape) {
-    bool parts =
-        shape->collective == COLL_reduce_scatter || shape->collective == COLL_reduce_scatter_block;
-    return parts ? shape->bytes * (size_t)f->p : shape->bytes;
+    return among(shape->collective, SCATTERED) ? shape->bytes * (size_t)f->p : shape->bytes;
 }
 
 /* Estimates: calling the operation through the MPI library, which checks its arguments, and 8 GB/s

@@ -178,8 +178,7 @@ static int nested_run(MPI_Comm comm, struct team *team, const struct call *call,
     if (!among(c, REDUCTIONS))
         return among(c, EXCHANGES | GATHERS | SCATTERS) ? nested_exchange(comm, team, call, tables)
                                                         : -ENOSYS;
-    if (c == COLL_reduce_scatter || c == COLL_reduce_scatter_block)
-        return reduce_scatter(comm, team, call, tables);
+    if (among(c, SCATTERED)) return reduce_scatter(comm, team, call, tables);
     return combine_some(comm, call, c, call->root, (struct part){0, call->reduction->count},
                         call->recv);
 }

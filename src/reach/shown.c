@@ -30,28 +30,29 @@ static struct {
     void (*free)(void *memory);
     void (*begin)(void);
 } library;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t found = PTHREAD_ONCE_INIT, once = PTHREAD_ONCE_INIT;
 static bool has_library;
 
 static void find_library(void) {
     static const char *const names[] = {"mortar_heap_region", "mortar_heap_move",
                                         "mortar_heap_alloc", "mortar_heap_free",
                                         "mortar_heap_begin"};
-    void *found[sizeof names / sizeof *names];
-    _Static_assert(sizeof found == sizeof library, "a pointer for each name");
+    void *symbols[sizeof names / sizeof *names];
+    _Static_assert(sizeof symbols == sizeof library, "a pointer for each name");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!(found[i] = dlsym(RTLD_DEFAULT, names[i]))) return;
-    memcpy(&library, found, sizeof found);
+        if (!(symbols[i] = dlsym(RTLD_DEFAULT, names[i]))) return;
+    memcpy(&library, symbols, sizeof symbols);
     has_library = true;
 }
 
 static void look(void) {
-    find_library();
+    pthread_once(&found, find_library);
     if (has_library && library.region(&heap) != 0) heap.bytes = 0;
 }
 
 void shown_start(void) {
-    find_library(); /* not the heap itself, whose second mapping only a team needs */
+    pthread_once(&found,
+                 find_library); /* not the heap itself, whose second mapping only a team needs */
     if (has_library) library.begin();
 }
 

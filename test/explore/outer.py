@@ -145,10 +145,10 @@ OUTER = [
              "uint32_t half = team->epoch & 1, trouble = sync_all(team, slices_post(team, call, &view));",
              "uint32_t half = team->epoch & 1, trouble = slices_post(team, call, &view);\n    sync_all(team, trouble);"),
             ("a result is copied before the barrier", SLICES,
-             "        sync_all(team, 0);\n        if (!slices_is_scattered(call->shape.collective))",
+             "        sync_all(team, 0);\n        if (!among(call->shape.collective, SCATTERED))",
              "        if (view->recv_copy) memcpy(call->recv, view->recv_copy, view->mine.count * reduction->bytes);\n"
              "        view->recv_copy = NULL;\n"
-             "        sync_all(team, 0);\n        if (!slices_is_scattered(call->shape.collective))"),
+             "        sync_all(team, 0);\n        if (!among(call->shape.collective, SCATTERED))"),
             ("a copy is given back before peers have read it", SLICES,
              "                    call, view);\n",
              "                    call, view);\n        shown_free(view->send_copy);\n        view->send_copy = NULL;\n"),
@@ -165,7 +165,7 @@ OUTER = [
              "        if (exclusive && i > 0) slices_put(task, i, at, before, count);\n"
              "        memcpy(now, vector_at(task, i, at), count * reduction->bytes);\n"),
             ("each rank combines all that is scattered", SLICES,
-             "    view->share = slices_is_scattered(call->shape.collective)\n",
+             "    view->share = among(call->shape.collective, SCATTERED)\n",
              "    view->share = !among(call->shape.collective, SCANS)\n"),
             ("partial results lie where a rank still reads", LEVELS,
              "return stage_of(team, half ^ 1, owner,", "return stage_of(team, 0 & half, 0 * owner,"),

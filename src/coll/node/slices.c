@@ -23,10 +23,6 @@ static size_t strips_needed(const struct team *team) {
     return strips;
 }
 
-static bool slices_is_scattered(enum collective c) {
-    return c == COLL_reduce_scatter || c == COLL_reduce_scatter_block;
-}
-
 bool slices_halves(const struct figures *f) { return f->domains < 2; }
 
 int slices_prepare(struct team *team, const struct arguments *arguments) {
@@ -44,7 +40,7 @@ double slices_cost(const struct figures *f, const struct shape *shape,
                    const struct arguments *arguments) {
     (void)arguments;
     size_t bytes = vector_bytes(f, shape);
-    bool scattered = slices_is_scattered(shape->collective);
+    bool scattered = among(shape->collective, SCATTERED);
     double workers = scattered ? f->p : (double)workers_of(f, bytes), ranks = crowding(f);
     double results = scattered || shape->collective == COLL_reduce ? 1 : f->p;
     size_t slice = (size_t)((double)bytes / workers) + 1;
@@ -77,7 +73,7 @@ uint32_t slices_post(struct team *team, const struct call *call, struct view *vi
     if (call->trouble & LEAVE) return call->trouble;
     size_t all = reduction->count * reduction->bytes,
            received = view->mine.count * reduction->bytes;
-    view->share = slices_is_scattered(call->shape.collective)
+    view->share = among(call->shape.collective, SCATTERED)
                       ? view->mine
                       : part_worked(team, reduction, reduction->count, team->me);
     view->strip = strip_elements(reduction);
@@ -87,7 +83,7 @@ uint32_t slices_post(struct team *team, const struct call *call, struct view *vi
     uint32_t trouble = view->strips || room == 0 ? 0 : NO_MEMORY;
     if (!slices_show(team, view->send, all, SHOW_TO_READERS, &post->send, &view->send_copy))
         trouble |= SEND_UNREACHABLE;
-    if (slices_is_scattered(call->shape.collective)) {
+    if (among(call->shape.collective, SCATTERED)) {
         /* Only I write there. In place it lies where others read my vector. */
         if (call->in_place && received > 0 && !(view->recv_copy = malloc(received)))
             trouble |= NO_MEMORY;
@@ -216,7 +212,7 @@ static void slices_work(const struct slices_task *task, const struct call *call,
         const char *result = task->levels        ? combine_partials(task, at, now)
                              : c == COLL_reduce ? halve_strip(task, at, now)
                                                 : combine_strip(task, at, now);
-        if (slices_is_scattered(c))
+        if (among(c, SCATTERED))
             copy_block(&task->copier, view->recv + done * reduction->bytes, result,
                        now * reduction->bytes);
         else if (c == COLL_reduce) slices_put(task, call->root, at, result, now);
@@ -253,7 +249,7 @@ enum outcome slices_go(struct team *team, const struct call *call, struct view *
                     call, view);
         /* No rank returns while its send buffer is read or its receive buffer written. */
         sync_all(team, 0);
-        if (!slices_is_scattered(call->shape.collective))
+        if (!among(call->shape.collective, SCATTERED))
             team_takes_back(team, view->recv, view->mine.count * reduction->bytes);
         if (view->recv_copy)
             memcpy(call->recv, view->recv_copy, view->mine.count * reduction->bytes);

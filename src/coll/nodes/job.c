@@ -18,8 +18,7 @@ struct shape job_shape(const struct figures *f, const struct shape *shape) {
                           .bytes = shape->bytes,
                           .unsized = shape->unsized,
                           .beside = 1};
-    if (among(shape->collective,
-              GATHERS | SCATTERS | BIT(reduce_scatter) | BIT(reduce_scatter_block)))
+    if (among(shape->collective, GATHERS | SCATTERS | SCATTERED))
         inner.bytes *= ((size_t)f->p + (size_t)f->nodes - 1) / (size_t)f->nodes;
     return inner;
 }

@@ -21,7 +21,7 @@ struct staged {
 };
 
 static bool universal_is_scattered(const struct job *job) {
-    return among(job->call->shape.collective, BIT(reduce_scatter) | BIT(reduce_scatter_block));
+    return among(job->call->shape.collective, SCATTERED);
 }
 static bool is_prefix(const struct job *job) { return among(job->call->shape.collective, SCANS); }
 
