@@ -84,9 +84,9 @@ static inline int move_it(void *memory, size_t bytes) {
     return end > start ? ask((void *)start, end - start) : 0;
 }
 
-/* A figure of /proc/self/smaps_rollup such as "Rss:", in bytes. */
-static inline size_t rollup(const char *name) {
-    FILE *file = fopen("/proc/self/smaps_rollup", "r");
+/* A figure of a file of /proc such as "Rss:", in bytes. */
+static inline size_t figure_of(const char *path, const char *name) {
+    FILE *file = fopen(path, "r");
     char line[256];
     size_t kilobytes = 0;
     while (file && fgets(line, sizeof line, file))
@@ -95,6 +95,8 @@ static inline size_t rollup(const char *name) {
     if (file) fclose(file);
     return kilobytes << 10;
 }
+
+static inline size_t rollup(const char *name) { return figure_of("/proc/self/smaps_rollup", name); }
 
 /* Bytes of memory that the region's file holds. */
 static inline size_t file_bytes(void) {

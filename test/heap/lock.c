@@ -25,19 +25,6 @@ static bool filled(char *memory) {
     return true;
 }
 
-/* In bytes. */
-static size_t page_tables(void) {
-    static const char name[] = "VmPTE:";
-    FILE *file = fopen("/proc/self/status", "r");
-    char line[256];
-    size_t kilobytes = 0;
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, name, sizeof name - 1) == 0)
-            kilobytes = strtoul(line + sizeof name - 1, NULL, 10);
-    if (file) fclose(file);
-    return kilobytes << 10;
-}
-
 static void lock(int flags) {
     if (mlockall(flags) == 0) return;
     if (errno == EPERM || errno == ENOMEM) exit(77); /* this user may not */
@@ -83,7 +70,7 @@ int main(int argc, char **argv) {
     }
     expect(filled(block) && filled(untouched) && filled(statics), "memory is not filled");
     expect(rollup("Rss:") < most, "what is only reserved has been filled");
-    expect(page_tables() < 16 << 20, "with the page of zeros");
+    expect(figure_of("/proc/self/status", "VmPTE:") < 16 << 20, "with the page of zeros");
     for (size_t i = 0; i < bytes; i++) failures += block[i] != 1 || statics[i] != 0;
     expect(rollup("Locked:") >= 2 * bytes, "memory is not locked");
     munlockall();
