@@ -18,10 +18,10 @@ struct heap_range {
 enum { most_heap_ranges = 8 };
 
 /* Before mortar_heap_begin blocks of at least so many bytes come from the region, and shorter ones
- * from the C library. A rank of Open MPI, which makes 1,270 page faults by itself in a program
- * that hardly does more than MPI_Init, made 310 more with jemalloc's blocks of all lengths, with
- * those from 32 KiB or from 64 KiB on 100. */
-enum { long_block = 32 << 10 };
+ * from the C library: those that it would map by themselves, too. With those from 32 KiB on, as
+ * many folders that are read and tables of Open MPI are, a rank of it that hardly does more than
+ * MPI_Init, and makes 1,260 page faults by itself, made 45 more. */
+enum { long_block = 128 << 10 };
 
 struct heap_region {
     char *base;   /* address of the region in this process; offset 0 of the descriptor's file */

@@ -92,7 +92,7 @@ static void alignments() {
 
 // A long block whose alignment is at most a page comes from the cache of the thread, as malloc's do: the one freed last.
 static void aligned_again() {
-    const size_t bytes = 100000;
+    const size_t bytes = long_block;
     for (size_t alignment = 16; alignment <= 4096; alignment *= 2) {
         void *last = malloc(bytes), *next = nullptr;
         for (int way = 0; way < 3; way++) {

@@ -16,12 +16,12 @@ program fortran
     allocate (field(1000, 1000))
     field = 1.5d0
     allocate (grown(0))
-    do i = 1, 5000
+    do i = 1, 20000
         grown = [grown, real(i, 8)]
     end do
-    text = repeat('x', 50000)
+    text = repeat('x', 200000)
     if (fortran_in_region(c_loc(field)) /= 1) error stop 'ALLOCATE'
     if (fortran_in_region(c_loc(grown)) /= 1) error stop 'reallocation on assignment'
     if (fortran_in_region(c_loc(text)) /= 1) error stop 'character buffer'
-    if (sum(field) /= 1.5d6 .or. sum(grown) /= 12502500d0) error stop 'contents'
+    if (sum(field) /= 1.5d6 .or. sum(grown) /= 200010000d0) error stop 'contents'
 end program

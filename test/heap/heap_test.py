@@ -26,7 +26,7 @@ def inside(buffer):
     return where is not None and where[0] <= address < where[0] + where[1]
 
 
-# Blocks up to 512 bytes come from arenas that Python maps itself, those of less than 32 KiB from the C library.
+# Blocks up to 512 bytes come from arenas that Python maps itself, those of less than 128 KiB from the C library.
 small, large = bytearray(b"abc" * 200), bytearray(50_000_000)
 
 
@@ -47,7 +47,7 @@ def main():
 
     pid = os.fork()
     if pid == 0:
-        ok = region() is None and large[0] == 1 and not inside(bytearray(100_000))
+        ok = region() is None and large[0] == 1 and not inside(bytearray(200_000))
         large[0] = 2
         os._exit(0 if ok else 1)
     assert os.waitpid(pid, 0)[1] == 0 and large[0] == 1, "os.fork"
@@ -79,7 +79,7 @@ def main():
         assert os.waitpid(pid, 0)[1] == 0, "os.fork beside threads"
     for thread in threads:
         thread.join()
-    assert inside(bytearray(100_000)), "still shared"
+    assert inside(bytearray(200_000)), "still shared"
 
 
 main()

@@ -27,7 +27,7 @@ static void hammer(unsigned seed) {
         if (other[bytes - 1] != static_cast<unsigned char>(bytes)) damaged++;
         free(other);
     }
-    void *mine = malloc(100000);
+    void *mine = malloc(long_block);
     if (!in_region(mine)) foreign++;
     free(mine);
 }
@@ -38,7 +38,7 @@ static void child() {
         memset(block, 1, bytes);
         free(block);
     }
-    std::thread([] { free(malloc(100000)); }).join();
+    std::thread([] { free(malloc(long_block)); }).join();
     _exit(0);
 }
 
