@@ -12,8 +12,6 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-extern void *__libc_stack_end;
-
 struct blocks blocks = {
     .least = long_block,
     .theirs = {__libc_malloc, __libc_free, __libc_calloc, __libc_realloc},

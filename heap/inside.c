@@ -3,6 +3,7 @@
  * The linker replaces the names in jemalloc only (--wrap). */
 #define _GNU_SOURCE
 #include "heap/jemalloc.h"
+#include "heap/region.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -10,6 +11,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 /* The setting that keeps the addresses of what is freed, which jemalloc looks at each time. Under a
  * limit on data (ulimit -d) or on address space (ulimit -v) they count: a program that made and
@@ -25,6 +27,18 @@ void heed_limits(void) {
     getrlimit(RLIMIT_AS, &space);
     if (&je_opt_retain && (data.rlim_cur != RLIM_INFINITY || space.rlim_cur != RLIM_INFINITY))
         je_opt_retain = false;
+}
+
+/* Threads choose among four arenas for each processor. One takes 40 page faults to make, and keeps
+ * freed pages of its own. Where there is one processor for each rank, and one thread computes
+ * while another waits for the launcher, a second arena saves no waiting. */
+extern unsigned je_opt_narenas __attribute__((weak));
+
+static void choose_arenas(void) {
+    int ranks = region_ranks();
+    if (!&je_opt_narenas || ranks < 2) return;
+    long all = sysconf(_SC_NPROCESSORS_ONLN), share = all > ranks ? all / ranks : 1;
+    je_opt_narenas = share > 1 ? 4 * (unsigned)share : 1;
 }
 
 /* Made when the settings are read and arena 0 is not there yet. Long blocks begin with a
@@ -44,6 +58,7 @@ void __wrap_je_sz_boot(const void *classes, bool cache_oblivious) {
     if (&je_oversize_threshold && &je_opt_oversize_threshold)
         je_oversize_threshold = je_opt_oversize_threshold;
     heed_limits();
+    choose_arenas();
     je_sz_boot(classes, false);
 }
 

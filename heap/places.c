@@ -46,8 +46,6 @@ static int look_in(struct dl_phdr_info *object, size_t size, void *state) {
     return 1;
 }
 
-extern void *__libc_stack_end;
-
 /* The stack's mapping, and what has moved of it, lie without a gap. The kernel keeps other mappings
  * away from its lower end. 0: not found. */
 static uintptr_t stack_begin(uintptr_t *top) {

@@ -49,8 +49,6 @@ void region_unlock(void) {
 void __asan_init(void) __attribute__((weak));
 void __tsan_init(void) __attribute__((weak));
 
-extern void *__libc_stack_end;
-
 enum { reserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
 
 /* A debugger's core file (gcore) would have all of it, as zeros. */
@@ -96,6 +94,8 @@ void region_settings(void) {
     wanted.bytes = option_number(OPTION_HEAP_BYTES);
     wanted.ranks = launcher_local_ranks();
 }
+
+int region_ranks(void) { return wanted.ranks; }
 
 /* A limit on address space (ulimit -v) counts every mapping: the region and its alias, and those of
  * each peer, for reading and for writing. A quarter for all of them leaves most of it to the

@@ -23,12 +23,19 @@ struct region {
 };
 extern struct region region;
 
+/* Where the first thread's stack begins. Weak, or the dynamic linker itself would be among the
+ * libraries that this one needs (CMakeLists.txt). */
+extern void *__libc_stack_end __attribute__((weak));
+
 static inline bool region_holds(const void *address) {
     return (size_t)((const char *)address - region.base) < region.bytes;
 }
 
 /* Reads the region's options and the launcher's hints; once, when the library is loaded. */
 void region_settings(void);
+
+/* Ranks of this node, as the launcher says; 0: it does not. */
+int region_ranks(void);
 
 /* Makes the region; once, at the first long block. False: there is none, region.why says why. */
 bool region_open(void);
