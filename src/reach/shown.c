@@ -30,7 +30,7 @@ static struct {
     void (*free)(void *memory);
     void (*begin)(void);
 } library;
-static pthread_once_t found = PTHREAD_ONCE_INIT, once = PTHREAD_ONCE_INIT;
+static pthread_once_t looked = PTHREAD_ONCE_INIT, once = PTHREAD_ONCE_INIT;
 static bool has_library;
 
 static void find_library(void) {
@@ -46,12 +46,12 @@ static void find_library(void) {
 }
 
 static void look(void) {
-    pthread_once(&found, find_library);
+    pthread_once(&looked, find_library);
     if (has_library && library.region(&heap) != 0) heap.bytes = 0;
 }
 
 void shown_start(void) {
-    pthread_once(&found,
+    pthread_once(&looked,
                  find_library); /* not the heap itself, whose second mapping only a team needs */
     if (has_library) library.begin();
 }
