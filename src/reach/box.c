@@ -2,13 +2,14 @@
 /* box - a ring of boxes per rank in the team's shared memory, for calls that need no barrier.
  * reach.h says how they are used.
  *
- * The boxes that all ranks fill in one call are adjacent, so that short calls touch few pages. A
- * box has an odd number of cache lines, so that boxes fall into different cache sets. Data too long
- * for a box are in one of its owner's rooms. `holds` is never reset: its 64 bits hold op and the
- * low bits of the part. These are enough, because a reader that waits for a part has acknowledged
- * the part BOXES before, so the box holds either that part or the wanted one. A reader that waits
- * for several sources sleeps at the box of one, whose number it writes on its desk. A sender that
- * needs the reader rings there. So one late source does not delay the others.
+ * A rank's boxes are adjacent, so that who hears from few ranks maps few pages: with the boxes of a
+ * call side by side, and 64 ranks, six neighbours mapped the boxes of all, 1.2 MiB more for each
+ * rank. A box and an outbox have an odd number of cache lines, so that boxes fall into different
+ * cache sets. Data too long for a box are in one of its owner's rooms. `holds` is never reset: its
+ * 64 bits hold op and the low bits of the part. These are enough, because a reader that waits for a
+ * part has acknowledged the part BOXES before, so the box holds either that part or the wanted one.
+ * A reader that waits for several sources sleeps at the box of one, whose number it writes on its
+ * desk. A sender that needs the reader rings there. So one late source does not delay the others.
  *
  * Readers count in `taken`, a line that each of them has to get from the one before. Where all
  * ranks read and the barrier has several gates (sync.c), they count in groups first, which have
@@ -31,10 +32,8 @@ static size_t room_bytes(int p, size_t slot) {
     return ((bytes > least ? bytes : least) / line | 1) * line;
 }
 
-static size_t boxes_bytes(int p) { return (size_t)p * BOXES * sizeof(struct box); }
-static size_t rooms_bytes(int p, size_t slot) {
-    return (size_t)p * (line + BOXES * room_bytes(p, slot));
-}
+static size_t outboxes_bytes(int p) { return (size_t)p * sizeof(struct outbox); }
+static size_t rooms_bytes(int p, size_t slot) { return (size_t)p * BOXES * room_bytes(p, slot); }
 
 /* Ranks g * group_width .. are a group. */
 static uint32_t group_width(int p) {
@@ -44,13 +43,14 @@ static uint32_t group_width(int p) {
 static uint32_t groups_of(int p) { return ((uint32_t)p + group_width(p) - 1) / group_width(p); }
 
 size_t boxes_size(int p, size_t slot) {
-    return boxes_bytes(p) + rooms_bytes(p, slot) + (size_t)p * BOXES * groups_of(p) * line;
+    return outboxes_bytes(p) + rooms_bytes(p, slot) + (size_t)p * BOXES * groups_of(p) * line;
 }
 
 void boxes_attach(struct team *team, char *memory, size_t slot) {
-    team->boxes = memory;
+    team->outboxes = (struct outbox *)(void *)memory;
+    team->rooms = memory + outboxes_bytes(team->p);
+    team->group_counts = team->rooms + rooms_bytes(team->p, slot);
     team->figures.box_room = room_bytes(team->p, slot);
-    team->group_counts = memory + boxes_bytes(team->p) + rooms_bytes(team->p, slot);
 }
 
 static inline uint32_t place(uint64_t op, uint32_t part) { return (uint32_t)(op + part) % BOXES; }
@@ -59,19 +59,11 @@ static inline uint64_t held(uint64_t op, uint32_t part) {
 }
 
 HOT struct box *box_of(const struct team *team, int rank, uint64_t op, uint32_t part) {
-    return (struct box *)(void *)team->boxes + (size_t)place(op, part) * (size_t)team->p +
-           (size_t)rank;
+    return &team->outboxes[rank].boxes[place(op, part)];
 }
 
 HOT char *box_room_of(const struct team *team, int rank, uint32_t room) {
-    char *rooms = team->boxes + boxes_bytes(team->p) + (size_t)team->p * line;
-    return rooms + ((size_t)rank * BOXES + room) * team->figures.box_room;
-}
-
-/* The number, from 1, of the box that the rank waits at; 0: none. The rank may have stopped waiting
- * meanwhile; a ring is then harmless. */
-static inline _Atomic uint32_t *desk_of(const struct team *team, int rank) {
-    return (_Atomic uint32_t *)(void *)(team->boxes + boxes_bytes(team->p) + (size_t)rank * line);
+    return team->rooms + ((size_t)rank * BOXES + room) * team->figures.box_room;
 }
 
 /* Waits until all readers have acknowledged my box. */
@@ -140,19 +132,19 @@ HOT void box_wait_for(struct team *team, int source, uint64_t op, uint32_t part)
 uint32_t box_settle(struct team *team, int source, uint64_t op, uint32_t part) {
     uint32_t number = (uint32_t)source * BOXES + place(op, part) + 1;
     /* seq_cst: must be visible before I look at all sources again. */
-    atomic_store_explicit(desk_of(team, team->me), number, memory_order_seq_cst);
+    atomic_store_explicit(&team->outboxes[team->me].desk, number, memory_order_seq_cst);
     return flag_look(&box_of(team, source, op, part)->rings);
 }
 
 void box_wait_settled(struct team *team, int source, uint64_t op, uint32_t part, uint32_t rings) {
     struct box *box = box_of(team, source, op, part);
     flag_wait(team, &box->rings, rings);
-    atomic_store_explicit(desk_of(team, team->me), 0, memory_order_relaxed);
+    atomic_store_explicit(&team->outboxes[team->me].desk, 0, memory_order_relaxed);
     if (box_ready(team, source, op, part)) waits_for(team, source, box->entered);
 }
 
 void box_ring(const struct team *team, int reader) {
-    uint32_t number = atomic_load_explicit(desk_of(team, reader), memory_order_seq_cst);
+    uint32_t number = atomic_load_explicit(&team->outboxes[reader].desk, memory_order_seq_cst);
     if (number == 0) return;
     flag_add(&box_of(team, (int)((number - 1) / BOXES), (number - 1) % BOXES, 0)->rings);
 }
@@ -162,9 +154,10 @@ static bool is_last_of(_Atomic uint32_t *count, uint32_t readers) {
 }
 
 static bool is_last_of_group(const struct team *team, const struct box *box) {
-    size_t number = (size_t)(box - (const struct box *)(const void *)team->boxes);
-    uint32_t owner = (uint32_t)(number % (size_t)team->p), width = group_width(team->p),
+    size_t at = (size_t)((const char *)box - (const char *)team->outboxes);
+    uint32_t owner = (uint32_t)(at / sizeof(struct outbox)), width = group_width(team->p),
              group = (uint32_t)team->me / width, readers = others_in_group(team, team->me) + 1;
+    size_t number = owner * BOXES + (size_t)(box - team->outboxes[owner].boxes);
     _Atomic uint32_t *count =
         (_Atomic uint32_t *)(void *)(team->group_counts +
                                      (number * groups_of(team->p) + group) * line);

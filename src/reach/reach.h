@@ -241,7 +241,8 @@ struct team {
     char *space;          /* figures.space_bytes */
     uint32_t space_turns; /* number of calls of team_space */
     struct tables tables;
-    char *boxes, *group_counts;   /* see box.c */
+    struct outbox *outboxes;      /* by rank; see box.c */
+    char *rooms, *group_counts;   /* see box.c */
     uint64_t ops;                 /* calls that went through boxes; the same on all ranks */
     uint32_t *turns, turns_count; /* see team_turns */
     /* By the algorithm's number: see struct shared; NULL: the algorithm wants none. */
@@ -399,8 +400,14 @@ struct box {
     _Alignas(64) _Atomic uint32_t taken; /* acknowledgements so far, if readers > 1 */
     _Alignas(64) char inside[BOX_INSIDE];
 };
-/* Bytes for the boxes of p ranks. boxes_attach points team->boxes to that many zero bytes.
- * Local. */
+struct outbox {
+    /* The number, from 1, of the box that the rank waits at; 0: none. The rank may have stopped
+     * waiting meanwhile; to ring there is then harmless. */
+    _Alignas(64) _Atomic uint32_t desk;
+    struct box boxes[BOXES];
+};
+/* Bytes for the outboxes of p ranks and their rooms. boxes_attach makes a team's of that many zero
+ * bytes. Local. */
 size_t boxes_size(int p, size_t slot);
 void boxes_attach(struct team *team, char *memory, size_t slot);
 /* The number of the next call. Every rank must count every such call. Local. */

@@ -20,14 +20,13 @@ static void begin(void) {
     size_t p = (size_t)scene_threads(), slot = 64;
     char *boxes = share(boxes_size((int)p, slot));
     name_memory(boxes, boxes_size((int)p, slot), "boxes");
-    char *desks = boxes + p * BOXES * sizeof(struct box);
-    name_memory(desks, 64 * p, "desks");
     for (size_t r = 0; r < p; r++) {
         boxes_attach(&teams[r], boxes, slot);
         teams[r].rung_count = 2; /* so many that readers acknowledge in groups */
+        name_memory(&teams[0].outboxes[r].desk, 4, "desk");
     }
     for (size_t b = 0; b < p * BOXES; b++) {
-        struct box *box = (struct box *)(void *)boxes + b;
+        struct box *box = &teams[0].outboxes[b / BOXES].boxes[b % BOXES];
         name_memory(&box->holds, 8, "holds");
         name_memory(&box->rings, 8, "rings");
         name_memory(&box->emptied, 8, "emptied");
