@@ -23,6 +23,12 @@ int mallctl(const char *name, void *old, size_t *old_bytes, void *new, size_t ne
 void heed_limits(void);
 bool is_limited(void);
 
+/* limits.c: false: with so many bytes more the process would have more data than its limit allows,
+ * or too little would be left for jemalloc's tables. The system does not look, because the region
+ * is mapped already; it refuses the next mapping, and jemalloc loses a block whose tables are
+ * refused. */
+bool limit_allows(size_t bytes);
+
 /* arrives.c: false: another malloc comes before ours, so long blocks must be the C library's. */
 bool arrives(void);
 

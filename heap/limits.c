@@ -7,8 +7,11 @@
 #include "heap/jemalloc.h"
 #include "heap/next.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 static void follow(__rlimit_resource_t resource) {
     if (resource == RLIMIT_AS) region_fit();
@@ -41,4 +44,27 @@ int prlimit64(pid_t pid, __rlimit_resource_t resource, const struct rlimit64 *li
 
 int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *limit) {
     return setrlimit(resource, (const struct rlimit *)(const void *)limit);
+}
+
+/* Pages of data, the sixth number of /proc/self/statm; 0: not known. By system calls, because
+ * malloc is no place where a thread may be cancelled. */
+static size_t data_pages(void) {
+    char text[256];
+    long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    long got = fd >= 0 ? syscall(SYS_read, fd, text, sizeof text) : 0;
+    if (fd >= 0) syscall(SYS_close, fd);
+    size_t number = 0;
+    int spaces = 0;
+    for (long i = 0; i < got && spaces < 6; i++) {
+        if (text[i] == ' ') spaces++;
+        else if (spaces == 5) number = 10 * number + (size_t)(text[i] - '0');
+    }
+    return number;
+}
+
+bool limit_allows(size_t bytes) {
+    enum { tables = 16 << 20 };
+    struct rlimit data;
+    if (getrlimit(RLIMIT_DATA, &data) != 0 || data.rlim_cur == RLIM_INFINITY) return true;
+    return data_pages() * region.page + bytes + tables <= data.rlim_cur;
 }

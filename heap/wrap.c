@@ -18,9 +18,11 @@ int __wrap_madvise(void *address, size_t bytes, int advice);
  * pages at a time, and has none. Long extents keep them, as long blocks do. */
 static void *take(size_t bytes, bool *refused) {
     enum { long_extent = 8 << 20 };
-    void *taken = region_take(bytes, refused);
+    bool is_long = bytes >= long_extent;
+    *refused = is_long && is_limited() && !limit_allows(bytes);
+    void *taken = *refused ? NULL : region_take(bytes, refused);
     int saved = errno;
-    if (taken && bytes < long_extent) madvise(taken, bytes, MADV_NOHUGEPAGE);
+    if (taken && !is_long) madvise(taken, bytes, MADV_NOHUGEPAGE);
     errno = saved;
     return taken;
 }
