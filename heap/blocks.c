@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 struct blocks blocks = {
-    .least = long_block,
+    .length = long_block,
     .theirs = {__libc_malloc, __libc_free, __libc_calloc, __libc_realloc},
 };
 
@@ -27,9 +27,15 @@ void blocks_lock(void) { pthread_mutex_lock(&lock); }
 
 void blocks_unlock(void) { pthread_mutex_unlock(&lock); }
 
+/* All blocks are to be the C library's. */
+static void leave_all(void) {
+    blocks.from = 0;
+    blocks.length = SIZE_MAX;
+}
+
 void blocks_in_child(void) {
     process = getpid();
-    if (blocks_served()) blocks.least = SIZE_MAX;
+    if (blocks_served()) leave_all();
 }
 
 /* When the library is loaded, or earlier, if an earlier one's constructor calls malloc. */
@@ -71,7 +77,7 @@ bool blocks_decide(void) {
     if (!atomic_load(&decided)) {
         bool opened = region_open();
         if (opened) start();
-        else blocks.least = SIZE_MAX;
+        else leave_all();
         __atomic_store_n(&blocks.serves, opened, __ATOMIC_RELEASE);
         atomic_store_explicit(&decided, true, memory_order_release);
     }
@@ -80,5 +86,7 @@ bool blocks_decide(void) {
 }
 
 void mortar_heap_begin(void) {
-    if (blocks_serve()) blocks.least = 0;
+    if (!blocks_serve()) return;
+    blocks.length = middle_end - middle_block;
+    blocks.from = middle_block;
 }

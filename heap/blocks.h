@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blocks.h - which of malloc's blocks are jemalloc's, in the region: long ones, and from
- * mortar_heap_begin on all new ones. Before that, short blocks are the C library's: while MPI
- * starts, or in a command that a script calls, memory is as without mortar. */
+/* blocks.h - which of malloc's blocks are jemalloc's, in the region: those of at least long_block,
+ * and from mortar_heap_begin on new ones of at least 16 KiB and of up to 896 bytes. All others are
+ * the C library's. So while MPI starts, or in a command that a script calls, memory is as without
+ * mortar.
+ *
+ * jemalloc's short blocks lie at multiples of their length: 4 KiB always at the beginning of a
+ * page. Who goes down a column of a matrix whose rows are such blocks finds all of them in one set
+ * of the cache, and takes up to three times as long. glibc's have 16 bytes between them. */
 #ifndef HEAP_BLOCKS_H
 #define HEAP_BLOCKS_H
 
@@ -19,7 +24,9 @@ void __libc_free(void *memory);
 extern struct blocks {
     char *base;
     size_t span;    /* from `base` on lie jemalloc's blocks; in a forked child, too */
-    size_t least;   /* blocks of so many bytes, or more, are to be jemalloc's */
+    /* Blocks of [from, from + length) bytes are to be the C library's. Another thread may see one
+     * that has changed beside the other that has not. */
+    size_t from, length;
     bool overflows; /* the region was full once: they lie outside, too */
     bool begun;
     bool serves; /* jemalloc has started */
@@ -43,6 +50,8 @@ bool blocks_decide(void);
 static inline bool blocks_serve(void) {
     return __atomic_load_n(&blocks.serves, __ATOMIC_ACQUIRE) || blocks_decide();
 }
+
+static inline bool blocks_are_theirs(size_t bytes) { return bytes - blocks.from < blocks.length; }
 
 /* False: nothing has ever been taken from jemalloc here, so it must not be asked for anything. */
 static inline bool blocks_served(void) { return blocks.span > 0; }

@@ -63,7 +63,7 @@ static __attribute__((noinline)) void *our_calloc(size_t bytes) {
 /* These two share a line of code. */
 __attribute__((hot, aligned(64))) void *malloc(size_t bytes) {
     begin();
-    return bytes < blocks.least ? blocks.theirs.malloc(bytes) : our_malloc(bytes);
+    return blocks_are_theirs(bytes) ? blocks.theirs.malloc(bytes) : our_malloc(bytes);
 }
 
 __attribute__((hot)) void free(void *memory) {
@@ -75,20 +75,20 @@ __attribute__((hot)) void *calloc(size_t count, size_t bytes) {
     begin();
     size_t all;
     bool known = !__builtin_mul_overflow(count, bytes, &all);
-    return known && all >= blocks.least ? our_calloc(all) : blocks.theirs.calloc(count, bytes);
+    return known && !blocks_are_theirs(all) ? our_calloc(all) : blocks.theirs.calloc(count, bytes);
 }
 
 /* jemalloc takes a long aligned block from the arena each time, past the thread's cache. Its malloc
- * uses the cache, and gives a block that begins with a page (inside.c). So malloc serves where a
- * page is enough: FFTW makes its buffer by memalign(32, 100000) in each transform, and has it after
- * 0.04 us instead of 0.34; in LAMMPS, which uses the caches meanwhile, it was 3 us less. NULL: the
- * C library's way. */
+ * uses the cache, and gives a block that begins with a line. So malloc serves where a line is
+ * enough: FFTW makes its buffer by memalign(32, 100000) in each transform, and has it after 0.04 us
+ * instead of 0.34; in LAMMPS, which uses the caches meanwhile, it was 3 us less. NULL: the C
+ * library's way. */
 static void *our_aligned(size_t alignment, size_t bytes) {
-    enum { worth = 14 << 10, page = 4096 };
-    if (bytes < blocks.least || !is_power_of_two(alignment)) return NULL;
+    enum { worth = 14 << 10, line = 64 };
+    if (blocks_are_theirs(bytes) || !is_power_of_two(alignment)) return NULL;
     if (!blocks_serve() || !arrives()) return NULL;
-    bool of_page = bytes > worth && alignment <= page;
-    void *block = of_page ? je_malloc(bytes) : je_memalign(alignment, enough(bytes));
+    bool of_line = bytes > worth && alignment <= line;
+    void *block = of_line ? je_malloc(bytes) : je_memalign(alignment, enough(bytes));
     if (!block || (uintptr_t)block % alignment == 0) return block;
     je_free(block);
     return je_memalign(alignment, enough(bytes));
@@ -139,34 +139,38 @@ size_t malloc_usable_size(void *memory) {
     return next.malloc_usable_size(memory);
 }
 
-/* Moves the pages of a long block that cannot grow where it is: the kernel changes page tables,
- * which takes a hundredth of a copy. NULL: it has to be copied. */
-static void *carry(void *memory, size_t had, size_t bytes) {
-    size_t page = region.page;
+/* Moves the pages of a long block to where it can grow: the kernel changes page tables, which takes
+ * a hundredth of a copy. False: they have to be copied. */
+static bool move_pages(char *fresh, char *memory, size_t had) {
+    uintptr_t page = region.page;
+    if (((uintptr_t)fresh | (uintptr_t)memory | had) % page != 0) return false;
+    if (!region_holds(fresh) || moved_within(memory, had)) return false;
     int saved = errno;
-    if (had % page != 0 || (uintptr_t)memory % page != 0) return NULL;
-    if (moved_within(memory, had)) return NULL;
-    char *fresh = je_malloc(bytes);
-    if (!fresh) return NULL;
-    bool fine = (uintptr_t)fresh % page == 0 && region_holds(fresh);
-    if (fine) {
-        moved_return(fresh, had); /* what lies there now goes away */
-        /* The old addresses stay mapped, as zeros: nobody else may get them meanwhile (Linux 5.7).
-         * A system call, because UCX puts a function with four arguments in mremap's place. RDMA
-         * libraries learn of it from mmap. */
-        long at = syscall(SYS_mremap, memory, had, had,
-                          MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, fresh);
-        fine = (char *)at == fresh;
-    }
+    moved_return(fresh, had); /* what lies there now goes away */
+    /* The old addresses stay mapped, as zeros: nobody else may get them meanwhile (Linux 5.7). A
+     * system call, because UCX puts a function with four arguments in mremap's place. RDMA
+     * libraries learn of it from mmap. */
+    long at = syscall(SYS_mremap, memory, had, had,
+                      MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, fresh);
+    bool fine = (char *)at == fresh;
     /* Mapped anew, or it would never join its neighbours again. */
     if (fine)
         mmap(memory, had, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     errno = saved;
-    je_free(fine ? memory : fresh);
-    return fine ? fresh : NULL;
+    return fine;
 }
 
-/* Makes a block of jemalloc's longer where jemalloc cannot. */
+/* A longer block that begins with a page, so that the next time its pages can move. NULL: there is
+ * none. */
+static void *carry(void *memory, size_t had, size_t bytes) {
+    char *fresh = mallocx(bytes, je_align(region.page));
+    if (!fresh) return NULL;
+    if (!move_pages(fresh, memory, had)) memcpy(fresh, memory, had);
+    je_free(memory);
+    return fresh;
+}
+
+/* Makes a block of jemalloc's longer, or shorter, where jemalloc cannot or shall not. */
 static void *leave(void *memory, size_t bytes) {
     void *block = malloc(bytes);
     if (!block) return NULL;
@@ -190,7 +194,7 @@ static __attribute__((noinline)) void *our_realloc(void *memory, size_t bytes) {
             if (carried) return carried;
         }
     }
-    void *block = je_realloc(memory, enough(bytes));
+    void *block = blocks_are_theirs(bytes) ? NULL : je_realloc(memory, enough(bytes));
     return block ? block : leave(memory, bytes);
 }
 
@@ -210,7 +214,7 @@ static __attribute__((noinline)) void *lengthen(void *memory, size_t bytes) {
 __attribute__((hot)) void *realloc(void *memory, size_t bytes) {
     begin();
     if (blocks_own(memory)) return our_realloc(memory, bytes);
-    if (memory && bytes < long_block) return blocks.theirs.realloc(memory, bytes);
+    if (memory && bytes < blocks.from + blocks.length) return blocks.theirs.realloc(memory, bytes);
     return lengthen(memory, bytes);
 }
 

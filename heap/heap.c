@@ -13,26 +13,26 @@
 #include <unistd.h>
 
 /* jemalloc reads this before its first allocation. dss: off, because the program break is not in
- * the region. background_thread: off, because a thread would not survive fork. decay: freed
- * pages go back to the system within a second of further allocation; blocks of at least
- * oversize_threshold go back at once, as in glibc. zero_realloc: realloc(p, 0) frees, as in
- * glibc. retain: each arena reuses its address space, so that there are few extents.
- * lg_extent_max_active_fit: freed pages that have grown together serve requests of a thousandth
- * of them; by jemalloc's own limit, a 64th, programs that free blocks and make them again held
- * up to three times the memory. slab_sizes: as many pages as most other lengths have, instead of
- * one for 1 to 8 blocks, which took twice as long in a loop. tcache_max: shorter blocks come
- * from a cache of the thread, which takes as long as glibc for them; of those above 128 KiB it
- * keeps one of each length (inside.c). With 128 KiB a calloc of 1 MiB that is freed again took 5
- * to 7 % longer than glibc's, with 1 MiB 2 %. tcache_gc_incr_bytes: how often it looks for what
- * has not been asked for lately; at 64 KiB a calloc of that length took 5 % longer than glibc's,
- * now 0 to 5 %, by series of runs. thp: for its side effect only: calloc then clears reused
- * pages in place, as in glibc; giving them back and taking new ones costs ten times as much.
- * wrap.c drops the advice itself. */
+ * the region. background_thread: off, because a thread would not survive fork. decay: freed pages
+ * go back to the system within a second of further allocation; blocks of at least
+ * oversize_threshold go back at once, as in glibc. zero_realloc: realloc(p, 0) frees, as in glibc.
+ * retain: each arena reuses its address space, so that there are few extents.
+ * lg_extent_max_active_fit: freed pages that have grown together serve all shorter requests, down
+ * to an 8192nd of them; by jemalloc's own limit, a 64th, programs that free blocks and make them
+ * again held up to three times the memory. slab_sizes: as many pages as most other lengths have,
+ * instead of one for 1 to 8 blocks, which took twice as long in a loop. tcache_max: shorter blocks
+ * come from a cache of the thread, which takes as long as glibc for them; of those above 128 KiB it
+ * keeps one of each length (inside.c). With 128 KiB a calloc of 1 MiB that is freed again took 5 to
+ * 7 % longer than glibc's, with 1 MiB 2 %. tcache_gc_incr_bytes: how often it looks for what has
+ * not been asked for lately; at 64 KiB a calloc of that length took 5 % longer than glibc's, now 0
+ * to 5 %, by series of runs. thp: for its side effect only: calloc then clears reused pages in
+ * place, as in glibc; giving them back and taking new ones costs ten times as much. wrap.c drops
+ * the advice itself. */
 extern const char *malloc_conf;
 const char *malloc_conf =
     "dss:disabled,retain:true,background_thread:false,dirty_decay_ms:1000,muzzy_decay_ms:0,"
     "oversize_threshold:33554432,zero_realloc:free,tcache_max:1048576,tcache_gc_incr_bytes:262144,"
-    "thp:always,lg_extent_max_active_fit:10,"
+    "thp:always,lg_extent_max_active_fit:13,"
     "slab_sizes:512-512:4|1024-1024:4|2048-2048:8|4096-4096:8";
 
 /* 0, or -errno and the reason. Calls malloc to see whether calls arrive here: an executable's own

@@ -22,6 +22,8 @@ enum { most_heap_ranges = 8 };
  * many folders that are read and tables of Open MPI are, a rank of it that hardly does more than
  * MPI_Init, and makes 1,260 page faults by itself, made 45 more. */
 enum { long_block = 128 << 10 };
+/* Afterwards those that are shorter, or at least as long, come from the region (heap/blocks.h). */
+enum { middle_block = 897, middle_end = 16 << 10 };
 
 struct heap_region {
     char *base;   /* address of the region in this process; offset 0 of the descriptor's file */

@@ -41,25 +41,20 @@ static void choose_arenas(void) {
     je_opt_narenas = share > 1 ? 4 * (unsigned)share : 1;
 }
 
-/* Made when the settings are read and arena 0 is not there yet. Long blocks begin with a
- * page, so that all pages of them can move; jemalloc would begin them at any line, and its option
- * cache_oblivious can only be read. Arena 0 gets its threshold from a variable that is set only
- * afterwards; it would be 8 MiB. To set it by mallctl later would cost each process, every child
- * that runs a command too, 40 page faults. */
+/* Made when the settings are read and arena 0 is not there yet, which gets its threshold from a
+ * variable that is set only afterwards; it would be 8 MiB. To set it by mallctl later would cost
+ * each process, every child that runs a command too, 40 page faults. */
 void je_sz_boot(const void *classes, bool cache_oblivious) __attribute__((weak));
-extern bool je_opt_cache_oblivious __attribute__((weak));
 extern size_t je_oversize_threshold __attribute__((weak)),
     je_opt_oversize_threshold __attribute__((weak));
 void __wrap_je_sz_boot(const void *classes, bool cache_oblivious);
 
 void __wrap_je_sz_boot(const void *classes, bool cache_oblivious) {
-    (void)cache_oblivious;
-    if (&je_opt_cache_oblivious) je_opt_cache_oblivious = false;
     if (&je_oversize_threshold && &je_opt_oversize_threshold)
         je_oversize_threshold = je_opt_oversize_threshold;
     heed_limits();
     choose_arenas();
-    je_sz_boot(classes, false);
+    je_sz_boot(classes, cache_oblivious);
 }
 
 /* Where jemalloc looks for settings besides those of heap.c: MALLOC_CONF, and the link

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* arrays - gather, triad and touch: large arrays, and no collective. What a program's own memory
- * is worth to it: huge pages, page faults, how far it is. --size is the MiB of an array. With
- * --advise the array is advised for huge pages, as numpy does with large ones. */
+/* arrays - gather, triad, touch, fields and columns: arrays, and no collective. What a program's
+ * own memory is worth to it: huge pages, page faults, how far it is, sets of the caches. --size is
+ * the MiB of an array, of fields the KiB. With --advise the array is advised for huge pages, as
+ * numpy does with large ones. */
 #define _GNU_SOURCE
 #include "program.h"
 
@@ -73,4 +74,44 @@ void program_touch(struct run *run) {
         free(arrays[k]);
     }
     free(arrays);
+}
+
+/* --iterations times a sum of the same element of several arrays, as codes with many fields do. */
+void program_fields(struct run *run) {
+    enum { fields = 12 };
+    size_t count = (size_t)run->size * (1024 / sizeof(double));
+    double *field[fields];
+    for (int k = 0; k < fields; k++) {
+        field[k] = untouched(count * sizeof *field[k]);
+        for (size_t i = 0; i < count; i++) field[k][i] = (double)(i % 1024) * k;
+    }
+    for (int step = 0; step < run->iterations; step++)
+        for (size_t i = 0; i < count; i++) {
+            double sum = step;
+            for (int k = 1; k < fields; k++) sum += field[k][i];
+            field[0][i] = sum;
+        }
+    look(run);
+    for (size_t i = 0; i < count; i++)
+        run->wrong += field[0][i] != run->iterations - 1 + (double)(i % 1024) * 66;
+    for (int k = 0; k < fields; k++) free(field[k]);
+}
+
+/* --iterations times all columns of a square matrix of --size rows, each a block of its own. */
+void program_columns(struct run *run) {
+    int n = run->size;
+    double **row = untouched((size_t)n * sizeof *row);
+    for (int i = 0; i < n; i++) {
+        row[i] = untouched((size_t)n * sizeof *row[i]);
+        for (int j = 0; j < n; j++) row[i][j] = j;
+    }
+    for (int step = 0; step < run->iterations; step++)
+        for (int j = 0; j < n; j++) {
+            double sum = 0;
+            for (int i = 0; i < n; i++) sum += row[i][j];
+            run->wrong += sum != (double)n * j;
+        }
+    look(run);
+    for (int i = 0; i < n; i++) free(row[i]);
+    free(row);
 }

@@ -17,6 +17,10 @@ PROGRAM(fresh, 64, 24, "alltoalls and allreduces, each with new buffers of 1 to 
 PROGRAM(gather, 256, 8, "memory, no collectives: reads 256 MiB in random order")
 PROGRAM(triad, 64, 100, "memory, no collectives: a = b + 3 c, arrays of 64 MiB")
 PROGRAM(touch, 256, 4, "memory, no collectives: writes to each page of new memory")
+PROGRAM(fields, 32, 60000,
+        "memory, no collectives: sums the same element of 12 arrays of so many KiB")
+PROGRAM(columns, 512, 2000,
+        "memory, no collectives: adds up the columns of a matrix whose rows are blocks")
 PROGRAM(zeroed, 1024, 65536,
         "memory, no collectives: calloc, a write to each page, free, blocks of so many KiB")
 PROGRAM(small, 1, 40000,

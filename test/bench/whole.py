@@ -30,6 +30,8 @@ BRIEF = {  # the same of those that call no collective
     "gather": "--size 8 --iterations 1",
     "triad": "--size 8 --iterations 2",
     "touch": "--size 8 --iterations 2",
+    "fields": "--iterations 3",
+    "columns": "--size 32 --iterations 3",
     "zeroed": "--iterations 3",
     "small": "--iterations 20",
     "grow": "--size 8 --iterations 2",

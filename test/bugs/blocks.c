@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* blocks - buffers that were made before MPI_Init, short ones by the C library, long ones in the
- * region, and after it, all in the region; on each rank others. They are used in turns by
- * collectives of all lengths on one communicator, beside messages, are made longer and shorter in
- * between, and are freed. Prints how many short blocks lay in the region, before and after. */
+ * region, and after it, all but middle ones in the region; on each rank others. They are used in
+ * turns by collectives of all lengths on one communicator, beside messages, are made longer and
+ * shorter in between, and are freed. Prints how many short blocks, but for middle ones, lay in the
+ * region, before and after. */
 #include "heap/heap.h"
 #include "repeat.h"
 
@@ -18,9 +19,10 @@ static unsigned long common = 7, own; /* dice: the same on all ranks, and this r
 static int *block[blocks];
 static size_t ints[blocks]; /* that it has room for */
 
-/* Lengths of bytes to 256 KiB, many of them near the border between short and long. */
+/* Lengths of bytes to 256 KiB, many of them near a border. */
 static size_t some_ints(void) {
-    if (roll(&own, 2)) return (size_t)(long_block / 4 - 8 + roll(&own, 16));
+    static const int borders[] = {middle_block, middle_end, long_block};
+    if (roll(&own, 2)) return (size_t)(borders[roll(&own, 3)] / 4 - 8 + roll(&own, 16));
     return (size_t)1 << roll(&own, 17);
 }
 
@@ -36,11 +38,12 @@ static bool in_region(const void *memory) {
     return ask && ask(&region) == 0 && (uintptr_t)memory - (uintptr_t)region.base < region.bytes;
 }
 
-/* Of these, those that are short. */
+/* Of these, those that are short, and not middle ones. */
 static void count_short(int from, int until, int *all, int *inside) {
     *all = *inside = 0;
     for (int i = from; i < until; i++) {
-        if (ints[i] * sizeof(int) >= long_block) continue;
+        size_t bytes = ints[i] * sizeof(int);
+        if (bytes >= long_block || (bytes >= middle_block && bytes < middle_end)) continue;
         ++*all;
         *inside += in_region(block[i]);
     }

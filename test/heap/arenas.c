@@ -8,12 +8,12 @@
 
 static void *block_of_thread(void *state) {
     (void)state;
-    return malloc(1000);
+    return malloc(100);
 }
 
 int main(void) {
     enum { extent = 2 << 20 };
-    void *own = malloc(1000), *other = NULL;
+    void *own = malloc(100), *other = NULL;
     pthread_t thread;
     pthread_create(&thread, NULL, block_of_thread, NULL);
     pthread_join(thread, &other);

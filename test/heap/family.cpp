@@ -4,6 +4,7 @@
 #include "heap_test.h"
 
 #include <cerrno>
+#include <climits>
 #include <malloc.h>
 #include <new>
 #include <string>
@@ -82,18 +83,33 @@ static void alignments() {
         free(block);
         free(aligned_alloc(odd, long_block)); // some versions refuse it
     }
-    for (size_t bytes = long_block; bytes < 4 << 20; bytes += bytes / 5) { // so that all of their pages can move
-        void *blocks[] = {malloc(bytes), calloc(1, bytes), realloc(malloc(100), bytes), new char[bytes]};
-        for (void *each : blocks) expect(reinterpret_cast<uintptr_t>(each) % page == 0, "a long block begins with a page");
-        for (int i = 0; i < 3; i++) free(blocks[i]);
-        delete[] static_cast<char *>(blocks[3]);
+}
+
+// A loop that reads the same element of many arrays takes five times as long if all begin at the same place of a page, because
+// their lines then lie in one set of the cache. They begin with a line.
+static void spread() {
+    enum { blocks = 64, line = 64, page = 4096 };
+    for (size_t bytes = 16 << 10; bytes < 4 << 20; bytes += bytes / 5) {
+        if (!is_ours(bytes)) continue;
+        void *block[blocks];
+        bool used[page / line] = {};
+        int places = 0;
+        for (auto &each : block) {
+            each = malloc(bytes);
+            auto at = reinterpret_cast<uintptr_t>(each) % page;
+            expect(at % line == 0, "a long block begins with a line");
+            places += !used[at / line];
+            used[at / line] = true;
+        }
+        expect(places >= 16, "long blocks begin at many places of a page");
+        for (void *each : block) free(each);
     }
 }
 
-// A long block whose alignment is at most a page comes from the cache of the thread, as malloc's do: the one freed last.
+// A long block whose alignment is at most a line comes from the cache of the thread, as malloc's do: the one freed last.
 static void aligned_again() {
     const size_t bytes = long_block;
-    for (size_t alignment = 16; alignment <= 4096; alignment *= 2) {
+    for (size_t alignment = 16; alignment <= 64; alignment *= 2) {
         void *last = malloc(bytes), *next = nullptr;
         for (int way = 0; way < 3; way++) {
             auto before = reinterpret_cast<uintptr_t>(last);
@@ -173,7 +189,7 @@ static void libraries() {
     in_place(line, 0, "getline");
     if (file != nullptr) fclose(file);
     in_place(realpath("/", nullptr), 0, "realpath");
-    in_place(getcwd(nullptr, 0), 0, "getcwd");
+    in_place(getcwd(nullptr, 0), PATH_MAX, "getcwd");
     void *plugin = dlopen(PLUGIN, RTLD_NOW | RTLD_LOCAL);
     expect(plugin != nullptr, "dlopen");
     if (plugin != nullptr) {
@@ -188,23 +204,23 @@ struct alignas(256) Wide {
 };
 
 static void cplusplus() {
-    in_place(new double[1000], 0, "new");
+    in_place(new double[1000], 8000, "new");
     mine(new (std::nothrow) char[5 << 20], "new (nothrow)");
     auto *wide = new Wide[3];
-    in_place(wide, 0, "aligned new");
+    in_place(wide, sizeof(Wide[3]), "aligned new");
     expect(reinterpret_cast<uintptr_t>(wide) % 256 == 0, "aligned new's alignment");
     delete[] wide;
     std::vector<double> vector(1 << 20);
     mine(vector.data(), "std::vector");
     std::string string(1000, 'x');
-    in_place(string.data(), 0, "std::string");
+    in_place(string.data(), 1001, "std::string");
     std::unordered_map<int, std::string> map;
     for (int i = 0; i < 1000; i++) map[i] = std::to_string(i);
     in_place(&map[500], 0, "std::unordered_map");
-    in_place(per_thread.data(), 0, "thread_local");
+    in_place(per_thread.data(), 4000, "thread_local");
     void *left = nullptr;
     std::thread([&] {
-        in_place(per_thread.data(), 0, "another thread's thread_local");
+        in_place(per_thread.data(), 4000, "another thread's thread_local");
         left = malloc(1 << 20);
         memset(left, 1, 1 << 20);
     }).join();
@@ -227,6 +243,7 @@ int main() {
     expect(reinterpret_cast<uintptr_t>(region.base) % (2 << 20) == 0, "the region is 2 MiB aligned");
     sizes();
     alignments();
+    spread();
     aligned_again();
     contents();
     libraries();

@@ -45,7 +45,10 @@ __attribute__((constructor)) static void heap_begins(void) {
 }
 
 /* Is a new block of this length to be in the region? */
-static inline bool is_ours(size_t bytes) { return bytes >= long_block || getenv("HEAP_BEGINS"); }
+static inline bool is_ours(size_t bytes) {
+    if (!getenv("HEAP_BEGINS")) return bytes >= long_block;
+    return bytes < middle_block || bytes >= middle_end;
+}
 
 /* The file's offset of memory that has a place in it. */
 static inline bool offset_of(const void *address, size_t *offset) {

@@ -88,7 +88,7 @@ static void when_it_pays(void) {
     }
     /* With gaps: told that it would pay, and moved when told to; edges are not for writers. */
     malloc_trim(0);
-    char *gaps = malloc(MiB);
+    char *gaps = aligned_alloc(page, MiB);
     enum shown answer = SHOWN_NEVER;
     for (int k = 0; k < 200 && answer == SHOWN_NEVER; k++)
         answer = show(gaps + 100, MiB - 200, SHOW_GAPS, &offset);
