@@ -18,6 +18,11 @@ PARTS = {  # folders of the tests
     "collectives": "coll topo threads/coll errors/coll errors/topo",
     "communicators": "comm threads/comm errors/comm attr group init errhan spawn",
     "types": "datatype errors/datatype rma info",
+    "messages": "pt2pt errors/pt2pt threads/pt2pt threads/rma threads/init threads/spawn",
+    "files": "io errors/io basic errors/basic errors/attr errors/group errors/rma errors/spawn",
+    "fortran": " ".join(language + "/" + folder for language in ("f08", "f90", "f77") for folder in (
+        "attr", "coll", "comm", "datatype", "ext", "info", "init", "io", "pt2pt", "rma", "spawn", "topo")) +
+        " f08/subarray f08/misc",
 }
 SIDES = {  # how mortar is set
     "the defaults": {"MORTAR_START": "paid", "MORTAR_TUNE": "watch"},
@@ -33,6 +38,7 @@ MEMORY = 2  # GB that a test may ask for
 UNFIT = {  # tests that say nothing about mortar
     "timeout": "waits for the launcher to end it",
     "taskmanager": "starts 128 jobs, one after the other",
+    "th_taskmanager": "starts 128 jobs, one after the other",
     "bcastlength": "wants an error where a broadcast is shorter than expected, which only MPICH finds",
 }
 
@@ -79,6 +85,11 @@ class Suite:
         self.build = os.path.join(run.BUILD, "test", "mpich", flavour)
         self.most = next(most for name, most in RANKS.items() if flavour.startswith(name))
 
+    def compiler(self, language):
+        """The command, or nothing."""
+        words = [run.LAUNCH, language, self.flavour]
+        return subprocess.run(words, stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout.strip()
+
     def made(self, folder, *words):
         """Runs a command of the build; its output goes into a file beside it."""
         with open(os.path.join(self.build, "log"), "a", encoding="utf-8") as log:
@@ -89,13 +100,16 @@ class Suite:
         """Configures and builds. Programs that this MPI cannot have (sessions, removed calls) fail, and are left out."""
         os.makedirs(self.build, exist_ok=True)
         if not os.path.exists(os.path.join(self.build, "config.status")):
-            cc = subprocess.run([run.LAUNCH, "--cc", self.flavour], stdout=subprocess.PIPE, encoding="utf-8", check=True).stdout
-            if not self.made("", os.path.join(self.source, "configure"), "MPICC=" + cc.strip(), "MPIEXEC=false", "--disable-cxx",
-                             "--enable-fortran=no", "--enable-threads=multiple", "--disable-perftest",
+            fc, flags = self.compiler("--fc"), "-w -fallow-argument-mismatch"
+            fortran = ["MPIF77=" + fc, "FFLAGS=" + flags, "MPIFC=" + fc, "FCFLAGS=" + flags] if fc else ["--enable-fortran=no"]
+            if not self.made("", os.path.join(self.source, "configure"), "MPICC=" + self.compiler("--cc"), *fortran,
+                             "MPIEXEC=false", "--disable-cxx", "--enable-threads=multiple", "--disable-perftest",
                              *["--enable-strictmpi"] * self.flavour.startswith("ompi")):
                 raise Failure("MPICH's tests cannot be configured; see %s/log" % self.build)
+        self.made("util", "make", "mtest_f08.lo")  # configure leaves f08 out unless MPICH itself is built
         for folder in folders:
-            self.made(folder, "make", "-k", "-j2", "CFLAGS=-O1 -w -include %s/removed.h" % HERE)
+            f08 = ["LDADD=../../util/mtest_f08.o"] * folder.startswith("f08/")
+            self.made(folder, "make", "-k", "-j2", "CFLAGS=-O1 -w -include %s/removed.h" % HERE, *f08)
 
     def rows(self, folder, word):
         for place in (self.build, self.source):  # a list with options is made by configure
