@@ -28,7 +28,7 @@ SIDES = {  # how mortar is set
     "the defaults": {"MORTAR_START": "paid", "MORTAR_TUNE": "watch"},
     "every call": {"MORTAR_START": "first", "MORTAR_TUNE": "off"},
 }
-RANKS = {"ompi": 10, "mpich": 2}  # at most: MPICH spins where they share processors
+RANKS = {"ompi": 10, "mpich": 2, "impi": 4}  # at most: MPICH spins where they share processors
 SPAWNS = {"ompi4": {  # what it needs to start processes: room for them, and TCP, as vader reaches no other job's
     "OMPI_MCA_orte_set_default_slots": "20", "OMPI_MCA_btl": "self,vader,tcp"}}
 MORE = 5  # where a test does not pass with fewer than its line says
