@@ -91,9 +91,11 @@ HOT static bool type_refused(enum collective c, int side, MPI_Datatype type, boo
     return looks_at_commit(c, side) && !type_committed(type);
 }
 
-/* Is a buffer at address 0 missing, rather than MPI_BOTTOM? */
+/* Is a buffer at address 0 missing, rather than MPI_BOTTOM, or of elements without data? */
 HOT static bool is_missing(const void *buffer, MPI_Datatype type, bool empty) {
-    return looks_for_null() && !buffer && !empty && type_is_run(type);
+    size_t bytes;
+    return looks_for_null() && !buffer && !empty && type_is_run(type) &&
+           type_bytes(type, &bytes) && bytes > 0;
 }
 
 HOT static bool types_refused(const struct request *r, const struct half *half, int side,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* refused - what the MPI library refuses on one rank is no call to mortar either, and nothing else
  * is. usage: refused MODE
- *   empty  alltoalls of no bytes whose two buffers are the same on rank 0; all libraries run these
+ *   empty  alltoalls of no bytes whose two buffers are the same on rank 0, and broadcasts of
+ *          elements without data that have a buffer on rank 0 only; all libraries run these
  *   gap    the last rank gathers its own block from where it receives it, of a type with a gap, in
  *          which MPICH does not see that
  *   left   a gather that the root is refused, and then gathers on the next communicator */
@@ -22,10 +23,16 @@ static void sum(int i) {
 
 static void empty(void) {
     int other;
+    MPI_Datatype nothing;
+    MPI_Type_contiguous(0, MPI_INT, &nothing);
+    MPI_Type_commit(&nothing);
     for (int i = 0; i < calls; i++) {
         MPI_Alltoall(me ? &me : NULL, 0, MPI_INT, me ? &other : NULL, 0, MPI_INT, MPI_COMM_WORLD);
         sum(i);
+        MPI_Bcast(me ? NULL : &other, 3, nothing, 0, MPI_COMM_WORLD);
+        sum(i);
     }
+    MPI_Type_free(&nothing);
 }
 
 static void gap(void) {
