@@ -64,7 +64,7 @@ static bool born_merge(struct hooks *hooks, void *first, size_t first_bytes, voi
 
 static struct hooks hooks = {
     .alloc = born_alloc, .purge_forced = born_purge, .split = born_split, .merge = born_merge};
-static unsigned arena; /* 0: there is none */
+static atomic_uint arena; /* 0: there is none, not yet */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Each thread has a cache of its own for this arena: with jemalloc's, the program's mallocs would
@@ -81,7 +81,9 @@ static void drop_cache(void *number) {
 static int cache_flag(void) {
     unsigned cache;
     size_t size = sizeof cache;
-    if (cached) return cached;
+    /* Memory of the program's may come to be freed before there is an arena, and so a key: key 0
+     * would be somebody else's. */
+    if (cached || !arena) return cached;
     cached = JE_UNCACHED; /* if there are too many */
     if (mallctl("tcache.create", &cache, &size, NULL, 0) == 0) {
         cached = je_cache(cache);
@@ -96,10 +98,11 @@ static void make_arena(void) {
         struct hooks *hooks;
         bool also_for_metadata;
     } config = {&hooks, false};
-    size_t size = sizeof arena;
-    if (pthread_key_create(&key, drop_cache) != 0) return;
-    if (mallctl("experimental.arenas_create_ext", &arena, &size, &config, sizeof config) != 0)
-        arena = 0;
+    unsigned made;
+    size_t size = sizeof made;
+    if (pthread_key_create(&key, drop_cache) == 0 &&
+        mallctl("experimental.arenas_create_ext", &made, &size, &config, sizeof config) == 0)
+        arena = made;
 }
 
 void *mortar_heap_alloc(size_t alignment, size_t bytes) {

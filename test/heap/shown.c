@@ -9,6 +9,7 @@
 #include "reach/reach.h"
 
 #include <malloc.h>
+#include <pthread.h>
 #include <sys/mman.h>
 
 enum { MiB = 1 << 20, page = 4096 };
@@ -173,6 +174,20 @@ static void born(void) {
     }
 }
 
+/* The program's memory that has moved may be freed so, too, before any was born shared. The heap
+ * has no thread-specific data yet: once it set that of key 0, UCX's or jemalloc's. */
+static void moved_goes_back(void) {
+    const pthread_key_t first = 0;
+    uint64_t offset;
+    const void *before = pthread_getspecific(first);
+    void *block = memset(aligned_alloc(page, long_block), 1, long_block);
+    expect(before != NULL, "somebody has the first key");
+    expect(show(block, long_block, SHOW_NOW, &offset) == SHOWN, "a block moves");
+    expect(has_moved(block, long_block, false), "as a whole");
+    shown_free(block);
+    expect(pthread_getspecific(first) == before, "thread-specific data of others stay");
+}
+
 /* Where there was no shared memory the program's was taken, and is given back in the same way. */
 static void not_born(void) {
     enum { line = 64, many = 300 };
@@ -206,6 +221,7 @@ int main(int count, char **word) {
     short_ones_stay();
     if (count > 1) when_it_pays();
     only_its_own();
+    moved_goes_back();
     born();
     not_born();
     for (int k = 0; k < 4; k++) {
