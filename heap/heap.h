@@ -18,9 +18,10 @@ struct heap_range {
 enum { most_heap_ranges = 8 };
 
 /* Before mortar_heap_begin blocks of at least so many bytes come from the region, and shorter ones
- * from the C library. With 128 KiB a rank of Open MPI made 45 page faults less as it starts, but
- * UCX under MPICH 4 ended by SIGSEGV at exit (preload-reductions-mpich4); why is not known. */
-enum { long_block = 32 << 10 };
+ * from the C library: those that it would map by themselves, too. With those from 32 KiB on, as
+ * many folders that are read and tables of Open MPI are, a rank of it that hardly does more than
+ * MPI_Init, and makes 1,260 page faults by itself, made 45 more. */
+enum { long_block = 128 << 10 };
 /* Afterwards those that are shorter, or at least as long, come from the region (heap/blocks.h). */
 enum { middle_block = 897, middle_end = 16 << 10 };
 

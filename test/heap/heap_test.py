@@ -26,7 +26,7 @@ def inside(buffer):
     return where is not None and where[0] <= address < where[0] + where[1]
 
 
-# Blocks up to 512 bytes come from arenas that Python maps itself, those of less than 32 KiB from the C library.
+# Blocks up to 512 bytes come from arenas that Python maps itself, those of less than 128 KiB from the C library.
 small, large = bytearray(b"abc" * 200), bytearray(50_000_000)
 
 
