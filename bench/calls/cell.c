@@ -11,11 +11,18 @@
 const char *const buffers_names[BUFFERS] = {"heap", "stack", "outside"};
 
 /* On both sides of a buffer, where nobody may write. A page, so that what is aligned stays so. */
-enum { guard_bytes = 4096, guard_value = 0x5a };
+enum { page = 4096, guard_value = 0x5a };
+
+/* Bytes before a buffer, and behind it. malloc's blocks are in peers' reach or not by their length:
+ * with its guards a short buffer has to be as short as a program's. */
+static size_t guard_of(size_t bytes) {
+    enum { line = 64, short_end = 16 << 10 };
+    return bytes < short_end ? line : page;
+}
 
 /* Of the stack's arena: the next part. NULL: too little is left. */
 static void *get_part(struct cell *cell, size_t bytes) {
-    bytes = (bytes + guard_bytes - 1) & ~(size_t)(guard_bytes - 1);
+    bytes = (bytes + page - 1) & ~(size_t)(page - 1);
     if (bytes > cell->arena_bytes) return NULL;
     char *part = cell->arena;
     cell->arena += bytes, cell->arena_bytes -= bytes;
@@ -24,7 +31,8 @@ static void *get_part(struct cell *cell, size_t bytes) {
 
 static char *get(struct cell *cell, size_t bytes) {
     void *memory = NULL;
-    bytes += 2 * guard_bytes;
+    size_t guard = guard_of(bytes);
+    bytes += 2 * guard;
     if (cell->buffers == BUFFERS_HEAP) {
         if (posix_memalign(&memory, 64, bytes) != 0) return NULL;
     } else if (cell->buffers == BUFFERS_STACK) {
@@ -34,22 +42,22 @@ static char *get(struct cell *cell, size_t bytes) {
         if (memory == MAP_FAILED) return NULL;
     }
     if (!memory) return NULL;
-    memset(memory, guard_value, guard_bytes);
-    memset((char *)memory + bytes - guard_bytes, guard_value, guard_bytes);
-    return (char *)memory + guard_bytes;
+    memset(memory, guard_value, guard);
+    memset((char *)memory + bytes - guard, guard_value, guard);
+    return (char *)memory + guard;
 }
 
 static void give_back(const struct cell *cell, char *memory, size_t bytes) {
     if (!memory) return;
-    if (cell->buffers == BUFFERS_HEAP) free(memory - guard_bytes);
-    else if (cell->buffers == BUFFERS_OUTSIDE)
-        munmap(memory - guard_bytes, bytes + 2 * guard_bytes);
+    size_t guard = guard_of(bytes);
+    if (cell->buffers == BUFFERS_HEAP) free(memory - guard);
+    else if (cell->buffers == BUFFERS_OUTSIDE) munmap(memory - guard, bytes + 2 * guard);
 }
 
 static bool guarded(const char *memory, size_t bytes) {
-    for (int k = 0; k < guard_bytes; k++)
-        if (memory[k - guard_bytes] != guard_value || memory[bytes + (size_t)k] != guard_value)
-            return false;
+    size_t guard = guard_of(bytes);
+    for (size_t k = 0; k < guard; k++)
+        if (memory[k - guard] != guard_value || memory[bytes + k] != guard_value) return false;
     return true;
 }
 

@@ -2,6 +2,7 @@
 /* output - the table and the CSV file. */
 #include "contest.h"
 #include "commit.h"
+#include "heap/heap.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -66,7 +67,8 @@ static void print_conditions(const struct settings *settings) {
     if (kind_rooted(kind) && settings->root > 0) printf("root: %d\n", settings->root);
     if (settings->then_barrier) printf("then a barrier, in the time\n");
     if (settings->use)
-        printf("used: after each call a rank reads what it received and writes what it sends anew, in the time; use: that alone\n");
+        printf(
+            "used: after each call a rank reads what it received and writes what it sends anew, in the time; use: that alone\n");
     if (settings->imbalance_count > 0)
         printf(
             "imbalance: ranks sleep for 0 to so many ms before each call; a time is the mean over ranks of that inside of it\n");
@@ -108,7 +110,10 @@ int output_open(const struct world *world, const struct settings *settings) {
         printf("buffers: outside the heap, which peers cannot reach\n");
     else if (world->heap)
         printf("buffers: %s, but private: %s\n", buffers_names[settings->buffers], world->heap);
-    else printf("buffers: %s, which peers can reach\n", buffers_names[settings->buffers]);
+    else if (settings->buffers == BUFFERS_HEAP)
+        printf("buffers: heap, where peers reach what has at most %d bytes, or %d KiB and more\n",
+               middle_block - 1, middle_end >> 10);
+    else printf("buffers: stack, which peers can reach\n");
     print_conditions(settings);
     alike = settings->imbalance_count == 0 && batches_alike(settings, settings->then_barrier);
     printf("%9s", "bytes");

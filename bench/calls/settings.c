@@ -23,7 +23,7 @@ static const char *const usage =
     "                       (mortar info --plans COLLECTIVE lists them)\n"
     "  --buffers heap|stack|outside\n"
     "                       memory from malloc (default), or the stack of the first thread, which peers can reach when\n"
-    "                       mortar's heap is on (of malloc's from 16 KiB on); or memory that they cannot reach: a private\n"
+    "                       mortar's heap is on (not malloc's of 897 bytes to 16 KiB); or memory that they cannot reach: a private\n"
     "                       anonymous mapping\n"
     "  --irregular          v and w collectives, reduce_scatter: blocks of 0 to twice the size, drawn, that on average\n"
     "  --root R             of those that have one (default 0)\n"

@@ -73,19 +73,19 @@ def used(folder, path, entries):
 def saved(folder):
     path = os.path.join(folder, "saved.json")
     for seconds in ("1", "5", "25"):  # on a busy machine it takes a while until enough is known to be saved
-        run("env", "MORTAR_REGRET=50", "MORTAR_TUNE_SAVE=" + path, mortar, "bench", "alltoall", "--bytes", "4096", "--seconds",
+        run("env", "MORTAR_REGRET=50", "MORTAR_TUNE_SAVE=" + path, mortar, "bench", "alltoall", "--bytes", "16384", "--seconds",
             seconds)
         if os.path.exists(path):
             break
     entries = load(path)["sets"][0]["entries"]
-    check("MORTAR_TUNE_SAVE: the class that was measured", ranges(entries, "alltoall", "heap") == [(4096, 8191)], entries)
+    check("MORTAR_TUNE_SAVE: the class that was measured", ranges(entries, "alltoall", "heap") == [(16384, 32767)], entries)
     _, said = run("env", "MORTAR_TUNE=off", "MORTAR_TUNING=" + path, mortar, "bench", "alltoall", "--bytes", "4096",
                   "--seconds", "0.05")
     check("and the file is taken", "is not used" not in said, said)
     other = os.path.join(folder, "other.txt")
     with open(other, "w", encoding="utf-8") as file:
         file.write("mine\n")
-    _, said = run("env", "MORTAR_TUNE_SAVE=" + other, mortar, "bench", "alltoall", "--bytes", "4096", "--seconds", "0.1")
+    _, said = run("env", "MORTAR_TUNE_SAVE=" + other, mortar, "bench", "alltoall", "--bytes", "16384", "--seconds", "0.1")
     with open(other, encoding="utf-8") as file:
         check("another file is left alone, and that is said", file.read() == "mine\n" and "is no tuning file" in said, said)
     barrier = [mortar, "bench", "barrier", "--repetitions", "3"]
