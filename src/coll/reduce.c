@@ -180,6 +180,10 @@ size_t stage_elements(const struct team *team, const struct reduction *reduction
     return team->figures.slot / line * line / reduction->bytes;
 }
 
+size_t stage_rounds(const struct figures *f, size_t bytes) {
+    return bytes > f->slot ? (bytes - 1) / f->slot + 1 : 1;
+}
+
 static inline int result_at(const struct team *team, bool at_gates) {
     return at_gates ? combined_at(team) : team->p - 1;
 }

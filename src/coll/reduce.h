@@ -126,6 +126,8 @@ extern const struct single reduction_single; /* alone, in one round */
 
 /* Bytes of a whole vector. */
 size_t vector_bytes(const struct figures *f, const struct shape *shape);
+/* Rounds in which such a vector goes through the stage, at least 1. */
+size_t stage_rounds(const struct figures *f, size_t bytes);
 /* Seconds to combine two vectors of `bytes` each, in caches, with one call of the operation. */
 double combine_seconds(size_t bytes);
 /* As copy_seconds, for pieces of vectors, of which each rank has one of `vector` bytes. */

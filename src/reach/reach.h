@@ -339,6 +339,8 @@ enum shown team_shows(const struct team *team, const void *memory, size_t bytes,
 void team_takes_back(const struct team *team, void *memory, size_t bytes);
 /* True: malloc's memory. Local. */
 bool team_owns(const struct team *team, const void *address);
+/* malloc's blocks of fewer bytes, but for very short ones, are out of reach. */
+enum { shown_from = 16 << 10 };
 /* Memory that is always shown, if this process has a heap and the team no wire: messages carry any
  * memory. NULL: none. Local. */
 void *shown_alloc(const struct team *team, size_t bytes);

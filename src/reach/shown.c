@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(shown_from == middle_end, "as the heap has it");
+
 static struct heap_region heap;
 static struct {
     int (*region)(struct heap_region *);

@@ -13,7 +13,7 @@ extern const struct algorithm_code algorithm_apiece;
 static double apiece_cost(const struct figures *f, const struct shape *shape,
                           const struct arguments *arguments) {
     (void)arguments;
-    size_t bytes = vector_bytes(f, shape), rounds = bytes / f->slot + 1;
+    size_t bytes = vector_bytes(f, shape), rounds = stage_rounds(f, bytes);
     double combining = f->p * combine_seconds(bytes) + copy_seconds(f, 2 * f->p, bytes);
     return (double)rounds * f->usual_sync_seconds + crowding(f) * combining;
 }

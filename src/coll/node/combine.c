@@ -12,7 +12,7 @@ extern const struct algorithm_code algorithm_combine;
 static double combine_cost(const struct figures *f, const struct shape *shape,
                            const struct arguments *arguments) {
     (void)arguments;
-    size_t bytes = vector_bytes(f, shape), rounds = bytes / f->slot + 1;
+    size_t bytes = vector_bytes(f, shape), rounds = stage_rounds(f, bytes);
     double sync = f->usual_sync_seconds + gates_usual(f->p, f->processors);
     double in_turn = among(shape->collective, SCANS) ? (uint32_t)f->p : combined_in_turn(f);
     return (double)rounds * sync + in_turn * combine_seconds(bytes) +
