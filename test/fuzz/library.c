@@ -183,6 +183,18 @@ int PMPI_Type_get_extent_x(MPI_Datatype type, MPI_Count *lb, MPI_Count *extent) 
     return MPI_SUCCESS;
 }
 
+int PMPI_Type_get_true_extent_x(MPI_Datatype type, MPI_Count *low, MPI_Count *extent) {
+    const struct made *t = made_of(type);
+    ptrdiff_t first = t->size > 0 ? t->place[0] : 0, end = first;
+    for (size_t i = 0; i < t->size; i++) {
+        if (t->place[i] < first) first = t->place[i];
+        if (t->place[i] >= end) end = t->place[i] + 1;
+    }
+    *low = first;
+    *extent = end - first;
+    return MPI_SUCCESS;
+}
+
 int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *copy, MPI_Type_delete_attr_function *gone,
                             int *key, void *state) {
     (void)copy, (void)state;
