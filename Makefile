@@ -31,7 +31,7 @@ demo: setup release ; @scripts/demo
 # A test's label says when it runs: check, all, long, fuzz, suite, asan, tsan. Tests that start MPI programs run alone.
 # Of those for each commit `check` leaves the slower half to check-wide: MPICH and the standard ABI, the sanitizers, and whole
 # commands and examples.
-WIDE = mpich|impi|-(asan|tsan)$$|^(cores|demo|simulation)$$|^(bench|card|fft|heat|network|programs|tune.*)-ompi4
+WIDE = mpich|impi|-(asan|tsan)$$|^(cores|demo|simulation)$$|^(bench|card|fft|heat|network|programs|tune-nodes)-ompi4
 check: setup release
 	@mkdir -p $(RESULTS)
 	@$(CTEST) build/release -L '^check$$' -E '$(WIDE)'
