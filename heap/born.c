@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 /* jemalloc's extent hooks, see its manual page; NULL: it does without. */

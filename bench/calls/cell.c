@@ -2,6 +2,7 @@
 /* cell - the buffers of one block size. */
 #define _GNU_SOURCE
 #include "bench/common/bench.h"
+#include "heap/heap.h"
 
 #include <stdlib.h>
 #include <stdio.h>
@@ -10,14 +11,14 @@
 
 const char *const buffers_names[BUFFERS] = {"heap", "stack", "outside"};
 
-/* On both sides of a buffer, where nobody may write. A page, so that what is aligned stays so. */
 enum { page = 4096, guard_value = 0x5a };
 
-/* Bytes before a buffer, and behind it. malloc's blocks are in peers' reach or not by their length:
- * with its guards a short buffer has to be as short as a program's. */
-static size_t guard_of(size_t bytes) {
-    enum { line = 64, short_end = 16 << 10 };
-    return bytes < short_end ? line : page;
+/* Bytes on both sides of a buffer, where nobody may write. A page, so that what is aligned stays
+ * so; but malloc's blocks are in peers' reach or not by their length, so a short one has to be
+ * about as short with its guards as a program's. */
+static size_t guard_of(const struct cell *cell, size_t bytes) {
+    enum { line = 64 };
+    return cell->buffers == BUFFERS_HEAP && bytes < middle_end ? line : page;
 }
 
 /* Of the stack's arena: the next part. NULL: too little is left. */
@@ -31,7 +32,7 @@ static void *get_part(struct cell *cell, size_t bytes) {
 
 static char *get(struct cell *cell, size_t bytes) {
     void *memory = NULL;
-    size_t guard = guard_of(bytes);
+    size_t guard = guard_of(cell, bytes);
     bytes += 2 * guard;
     if (cell->buffers == BUFFERS_HEAP) {
         if (posix_memalign(&memory, 64, bytes) != 0) return NULL;
@@ -49,20 +50,21 @@ static char *get(struct cell *cell, size_t bytes) {
 
 static void give_back(const struct cell *cell, char *memory, size_t bytes) {
     if (!memory) return;
-    size_t guard = guard_of(bytes);
+    size_t guard = guard_of(cell, bytes);
     if (cell->buffers == BUFFERS_HEAP) free(memory - guard);
     else if (cell->buffers == BUFFERS_OUTSIDE) munmap(memory - guard, bytes + 2 * guard);
 }
 
-static bool guarded(const char *memory, size_t bytes) {
-    size_t guard = guard_of(bytes);
+static bool guarded(const struct cell *cell, const char *memory, size_t bytes) {
+    size_t guard = guard_of(cell, bytes);
     for (size_t k = 0; k < guard; k++)
         if (memory[k - guard] != guard_value || memory[bytes + k] != guard_value) return false;
     return true;
 }
 
 bool cell_overrun(const struct cell *cell) {
-    return !guarded(cell->send, cell->out.bytes) || !guarded(cell->recv, cell->in.bytes);
+    return !guarded(cell, cell->send, cell->out.bytes) ||
+           !guarded(cell, cell->recv, cell->in.bytes);
 }
 
 /* Leaves out what would not fit into memory: a rank that the kernel kills explains less. */

@@ -79,7 +79,7 @@ def saved(folder):
             break
     entries = load(path)["sets"][0]["entries"]
     check("MORTAR_TUNE_SAVE: the class that was measured", ranges(entries, "alltoall", "heap") == [(16384, 32767)], entries)
-    _, said = run("env", "MORTAR_TUNE=off", "MORTAR_TUNING=" + path, mortar, "bench", "alltoall", "--bytes", "4096",
+    _, said = run("env", "MORTAR_TUNE=off", "MORTAR_TUNING=" + path, mortar, "bench", "alltoall", "--bytes", "16384",
                   "--seconds", "0.05")
     check("and the file is taken", "is not used" not in said, said)
     other = os.path.join(folder, "other.txt")
