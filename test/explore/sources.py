@@ -11,6 +11,7 @@ Protocol = namedtuple("Protocol", "name about scenes runs mutants sources beside
 SYNC = "src/reach/sync.c"
 FLAG = "src/reach/flag.h"
 BOX = "src/reach/box.c"
+BOX_H = "src/reach/box.h"
 WAIT = "src/reach/wait.c"
 WAITS = "src/reach/waits.c"
 SHOWN_C = "src/reach/shown.c"

@@ -14,7 +14,6 @@ TABLES = ("list.h", "options.h", "collectives.h")  # a row is a line
 BYTES = "test/fuzz/corpus/"  # any bytes: inputs of test/fuzz
 STRING = re.compile(r'"(?:\\.|[^"\\])*"')  # may make a line longer: it is not broken
 LONGER = {  # files that hold one thought in more lines
-    "src/reach/reach.h": "the face of a module of twenty files",
     "src/plan/learn.c": "one machine of states",
     "test/preload/arguments.c": "one table of wrong arguments",
     "test/unit/layout.c": "one random test of one structure",
