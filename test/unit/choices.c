@@ -184,10 +184,42 @@ static void stage_or_not(void) {
     }
 }
 
+/* On one node, of short sums: each rank combines for itself where it has a processor and receives
+ * little; where ranks share processors, one does for all. As measured on 2 processors. */
+static void short_sums(void) {
+    static const struct {
+        int ranks;
+        enum collective collective;
+        size_t least, most;
+        const char *expected;
+    } sums[] = {
+        {2, COLL_reduce_scatter_block, 64, 4 << 10, "apiece"},
+        {2, COLL_reduce_scatter, 64, 4 << 10, "apiece"},
+        {2, COLL_reduce_scatter_block, 8 << 10, 1 << 20, "slices"},
+        {4, COLL_reduce_scatter_block, 64, 1 << 10, "combine"},
+        {16, COLL_reduce_scatter_block, 64, 1 << 10, "combine"},
+        {2, COLL_allreduce, 8, 512, "apiece"},
+        {2, COLL_allreduce, 4 << 10, 8 << 10, "combine"},
+        {4, COLL_allreduce, 8, 8 << 10, "combine"},
+    };
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        struct figures node = node_of(sums[i].ranks, 0);
+        node.processors = 2;
+        node.usual_sync_seconds = sync_usual(sums[i].ranks, 2);
+        for (size_t bytes = sums[i].least; bytes <= sums[i].most; bytes *= 2) {
+            struct shape shape = {.collective = sums[i].collective, .bytes = bytes, .rounds = true};
+            const char *chosen = choice(&node, &shape);
+            expect(strcmp(chosen, sums[i].expected) == 0, "%s of %zu bytes on %d ranks: %s, not %s",
+                   collective_names[shape.collective], bytes, node.p, chosen, sums[i].expected);
+        }
+    }
+}
+
 int main(void) {
     contention();
     clockless();
     stage_or_not();
+    short_sums();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) choose(&rows[i]);
     return 0;
 }

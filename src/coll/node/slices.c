@@ -37,11 +37,11 @@ int slices_prepare(struct team *team, const struct arguments *arguments) {
 static const double turn_seconds = 1.6e-6, page_seconds = 0.3e-6, most_kept = 6;
 
 /* EPYC virtual machine with 2 cores, 2026-11, 2 ranks, 1 to 12 KiB: malloc's blocks of that length
- * are out of reach, so both vectors are copied, to memory that has to be found; where a rank
- * receives less than a vector it is one copy, and that of two is counted all the same. */
-static double copied_seconds(const struct figures *f, size_t bytes) {
+ * are out of reach, so vectors are copied, to memory that has to be found. */
+static double copied_seconds(const struct figures *f, double vectors, size_t bytes) {
     static const double find_seconds = 0.4e-6;
-    return bytes < shown_from ? 2 * find_seconds + vector_copy_seconds(f, 2, bytes, bytes) : 0;
+    if (bytes >= shown_from) return 0;
+    return vectors * find_seconds + vector_copy_seconds(f, vectors, bytes, bytes);
 }
 
 double slices_cost(const struct figures *f, const struct shape *shape,
@@ -56,7 +56,7 @@ double slices_cost(const struct figures *f, const struct shape *shape,
     double work =
         f->p * combine_seconds(slice) + pages + vector_copy_seconds(f, results, slice, bytes);
     return 2 * f->usual_sync_seconds + (ranks > 1 ? ranks * turn_seconds : 0) +
-           ranks * (workers / f->p * work + copied_seconds(f, bytes));
+           ranks * (workers / f->p * work + copied_seconds(f, scattered ? 1 : 2, bytes));
 }
 
 /* ---- where the vectors lie ---- */
