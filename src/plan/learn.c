@@ -21,7 +21,8 @@
  * is one call, expected to cost twice what the incumbent takes. Results. If they depend on the
  * association (sums of floating-point numbers), timing must not decide which result is delivered.
  * In mode watch a rival of another association then runs beside the incumbent, on a copy, and a
- * winner is reported but not taken. Modes: watch (default): the model's choice against native, and
+ * winner is reported but not taken; what ranks wait for late ones to begin with that is part of the
+ * budget. Modes: watch (default): the model's choice against native, and
  * ever smaller thresholds of the hybrid copy (ramesh2024 section V-E); online: all plans; paper:
  * the model's choice and each order run MORTAR_TUNE_RUNS times one after the other, then each way
  * of copying in the fastest order; the fastest is kept. */
@@ -189,6 +190,12 @@ static void lengthen(const struct learner *l, int rival, struct pair *pair) {
     pair->look = length < full;
 }
 
+/* Seconds that ranks wait in a pair for those that come late, where else they would not: in the
+ * first of the calls in which the rival runs beside the incumbent, and to sum the times. */
+static double waiting(const struct learner *l, int rival) {
+    return l->loose ? 2 * l->arms[rival].waited : 0;
+}
+
 /* Makes a pair with this rival. Returns how many calls to wait until the budget allows it. */
 static double plan_pair(const struct learner *l, int rival, struct pair *pair) {
     double each = l->arms[l->incumbent].seconds, fit = stretch_seconds / each;
@@ -199,7 +206,8 @@ static double plan_pair(const struct learner *l, int rival, struct pair *pair) {
     if (!look && l->loose) lengthen(l, rival, pair);
     if (l->arms[rival].first) pair->arm[0] = rival, pair->arm[1] = l->incumbent;
     double extra = (look ? supposed : l->arms[rival].seconds / each) - !goes_beside(l, rival);
-    double cost = extra > 0 ? extra * each * (pair->calls + pair->warm) : 0;
+    double cost = waiting(l, rival);
+    if (extra > 0) cost += extra * each * (pair->calls + pair->warm);
     pair->cost = cost;
     double missing = (l->account->spent + cost - free_seconds) / share() - l->account->seconds;
     return missing > 0 ? missing / each + 1 : 0;
@@ -338,7 +346,8 @@ static void learn_hear(struct learner *l, struct team *team) {
     bool beside = goes_beside(l, other);
     double spared = beside ? 0 : l->arms[l->incumbent].seconds;
     double extra = (rival->seconds - spared) * (told->calls + told->warm);
-    l->account->spent += (extra > 0 ? extra : 0) - told->cost;
+    if (beside) rival->waited = told->elapsed[!mine] * told->calls;
+    l->account->spent += (extra > 0 ? extra : 0) + waiting(l, other) - told->cost;
     double ratio = rival->seconds / l->arms[l->incumbent].seconds;
     /* The first call of a loose plan touches memory of its own: it says nothing of the next. */
     bool cold = l->loose && rival->tried == 1, hosts = other == l->native;
@@ -380,6 +389,12 @@ static struct plan *plan_of(struct learner *l, struct team *team, int a) {
     return arm->plan;
 }
 
+/* What pair.elapsed says of the arm whose calls are over. */
+static double elapsed(const struct learner *l, int arm) {
+    bool beside = arm != l->incumbent && goes_beside(l, arm);
+    return beside ? l->arms[arm].plan->aside.waited : learn_clock() - l->pair.began;
+}
+
 /* The plan of the pair's next call. NULL: the pair is over, or an arm cannot run. */
 static struct plan *pair_turn(struct learner *l, struct team *team) {
     struct pair *pair = &l->pair;
@@ -390,7 +405,7 @@ static struct plan *pair_turn(struct learner *l, struct team *team) {
         ran->timed = false;
     }
     if (l->turn > 0 && l->turn % length == 0)
-        pair->elapsed[l->turn / length - 1] = learn_clock() - pair->began;
+        pair->elapsed[before / length] = elapsed(l, pair->arm[before / length]);
     if (l->turn % length == pair->warm) pair->began = learn_clock();
     if (l->turn == 2 * length) {
         l->turn = -1;
@@ -408,6 +423,8 @@ static struct plan *pair_turn(struct learner *l, struct team *team) {
     plan->timed = l->turn++ % length >= pair->warm;
     struct plan *incumbent = l->arms[l->incumbent].plan;
     if (arm == l->incumbent || !goes_beside(l, arm)) return plan;
+    plan->aside.call = (l->turn - 1) % length;
+    plan->aside.calls = length;
     incumbent->beside = plan;
     return incumbent;
 }

@@ -21,6 +21,7 @@ struct arm {
     int tried;                 /* number of its trials */
     int pairs;                 /* number of ratios so far */
     int grown;                 /* loose collectives: log4 of the growth of its pairs (lengthen) */
+    double waited;             /* for ranks that came late, to run beside the incumbent */
     bool first;                /* this arm runs first in the next pair */
     /* Seconds in the latest pair of each order, if of full length: [this arm ran first][0 this arm,
      * 1 incumbent]. */
@@ -37,8 +38,8 @@ struct pair {
     int warm;          /* calls of each arm before them, not timed */
     bool look;         /* only a first look: no evidence */
     double cost;       /* seconds that it is expected to cost more than the incumbent */
-    /* What the timed calls of each arm took inside, and with all that the program did between them;
-     * of this rank, later the mean over all ranks. */
+    /* What the timed calls of each arm took inside, and with all that the program did between them,
+     * or what a rival waited to run beside; of this rank, later the mean over all ranks. */
     double seconds[2], elapsed[2];
     double began; /* clock_seconds at the first timed call of the arm that runs */
 };

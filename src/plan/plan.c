@@ -103,9 +103,15 @@ static bool wipe_plans(struct plans *plans) {
     return true;
 }
 
+static void free_memory(struct plan *plan) {
+    free(plan->tally.late);
+    free(plan->aside.memory);
+    plan->aside = (struct aside){0};
+}
+
 static void free_plans(struct team *team) {
     struct plans *plans = team->plans;
-    for (int i = 0; i < plans->count; i++) free(plans->entries[i].tally.late);
+    for (int i = 0; i < plans->count; i++) free_memory(&plans->entries[i]);
     bool kept = team->why_native && plans->learners == 0 && wipe_plans(plans);
     if (kept) plans = keep_spare(plans);
     if (plans) munmap(plans, sizeof *plans);
@@ -114,7 +120,7 @@ static void free_plans(struct team *team) {
 static void rest_plans(struct team *team) {
     struct plans *plans = team->plans;
     for (int i = 0; i < plans->count; i++) {
-        free(plans->entries[i].tally.late);
+        free_memory(&plans->entries[i]);
         plans->entries[i].tally = (struct tally){0};
     }
 }

@@ -25,6 +25,15 @@ struct lateness {
     double seconds;
 };
 
+/* Of a plan that runs beside another in some calls of a class, one after the other. */
+struct aside {
+    int call, calls; /* the number, from 0, of the next of them, and how many there are */
+    /* For the results, from the first of them to the last; all ranks have it. NULL: none. */
+    char *memory;
+    size_t bytes;
+    double waited; /* seconds that the ranks took to agree on it */
+};
+
 /* A plan as it runs the calls of one collective and size class on one team. */
 struct plan {
     const struct algorithm *algorithm;
@@ -41,6 +50,7 @@ struct plan {
     double timed_seconds; /* what the latest timed call took */
     /* Run and time this plan, too, in the next call, on a copy that is discarded; NULL: none. */
     struct plan *beside;
+    struct aside aside; /* while this plan runs beside another */
 };
 
 /* What was measured about a class: means over ranks and timed calls. */
