@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(shown_from == middle_end, "as the heap has it");
+_Static_assert((size_t)shown_from == (size_t)middle_end, "as the heap has it");
 
 static struct heap_region heap;
 static struct {
