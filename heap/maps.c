@@ -3,10 +3,12 @@
 #define _GNU_SOURCE
 #include "heap/moved.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* State of reading character by character: "start-end rwxp offset device inode ...". */
@@ -150,17 +152,48 @@ static bool has_ring(char *line, void *state) {
     return *(bool *)state;
 }
 
+static bool is_userfaultfd(int fds, const char *name) {
+    static const char target[] = "anon_inode:[userfaultfd]";
+    char text[sizeof target];
+    return readlinkat(fds, name, text, sizeof text) == sizeof target - 1 &&
+           memcmp(text, target, sizeof target - 1) == 0;
+}
+
+/* Has a descriptor that tells it of page faults. By a system call: opendir calls malloc. */
+static bool has_userfaultfd(void) {
+    int fds = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    _Alignas(struct dirent64) char list[2048];
+    long got;
+    bool found = false;
+    while (fds >= 0 && !found && (got = syscall(SYS_getdents64, fds, list, sizeof list)) > 0)
+        for (long at = 0; at < got && !found;) {
+            const struct dirent64 *entry = (const struct dirent64 *)(const void *)(list + at);
+            found = is_userfaultfd(fds, entry->d_name);
+            at += entry->d_reclen;
+        }
+    if (fds >= 0) close(fds);
+    return found;
+}
+
 /* smaps: the line of a mapping as in maps, then its figures, and last "VmFlags: rd wr ... lo". */
-struct lock_search {
+struct flag_search {
     uintptr_t start, end;
     bool inside, found;
 };
 
-static bool look_for_lock(char *line, void *state) {
+/* Locked, or registered with a userfaultfd for pages that miss, are written, or are elsewhere. */
+static bool has_flag(const char *flags) {
+    static const char *const wanted[] = {" lo", " um", " uw", " ui"};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (strstr(flags, wanted[i])) return true;
+    return false;
+}
+
+static bool look_for_flag(char *line, void *state) {
     static const char flags[] = "VmFlags:";
-    struct lock_search *search = state;
+    struct flag_search *search = state;
     if (strncmp(line, flags, sizeof flags - 1) == 0) {
-        search->found = search->inside && strstr(line, " lo") != NULL;
+        search->found = search->inside && has_flag(line);
         return search->found;
     }
     struct mapping mapping;
@@ -169,14 +202,15 @@ static bool look_for_lock(char *line, void *state) {
     return false;
 }
 
-bool is_locked(uintptr_t start, uintptr_t end) {
+bool must_stay(uintptr_t start, uintptr_t end) {
     struct held held = {0};
     bool ring = false;
     each_line("/proc/self/status", look_for_held, &held);
     /* RDMA libraries pin pages, too, but learn of the move. */
     if (held.pinned) each_line("/proc/self/maps", has_ring, &ring);
-    if (!held.locked || ring) return ring;
-    struct lock_search search = {.start = start, .end = end};
-    each_line("/proc/self/smaps", look_for_lock, &search);
+    if (ring) return true;
+    if (!held.locked && !has_userfaultfd()) return false;
+    struct flag_search search = {.start = start, .end = end};
+    each_line("/proc/self/smaps", look_for_flag, &search);
     return search.found;
 }

@@ -280,7 +280,7 @@ int mortar_heap_move(void *memory, size_t bytes) {
     if (bytes == 0) return 0;
     size_t offset =
         range ? (size_t)(start - range->start) + range->offset : (size_t)(start - region.base);
-    if (!segment_may_be(offset + bytes) || is_locked((uintptr_t)start, (uintptr_t)start + bytes))
+    if (!segment_may_be(offset + bytes) || must_stay((uintptr_t)start, (uintptr_t)start + bytes))
         return -EAGAIN;
     int saved = errno, pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     ssize_t moves = 0;

@@ -76,8 +76,9 @@ void each_line(const char *path, bool (*take)(char *line, void *state), void *st
 /* True: *mapping is what this line of maps or smaps begins with. */
 bool mapping_in(const char *line, struct mapping *mapping);
 
-/* True: some of this memory is locked (mlock), or may be: io_uring goes on to use the pages of
- * buffers that the program has registered with it, and nobody tells which these are. */
-bool is_locked(uintptr_t start, uintptr_t end);
+/* True: some of this memory is locked (mlock), or the program fills it when it is touched
+ * (userfaultfd). Or it may be one of the buffers that are registered with io_uring, which goes on
+ * to use their pages; nobody tells which these are. */
+bool must_stay(uintptr_t start, uintptr_t end);
 
 #endif

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* moves - memory moves while other threads write the bytes beside it, read it, and let system calls
  * read it and write beside it; while signals arrive; in pieces that overlap; and not at all where
- * there is no memory for it, or it is locked. No store is lost, and nobody sees anything but what
- * was there. */
+ * there is no memory for it, it is locked, or the program fills it when it is touched. No store is
+ * lost, and nobody sees anything but what was there. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -206,6 +209,30 @@ static void registered(void) {
 #endif
 }
 
+/* A page that misses is not zero: the program fills it when somebody touches it. */
+static void filled_when_touched(void) {
+    int told_of_faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+    struct uffdio_api api = {.api = UFFD_API};
+    malloc_trim(0); /* no memory that has moved is left */
+    char *buffer = aligned_alloc(4096, 2 * MiB), *other = memset(malloc(2 * MiB), 7, 2 * MiB);
+    madvise(buffer, 2 * MiB, MADV_DONTNEED);
+    struct uffdio_register half = {.range = {(uintptr_t)buffer + MiB, MiB},
+                                   .mode = UFFDIO_REGISTER_MODE_MISSING};
+    if (told_of_faults >= 0 && ioctl(told_of_faults, UFFDIO_API, &api) == 0 &&
+        ioctl(told_of_faults, UFFDIO_REGISTER, &half) == 0) {
+        expect(move_it(buffer, 2 * MiB) == -EAGAIN && !has_moved(buffer, 2 * MiB, true),
+               "what is registered with a userfaultfd stays where it is");
+        expect(move_it(other, 2 * MiB) == 0 && other[MiB] == 7, "what is not moves");
+        expect(ioctl(told_of_faults, UFFDIO_UNREGISTER, &half.range) == 0, "it is no more");
+        expect(move_it(buffer, 2 * MiB) == 0 && buffer[MiB] == 0, "until then");
+    } else {
+        printf("no userfaultfd: not tried\n");
+    }
+    if (told_of_faults >= 0) close(told_of_faults);
+    free(buffer);
+    free(other);
+}
+
 /* A move takes mappings, of which a process may have but so many. */
 static void crowded(void) {
     enum { many = 9000, page = 4096 };
@@ -226,5 +253,6 @@ int main(void) {
     refused();
     mapped_over();
     registered();
+    filled_when_touched();
     return failures > 0;
 }
