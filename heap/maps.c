@@ -81,24 +81,29 @@ int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int m
     return error ? error : between.count;
 }
 
-struct below {
-    uintptr_t address, start, end;
+struct below_search {
+    uintptr_t address;
+    struct below below;
     bool found;
 };
 
 static bool take_below(const struct mapping *mapping, void *state) {
-    struct below *below = state;
-    if (mapping->start != below->end) below->start = mapping->start;
+    struct below_search *search = state;
+    struct below *below = &search->below;
+    if (mapping->start != below->end) {
+        below->other_end = below->end;
+        below->start = mapping->start;
+    }
     below->end = mapping->end;
-    below->found = below->address >= mapping->start && below->address < mapping->end;
-    return below->found;
+    search->found = search->address >= mapping->start && search->address < mapping->end;
+    return search->found;
 }
 
-uintptr_t mappings_below(uintptr_t address, uintptr_t *end) {
-    struct below below = {.address = address};
-    each_mapping(take_below, &below);
-    *end = below.end;
-    return below.found ? below.start : 0;
+bool mappings_below(uintptr_t address, struct below *below) {
+    struct below_search search = {.address = address};
+    each_mapping(take_below, &search);
+    *below = search.below;
+    return search.found;
 }
 
 void each_line(const char *path, bool (*take)(char *line, void *state), void *state) {

@@ -52,6 +52,9 @@ const struct heap_range *place_of(const void *address);
  * NULL: it is neither, or there is no room. */
 const struct heap_range *place_new(const void *memory, size_t bytes);
 
+/* True: the stack has a place, or had one in the process that has forked this one. */
+bool place_has_stack(void);
+
 /* False: this memory has a place because a stack may grow to there, but it has not. */
 bool place_is_real(const struct heap_range *place, const void *memory);
 
@@ -66,9 +69,14 @@ struct mapping {
  * most `most`), or -errno. *all: mappings of the process. */
 int mappings_between(uintptr_t start, uintptr_t end, struct mapping *list, int most, int *all);
 
-/* The start of the mappings that lie without a gap below this address, and with *end the end of the
- * one that holds it. 0: there is none. */
-uintptr_t mappings_below(uintptr_t address, uintptr_t *end);
+/* The mappings that lie without a gap below an address: where they start, where the one ends that
+ * holds it, and where the one ends that lies below them all. */
+struct below {
+    uintptr_t start, end, other_end;
+};
+
+/* False: nothing is mapped at this address. */
+bool mappings_below(uintptr_t address, struct below *below);
 
 /* Calls take(line, state) for each line of a file, cut to 200 characters, until it returns true. */
 void each_line(const char *path, bool (*take)(char *line, void *state), void *state);

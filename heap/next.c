@@ -26,6 +26,7 @@ void next_find(void) {
     find(RTLD_NEXT, "prlimit", &next.prlimit);
     find(RTLD_NEXT, "setrlimit", &next.setrlimit);
     find(RTLD_NEXT, "mlockall", &next.mlockall);
+    find(RTLD_NEXT, "pthread_getattr_np", &next.pthread_getattr_np);
     find_mallocs(RTLD_NEXT); /* dlopen may call malloc, and an executable's malloc one of these */
     void *library = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
     if (library) find_mallocs(library);

@@ -6,6 +6,7 @@
 #define HEAP_NEXT_H
 
 #include <malloc.h>
+#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -15,6 +16,7 @@ struct next {
     int (*prlimit)(pid_t, __rlimit_resource_t, const struct rlimit *, struct rlimit *);
     int (*setrlimit)(__rlimit_resource_t, const struct rlimit *);
     int (*mlockall)(int);
+    int (*pthread_getattr_np)(pthread_t, pthread_attr_t *);
     /* The C library's, since a library with another malloc may come between. */
     void *(*aligned_alloc)(size_t, size_t);
     size_t (*malloc_usable_size)(void *);

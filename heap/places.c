@@ -47,29 +47,35 @@ static int look_in(struct dl_phdr_info *object, size_t size, void *state) {
 }
 
 /* The stack's mapping, and what has moved of it, lie without a gap. The kernel keeps other mappings
- * away from its lower end. 0: not found. */
-static uintptr_t stack_begin(uintptr_t *top) {
-    return mappings_below((uintptr_t)__libc_stack_end, top);
+ * away from its lower end. */
+static bool find_stack(struct below *stack) {
+    return mappings_below((uintptr_t)__libc_stack_end, stack);
 }
+
+static atomic_bool has_stack;
+
+bool place_has_stack(void) { return has_stack; }
 
 /* As much as the stack may grow to, or a 64th of the region if that is less. */
 static void look_for_stack(struct search *search) {
     struct rlimit limit;
     size_t most = region.bytes / 64;
-    uintptr_t top, near = (uintptr_t)__libc_stack_end;
+    struct below stack;
+    uintptr_t near = (uintptr_t)__libc_stack_end;
     if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < most) most = limit.rlim_cur;
     most &= ~(region.page - 1);
     if (near - search->start > most || place_of(__libc_stack_end)) return;
-    if (stack_begin(&top) == 0 || top - search->start > most) return;
-    *search = (struct search){.start = top - most, .end = top, .found = true};
+    if (!find_stack(&stack) || stack.end - search->start > most) return;
+    *search = (struct search){.start = stack.end - most, .end = stack.end, .found = true};
+    has_stack = true;
 }
 
 bool place_is_real(const struct heap_range *place, const void *memory) {
     static _Atomic uintptr_t known = UINTPTR_MAX; /* the stack never becomes shorter */
-    uintptr_t start = (uintptr_t)place->start, stack = (uintptr_t)__libc_stack_end, top;
-    if (stack - start >= place->bytes || (uintptr_t)memory >= known) return true;
-    uintptr_t begin = stack_begin(&top);
-    if (begin != 0) known = begin;
+    uintptr_t start = (uintptr_t)place->start, first = (uintptr_t)__libc_stack_end;
+    struct below stack;
+    if (first - start >= place->bytes || (uintptr_t)memory >= known) return true;
+    if (find_stack(&stack)) known = stack.start;
     return (uintptr_t)memory >= known;
 }
 

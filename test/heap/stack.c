@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stack - buffers on the stack of the thread that began with main move page by page: they keep
  * contents and addresses, later functions use the pages as ever, the stack grows on, and a fork,
- * also one that runs on such pages, gives the child its own. Other threads' stacks do not move, nor
- * what is mapped where the stack could grow to. */
+ * also one that runs on such pages, gives the child its own. Who asks is told of all of it. Other
+ * threads' stacks do not move, nor what is mapped where the stack could grow to. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
@@ -82,11 +82,36 @@ static __attribute__((noinline)) void forks(int levels) {
     }
 }
 
+/* Where the stack ends and how long it is, as runtimes ask the C library. */
+struct told {
+    char *start;
+    size_t bytes;
+};
+
+static struct told told_now(void) {
+    struct told told = {0};
+    pthread_attr_t attributes;
+    void *start = NULL;
+    expect(pthread_getattr_np(pthread_self(), &attributes) == 0, "pthread_getattr_np");
+    pthread_attr_getstack(&attributes, &start, &told.bytes);
+    pthread_attr_destroy(&attributes);
+    told.start = start;
+    return told;
+}
+
+static void is_told(struct told before) {
+    struct told now = told_now();
+    char here, *at = &here;
+    expect(now.start <= at && at < now.start + now.bytes, "it holds this frame");
+    expect(now.start == before.start && now.bytes == before.bytes, "and is as long as it was");
+}
+
 static void *on_another(void *unused) {
     char memory[8 * page];
     fill(memory, sizeof memory);
     expect(move_it(memory, sizeof memory) == -EFAULT, "another thread's stack does not move");
     expect(is_filled(memory, sizeof memory), "and is as it was");
+    is_told(told_now());
     return unused;
 }
 
@@ -105,13 +130,27 @@ static void below(void) {
 
 int main(void) {
     struct rlimit limit;
+    struct heap_region region;
     getrlimit(RLIMIT_STACK, &limit);
+    heap_state(&region); /* its mappings are there, below the stack */
+    struct told before = told_now();
     below();
     moves();
     below();
     expect(descends(depth), "functions use the pages");
     moves();
+    is_told(before);
     forks(10);
+    pid_t child = fork();
+    if (child == 0) {
+        failures = 0;
+        is_told(before);
+        fflush(stdout);
+        _exit(failures);
+    }
+    int status = -1;
+    expect(waitpid(child, &status, 0) == child && status == 0, "a child is told the same");
+    is_told(before);
     pthread_t thread;
     pthread_create(&thread, NULL, on_another, NULL);
     pthread_join(thread, NULL);

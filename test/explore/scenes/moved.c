@@ -130,9 +130,9 @@ int explored_dl_iterate_phdr(int (*look)(struct dl_phdr_info *, size_t, void *),
     struct dl_phdr_info object = {.dlpi_phdr = &head, .dlpi_phnum = 1};
     return look(&object, sizeof object, state);
 }
-uintptr_t mappings_below(uintptr_t address, uintptr_t *end) {
-    *end = 0;
-    return address ? 0 : 1; /* no stack */
+bool mappings_below(uintptr_t address, struct below *below) {
+    (void)address, (void)below;
+    return false; /* no stack */
 }
 void *region_take(size_t length, bool *refused) {
     (void)length, (void)refused;
