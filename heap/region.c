@@ -261,14 +261,21 @@ void *region_take(size_t bytes, bool *refused) {
     return address;
 }
 
+/* Fails for want of mappings, or after mlockall(MCL_FUTURE) for more than may be locked. */
+static bool map_anew(void *address, size_t bytes) {
+    return mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                0) != MAP_FAILED;
+}
+
 void region_clear(void *address, size_t bytes) {
+    /* glibc maps and unmaps such blocks by themselves, always. So what the program has asked of
+     * their pages (mprotect, madvise, userfaultfd) does not outlive them, and it may leave it. */
+    enum { surely_unmapped = 32 << 20 };
     int saved = errno;
     moved_return(address, bytes);
-    /* It fails for locked pages. What is mapped anew is not locked, as after munmap; after
-     * mlockall(MCL_FUTURE) it is, and may be more than the limit allows. */
-    if (madvise(address, bytes, MADV_DONTNEED) != 0 &&
-        mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-             0) == MAP_FAILED)
+    bool fresh = bytes >= surely_unmapped && map_anew(address, bytes);
+    /* madvise fails for locked pages. What is mapped anew is not locked, as after munmap. */
+    if (!fresh && madvise(address, bytes, MADV_DONTNEED) != 0 && !map_anew(address, bytes))
         memset(address, 0, bytes);
     errno = saved;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory - freed memory goes back to the system, whether it has moved or not, and reserving costs
- * nothing. */
+ * nothing. What goes back at once is as new when it comes again. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
@@ -139,6 +139,22 @@ static bool overcommits_by_guess(void) {
     return read && mode == 0;
 }
 
+/* A block that glibc always unmaps may be freed as the program has protected it. */
+static void protected_to_the_end(void) {
+    enum { bytes = 64 * MiB, page = 4096 };
+    for (int moves = 0; moves < 2; moves++) {
+        char *block = memset(malloc(bytes), 1, bytes);
+        char *inner = block + page - (uintptr_t)block % page;
+        if (moves) expect(move_it(inner, MiB) == 0, "some of it has moved");
+        mprotect(inner, bytes - 2 * page, PROT_READ);
+        free(block);
+        char *volatile next = malloc(bytes);
+        expect((uintptr_t)next / page == (uintptr_t)block / page, "the next one has its pages");
+        memset((char *)next, 2, bytes);
+        free((char *)next);
+    }
+}
+
 int main(void) {
     size_t start = resident();
     expect(start < 16 * MiB, "a fresh heap is small");
@@ -151,6 +167,7 @@ int main(void) {
     expect(resident() >= 300 * MiB, "touched memory is counted");
     free(large);
     expect(resident() < start + 16 * MiB, "a large block goes back at once");
+    protected_to_the_end();
 
     char *volatile middling = malloc(16 * MiB);
     memset(middling, 1, 16 * MiB);
