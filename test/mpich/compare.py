@@ -19,7 +19,7 @@ PARTS = {  # folders of the tests
     "communicators": "comm threads/comm errors/comm attr group init errhan spawn",
     "types": "datatype errors/datatype rma info",
     "messages": "pt2pt errors/pt2pt threads/pt2pt threads/rma threads/init threads/spawn",
-    "files": "io errors/io basic errors/basic errors/attr errors/group errors/rma errors/spawn",
+    "files": "io errors/io errors/attr errors/group errors/rma errors/spawn",
     "fortran": " ".join(language + "/" + folder for language in ("f08", "f90", "f77") for folder in (
         "attr", "coll", "comm", "datatype", "ext", "info", "init", "io", "pt2pt", "rma", "spawn", "topo")) +
         " f08/subarray f08/misc",
