@@ -7,6 +7,7 @@ that scripts/get-mpis fetched."""
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -97,7 +98,7 @@ def command(flavour, ranks, program, options=()):
 
 
 def run(words, seconds=60, env=None, report=None):
-    """Runs it, politely stopped after some seconds."""
+    """Runs it, politely stopped after some seconds; the code is 124 then, also if it must be killed, as `timeout` is with it."""
     # What runs has to be counted: so nothing is tried and nothing left to the MPI library, unless a test says otherwise.
     values = dict({"MORTAR_TUNE": "off", "MORTAR_START": "first"}, **os.environ)
     values.update(env or {})
@@ -110,7 +111,8 @@ def run(words, seconds=60, env=None, report=None):
     if report and os.path.exists(report):
         with open(report, encoding="utf-8") as file:
             facts = json.load(file)
-    return Result(words, done.returncode, done.stdout, done.stderr, facts)
+    code = 124 if done.returncode == -signal.SIGKILL else done.returncode
+    return Result(words, code, done.stdout, done.stderr, facts)
 
 
 def mpi(flavour, ranks, program, options=(), seconds=60, env=None):
