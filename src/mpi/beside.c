@@ -11,21 +11,21 @@
 
 #include <stdlib.h>
 
+static void end(struct aside *aside) {
+    free(aside->memory);
+    aside->memory = NULL;
+}
+
 /* All ranks have memory for this call and what follows it in its class, whose sizes differ by less
  * than twice. Collective. */
 static bool begin(struct aside *aside, struct team *team, size_t bytes, bool fits) {
     double start = clock_seconds();
-    free(aside->memory);
+    end(aside); /* of a pair that was dropped */
     aside->bytes = 2 * bytes;
-    aside->memory = fits ? malloc(aside->bytes + 1) : NULL;
+    if (fits) aside->memory = malloc(aside->bytes + 1);
     bool fine = team_agree(team, aside->memory != NULL);
     aside->waited = clock_seconds() - start;
     return fine;
-}
-
-static void end(struct aside *aside) {
-    free(aside->memory);
-    aside->memory = NULL;
 }
 
 void run_beside(const struct request *r, struct team *team, const struct family *family,
