@@ -130,6 +130,8 @@ size_t vector_bytes(const struct figures *f, const struct shape *shape);
 size_t stage_rounds(const struct figures *f, size_t bytes);
 /* Seconds to combine two vectors of `bytes` each, in caches, with one call of the operation. */
 double combine_seconds(size_t bytes);
+/* Estimate: the cache misses by which a rank takes up what one peer has left for it. */
+static const double visit_seconds = 100e-9;
 /* As copy_seconds, for pieces of vectors, of which each rank has one of `vector` bytes. */
 double vector_copy_seconds(const struct figures *f, double pieces, size_t bytes, size_t vector);
 

@@ -10,10 +10,8 @@
 
 extern const struct algorithm_code algorithm_apiece;
 
-/* EPYC virtual machine with 2 cores, 2026-11, reduce_scatter_block, 4 and 16 ranks: where ranks
- * share processors, each takes up every peer's vector anew. */
-static const double visit_seconds = 0.1e-6;
-
+/* EPYC virtual machine with 2 cores, 2026-11, reduce_scatter_block, 4 and 16 ranks: only where
+ * ranks share processors visits cost more than the copies. */
 static double apiece_cost(const struct figures *f, const struct shape *shape,
                           const struct arguments *arguments) {
     (void)arguments;

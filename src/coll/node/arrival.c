@@ -172,7 +172,6 @@ HOT static enum outcome arrival_run(struct team *team, const struct call *call,
 static double arrival_cost(const struct figures *f, const struct shape *shape,
                            const struct arguments *arguments) {
     (void)arguments;
-    static const double visit_seconds = 100e-9;
     double pieces = (double)(shape->bytes / bytes3 + 1);
     int class = 0;
     while (class < tree_classes - 1 && classes[class].bytes < shape->bytes) class ++;

@@ -195,12 +195,11 @@ HOT static uint64_t *combined_before(struct team *team, struct ring *mine, const
 
 /* ---- the call ---- */
 
-/* visit_seconds as in arrival.c. Ranks that run ahead wait when a ring is full. With a processor
+/* Ranks that run ahead wait when a ring is full. With a processor
  * for each rank this is the price of a call by itself, as programs mostly have them. */
 static double chain_cost(const struct figures *f, const struct shape *shape,
                          const struct arguments *arguments) {
     (void)arguments;
-    static const double visit_seconds = 100e-9;
     if (crowding(f) <= 1) return (f->p - 1) * (visit_seconds + combine_seconds(shape->bytes));
     double calls = (double)ring_lines / lines_of(words_of(shape->bytes));
     return 2 / calls * f->usual_sync_seconds +
