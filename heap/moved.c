@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mempolicy.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -71,12 +72,12 @@ static void mark(size_t offset, size_t bytes, bool set) {
 }
 
 /* Gives the file's pages back to the system. What was there reads as zeros. Programs may close all
- * descriptors when MPI has ended, and free their buffers then. */
+ * descriptors when MPI has ended, and free their buffers then; and a container may refuse
+ * fallocate, which is what madvise does inside the kernel. */
 static void punch(size_t offset, size_t bytes) {
-    if (!region_fd_valid()) syscall(SYS_madvise, moved.alias + offset, bytes, MADV_REMOVE);
-    else
-        syscall(SYS_fallocate, region.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
-                bytes);
+    const int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    if (!region_fd_valid() || syscall(SYS_fallocate, region.fd, how, offset, bytes) != 0)
+        syscall(SYS_madvise, moved.alias + offset, bytes, MADV_REMOVE);
 }
 
 static int map_shared(char *start, size_t bytes, size_t offset, int protection) {
@@ -216,9 +217,22 @@ static bool copy_piece(int pagemap, bool anonymous, const char *from, size_t byt
     return copy_pages(known && anonymous ? entries : NULL, from, bytes, offset);
 }
 
+/* Where the program wants these pages (mbind) the file shall have them, too. */
+static void keep_policy(const char *start, size_t bytes, size_t offset) {
+    enum { most_nodes = 1024 }; /* the kernel's own bound */
+    static bool any;
+    unsigned long nodes[most_nodes / (8 * sizeof(long))] = {0};
+    int policy;
+    long told = syscall(SYS_get_mempolicy, &policy, nodes, most_nodes, start, MPOL_F_ADDR);
+    if (told != 0 || (policy == MPOL_DEFAULT && !any)) return;
+    any = true;
+    syscall(SYS_mbind, moved.alias + offset, bytes, policy, nodes, most_nodes + 1, 0);
+}
+
 /* Moves a piece of one mapping that has not moved. The lock is held. */
 static int move_piece(int pagemap, char *start, size_t bytes, size_t offset, int protection) {
     bool fine = region_fd_valid(), anonymous = region_holds(start);
+    keep_policy(start, bytes, offset);
     for (size_t at = 0, step; at < bytes && fine; at += step) {
         size_t to_border = huge_page - (offset + at) % huge_page;
         step = to_border < bytes - at ? to_border : bytes - at;

@@ -2,12 +2,15 @@
 /* moves - memory moves while other threads write the bytes beside it, read it, and let system calls
  * read it and write beside it; while signals arrive; in pieces that overlap; and not at all where
  * there is no memory for it, it is locked, or the program fills it when it is touched. No store is
- * lost, and nobody sees anything but what was there. */
+ * lost, nobody sees anything but what was there, and the program's policy of nodes stays. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/mempolicy.h>
+#include <linux/seccomp.h>
 #include <linux/userfaultfd.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -15,6 +18,7 @@
 #include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -246,6 +250,64 @@ static void crowded(void) {
     free(buffer);
 }
 
+/* Where the pages may be (mbind): on node 0, or wherever the system likes. */
+static int policy_of(const char *address) {
+    int policy = -1;
+    syscall(SYS_get_mempolicy, &policy, NULL, 0, address, MPOL_F_ADDR);
+    return policy;
+}
+
+static void on_nodes(void) {
+    const unsigned long first = 1;
+    malloc_trim(0); /* no memory that has moved is left */
+    char *buffer = memset(aligned_alloc(4096, 2 * MiB), 8, 2 * MiB);
+    char *half = buffer + MiB;
+    if (syscall(SYS_mbind, half, MiB, MPOL_BIND, &first, 2, 0) != 0) {
+        printf("no mbind: not tried\n");
+    } else {
+        expect(move_it(buffer, 2 * MiB) == 0 && half[5000] == 8, "what has a node moves");
+        expect(policy_of(half) == MPOL_BIND && policy_of(buffer) == MPOL_DEFAULT,
+               "and is to be where it was to be");
+        memset(buffer, 0, 2 * MiB);
+        free(buffer);
+        malloc_trim(0);
+        buffer = memset(aligned_alloc(4096, 2 * MiB), 9, 2 * MiB);
+        expect(buffer + MiB == half, "the same place");
+        expect(move_it(buffer, 2 * MiB) == 0 && policy_of(half) == MPOL_DEFAULT,
+               "the next block there has not the policy of the one before");
+    }
+    free(buffer);
+}
+
+/* A filter of system calls, as containers have them; it stays. What a block held is not in the next
+ * one that moves at its place. */
+static void without_fallocate(void) {
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+        printf("no filter of system calls: not tried\n");
+        return;
+    }
+    malloc_trim(0);
+    char *buffer = memset(aligned_alloc(4096, 2 * MiB), 8, 2 * MiB), *before = buffer;
+    expect(move_it(buffer, 2 * MiB) == 0, "it moves without fallocate");
+    free(buffer);
+    malloc_trim(0);
+    buffer = aligned_alloc(4096, 2 * MiB);
+    expect(buffer == before, "the same place");
+    expect(move_it(buffer, 2 * MiB) == 0, "again");
+    size_t wrong = 0;
+    for (size_t i = 0; i < 2 * MiB; i++) wrong += buffer[i] != 0;
+    expect(wrong == 0, "and is as new as it was");
+    free(buffer);
+}
+
 int main(void) {
     crowded();
     beside_threads();
@@ -254,5 +316,7 @@ int main(void) {
     mapped_over();
     registered();
     filled_when_touched();
+    on_nodes();
+    without_fallocate();
     return failures > 0;
 }
