@@ -7,11 +7,20 @@
 
 #include <errno.h>
 #include <sys/mman.h>
-#include <unistd.h>
+#include <sys/sysinfo.h>
 
 void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset);
 int __wrap_munmap(void *address, size_t bytes);
 int __wrap_madvise(void *address, size_t bytes, int advice);
+
+/* No system gives a block that is longer than its memory, unless it is told to overcommit. Then the
+ * C library has it, which asks less often than jemalloc before it refuses. */
+static bool is_beyond(size_t bytes) {
+    static _Atomic size_t memory;
+    struct sysinfo system;
+    if (memory == 0 && sysinfo(&system) == 0) memory = system.totalram * system.mem_unit;
+    return memory > 0 && bytes > memory;
+}
 
 /* Where the system makes huge pages unasked (`always`), jemalloc's tables and each arena's first
  * blocks would be in some, 16 MiB in a rank of Open MPI that needs 3. glibc's heap grows by a few
@@ -19,7 +28,7 @@ int __wrap_madvise(void *address, size_t bytes, int advice);
 static void *take(size_t bytes, bool *refused) {
     enum { long_extent = 8 << 20 };
     bool is_long = bytes >= long_extent;
-    *refused = is_long && is_limited() && !limit_allows(bytes);
+    *refused = is_long && (is_beyond(bytes) || (is_limited() && !limit_allows(bytes)));
     void *taken = *refused ? NULL : region_take(bytes, refused);
     int saved = errno;
     if (taken && !is_long) madvise(taken, bytes, MADV_NOHUGEPAGE);
