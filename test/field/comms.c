@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include "field.h"
 
-struct comm comms[COMMS];
+_Thread_local struct comm comms[COMMS];
 const char *const comm_names[COMM_KINDS] = {
     "world", "dup", "reversed", "split", "subset", "cart", "dist graph adjacent", "dist graph"};
-static int made;
+static _Thread_local int made;
 
 bool has_neighbours(const struct comm *comm) { return comm->kind >= CART; }
 
@@ -18,9 +18,9 @@ static void know(struct comm *comm) {
     MPI_Comm_rank(comm->handle, &comm->me);
 }
 
-void comms_start(void) {
+void comms_start(MPI_Comm world) {
     for (int i = 0; i < COMMS; i++) comms[i] = (struct comm){.handle = MPI_COMM_NULL};
-    comms[0] = (struct comm){.alive = true, .handle = MPI_COMM_WORLD, .kind = WORLD};
+    comms[0] = (struct comm){.alive = true, .handle = world, .kind = WORLD};
     know(&comms[0]);
 }
 

@@ -6,13 +6,16 @@
  * communicators. What a call is like is a pure function of the seed and the call's number, and so
  * is every byte that is sent: a function of call, source, destination and position. So each rank
  * computes by itself what it must have received, and no call needs the ones before it: any part of
- * a run can be played alone. Nothing here knows mortar. */
+ * a run can be played alone. Several threads play a schedule each, in communicators of their own:
+ * what is not constant belongs to a thread. Nothing here knows mortar. */
 #ifndef FIELD_H
 #define FIELD_H
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+enum { MOST_THREADS = 4 };
 
 /* --- chance.c: dice and contents --- */
 struct dice {
@@ -76,7 +79,8 @@ struct side {
     int arena;
     MPI_Datatype bottom; /* not MPI_DATATYPE_NULL: all that lies there, at absolute addresses */
 };
-void memory_start(char *stack, size_t bytes);
+/* Of this thread, which is the how-manieth; stack: some of its own. */
+void memory_start(int thread, char *stack, size_t bytes);
 void side_open(struct side *side, int blocks);
 void side_place(struct side *side, enum place place, struct dice *dice);
 void side_close(struct side *side);
@@ -100,9 +104,9 @@ struct comm {
     bool ambiguous;
 };
 enum { COMMS = 8 };
-extern struct comm comms[COMMS];
+extern _Thread_local struct comm comms[COMMS];
 extern const char *const comm_names[COMM_KINDS];
-void comms_start(void);
+void comms_start(MPI_Comm world); /* this thread's communicator of all ranks */
 /* Collective over the world, like the next; dice the same everywhere. */
 void comm_make(int slot, struct dice dice);
 void comm_drop(int slot);
@@ -197,6 +201,7 @@ enum quirk {
     GRAPHS_ANYHOW, /* MPI_Dist_graph_create */
     PERSISTENCE,   /* the persistent form */
     NOT_BLOCKING,  /* the nonblocking and the persistent form */
+    TOGETHER,      /* threads that make communicators at the same time */
     BROKEN         /* all of it */
 };
 void quirks_start(void);
@@ -209,21 +214,24 @@ struct settings {
     long calls, first;
     int seconds, patience, largest; /* largest: power of two of the longest blocks */
     int row;                        /* of quirks.c, to leave out, or -1 */
+    int threads;
     uint32_t only, hows;            /* sets of kinds and of enum how */
     /* nothing: NULL and nonsense where arguments do not count. */
     bool messages, comms, nothing, trace;
 };
-extern struct settings settings;
+extern _Thread_local struct settings settings; /* each thread has a seed of its own */
 extern int world_rank, world_size;
-extern struct tally {
+struct tally {
     long calls, started, messages, communicators;
     /* Types that the library packs wrong. */
     long refused;
-} tally; /* of this rank */
+};
+extern _Thread_local struct tally tally; /* of this rank's thread */
 /* Says so to the watchdog. */
 void at_work(long call, const char *name, const struct comm *comm, const char *phase);
 /* What it is like, for those who read about a failure; NULL: it ends. */
 void at_op(const struct op *op);
 void failed(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-void play(void); /* schedule.c */
+/* schedule.c; private: a communicator of all ranks that nothing else uses. */
+void play(MPI_Comm private);
 #endif

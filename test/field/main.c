@@ -2,10 +2,11 @@
 /* main.c - words, verdict and watchdog.
  * usage: field [--seed S] [--calls N] [--seconds T] [--first N] [--only KIND,...] [--largest POWER]
  * [--patience SECONDS] [--row N]
- *              [--blocking] [--no-messages] [--no-comms] [--no-nothing] [--trace]
+ *              [--threads N] [--blocking] [--no-messages] [--no-comms] [--no-nothing] [--trace]
  * --no-nothing: real buffers, counts and types even where they do not count
  * A failure names seed and call; play it again with --seed, then leave out as much as still fails:
  * --calls and --first, --only. The run ends with 0 only if every byte was right. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,49 +16,53 @@
 #include <unistd.h>
 #include "field.h"
 
-struct settings settings = {.calls = 1000,
+_Thread_local struct settings settings = {.calls = 1000,
                             .patience = 60,
                             .largest = 18,
                             .row = -1,
+                            .threads = 1,
                             .only = ~0u,
                             .hows = ~0u,
                             .messages = true,
                             .comms = true,
                             .nothing = true};
 int world_rank, world_size;
-struct tally tally;
+_Thread_local struct tally tally;
 
-static struct { /* what this rank is doing */
+static struct work { /* what this rank's threads are doing */
+    uint64_t seed;
     long call;
-    const char *name, *phase;
+    const char *name, *phase; /* phase NULL: nothing more */
     const struct comm *comm;
     const struct op *op;
-} working = {.name = "nothing yet", .phase = ""};
+} works[MOST_THREADS] = {{.name = "nothing yet", .phase = ""}};
+static _Thread_local struct work *working = &works[0];
 
-static int position(char *text, size_t room) {
-    const struct comm *comm = working.comm;
+static int position(const struct work *work, char *text, size_t room) {
+    const struct comm *comm = work->comm;
     return snprintf(
         text, room,
         "seed %llu, call %ld, rank %d: %s%s%s on communicator %d (%s, %d ranks, I am %d)",
-        (unsigned long long)settings.seed, working.call, world_rank, working.name,
-        *working.phase ? ", " : "", working.phase, comm ? comm->number : 0,
+        (unsigned long long)work->seed, work->call, world_rank, work->name,
+        *work->phase ? ", " : "", work->phase, comm ? comm->number : 0,
         comm ? comm_names[comm->kind] : "world", comm ? comm->size : world_size,
         comm ? comm->me : world_rank);
 }
 
 void at_work(long call, const char *name, const struct comm *comm, const char *phase) {
-    if (call >= 0) working.call = call;
-    working.name = name, working.comm = comm, working.phase = phase;
+    if (call >= 0) working->call = call;
+    working->seed = settings.seed;
+    working->name = name, working->comm = comm, working->phase = phase;
     alarm((unsigned)settings.patience);
 }
 
-static void say(const char *why, const char *more) {
+static void say(const struct work *work, const char *why, const char *more) {
     char text[1500];
     int length = snprintf(text, sizeof text, "field: %s: ", why);
-    length += position(text + length, 400);
-    if (working.op) {
+    length += position(work, text + length, 400);
+    if (work->op) {
         length += snprintf(text + length, 3, "; ");
-        length += op_text(working.op, text + length, 500);
+        length += op_text(work->op, text + length, 500);
     }
     length += snprintf(text + length, sizeof text - (size_t)length - 2, "%s%s\n", *more ? ": " : "",
                        more);
@@ -65,8 +70,8 @@ static void say(const char *why, const char *more) {
 }
 
 void at_op(const struct op *op) {
-    working.op = op;
-    if (op && settings.trace) say("doing", "");
+    working->op = op;
+    if (op && settings.trace) say(working, "doing", "");
 }
 
 void failed(const char *format, ...) {
@@ -76,30 +81,31 @@ void failed(const char *format, ...) {
     vsnprintf(more, sizeof more, format, list);
     va_end(list);
     alarm(0);
-    say("WRONG", more);
-    working.phase = NULL;
+    say(working, "WRONG", more);
+    for (int t = 0; t < MOST_THREADS; t++) works[t].phase = NULL;
     sleep(1); /* others may have something to say as well */
     MPI_Abort(MPI_COMM_WORLD, 1);
     _exit(1);
 }
 
-/* No progress: all ranks get here at about the same time, and each says where it is. */
+/* No progress: all ranks get here at about the same time, and each says where its threads are. */
 static void stuck(int signal) {
     (void)signal;
-    say("STUCK", "");
+    for (int t = 0; t < MOST_THREADS; t++)
+        if (works[t].phase) say(&works[t], "STUCK", "");
     sleep(10);
     _exit(4);
 }
 
 static void crashed(int number) {
-    say("CRASHED", strsignal(number));
+    say(working, "CRASHED", strsignal(number));
     signal(number, SIG_DFL);
     raise(number);
 }
 
 /* A library that ends the process by itself says neither where nor why. */
 static void ended(void) {
-    if (working.phase) say("ENDED", "");
+    if (works[0].phase) say(&works[0], "ENDED", "");
 }
 
 static void refused(MPI_Comm *comm, int *code, ...) {
@@ -156,8 +162,10 @@ static void read_words(int argc, char **argv) {
         else if (!strcmp(word, "--largest")) settings.largest = atoi(value);
         else if (!strcmp(word, "--row")) settings.row = atoi(value);
         else if (!strcmp(word, "--patience")) settings.patience = atoi(value);
+        else if (!strcmp(word, "--threads")) settings.threads = atoi(value);
         else unknown(word);
     }
+    if (settings.threads < 1 || settings.threads > MOST_THREADS) unknown("--threads");
 }
 
 static void start(void) {
@@ -181,31 +189,78 @@ static void start(void) {
     MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
     MPI_Errhandler_free(&handler);
     quirks_start();
-    comms_start();
     reductions_start();
 }
 
-int main(int argc, char **argv) {
+/* Each thread has all that it needs: a seed, a communicator of all ranks, some of its stack. */
+struct player {
+    int thread;
+    struct settings settings;
+    struct tally tally;
+    MPI_Comm world, private;
+    pthread_t id;
+};
+
+static void *play_alone(void *which) {
     enum { STACK_BYTES = 2 << 20 };
     char stack[STACK_BYTES];
-    memory_start(stack, sizeof stack);
-    MPI_Init(&argc, &argv);
+    struct player *player = which;
+    settings = player->settings;
+    settings.seed += (uint64_t)player->thread;
+    if (player->thread > 0 && quirk(Barrier, TOGETHER)) settings.comms = false;
+    working = &works[player->thread];
+    memory_start(player->thread, stack, sizeof stack);
+    comms_start(player->world);
+    play(player->private);
+    at_work(-1, "the end", &comms[0], "");
+    MPI_Barrier(player->world);
+    working->phase = NULL;
+    player->tally = tally;
+    return NULL;
+}
+
+static void play_together(struct player players[MOST_THREADS]) {
+    for (int t = 0; t < settings.threads; t++) {
+        players[t] = (struct player){.thread = t, .settings = settings, .world = MPI_COMM_WORLD};
+        if (t > 0) MPI_Comm_dup(MPI_COMM_WORLD, &players[t].world);
+        MPI_Comm_dup(MPI_COMM_WORLD, &players[t].private);
+    }
+    for (int t = 1; t < settings.threads; t++)
+        if (pthread_create(&players[t].id, NULL, play_alone, &players[t]) != 0)
+            failed("there is no thread to be had");
+    play_alone(&players[0]);
+    MPI_Comm_free(&players[0].private);
+    for (int t = 1; t < settings.threads; t++) {
+        struct tally *sum = &players[0].tally, *more = &players[t].tally;
+        pthread_join(players[t].id, NULL);
+        MPI_Comm_free(&players[t].world);
+        MPI_Comm_free(&players[t].private);
+        sum->calls += more->calls, sum->started += more->started;
+        sum->messages += more->messages, sum->communicators += more->communicators;
+        sum->refused += more->refused;
+    }
+}
+
+int main(int argc, char **argv) {
+    int provided = MPI_THREAD_SINGLE;
+    read_words(argc, argv);
+    if (settings.threads < 2) MPI_Init(&argc, &argv);
+    else MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
-    read_words(argc, argv);
     double began = now();
     start();
-    play();
+    struct player players[MOST_THREADS];
+    if (provided < MPI_THREAD_MULTIPLE) settings.threads = 1;
+    play_together(players);
     reductions_end();
-    at_work(-1, "the end", &comms[0], "");
-    MPI_Barrier(MPI_COMM_WORLD);
+    const struct tally *all = &players[0].tally;
     if (!world_rank)
         printf(
-            "field: fine, seed %llu, %d ranks: %ld blocking calls of rank 0, %ld started, %ld messages, %ld communicators, "
-            "%ld types refused, %.1f s\n",
-            (unsigned long long)settings.seed, world_size, tally.calls, tally.started,
-            tally.messages, tally.communicators, tally.refused, now() - began);
-    working.phase = NULL; /* nothing more to say */
+            "field: fine, seed %llu, %d ranks, %d threads: %ld blocking calls of rank 0, %ld started, %ld messages, "
+            "%ld communicators, %ld types refused, %.1f s\n",
+            (unsigned long long)settings.seed, world_size, settings.threads, all->calls,
+            all->started, all->messages, all->communicators, all->refused, now() - began);
     MPI_Finalize();
     return 0;
 }

@@ -8,15 +8,18 @@
 
 enum { GUARD = 128, ARENAS = 4, ARENA_BYTES = 1 << 20 };
 
-static char statics[ARENAS][ARENA_BYTES];
-static char *stack;
-static size_t stack_bytes;
-static bool taken[2 * ARENAS]; /* the static ones, then the stack's */
+static char statics[MOST_THREADS][ARENAS][ARENA_BYTES];
+static _Thread_local int mine; /* the thread's statics */
+static _Thread_local char *stack;
+static _Thread_local size_t stack_bytes;
+static _Thread_local bool taken[2 * ARENAS]; /* the static ones, then the stack's */
 
-void memory_start(char *place, size_t bytes) { stack = place, stack_bytes = bytes; }
+void memory_start(int thread, char *place, size_t bytes) {
+    mine = thread, stack = place, stack_bytes = bytes;
+}
 
 static char *arena_memory(int arena) {
-    return arena < ARENAS ? statics[arena]
+    return arena < ARENAS ? statics[mine][arena]
                           : stack + (size_t)(arena - ARENAS) * (stack_bytes / ARENAS);
 }
 
@@ -98,8 +101,8 @@ static void copy_runs(char *to, const char *from, const struct block *block) {
 }
 
 static char *room_for(size_t bytes) {
-    static char *room;
-    static size_t has;
+    static _Thread_local char *room;
+    static _Thread_local size_t has;
     if (bytes > has) {
         free(room);
         room = malloc(has = 2 * bytes);

@@ -23,6 +23,7 @@ static const struct {
      "as above: a type at absolute addresses has all elements in one"},
     {"Open MPI", ALL, GRAPHS_ANYHOW,
      "MPI_Dist_graph_create hangs now and then, or the graph has other edges"},
+    {"Open MPI", ALL, TOGETHER, "hang now and then, from 9 ranks and 4 threads on"},
     {"Open MPI", 1u << Alltoallw, NOT_BLOCKING, "crashes in MPI_Ialltoallw"},
     {"Open MPI", 1u << Alltoallv, NOT_BLOCKING, "in place: wrong data now and then"},
     {"Open MPI", NEIGHBORS, NOT_BLOCKING, "hang now and then"},

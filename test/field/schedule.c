@@ -6,13 +6,13 @@
 #include "field.h"
 
 enum { PENDING = 6 };
-static struct pending {
+static _Thread_local struct pending {
     bool used, is_op;
     long due; /* this rank finishes it before this event, each rank at another */
     struct op op;
     struct talk talk;
 } pending[PENDING];
-static long event, call;
+static _Thread_local long event, call;
 
 static bool skipped(enum kind kind, enum how how) {
     return call < settings.first || !(settings.only >> kind & 1) || !(settings.hows >> how & 1);
@@ -193,7 +193,7 @@ static void change_comms(struct dice *dice) {
 /* With a time limit rank 0's clock decides for all, by a way of its own that no blocking collective
  * sees. */
 static bool time_is_up(MPI_Comm private, double start) {
-    static long asked;
+    static _Thread_local long asked;
     int up = now() - start > settings.seconds;
     if (!settings.seconds || event < asked + 32) return false;
     asked = event;
@@ -204,10 +204,8 @@ static bool time_is_up(MPI_Comm private, double start) {
     return up;
 }
 
-void play(void) {
-    MPI_Comm private = MPI_COMM_NULL;
+void play(MPI_Comm private) {
     double start = now();
-    if (settings.seconds) MPI_Comm_dup(MPI_COMM_WORLD, &private);
     for (event = 0; call < settings.calls && !time_is_up(private, start); event++) {
         struct dice dice = {mix(settings.seed, (uint64_t)event + (1u << 30))};
         finish_some(NULL, false);
@@ -221,5 +219,4 @@ void play(void) {
     finish_some(NULL, true);
     for (int i = 1; i < COMMS; i++)
         if (comms[i].alive) comm_drop(i);
-    if (settings.seconds) MPI_Comm_free(&private);
 }
