@@ -155,17 +155,18 @@ HOT static bool is_aliased(const struct request *r, const struct block_counts *h
     return one->buffer == (const char *)all->buffer + own_block_at(r, all, me);
 }
 
-/* All counts are checked: a reduce_scatter has one for each rank. */
+/* All counts are checked: a reduce_scatter has one for each rank. A rank that receives nothing
+ * needs no receive buffer. */
 HOT static bool reduction_refused(const struct request *r, const struct block_counts *here,
                                   const struct standing *at) {
     int64_t counts = counts_of(r, &r->recv, at->p);
     if (counts < 0 || type_refused(r->collective, SENDS, r->recv.type, counts == 0)) return true;
-    bool empty = counts == 0;
+    bool empty = counts == 0, gets = !empty && elements_received(r, at->me) > 0;
     if (here->sends &&
         (r->send.buffer == MPI_IN_PLACE || is_missing(r->send.buffer, r->send.type, empty)))
         return true;
     if (here->recvs &&
-        (r->recv.buffer == MPI_IN_PLACE || is_missing(r->recv.buffer, r->recv.type, empty)))
+        (r->recv.buffer == MPI_IN_PLACE || is_missing(r->recv.buffer, r->recv.type, !gets)))
         return true;
     return counts != 0 && is_aliased(r, here, at->me);
 }

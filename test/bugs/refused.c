@@ -3,11 +3,13 @@
  * is. usage: refused MODE
  *   empty  alltoalls of no bytes whose two buffers are the same on rank 0, and broadcasts of
  *          elements without data that have a buffer on rank 0 only; all libraries run these
+ *   part   sums of which the last rank receives no part, and has no buffer for one
  *   gap    the last rank gathers its own block from where it receives it, of a type with a gap, in
  *          which MPICH does not see that
  *   left   a gather that the root is refused, and then gathers on the next communicator */
 #include <mpi.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +35,18 @@ static void empty(void) {
         sum(i);
     }
     MPI_Type_free(&nothing);
+}
+
+static void part(void) {
+    int counts[most_ranks], terms[most_ranks], mine;
+    bool gets = me < p - 1;
+    for (int r = 0; r < p; r++) counts[r] = r < p - 1;
+    for (int i = 0; i < calls; i++) {
+        for (int r = 0; r < p; r++) terms[r] = i + me + r;
+        MPI_Reduce_scatter(terms, gets ? &mine : NULL, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        errors += gets && mine != (i + me) * p + p * (p - 1) / 2;
+        sum(i);
+    }
 }
 
 static void gap(void) {
@@ -74,6 +88,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     const char *mode = argc == 2 ? argv[1] : "";
     if (strcmp(mode, "empty") == 0) empty();
+    else if (strcmp(mode, "part") == 0) part();
     else if (strcmp(mode, "gap") == 0) gap();
     else if (strcmp(mode, "left") == 0) left();
     else errors++;
