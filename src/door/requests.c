@@ -26,11 +26,14 @@ static uint64_t handle_at(const void *request) {
     return handle;
 }
 
+/* The place of this handle; if it has none, one that it may take. */
 static struct kept *find(uint64_t handle) {
-    size_t at = (size_t)(hashed(handle) >> 51); /* 13 bits */
-    for (;; at++) {
+    struct kept *vacant = NULL;
+    for (size_t at = (size_t)(hashed(handle) >> 51);; at++) { /* 13 bits */
         struct kept *place = &table[at % places];
-        if (place->row == 0 || (place->row > 0 && place->handle == handle)) return place;
+        if (place->row > 0 && place->handle == handle) return place;
+        if (place->row <= 0 && !vacant) vacant = place;
+        if (place->row == 0) return vacant;
     }
 }
 
@@ -47,10 +50,10 @@ void request_made(const void *request, int row) {
     pthread_mutex_lock(&lock);
     struct kept *place = find(handle);
     if (place->row > 0) place->row = row + 1; /* it was freed unseen */
-    else if (kept < most_kept) {
+    else if (place->row < 0 || kept < most_kept) {
+        if (place->row == 0) atomic_fetch_add_explicit(&kept, 1, memory_order_relaxed);
         *place = (struct kept){handle, row + 1};
         alive++;
-        atomic_fetch_add_explicit(&kept, 1, memory_order_relaxed);
     }
     pthread_mutex_unlock(&lock);
 }
