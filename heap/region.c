@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const size_t least_region = 16 << 20;
+static const size_t least_region = 16 << 20; /* as option HEAP_BYTES has it */
 
 struct region region = {.fd = -1};
 

@@ -36,7 +36,7 @@ OPTION(VERBOSE, OWN, "1", "0|1|2",
        "0: silent; 1: one line if mortar cannot work here; 2: also what it chose and why")
 OPTION(HEAP, OWN, "on", "on|off",
        "serve malloc from memory that can be shared with the node's ranks once collectives use it")
-OPTION(HEAP_BYTES, OWN, "64G", "2M-128T bytes",
+OPTION(HEAP_BYTES, OWN, "64G", "16M-128T bytes",
        "address space of one rank's shared heap (takes no memory until used)")
 OPTION(
     HUGE, OWN, "auto", "auto|on|off",

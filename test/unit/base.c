@@ -156,7 +156,7 @@ static void checks(void) {
         {"MORTAR_WAIT=auto|spin", "MORTAR_WAIT=auto|spin: expected"},
         {"MORTAR_VERBOSE=3", "MORTAR_VERBOSE=3: expected 0|1|2"},
         {"MORTAR_HEAP_BYTES=100T", NULL},
-        {"MORTAR_HEAP_BYTES=1000T", "2M-128T bytes"},
+        {"MORTAR_HEAP_BYTES=1000T", "16M-128T bytes"},
         {"MORTAR_PLANN=cico", "MORTAR_PLANN is no option: did you mean MORTAR_PLAN?\n"},
         {"MORTAR_HEAPBYTES=1G", "MORTAR_HEAP_BYTES?"},
         {"MORTAR_plan=cico", "did you mean MORTAR_PLAN?"},
