@@ -22,10 +22,8 @@
  * association (sums of floating-point numbers), timing must not decide which result is delivered.
  * In mode watch a rival of another association then runs beside the incumbent, on a copy, and a
  * winner is reported but not taken; what ranks wait for late ones to begin with that is part of the
- * budget. Modes: watch (default): the model's choice against native, and
- * ever smaller thresholds of the hybrid copy (ramesh2024 section V-E); online: all plans; paper:
- * the model's choice and each order run MORTAR_TUNE_RUNS times one after the other, then each way
- * of copying in the fastest order; the fastest is kept. */
+ * budget. Modes: watch (default): the model's choice against native, and ever smaller thresholds of
+ * the hybrid copy (ramesh2024 section V-E); online: all plans; paper: paper.c. */
 #include "plan/learn.h"
 
 #include <stdlib.h>
@@ -37,7 +35,6 @@ enum {
     least_pairs = 4,
     settled_pairs = 6,
     least_rest = 8,
-    longest_rest = 1 << 20,
     out_rounds = 8,
     first_loose = 4,
     most_loose = 96,
@@ -130,7 +127,7 @@ static double middle(const struct arm *arm, double *low, double *high) {
     return (sorted[n / 2] + sorted[(n - 1) / 2]) / 2;
 }
 
-static void enthrone(struct learner *l, struct team *team, int arm) {
+void learn_enthrone(struct learner *l, struct team *team, int arm) {
     struct plan *plan = l->arms[arm].plan;
     bool native = arm == l->native;
     note("%s of %zu bytes on %d ranks: %s instead of %s, as measured",
@@ -164,7 +161,7 @@ static void learn_judge(struct learner *l, struct team *team, int rival) {
     double ratio = middle(arm, &low, &high);
     if (beside && (wins || l->better == rival)) l->better = wins ? rival : -1;
     if (beside) return;
-    if (wins || clear) enthrone(l, team, rival);
+    if (wins || clear) learn_enthrone(l, team, rival);
     else if (ratio > worse && low > 1 && rival != l->native) arm->out = true;
 }
 
@@ -213,16 +210,6 @@ static double plan_pair(const struct learner *l, int rival, struct pair *pair) {
     return missing > 0 ? missing / each + 1 : 0;
 }
 
-static bool begin_paper(struct learner *l) {
-    int a = 0;
-    while (a < l->count && (l->arms[a].seconds > 0 || l->arms[a].broken)) a++;
-    l->rest = longest_rest;
-    if (a == l->count) return false;
-    l->pair = (struct pair){.arm = {a, a + 1 < l->count ? a + 1 : l->incumbent},
-                            .calls = (int)option_number(OPTION_TUNE_RUNS)};
-    return true;
-}
-
 /* Is there a rival that was never tried? The budget goes to it before rivals known to be slower. */
 static bool has_untried(const struct learner *l) {
     for (int a = 0; a < l->count; a++)
@@ -233,7 +220,7 @@ static bool has_untried(const struct learner *l) {
 /* Chooses the next pair, round-robin among the rivals. False: none now, and l->rest is set. */
 static bool begin_pair(struct learner *l) {
     l->rounds++;
-    if (l->mode == LEARN_PAPER) return begin_paper(l);
+    if (l->mode == LEARN_PAPER) return paper_begin(l);
     bool unknown = l->arms[l->incumbent].seconds <= 0, untried = has_untried(l);
     double least = longest_rest;
     if (!unknown && l->favourite >= 0 && eligible(l, l->favourite) &&
@@ -257,32 +244,6 @@ static bool begin_pair(struct learner *l) {
     if (least == longest_rest) least = least_rest << 3;
     l->rest = (uint64_t)least;
     return false;
-}
-
-/* The orders have run; now the copiers run, in the order that was fastest. */
-static void add_copies(struct learner *l, const struct team *team) {
-    char texts[most_arms][64];
-    int count = plan_rivals(&team->figures, &l->shape, l->in_reach, l->arms[l->incumbent].text,
-                            RIVALS_copies, plan_room(team), texts, most_arms);
-    for (int i = 0; i < count && l->count < most_arms; i++) {
-        int a = 0;
-        while (a < l->count && strcmp(l->arms[a].text, texts[i]) != 0) a++;
-        if (a < l->count) continue;
-        memcpy(l->arms[l->count++].text, texts[i], sizeof *texts);
-        l->rest = 0;
-    }
-    l->copies = true;
-}
-
-static void crown_fastest(struct learner *l, struct team *team) {
-    int best = l->incumbent;
-    for (int a = 0; a < l->count; a++) {
-        if (l->arms[a].broken) continue;
-        if (l->arms[a].seconds <= 0) return;
-        if (l->arms[a].seconds < l->arms[best].seconds) best = a;
-    }
-    if (best != l->incumbent) enthrone(l, team, best);
-    if (!l->copies) add_copies(l, team);
 }
 
 /* Has a call of this plan a way to sum the times? Over several nodes separate messages do it; if
@@ -335,7 +296,7 @@ static void learn_hear(struct learner *l, struct team *team) {
     if (l->loose && !told->look && l->mode != LEARN_PAPER) settle_behind(l, told);
     for (int i = 0; i < 2; i++) take_time(l, told->arm[i], told->seconds[i]);
     if (l->mode == LEARN_PAPER) {
-        crown_fastest(l, team);
+        paper_hear(l, team);
         return;
     }
     if (told->arm[0] == told->arm[1]) return;

@@ -5,7 +5,7 @@
 
 #include "plan/plan.h"
 
-enum { most_arms = 24, most_ratios = 16 };
+enum { most_arms = 24, most_ratios = 16, longest_rest = 1 << 20 };
 
 enum learn_mode { LEARN_OFF, LEARN_WATCH, LEARN_ONLINE, LEARN_PAPER };
 /* Option TUNE. Local. */
@@ -95,5 +95,13 @@ void learn_spoil(struct learner *learner);
 /* What was measured about the plan. False: nothing. */
 bool learn_evidence(const struct learner *learner, const struct plan *plan,
                     struct evidence *evidence);
+
+/* ---- between learn.c and paper.c, which is the mode of that name ---- */
+/* An arm that has a plan becomes the incumbent. Collective. */
+void learn_enthrone(struct learner *learner, struct team *team, int arm);
+/* Chooses the next pair. False: there is none, and the learner rests. */
+bool paper_begin(struct learner *learner);
+/* The arms of a pair have their times. Collective. */
+void paper_hear(struct learner *learner, struct team *team);
 
 #endif
