@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* blocks - how the ranks of a node learn where each other's blocks lie, and the copy of one
- * block. */
+/* blocks - the sides of a call as blocks, how the ranks of a node learn where each other's lie, and
+ * the copy of one block. */
 #include "coll/coll.h"
+
+void sides_of(const struct team *team, const struct call *call, struct blocks *sends,
+              struct blocks *recvs) {
+    bool personal = is_personal(call->shape.collective);
+    struct blocks equal = {.layout = &layout_bytes, .each = call->shape.bytes};
+    *sends = *recvs = equal;
+    sends->base = (char *)(uintptr_t)call->send;
+    sends->count = personal ? team->p : 1;
+    recvs->base = call->recv;
+    recvs->count = team->p;
+    if (call->sends) *sends = *call->sends;
+    if (call->recvs) *recvs = *call->recvs;
+}
 
 HOT uint32_t publish(struct team *team, const struct call *call, bool others_write) {
     struct post *post = post_of(team, team->epoch & 1, team->me);

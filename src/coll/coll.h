@@ -263,9 +263,6 @@ char *far_take(struct team *team, size_t bytes);
 /* The same as can_run, for a routine inside a plan. Local. */
 bool routine_fits(const struct routine *routine, const struct figures *f,
                   const struct calls *calls);
-/* The two sides of an exchange as blocks; one without a description is equal runs. Local. */
-void sides_of(const struct team *team, const struct call *call, struct blocks *sends,
-              struct blocks *recvs);
 /* Like the members of struct algorithm_code, for a routine on a team: a lane, or the team of a
  * node. `native` runs on a communicator of the lane, which prepare makes. Cost -1: unknown. */
 int routine_prepare(const struct routine *routine, struct team *team);
@@ -326,7 +323,10 @@ extern const struct single staged_single; /* such an exchange, posts < 0, in one
 enum outcome turn_away(struct team *team, const struct call *call,
                        const struct arguments *arguments, uint32_t half, uint32_t trouble);
 
-/* ---- blocks.c: published buffers ---- */
+/* ---- blocks.c: the sides of a call, published buffers ---- */
+/* The two sides of an exchange as blocks; one without a description is equal runs. Local. */
+void sides_of(const struct team *team, const struct call *call, struct blocks *sends,
+              struct blocks *recvs);
 /* Writes my post for the next barrier and returns the trouble flags to arrive with. others_write:
  * my receive buffer must be reachable. */
 uint32_t publish(struct team *team, const struct call *call, bool others_write);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* far - shared by the algorithms that send messages: the sides of a call as runs of bytes, routines
- * inside a plan, costs. Costs follow LogGP with limits per node: overhead o of a rank for each
- * message it sends or receives, latency L, a gap between the messages of a node's ranks, and
- * seconds per byte of one rank and of a node, which grow when all nodes send at once. A rank
- * prepares the next message while one is in flight, so the cost of a burst is that of the slower of
- * the two, rank or link. */
+/* far - shared by the algorithms that send messages: routines inside a plan, costs. Costs follow
+ * LogGP with limits per node: overhead o of a rank for each message it sends or receives, latency
+ * L, a gap between the messages of a node's ranks, and seconds per byte of one rank and of a node,
+ * which grow when all nodes send at once. A rank prepares the next message while one is in flight,
+ * so the cost of a burst is that of the slower of the two, rank or link. */
 #include "coll/coll.h"
 
 #include <errno.h>
@@ -24,19 +23,6 @@ char *far_take(struct team *team, size_t bytes) {
     char *memory = scratch_take(team, bytes);
     if (!memory) messages_lose(team);
     return memory;
-}
-
-void sides_of(const struct team *team, const struct call *call, struct blocks *sends,
-              struct blocks *recvs) {
-    bool personal = is_personal(call->shape.collective);
-    struct blocks equal = {.layout = &layout_bytes, .each = call->shape.bytes};
-    *sends = *recvs = equal;
-    sends->base = (char *)(uintptr_t)call->send;
-    sends->count = personal ? team->p : 1;
-    recvs->base = call->recv;
-    recvs->count = team->p;
-    if (call->sends) *sends = *call->sends;
-    if (call->recvs) *recvs = *call->recvs;
 }
 
 size_t block_between(const struct team *team, const struct call *call, int source, int dest) {

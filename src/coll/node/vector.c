@@ -363,13 +363,8 @@ const struct single vector_single = {.is = is_single, .before = before, .after =
 enum outcome typed_exchange(struct team *team, const struct call *call,
                             const struct arguments *arguments, size_t most) {
     struct call typed = *call;
-    bool personal = is_personal(call->shape.collective);
-    struct blocks sends = {.base = (char *)(uintptr_t)call->send,
-                           .count = personal ? team->p : 1,
-                           .layout = &layout_bytes};
-    struct blocks recvs = {.base = call->recv, .count = team->p, .layout = &layout_bytes};
-    sends.each = recvs.each = call->shape.bytes;
-    if (!call->sends) typed.sends = &sends;
-    if (!call->recvs) typed.recvs = &recvs;
+    struct blocks sends, recvs;
+    sides_of(team, call, &sends, &recvs);
+    typed.sends = &sends, typed.recvs = &recvs;
     return vector_exchange(team, &typed, arguments, most);
 }
