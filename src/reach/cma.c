@@ -75,11 +75,6 @@ static int open_cma(struct team *team, void **state) {
     return error;
 }
 
-static void close_cma(struct team *team, void *state) {
-    (void)team;
-    free(state);
-}
-
 /* EPYC virtual machine with 2 cores, 2026-11, `mortar bench alltoall --buffers stack`: a read by
  * CMA is a system call of 2.5 us (0.5 us elsewhere), and copies 8 GB/s out of caches. Through
  * memory it is slower than memcpy (cost.c): 0.42, 0.57 and 0.98 of it on three such machines;
@@ -90,4 +85,4 @@ static double block_seconds(size_t bytes, bool through_memory) {
 }
 
 const struct path_code path_cma = {
-    .open = open_cma, .close = close_cma, .read = read_pieces, .block_seconds = block_seconds};
+    .open = open_cma, .close = free, .read = read_pieces, .block_seconds = block_seconds};

@@ -41,7 +41,7 @@ void team_loses_path(struct team *team, enum path_id path) {
 
 void team_close_paths(struct team *team) {
     for (int path = 0; path < PATHS; path++)
-        if (team->reached[path].state) paths[path].code->close(team, team->reached[path].state);
+        if (team->reached[path].state) paths[path].code->close(team->reached[path].state);
 }
 
 void paths_finish(void) {

@@ -23,7 +23,7 @@ struct path_code {
     /* Sets the path up between every pair of ranks. Collective; 0 on all ranks, or -errno on all.
      * NULL: nothing to set up; plans do not name the path. */
     int (*open)(struct team *team, void **state);
-    void (*close)(struct team *team, void *state);
+    void (*close)(void *state);
     /* Called after the last MPI call of the program. NULL: nothing to do. */
     void (*finish)(void);
     /* Copies `count` pieces from a peer's addresses to mine; from[i] and to[i] have equal lengths.

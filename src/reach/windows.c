@@ -184,8 +184,7 @@ char *window_hold(struct source *source, uint64_t address, size_t bytes, struct 
     return window ? window->here + (address - window->start) : NULL;
 }
 
-void window_drop(struct source *source, struct window *window) {
-    (void)source;
+void window_drop(struct window *window) {
     pthread_mutex_lock(&lock);
     window->users--;
     pthread_mutex_unlock(&lock);

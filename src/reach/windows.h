@@ -20,9 +20,9 @@ void windows_hide(void);
 int source_enter(int64_t segment, struct source **source);
 void source_leave(struct source *source);
 
-/* My address of [address, address + bytes) of that process, valid until window_drop(source,
- * *window). NULL: it cannot be attached. */
+/* My address of [address, address + bytes) of that process, valid until window_drop(*window). NULL:
+ * it cannot be attached. */
 char *window_hold(struct source *source, uint64_t address, size_t bytes, struct window **window);
-void window_drop(struct source *source, struct window *window);
+void window_drop(struct window *window);
 
 #endif

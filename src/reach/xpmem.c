@@ -43,7 +43,7 @@ HOT static void xpmem_drop(void *state) {
     for (int r = 0; r < xpmem->p; r++)
         for (int receives = 0; receives < 2; receives++) {
             struct neighbour *peer = &xpmem->peers[r];
-            if (peer->windows[receives]) window_drop(peer->source, peer->windows[receives]);
+            if (peer->windows[receives]) window_drop(peer->windows[receives]);
             peer->windows[receives] = NULL;
         }
 }
@@ -72,9 +72,8 @@ static int xpmem_meet(struct xpmem *xpmem, int rank, const struct post *post) {
     return *(const volatile uint64_t *)at == post->recv ? 0 : -ESRCH;
 }
 
-static void close_xpmem(struct team *team, void *state) {
+static void close_xpmem(void *state) {
     struct xpmem *xpmem = state;
-    (void)team;
     for (int r = 0; r < xpmem->p; r++)
         if (xpmem->peers[r].source) source_leave(xpmem->peers[r].source);
     free(xpmem);

@@ -43,23 +43,23 @@ static void found_again(struct source *source) {
     struct window *across = hold(source, far + window - 8, 16);
     counted("a buffer across the end", ATTACHED, 2);
     expect(first == near && near != across, "windows");
-    window_drop(source, first), window_drop(source, near), window_drop(source, across);
-    window_drop(source, hold(source, far + 3 * window / 2, 1));
+    window_drop(first), window_drop(near), window_drop(across);
+    window_drop(hold(source, far + 3 * window / 2, 1));
     counted("a buffer in the longer window", ATTACHED, 2);
     counted("nothing is detached", DETACHED, 0);
 }
 
 static void too_many(struct source *source) {
     struct window *kept = hold(source, far, 10);
-    for (uint64_t i = 4; i < 40; i++) window_drop(source, hold(source, far + i * window, 10));
+    for (uint64_t i = 4; i < 40; i++) window_drop(hold(source, far + i * window, 10));
     counted("40 windows", ATTACHED, 2 + 36);
     counted("16 are kept", DETACHED, 2 + 36 - 16);
-    window_drop(source, hold(source, far + 39 * window, 10));
-    window_drop(source, hold(source, far, 10)); /* in use all the time: not among those that went */
+    window_drop(hold(source, far + 39 * window, 10));
+    window_drop(hold(source, far, 10)); /* in use all the time: not among those that went */
     counted("the last and the one in use are there", ATTACHED, 38);
-    window_drop(source, hold(source, far + 4 * window, 10));
+    window_drop(hold(source, far + 4 * window, 10));
     counted("the oldest is not", ATTACHED, 39);
-    window_drop(source, kept);
+    window_drop(kept);
 }
 
 static void soundness(void) {

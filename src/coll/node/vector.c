@@ -187,15 +187,15 @@ HOT static void copy_edge(const struct exchange *x, struct edge e, bool cells) {
     }
 }
 
-/* Every rank takes its own blocks. later: in a round after the first. */
-HOT static void take_rows(const struct exchange *x, bool later) {
+/* Every rank takes its own blocks, from itself in the first round. */
+HOT static void take_rows(const struct exchange *x) {
     const struct neighbours *neighbours = x->call->neighbours;
     uint32_t p = (uint32_t)x->team->p, me = (uint32_t)x->team->me;
     for (int e = 0; neighbours && e < neighbours->from_count; e++)
-        if (!later || neighbours->from[e].source != me) copy_edge(x, neighbours->from[e], false);
+        if (!x->later || neighbours->from[e].source != me) copy_edge(x, neighbours->from[e], false);
     for (uint32_t k = 0; !neighbours && k < p; k++) {
         uint32_t i = x->first + k < p ? x->first + k : x->first + k - p;
-        if (!later || i != me)
+        if (!x->later || i != me)
             copy_edge(x, (struct edge){.source = i, .dest = me, .out = me, .in = i}, false);
     }
 }
@@ -274,7 +274,7 @@ static void take_more(struct exchange *x, uint32_t trouble) {
             offer->how = OFFER_OVER;
         bool more = offer->how == OFFER_PART && offer->at + offer->window < offer->bytes;
         trouble = sync_all(team, more ? MORE : 0);
-        take_rows(x, true);
+        take_rows(x);
     }
 }
 
@@ -313,7 +313,7 @@ HOT static inline enum outcome exchange_end(struct exchange *x, uint32_t trouble
     if (!call->neighbours) vector_remember(x, last);
     bool cells = x->cells && (trouble & (IN_PLACE | MORE | RECV_UNREACHABLE)) == IN_PLACE;
     if (cells) take_cells(x), fit_rows(x);
-    else take_rows(x, false);
+    else take_rows(x);
     /* a rank that arrives there has read all blocks in place */
     if (trouble & MORE) take_more(x, trouble);
     else if (trouble & IN_PLACE) sync_all(team, 0);
