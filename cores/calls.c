@@ -271,7 +271,7 @@ size_t plans_of(const char *collective, uint32_t p, size_t bytes, char plans[][6
     figures.slot = slot_of(p);
     figures.box_room = 2 * figures.slot / BOXES;
     struct shape shape = shape_of(c, bytes);
-    int count = plan_candidates(&figures, &shape, true, list, most_candidates);
+    int count = plan_candidates(&figures, &shape, true, list);
     size_t filled = 0;
     for (int i = 0; i < count && filled < most; i++) {
         if (strcmp(list[i].text, "native") == 0 || list[i].path || list[i].variant == COPIED)

@@ -115,7 +115,7 @@ static double parts(const struct figures *f, const struct shape *asked, const st
 static void print_far(const struct figures *f, const struct shape *shape) {
     static struct candidate candidates[most_candidates];
     const struct network *net = &f->network;
-    int count = plan_candidates(f, shape, true, candidates, most_candidates);
+    int count = plan_candidates(f, shape, true, candidates);
     printf(
         "  network: latency %.2f us, %.2f us of a rank for each message, %.2f us of a node, %.2f GB/s a rank, %.2f GB/s a node\n",
         net->latency * 1e6, net->overhead * 1e6, net->gap * 1e6, 1e-9 / net->byte,
@@ -147,7 +147,7 @@ static void print_far(const struct figures *f, const struct shape *shape) {
 /* For one node: the usual variant of each algorithm. */
 static void print_near(const struct figures *f, const struct shape *shape) {
     static struct candidate candidates[most_candidates];
-    int count = plan_candidates(f, shape, true, candidates, most_candidates);
+    int count = plan_candidates(f, shape, true, candidates);
     printf("  %-32s %10s\n", "plan", "us");
     for (int i = 0; i < count; i++)
         if (candidates[i].variant == USUAL && candidates[i].seconds >= 0)

@@ -52,7 +52,7 @@ static int print_far_plans(enum collective collective) {
     struct shape shape = {.collective = collective, .bytes = 64};
     if (places_make(&places, p, lowest) != 0) return 1;
     struct figures node = imagined_node(here), figures = figures_over(&places, &node);
-    int count = plan_candidates(&figures, &shape, true, candidates, most_candidates);
+    int count = plan_candidates(&figures, &shape, true, candidates);
     printf("native\n"); /* first: tests compare the others with it */
     for (int i = 0; i < count; i++)
         if (strcmp(candidates[i].text, "native") != 0) printf("%s\n", candidates[i].text);

@@ -195,7 +195,7 @@ static void expect(const char *collective, size_t block, int ranks, int me) {
     prepare(collective, block);
     struct team *team = team_of(MPI_COMM_WORLD);
     int count = me == 0 && team && team->wire
-                    ? plan_candidates(&team->figures, &shape, true, list, most_candidates)
+                    ? plan_candidates(&team->figures, &shape, true, list)
                     : 0;
     for (int i = 0; i < count; i++)
         printf("%s,\"%s\",\"%s\",%zu,%d,%.9g,0,expected\n", collective, list[i].text, list[i].text,

@@ -15,13 +15,13 @@ struct candidate_list {
     const struct shape *shape;
     struct shape priced;
     struct candidate *candidates;
-    int count, most;
+    int count;
 };
 
 static void candidates_add(struct candidate_list *list, const char *text, enum variant variant) {
     struct plan plan;
     char why[192];
-    if (list->count == list->most || plan_parse(text, &plan, why, sizeof why) != 0) return;
+    if (list->count == most_candidates || plan_parse(text, &plan, why, sizeof why) != 0) return;
     plan_settle(list->figures, &plan);
     if (!can_run(plan.algorithm, &plan.arguments, list->figures, list->shape)) return;
     for (int i = 0; i < list->count; i++)
@@ -243,8 +243,8 @@ struct shape shape_priced(const struct figures *f, const struct shape *shape) {
 }
 
 int plan_candidates(const struct figures *f, const struct shape *shape, bool in_reach,
-                    struct candidate *candidates, int most) {
-    struct candidate_list list = {f, shape, shape_priced(f, shape), candidates, 0, most};
+                    struct candidate *candidates) {
+    struct candidate_list list = {f, shape, shape_priced(f, shape), candidates, 0};
     bool by_path = !in_reach && among(shape->collective, POSTED), near = f->where == ON_NODE;
     for (int a = 0; a < ALGORITHMS; a++) {
         const struct algorithm *algorithm = &algorithms[a];

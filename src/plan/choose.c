@@ -49,7 +49,7 @@ void plan_choose(struct team *team, const struct shape *shape, bool in_reach, st
     struct candidate *list = plan_room(team);
     const char *text = "native";
     char why[192];
-    int count = plan_candidates(f, shape, in_reach, list, most_candidates);
+    int count = plan_candidates(f, shape, in_reach, list);
     bool waits = begins_native(f), yields = host_copies_faster(f, shape, in_reach);
     for (int i = 0; i < count && !waits && !yields; i++) {
         if (list[i].seconds < 0 || !serves(team, shape, in_reach, &list[i])) continue;

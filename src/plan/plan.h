@@ -208,9 +208,9 @@ struct candidate {
 enum { most_candidates = 256 };
 /* All plans that can run the shape: the model's choice, then the others from the cheapest up,
  * native last. in_reach: peers can reach the buffers. Plans that name a data path are listed
- * without trying whether the path works. Fills list[most], returns the count. */
+ * without trying whether the path works. Fills list[most_candidates], returns the count. */
 int plan_candidates(const struct figures *f, const struct shape *shape, bool in_reach,
-                    struct candidate *list, int most);
+                    struct candidate *list);
 /* most_candidates of a team that has plans, to be filled by whoever needs them: they would not fit
  * on the stack of every thread. Local. */
 struct candidate *plan_room(const struct team *team);

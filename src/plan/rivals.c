@@ -57,7 +57,7 @@ int plan_rivals(const struct figures *f, const struct shape *shape, bool in_reac
                 int most) {
     static const double most_times = 3; /* of the best plan's cost, if the network was measured */
     struct rival_list list = {texts, 0, most};
-    int count = plan_candidates(f, shape, in_reach, room, most_candidates);
+    int count = plan_candidates(f, shape, in_reach, room);
     double limit = f->network.measured ? most_times * room[0].seconds : INFINITY;
     rivals_add(&list, choice);
     if (which < RIVALS_orders) rivals_add(&list, "native");

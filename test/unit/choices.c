@@ -71,7 +71,7 @@ static struct figures node_of(int ranks, double sync_seconds) {
 
 static const char *choice(const struct figures *figures, const struct shape *shape) {
     static struct candidate list[most_candidates];
-    plan_candidates(figures, shape, true, list, most_candidates);
+    plan_candidates(figures, shape, true, list);
     return list[0].text;
 }
 
