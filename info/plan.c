@@ -128,9 +128,8 @@ static void print_far(const struct figures *f, const struct shape *shape) {
            "contention", "in nodes");
     for (int i = 0, rows = 0; i < count && rows < shown; i++) {
         struct plan plan;
-        char why[192];
         double part[5];
-        plan_parse(candidates[i].text, &plan, why, sizeof why);
+        plan_parse(candidates[i].text, &plan, NULL, 0);
         if (!plan.algorithm->code->run || candidates[i].seconds < 0) continue;
         double all = parts(f, shape, &plan, part);
         printf("%c %-48s %10.2f = %9.2f %9.2f %9.2f %10.2f %9.2f\n", rows++ ? ' ' : '*', plan.text,

@@ -20,8 +20,7 @@ struct candidate_list {
 
 static void candidates_add(struct candidate_list *list, const char *text, enum variant variant) {
     struct plan plan;
-    char why[192];
-    if (list->count == most_candidates || plan_parse(text, &plan, why, sizeof why) != 0) return;
+    if (list->count == most_candidates || plan_parse(text, &plan, NULL, 0) != 0) return;
     plan_settle(list->figures, &plan);
     if (!can_run(plan.algorithm, &plan.arguments, list->figures, list->shape)) return;
     for (int i = 0; i < list->count; i++)
@@ -197,9 +196,8 @@ static int by_seconds(const void *a, const void *b) {
 static double counted(const struct candidate_list *list, const char *text, struct network network) {
     struct figures counting = *list->figures;
     struct plan plan;
-    char why[192];
     counting.network = network;
-    if (plan_parse(text, &plan, why, sizeof why) != 0) return 0;
+    if (plan_parse(text, &plan, NULL, 0) != 0) return 0;
     return plan.algorithm->code->cost(&counting, &list->priced, &plan.arguments);
 }
 

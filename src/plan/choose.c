@@ -48,7 +48,6 @@ void plan_choose(struct team *team, const struct shape *shape, bool in_reach, st
     const struct figures *f = &team->figures;
     struct candidate *list = plan_room(team);
     const char *text = "native";
-    char why[192];
     int count = plan_candidates(f, shape, in_reach, list);
     bool waits = begins_native(f), yields = host_copies_faster(f, shape, in_reach);
     for (int i = 0; i < count && !waits && !yields; i++) {
@@ -56,7 +55,7 @@ void plan_choose(struct team *team, const struct shape *shape, bool in_reach, st
         text = list[i].text;
         break; /* paths of plans that are not chosen stay untried */
     }
-    plan_parse(text, plan, why, sizeof why);
+    plan_parse(text, plan, NULL, 0);
     if (plan->algorithm->code->run) return;
     if (count == 1) plan->reason = "mortar has no algorithm for it";
     else if (waits)

@@ -68,8 +68,7 @@ enum learn_mode learn_mode(void) {
 
 static bool halves(const struct figures *f, const struct shape *shape, const char *text) {
     struct plan plan;
-    char why[192];
-    return shape->collective == COLL_reduce && plan_parse(text, &plan, why, sizeof why) == 0 &&
+    return shape->collective == COLL_reduce && plan_parse(text, &plan, NULL, 0) == 0 &&
            plan.algorithm->code->halves && plan.algorithm->code->halves(f);
 }
 

@@ -177,9 +177,7 @@ static bool plan_prepare(struct team *team, const struct shape *shape, struct pl
 struct plan *plan_ready(struct team *team, const struct shape *shape, const char *text,
                         const char *source, const char *reason) {
     struct plan plan;
-    char why[192];
-    if (plan_parse(text, &plan, why, sizeof why) != 0 || !plan_prepare(team, shape, &plan))
-        return NULL;
+    if (plan_parse(text, &plan, NULL, 0) != 0 || !plan_prepare(team, shape, &plan)) return NULL;
     plan.source = source;
     plan.reason = reason;
     return plan_keep(team->plans, shape, &plan);

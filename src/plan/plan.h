@@ -180,7 +180,7 @@ bool plan_tuned(struct team *team, const struct shape *shape, bool in_reach, str
 
 /* ---- text.c ---- */
 /* Parses a plan; fills algorithm, arguments and the full text. -EINVAL: the text is no plan, and
- * why[size] says why. */
+ * why[size] says why, unless size is 0. */
 int plan_parse(const char *text, struct plan *plan, char *why, size_t size);
 /* The team's threshold of the hybrid copy: bytes of a block that are copied by plain stores, the
  * rest non-temporally (ramesh2024 section V-E). */

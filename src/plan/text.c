@@ -14,14 +14,13 @@
 /* Assumed bytes of the second level cache if the system does not tell. */
 enum { unknown_cache = 1 << 20 };
 
-static size_t word(const char **text, char *out, size_t size) {
+static void word(const char **text, char *out, size_t size) {
     *text += strspn(*text, " \t");
     size_t length = strcspn(*text, " \t(),");
     if (length < size) memcpy(out, *text, length), out[length] = 0;
     else *out = 0;
     *text += length;
     *text += strspn(*text, " \t");
-    return length;
 }
 
 static const struct algorithm *algorithm_named(const char *name) {
@@ -42,8 +41,7 @@ static int order_named(const char *name) {
 
 static int kernel_named(const char *name) {
     for (int k = 0; k < KERNELS; k++)
-        if (strcmp(kernels[k].name, name) == 0 && (!kernels[k].usable || kernels[k].usable()))
-            return k;
+        if (strcmp(kernels[k].name, name) == 0 && kernels[k].usable()) return k;
     return -1;
 }
 
@@ -109,9 +107,8 @@ static const struct routine *keep_routine(const struct plan *plan) {
 /* The first routine is for the lanes, the second for inside the nodes. */
 static bool read_routine(const char *text, const struct algorithm *outer,
                          struct arguments *arguments) {
-    char why[192];
     struct plan plan;
-    if (plan_parse(text, &plan, why, sizeof why) != 0) return false;
+    if (plan_parse(text, &plan, NULL, 0) != 0) return false;
     bool local = plan.algorithm->code->run && plan.algorithm->code->where == ON_NODE;
     const struct routine **place = local ? &arguments->local : &arguments->inner;
     if (!takes(outer, local ? "local" : "inner") || *place ||

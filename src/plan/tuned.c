@@ -95,10 +95,10 @@ static const char *tuned_look_up(const struct team *team, const struct shape *sh
 }
 
 bool plan_tuned(struct team *team, const struct shape *shape, bool in_reach, struct plan *plan) {
-    char why[192], text[64] = "";
+    char text[64] = "";
     if (team->me == 0) snprintf(text, sizeof text, "%s", tuned_look_up(team, shape, in_reach));
     team_tell(team, text);
-    if (!*text || plan_parse(text, plan, why, sizeof why) != 0) return false;
+    if (!*text || plan_parse(text, plan, NULL, 0) != 0) return false;
     if (!plan->algorithm->code->run) plan->reason = "the tuning file says so";
     return true;
 }

@@ -128,9 +128,8 @@ int tuning_add(struct tuning_set *set, const struct tuning_entry *entry) {
 }
 
 static struct tuning_set *set_like(struct tuning_file *file, const struct tuning_set *set) {
-    char why[320];
     for (int s = 0; s < file->count; s++)
-        if (tuning_fits(&file->sets[s], set, why, sizeof why)) return &file->sets[s];
+        if (tuning_fits(&file->sets[s], set, NULL, 0)) return &file->sets[s];
     struct tuning_set *sets = realloc(file->sets, ((size_t)file->count + 1) * sizeof *sets);
     if (!sets) return NULL;
     file->sets = sets;

@@ -58,7 +58,7 @@ void tuning_mpi(const char *version, char name[96]);
 /* Fills in the facts of a set that is measured here and now; no entries. */
 void tuning_here(struct tuning_set *here, const char *mpi);
 /* True: the set was measured on such a machine with such an MPI library. Otherwise why[size] says
- * what differs. Kernel, mortar and date may differ. */
+ * what differs, unless size is 0. Kernel, mortar and date may differ. */
 bool tuning_fits(const struct tuning_set *set, const struct tuning_set *here, char *why,
                  size_t size);
 /* The set that fits; NULL: none, and why[size] says what differs in the most similar one. */
