@@ -78,9 +78,6 @@ void waits_hear(struct team *team);
 /* After a wait for one peer, if waits.on: counts the part of my latest wait that lies before
  * `entered`. That is when the peer entered the call; the peer publishes it with its data. */
 void waits_for(struct team *team, int rank, double entered);
-/* Counts seconds of this call spent waiting for a rank that had not entered it. Ignores seconds <=
- * 0. */
-void waits_late(struct team *team, double seconds, int rank);
 
 /* ---- wait.c: the one wait loop; see also flag.h ---- */
 /* Called after each second of a wait, by the rank that waits, with the team that it waits on, which

@@ -47,15 +47,10 @@ HOT void waits_hear(struct team *team) {
 }
 
 HOT void waits_for(struct team *team, int rank, double entered) {
-    const struct waits *waits = &team->waits;
-    if (!waits->on) return;
-    double seconds = entered - waits->began;
-    waits_late(team, seconds < waits->length ? seconds : waits->length, rank);
-}
-
-HOT void waits_late(struct team *team, double seconds, int rank) {
     struct waits *waits = &team->waits;
-    if (seconds <= 0) return;
+    double seconds = entered - waits->began;
+    if (seconds > waits->length) seconds = waits->length;
+    if (!waits->on || seconds <= 0) return;
     waits->late_seconds += seconds;
     if (waits->late_count < team->p)
         waits->late[waits->late_count++] = (struct late){rank, seconds};
