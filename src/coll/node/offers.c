@@ -9,14 +9,8 @@
 _Thread_local bool blocks_cut;
 
 size_t blocks_bytes(const struct blocks *blocks) {
-    if (!blocks->counts && !blocks->layouts)
-        return (size_t)blocks->count * blocks->each * blocks->layout->size;
-    size_t bytes = 0;
-    for (int b = 0; b < blocks->count; b++) {
-        struct block block = block_of(blocks, b);
-        bytes += block_bytes(&block);
-    }
-    return bytes;
+    size_t each;
+    return measure_blocks(blocks, &each);
 }
 
 size_t longest_of(const struct blocks *blocks) {
