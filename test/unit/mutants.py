@@ -47,7 +47,7 @@ MUTANTS = [
     ("rooted", "node/tape.c", "memcpy(block.at, from, bytes)", "memcpy(block.at, from, bytes - (bytes > 0))"),
     ("rooted", "node/mailbox.c", "to.at, to.layout, to.elements, from", "to.at, to.layout, to.elements - (to.elements > 0), from"),
     ("reductions", "reduce.c", "for (uint32_t i = 0; i < count; i++)", "for (uint32_t i = 1; i < count; i++)"),
-    ("reductions", "node/slices.c", "task->strips, count);\n    return", "task->strips, count - (count > 1));\n    return"),
+    ("reductions", "node/slices.c", "strip, count);\n    return", "strip, count - (count > 1));\n    return"),
     ("reductions", "node/slices.c", "memcpy(to, vector_at(task, last, at), count * reduction->bytes)",
      "memcpy(to, vector_at(task, last, at), count * reduction->bytes - 1)"),
     ("reductions", "node/arrival.c", "memcpy(result, from, load->bytes)", "memcpy(result, from, load->bytes - 1)"),

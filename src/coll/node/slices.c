@@ -76,8 +76,7 @@ static bool slices_show(const struct team *team, const void *memory, size_t byte
 uint32_t slices_post(struct team *team, const struct call *call, struct view *view) {
     const struct reduction *reduction = call->reduction;
     struct post *post = post_of(team, team->epoch & 1, team->me);
-    *view = (struct view){
-        .send = call->send, .recv = call->recv, .mine = part_received(team, call, team->me)};
+    *view = (struct view){.recv = call->recv, .mine = part_received(team, call, team->me)};
     if (call->trouble & LEAVE) return call->trouble;
     size_t all = reduction->count * reduction->bytes,
            received = view->mine.count * reduction->bytes;
@@ -89,7 +88,7 @@ uint32_t slices_post(struct team *team, const struct call *call, struct view *vi
     size_t room = strips_needed(team) * view->strip * reduction->bytes;
     view->strips = room > 0 ? malloc(room) : NULL;
     uint32_t trouble = view->strips || room == 0 ? 0 : NO_MEMORY;
-    if (!slices_show(team, view->send, all, SHOW_TO_READERS, &post->send, &view->send_copy))
+    if (!slices_show(team, call->send, all, SHOW_TO_READERS, &post->send, &view->send_copy))
         trouble |= SEND_UNREACHABLE;
     if (among(call->shape.collective, SCATTERED)) {
         /* Only I write there. In place it lies where others read my vector. */
@@ -119,14 +118,12 @@ struct slices_task {
     const struct team *team;
     const struct reduction *reduction;
     uint32_t half;
-    bool levels;
+    const struct view *view;
     struct copier copier;
-    char *strips; /* of `strip` elements each */
-    size_t strip;
 };
 
 static char *strip_at(const struct slices_task *task, int number) {
-    return task->strips + (size_t)number * task->strip * task->reduction->bytes;
+    return task->view->strips + (size_t)number * task->view->strip * task->reduction->bytes;
 }
 
 static const char *vector_at(const struct slices_task *task, int rank, size_t element) {
@@ -147,22 +144,23 @@ static char *combine_partials(const struct slices_task *task, size_t at, size_t 
     for (uint32_t d = task->team->figures.domains; d-- > 0;)
         for (size_t done = 0, now; done < count; done += now) {
             const char *from;
-            char *to = task->strips + done * reduction->bytes;
+            char *to = strip_at(task, 0) + done * reduction->bytes;
             now = levels_at(task->team, reduction, task->half, d, at + done, &from);
             if (now > count - done) now = count - done;
             if (d + 1 == task->team->figures.domains) memcpy(to, from, now * reduction->bytes);
             else reduction->combine(reduction, from, to, now);
         }
-    return task->strips;
+    return strip_at(task, 0);
 }
 
 /* Combines elements at .. at + count of all vectors into a strip. */
 static char *combine_strip(const struct slices_task *task, size_t at, size_t count) {
     const struct reduction *reduction = task->reduction;
     int i = task->team->p - 1;
-    memcpy(task->strips, vector_at(task, i, at), count * reduction->bytes);
-    while (--i >= 0) reduction->combine(reduction, vector_at(task, i, at), task->strips, count);
-    return task->strips;
+    char *strip = strip_at(task, 0);
+    memcpy(strip, vector_at(task, i, at), count * reduction->bytes);
+    while (--i >= 0) reduction->combine(reduction, vector_at(task, i, at), strip, count);
+    return strip;
 }
 
 /* Combines the two latest of the strips in `waiting`. */
@@ -205,19 +203,19 @@ static void scan_strip(const struct slices_task *task, size_t at, size_t count, 
     }
 }
 
-static void slices_work(const struct slices_task *task, const struct call *call,
-                        const struct view *view) {
+static void slices_work(const struct slices_task *task, const struct call *call) {
     const struct reduction *reduction = task->reduction;
+    const struct view *view = task->view;
     enum collective c = call->shape.collective;
     struct part share = view->share;
     for (size_t done = 0, now; done < share.count; done += now) {
         size_t at = share.first + done;
-        now = share.count - done < task->strip ? share.count - done : task->strip;
+        now = share.count - done < view->strip ? share.count - done : view->strip;
         if (among(c, SCANS)) {
             scan_strip(task, at, now, c == COLL_exscan);
             continue;
         }
-        const char *result = task->levels        ? combine_partials(task, at, now)
+        const char *result = view->levels       ? combine_partials(task, at, now)
                              : c == COLL_reduce ? halve_strip(task, at, now)
                                                 : combine_strip(task, at, now);
         if (among(c, SCATTERED))
@@ -252,9 +250,8 @@ enum outcome slices_go(struct team *team, const struct call *call, struct view *
             levels_combine(team, reduction, half);
             sync_all(team, 0);
         }
-        slices_work(&(struct slices_task){team, reduction, half, view->levels,
-                                          copier_for(team, reduction), view->strips, view->strip},
-                    call, view);
+        slices_work(
+            &(struct slices_task){team, reduction, half, view, copier_for(team, reduction)}, call);
         /* No rank returns while its send buffer is read or its receive buffer written. */
         sync_all(team, 0);
         if (!among(call->shape.collective, SCATTERED))

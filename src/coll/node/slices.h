@@ -6,14 +6,13 @@
 
 #include "coll/coll.h"
 
-/* My buffers as peers see them, and copies of them. */
+/* My side of a call: my result as peers see it, and copies. */
 struct view {
-    const char *send;
-    char *recv;
-    char *send_copy, *recv_copy, *strips, *partial;
+    char *recv, *send_copy, *recv_copy, *partial;
     bool levels;             /* reduce within domains first */
     struct part mine, share; /* what I receive, and what I combine */
     size_t strip;            /* elements that I combine at once */
+    char *strips;            /* of so many each */
 };
 
 /* Writes my post of the next barrier's half, and the view; returns the trouble to meet with. Ends
