@@ -93,9 +93,6 @@ static bool overlap_describe(struct overlap *o) {
 
 static void pack_mine(struct overlap *o) {
     const struct places *places = o->team->places;
-    struct blocks sends, recvs;
-    sides_of(o->team, o->call, &sends, &recvs);
-    o->mine = block_of(&sends, 0);
     int place = places->first[places->node_of[o->team->me]] + places->local_of[o->team->me];
     cut_block(&o->mine, o->starts[place + 1] - o->starts[place]);
     if (o->call->trouble & LEAVE) return;
@@ -178,6 +175,7 @@ static enum outcome overlap_run(struct team *team, const struct call *call,
     bool leads = team->node->me == 0;
     char *space = team_space(team->node, &bytes);
     sides_of(team, call, &sends, &o.recvs);
+    o.mine = block_of(&sends, 0);
     o.progress = (struct progress *)(void *)space;
     o.area = space + head_bytes(team->places->nodes);
     if (leads) {
