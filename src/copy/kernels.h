@@ -8,8 +8,8 @@
  * because such stores bypass the caches in which the hardware prefetcher works. Each kernel calls
  * memcpy up to the first whole line of the target, stores whole lines, and calls memcpy for the
  * rest. Its stores are unordered until copy_fence, which the caller must call; one fence is enough
- * for many short runs of a layout. A block without a whole line is left to memcpy. Wins    if a
- * block would not stay in cache until its receiver reads it: many ranks, long blocks.
+ * for many short runs of a layout. A block without a whole line is left to memcpy.
+ * Wins    if a block would not stay in cache until its receiver reads it: many ranks, long blocks.
  *         Loses below. */
 #ifndef MORTAR_COPY_KERNELS_H
 #define MORTAR_COPY_KERNELS_H

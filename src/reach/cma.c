@@ -2,8 +2,8 @@
 /* path_cma - the kernel copies out of a peer's memory (cross memory attach, process_vm_readv): any
  * address, no set-up, one system call for up to IOV_MAX pieces. The kernel may refuse it between
  * any two processes (user, PID namespace, Yama, seccomp) and at any time (PR_SET_DUMPABLE). So
- * opening tries it between all pairs, and a later read may still fail. Cost    0.45 us a call, 0.15
- * us a piece, 4/5 of memcpy's speed. Set-up: two barriers and p - 1
+ * opening tries it between all pairs, and a later read may still fail.
+ * Cost    0.45 us a call, 0.15 us a piece, 4/5 of memcpy's speed. Set-up: two barriers and p - 1
  *         reads of 8 bytes. */
 #define _GNU_SOURCE
 #include "reach/reach.h"

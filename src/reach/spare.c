@@ -3,8 +3,8 @@
  * Programs and libraries duplicate a communicator for each of many short tasks, and then the same
  * ranks meet again: shared memory, mapped regions, domains, plans and what trials have found still
  * hold. A team is used again only if all ranks have kept it (start.c asks). Only teams of one node
- * are kept. What the calls of a communicator
- * took that was freed before it had a team counts for the next one of the same ranks. */
+ * are kept. What the calls of a communicator took that was freed before it had a team counts for
+ * the next one of the same ranks. */
 #include "reach/host.h"
 
 #include "reach/birth.h"

@@ -5,8 +5,8 @@
  * process, so an owner checks its buffers before it posts them (`sound`). They stay mapped
  * afterwards, because the owner is inside the call. No call runs when a team is freed, so peers'
  * windows are detached then. This process's memory can be attached until the MPI library's own
- * MPI_Finalize has returned; all peers have entered it by then. Cost    as the heap's, after the
- * first use of a window;  set-up: two barriers and p - 1
+ * MPI_Finalize has returned; all peers have entered it by then.
+ * Cost    as the heap's, after the first use of a window; set-up: two barriers and p - 1
  *         attachments. */
 #define _GNU_SOURCE
 #include "reach/reach.h"

@@ -8,10 +8,11 @@
  *
  * The word of a node's entry (arrival.h) says which side has deposited: 0, or 1 (left), 2 (right).
  * Each side has its own memory, so no rank waits for a peer between claiming and filling. A rank
- *   that arrives from side s finds 0      its partner has not come: it deposits and sets s, unless
- *   the partner does so meanwhile; s      its own side's vector of call k - depth, which the
- *   partner has yet to fetch: it waits; else   the partner's vector of this call: all ranks of side
- *   s have left call k - depth, so the vector of that call is consumed.
+ * that arrives from side s finds
+ *   0      its partner has not come: it deposits and sets s, unless the partner does so meanwhile;
+ *   s      its own side's vector of call k - depth, which the partner has yet to fetch: it waits;
+ *   else   the partner's vector of this call: all ranks of side s have left call k - depth, so the
+ *          vector of that call is consumed.
  * A combined vector stays in the entry where it was combined, and the entry is held until the
  * vector has moved on; only a rank that is calls ahead waits for that. So a long vector is copied
  * once, when it is deposited. A root has one box per class; its word is 1 + the rank that filled

@@ -195,8 +195,8 @@ HOT static uint64_t *combined_before(struct team *team, struct ring *mine, const
 
 /* ---- the call ---- */
 
-/* Ranks that run ahead wait when a ring is full. With a processor
- * for each rank this is the price of a call by itself, as programs mostly have them. */
+/* Ranks that run ahead wait when a ring is full. With a processor for each rank this is the price
+ * of a call by itself, as programs mostly have them. */
 static double chain_cost(const struct figures *f, const struct shape *shape,
                          const struct arguments *arguments) {
     (void)arguments;
