@@ -147,6 +147,7 @@ def prediction():
                 (["--platform", "3x2", "--tuning", os.path.join(folder, "no", "file")], 2, "no/file"),
                 (["--platform", "3x2", "--picture", "picture.gif"], 2, "picture.gif"),
                 (["--platform", "3x2", "--tuning", "/dev/null"], 2, "/dev/null"),
+                (["--platform", "3x2", "--csv", path], 2, "is none of ours"),
                 (["--platform", "3x2", "--like", path + "x", "--tuning", path], 1, path + "x"),
                 (["--platform", "9999x99", "--sizes", "1M"], 1, "--lean"),
                 (["--platform", "3x2", "--sizes", "8", "--plans", "leader(7,ring)", "ring"], 1, "leader(7,ring)")):
