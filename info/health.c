@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -150,9 +151,13 @@ static void look_at_huge_pages(struct findings *all) {
 void health_program(struct findings *all, const char *path) {
     struct program_facts facts = program_look(path);
     const char *file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    if (access(path, X_OK) != 0)
+    struct stat status;
+    int error = access(path, X_OK) != 0 || stat(path, &status) != 0 ? errno
+                : S_ISDIR(status.st_mode)                           ? EISDIR
+                                                                    : 0;
+    if (error)
         found(all, RED, "program", "name a program that all ranks can start",
-              "%s cannot be started: %s", path, strerror(errno));
+              "%s cannot be started: %s", path, strerror(error));
     else if (facts.kind == PROGRAM_STATIC)
         found(all, RED, "program", "link it dynamically (mpicc does)",
               "%s is statically linked: its calls cannot be taken", file);
@@ -164,6 +169,9 @@ void health_program(struct findings *all, const char *path) {
     else if (facts.sanitizer)
         found(all, YELLOW, "program", "measure a build without it",
               "%s was built with %s: it runs without the shared heap", file, facts.sanitizer);
+    else if (facts.allocator && !getenv("MORTAR_HEAP"))
+        found(all, YELLOW, "program", "--heap on, if it calls nothing but malloc and its family",
+              "%s is linked with %s: it runs without the shared heap", file, facts.allocator);
     else
         found(all, GREEN, "program", NULL, "%s: %s%s", file,
               *facts.interpreter ? "its dynamic linker is " : "a script, or not an ELF file",

@@ -69,6 +69,8 @@ def ill(flavour):
     expect(result, names, "mortar", "red", "MORTAR_OFF")
     result, names = examine(flavour, "/no/such/program")
     expect(result, names, "program", "red", "/no/such/program")
+    result, names = examine(flavour, "/usr")
+    expect(result, names, "program", "red", "/usr cannot be started: Is a directory")
     other = "mpich4" if flavour.startswith("ompi") else "ompi4"
     if other in run.run([run.LAUNCH, "--list"]).out.split():
         library = {"ompi4": "libmpi.so.40", "mpich4": "libmpich.so.12"}[other]
