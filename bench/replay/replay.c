@@ -25,6 +25,7 @@ static char *read_all(const char *path, int me, size_t *bytes) {
     int error = me == 0 ? file_read(path, most_bytes, &text, bytes) : 0;
     unsigned long long size = error ? 0 : (unsigned long long)*bytes;
     if (error) fprintf(stderr, "mortar replay: %s: %s\n", path, file_why(error));
+    else if (me == 0 && size == 0) fprintf(stderr, "mortar replay: %s: the file is empty\n", path);
     MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
     if (size == 0) return NULL;
     char *all = calloc((size_t)size + 1, 1);

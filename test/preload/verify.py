@@ -88,6 +88,8 @@ def replay(flavour):
             cut.check(cut.code != 0 and "it is damaged" in cut.err, "a damaged case")
     other = run([*launch, MORTAR, "replay", __file__])
     other.check(other.code != 0 and "no file that MORTAR_VERIFY of mortar" in other.err, "another file")
+    empty = run([*launch, MORTAR, "replay", "/dev/null"])
+    empty.check(empty.code != 0 and "/dev/null: the file is empty" in empty.err, "an empty file")
     none = run([*launch, MORTAR, "replay", "/nowhere"])
     none.check(none.code != 0 and "/nowhere: No such file" in none.err, "no such file")
 
