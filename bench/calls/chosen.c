@@ -80,7 +80,7 @@ static FILE *open_report(const struct world *world) {
     return file;
 }
 
-void chosen(const struct world *world, const struct kind *kind, bool forced, char *text,
+bool chosen(const struct world *world, const struct kind *kind, bool forced, char *text,
             size_t size) {
     char plan[sizeof rows->plan], line[1024];
     unsigned long long most = 0;
@@ -94,7 +94,9 @@ void chosen(const struct world *world, const struct kind *kind, bool forced, cha
         most = calls;
         snprintf(text, size, "%s", plan);
     }
+    bool tells = file && count < most_rows;
     if (file) fclose(file);
+    return tells;
 }
 
 struct seen chosen_seats(const struct world *world) {

@@ -316,8 +316,8 @@ void counters_stop(double counts[count_of_events]);
 /* ---- chosen.c ---- */
 /* Which plan has run most since the last time this was asked, of those that were forced or of those
  * that mortar chose, for instance "pull(rows)" or "native: no bytes"; empty when mortar does not
- * tell. The answer is on the first rank. */
-void chosen(const struct world *world, const struct kind *kind, bool forced, char *text,
+ * tell, or none has run. The answer is on the first rank. Returns whether mortar tells, there. */
+bool chosen(const struct world *world, const struct kind *kind, bool forced, char *text,
             size_t size);
 /* All ranks get the answer, once mortar has looked at a communicator of all of them. */
 struct seen chosen_seats(const struct world *world);

@@ -53,6 +53,9 @@ def with_mortar(folder):
              "l3_misses": "", "write_stalls": "", "issue_stalls": ""}
     check("their facts", all(facts.items() <= row.items() and row["mpi"] and row["machine"] and row["commit"] and
                              float(row["seconds"]) > 0 for row in rows), rows[0])
+    out, said = run(mortar, "bench", "alltoall", "--bytes", "24", "--plan", "central", "cico", *QUICK)
+    check("a plan for other collectives is left out", [row[-1] for row in table(out)] == ["cico"] and
+          "central does not run alltoall of 24 bytes here" in said, out + said)
     run(mortar, "bench", "allgather", "--bytes", "24", "--buffers", "stack", "--csv", path, *QUICK)
     more = rows_of(path)[len(rows):]
     check("another run adds its rows", [(row["collective"], row["bytes"], row["buffers"]) for row in more] ==
