@@ -191,6 +191,13 @@ static bool suits(const char *word, const char *path) {
     return facts.kind != PROGRAM_STRANGE;
 }
 
+/* `mortar run mortar ...`, as where a site's wrapper and a user both write it: looks by itself. */
+static bool is_this(const char *path) {
+    struct stat its, own;
+    return stat(path, &its) == 0 && stat("/proc/self/exe", &own) == 0 && its.st_dev == own.st_dev &&
+           its.st_ino == own.st_ino;
+}
+
 /* list: collectives by commas, or all. */
 static void check_collectives(const char *list) {
     char wrong[32];
@@ -295,7 +302,7 @@ static void __attribute__((noreturn)) run(char **word) {
         fail("run: %s: no such file%s%s", *word,
              strchr(*word, '/') ? "" : ", and no program of that name in PATH",
              taken_program(taken, word));
-    if (suits(*word, path)) preload();
+    if (!is_this(path) && suits(*word, path)) preload();
     become(path, word);
     fail("run: %s: %s", *word, strerror(errno));
 }

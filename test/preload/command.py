@@ -30,6 +30,7 @@ def options():
         result.check(again.code == 2 and len(again.lines()) == (1 if here else 0), "mortar run %s: all ranks say it" % words)
     run.run([run.MORTAR, "run", "--verbose=2", "--off", "all", "--", program]).ok("no MPI here")
     run.run([run.MORTAR, "run", "--off=bcast, alltoallw", program]).ok("no MPI here")
+    run.run([run.MORTAR, "run", "--off", "all", run.MORTAR, "run", program]).ok("no MPI here").silent()
     result = run.run([run.MORTAR, "frob"])
     result.check(result.code == 2 and "frob" in result.err, "mortar frob: unclear")
     result = run.run([run.MORTAR, "tune", "--merge", "out.json"])
