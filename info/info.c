@@ -102,7 +102,8 @@ static int list_orders(int count, char **words) {
         return print_orders((uint32_t)p, (uint32_t)domains);
     fprintf(
         stderr,
-        "mortar info: --orders takes a number of ranks, at most 65536, and a number of domains, at most one per rank\n");
+        "mortar info: --orders %s%s%s: expected a number of ranks, at most 65536, and a number of domains, at most one per rank\n",
+        words[0], count > 1 ? " " : "", count > 1 ? words[1] : "");
     return 2;
 }
 
@@ -133,6 +134,28 @@ static const char usage[] =
     "Without an option: collectives, algorithms, orders, copy kernels, MPI libraries, data paths and options,\n"
     "and what this machine offers.\n";
 
+/* Too many words for an option, too few, or no option. */
+static int refuse(int count, char **words) {
+    static const struct {
+        const char *option, *takes;
+    } known[] = {{"--plans", "a collective, and maybe the word nodes"},
+                 {"--plan", "one text, in quotes: \"alltoall 2x4 4096\""},
+                 {"--orders", "at most two numbers"},
+                 {"--tuning", "one file"},
+                 {"--merge", "the file to write, and at least one to read"},
+                 {"--version", "nothing"},
+                 {"--help", "nothing"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(words[1], known[i].option) != 0) continue;
+        fprintf(stderr, "mortar info: %s", words[1]);
+        for (int w = 2; w < count; w++) fprintf(stderr, " %s", words[w]);
+        fprintf(stderr, ": %s takes %s (mortar info --help)\n", words[1], known[i].takes);
+        return 2;
+    }
+    fprintf(stderr, "mortar info: %s: expected an option (mortar info --help)\n", words[1]);
+    return 2;
+}
+
 int main(int count, char **words) {
     bool nodes = count == 4 && strcmp(words[3], "nodes") == 0;
     if (count >= 3 && strcmp(words[1], "--plans") == 0 && (count == 3 || nodes))
@@ -148,7 +171,7 @@ int main(int count, char **words) {
     if (count >= 2 && strcmp(words[1], "doctor") == 0) return examine(count - 2, words + 2);
     if (count == 2 && (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0))
         return fputs(usage, stdout) < 0;
-    if (count != 1) return fputs(usage, stderr), 2;
+    if (count != 1) return refuse(count, words);
     options_check();
     printf("mortar %s\n", MORTAR_VERSION);
     print_tables();

@@ -45,6 +45,12 @@ def options():
     run.run([run.MORTAR, "info"]).ok("libmpi.so.40", "libmpi.so.12", "libmpi_abi.so.1")
     result = run.run([run.MORTAR, "info", "--plans", "frob"])
     result.check(result.code == 2 and "frob" in result.err, "mortar info --plans frob: unclear")
+    for words in (["frob"], ["--frob"], ["--plan", "alltoall", "4x4", "8"], ["--plan"], ["--tuning"], ["--merge", "out.json"],
+                  ["--plans", "alltoall", "node"]):
+        result = run.run([run.MORTAR, "info", *words])
+        said = result.err.splitlines()
+        result.check(result.code == 2 and not result.out and len(said) == 1 and " ".join(words) in said[0],
+                     "mortar info %s: unclear" % words)
     for words in (["frob"], ["0"], ["4", "5"], ["4", "0"], ["70000"]):
         result = run.run([run.MORTAR, "info", "--orders", *words])
         result.check(result.code == 2 and "ranks" in result.err and not result.out, "mortar info --orders %s: unclear" % words)
