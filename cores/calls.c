@@ -226,6 +226,16 @@ static void body(uint32_t me) {
     }
 }
 
+bool call_known(const char *collective, const char *plan, char why[192]) {
+    struct plan parsed;
+    int c = find(collective);
+    snprintf(why, 192, "%.64s is no collective that is simulated", collective);
+    if (c < 0 || !plan) return c >= 0;
+    if (plan_parse(plan, &parsed, why, 192) != 0) return false;
+    snprintf(why, 192, "%.64s does not run %s", parsed.text, collective);
+    return among((enum collective)c, parsed.algorithm->collectives);
+}
+
 bool call_time(const char *collective, const char *plan, uint32_t p, size_t bytes,
                struct call_result *result, char why[192]) {
     static struct plan parsed;

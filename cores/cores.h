@@ -179,6 +179,9 @@ struct call_result {
 };
 /* Plans of this collective, as the planner weighs them on such a node: the chosen one first. */
 size_t plans_of(const char *collective, uint32_t p, size_t bytes, char plans[][64], size_t most);
+/* Without simulating: is the collective simulated, and is the plan (NULL: any) one for it? False:
+ * `why` says why not. */
+bool call_known(const char *collective, const char *plan, char why[192]);
 /* False: no such plan, or not for this collective; `why` says so. */
 bool call_time(const char *collective, const char *plan, uint32_t p, size_t bytes,
                struct call_result *result, char why[192]);

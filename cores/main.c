@@ -73,6 +73,14 @@ static void read_between(const char *word) {
     fail("--between %s: expected use, nothing or cold", word);
 }
 
+static bool has_value(const char *option) {
+    static const char *const known[] = {"--machine", "--plan",  "--between", "--ranks",
+                                        "--bytes",   "--enter", "--plans"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(option, known[i]) == 0) return true;
+    return false;
+}
+
 static void read_words(int count, char **words) {
     for (int i = 1; i < count; i++) {
         const char *word = words[i];
@@ -88,6 +96,7 @@ static void read_words(int count, char **words) {
             if (settings.call_count == most_calls) fail("%s: too many collectives", word);
             settings.calls[settings.call_count++] = word;
         } else {
+            if (!has_value(word)) fail("unknown option %s", word);
             if (i + 1 == count) fail("%s needs a value", word);
             const char *value = words[++i];
             uint64_t number;
@@ -109,7 +118,7 @@ static void read_words(int count, char **words) {
                 if (parse_bytes(value, &number) != 0 || number == 0 || number > most_plans)
                     fail("--plans %s: expected 1 to 64", value);
                 settings.plans = (size_t)number;
-            } else fail("unknown option %s", word);
+            }
         }
     }
 }
@@ -133,6 +142,10 @@ static void fill_in(void) {
         if (settings.ranks[i] < 2 || settings.ranks[i] > machine.cores)
             fail("--ranks %u: expected 2 to %u on %s", (unsigned)settings.ranks[i], machine.cores,
                  machine.name);
+    for (size_t i = 0; i < settings.call_count; i++) {
+        char why[192];
+        if (!call_known(settings.calls[i], settings.plan, why)) fail("%s", why);
+    }
 }
 
 static void head(void) {
@@ -166,7 +179,6 @@ static bool simulate(const char *call, uint64_t ranks, uint64_t bytes) {
     size_t count = 1;
     snprintf(plans[0], sizeof plans[0], "%s", settings.plan ? settings.plan : "");
     if (!settings.plan) count = plans_of(call, (uint32_t)ranks, bytes, plans, settings.plans);
-    if (count == 0) fail("%s is no collective that is simulated", call);
     bool right = true;
     for (size_t i = 0; i < count; i++) {
         struct call_result result;

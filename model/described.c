@@ -40,9 +40,11 @@ int described_read(const char *path, char name[64],
     snprintf(name, 64, "%s", strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
     bool fine = true;
     for (int number = 1; fine && fgets(line, sizeof line, file); number++) {
+        fine = strchr(line, '\n') || feof(file); /* a device may never end */
+        if (!fine) snprintf(why, 256, "%.80s:%d: too long a line, or no text", path, number);
         line[strcspn(line, "#\n")] = 0;
         for (size_t n = strlen(line); n > 0 && line[n - 1] == ' '; n--) line[n - 1] = 0;
-        if (!*line) continue;
+        if (!*line || !fine) continue;
         char *value = line + strcspn(line, " ");
         if (*value) *value++ = 0;
         fine = set(machine, line, value + strspn(value, " "));
@@ -50,6 +52,8 @@ int described_read(const char *path, char name[64],
             snprintf(why, 256, "%.80s:%d: %.80s: no such key, or not such a value", path, number,
                      line);
     }
+    int error = ferror(file) ? errno : 0; /* a folder can be opened, and not read */
     fclose(file);
-    return fine ? 0 : -EINVAL;
+    if (error) snprintf(why, 256, "%.160s: cannot be read: %s", path, strerror(error));
+    return error ? -error : fine ? 0 : -EINVAL;
 }

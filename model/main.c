@@ -50,7 +50,9 @@ static void read_machine(struct machine *machine, const char *name, const char *
         machine_this(machine);
         return;
     }
-    if (strncmp(name, "ideal:", 6) == 0 && parse_bytes(name + 6, &bytes) == 0) {
+    if (strncmp(name, "ideal:", 6) == 0) {
+        if (parse_bytes(name + 6, &bytes) != 0 || bytes < 64 || bytes > most_bytes)
+            fail("--machine %s: expected bytes from 64, a line, to 1G, e.g. ideal:32K", name);
         *machine = machine_ideal(most_cores, bytes);
         return;
     }
@@ -92,6 +94,15 @@ bool next_word(const char **list, char word[64]) {
     return true;
 }
 
+static bool has_value(const char *option) {
+    static const char *const known[] = {"--machine", "--ranks",       "--collective", "--grid",
+                                        "--bytes",   "--orders",      "--line",       "--sample",
+                                        "--packing", "--nontemporal", "--table",      "--most"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(option, known[i]) == 0) return true;
+    return false;
+}
+
 static void read_words(struct settings *s, int count, char **words) {
     for (int i = 1; i < count; i++) {
         const char *word = words[i];
@@ -104,6 +115,7 @@ static void read_words(struct settings *s, int count, char **words) {
             s->sensitivity = true;
             continue;
         }
+        if (!has_value(word)) fail("unknown option %s", word);
         if (++i == count) fail("%s needs a value", word);
         if (strcmp(word, "--machine") == 0) s->machine_name = words[i];
         else if (strcmp(word, "--ranks") == 0)
@@ -119,8 +131,7 @@ static void read_words(struct settings *s, int count, char **words) {
         else if (strcmp(word, "--packing") == 0)
             s->packing = number_or_fail(word, words[i], 1 << 16);
         else if (strcmp(word, "--table") == 0) s->table = (int)number_or_fail(word, words[i], 2);
-        else if (strcmp(word, "--most") == 0) s->most = bytes_or_fail(word, words[i]);
-        else fail("unknown option %s", word);
+        else s->most = bytes_or_fail(word, words[i]);
     }
 }
 

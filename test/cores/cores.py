@@ -117,7 +117,10 @@ def errors(cores, folder):
                         (["--bytes", "8X"], "--bytes 8X: expected"),
                         (["--bytes", ","], "--bytes : expected multiples"), (["--plans", "0"], "--plans 0: expected 1 to 64"),
                         (["--plan", "spiral", "barrier"], "spiral"), (["--plan", "cico", "barrier"], "cico"),
-                        (["alltoallw"], "alltoallw"), (["--nothing", "1"], "unknown option --nothing"),
+                        (["barrier", "alltoallw"], "alltoallw"), (["--nothing", "1"], "unknown option --nothing"),
+                        (["--nothing"], "unknown option --nothing"), (["--machine", "/"], "/: cannot be read: Is a directory"),
+                        (["--machine", "/dev/zero"], "/dev/zero:1: too long a line"),
+                        (["barrier", "alltoall", "--plan", "central"], "central does not run alltoall"),
                         (["--enter", "late"], "--enter late: expected"), (["--ranks"], "--ranks needs a value"),
                         (["--between", "calls"], "--between calls: expected use, nothing or cold")):
         status, text = run(*cores, *words)

@@ -59,6 +59,7 @@ def main(mortar):
                         (["--grid", "4x4x4x4"], "--grid"),
                         (["--ranks", "16", "--grid", "4x4", "--orders", "morton"], "--orders morton: it does not walk"),
                         (["--machine", "nowhere"], "--machine nowhere: no such description; known: e5-2680v3 e7-8890v3"),
+                        (["--machine", "ideal:0"], "--machine ideal:0: expected bytes from 64"),
                         (["--orders", "spiral"], "--orders spiral: expected one of rows spread columns"),
                         (["--orders", "morton(rows)"], "--orders morton(rows): expected"), (["--orders", "numa"], "numa(...)"),
                         (["--bytes", "some"], "--bytes some: expected bytes"), (["--bytes", ","], "nothing to simulate"),
@@ -71,7 +72,9 @@ def main(mortar):
                         (["--table", "x"], "--table x: expected a whole number from 1 to 2"),
                         (["--table", "3"], "--table 3: expected"),
                         (["--line", "x"], "--line x: expected one or two numbers"), (["--line", "70,"], "--line 70,: expected"),
-                        (["--nothing", "1"], "unknown option --nothing"), (["--bytes"], "--bytes needs a value")):
+                        (["--nothing", "1"], "unknown option --nothing"), (["--nothing"], "unknown option --nothing"),
+                        (["--bytes"], "--bytes needs a value"), (["--machine", "/"], "/: cannot be read: Is a directory"),
+                        (["--machine", "/dev/zero"], "/dev/zero:1: too long a line")):
         status, text = run(mortar, "model", *words)
         expect(status == 2 and text.startswith("mortar model: ") and said in text.splitlines()[0], (words, status, text))
     expect(run(mortar, "model", "-h") == run(mortar, "model", "--help"), "model -h")
