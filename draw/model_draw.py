@@ -35,7 +35,10 @@ def main(path):
         axis.set_xlabel("bytes of a block", fontsize=8)
     axes[0][0].legend(fontsize=7)
     figure.suptitle("simulated: %s, %s ranks" % (rows[0]["machine"], rows[0]["ranks"]), fontsize=11)
-    save(figure, path)
+    try:
+        save(figure, path)
+    except (OSError, ValueError) as error:
+        sys.exit("mortar model: %s: %s" % (path, error))
 
 
 if __name__ == "__main__":

@@ -85,6 +85,12 @@ def main(mortar):
         picture = os.path.join(folder, "a.svg")
         status, text = run(mortar, "model", "--ranks", "8", "--bytes", "64,512", "--svg", picture)
         expect(status == 0 and open(picture).read().count("<svg") == 1, (status, text))
+        for name in "no/picture.svg", "picture.txt":
+            name = os.path.join(folder, name)
+            status, text = run(mortar, "model", "--ranks", "8", "--bytes", "64", "--svg", name)
+            expect(status != 0 and text.startswith("mortar model: " + name + ": ") and "Traceback" not in text, (status, text))
+        status, text = run(mortar, "model", "--svg", picture, "--png", "b.png")
+        expect(status == 2 and "--png b.png: it draws one picture" in text, (status, text))
 
 
 if __name__ == "__main__":
