@@ -38,8 +38,11 @@ void csv_text(FILE *csv, const char *text) {
 }
 
 int csv_close(FILE *csv) {
-    if (!csv || fclose(csv) == 0) return 0;
-    fprintf(stderr, "mortar bench: the CSV file is not complete: %s\n", strerror(errno));
+    if (!csv) return 0;
+    bool lost = ferror(csv); /* rows that could not be written are no longer there to fail again */
+    if (fclose(csv) == 0 && !lost) return 0;
+    fprintf(stderr, "mortar bench: the CSV file is not complete: %s\n",
+            lost ? "rows could not be written (is the disk full?)" : strerror(errno));
     return 1;
 }
 
