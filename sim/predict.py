@@ -210,10 +210,10 @@ def write_tuning(path, best, size, collective, parameters, like):
     made = {"machine": head["machine"], "mpi": head["mpi"], "kernel": told[:95], "mortar": info("--version").split()[-1],
             "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "entries": entries(best, size, collective)}
     beside = "%s.%d.new" % (os.path.realpath(path), os.getpid())
-    with open(beside, "w", encoding="utf-8") as file:
-        json.dump({"format": "mortar tuning", "version": 1, "sets": [made]}, file, indent=1)
-        file.write("\n")
     try:
+        with open(beside, "w", encoding="utf-8") as file:
+            json.dump({"format": "mortar tuning", "version": 1, "sets": [made]}, file, indent=1)
+            file.write("\n")
         info("--merge", path, *([path] if os.path.exists(path) else []), beside)
     finally:
         os.unlink(beside)
