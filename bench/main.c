@@ -10,6 +10,8 @@
 #include "bench/replay/replay.h"
 #include "bench/tune/tune.h"
 
+#include "base/base.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,7 +183,7 @@ static int bench(struct settings *settings) {
     return code;
 }
 
-int bench_main(int count, char **words) {
+static int one_of_all(int count, char **words) {
     struct settings settings;
     if (count > 1 && strcmp(words[1], "tune") == 0) return tune(count - 1, words + 1);
     if (count > 1 && strcmp(words[1], "network") == 0) return network(count - 1, words + 1);
@@ -196,4 +198,9 @@ int bench_main(int count, char **words) {
     code = bench(&settings);
     MPI_Finalize();
     return code;
+}
+
+int bench_main(int count, char **words) {
+    int code = one_of_all(count, words);
+    return output_end("mortar bench", code);
 }

@@ -88,7 +88,7 @@ static void read_words(int count, char **words) {
         if (strcmp(word, "--measure") == 0) {
             if (!measure(&machine, 40)) fail("--measure needs two cores whose caches hwloc knows");
             machine_print(&machine, stdout);
-            exit(0);
+            exit(output_end("mortar cores", 0));
         }
         if (strcmp(word, "--designs") == 0) settings.designs = true;
         else if (strcmp(word, "--csv") == 0) settings.csv = true;
@@ -209,5 +209,5 @@ int main(int argc, char **argv) {
                     simulate(settings.calls[c], settings.ranks[r], sized ? settings.bytes[b] : 0);
         }
     }
-    return right ? 0 : 3;
+    return output_end("mortar cores", right ? 0 : 3);
 }

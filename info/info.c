@@ -156,7 +156,7 @@ static int refuse(int count, char **words) {
     return 2;
 }
 
-int main(int count, char **words) {
+static int answer(int count, char **words) {
     bool nodes = count == 4 && strcmp(words[3], "nodes") == 0;
     if (count >= 3 && strcmp(words[1], "--plans") == 0 && (count == 3 || nodes))
         return list_plans(words[2], nodes);
@@ -178,4 +178,9 @@ int main(int count, char **words) {
     print_options();
     print_machine();
     return 0;
+}
+
+int main(int count, char **words) {
+    int code = answer(count, words);
+    return output_end("mortar info", code);
 }

@@ -167,7 +167,7 @@ static void add_sizes(struct jobs *jobs, const struct settings *s, bool alltoall
         }
 }
 
-int main(int count, char **words) {
+static int answer(int count, char **words) {
     static struct jobs jobs;
     struct settings s = {.machine_name = "e7-8890v3",
                          .bytes = "8,64,512,4K,32K",
@@ -195,4 +195,9 @@ int main(int count, char **words) {
     if (!run_jobs(&s.machine, jobs.all, jobs.count)) return 2;
     print_jobs(&s, &jobs);
     return 0;
+}
+
+int main(int count, char **words) {
+    int code = answer(count, words);
+    return output_end("mortar model", code);
 }

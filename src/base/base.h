@@ -270,6 +270,10 @@ int file_print(void (*print)(FILE *out, const void *what), const void *what, cha
 /* What such an error means, in words. Static storage, as strerror's. */
 const char *file_why(int error);
 
+/* At the end of a program: its exit code, or 1 if standard output has not got all that was printed,
+ * which it says then for `who`. */
+int output_end(const char *who, int code);
+
 /* ---- segment.c: shared memory without names, so that kill -9 leaves nothing behind ---- */
 /* Makes a sealed, zeroed memfd of `bytes`. Returns the descriptor (close-on-exec) or -errno;
  * -EFBIG: the limit on file size (ulimit -f), which applies here too, is lower. Never the number of

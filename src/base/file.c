@@ -139,6 +139,14 @@ int file_print(void (*print)(FILE *out, const void *what), const void *what, cha
     return error;
 }
 
+int output_end(const char *who, int code) {
+    bool lost = ferror(stdout);
+    if (fflush(stdout) == 0 && !lost) return code;
+    fprintf(stderr, "%s: standard output has not got everything: %s\n", who,
+            lost ? "it could not be written (is the disk full?)" : strerror(errno));
+    return code ? code : 1;
+}
+
 const char *file_why(int error) {
     if (error == -ENXIO) return "it is a pipe that nobody reads, or a socket";
     if (error == -EPIPE) return "its reader has gone";

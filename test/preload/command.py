@@ -45,6 +45,12 @@ def options():
     run.run([run.MORTAR, "info"]).ok("libmpi.so.40", "libmpi.so.12", "libmpi_abi.so.1")
     result = run.run([run.MORTAR, "info", "--plans", "frob"])
     result.check(result.code == 2 and "frob" in result.err, "mortar info --plans frob: unclear")
+    for words in (["info"], ["info", "--plans", "alltoall"], ["cores", "--ranks", "2", "barrier"],
+                  ["model", "--ranks", "2", "--bytes", "8", "--csv"]):
+        result = run.run(["sh", "-c", 'exec "$@" >/dev/full', "sh", run.MORTAR, *words])
+        said = result.err.splitlines()
+        result.check(result.code == 1 and len(said) == 1 and "standard output has not got everything" in said[0],
+                     "mortar %s on a full disk: not said" % words)
     for words in (["frob"], ["--frob"], ["--plan", "alltoall", "4x4", "8"], ["--plan"], ["--tuning"], ["--merge", "out.json"],
                   ["--plans", "alltoall", "node"]):
         result = run.run([run.MORTAR, "info", *words])
