@@ -52,7 +52,8 @@ static bool alike; /* what is wrong now is wrong on all ranks: the first one say
 
 static void __attribute__((noreturn, format(printf, 1, 2))) fail(const char *format, ...) {
     va_list list;
-    if (alike && !is_first_rank()) exit(2);
+    /* A launcher ends all ranks when one has failed: the first is to say it before. */
+    if (alike && !is_first_rank()) sleep(1), exit(2);
     fputs("mortar: ", stderr);
     va_start(list, format);
     vfprintf(stderr, format, list);
