@@ -73,12 +73,10 @@ static void read_between(const char *word) {
     fail("--between %s: expected use, nothing or cold", word);
 }
 
-static bool has_value(const char *option) {
-    static const char *const known[] = {"--machine", "--plan",  "--between", "--ranks",
-                                        "--bytes",   "--enter", "--plans"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(option, known[i]) == 0) return true;
-    return false;
+/* Of the option that this is. */
+static const char *value_of(char **word) {
+    if (!word[1]) fail("%s needs a value", word[0]);
+    return word[1];
 }
 
 static void read_words(int count, char **words) {
@@ -96,29 +94,29 @@ static void read_words(int count, char **words) {
             if (settings.call_count == most_calls) fail("%s: too many collectives", word);
             settings.calls[settings.call_count++] = word;
         } else {
-            if (!has_value(word)) fail("unknown option %s", word);
-            if (i + 1 == count) fail("%s needs a value", word);
-            const char *value = words[++i];
             uint64_t number;
-            if (strcmp(word, "--machine") == 0) settings.machine = value;
-            else if (strcmp(word, "--plan") == 0) settings.plan = value;
-            else if (strcmp(word, "--between") == 0) read_between(value);
+            if (strcmp(word, "--machine") == 0) settings.machine = value_of(&words[i]);
+            else if (strcmp(word, "--plan") == 0) settings.plan = value_of(&words[i]);
+            else if (strcmp(word, "--between") == 0) read_between(value_of(&words[i]));
             else if (strcmp(word, "--ranks") == 0)
-                read_numbers(word, value, settings.ranks, &settings.rank_count, 1, most_cores,
-                             "numbers of ranks up to 256");
+                read_numbers(word, value_of(&words[i]), settings.ranks, &settings.rank_count, 1,
+                             most_cores, "numbers of ranks up to 256");
             else if (strcmp(word, "--bytes") == 0)
-                read_numbers(word, value, settings.bytes, &settings.byte_count, 8, 1 << 20,
-                             "multiples of 8 up to 1M");
+                read_numbers(word, value_of(&words[i]), settings.bytes, &settings.byte_count, 8,
+                             1 << 20, "multiples of 8 up to 1M");
             else if (strcmp(word, "--enter") == 0) {
                 char *end;
+                const char *value = value_of(&words[i]);
                 entry_nanoseconds = strtod(value, &end);
                 if (end == value || *end || !(entry_nanoseconds >= 0 && entry_nanoseconds < 1e9))
                     fail("--enter %s: expected nanoseconds, 0 to 1e9", value);
             } else if (strcmp(word, "--plans") == 0) {
+                const char *value = value_of(&words[i]);
                 if (parse_bytes(value, &number) != 0 || number == 0 || number > most_plans)
                     fail("--plans %s: expected 1 to 64", value);
                 settings.plans = (size_t)number;
-            }
+            } else fail("unknown option %s", word);
+            i++;
         }
     }
 }

@@ -94,13 +94,10 @@ bool next_word(const char **list, char word[64]) {
     return true;
 }
 
-static bool has_value(const char *option) {
-    static const char *const known[] = {"--machine", "--ranks",       "--collective", "--grid",
-                                        "--bytes",   "--orders",      "--line",       "--sample",
-                                        "--packing", "--nontemporal", "--table",      "--most"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(option, known[i]) == 0) return true;
-    return false;
+/* Of the option that this is. */
+static const char *value_of(char **word) {
+    if (!word[1]) fail("%s needs a value", word[0]);
+    return word[1];
 }
 
 static void read_words(struct settings *s, int count, char **words) {
@@ -115,23 +112,25 @@ static void read_words(struct settings *s, int count, char **words) {
             s->sensitivity = true;
             continue;
         }
-        if (!has_value(word)) fail("unknown option %s", word);
-        if (++i == count) fail("%s needs a value", word);
-        if (strcmp(word, "--machine") == 0) s->machine_name = words[i];
+        if (strcmp(word, "--machine") == 0) s->machine_name = value_of(&words[i]);
         else if (strcmp(word, "--ranks") == 0)
-            s->ranks = (uint32_t)number_or_fail(word, words[i], most_cores);
-        else if (strcmp(word, "--collective") == 0) s->collective = words[i];
-        else if (strcmp(word, "--grid") == 0) s->grid = words[i];
-        else if (strcmp(word, "--bytes") == 0) s->bytes = words[i];
-        else if (strcmp(word, "--orders") == 0) s->orders = words[i];
-        else if (strcmp(word, "--nontemporal") == 0) s->nontemporal = bytes_or_fail(word, words[i]);
-        else if (strcmp(word, "--line") == 0) s->line = line_or_fail(words[i]);
+            s->ranks = (uint32_t)number_or_fail(word, value_of(&words[i]), most_cores);
+        else if (strcmp(word, "--collective") == 0) s->collective = value_of(&words[i]);
+        else if (strcmp(word, "--grid") == 0) s->grid = value_of(&words[i]);
+        else if (strcmp(word, "--bytes") == 0) s->bytes = value_of(&words[i]);
+        else if (strcmp(word, "--orders") == 0) s->orders = value_of(&words[i]);
+        else if (strcmp(word, "--nontemporal") == 0)
+            s->nontemporal = bytes_or_fail(word, value_of(&words[i]));
+        else if (strcmp(word, "--line") == 0) s->line = line_or_fail(value_of(&words[i]));
         else if (strcmp(word, "--sample") == 0)
-            s->sample = (uint32_t)number_or_fail(word, words[i], 1 << 20);
+            s->sample = (uint32_t)number_or_fail(word, value_of(&words[i]), 1 << 20);
         else if (strcmp(word, "--packing") == 0)
-            s->packing = number_or_fail(word, words[i], 1 << 16);
-        else if (strcmp(word, "--table") == 0) s->table = (int)number_or_fail(word, words[i], 2);
-        else s->most = bytes_or_fail(word, words[i]);
+            s->packing = number_or_fail(word, value_of(&words[i]), 1 << 16);
+        else if (strcmp(word, "--table") == 0)
+            s->table = (int)number_or_fail(word, value_of(&words[i]), 2);
+        else if (strcmp(word, "--most") == 0) s->most = bytes_or_fail(word, value_of(&words[i]));
+        else fail("unknown option %s", word);
+        i++;
     }
 }
 
