@@ -87,8 +87,8 @@ def check(arguments, size, sizes, parser):
         new = not os.path.exists(path)  # a device as root: a file that takes its name would break it for all
         if not os.access(folder, os.W_OK) or not (new or os.path.isfile(path) and os.access(path, os.W_OK)):
             parser.error("%s %s: expected a file that can be written" % (name, path))
-    if arguments.csv and not simulate.written_before(arguments.csv):
-        parser.error("--csv %s: the file exists and is none of ours (its first line differs)" % arguments.csv)
+    if arguments.csv:
+        simulate.keep_foreign(arguments.csv, parser)
     if arguments.tuning and sizes == [0]:
         parser.error("--tuning %s: a tuning file is about blocks, and these have no bytes" % arguments.tuning)
     if arguments.tuning and os.path.exists(arguments.tuning):

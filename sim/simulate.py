@@ -252,13 +252,14 @@ def run_cells(cells, jobs=0, quiet=False, on_rows=None):
     return [row for index in sorted(results) for row in results[index]], wrong
 
 
-def written_before(path):
-    """May write_csv take the place of what is there: nothing, or what it has written itself, maybe with fewer columns?"""
+def keep_foreign(path, parser):
+    """write_csv may take the place of nothing, and of what it has written itself, maybe with fewer columns."""
     if path == "-" or not os.path.isfile(path):
-        return True
+        return
     with open(path, encoding="ascii", errors="replace") as file:
         line = file.readline()
-    return not line or line.startswith(",".join(COLUMNS[:3]) + ",")
+    if line and not line.startswith(",".join(COLUMNS[:3]) + ","):
+        parser.error("--csv %s: the file exists and is none of ours (its first line differs)" % path)
 
 
 def write_csv(path, rows):
@@ -322,8 +323,7 @@ def main():
     if arguments.csv != "-":
         try:
             open(arguments.csv, "a", encoding="ascii").close()  # now, not after hours
-            if not written_before(arguments.csv):
-                parser.error("--csv %s: the file exists and is none of ours (its first line differs)" % arguments.csv)
+            keep_foreign(arguments.csv, parser)
         except OSError as error:
             parser.error("--csv %s: %s" % (arguments.csv, error))
     cells = []
