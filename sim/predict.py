@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mortar predict - which plans a cluster would like, from simulations of it: a table, a picture, a tuning file."""
 import argparse
+import contextlib
 import json
 import os
 import subprocess
@@ -216,7 +217,8 @@ def write_tuning(path, best, size, collective, parameters, like):
             file.write("\n")
         info("--merge", path, *([path] if os.path.exists(path) else []), beside)
     finally:
-        os.unlink(beside)
+        with contextlib.suppress(FileNotFoundError):  # it could not be opened, and that is what is to be told
+            os.unlink(beside)
 
 
 def simulate_all(arguments, size, sizes, parameters, platform, on_rows):
