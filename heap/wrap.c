@@ -13,12 +13,13 @@ void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd
 int __wrap_munmap(void *address, size_t bytes);
 int __wrap_madvise(void *address, size_t bytes, int advice);
 
-/* No system gives a block that is longer than its memory, unless it is told to overcommit. Then the
- * C library has it, which asks less often than jemalloc before it refuses. */
+/* The system refuses a block that is longer than its memory and swap together, unless it is told to
+ * overcommit without bounds. Such a block is left to the C library, which asks less often. */
 static bool is_beyond(size_t bytes) {
     static _Atomic size_t memory;
     struct sysinfo system;
-    if (memory == 0 && sysinfo(&system) == 0) memory = system.totalram * system.mem_unit;
+    if (memory == 0 && sysinfo(&system) == 0)
+        memory = (system.totalram + system.totalswap) * system.mem_unit;
     return memory > 0 && bytes > memory;
 }
 
