@@ -17,15 +17,15 @@
 #include "field.h"
 
 _Thread_local struct settings settings = {.calls = 1000,
-                            .patience = 60,
-                            .largest = 18,
-                            .row = -1,
-                            .threads = 1,
-                            .only = ~0u,
-                            .hows = ~0u,
-                            .messages = true,
-                            .comms = true,
-                            .nothing = true};
+                                          .patience = 60,
+                                          .largest = 18,
+                                          .row = -1,
+                                          .threads = 1,
+                                          .only = ~0u,
+                                          .hows = ~0u,
+                                          .messages = true,
+                                          .comms = true,
+                                          .nothing = true};
 int world_rank, world_size;
 _Thread_local struct tally tally;
 
