@@ -80,6 +80,15 @@ def cold(folder):
     check("results.py keeps them apart", sorted(cells) == [(24, "cold"), (1024, "cold"), (1024, "warm")], cells)
 
 
+def single_calls():
+    """A call that is timed alone goes the way that it goes in a program's loop."""
+    preload = 'WRONG_EXAMINED=1 LD_PRELOAD="$0:$LD_PRELOAD" exec "$@"'
+    for words in (["alltoall", "--cold"], ["alltoallv", "--irregular", "--cold"], ["reduce", "--imbalance", "0"]):
+        _, errors = run(mortar, "run", "sh", "-c", preload, wrong, program, *words, "--bytes", "24", "--plan", "auto", "native",
+                        *QUICK)
+        check("the timed call is not examined: " + words[0], errors.count("the last call was not examined\n") == RANKS, errors)
+
+
 def counters(folder):
     path = os.path.join(folder, "counters.csv")
     events = ["l1_misses", "l2_misses", "l3_misses", "write_stalls", "issue_stalls"]
@@ -319,6 +328,7 @@ with tempfile.TemporaryDirectory() as temporary:
     without_mortar()
     with_mortar(temporary)
     cold(temporary)
+    single_calls()
     counters(temporary)
     each_kind(temporary)
     imbalance(temporary)

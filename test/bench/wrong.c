@@ -2,8 +2,9 @@
 /* wrong - collectives and messages that damage one bit of the first byte that the rank $WRONG_RANK
  * receives, or of byte $WRONG_BYTE of its buffer, a barrier that waits for nobody and says so, and,
  * of plans for an alltoall, the list $WRONG_PLANS. Preloaded by smoke.py and others: does the bench
- * see it? Arguments travel as machine words, so that no mpi.h
- * is needed; passing more of them than a function takes does no harm. */
+ * see it? With $WRONG_EXAMINED a process says at its end whether mortar has examined its last
+ * collective. Arguments travel as machine words, so that no mpi.h is needed; passing more of them
+ * than a function takes does no harm. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,12 +25,28 @@ static void damage(char *buffer) {
     if (chosen_rank()) buffer[at ? atoi(at) : 0] ^= 64;
 }
 
+static uint64_t examined(void) {
+    int (*ask)(uint64_t *);
+    uint64_t calls = 0;
+    *(void **)&ask = dlsym(RTLD_DEFAULT, "mortar_examined");
+    return ask && ask(&calls) == 0 ? calls : 0;
+}
+
+static bool last_examined;
+
+__attribute__((destructor)) static void say_examined(void) {
+    if (getenv("WRONG_EXAMINED"))
+        fprintf(stderr, "wrong: the last call was %sexamined\n", last_examined ? "" : "not ");
+}
+
 /* Calls the original with the nine words, of which word `place` is the receive buffer. */
 static int call(const char *name, int place, intptr_t *w) {
     int (*original)(intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t,
                     intptr_t);
     *(void **)&original = dlsym(RTLD_NEXT, name);
+    uint64_t before = examined();
     int error = original(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]);
+    last_examined = examined() != before;
     damage((char *)w[place]);
     return error;
 }
