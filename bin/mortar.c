@@ -271,6 +271,21 @@ static void become(const char *path, char **word) {
     if (errno == ENOEXEC) become_reader("/bin/sh", path, word + 1);
 }
 
+/* The system has not started a file that is there. What it misses is then not that file. */
+static void __attribute__((noreturn)) refused(const char *word, const char *path, int error) {
+    struct program_facts facts = program_look(path);
+    size_t length = strlen(facts.reader);
+    if (error == ENOENT && length > 0 && facts.reader[length - 1] == '\r')
+        fail("run: %s: its lines end as those of DOS do, and the system looks for \"%.*s\\r\": "
+             "take the carriage returns out, sed -i 's/\\r$//' %s",
+             word, (int)length - 1, facts.reader, word);
+    if (error == ENOENT && *facts.reader)
+        fail("run: %s: %s, which its first line names, is not there", word, facts.reader);
+    if (error == ENOENT && *facts.interpreter)
+        fail("run: %s: %s, its dynamic linker, is not there", word, facts.interpreter);
+    fail("run: %s: %s", word, strerror(error));
+}
+
 /* For a message, if the program was taken for the value of an option. word: behind the options. */
 static const char *taken_program(const char *option, char **word) {
     if (!option || !find_program(word[-1])) return "";
@@ -305,7 +320,7 @@ static void __attribute__((noreturn)) run(char **word) {
              taken_program(taken, word));
     if (!is_this(path) && suits(*word, path)) preload();
     become(path, word);
-    fail("run: %s: %s", *word, strerror(errno));
+    refused(*word, path, errno);
 }
 
 int main(int count, char **word) {

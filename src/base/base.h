@@ -168,6 +168,7 @@ struct program_facts {
         PROGRAM_STRANGE /* for another C library, or another kind of processor */
     } kind;
     char interpreter[128]; /* the dynamic linker that it names; empty: none */
+    char reader[512];      /* the program that a script's first line names; empty: none */
     const char *sanitizer; /* "AddressSanitizer" or "ThreadSanitizer"; NULL: none */
     const char *allocator; /* a library with a malloc of its own that it names; NULL: none */
 };

@@ -137,17 +137,17 @@ static bool names_another(const struct image *image, char *path, size_t size) {
 }
 
 struct program_facts program_look(const char *path) {
-    char another[512];
     struct program_facts facts = {.kind = PROGRAM_OTHER};
     struct image image = program_open(path);
     if (image.start == MAP_FAILED) return facts;
-    bool script = names_another(&image, another, sizeof another);
+    bool script = names_another(&image, facts.reader, sizeof facts.reader);
     if (!script) look_inside(&image, &facts);
     munmap((void *)(uintptr_t)image.start, image.bytes);
-    if (!script || (image = program_open(another)).start == MAP_FAILED) return facts;
+    if (!script || (image = program_open(facts.reader)).start == MAP_FAILED) return facts;
     look_inside(&image, &facts);
     munmap((void *)(uintptr_t)image.start, image.bytes);
     /* What a static shell starts may well be taken, and a sanitized one is not the program. */
-    if (facts.kind != PROGRAM_STRANGE) facts = (struct program_facts){.kind = PROGRAM_OTHER};
+    facts.sanitizer = facts.allocator = NULL;
+    if (facts.kind != PROGRAM_STRANGE) facts.kind = PROGRAM_OTHER, *facts.interpreter = 0;
     return facts;
 }

@@ -28,6 +28,16 @@ def options():
         again = run.run([run.MORTAR, "run", *words], env={"PMI_RANK": "3"})
         here = "no such file" in said or "0.01" in words  # other ranks may be on other nodes
         result.check(again.code == 2 and len(again.lines()) == (1 if here else 0), "mortar run %s: all ranks say it" % words)
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, "script")
+        for first, said in (("#!/no/such/shell -e", "/no/such/shell, which its first line names, is not there"),
+                            ("#!/bin/sh\r", "its lines end as those of DOS do")):
+            with open(script, "w", encoding="utf-8", newline="") as file:
+                file.write(first + "\n")
+            os.chmod(script, 0o755)
+            result = run.run([run.MORTAR, "run", script])
+            result.check(result.code == 2 and len(result.lines()) == 1 and "run: %s: %s" % (script, said) in result.lines()[0],
+                         "a script without its reader: unclear")
     run.run([run.MORTAR, "run", "--verbose=2", "--off", "all", "--", program]).ok("no MPI here")
     run.run([run.MORTAR, "run", "--off=bcast, alltoallw", program]).ok("no MPI here")
     run.run([run.MORTAR, "run", "--off", "all", run.MORTAR, "run", program]).ok("no MPI here").silent()
