@@ -76,6 +76,18 @@ uint64_t bytes_or_fail(const char *option, const char *text) {
     return bytes;
 }
 
+/* By all ranks together as many lines are simulated as each of them has, or more. */
+uint32_t sample_or_fail(const struct settings *s, bool alltoall, uint64_t bytes) {
+    uint32_t line = s->machine.line_bytes, peers = s->grid ? s->around.degree : s->ranks;
+    if (!s->sample) return bytes >= 1 << 20 ? 8 : 1;
+    uint64_t lines = (bytes * peers * (alltoall ? 2 : 1) + line - 1) / line;
+    if (s->sample > lines)
+        fail("--sample %u: with blocks of %llu bytes a rank has %llu lines, and nothing to count "
+             "would be left: expected at most that number, or larger --bytes",
+             s->sample, (unsigned long long)bytes, (unsigned long long)lines);
+    return s->sample;
+}
+
 /* L or L,L': a number of bytes or two. */
 static const char *line_or_fail(const char *text) {
     char *end;
@@ -150,7 +162,7 @@ static void add_sizes(struct jobs *jobs, const struct settings *s, bool alltoall
         for (const char *walks = s->orders; next_word(&walks, walk);) {
             struct job *job = &jobs->all[jobs->count++];
             uint64_t bytes = bytes_or_fail("--bytes", size);
-            uint32_t sample = s->sample ? s->sample : bytes >= 1 << 20 ? 8 : 1;
+            uint32_t sample = sample_or_fail(s, alltoall, bytes);
             if (jobs->count == most_jobs)
                 fail("--bytes, --orders: more than %d simulations", most_jobs - 1);
             *job = (struct job){.exchange = {.alltoall = alltoall,

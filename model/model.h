@@ -43,7 +43,10 @@ int print_sensitivity(const struct settings *settings);
 /* packing.c: the settings' machine, ranks, sizes. An exit code. */
 int print_packing(const struct settings *settings);
 
-/* main.c. The number that the option gives, at most most_bytes, or the end of the program. */
+/* main.c. Of how many lines one is simulated, with blocks of so many bytes. Ends the program where
+ * --sample leaves nothing. */
+uint32_t sample_or_fail(const struct settings *settings, bool alltoall, uint64_t bytes);
+/* The number that the option gives, at most most_bytes, or the end of the program. */
 uint64_t bytes_or_fail(const char *option, const char *text);
 /* Takes the next word of a list A,B(C),D; false at its end. */
 bool next_word(const char **list, char word[64]);

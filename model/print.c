@@ -82,7 +82,7 @@ int print_table(const struct settings *s) {
     int sizes = 0;
     for (int i = 0; i < paper_sizes && paper_bytes[i] <= s->most; i++, sizes++)
         for (int k = 0; k < paper_orders; k++) {
-            uint32_t sample = s->sample ? s->sample : paper_bytes[i] >= 1 << 20 ? 8 : 1;
+            uint32_t sample = sample_or_fail(s, alltoall, paper_bytes[i]);
             jobs[i][k] = (struct job){.exchange = {.alltoall = alltoall,
                                                    .ranks = s->ranks,
                                                    .bytes = paper_bytes[i],

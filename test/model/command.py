@@ -66,6 +66,7 @@ def main(mortar):
                         (["--ranks", "73"], "--ranks 73: e7-8890v3 has 72 cores"),
                         (["--ranks", "abc"], "--ranks abc: expected a whole number from 1 to 128"),
                         (["--sample", "no"], "--sample no: expected a whole number"),
+                        (["--ranks", "8", "--bytes", "64", "--sample", "17"], "a rank has 8 lines"),
                         (["--collective", "bcast"], "--collective bcast: expected allgather or alltoall"),
                         (["--packing", "0"], "--packing 0: expected a whole number"),
                         (["--packing", "60000", "--bytes", "1M"], "--packing 60000, blocks of 1M bytes: more than 4G cache lines"),
