@@ -97,7 +97,13 @@ class Try:
             patience = FACTOR * max(run.seconds for run in self.done["native"]) + MORE
         command = self.native if side == "native" else self.under_mortar(None if number else self.report())
         name = os.path.join(self.folder, "%s-%d" % (side, number))
-        self.done[side].append(runs.run(command, name, patience, looking=number == 0))
+        try:
+            self.done[side].append(runs.run(command, name, patience, looking=number == 0))
+        except OSError as error:
+            if error.filename == command[0]:
+                raise Failed("%s cannot be started: %s" % (command[0], error.strerror)) from error
+            raise Failed("%s: %s: what the runs print may be cut off; name a folder that has room: --output FOLDER" % (
+                self.folder, error.strerror)) from error
 
     def pair(self, number, text):
         """One run of either side; the next pair begins with the other side."""
@@ -143,7 +149,8 @@ def main():
             os.makedirs(options.output, exist_ok=True)
         folder = os.path.abspath(options.output or tempfile.mkdtemp(prefix="mortar-try-"))
     except OSError as error:
-        parser.error("--output %s: %s" % (options.output, error.strerror))
+        parser.error("--output %s: %s" % (options.output, error.strerror) if options.output else
+                     "%s: name a folder for what the runs print: --output FOLDER" % error.strerror)
     keep = True
     try:
         trying = Try(options, native, under_mortar, folder)

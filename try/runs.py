@@ -2,6 +2,7 @@
 """runs - one run of a command: its wall time, its exit code, what it printed, and, if wanted, how much memory its processes on
 this node had at their peak. A launcher may start processes that are not its children (srun does), so they are known by a variable
 in their environment."""
+import contextlib
 import glob
 import os
 import signal
@@ -11,6 +12,7 @@ import time
 import uuid
 
 MARK = "TRIED_BY_MORTAR"
+ROOM = 1 << 16  # bytes that must be left where the output went, else some of it may be lost
 COST = 0.2  # share of the time that looking at memory may take
 GRACE = 5  # seconds to end, once asked to
 STOPPED = -1000  # instead of an exit code: it took too long
@@ -114,6 +116,19 @@ class Started:
         self.ended.wait()
 
 
+def keep_room(name):
+    """OSError if no more can be written beside the files of that name: a program does not always say that its output is cut off."""
+    beside = name + ".room"
+    try:
+        with open(beside, "wb") as file:
+            file.write(bytes(ROOM))
+            file.flush()
+            os.fsync(file.fileno())
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+
+
 def run(command, name, patience=None, looking=False, stdin=0):
     """Runs the command. name: of the files for its output, without an ending. patience: seconds, None: for ever."""
     mark = uuid.uuid4().hex
@@ -126,4 +141,5 @@ def run(command, name, patience=None, looking=False, stdin=0):
             if not in_time:
                 started.end(memory)
     code = started.process.returncode if in_time else STOPPED
+    keep_room(name)
     return Run(code, started.last - started.begin, name + ".out", name + ".err", memory)

@@ -134,7 +134,31 @@ def refusals():
         check("refused: " + " ".join(words), done.returncode == 2 and said in done.stderr and not done.stdout, done.stderr)
     done = starts("true", env={**os.environ, "LD_PRELOAD": "/x/libmortar.so"})
     check("refused: under mortar already", done.returncode == 2 and "LD_PRELOAD is /x/libmortar.so" in done.stderr, done.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, "script")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("#!/no/such/shell\n")
+        os.chmod(script, 0o700)
+        done = starts("-n", "1", script)
+        check("a program without its reader", done.returncode == 1 and "Traceback" not in done.stderr and
+              "%s cannot be started: No such file" % script in done.stderr, done.stderr)
     check("help", "pairs of runs whose time counts" in starts("--help").stdout)
+
+
+def full_disk():
+    """What a program printed there may be cut off on both sides alike, and then is no sign that the results are the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        # in a mount namespace of its own, where the tests may make one
+        script = 'mount -t tmpfs -o size=64K,mode=777 none "$1" || exit 77; shift; exec "$@"'
+        words = [sys.executable, "-B", os.path.join(ROOT, "try", "command.py"), "/bin/true", "-n", "1", "--output", folder, "--",
+                 "sh", "-c", "head -c 100000 /dev/zero; exit 0"]
+        done = subprocess.run(["unshare", "-r", "-m", "sh", "-c", script, "sh", folder, *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False, timeout=50)
+        if done.returncode == 77 or "unshare" in done.stderr:
+            print("left out, no mount namespace here: a full disk")
+            return
+        check("a full disk", done.returncode == 1 and not done.stdout and "Traceback" not in done.stderr and
+              "mortar try: %s: No space left" % folder in done.stderr, done.stdout + done.stderr)
 
 
 def processes():
@@ -177,5 +201,5 @@ def turns():
         check("turns", order == "nM" "nm" "mn" "nm", order)
 
 
-for part in intervals, sentences, outputs, commands, refusals, turns, processes:
+for part in intervals, sentences, outputs, commands, refusals, turns, full_disk, processes:
     part()
