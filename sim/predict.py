@@ -5,6 +5,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -96,6 +97,16 @@ def check(arguments, size, sizes, parser):
         info("--tuning", arguments.tuning)  # no tuning file: it is left alone
     if arguments.like:
         head_of(arguments.like)
+
+
+def check_plans(arguments, parser):
+    """The names alone: whether a plan can run there is seen in its simulation."""
+    named = [plan for plan in arguments.plans or [] if plan != "all"]
+    try:  # the cost model of a cluster that takes no time
+        simulate.Cell((2, 1), arguments.collective, [8], named or ["auto"], model=True, seconds=60).run()
+    except simulate.Failed as failed:
+        told = failed.args[0].partition("mortar-sim: ")[2]  # what is wrong, its text, what was expected
+        parser.error("--" + re.sub("^plan ", "plans ", told) if told else failed.args[0])
 
 
 def fitting_jobs(arguments, size, sizes):
@@ -243,6 +254,7 @@ def main():
     parameters = platforms.parse_settings(arguments.set)
     sizes = [0] if arguments.collective == "barrier" else sorted(set(simulate.parse_sizes(arguments.sizes)))
     check(arguments, size, sizes, parser)
+    check_plans(arguments, parser)
     done, code = [], 0
     try:
         rows, wrong = simulate_all(arguments, size, sizes, parameters, platform, done.extend)

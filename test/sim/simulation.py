@@ -150,11 +150,14 @@ def prediction():
                 (["--platform", "3x2", "--csv", path], 2, "is none of ours"),
                 (["--platform", "3x2", "--like", path + "x", "--tuning", path], 1, path + "x"),
                 (["--platform", "9999x99", "--sizes", "1M"], 1, "--lean"),
+                (["--platform", "3x2", "--plans", "ring", "ringe"], 2, '--plans "ringe": "ringe" is no plan'),
+                (["--platform", "3x2", "--collective", "scam"], 2, '--collective "scam"'),
                 (["--platform", "3x2", "--sizes", "8", "--plans", "leader(7,ring)", "ring"], 1, "leader(7,ring)")):
             answer = subprocess.run([mortar, "predict", "--collective", "allgather", *words], capture_output=True, text=True,
                                     timeout=60)
             expect(answer.returncode == code and told in answer.stderr and "Traceback" not in answer.stderr,
                    "%s: %d, %s" % (" ".join(words), answer.returncode, answer.stderr))
+            expect(code != 2 or "1/" not in answer.stderr, "%s: told after a simulation" % " ".join(words))
 
 
 def interruption():
