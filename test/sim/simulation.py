@@ -160,6 +160,24 @@ def prediction():
             expect(code != 2 or "1/" not in answer.stderr, "%s: told after a simulation" % " ".join(words))
 
 
+def full_disk():
+    """The tuning file that is there stays as it is, and nothing lies beside it. In a mount namespace, where one can be made."""
+    predict = '"$@" predict --platform 2x2 --quiet --sizes 8 --collective'
+    script = ('mount -t tmpfs -o size=64K none "$1" || exit 77; cd "$1"; shift; %s bcast --tuning t.json >/dev/null || exit 78;'
+              ' cp t.json .. ; head -c 64K /dev/zero >rest; %s allgather --tuning t.json; echo "code $?";'
+              ' cmp t.json ../t.json && ls' % (predict, predict))
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "small"))
+        done = subprocess.run(["unshare", "-r", "-m", "sh", "-c", script, "sh", os.path.join(folder, "small"),
+                               os.path.join(build, "bin", "mortar")], capture_output=True, text=True, timeout=60, check=False)
+        if done.returncode == 77 or "unshare" in done.stderr:
+            print("left out, no mount namespace here: a full disk")
+            return
+        said = done.stdout + done.stderr
+        expect(done.stdout.endswith("code 1\nrest\nt.json\n") and "native us" in done.stdout and "Traceback" not in said
+               and "cannot be written" in said and "No space left" in said, "a full disk: " + said)
+
+
 def interruption():
     """Ctrl-C: what has been simulated is told and kept, nothing stays behind, and no tuning file pretends to know the rest."""
     with tempfile.TemporaryDirectory() as folder:
@@ -181,6 +199,6 @@ def interruption():
 
 
 for part in (right_everywhere, the_same_again, what_is_charged, adapters, what_the_model_is_told, lengths_unknown,
-             refusals, prediction, interruption):
+             refusals, prediction, full_disk, interruption):
     part()
 sys.exit(1 if complaints else 0)
