@@ -84,6 +84,9 @@ def allocator():
             result.check(len(result.lines()) == said and ("libjemalloc" in result.err) == said, "said otherwise")
             check(("libmortar-heap.so" in result.out) == (env.get("MORTAR_HEAP") == "on"), "the heap with %r" % env)
             check("libmortar.so" in result.out, "mortar with %r" % env)
+            line = [line for line in run.run([run.MORTAR, "doctor", place], env=env).out.splitlines() if "program  " in line]
+            check(len(line) == 1 and line[0].startswith("yellow" if said else "green") and
+                  ("env is linked with libjemalloc: it runs without the shared heap" in line[0]) == said, "doctor says %r" % line)
 
 
 def sanitizer(name, flavour):
