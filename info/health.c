@@ -158,6 +158,10 @@ void health_program(struct findings *all, const char *path) {
     if (error)
         found(all, RED, "program", "name a program that all ranks can start",
               "%s cannot be started: %s", path, strerror(error));
+    else if (*facts.reader && access(facts.reader, X_OK) != 0)
+        found(all, RED, "program", "mend the script's first line",
+              "%s cannot be started: %s, which its first line names: %s", path, facts.reader,
+              strerror(errno));
     else if (facts.kind == PROGRAM_STATIC)
         found(all, RED, "program", "link it dynamically (mpicc does)",
               "%s is statically linked: its calls cannot be taken", file);

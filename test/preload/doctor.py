@@ -71,6 +71,12 @@ def ill(flavour):
     expect(result, names, "program", "red", "/no/such/program")
     result, names = examine(flavour, "/usr")
     expect(result, names, "program", "red", "/usr cannot be started: Is a directory")
+    with tempfile.NamedTemporaryFile("w") as script:
+        script.write("#!/no/such/shell\n")
+        script.flush()
+        os.chmod(script.name, 0o700)
+        result, names = examine(flavour, script.name)
+        expect(result, names, "program", "red", "cannot be started: /no/such/shell, which its first line names", "first line")
     other = "mpich4" if flavour.startswith("ompi") else "ompi4"
     if other in run.run([run.LAUNCH, "--list"]).out.split():
         library = {"ompi4": "libmpi.so.40", "mpich4": "libmpich.so.12"}[other]
