@@ -326,11 +326,16 @@ static int write_report(const char *path, struct record *records, struct report_
 int report_write(const char *path) {
     struct record *records;
     struct report_content content = {0};
+    int me = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &me);
     int error = report_gather(&records, &content.count, &content.ranks);
     content.records = records;
     report_moves(&content.moves);
     report_lateness(&content.lateness);
     report_untaken(&content.untaken);
+    if (error)
+        warn(me == 0 ? "the report is not written: %s" : "the report lacks what this rank did: %s",
+             file_why(error));
     if (records) error = write_report(path, records, &content);
     free(records);
     return error;

@@ -239,6 +239,9 @@ def scarce(flavour, ranks):
         result = mpi(flavour, ranks, ["scarce-" + flavour, "30"], options, seconds=60).ok("0 wrong")
         times = int(result.out.split("0 wrong, ")[1].split()[0])
         result.check(times >= 18 * int(ranks), "only %d times without memory" % times)
+    for rank, said in ("0", "the report is not written: Cannot allocate memory"), ("1", "the report lacks what this rank did"):
+        result = mpi(flavour, ranks, ["scarce-" + flavour, "report", rank], ["--report", "-"]).ok()
+        result.check((result.err.count(said), "calls" in result.err) == (1, rank != "0"), "no memory on rank %s" % rank)
 
 
 def disagree(flavour, ranks):
