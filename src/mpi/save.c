@@ -76,9 +76,8 @@ static int write_set(const char *path, struct tuning_set *set) {
         return 0; /* said */
     }
     if (set->count == 0)
-        warn("nothing was measured that could be saved in %s: too few trials; run longer, or with "
-             "MORTAR_TUNE=online",
-             path);
+        warn("nothing was measured that could be saved in %s: too few trials; run longer%s", path,
+             strcmp(option_text(OPTION_TUNE), "online") == 0 ? "" : ", or with MORTAR_TUNE=online");
     else error = tuning_merge(&file, &news);
     if (!error && set->count > 0) error = tuning_write(path, file.sets, file.count);
     tuning_free(&file);
