@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,8 +85,9 @@ static void find_libraries(void) {
     static const char *const below[] = {"lib/mortar", "lib", LIBRARY_FOLDER "/mortar",
                                         "lib64/mortar"};
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length < 0) fail("/proc/self/exe cannot be read, so mortar's libraries cannot be found");
-    self[length] = 0;
+    if (length >= 0) self[length] = 0;
+    else if (!realpath((const char *)getauxval(AT_EXECFN), self)) /* without /proc */
+        fail("/proc/self/exe cannot be read, so mortar's libraries cannot be found: mount /proc");
     char *prefix = strdup(self);
     for (int up = 0; prefix && up < 2; up++) {
         char *slash = strrchr(prefix, '/');
@@ -195,7 +197,7 @@ static bool suits(const char *word, const char *path) {
 /* `mortar run mortar ...`, as where a site's wrapper and a user both write it: looks by itself. */
 static bool is_this(const char *path) {
     struct stat its, own;
-    return stat(path, &its) == 0 && stat("/proc/self/exe", &own) == 0 && its.st_dev == own.st_dev &&
+    return stat(path, &its) == 0 && stat(self, &own) == 0 && its.st_dev == own.st_dev &&
            its.st_ino == own.st_ino;
 }
 
