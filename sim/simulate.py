@@ -133,6 +133,7 @@ class Cell:
                            MORTAR_SIM_PRICES=" ".join("%s=%g" % pair for pair in self.prices().items()))
         environment.update(self.environment)
         with tempfile.TemporaryDirectory(prefix="mortar-sim-") as folder:
+            environment["TMPDIR"] = folder  # smpirun fails where that is no folder
             process = subprocess.Popen(self.command(folder), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                        text=True, start_new_session=True)
             running.add(process)

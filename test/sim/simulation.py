@@ -138,6 +138,9 @@ def prediction():
         expect(answer.returncode == 0, "into a file that is there: %s" % answer.stderr)
         answer = subprocess.run([mortar, "info", "--tuning", path], capture_output=True, text=True, timeout=60)
         expect(answer.stdout.count("allgather") == 2 and answer.stdout.count("bcast") == 1, "a second collective: " + answer.stdout)
+        answer = subprocess.run([mortar, "predict", "--platform", "2x1", "--collective", "bcast", "--sizes", "8"], text=True,
+                                capture_output=True, timeout=60, env=dict(os.environ, TMPDIR=os.path.join(folder, "none")))
+        expect(answer.returncode == 0, "TMPDIR names nothing: " + answer.stderr)
         expect(sorted(os.listdir(folder)) == ["hosts", "platform.xml", "tuning.json"], "left: %s" % os.listdir(folder))
         for words, code, told in (
                 (["--platform", "3x2", "--tuning", os.path.join(folder, "hosts")], 1, "hosts"),
