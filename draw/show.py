@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """show - how measurements look in tables and pictures: sizes as people write them, ratios, curves over the size of a message."""
+import os
 import statistics
 import sys
 
@@ -21,6 +22,8 @@ def quarters(above, below):
 
 def pyplot(need):
     """That of matplotlib; without it this is the end, and `need` says who needs it."""
+    if os.path.expanduser("~") == "~":  # no HOME, no entry in passwd: matplotlib would fail; where nothing can be made it does not
+        os.environ["HOME"] = os.devnull
     try:
         import matplotlib
     except ImportError:
