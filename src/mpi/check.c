@@ -94,8 +94,8 @@ HOT static bool type_refused(enum collective c, int side, MPI_Datatype type, boo
 /* Is a buffer at address 0 missing, rather than MPI_BOTTOM, or of elements without data? */
 HOT static bool is_missing(const void *buffer, MPI_Datatype type, bool empty) {
     size_t bytes;
-    return looks_for_null() && !buffer && !empty && type_is_run(type) &&
-           type_bytes(type, &bytes) && bytes > 0;
+    return looks_for_null() && !buffer && !empty && type_is_run(type) && type_bytes(type, &bytes) &&
+           bytes > 0;
 }
 
 HOT static bool types_refused(const struct request *r, const struct half *half, int side,
@@ -112,14 +112,15 @@ HOT static bool types_refused(const struct request *r, const struct half *half, 
     return false;
 }
 
-HOT static bool half_refused(const struct request *r, const struct half *half, int side,
-                             int blocks) {
+/* needed: there is somebody at the other end of the blocks. */
+HOT static bool half_refused(const struct request *r, const struct half *half, int side, int blocks,
+                             bool needed) {
     if (blocks == 0) return false;
     int64_t counts = counts_of(r, half, among(r->collective, REDUCTIONS) ? 0 : blocks);
     if (half->buffer == MPI_IN_PLACE || counts < 0) return true;
     if (half->types) return types_refused(r, half, side, blocks);
     return type_refused(r->collective, side, half->type, counts == 0) ||
-           is_missing(half->buffer, half->type, counts == 0);
+           (needed && is_missing(half->buffer, half->type, counts == 0));
 }
 
 /* ---- both ---- */
@@ -179,8 +180,11 @@ HOT bool is_refused(const struct request *r, struct met met, struct standing *at
     if (among(c, ROOTED | BIT(reduce)) && (r->root < 0 || r->root >= at->p)) return true;
     struct block_counts here = extent_of(r, at);
     if (among(c, REDUCTIONS)) return reduction_refused(r, &here, at);
-    if (half_refused(r, &r->send, SENDS, here.sends) ||
-        half_refused(r, &r->recv, RECVS, here.recvs))
+    /* MPICH wants a buffer of a rank that nobody hears, too. Its error is that rank's alone, and no
+     * other rank waits for it; but in mortar's call all would. */
+    bool heard = !among(c, BIT(neighbor_allgather) | BIT(neighbor_allgatherv)) || at->outs > 0;
+    if (half_refused(r, &r->send, SENDS, here.sends, heard) ||
+        half_refused(r, &r->recv, RECVS, here.recvs, true))
         return true;
     return is_aliased(r, &here, at->me);
 }

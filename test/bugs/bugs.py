@@ -188,7 +188,7 @@ def handler(flavour, ranks):
 def refused(flavour, ranks):
     """A call that the MPI library refuses on one rank only, and calls that it does not refuse although they look so."""
     # MPICH itself receives what was left.
-    for mode in ("empty", "part", "left") if flavour.startswith("ompi") else ("empty", "part", "gap"):
+    for mode in "empty", "part", "alone", "left" if flavour.startswith("ompi") else "gap":
         for start in ("paid", "early", "first"):
             command = run.command(flavour, ranks, [run.target("refused-" + flavour), mode], [])
             run.run(command, 30, {"MORTAR_START": start}).ok("%s ranks, 0 errors" % ranks).silent()

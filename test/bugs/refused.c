@@ -4,6 +4,7 @@
  *   empty  alltoalls of no bytes whose two buffers are the same on rank 0, and broadcasts of
  *          elements without data that have a buffer on rank 0 only; all libraries run these
  *   part   sums of which the last rank receives no part, and has no buffer for one
+ *   alone  neighbours of whom the last rank has none, and no buffers: MPICH refuses its calls there
  *   gap    the last rank gathers its own block from where it receives it, of a type with a gap, in
  *          which MPICH does not see that
  *   left   a gather that the root is refused, and then gathers on the next communicator */
@@ -49,6 +50,24 @@ static void part(void) {
     }
 }
 
+static void alone(void) {
+    MPI_Comm graph;
+    bool among_others = me < p - 1;
+    int neighbour = p - 2 - me, mine, got = -1; /* in pairs, or oneself */
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, among_others, &neighbour, MPI_UNWEIGHTED,
+                                   among_others, &neighbour, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                   &graph);
+    MPI_Comm_set_errhandler(graph, MPI_ERRORS_RETURN);
+    for (int i = 0; i < calls; i++) {
+        mine = i + me;
+        MPI_Neighbor_allgather(among_others ? &mine : NULL, 1, MPI_INT, among_others ? &got : NULL,
+                               1, MPI_INT, graph);
+        errors += among_others && got != i + neighbour;
+        sum(i);
+    }
+    MPI_Comm_free(&graph);
+}
+
 static void gap(void) {
     MPI_Datatype spread;
     int all[2 * most_ranks], mine, root = p - 1;
@@ -89,6 +108,7 @@ int main(int argc, char **argv) {
     const char *mode = argc == 2 ? argv[1] : "";
     if (strcmp(mode, "empty") == 0) empty();
     else if (strcmp(mode, "part") == 0) part();
+    else if (strcmp(mode, "alone") == 0) alone();
     else if (strcmp(mode, "gap") == 0) gap();
     else if (strcmp(mode, "left") == 0) left();
     else errors++;
