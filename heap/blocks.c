@@ -10,10 +10,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 struct blocks blocks = {
     .length = long_block,
+    .most = SIZE_MAX,
     .theirs = {__libc_malloc, __libc_free, __libc_calloc, __libc_realloc},
 };
 
@@ -54,6 +56,12 @@ static void start_jemalloc(void *state) {
     je_free(je_malloc(long_block));
 }
 
+static size_t memory_of_system(void) {
+    struct sysinfo system;
+    if (sysinfo(&system) != 0) return SIZE_MAX;
+    return (system.totalram + system.totalswap) * system.mem_unit;
+}
+
 /* To start takes 12 KiB of stack, where the C library's malloc never takes more than 2. A thread's
  * may not have them, nor a coroutine's. The first stack has. Signals wait meanwhile: a handler may
  * need more. The lock is held. */
@@ -76,7 +84,7 @@ bool blocks_decide(void) {
     blocks_lock();
     if (!atomic_load(&decided)) {
         bool opened = region_open();
-        if (opened) start();
+        if (opened) blocks.most = memory_of_system(), start();
         else leave_all();
         __atomic_store_n(&blocks.serves, opened, __ATOMIC_RELEASE);
         atomic_store_explicit(&decided, true, memory_order_release);

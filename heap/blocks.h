@@ -23,10 +23,14 @@ void __libc_free(void *memory);
  * communicators on 16 ranks malloc and free took a third longer here from four. */
 extern struct blocks {
     char *base;
-    size_t span;    /* from `base` on lie jemalloc's blocks; in a forked child, too */
+    size_t span; /* from `base` on lie jemalloc's blocks; in a forked child, too */
     /* Blocks of [from, from + length) bytes are to be the C library's. Another thread may see one
      * that has changed beside the other that has not. */
     size_t from, length;
+    /* The system refuses a block that is longer than its memory and swap together, unless it is
+     * told to overcommit without bounds. Such a block is left to the C library, which asks less
+     * often, and knows sooner. */
+    size_t most;
     bool overflows; /* the region was full once: they lie outside, too */
     bool begun;
     bool serves; /* jemalloc has started */

@@ -37,11 +37,13 @@ static bool give_back(void) {
  * what is missing. glibc's long blocks go back when they are freed. True: it has gone back now. */
 static bool got_more(void) { return is_limited() && give_back(); }
 
+static inline bool may_be_ours(size_t bytes) { return blocks_serve() && bytes <= blocks.most; }
+
 /* jemalloc may have no block where there is memory: its tables have an end, under a limit the
  * region has (wrap.c), and so have the keys for threads' own data, of which jemalloc needs one to
  * start. Then the C library has. */
 static void *from_either(size_t bytes) {
-    void *block = blocks_serve() ? je_malloc(enough(bytes)) : NULL;
+    void *block = may_be_ours(bytes) ? je_malloc(enough(bytes)) : NULL;
     return block ? block : __libc_malloc(bytes);
 }
 
@@ -51,7 +53,7 @@ static __attribute__((noinline)) void *our_malloc(size_t bytes) {
 }
 
 static void *zeros_from_either(size_t bytes) {
-    void *block = blocks_serve() ? je_calloc(1, enough(bytes)) : NULL;
+    void *block = may_be_ours(bytes) ? je_calloc(1, enough(bytes)) : NULL;
     return block ? block : __libc_calloc(1, bytes);
 }
 
@@ -86,7 +88,7 @@ __attribute__((hot)) void *calloc(size_t count, size_t bytes) {
 static void *our_aligned(size_t alignment, size_t bytes) {
     enum { worth = 14 << 10, line = 64 };
     if (blocks_are_theirs(bytes) || !is_power_of_two(alignment)) return NULL;
-    if (!blocks_serve() || !arrives()) return NULL;
+    if (!may_be_ours(bytes) || !arrives()) return NULL;
     bool of_line = bytes > worth && alignment <= line;
     void *block = of_line ? je_malloc(bytes) : je_memalign(alignment, enough(bytes));
     if (!block || (uintptr_t)block % alignment == 0) return block;

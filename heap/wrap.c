@@ -2,26 +2,16 @@
 /* wrap - diverts jemalloc's requests to the operating system to the region. What the region cannot
  * serve goes to the system (outside.c). The linker replaces the names in jemalloc only (--wrap). */
 #define _GNU_SOURCE
+#include "heap/blocks.h"
 #include "heap/jemalloc.h"
 #include "heap/region.h"
 
 #include <errno.h>
 #include <sys/mman.h>
-#include <sys/sysinfo.h>
 
 void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset);
 int __wrap_munmap(void *address, size_t bytes);
 int __wrap_madvise(void *address, size_t bytes, int advice);
-
-/* The system refuses a block that is longer than its memory and swap together, unless it is told to
- * overcommit without bounds. Such a block is left to the C library, which asks less often. */
-static bool is_beyond(size_t bytes) {
-    static _Atomic size_t memory;
-    struct sysinfo system;
-    if (memory == 0 && sysinfo(&system) == 0)
-        memory = (system.totalram + system.totalswap) * system.mem_unit;
-    return memory > 0 && bytes > memory;
-}
 
 /* Where the system makes huge pages unasked (`always`), jemalloc's tables and each arena's first
  * blocks would be in some, 16 MiB in a rank of Open MPI that needs 3. glibc's heap grows by a few
@@ -29,7 +19,7 @@ static bool is_beyond(size_t bytes) {
 static void *take(size_t bytes, bool *refused) {
     enum { long_extent = 8 << 20 };
     bool is_long = bytes >= long_extent;
-    *refused = is_long && (is_beyond(bytes) || (is_limited() && !limit_allows(bytes)));
+    *refused = is_long && (bytes > blocks.most || (is_limited() && !limit_allows(bytes)));
     void *taken = *refused ? NULL : region_take(bytes, refused);
     int saved = errno;
     if (taken && !is_long) madvise(taken, bytes, MADV_NOHUGEPAGE);
