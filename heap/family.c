@@ -188,6 +188,7 @@ static __attribute__((noinline)) void *our_realloc(void *memory, size_t bytes) {
         je_free(memory);
         return NULL;
     }
+    if (bytes > blocks.most) return leave(memory, bytes);
     if (bytes >= worth_carrying && region_holds(memory)) {
         size_t had = je_malloc_usable_size(memory);
         if (had >= worth_carrying && bytes > had) {

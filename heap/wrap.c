@@ -2,7 +2,6 @@
 /* wrap - diverts jemalloc's requests to the operating system to the region. What the region cannot
  * serve goes to the system (outside.c). The linker replaces the names in jemalloc only (--wrap). */
 #define _GNU_SOURCE
-#include "heap/blocks.h"
 #include "heap/jemalloc.h"
 #include "heap/region.h"
 
@@ -19,7 +18,7 @@ int __wrap_madvise(void *address, size_t bytes, int advice);
 static void *take(size_t bytes, bool *refused) {
     enum { long_extent = 8 << 20 };
     bool is_long = bytes >= long_extent;
-    *refused = is_long && (bytes > blocks.most || (is_limited() && !limit_allows(bytes)));
+    *refused = is_long && is_limited() && !limit_allows(bytes);
     void *taken = *refused ? NULL : region_take(bytes, refused);
     int saved = errno;
     if (taken && !is_long) madvise(taken, bytes, MADV_NOHUGEPAGE);

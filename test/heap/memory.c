@@ -224,6 +224,11 @@ int main(void) {
     void *volatile too_much = malloc(installed() + installed() / 2);
     if (overcommits_by_guess()) expect(!too_much && errno == ENOMEM, "more than the machine has");
     free(too_much);
+    char *volatile kept = memset(malloc(MiB), 7, MiB);
+    char *volatile longer = realloc(kept, installed() + installed() / 2);
+    if (overcommits_by_guess())
+        expect(!longer && errno == ENOMEM && kept[MiB - 1] == 7, "nor can a block grow to that");
+    free(longer ? longer : kept);
     free_without_descriptor();
 
     /* Locked pages cannot go back, but must not keep their contents either. */
