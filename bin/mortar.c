@@ -276,13 +276,8 @@ static void become(const char *path, char **word) {
 /* The system has not started a file that is there. What it misses is then not that file. */
 static void __attribute__((noreturn)) refused(const char *word, const char *path, int error) {
     struct program_facts facts = program_look(path);
-    size_t length = strlen(facts.reader);
-    if (error == ENOENT && length > 0 && facts.reader[length - 1] == '\r')
-        fail("run: %s: its lines end as those of DOS do, and the system looks for \"%.*s\\r\": "
-             "take the carriage returns out, sed -i 's/\\r$//' %s",
-             word, (int)length - 1, facts.reader, word);
-    if (error == ENOENT && *facts.reader)
-        fail("run: %s: %s, which its first line names, is not there", word, facts.reader);
+    char why[2 * sizeof facts.reader];
+    if (program_lacks_reader(&facts, word, why, sizeof why)) fail("run: %s: %s", word, why);
     if (error == ENOENT && *facts.interpreter)
         fail("run: %s: %s, its dynamic linker, is not there", word, facts.interpreter);
     fail("run: %s: %s", word, strerror(error));

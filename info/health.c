@@ -152,16 +152,16 @@ void health_program(struct findings *all, const char *path) {
     struct program_facts facts = program_look(path);
     const char *file = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     struct stat status;
+    char why[2 * sizeof facts.reader];
     int error = access(path, X_OK) != 0 || stat(path, &status) != 0 ? errno
                 : S_ISDIR(status.st_mode)                           ? EISDIR
                                                                     : 0;
     if (error)
         found(all, RED, "program", "name a program that all ranks can start",
               "%s cannot be started: %s", path, strerror(error));
-    else if (*facts.reader && access(facts.reader, X_OK) != 0)
-        found(all, RED, "program", "mend the script's first line",
-              "%s cannot be started: %s, which its first line names: %s", path, facts.reader,
-              strerror(errno));
+    else if (program_lacks_reader(&facts, path, why, sizeof why))
+        found(all, RED, "program", "mend the script's first line", "%s cannot be started: %s", path,
+              why);
     else if (facts.kind == PROGRAM_STATIC)
         found(all, RED, "program", "link it dynamically (mpicc does)",
               "%s is statically linked: its calls cannot be taken", file);

@@ -174,6 +174,10 @@ struct program_facts {
 };
 /* Looks into the file; of a script, into what its first line names. */
 struct program_facts program_look(const char *path);
+/* Why the system does not start the script `path`: what its first line names is not there, or is no
+ * program. False: that is not why. */
+bool program_lacks_reader(const struct program_facts *facts, const char *path, char *why,
+                          size_t size);
 
 /* ---- topology.c: the machine as hwloc reports it, or the one of MORTAR_TOPOLOGY. The first call
  * takes milliseconds ---- */

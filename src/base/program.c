@@ -6,6 +6,7 @@
 #include "base/base.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,4 +151,21 @@ struct program_facts program_look(const char *path) {
     facts.sanitizer = facts.allocator = NULL;
     if (facts.kind != PROGRAM_STRANGE) facts.kind = PROGRAM_OTHER, *facts.interpreter = 0;
     return facts;
+}
+
+bool program_lacks_reader(const struct program_facts *facts, const char *path, char *why,
+                          size_t size) {
+    const char *reader = facts->reader;
+    size_t length = strlen(reader);
+    if (length == 0 || access(reader, X_OK) == 0) return false;
+    if (errno != ENOENT)
+        snprintf(why, size, "%s, which its first line names: %s", reader, strerror(errno));
+    else if (reader[length - 1] != '\r')
+        snprintf(why, size, "%s, which its first line names, is not there", reader);
+    else
+        snprintf(why, size,
+                 "its lines end as those of DOS do, and the system looks for \"%.*s\\r\": take the "
+                 "carriage returns out, sed -i 's/\\r$//' %s",
+                 (int)length - 1, reader, path);
+    return true;
 }
