@@ -81,23 +81,36 @@ static void set(const char *name, const char *value) {
 static char self[PATH_MAX];
 static char *libraries; /* their folder */
 
-static void find_libraries(void) {
+/* The prefix of PREFIX/bin/NAME. */
+static char *prefix_of(const char *program) {
+    char *prefix = text("%s", program);
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(prefix, '/');
+        if (slash) *slash = 0;
+    }
+    return prefix;
+}
+
+/* The folder of mortar's libraries, if `program` lies where an installation has its command. NULL:
+ * there are none. */
+static char *libraries_of(const char *program) {
     static const char *const below[] = {"lib/mortar", "lib", LIBRARY_FOLDER "/mortar",
                                         "lib64/mortar"};
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
+        char *folder = text("%s/%s", prefix_of(program), below[i]);
+        if (access(text("%s/libmortar.so", folder), F_OK) == 0) return folder;
+    }
+    return NULL;
+}
+
+static void find_libraries(void) {
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length >= 0) self[length] = 0;
     else if (!realpath((const char *)getauxval(AT_EXECFN), self)) /* without /proc */
         fail("/proc/self/exe cannot be read, so mortar's libraries cannot be found: mount /proc");
-    char *prefix = strdup(self);
-    for (int up = 0; prefix && up < 2; up++) {
-        char *slash = strrchr(prefix, '/');
-        if (slash) *slash = 0;
-    }
-    for (size_t i = 0; prefix && i < sizeof below / sizeof *below; i++) {
-        libraries = text("%s/%s", prefix, below[i]);
-        if (access(text("%s/libmortar.so", libraries), F_OK) == 0) return;
-    }
-    fail("libmortar.so is not below %s/lib: build or install mortar first", prefix ? prefix : "");
+    libraries = libraries_of(self);
+    if (!libraries)
+        fail("libmortar.so is not below %s/lib: build or install mortar first", prefix_of(self));
 }
 
 /* ---- run ---- */
@@ -123,8 +136,11 @@ static const char *find_program(const char *name) {
 
 /* LD_PRELOAD is cut at blanks and colons, and nothing escapes them. A library without a folder is
  * looked for in LD_LIBRARY_PATH, which is not cut at blanks. After what the user preloads: a
- * profiler above mortar sees every call, and a malloc that was asked for is served. */
+ * profiler above mortar sees every call, and a malloc that was asked for is served. In place of the
+ * libraries that a site preloads, or another mortar: its heap may be the one thing that the program
+ * cannot bear, and two mortars would write two reports. */
 static void preload(void) {
+    launcher_unpreload();
     const char *folder = text("%s/", libraries), *before = getenv("LD_PRELOAD"),
                *search = getenv("LD_LIBRARY_PATH"), *heap = getenv("MORTAR_HEAP"),
                *report = getenv("MORTAR_REPORT");
@@ -194,11 +210,11 @@ static bool suits(const char *word, const char *path) {
     return facts.kind != PROGRAM_STRANGE;
 }
 
-/* `mortar run mortar ...`, as where a site's wrapper and a user both write it: looks by itself. */
-static bool is_this(const char *path) {
-    struct stat its, own;
-    return stat(path, &its) == 0 && stat(self, &own) == 0 && its.st_dev == own.st_dev &&
-           its.st_ino == own.st_ino;
+/* `mortar run mortar ...`, as where a site's wrapper and a user both write it: the second one looks
+ * by itself, and may be of another installation. */
+static bool is_mortar(const char *path) {
+    char real[PATH_MAX];
+    return realpath(path, real) && strcmp(strrchr(real, '/'), "/mortar") == 0 && libraries_of(real);
 }
 
 /* list: collectives by commas, or all. */
@@ -315,7 +331,7 @@ static void __attribute__((noreturn)) run(char **word) {
         fail("run: %s: no such file%s%s", *word,
              strchr(*word, '/') ? "" : ", and no program of that name in PATH",
              taken_program(taken, word));
-    if (!is_this(path) && suits(*word, path)) preload();
+    if (!is_mortar(path) && suits(*word, path)) preload();
     become(path, word);
     refused(*word, path, errno);
 }

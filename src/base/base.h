@@ -241,9 +241,9 @@ struct untaken {
 int launcher_ranks(void);       /* ranks of the job; 0: unknown */
 int launcher_local_ranks(void); /* ranks of the job on this node; 0: unknown */
 int launcher_rank(void);        /* this process's rank; -1: unknown */
-/* Takes mortar's libraries out of LD_PRELOAD in this process's environment: programs that it starts
- * from now on run as without mortar. Not while other threads use the environment. */
-void launcher_free_children(void);
+/* Takes all mortars' libraries out of LD_PRELOAD in this process's environment: programs that it
+ * starts from now on run as without mortar. Not while other threads use the environment. */
+void launcher_unpreload(void);
 
 /* ---- json.c ---- */
 /* Writes a text in quotation marks; null if it is empty. */

@@ -30,7 +30,7 @@ int launcher_rank(void) {
         -1);
 }
 
-void launcher_free_children(void) {
+void launcher_unpreload(void) {
     static const char own[] = "libmortar", between[] = ": ";
     const char *before = getenv("LD_PRELOAD");
     char *rest = before ? calloc(1, strlen(before) + 1) : NULL;

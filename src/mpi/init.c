@@ -50,7 +50,7 @@ void mortar_engine_start(void) {
     started = true;
     host_begin();
     look_at_launcher();
-    launcher_free_children(); /* they are no ranks, and a heap costs each as much as its start */
+    launcher_unpreload(); /* they are no ranks, and a heap costs each as much as its start */
     layouts_start();
     lateness_start();
     teams_start();

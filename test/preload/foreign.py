@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """foreign - `mortar run` and programs that its libraries cannot or should not be loaded into: of another C library, static,
-sanitized, with an allocator of their own.
+sanitized, with an allocator of their own; and where another mortar is preloaded.
 usage: foreign.py TEST [FLAVOUR]"""
 import os
 import shutil
@@ -60,11 +60,39 @@ def libraries():
 
 
 def static():
-    """A static wrapper is said, and what it starts is served."""
+    """A static wrapper is said, and what it starts is served. The command itself, under another name, is one."""
     with open(run.MORTAR, "rb") as file:
-        if b"ld-linux" in file.read(1 << 16):
+        if b"ld-linux" in file.read(4096):
             raise Skip("the command is not static here")
-    check(preloaded([run.MORTAR, "run", "env"], ["statically linked", "as it is"]), "what a static program starts is not served")
+    with tempfile.TemporaryDirectory() as folder:
+        wrapper = installation(folder, "wrapper")
+        check(preloaded([wrapper, "run", "env"], ["statically linked", "as it is"]), "what a static program starts is not served")
+
+
+def installation(folder, name="mortar"):
+    """Another mortar below a folder, the same one: its command."""
+    program = os.path.join(folder, "bin", name)
+    os.mkdir(os.path.dirname(program))
+    shutil.copy(run.MORTAR, program)
+    os.symlink(os.path.join(run.BUILD, "lib"), os.path.join(folder, "lib"))
+    return program
+
+
+def site():
+    """Where a site preloads mortar, or runs it before the user's, the user's takes its place: one, with a heap or without."""
+    with tempfile.TemporaryDirectory() as folder:
+        other = installation(folder)
+        libraries = [os.path.join(run.BUILD, "lib", name) for name in ("libmortar-heap.so", "libmortar.so")]
+        if not os.path.exists(libraries[0]):
+            raise Skip("there is no shared heap")
+        others = [os.path.join(folder, "lib", os.path.basename(library)) for library in libraries]
+        for words, env, expected in (
+                ([other, "run", "env"], {}, others),
+                (["sh", "-c", '"$@"', "sh", other, "run", "env"], {}, others),
+                (["env"], {"LD_PRELOAD": ":".join(others)}, libraries),
+                (["env"], {"LD_PRELOAD": " ".join(libraries), "MORTAR_HEAP": "off"}, libraries[1:])):
+            result = run.run(["env", *["%s=%s" % pair for pair in env.items()], run.MORTAR, "run", *words]).ok().silent()
+            check("LD_PRELOAD=" + ":".join(expected) in result.out.splitlines(), "not one mortar alone: %s" % result.out)
 
 
 def allocator():
@@ -99,13 +127,16 @@ def sanitizer(name, flavour):
     result = mpi(flavour, 2, [program], env=env).ok("2 ranks, 0 errors").took(20)
     result.check(len(result.lines()) == 1 and "without the shared heap" in result.lines()[0], "not said once")
     mpi(flavour, 2, [program], ["--heap", "off"], env=env).ok("2 ranks, 0 errors").took(20).silent()
+    site = "LD_PRELOAD=" + ":".join(os.path.join(run.BUILD, "lib", name) for name in ("libmortar-heap.so", "libmortar.so"))
+    words = run.command(flavour, 2, ["env", site, run.MORTAR, "run", program], None)
+    run.run(words, env=env).ok("2 ranks, 0 errors")
     if name == "address":
         result = mpi(flavour, 2, [program, "wrong"], env={**env, **run.QUICK_END})
         result.check(result.code != 0 and "heap-buffer-overflow" in result.err, "the sanitizer did not find the error")
 
 
 def test(name, *words):
-    tests = {f.__name__: f for f in (libraries, static, allocator, sanitizer)}
+    tests = {f.__name__: f for f in (libraries, static, site, allocator, sanitizer)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](*words)

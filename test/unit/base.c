@@ -272,7 +272,7 @@ static void preloaded(void) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (cases[i].before) setenv("LD_PRELOAD", cases[i].before, 1);
         else unsetenv("LD_PRELOAD");
-        launcher_free_children();
+        launcher_unpreload();
         const char *after = getenv("LD_PRELOAD"), *expected = cases[i].after;
         expect(!after == !expected && (!after || strcmp(after, expected) == 0), "%s leaves %s",
                cases[i].before, after);
