@@ -201,13 +201,18 @@ static bool suits(const char *word, const char *path) {
     struct program_facts facts = program_look(path);
     if (facts.kind == PROGRAM_STATIC) /* what it starts may be of another kind */
         say("%s is statically linked: its MPI calls cannot be taken, it runs as it is", word);
+    if (facts.kind == PROGRAM_RAISED)
+        say("%s is setuid, or has capabilities, so nothing is preloaded into it: its MPI calls "
+            "cannot be taken, it runs as it is",
+            word);
     if (facts.kind == PROGRAM_STRANGE)
         say("%s is for another %s%s: its MPI calls cannot be taken, it runs as it is", word,
             *facts.interpreter ? "C library, by its dynamic linker " : "kind of processor",
             facts.interpreter);
+    if (facts.kind == PROGRAM_STRANGE || facts.kind == PROGRAM_RAISED) return false;
     if (facts.sanitizer) suit_sanitizer(word, facts.sanitizer);
     else if (facts.allocator) suit_allocator(word, facts.allocator);
-    return facts.kind != PROGRAM_STRANGE;
+    return true;
 }
 
 /* `mortar run mortar ...`, as where a site's wrapper and a user both write it: the second one looks

@@ -165,6 +165,9 @@ void health_program(struct findings *all, const char *path) {
     else if (facts.kind == PROGRAM_STATIC)
         found(all, RED, "program", "link it dynamically (mpicc does)",
               "%s is statically linked: its calls cannot be taken", file);
+    else if (facts.kind == PROGRAM_RAISED)
+        found(all, RED, "program", "a copy of it without them",
+              "%s is setuid, or has capabilities: nothing is preloaded into it", file);
     else if (facts.kind == PROGRAM_STRANGE)
         found(all, RED, "program", "use a container or a build with the GNU C library",
               "%s is for another %s%s: its calls cannot be taken", file,

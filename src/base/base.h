@@ -165,6 +165,7 @@ struct program_facts {
         PROGRAM_OTHER,  /* a script, or unreadable: whoever runs it decides */
         PROGRAM_USUAL,  /* dynamically linked, for glibc and this kind of processor */
         PROGRAM_STATIC, /* statically linked */
+        PROGRAM_RAISED, /* gets rights that this process has not: setuid, setgid, capabilities */
         PROGRAM_STRANGE /* for another C library, or another kind of processor */
     } kind;
     char interpreter[128]; /* the dynamic linker that it names; empty: none */

@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -125,6 +128,21 @@ static void look_inside(const struct image *image, struct program_facts *facts) 
     facts->allocator = allocator_of(&names);
 }
 
+/* Would it have other rights than this process? Then the dynamic linker takes nothing from
+ * LD_PRELOAD. */
+static bool is_raised(const char *path) {
+    struct stat facts;
+    struct statvfs mount;
+    if (stat(path, &facts) != 0 || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ||
+        (statvfs(path, &mount) == 0 && (mount.f_flag & ST_NOSUID)))
+        return false;
+    const mode_t as_group = S_ISGID | S_IXGRP;
+    bool user = (facts.st_mode & S_ISUID) && facts.st_uid != getuid(),
+         group = (facts.st_mode & as_group) == as_group && facts.st_gid != getgid(),
+         capable = getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0;
+    return user || group || capable;
+}
+
 /* The program in the first line of a script, "#!/bin/sh -e". False: it is none. */
 static bool names_another(const struct image *image, char *path, size_t size) {
     if (image->bytes < 3 || memcmp(image->start, "#!", 2) != 0) return false;
@@ -144,6 +162,7 @@ struct program_facts program_look(const char *path) {
     bool script = names_another(&image, facts.reader, sizeof facts.reader);
     if (!script) look_inside(&image, &facts);
     munmap((void *)(uintptr_t)image.start, image.bytes);
+    if (facts.kind == PROGRAM_USUAL && is_raised(path)) facts.kind = PROGRAM_RAISED;
     if (!script || (image = program_open(facts.reader)).start == MAP_FAILED) return facts;
     look_inside(&image, &facts);
     munmap((void *)(uintptr_t)image.start, image.bytes);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """foreign - `mortar run` and programs that its libraries cannot or should not be loaded into: of another C library, static,
-sanitized, with an allocator of their own; and where another mortar is preloaded.
+sanitized, with an allocator or rights of their own; and where another mortar is preloaded.
 usage: foreign.py TEST [FLAVOUR]"""
 import os
 import shutil
@@ -117,6 +117,36 @@ def allocator():
                   ("env is linked with libjemalloc: it runs without the shared heap" in line[0]) == said, "doctor says %r" % line)
 
 
+def raised():
+    """A program with other rights than its user's runs as it is, which is said, by doctor, too; without them it is served."""
+    if os.geteuid() != 0:
+        raise Skip("only root can be another user")
+    with open("/proc/self/status", encoding="utf-8") as file:
+        fixed = "NoNewPrivs:\t1" in file.read()
+    if fixed or os.statvfs("/tmp").f_flag & os.ST_NOSUID:
+        raise Skip("no program gets other rights here")
+    user = 65534
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        os.chmod(folder, 0o755)
+        place = os.path.join(folder, "env")
+        shutil.copy(os.path.realpath(shutil.which("env")), place)
+        as_user = ["setpriv", "--reuid=%d" % user, "--regid=%d" % user, "--clear-groups"]
+        if run.run([*as_user, run.MORTAR, "--version"]).code != 0:
+            raise Skip("another user cannot start the command")
+        for mode, owner, secure in ((0o4755, 0, True), (0o2755, 0, True), (0o4755, user, False), (0o755, 0, False)):
+            os.chown(place, owner, owner)
+            os.chmod(place, mode)
+            for words in ([], ["setpriv", "--no-new-privs"]):
+                expected = secure and not words
+                result = run.run([*as_user, *words, run.MORTAR, "run", place]).ok()
+                said = [line for line in result.lines() if "setuid, or has capabilities" in line and "runs as it is" in line]
+                result.check(len(result.lines()) == len(said) == expected, "mode %o: not said once" % mode)
+                check(("libmortar.so" in result.out) != expected, "mode %o: preloaded, or not" % mode)
+                line = [line for line in run.run([*as_user, *words, run.MORTAR, "doctor", place]).out.splitlines()
+                        if "program  " in line]
+                check(len(line) == 1 and line[0].startswith("red" if expected else "green"), "doctor says %r" % line)
+
+
 def sanitizer(name, flavour):
     """Under mortar run, alone and with its own options, a sanitized program computes as usual, and an error is found as usual."""
     program = run.target("sanitized-%s-%s" % (name, flavour))
@@ -136,7 +166,7 @@ def sanitizer(name, flavour):
 
 
 def test(name, *words):
-    tests = {f.__name__: f for f in (libraries, static, site, allocator, sanitizer)}
+    tests = {f.__name__: f for f in (libraries, static, site, allocator, raised, sanitizer)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](*words)
