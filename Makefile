@@ -96,7 +96,7 @@ install:
 	@case $$PREFIX in /*) ;; *) echo "make install: PREFIX=$$PREFIX: expected a path that begins with /" >&2; exit 2 ;; esac
 	@cmake --preset release -B build/product $(product)
 	@cmake --build build/product
-	cmake --install build/product --prefix "$$PREFIX"
+	umask 022; cmake --install build/product --prefix "$$PREFIX"
 
 uninstall: ; @cmake -P packaging/uninstall.cmake
 
@@ -104,7 +104,7 @@ uninstall: ; @cmake -P packaging/uninstall.cmake
 package:
 	@cmake --preset release -B build/package $(product) -DMORTAR_SIMULATIONS=OFF -DCMAKE_INSTALL_PREFIX=/usr
 	@cmake --build build/package
-	@cd build/package && for kind in deb:dpkg-deb rpm:rpmbuild; do if command -v $${kind#*:} >/dev/null; then \
+	@umask 022; cd build/package && for kind in deb:dpkg-deb rpm:rpmbuild; do if command -v $${kind#*:} >/dev/null; then \
 	cpack -G $$(echo $${kind%:*} | tr a-z A-Z) || exit 1; else echo "no $${kind#*:}: no .$${kind%:*}"; fi; done
 
 # Of the last commit, whose hash is in it (packaging/commit); the same bytes whoever makes it.

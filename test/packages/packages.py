@@ -38,7 +38,8 @@ def make(*words, **environment):
     """In the repository, without what a make or ctest around this one has set."""
     others = ("MAKE", "MFLAGS", "MORTAR_", "DESTDIR", "PREFIX")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(others)}
-    done = subprocess.run(["timeout", str(LONG), "make", "-C", run.ROOT, *words], env={**kept, **environment},
+    strict = ["sh", "-c", 'umask 077; exec "$@"', "sh"]  # what is made is for all users nevertheless
+    done = subprocess.run(["timeout", str(LONG), *strict, "make", "-C", run.ROOT, *words], env={**kept, **environment},
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", check=False)
     return run.Result(["make", *words], done.returncode, done.stdout, done.stderr, None)
 
@@ -62,6 +63,9 @@ def install(folder):
     result.check(result.code != 0 and "begins with /" in result.err, "PREFIX=~/mortar is not refused")
     make("install", "PREFIX=" + place).ok()
     first = files_below(place)
+    closed = run.run(["find", place, "!", "-perm", "-a=r", "-o", "-type", "d", "!", "-perm", "-a=x"]).ok().out
+    if closed:
+        raise Failure("not for all users: %s" % closed)
     exchange(os.path.join(place, "bin", "mortar"))
     foreign = os.path.join(place, "share", "man", "man1", "other.1")
     with open(foreign, "w", encoding="utf-8"):
@@ -112,6 +116,9 @@ def deb(folder):
     listed = run.run(["dpkg-deb", "--contents", path]).ok().out.splitlines()
     names = [line.split()[5].lstrip(".") for line in listed if not line.endswith("/")]
     check_list(names)
+    closed = [line for line in listed if not re.match("-r..r..r..|dr.xr.xr.x", line)]
+    if closed:
+        raise Failure("not for all users: %s" % closed)
     if os.geteuid() != 0:
         raise Skip("installing the .deb needs root; its contents are fine")
     if run.run(["dpkg", "--status", "mortar"]).code == 0:
