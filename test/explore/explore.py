@@ -3,13 +3,11 @@
 """explore - every execution that the C11 memory model allows of mortar's shared-memory protocols, for two to four ranks and some
 calls in a row, and whether each known mistake in them is found. explore.h says how it works, docs/proof.md what follows from it.
 
-    explore.py [--runs | --mutants] [--trace] [WORD...]    only protocols whose name contains one of the words; --trace: with
-        the execution in which a mutant goes wrong
-
 For each protocol of protocols.py the sources that it names are compiled as for the thread sanitizer, with the file of scenes that
 call them. Rings are made short by changing one number in the copy that is compiled, so that a few calls fill them. A run names a
 scene, the number of ranks, and the scene's numbers. A mutant is a text that is replaced in one file; at least one run has to find
 it. A text that is no longer there is an error: write it anew."""
+import argparse
 import concurrent.futures
 import os
 import subprocess
@@ -172,9 +170,24 @@ def can_explore(folder):
     return subprocess.run([CC, "-fsanitize=thread", "-c", "-o", file + ".o", file], stderr=subprocess.DEVNULL).returncode == 0
 
 
+def read_words(words):
+    parser = argparse.ArgumentParser(prog="explore.py", formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
+    side = parser.add_mutually_exclusive_group()
+    side.add_argument("--runs", action="store_true", help="no mutants")
+    side.add_argument("--mutants", action="store_true", help="nothing but mutants")
+    parser.add_argument("--trace", action="store_true", help="show the execution in which a mutant goes wrong")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="only protocols whose name contains one of these")
+    options = parser.parse_args(words)
+    for word in options.words:
+        if not any(word in protocol.name for protocol in PROTOCOLS):
+            parser.error("no protocol's name contains %s: there are %s" % (
+                word, ", ".join(protocol.name for protocol in PROTOCOLS)))
+    return options
+
+
 def main(words):
-    options = [word for word in words if word.startswith("--")]
-    words = [word for word in words if not word.startswith("--")]
+    options = read_words(words)
+    words = options.words
     complaints, began = [], time.monotonic()
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
         if not can_explore(folder):
@@ -189,11 +202,10 @@ def main(words):
             os.makedirs(home)
             program = Program(protocol, home, core)
             jobs = []
-            if "--mutants" not in options:
+            if not options.mutants:
                 jobs += [pool.submit(check_run, program, run) for run in protocol.runs]
-            if "--runs" not in options:
-                trace = "--trace" in options
-                jobs += [pool.submit(check_mutant, program, n, mutant, trace) for n, mutant in enumerate(protocol.mutants)]
+            if not options.runs:
+                jobs += [pool.submit(check_mutant, program, n, mutant, options.trace) for n, mutant in enumerate(protocol.mutants)]
             for job in jobs:
                 line, wrong = job.result()
                 print(line, flush=True)
