@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """faults - the campaign: what goes wrong on real machines, and what programs do to the utmost. Each row runs natively and under
 mortar, and says what was left behind. Rows are in rows.py, places.py and ends.py; docs/proof.md says what they cover.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """text - every text file: its licence line, below 400 lines of at most 100 columns (scripts and tables 132), no tabs, no trailing
-blanks, no path that exists on one machine only."""
+blanks, no path that exists on one machine only. What begins with #! can be run."""
 import os
 import re
 
@@ -54,6 +54,8 @@ def check(root):
             continue
         seen += 1
         findings += ["%s:%d: %s" % (path, line, why) for line, why in check_file(path, text)]
+        if text.startswith("#!") and not os.access(os.path.join(root, path), os.X_OK):
+            findings.append("%s:1: begins with #! and is not executable" % path)
     return findings if seen else ["nothing to check below " + root]
 
 
@@ -69,6 +71,7 @@ GOOD = {
 BAD = [
     ({"a.c": "int x;\n"}, "a.c:1: no SPDX"),
     ({"run": "#!/bin/sh\ntrue\n"}, "run:1: no SPDX"),
+    ({"tool": GOOD["run"]}, "tool:1: begins with #!"),
     ({"a.c": SPDX + "\n" * 400}, "401 lines"),
     ({"a.c": SPDX + "\tint x;\n"}, "a.c:2: tab"),
     ({"a.c": SPDX + "int x; \n"}, "a.c:2: blank"),
@@ -79,5 +82,9 @@ BAD = [
     ({"notes.md": "see /ho" + "me/me/notes\n"}, "notes.md:1: a path of one machine"),
 ]
 
+def prepare(folder):
+    os.chmod(os.path.join(folder, "run"), 0o755)
+
+
 if __name__ == "__main__":
-    main(check, GOOD, BAD)
+    main(check, GOOD, BAD, prepare)
