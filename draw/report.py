@@ -6,6 +6,7 @@ import os
 import sys
 
 import report_numbers as numbers
+import report_pictures
 
 WARNS = "mortar report: "
 
@@ -23,8 +24,6 @@ def read_words(words):
         parser.error("at most two reports can be compared")
     if options.output is None:
         options.output = os.path.splitext(options.files[0])[0] + ".html"
-    if os.path.abspath(options.output) in map(os.path.abspath, options.files):
-        parser.error("-o %s: that is a report" % options.output)
     return options
 
 
@@ -45,13 +44,14 @@ def main(words):
     page = template()
     try:
         runs = [numbers.Run(path) for path in options.files]
+        if os.path.realpath(options.output) in map(os.path.realpath, options.files):
+            raise numbers.Wrong("%s: that is a report; -o names the page" % options.output)
     except numbers.Wrong as why:
         print(WARNS + str(why), file=sys.stderr)
         return 2
     if len({run.name for run in runs}) < len(runs):
         for run, path in zip(runs, options.files):
-            run.name = path
-    import report_pictures
+            run.name = numbers.name_text(path)
     text = page.render(runs=runs, pictures=report_pictures.draw(runs), cells=numbers.cells(runs), most=numbers.MOST)
     try:
         with open(options.output, "w", encoding="utf-8") as file:
@@ -59,7 +59,7 @@ def main(words):
     except OSError as why:
         print("%s%s: %s" % (WARNS, options.output, why.strerror), file=sys.stderr)
         return 1
-    print(options.output)
+    print(numbers.name_text(options.output))
     return 0
 
 

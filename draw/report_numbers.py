@@ -4,7 +4,9 @@ import json
 import os
 
 MOST = 20  # rows of a picture, the largest ones
-NEEDED = {"collective", "ranks", "plan", "reason", "from", "to", "calls", "seconds", "waiting_seconds"}  # in each row
+NUMBER, NONE = (int, float), type(None)
+NEEDED = {"collective": str, "ranks": int, "plan": str, "reason": (str, NONE), "from": int, "to": int, "calls": int,
+          "seconds": NUMBER, "waiting_seconds": (*NUMBER, NONE)}  # in each row
 
 
 class Wrong(Exception):
@@ -19,8 +21,10 @@ def read(path):
         raise Wrong("%s: %s" % (path, why.strerror)) from None
     except ValueError:
         raise Wrong("%s is no JSON: `mortar run --report FILE.json` writes such a report" % path) from None
-    fine = isinstance(facts, dict) and {"mortar", "mpi", "ranks", "heap", "collectives"} <= set(facts)
-    if not fine or not all(isinstance(row, dict) and NEEDED <= set(row) for row in facts["collectives"]):
+    fine = isinstance(facts, dict) and {"mortar", "mpi", "ranks", "heap"} <= set(facts) and isinstance(
+        facts.get("collectives"), list)
+    if not fine or not all(isinstance(row, dict) and all(isinstance(row.get(name, ...), kind) for name, kind in NEEDED.items())
+                           for row in facts["collectives"]):
         raise Wrong("%s is no report of mortar's: `mortar run --report FILE.json` writes one" % path)
     return facts
 
@@ -49,7 +53,7 @@ class Parts:
 class Run:
     def __init__(self, path):
         facts = read(path)
-        self.name = os.path.basename(path)
+        self.name = name_text(os.path.basename(path))
         self.facts = facts
         self.rows = sorted(facts["collectives"], key=lambda row: -row["seconds"])
         self.untaken = facts.get("not_taken")
@@ -113,6 +117,11 @@ def cells(runs):
         for cell, parts in run.cells.items():
             order[cell] = max(order.get(cell, 0), parts.seconds)
     return [(cell_text(cell), [run.cells.get(cell) for run in runs]) for cell in sorted(order, key=lambda cell: -order[cell])]
+
+
+def name_text(path):
+    """A name may be any bytes, and a page has none but UTF-8."""
+    return os.fsencode(path).decode(errors="replace")
 
 
 def seconds_text(seconds):

@@ -142,7 +142,7 @@ def late_over_time(plots, runs):
         for side in ("top", "right", "left"):
             axis.spines[side].set_visible(False)
         if len(runs) > 1:
-            axis.set_title(name, fontsize=8, loc="left")
+            axis.set_title(name, fontsize=8, loc="left", parse_math=False)
     axes[-1, 0].set_xlabel("seconds since MPI_Init", fontsize=8)
     scale = figure.colorbar(image, ax=list(axes[:, 0]), pad=0.01, aspect=max(6, 1.5 * sum(counts)))
     scale.ax.yaxis.set_major_formatter(lambda value, _: "%g %%" % (100 * value))

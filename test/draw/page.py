@@ -146,6 +146,16 @@ def two():
         check(page, first, again)  # of one name: told apart by their folders
 
 
+def names():
+    """A file may have any name: one that is no UTF-8, and one that matplotlib takes for a formula."""
+    with tempfile.TemporaryDirectory() as folder:
+        odd = write(folder, os.fsdecode(b"\xff.json"), made())
+        _, page = page_of(folder, odd, write(folder, "a$_$b.json", made()))
+        check(page, "\ufffd.json", "a$_$b.json")
+        os.rename(odd, os.path.join(folder, "a$_$.json"))
+        run.run([run.MORTAR, "report", os.path.join(folder, "a$_$.json")]).ok("a$_$.html")
+
+
 def wrong():
     with tempfile.TemporaryDirectory() as folder:
         report = write(folder, "a.json", made())
@@ -153,9 +163,15 @@ def wrong():
             file.write("no report\n")
         other = write(folder, "other.json", {"mortar": 1})
         half = write(folder, "half.json", {**made(), "collectives": [{"collective": "alltoall"}]})
+        none = write(folder, "none.json", {**made(), "collectives": None})
+        text = write(folder, "text.json", {**made(), "collectives": [row("alltoall", "cico", "2 s", 8)]})
+        named = write(folder, "page.html", made())
+        os.symlink(report, os.path.join(folder, "link"))
         for words, said in ((["nowhere.json"], "nowhere.json"), ([file.name], "no JSON"), ([other], "no report"),
-                            ([half], "no report"), ([report, report, report], "at most two"), ([], "FILE.json"),
-                            ([report, "-o", report], "that is a report")):
+                            ([half], "no report"), ([none], "no report"), ([text], "no report"),
+                            ([report, report, report], "at most two"), ([], "FILE.json"), ([named], "that is a report"),
+                            ([report, "-o", report], "that is a report"),
+                            ([report, "-o", os.path.join(folder, "link")], "that is a report")):
             result = run.run([run.MORTAR, "report", *words])
             result.check(result.code == 2 and said in result.err.splitlines()[-1] and "Traceback" not in result.err, "unclear")
         result = run.run([run.MORTAR, "report", report, "-o", os.path.join(folder, "no", "page.html")])
@@ -225,7 +241,7 @@ def seen():
 
 
 def test(name, *words):
-    tests = {f.__name__: f for f in (one, two, wrong, real, seen)}
+    tests = {f.__name__: f for f in (one, two, names, wrong, real, seen)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](*words)
