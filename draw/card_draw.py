@@ -8,7 +8,7 @@ import os
 import sys
 import textwrap
 
-from show import over_sizes, pyplot, save, short
+from show import end_silently, over_sizes, pyplot, save, short
 
 WARNS = "mortar site-card: "
 LINES = (("native", "#8a8f98", "s-", "the MPI library"), ("mortar", "#2b6cb0", "o-", "mortar"),
@@ -163,4 +163,5 @@ def main(words):
 
 
 if __name__ == "__main__":
+    end_silently()
     main(sys.argv[1:])

@@ -4,7 +4,7 @@ collective, a picture for each cache. The ending of the file's name says which f
 import csv
 import sys
 
-from show import STYLES, over_sizes, pyplot, save
+from show import STYLES, end_silently, over_sizes, pyplot, save
 
 LEVELS = (("l1", "L1"), ("l2", "L2"), ("l3", "L3"))
 
@@ -42,4 +42,5 @@ def main(path):
 
 
 if __name__ == "__main__":
+    end_silently()
     main(sys.argv[1])

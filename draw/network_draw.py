@@ -6,7 +6,7 @@ import csv
 import statistics
 import sys
 
-from show import STYLES, over_sizes, pyplot, save
+from show import STYLES, end_silently, over_sizes, pyplot, save
 
 
 def curves(rows):
@@ -49,4 +49,5 @@ def main(path, picture):
 
 
 if __name__ == "__main__":
+    end_silently()
     main(*sys.argv[1:])

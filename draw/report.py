@@ -7,6 +7,7 @@ import sys
 
 import report_numbers as numbers
 import report_pictures
+from show import end_silently
 
 WARNS = "mortar report: "
 
@@ -64,4 +65,5 @@ def main(words):
 
 
 if __name__ == "__main__":
+    end_silently()
     sys.exit(main(sys.argv[1:]))

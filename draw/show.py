@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """show - how measurements look in tables and pictures: sizes as people write them, ratios, curves over the size of a message."""
 import os
+import signal
 import statistics
 import sys
 
@@ -18,6 +19,12 @@ def quarters(above, below):
     """The quartiles of the ratios of equal repetitions."""
     ratios = [above[r] / below[r] for r in sorted(above) if r in below]
     return statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
+
+
+def end_silently():
+    """From here on Ctrl-C, or a reader that has gone, ends this without a traceback."""
+    for number in (signal.SIGINT, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def pyplot(need):

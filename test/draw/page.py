@@ -156,6 +156,20 @@ def names():
         run.run([run.MORTAR, "report", os.path.join(folder, "a$_$.json")]).ok("a$_$.html")
 
 
+def unread():
+    """Nobody reads where the page lies."""
+    with tempfile.TemporaryDirectory() as folder:
+        out, _ = page_of(folder, write(folder, "a.json", made()))
+        os.unlink(out)
+        end, closed = os.pipe()
+        os.close(end)
+        done = subprocess.run([run.MORTAR, "report", os.path.join(folder, "a.json"), "-o", out], stdout=closed,
+                              stderr=subprocess.PIPE, timeout=60, check=False)
+        os.close(closed)
+        if done.stderr or not os.path.exists(out):
+            raise Failure("said, with a page or without: %s" % done.stderr)
+
+
 def wrong():
     with tempfile.TemporaryDirectory() as folder:
         report = write(folder, "a.json", made())
@@ -241,7 +255,7 @@ def seen():
 
 
 def test(name, *words):
-    tests = {f.__name__: f for f in (one, two, names, wrong, real, seen)}
+    tests = {f.__name__: f for f in (one, two, names, unread, wrong, real, seen)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](*words)
