@@ -5,6 +5,7 @@ file and the network of a tuning file, and refuse bad options? No time is judged
 usage: network.py FLAVOUR MORTAR WRONG, where WRONG is a library whose messages are wrong"""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -151,6 +152,9 @@ def draws(folder, path):
         os.remove(picture)
     _, errors = run("--draw", os.path.join(folder, "network.txt"), *QUICK, code=1)
     check("no picture of that kind", "not supported" in errors, errors)
+    kept = re.search(r"what was measured is in (\S+), as", errors)
+    check("what was measured is kept", kept and {row["test"] for row in rows_of(kept.group(1))} >= {"latency", "stream"}, errors)
+    os.remove(kept.group(1))
 
 
 def refused(folder):
