@@ -4,16 +4,12 @@ collective, a picture for each cache. The ending of the file's name says which f
 import csv
 import sys
 
-from show import STYLES, end_silently, over_sizes, pyplot, save
+from show import STYLES, check, end_silently, over_sizes, pyplot, save
 
 LEVELS = (("l1", "L1"), ("l2", "L2"), ("l3", "L3"))
 
 
-def main(path):
-    rows = list(csv.DictReader(sys.stdin))
-    if not rows:
-        sys.exit("mortar model: nothing to draw")
-    plots = pyplot("mortar model: pictures need")
+def draw(plots, rows, path):
     collectives = sorted({row["collective"] for row in rows})
     levels = [level for level in LEVELS if any(float(row[level[0]]) > 0 for row in rows)]
     orders = list(dict.fromkeys(row["order"] for row in rows))
@@ -35,8 +31,17 @@ def main(path):
         axis.set_xlabel("bytes of a block", fontsize=8)
     axes[0][0].legend(fontsize=7)
     figure.suptitle("simulated: %s, %s ranks" % (rows[0]["machine"], rows[0]["ranks"]), fontsize=11)
+    save(figure, path)
+
+
+def main(path):
+    plots = pyplot("mortar model: pictures need")
     try:
-        save(figure, path)
+        check(path)
+        rows = list(csv.DictReader(sys.stdin))
+        if not rows:
+            sys.exit("mortar model: nothing to draw")
+        draw(plots, rows, path)
     except (OSError, ValueError) as error:
         sys.exit("mortar model: %s: %s" % (path, error))
 

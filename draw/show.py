@@ -41,6 +41,19 @@ def pyplot(need):
     return found
 
 
+def check(path):
+    """Raises an OSError or a ValueError if no picture can be saved there: to be asked before what takes long."""
+    from matplotlib.backend_bases import FigureCanvasBase
+    ending, known = os.path.splitext(path)[1][1:], FigureCanvasBase.get_supported_filetypes()
+    if ending and ending.lower() not in known:
+        raise ValueError("no format %s: expected one of %s" % (ending, ", ".join(sorted(known))))
+    there = os.path.lexists(path)
+    with open(path, "ab"):
+        pass
+    if not there:
+        os.unlink(path)
+
+
 def over_sizes(axis, sizes, label=""):
     """Makes a size of each tick of the axis."""
     axis.set_xscale("log", base=2)

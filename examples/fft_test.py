@@ -114,6 +114,8 @@ def times(flavour):
             result = run.run([painter(), "-B", *words[:-1], "0", "--csv", path, "--draw", picture]).ok()
             with open(picture, "rb") as file:
                 result.check(file.read(4) == b"\x89PNG" and not result.out, "no picture, or more than that")
+            result = run.run([painter(), "-B", *words, "--build", run.BUILD, "--draw", os.path.join(folder, "no", "times.png")])
+            result.check(result.code == 2 and "No such file" in result.err and not result.out, "told after an hour of measuring")
         os.mkdir(os.path.join(folder, "bin"))
         os.symlink(os.path.join(run.BUILD, "examples"), os.path.join(folder, "examples"))
         with open(os.path.join(folder, "bin", "mortar"), "w", encoding="utf-8") as file:

@@ -192,7 +192,11 @@ def main(parser, options, cases, title):
     if options.repeat < 0:
         parser.error("--repeat: at least 0")
     if options.draw:
-        show.pyplot("--draw needs")  # before an hour of measuring
+        show.pyplot("--draw needs")
+        try:
+            show.check(options.draw)
+        except (OSError, ValueError) as error:
+            parser.error("--draw %s: %s" % (options.draw, error))
     rows, there = [], bool(options.csv) and os.path.exists(options.csv)
     if there:
         with open(options.csv, newline="", encoding="utf-8") as file:
