@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """show - how measurements look in tables and pictures: sizes as people write them, ratios, curves over the size of a message."""
+import importlib.util
 import os
 import signal
 import statistics
 import sys
 
+DISTRIBUTION = "/usr/bin/python3"  # where python3-matplotlib is
 STYLES = ("o-", "s-", "^-", "v--", "d--", "x:", "+:", "*:")
 
 
@@ -25,6 +27,12 @@ def end_silently():
     """From here on Ctrl-C, or a reader that has gone, ends this without a traceback."""
     for number in (signal.SIGINT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
+
+
+def with_matplotlib():
+    """A script that begins with this is run by the distribution's Python if its own has no matplotlib."""
+    if not importlib.util.find_spec("matplotlib") and os.path.exists(DISTRIBUTION) and sys.executable != DISTRIBUTION:
+        os.execv(DISTRIBUTION, [DISTRIBUTION, "-B", *sys.argv])
 
 
 def pyplot(need):

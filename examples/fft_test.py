@@ -111,10 +111,11 @@ def times(flavour):
             ways = [row["way"] for row in csv.DictReader(file)]
         result.check(ways == ["native", "SH-Naive", "SH-CO", "auto"], "the file has %s" % ways)
         if painter():
-            result = run.run([painter(), "-B", *words[:-1], "0", "--csv", path, "--draw", picture]).ok()
+            result = run.run([sys.executable, "-B", *words[:-1], "0", "--csv", path, "--draw", picture]).ok()
             with open(picture, "rb") as file:
                 result.check(file.read(4) == b"\x89PNG" and not result.out, "no picture, or more than that")
-            result = run.run([painter(), "-B", *words, "--build", run.BUILD, "--draw", os.path.join(folder, "no", "times.png")])
+            nowhere = os.path.join(folder, "no", "times.png")
+            result = run.run([sys.executable, "-B", *words, "--build", run.BUILD, "--draw", nowhere])
             result.check(result.code == 2 and "No such file" in result.err and not result.out, "told after an hour of measuring")
         os.mkdir(os.path.join(folder, "bin"))
         os.symlink(os.path.join(run.BUILD, "examples"), os.path.join(folder, "examples"))

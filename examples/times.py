@@ -192,6 +192,7 @@ def main(parser, options, cases, title):
     if options.repeat < 0:
         parser.error("--repeat: at least 0")
     if options.draw:
+        show.with_matplotlib()
         show.pyplot("--draw needs")
         try:
             show.check(options.draw)
