@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -273,9 +274,6 @@ def main():
         print("mortar: no simulation has ended" if code else "mortar: no simulation worked", file=sys.stderr)
         sys.exit(code or 1)
     title = "%s, %d nodes x %d ranks, %s" % (arguments.collective, *size, simulate.version())
-    print(title)
-    print(platforms.describe(parameters) + (" placement=%s" % arguments.placement))
-    print_table(best)
     try:
         if arguments.csv:
             simulate.write_csv(arguments.csv, rows)
@@ -283,8 +281,13 @@ def main():
             write_tuning(arguments.tuning, best, size, arguments.collective, parameters, arguments.like)
         if arguments.picture:
             draw.over_sizes(arguments.picture, draw.fastest(seconds_by_plan(rows), SHOWN), title)
-    except OSError as error:
-        sys.exit("mortar: what was simulated cannot be written: %s" % error)
+    except (OSError, SystemExit) as error:
+        code = "mortar: what was simulated cannot be written: %s" % error if isinstance(error, OSError) else error.code
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the files are there: a reader that has gone ends this without a word
+    print(title)
+    print(platforms.describe(parameters) + (" placement=%s" % arguments.placement))
+    print_table(best)
+    sys.stdout.flush()
     sys.exit(code or bool(wrong))
 
 

@@ -163,6 +163,20 @@ def prediction():
             expect(code != 2 or "1/" not in answer.stderr, "%s: told after a simulation" % " ".join(words))
 
 
+def unread():
+    """Nobody reads the table: the files are written nevertheless."""
+    with tempfile.TemporaryDirectory() as folder:
+        end, closed = os.pipe()
+        os.close(end)
+        told, tuning = os.path.join(folder, "told.csv"), os.path.join(folder, "tuning.json")
+        done = subprocess.run([os.path.join(build, "bin", "mortar"), "predict", "--platform", "2x1", "--collective", "bcast",
+                               "--sizes", "8", "--quiet", "--csv", told, "--tuning", tuning], stdout=closed,
+                              stderr=subprocess.PIPE, text=True, timeout=60, env=dict(os.environ, PYTHONUNBUFFERED="1"))
+        os.close(closed)
+        expect(not done.stderr and os.path.exists(told) and os.path.exists(tuning), "a closed pipe: %s%s" % (
+            os.listdir(folder), done.stderr))
+
+
 def full_disk():
     """The tuning file that is there stays as it is, and nothing lies beside it. In a mount namespace, where one can be made."""
     predict = '"$@" predict --platform 2x2 --quiet --sizes 8 --collective'
@@ -202,6 +216,6 @@ def interruption():
 
 
 for part in (right_everywhere, the_same_again, what_is_charged, adapters, what_the_model_is_told, lengths_unknown,
-             refusals, prediction, full_disk, interruption):
+             refusals, prediction, unread, full_disk, interruption):
     part()
 sys.exit(1 if complaints else 0)
