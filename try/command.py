@@ -5,6 +5,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -128,17 +129,17 @@ class Try:
         except (OSError, ValueError):
             return None
 
-    def say(self):
-        """Prints what was found. True: the outputs differ."""
+    def found(self):
+        """(what was found, whether the outputs differ)"""
         natives, mortars, unsure = self.done["native"], self.done["mortar"], []
-        print(findings.whole(*([run.seconds for run in side[1:]] for side in (natives, mortars)), unsure))
-        print(findings.collectives(self.loaded_report(), mortars[0].seconds, unsure))
-        print(findings.memory(natives[0].memory, mortars[0].memory, unsure))
+        lines = [findings.whole(*([run.seconds for run in side[1:]] for side in (natives, mortars)), unsure),
+                 findings.collectives(self.loaded_report(), mortars[0].seconds, unsure),
+                 findings.memory(natives[0].memory, mortars[0].memory, unsure)]
         text, differ = findings.outputs(natives, mortars, unsure)
-        print(text)
+        lines.append(text)
         if unsure:
-            print("not certain:\n" + "\n".join("- " + line for line in unsure))
-        return differ
+            lines += ["not certain:", *("- " + line for line in unsure)]
+        return "\n".join(lines), differ
 
 
 def main():
@@ -155,7 +156,7 @@ def main():
     try:
         trying = Try(options, native, under_mortar, folder)
         trying.all()
-        keep = trying.say()
+        text, keep = trying.found()
     except Failed as failed:
         print("mortar try: %s" % failed, file=sys.stderr)
         return 1
@@ -165,6 +166,8 @@ def main():
     finally:
         if not keep and not options.output:
             shutil.rmtree(folder)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # all is done: a reader that has gone ends this without a word
+    print(text)
     return 0
 
 

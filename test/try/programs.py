@@ -65,6 +65,14 @@ with tempfile.TemporaryDirectory() as folder:
         check("the same output", "output: the same in all runs (words: 2)." in out, out)
         check("one pair is no interval", "an interval needs at least 6 pairs of runs" in out, out)
         check("progress", len(re.findall(r"^  \S.* native +\d\S* s  mortar +\d\S* s$", errors, re.M)) == 2, errors)
+    if not flavour.startswith("impi"):  # see intel_failed
+        end, closed = os.pipe()
+        os.close(end)
+        done = subprocess.run(["timeout", "90", MORTAR, "try", "-n", "1", "--", LAUNCH, flavour, "2", program],
+                              stdin=subprocess.DEVNULL, stdout=closed, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, **FAST}, check=False)
+        os.close(closed)
+        check("nobody reads what was found", "BrokenPipe" not in done.stderr, done.stderr)
     check("nothing is left", os.listdir(folder) == [], os.listdir(folder))
     out, _ = tries("clock")
     check("clocks are seen through", "output: all runs under mortar have what all native runs have (words: 2)." in out and
