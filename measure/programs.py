@@ -216,6 +216,9 @@ def main():
     parser.add_argument("--page", nargs="+", metavar="FILE", help="run nothing, print the page of what these files hold")
     options = parser.parse_args()
     if options.page:
+        for path in options.page:
+            if not os.path.exists(path):
+                parser.error("--page: there is no %s" % path)
         print("\n".join(page([row for path in options.page for row in read(path)])))
         return
     if not options.csv or options.turns < 1:
