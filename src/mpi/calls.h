@@ -243,8 +243,9 @@ struct answer known_run(struct known *known, struct team *team, const struct req
  * Local. */
 void known_note(const struct request *request, struct team *team, const struct family *family,
                 struct plan *plan, const struct shape *shape, struct ledger_entry entry);
-/* How many calls of this process were examined since its start. */
+/* How many calls of this process were examined since its start, and that it is one more. */
 uint64_t known_examined(void);
+void known_examines(void);
 
 /* ---- beside.c ---- */
 /* Runs plan->beside on the operands of a reduction, notes its time and discards its result.

@@ -76,6 +76,8 @@ static _Atomic uint64_t examined;
 
 uint64_t known_examined(void) { return atomic_load_explicit(&examined, memory_order_relaxed); }
 
+void known_examines(void) { atomic_fetch_add_explicit(&examined, 1, memory_order_relaxed); }
+
 /* One of the two places of such a call, if possible one whose content is void, else by chance: who
  * is driven out looks for another place in turn, and so calls that no longer come make room for
  * those that do. */
@@ -362,7 +364,7 @@ static struct shortcuts *places_of(struct team *team) {
 
 void known_note(const struct request *r, struct team *team, const struct family *family,
                 struct plan *plan, const struct shape *shape, struct ledger_entry entry) {
-    atomic_fetch_add_explicit(&examined, 1, memory_order_relaxed);
+    known_examines();
     if (report_wanted() || verify_wanted() || plan_off(r->collective) ||
         !plan_class_of(team, shape))
         return;

@@ -7,6 +7,18 @@
 #include "reach/host.h"
 #include "reach/ledger.h"
 
+/* A sum as this rank has called it. */
+struct early_sum {
+    const void *send, *recv;
+    MPI_Count sent, received; /* elements */
+    MPI_Datatype type;
+    MPI_Op op;
+    unsigned collective;
+    int root;
+    uint32_t changes; /* changes.calls: while it stays the same the handles mean the same */
+    size_t bytes;     /* of its vector; 0: there was none */
+};
+
 /* A communicator that has no team yet: the host MPI runs its calls until they have paid for one;
  * see start.c. Many communicators live for a call or two, so this is short, and a team is not. */
 struct young {
@@ -17,6 +29,7 @@ struct young {
     uint64_t most;   /* that one of them has taken */
     uint64_t group;  /* spare_group of the ranks; 0: not known yet */
     struct early early;
+    struct early_sum latest; /* of them */
     struct doubt doubt; /* why its set-up was given up */
     unsigned calls;     /* that the ticks are of */
     bool left;          /* to the host MPI, for lack of memory */
@@ -51,6 +64,8 @@ struct team *young_counts(struct young *young, MPI_Comm comm, unsigned weight);
  * If so and the communicator is young, call team_of. Call it once for each such call; bytes: of its
  * vector. Local; the same on all ranks. */
 bool start_sums(struct early *early, size_t bytes);
+/* The same of a sum that came before. True: the host MPI still runs it; else it does not count. */
+bool start_leaves(struct early *early, size_t bytes);
 /* The host MPI has run a call of a young communicator in so many clock_ticks. Local. */
 void start_took(struct young *young, uint64_t ticks);
 /* True: from now on each communicator gets its team in its first call. Every rank must say so

@@ -79,11 +79,21 @@ void start_took(struct young *young, uint64_t ticks) {
     if (ticks > young->most) young->most = ticks;
 }
 
+HOT static uint64_t with(const struct early *early, size_t bytes) {
+    return early->weight + 1 + bytes / sum_piece;
+}
+
 HOT bool start_sums(struct early *early, size_t bytes) {
     if (early->over) return true;
-    early->weight += 1 + bytes / sum_piece;
+    early->weight = with(early, bytes);
     early->over = early->weight > early_sums || start_at_once();
     return early->over;
+}
+
+HOT bool start_leaves(struct early *early, size_t bytes) {
+    if (early->over || with(early, bytes) > early_sums || start_at_once()) return false;
+    early->weight = with(early, bytes);
+    return true;
 }
 
 /* What the ranks compare: the maximum of each word. A value and its negative make a pair. */

@@ -110,8 +110,18 @@ def blocks(flavour, ranks):
         result.check(after == (all_after if own else 0) and all_after > 0, "%d of %d made after it" % (after, all_after))
 
 
+def early(flavour, ranks):
+    """A communicator's first sums: one that comes again is not examined, and ranks that do not remember alike stay together."""
+    run.need(flavour)
+    words = run.command(flavour, ranks, [run.target("early-" + flavour)])
+    for start, tune in (("paid", "watch"), ("early", "off"), ("first", "off")):
+        result = run.run(words, 60, {"MORTAR_START": start, "MORTAR_TUNE": tune}).ok("%s ranks, 0 errors" % ranks).silent()
+        examined = int(result.out.split("errors,")[1].split()[0])
+        result.check(0 < examined < 5, "%d of 300 sums were examined" % examined)
+
+
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (shortcuts, ahead, alike, lists, steady, counted, fresh, blocks)}
+    tests = {f.__name__: f for f in (shortcuts, ahead, alike, lists, steady, counted, fresh, blocks, early)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)
