@@ -14,7 +14,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "draw"))
-from show import over_sizes, pyplot, save, short  # noqa: E402
+from show import over_sizes, pyplot, save, short, with_matplotlib  # noqa: E402
 
 CELLS = "docs/results/collectives.csv"
 PAGE = "docs/results.md"
@@ -141,6 +141,8 @@ def draw(root):
 
 def main(words):
     check = "--check" in words
+    if not check:
+        with_matplotlib()
     root = next((word for word in words if not word.startswith("-")), os.path.join(HERE, ".."))
     path = os.path.join(root, "README.md")
     with open(path, encoding="utf-8") as file:

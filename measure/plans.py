@@ -8,7 +8,7 @@ import statistics
 import sys
 
 from results import read
-from show import pyplot, quarters, short
+from show import pyplot, quarters, short, with_matplotlib
 
 BASE = "pull(rows, plain)"
 
@@ -66,4 +66,5 @@ def main(folder):
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
+    with_matplotlib()
     main(sys.argv[1])
