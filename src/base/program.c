@@ -133,14 +133,14 @@ static void look_inside(const struct image *image, struct program_facts *facts) 
 static bool is_raised(const char *path) {
     struct stat facts;
     struct statvfs mount;
-    if (stat(path, &facts) != 0 || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ||
-        (statvfs(path, &mount) == 0 && (mount.f_flag & ST_NOSUID)))
-        return false;
+    if (stat(path, &facts) != 0) return false;
     const mode_t as_group = S_ISGID | S_IXGRP;
     bool user = (facts.st_mode & S_ISUID) && facts.st_uid != getuid(),
          group = (facts.st_mode & as_group) == as_group && facts.st_gid != getgid(),
          capable = getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0;
-    return user || group || capable;
+    if (!user && !group && !capable) return false;
+    bool ignored = statvfs(path, &mount) == 0 && (mount.f_flag & ST_NOSUID);
+    return !ignored && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1;
 }
 
 /* The program in the first line of a script, "#!/bin/sh -e". False: it is none. */
