@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* look.h - a part of known.c: what of a call is compared with earlier ones. */
+/* look.h - for known.c and take.c: what of a call is compared with earlier ones. */
 #ifndef MORTAR_LOOK_H
 #define MORTAR_LOOK_H
 
 #include "mpi/calls.h"
-
-/* Equal looks have the same shape. */
-struct look {
-    MPI_Count sent, received; /* elements of a block, or of all blocks if the sum tells the size */
-    MPI_Datatype sent_type, received_type;
-    MPI_Op op;
-    uint64_t call;    /* in one word: collective, root, is it the _c form, what is in place? */
-    uint32_t changes; /* changes.calls */
-};
 
 /* Collectives whose counts are compared by their sum. */
 #define SUMMED (BIT(allgatherv) | BIT(reduce_scatter))
@@ -35,16 +26,21 @@ HOT static inline uint64_t call_of(const struct request *r) {
            (uint64_t)(r->recv.buffer == MPI_IN_PLACE) << 10;
 }
 
-HOT static inline struct look look_of(const struct team *team, const struct request *r) {
+/* received: elements of a block, or of all blocks if the sum tells the size. */
+HOT static inline struct look look_with(const struct request *r, MPI_Count received) {
     return (struct look){
         .sent = r->send.count,
-        .received =
-            sums_counts(team, r) ? sum_of(r->recv.counts, entry_width(r), team->p) : r->recv.count,
+        .received = received,
         .sent_type = r->send.type,
         .received_type = r->recv.type,
         .op = r->op,
         .call = call_of(r),
         .changes = atomic_load_explicit(&changes.calls, memory_order_acquire)};
+}
+
+HOT static inline struct look look_of(const struct team *team, const struct request *r) {
+    bool summed = sums_counts(team, r);
+    return look_with(r, summed ? sum_of(r->recv.counts, entry_width(r), team->p) : r->recv.count);
 }
 
 /* looks_same with the look of this call, whose size is its count of elements; without making that

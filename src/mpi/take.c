@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "mpi/fresh.h"
 #include "mpi/held.h"
+#include "mpi/look.h"
 #include "mpi/verify.h"
 
 #include <dlfcn.h>
@@ -99,34 +100,22 @@ static struct answer run_young(const struct request *r, struct young *young, boo
  * switch empties the TLB, examining one takes 3 us. Ranks need not remember alike: a sum counts the
  * same either way. */
 static void remember(struct young *young, const struct request *r, size_t bytes) {
-    uint32_t now = atomic_load_explicit(&changes.calls, memory_order_acquire);
+    struct early_sum sum = {.look = look_with(r, r->recv.count), r->send.buffer, r->recv.buffer};
     const unsigned lists = BIT(reduce_scatter); /* of counts, which may change in place */
-    bool tells = !r->large && !among(r->collective, lists) && op_is_steady(r->op) &&
+    bool tells = !among(r->collective, lists) && op_is_steady(r->op) &&
                  r->send.type == r->recv.type && type_is_steady(r->recv.type);
+    if (tells) sum.bytes = bytes;
+    young->latest = sum;
     known_examines();
-    young->latest = (struct early_sum){.send = r->send.buffer,
-                                       .recv = r->recv.buffer,
-                                       .sent = r->send.count,
-                                       .received = r->recv.count,
-                                       .type = r->recv.type,
-                                       .op = r->op,
-                                       .collective = r->collective,
-                                       .root = r->root,
-                                       .changes = now,
-                                       .bytes = tells ? bytes : 0};
 }
 
 /* Is this the latest sum again, down to its buffers, and does the host MPI still run it? Then it
  * counts, and dispatch would do no more. */
 HOT static bool comes_again(struct young *young, const struct request *r) {
     const struct early_sum *latest = &young->latest;
-    return latest->bytes > 0 && latest->recv == r->recv.buffer && latest->send == r->send.buffer &&
-           latest->received == r->recv.count && latest->sent == r->send.count &&
-           latest->type == r->recv.type && latest->type == r->send.type && latest->op == r->op &&
-           latest->collective == r->collective && latest->root == r->root && !r->large &&
-           latest->changes == atomic_load_explicit(&changes.calls, memory_order_acquire) &&
-           !young->doubt.what && !plan_off(r->collective) && !report_wanted() &&
-           start_leaves(&young->early, latest->bytes);
+    return latest->bytes > 0 && looks_like(&latest->look, r) && latest->send == r->send.buffer &&
+           latest->recv == r->recv.buffer && !young->doubt.what && !plan_off(r->collective) &&
+           !report_wanted() && start_leaves(&young->early, latest->bytes);
 }
 
 static struct answer run_off(const struct request *r, const struct young *young, size_t bytes) {
@@ -195,8 +184,10 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
     if (!team) {
         if (off) return run_off(r, met.young, common.bytes);
         team = grown(met.young, &common, early);
-        if (!team && early) remember(met.young, r, common.bytes);
-        if (!team) return run_young(r, met.young, !early);
+        if (!team) {
+            if (early) remember(met.young, r, common.bytes);
+            return run_young(r, met.young, !early);
+        }
         inside_at(here, r, (struct met){.team = team});
     }
     if (team->wire && family->tell) family->tell(r, &standing, team);

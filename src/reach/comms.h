@@ -7,16 +7,20 @@
 #include "reach/host.h"
 #include "reach/ledger.h"
 
-/* A sum as this rank has called it. */
-struct early_sum {
-    const void *send, *recv;
-    MPI_Count sent, received; /* elements */
-    MPI_Datatype type;
+/* What of a call is compared with earlier ones, see mpi/look.h. Equal looks have the same shape. */
+struct look {
+    MPI_Count sent, received; /* elements of a block, or of all blocks if the sum tells the size */
+    MPI_Datatype sent_type, received_type;
     MPI_Op op;
-    unsigned collective;
-    int root;
-    uint32_t changes; /* changes.calls: while it stays the same the handles mean the same */
-    size_t bytes;     /* of its vector; 0: there was none */
+    uint64_t call;    /* in one word: collective, root, is it the _c form, what is in place? */
+    uint32_t changes; /* changes.calls */
+};
+
+/* A sum that this rank has called. */
+struct early_sum {
+    struct look look;
+    const void *send, *recv;
+    size_t bytes; /* of its vector; 0: there was none */
 };
 
 /* A communicator that has no team yet: the host MPI runs its calls until they have paid for one;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* early - a communicator's first sums, which the MPI library runs: one again and again on rank 0,
  * from two buffers in turns on the others, so that ranks do not remember alike; short, longer than
- * a piece, by an operation that is freed and made anew, on until mortar runs them. Says how many of
- * 300 equal sums rank 0 has examined. */
+ * a piece, by an operation that is freed and made anew, on until mortar runs them; and among other
+ * traffic. Says how many of 300 equal sums rank 0 has examined. */
 #define _GNU_SOURCE
 #include <mpi.h>
 
@@ -44,6 +44,25 @@ static void sums(MPI_Comm comm, int calls, int count, MPI_Op op, double expected
     }
 }
 
+/* Sums beside messages and a nonblocking collective that are pending, and between calls that pay
+ * for mortar, which so begins among the first sums. */
+static void mixed(MPI_Comm comm, int calls, double expected) {
+    static double mine[most], all[most];
+    for (int k = 0; k < calls; k++) {
+        int count = k % 2 ? 1 : most, sent = k * p + me, word = me == k % p ? k : -1, got = -1;
+        MPI_Request pending[3];
+        MPI_Irecv(&got, 1, MPI_INT, (me + p - 1) % p, k, comm, &pending[0]);
+        MPI_Ibarrier(comm, &pending[1]);
+        for (int i = 0; i < count; i++) mine[i] = me + 1;
+        MPI_Allreduce(mine, all, count, MPI_DOUBLE, MPI_SUM, comm);
+        MPI_Isend(&sent, 1, MPI_INT, (me + 1) % p, k, comm, &pending[2]);
+        MPI_Bcast(&word, 1, MPI_INT, k % p, comm);
+        for (int i = 0; i < 3; i++) MPI_Wait(&pending[i], MPI_STATUS_IGNORE);
+        for (int i = 0; i < count; i++) errors += all[i] != expected;
+        errors += (word != k) + (got != k * p + (me + p - 1) % p);
+    }
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm comm;
@@ -70,6 +89,9 @@ int main(int argc, char **argv) {
         MPI_Op_free(&op);
     }
     sums(comm, 1000, 1, MPI_SUM, sum);
+    MPI_Comm_free(&comm);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    mixed(comm, 600, sum);
     MPI_Reduce(&errors, &total, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (me == 0) printf("%d ranks, %d errors, %d of 300 examined\n", p, total, (int)equal);
     MPI_Comm_free(&comm);
