@@ -18,7 +18,7 @@ from run import Skip  # noqa: E402,F401
 MARK = "FAULTS_JOB"
 NATIVE, DEFAULT, FIRST = "native", "mortar", "mortar at once"
 # Mistakes that the campaign must find (--mistake): what is preloaded beside mortar, and how it is told.
-MISTAKES = {"wrong": ("bench/libmortar-bench-wrong.so", {"WRONG_RANK": "1"}),
+MISTAKES = {"wrong": ("bench/mortar-bench-wrong.so", {"WRONG_RANK": "1"}),
             **{kind: ("faults/libfaults-spoil.so", {"SPOIL": kind}) for kind in ("leave", "code", "hang")}}
 # Intel MPI itself fails in MPI_Init now and then where the processors are busy: natively 6 of 180 starts of two ranks.
 STILLBORN = re.compile(r"description in business card|MPIDU_bc_table_create|Fatal error in internal_Init")
