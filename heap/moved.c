@@ -96,7 +96,7 @@ int moved_born(char *start, size_t bytes) {
     return map_shared(start, bytes, offset, PROT_READ | PROT_WRITE);
 }
 
-/* The end of the run of pages from `at` on that have all moved, or all not. */
+/* The end of the run of pages from `at`, which begins one, on that have all moved, or all not. */
 static size_t run_end(size_t at, size_t end) {
     bool kind = is_moved(at);
     while (at < end && is_moved(at) == kind) {
@@ -108,14 +108,21 @@ static size_t run_end(size_t at, size_t end) {
     return at < end ? at : end;
 }
 
+/* The offset of the page in which this memory begins; *end: where the memory ends. */
+static size_t first_page(const void *memory, size_t bytes, size_t *end) {
+    size_t offset = (size_t)((const char *)memory - region.base);
+    *end = offset + bytes;
+    return offset / region.page * region.page;
+}
+
 bool moved_within(const void *memory, size_t bytes) {
-    size_t offset = (size_t)((const char *)memory - region.base), end = offset + bytes;
+    size_t end, offset = first_page(memory, bytes, &end);
     if (moved.end <= offset) return false;
     return is_moved(offset) || run_end(offset, end) < end;
 }
 
 bool moved_wholly(const void *memory, size_t bytes) {
-    size_t offset = (size_t)((const char *)memory - region.base), end = offset + bytes;
+    size_t end, offset = first_page(memory, bytes, &end);
     return moved.bits && is_moved(offset) && run_end(offset, end) >= end;
 }
 

@@ -188,13 +188,21 @@ static void moved_goes_back(void) {
     expect(pthread_getspecific(first) == before, "thread-specific data of others stay");
 }
 
-/* Where there was no shared memory the program's was taken, and is given back in the same way. */
-static void not_born(void) {
+/* All pages of a block but its last one, which holds the beginning of the next block, too. */
+static void move_most(char *block, size_t bytes) {
+    char *start = (char *)((uintptr_t)block & ~(uintptr_t)(page - 1));
+    expect(!in_region(block) || move_it(start, (size_t)(block - start) + bytes) == 0, "it moves");
+}
+
+/* Where there was no shared memory the program's was taken, and is given back in the same way, as
+ * scratch of the program's is. Parts of it may have moved. */
+static void not_born(bool moves) {
     enum { line = 64, many = 300 };
     char *blocks[many];
     malloc_trim(0);
     for (size_t bytes = line; bytes < 32 * page; bytes *= 2) { /* short ones and long ones */
         for (int i = 0; i < many; i++) blocks[i] = malloc(bytes);
+        for (int i = 0; i < many && moves; i++) move_most(blocks[i], bytes);
         for (int i = 0; i < many; i++) shown_free(blocks[i]);
         for (int i = 0; i < many; i++) {
             blocks[i] = shown_alloc(&team, bytes);
@@ -223,7 +231,8 @@ int main(int count, char **word) {
     only_its_own();
     moved_goes_back();
     born();
-    not_born();
+    not_born(false);
+    not_born(true);
     for (int k = 0; k < 4; k++) {
         size_t bytes = long_block + draw(2 * MiB);
         char *block = malloc(bytes);
