@@ -334,9 +334,8 @@ HOT static int usual_one(MPI_Datatype type) {
 
 /* Peers read layouts. So they are shared from the beginning, if this process has a heap. */
 static struct layout *in_reach(struct layout *layout) {
-    enum { line = 64 };
     size_t bytes = layout ? layout_footprint(layout) : 0;
-    struct layout *born = layout ? shown_born(line, bytes) : NULL;
+    struct layout *born = layout ? shown_born(0, bytes) : NULL;
     if (!born) return layout;
     memcpy(born, layout, bytes);
     free(layout);

@@ -84,8 +84,7 @@ void *shown_born(size_t alignment, size_t bytes) {
 }
 
 void *shown_alloc(const struct team *team, size_t bytes) {
-    enum { line = 64 };
-    void *memory = team->wire ? NULL : shown_born(line, bytes);
+    void *memory = team->wire ? NULL : shown_born(0, bytes);
     return memory ? memory : malloc(bytes ? bytes : 1);
 }
 

@@ -35,12 +35,14 @@ void team_takes_back(const struct team *team, void *memory, size_t bytes);
 bool team_owns(const struct team *team, const void *address);
 /* malloc's blocks of fewer bytes, but for very short ones, are out of reach. */
 enum { shown_from = 16 << 10 };
-/* Memory that is always shown, if this process has a heap and the team no wire: messages carry any
- * memory. NULL: none. Local. */
+/* Memory that is always shown: what is written to it peers see at once. It begins with a cache
+ * line, or with a multiple of `alignment`, if that is longer. NULL: this process has no heap, or it
+ * is full. Local. */
+void *shown_born(size_t alignment, size_t bytes);
+/* Scratch: such memory if there is any and the team has no wire, since messages carry any memory;
+ * else malloc's, which is shown as the program's is, with what is in it by then. NULL: none. */
 void *shown_alloc(const struct team *team, size_t bytes);
 void shown_free(void *memory);
-/* The same, aligned; NULL if this process has no heap. */
-void *shown_born(size_t alignment, size_t bytes);
 /* True: memory of this process's heap. */
 bool shown_owns(const void *memory);
 /* MPI runs: from now on all blocks that the program makes come from the shared heap. Local. */

@@ -120,8 +120,18 @@ def early(flavour, ranks):
         result.check(0 < examined < 5, "%d of 300 sums were examined" % examined)
 
 
+def full(flavour, ranks):
+    """The region is full: copies of vectors that cannot move lie in the program's own memory, and what peers read is right."""
+    run.need(flavour)
+    words = run.command(flavour, ranks, [run.target("full-" + flavour)], ["--option", "HEAP_BYTES=32M"])
+    for start in ("first", "paid"):
+        result = run.run(words, 60, {"MORTAR_START": start}).ok("%s ranks, 0 errors" % ranks).silent()
+        freed = int(result.out.split("errors,")[1].split()[0])
+        result.check(freed >= 20 * int(ranks), "only %d blocks were freed in the region" % freed)
+
+
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (shortcuts, ahead, alike, lists, steady, counted, fresh, blocks, early)}
+    tests = {f.__name__: f for f in (shortcuts, ahead, alike, lists, steady, counted, fresh, blocks, early, full)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)

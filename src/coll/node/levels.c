@@ -60,10 +60,10 @@ uint32_t levels_post(const struct team *team, const struct reduction *reduction,
     *memory = NULL;
     *offset = in_stage;
     if (bytes <= team->figures.slot) return 0;
-    *memory = shown_alloc(team, bytes);
-    if (!*memory) return NO_MEMORY;
-    return team_shows(team, *memory, bytes, SHOW_TO_READERS, offset) == SHOWN ? 0
-                                                                              : SEND_UNREACHABLE;
+    /* Other memory's ends would be shown as they are now. */
+    *memory = shown_born(0, bytes);
+    bool shown = *memory && team_shows(team, *memory, bytes, SHOW_TO_READERS, offset) == SHOWN;
+    return shown ? 0 : SEND_UNREACHABLE;
 }
 
 /* Where rank `owner` keeps its share of its domain's partial result. */

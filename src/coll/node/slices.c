@@ -64,12 +64,13 @@ double slices_cost(const struct figures *f, const struct shape *shape,
 /* A longer vector out of reach goes through the stage, which stays in the caches. */
 enum { most_copied = 256 << 10 };
 
-/* Finds this memory in my region, or allocates a copy that is in reach. False: neither. */
+/* Finds this memory in my region, or allocates a copy that is in reach, born so: of other memory
+ * the ends would be shown as they are now, and the copy is written later. False: neither. */
 static bool slices_show(const struct team *team, const void *memory, size_t bytes, enum showing how,
                         uint64_t *offset, char **copy) {
     *copy = NULL;
     if (bytes == 0 || team_shows(team, memory, bytes, how, offset) == SHOWN) return true;
-    if (team->region_bytes > 0 && bytes <= most_copied) *copy = shown_alloc(team, bytes);
+    if (team->region_bytes > 0 && bytes <= most_copied) *copy = shown_born(0, bytes);
     return *copy && team_shows(team, *copy, bytes, how, offset) == SHOWN;
 }
 
