@@ -11,6 +11,7 @@ import io
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -324,6 +325,15 @@ def refused(folder):
     ])
 
 
+def no_folders(folder):
+    """A script that is given an option tells what it knows, and makes no folder of that name."""
+    for script in "measure/sweep", "measure/plans", "scripts/get-mpis":
+        done = subprocess.run([os.path.join(ROOT, script), "--help"], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=60, check=False)
+        told = done.returncode == 2 and "[FOLDER]" in done.stderr
+        check("%s --help" % script, told and "--help" not in os.listdir(folder), done.stderr)
+
+
 with tempfile.TemporaryDirectory() as temporary:
     without_mortar()
     with_mortar(temporary)
@@ -339,3 +349,4 @@ with tempfile.TemporaryDirectory() as temporary:
     overrun()
     then_barrier()
     refused(temporary)
+    no_folders(temporary)
