@@ -137,7 +137,8 @@ def typed(words, env, home, start):
 
 
 def rough(line):
-    """Without numbers, and what goes with them."""
+    """Without numbers, and what goes with them; without the name of the processor."""
+    line = re.sub(r"(nodes?), .* (\(\d+ processors?\))", r"\1, \2", line)
     line = re.sub(r"^ *(alltoall|allreduce) +\d.*|^ *\d+K? .* auto: .*", "row", line)  # plans and trials differ, too
     line = re.sub(r"\[[^]\s]*:\d+\]", "[#]", line)
     line = re.sub(r"\d[\w.,:%+-]*", "#", line)
