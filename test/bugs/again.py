@@ -124,8 +124,8 @@ def full(flavour, ranks):
     """The region is full: copies of vectors that cannot move lie in the program's own memory, and what peers read is right."""
     run.need(flavour)
     words = run.command(flavour, ranks, [run.target("full-" + flavour)], ["--option", "HEAP_BYTES=32M"])
-    for start in ("first", "paid"):
-        result = run.run(words, 60, {"MORTAR_START": start}).ok("%s ranks, 0 errors" % ranks).silent()
+    for start, tune in (("first", "off"), ("paid", "watch")):
+        result = run.run(words, 60, {"MORTAR_START": start, "MORTAR_TUNE": tune}).ok("%s ranks, 0 errors" % ranks).silent()
         freed = int(result.out.split("errors,")[1].split()[0])
         result.check(freed >= 20 * int(ranks), "only %d blocks were freed in the region" % freed)
 

@@ -4,8 +4,8 @@
  * turns by collectives of all lengths on one communicator, beside messages, are made longer and
  * shorter in between, and are freed. Prints how many short blocks, but for middle ones, lay in the
  * region, before and after. */
-#include "heap/heap.h"
 #include "repeat.h"
+#include "test/heap/heap_test.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,13 +29,6 @@ static size_t some_ints(void) {
 static void make(int i) {
     ints[i] = some_ints();
     block[i] = malloc(ints[i] * sizeof(int));
-}
-
-static bool in_region(const void *memory) {
-    int (*ask)(struct heap_region *) =
-        (int (*)(struct heap_region *))dlsym(RTLD_DEFAULT, "mortar_heap_region");
-    struct heap_region region;
-    return ask && ask(&region) == 0 && (uintptr_t)memory - (uintptr_t)region.base < region.bytes;
 }
 
 /* Of these, those that are short, and not middle ones. */

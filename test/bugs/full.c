@@ -5,27 +5,13 @@
 #define _GNU_SOURCE
 #include <mpi.h>
 
-#include <dlfcn.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include "heap/heap.h"
+#include "test/heap/heap_test.h"
 
 enum { piece = 200 << 10, most = 4096, longest = 30000, rounds = 40 };
 
 static int me, p, errors;
-
-static bool in_region(const void *memory) {
-    int (*ask)(struct heap_region *) = NULL;
-    void *symbol = dlsym(RTLD_DEFAULT, "mortar_heap_region");
-    struct heap_region region;
-    memcpy(&ask, &symbol, sizeof ask);
-    if (!ask || ask(&region) != 0) return false;
-    return (uintptr_t)memory - (uintptr_t)region.base < region.bytes;
-}
 
 /* Until the region has no room. Then frees every other block. Returns how many it has freed. */
 static int fill(void) {
