@@ -71,9 +71,8 @@ def by_itself(flavour, programs, ranks):
 
 def wrong_sums(flavour):
     """One damaged number is noticed, and said by one rank. (Fortran's calls do not come past the library that damages it.)"""
-    library = os.path.join(run.BUILD, "test", "bench", "mortar-bench-wrong.so")
     path = os.path.join(run.BUILD, "examples", "fft3d-" + flavour)
-    words = ["env", "WRONG_RANK=1", "WRONG_BYTE=7", "LD_PRELOAD=" + library, path]
+    words = ["env", "WRONG_RANK=1", "WRONG_BYTE=7", "LD_PRELOAD=" + run.WRONG, path]
     result = run.run([run.LAUNCH, flavour, "2", *words], env=run.QUICK_END)
     result.check(result.code == 1 and "verification=failed" in result.out and result.err.count("iteration 1: wrong") == 1,
                  "a wrong number was not noticed")

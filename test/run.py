@@ -19,6 +19,7 @@ MORTAR = os.path.join(BUILD, "bin", "mortar")
 LAUNCH = os.path.join(ROOT, "scripts", "mpi")
 MPIS = os.environ.get("MORTAR_MPIS") or os.path.join(ROOT, "build", "mpis")
 HOSTS = os.path.join(ROOT, "test", "hosts", "run")  # what starts them when instead of a number of ranks there is a map, "4x4"
+WRONG = os.path.join(BUILD, "test", "bench", "mortar-bench-wrong.so")  # preloaded, it damages results (test/bench/wrong.c)
 # For programs that fail on purpose: else Open MPI waits two seconds before it ends their other ranks.
 QUICK_END = {name + "_MCA_odls_base_sigkill_timeout": "0" for name in ("OMPI", "PRTE")}
 

@@ -18,8 +18,9 @@ from run import Skip  # noqa: E402,F401
 MARK = "FAULTS_JOB"
 NATIVE, DEFAULT, FIRST = "native", "mortar", "mortar at once"
 # Mistakes that the campaign must find (--mistake): what is preloaded beside mortar, and how it is told.
-MISTAKES = {"wrong": ("bench/mortar-bench-wrong.so", {"WRONG_RANK": "1"}),
-            **{kind: ("faults/libfaults-spoil.so", {"SPOIL": kind}) for kind in ("leave", "code", "hang")}}
+SPOIL = os.path.join(run.BUILD, "test", "faults", "libfaults-spoil.so")
+MISTAKES = {"wrong": (run.WRONG, {"WRONG_RANK": "1"}),
+            **{kind: (SPOIL, {"SPOIL": kind}) for kind in ("leave", "code", "hang")}}
 # Intel MPI itself fails in MPI_Init now and then where the processors are busy: natively 6 of 180 starts of two ranks.
 STILLBORN = re.compile(r"description in business card|MPIDU_bc_table_create|Fatal error in internal_Init")
 
@@ -95,7 +96,7 @@ class Side:
 
     def command(self, ranks, program, options=(), inside=(), around=(), preload=()):
         """inside: words between the launcher and `mortar run`; around: words in front of the launcher; preload: libraries."""
-        spoil = [os.path.join(run.BUILD, "test", MISTAKES[self.mistake][0])] if self.mistake and self.under_mortar else []
+        spoil = [MISTAKES[self.mistake][0]] if self.mistake and self.under_mortar else []
         through = [run.MORTAR, "run", *options] if self.under_mortar else []
         loaded = ["env", "LD_PRELOAD=" + ":".join([*preload, *spoil])] if spoil or preload else []
         return [*around, run.LAUNCH, self.flavour, str(ranks), *inside, *loaded, *through, *program]
