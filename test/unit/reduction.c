@@ -83,6 +83,12 @@ static void draw_counts(uint64_t *random, struct known *known, int p, size_t mos
     if (reduction->count == 0) reduction->count = (size_t)(known->counts[p - 1] = 1);
 }
 
+/* `either` has two where there are several domains: the domains' if all ranks come together, else
+ * halves. So mortar does not run it there. */
+static bool has_one_association(const struct rank *rank, const struct algorithm_code *code) {
+    return !code->loose || !code->halves || code->halves(&rank->team.figures);
+}
+
 /* The same algorithm for some calls in a row, so that ranks run ahead where they may. */
 static struct known draw_call(struct rank *rank, const struct algorithm **latest) {
     static const size_t sizes[] = {1, 2, 3, 4, 8, 8, 8, 12, 16, 24, 40, 100, 600, 5000, 9000};
@@ -112,7 +118,7 @@ static struct known draw_call(struct rank *rank, const struct algorithm **latest
     known.reduction.count_width = sizeof(int);
     known.call.in_place = draw_below(common, 4) == 0;
     known.call.root = (int)draw_below(common, 4) ? 0 : (int)draw_below(common, (uint32_t)p);
-    known.twice = draw_below(common, 4) == 0;
+    known.twice = draw_below(common, 4) == 0 && has_one_association(rank, known.algorithm->code);
     known.reduction.any_order = !known.twice && draw_below(common, 3) == 0;
     known.reduction.commutes = !known.twice && draw_below(common, 3) == 0;
     known.reduction.combine = known.twice                                             ? mix
