@@ -9,15 +9,24 @@
 
 #include "test/heap/heap_test.h"
 
-enum { piece = 200 << 10, most = 4096, longest = 30000, rounds = 40 };
+enum { piece = 200 << 10, least = 12 << 10, most = 4096, longest = 30000, rounds = 40 };
 
 static int me, p, errors;
 
-/* Until the region has no room. Then frees every other block. Returns how many it has freed. */
+static void *allocated(size_t bytes) {
+    void *memory = NULL;
+    MPI_Alloc_mem((MPI_Aint)bytes, MPI_INFO_NULL, &memory);
+    return memory;
+}
+
+/* Until the region has no room, nor the memory that is shared from the beginning, of which
+ * MPI_Alloc_mem gives. Then frees every other block. Returns how many it has freed. */
 static int fill(void) {
     static void *blocks[most];
     int count = 0, freed = 0;
     while (count < most && in_region(blocks[count] = malloc(piece))) count++;
+    for (size_t less = piece; less >= least; less /= 2)
+        for (int k = 0; k < most && in_region(allocated(less)); k++) {}
     for (int i = 0; i < count; i += 2, freed++) free(blocks[i]);
     return freed;
 }
