@@ -92,9 +92,16 @@ def shown(got):
     return text + (", left: " + ", ".join(left) if left else "")
 
 
-def campaign(given, mistake):
+def wanted_of(names):
+    """The installed MPIs; where names are given, those of them."""
     installed = subprocess.run([run.LAUNCH, "--list"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
-    wanted = [flavour for flavour in installed if not given.mpi or flavour in given.mpi.split(",")]
+    unknown = set(names) - set(rows.ALL)
+    if unknown:
+        sys.exit("faults: --mpi %s: expected some of %s" % (",".join(sorted(unknown)), ",".join(rows.ALL)))
+    return [flavour for flavour in installed if not names or flavour in names]
+
+
+def campaign(given, mistake, wanted):
     plays = [(row, flavour) for row in chosen(given.rows, mistake) for flavour in wanted if flavour in row.flavours] * given.times
     found, began = [], time.monotonic()
     for number, (row, flavour) in enumerate(plays, 1):
@@ -142,7 +149,11 @@ def main():
     code = apart.again()
     if code is not None:
         return code
-    found = campaign(given, given.mistake)
+    wanted = wanted_of([name for name in given.mpi.split(",") if name])
+    if not wanted:
+        print("skipped: %s is not installed" % (given.mpi or "an MPI"))
+        return 77
+    found = campaign(given, given.mistake, wanted)
     count = table(found)
     if not given.mistake:
         return 1 if count["FAILED"] or not found else 0

@@ -317,7 +317,10 @@ int main(int count, char **words) {
     uint64_t random = seed_from(count, words);
     static const int sizes[] = {2, 3, 4, 5, 6, 7, 8, 9, 13, 16};
     if (count > 2) calls = atoi(words[2]);
-    int runs = crews_run(sizes, sizeof sizes / sizeof *sizes, calls, &random, prepare);
+    int runs = 0;
+    /* On a busy machine one time has some 20 calls by levels, now and then less than 5. */
+    for (int times = 0; times < 5 && by_levels < 5; times++)
+        runs += crews_run(sizes, sizeof sizes / sizeof *sizes, calls, &random, prepare);
     printf("%d teams of up to 16 threads, at most %d calls each; %d by levels\n", runs, calls,
            by_levels);
     return by_levels < 5;
