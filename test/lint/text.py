@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """text - every text file: its licence line, below 400 lines of at most 100 columns (scripts and tables 132), no tabs, no trailing
-blanks, no path that exists on one machine only. What begins with #! can be run."""
+blanks, no path that exists on one machine only. What begins with #! can be run. Nothing without a kind lies at the top."""
 import os
 import re
 
@@ -24,6 +24,8 @@ LONGER = {  # files that hold one thought in more lines
 def check_file(path, text):
     lines = text.split("\n")
     script = text.startswith("#!")
+    if not script and "/" not in path and "." not in path and path not in ("LICENSE", "Makefile"):
+        yield 1, "a file of no kind at the top: left by a command?"
     if (script or path.endswith(LICENSED)) and not any("SPDX-License-Identifier: BSD-3-Clause" in line for line in lines[:2]):
         yield 1, "no SPDX-License-Identifier line"
     columns = C_COLUMNS if path.endswith((".c", ".h")) and not path.endswith(TABLES) else COLUMNS
@@ -70,6 +72,7 @@ GOOD = {
 }
 BAD = [
     ({"a.c": "int x;\n"}, "a.c:1: no SPDX"),
+    ({"found": "a line\n"}, "found:1: a file of no kind"),
     ({"run": "#!/bin/sh\ntrue\n"}, "run:1: no SPDX"),
     ({"tool": GOOD["run"]}, "tool:1: begins with #!"),
     ({"a.c": SPDX + "\n" * 400}, "401 lines"),
