@@ -76,6 +76,11 @@ def times(flavour):
             lines = file.read().splitlines()
         rows = [line.split(",") for line in lines[1:]]
         result.check(len(rows) == 16 and all(row[6] in ("native", "auto") for row in rows), "the file is\n" + "\n".join(lines))
+        none = os.path.join(folder, "none.csv")
+        for more, said in (([], "expected --csv FILE and --draw PICTURE"), (["--draw", none + ".png"], "no native run to draw")):
+            result = run.run([*words, "--repeat", "0", "--csv", none, *more])
+            result.check(result.code == 2 and said in result.err or "matplotlib" in result.err, "no %r" % said)
+        result.check(not os.path.exists(none), "a file without a run was made")
         os.mkdir(os.path.join(folder, "bin"))
         os.symlink(os.path.join(run.BUILD, "examples"), os.path.join(folder, "examples"))
         with open(os.path.join(folder, "bin", "mortar"), "w", encoding="utf-8") as file:

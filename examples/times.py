@@ -191,6 +191,8 @@ def main(parser, options, cases, title):
     """Measures all cases with all numbers of ranks."""
     if options.repeat < 0:
         parser.error("--repeat: at least 0")
+    if not options.repeat and not (options.csv and options.draw):
+        parser.error("--repeat 0 only draws what a file has: expected --csv FILE and --draw PICTURE")
     if options.draw:
         show.with_matplotlib()
         show.pyplot("--draw needs")
@@ -210,9 +212,9 @@ def main(parser, options, cases, title):
                                                                   len(os.sched_getaffinity(0))))
         print(ROW % ("program", "ranks", "grid", "points", "way", "seconds", "native / this", "in calls", "native / this") +
               " calls of plans")
-    if options.csv:
+    if options.csv and options.repeat:
         os.makedirs(os.path.dirname(os.path.abspath(options.csv)), exist_ok=True)
-    with open(options.csv or os.devnull, "a", encoding="utf-8", newline="") as file:
+    with open(options.csv if options.csv and options.repeat else os.devnull, "a", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         if not there:
             writer.writeheader()
@@ -223,6 +225,9 @@ def main(parser, options, cases, title):
                 file.flush()
                 rows += found
     if options.draw:
-        if not rows:
-            parser.error("--draw: there is no run to draw")
-        draw(rows, options.draw, title)
+        if not any(row["way"] == "native" for row in rows):
+            parser.error("--draw: there is no native run to draw, and the others are drawn against those")
+        try:
+            draw(rows, options.draw, title)
+        except ValueError as error:  # of a file that somebody else wrote
+            parser.error("--draw: %s: %s" % (options.csv, error))
