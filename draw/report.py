@@ -40,20 +40,31 @@ def template():
     return room.get_template("report.html")
 
 
-def main(words):
-    options = read_words(words)
+def page_of(files):
+    """The page's text."""
     page = template()
     try:
-        runs = [numbers.Run(path) for path in options.files]
+        runs = [numbers.Run(path) for path in files]
+        if len({run.name for run in runs}) < len(runs):
+            for run, path in zip(runs, files):
+                run.name = numbers.name_text(path)
+        return page.render(runs=runs, pictures=report_pictures.draw(runs), cells=numbers.cells(runs), most=numbers.MOST)
+    except numbers.Wrong:
+        raise
+    except Exception as why:  # whatever Python and jinja2 say of a part of another kind, which a report need not have
+        raise numbers.Wrong("%s: a part is not as `mortar run --report FILE.json` writes it (%s: %s)" %
+                            (", ".join(files), type(why).__name__, why)) from None
+
+
+def main(words):
+    options = read_words(words)
+    try:
         if os.path.realpath(options.output) in map(os.path.realpath, options.files):
             raise numbers.Wrong("%s: that is a report; -o names the page" % options.output)
+        text = page_of(options.files)
     except numbers.Wrong as why:
         print(WARNS + str(why), file=sys.stderr)
         return 2
-    if len({run.name for run in runs}) < len(runs):
-        for run, path in zip(runs, options.files):
-            run.name = numbers.name_text(path)
-    text = page.render(runs=runs, pictures=report_pictures.draw(runs), cells=numbers.cells(runs), most=numbers.MOST)
     try:
         with open(options.output, "w", encoding="utf-8") as file:
             file.write(text)

@@ -180,8 +180,12 @@ def wrong():
         none = write(folder, "none.json", {**made(), "collectives": None})
         text = write(folder, "text.json", {**made(), "collectives": [row("alltoall", "cico", "2 s", 8)]})
         named = write(folder, "page.html", made())
+        late = {**made()["collectives"][0], "late": [{}]}
+        broken = {"moved": 3}, {"teams": None}, {"late_over_time": [1]}, {"collectives": [late]}
+        parts = [write(folder, "part%d.json" % number, {**made(), **part}) for number, part in enumerate(broken)]
         os.symlink(report, os.path.join(folder, "link"))
         for words, said in ((["nowhere.json"], "nowhere.json"), ([file.name], "no JSON"), ([other], "no report"),
+                            *(([part], part + ": a part is not as") for part in parts),
                             ([half], "no report"), ([none], "no report"), ([text], "no report"),
                             ([report, report, report], "at most two"), ([], "FILE.json"), ([named], "that is a report"),
                             ([report, "-o", report], "that is a report"),
