@@ -22,7 +22,7 @@ def draw(plots, rows, path):
                 points = [(int(r["bytes"]), float(r[key]) / int(r["ranks"])) for r in chosen]
                 # per block copied, and per line of it: the curves of different sizes can be compared
                 points = [(n, misses / max(1, 2 * n / 64)) for n, misses in sorted(points)]
-                axis.plot(*zip(*points), style, label=order, markersize=4, linewidth=1.2)
+                axis.plot(*zip(*points), style, label=order, markersize=4, linewidth=1.2, clip_on=False)
             over_sizes(axis, sorted({int(r["bytes"]) for r in rows}))
             axis.set_ylim(bottom=0)
             axis.set_title("%s, %s" % (collective, name), fontsize=10)
