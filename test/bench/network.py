@@ -6,6 +6,7 @@ usage: network.py FLAVOUR MORTAR WRONG, where WRONG is a library whose messages 
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -157,6 +158,19 @@ def draws(folder, path):
     os.remove(kept.group(1))
 
 
+def interrupted(folder):
+    apart = os.path.join(folder, "apart")
+    os.mkdir(apart)
+    words = ["bench", "network", "--draw", os.path.join(folder, "never.png"), "--seconds", "1"]
+    with subprocess.Popen([testing.MPI, testing.flavour, "2", mortar, *words], start_new_session=True, stderr=subprocess.PIPE,
+                          stdout=subprocess.DEVNULL, text=True, env={**os.environ, "TMPDIR": apart, "MORTAR_NODES": "2"}) as job:
+        said = next((line for line in job.stderr if " sizes, up to " in line), None)
+        os.killpg(job.pid, signal.SIGINT)
+        job.communicate(timeout=30)
+    left = [name for name in os.listdir(apart) if name.startswith("tmp.")]  # launchers have folders of theirs there
+    check("Ctrl-C leaves no table behind", said and not left, (said, left))
+
+
 def refused(folder):
     other = os.path.join(folder, "notes.txt")
     with open(other, "w", encoding="utf-8") as file:
@@ -198,4 +212,5 @@ with tempfile.TemporaryDirectory() as temporary:
     all_nodes(temporary)
     wrong_bytes()
     draws(temporary, written)
+    interrupted(temporary)
     refused(temporary)
