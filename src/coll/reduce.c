@@ -99,6 +99,30 @@ void vectors_halve(const struct team *team, const struct reduction *reduction,
     }
 }
 
+/* From the right: a(0) op (a(1) op ..). Leaves the result in the last vector. domains: first within
+ * each of these, then theirs. */
+static void vectors_fold(const struct team *team, const struct reduction *reduction,
+                         const struct vectors *vectors, struct part part, uint32_t domains) {
+    size_t strip = strip_elements(reduction);
+    for (size_t done = 0; done < part.count; done += strip) {
+        size_t now = part.count - done < strip ? part.count - done : strip;
+        char *first = vectors->first + (part.first + done) * reduction->bytes, *result = NULL,
+             *last = first + (size_t)(team->p - 1) * vectors->step;
+        for (uint32_t d = domains; d-- > 0;) {
+            char *partial = NULL;
+            for (int r = team->p - 1; r >= 0; r--) {
+                char *vector = first + (size_t)r * vectors->step;
+                if (domains > 1 && team->domain_of[r] != d) continue;
+                if (partial) reduction->combine(reduction, vector, partial, now);
+                else partial = vector;
+            }
+            if (result && partial) reduction->combine(reduction, partial, result, now);
+            else if (partial) result = partial;
+        }
+        if (result != last) memcpy(last, result, now * reduction->bytes);
+    }
+}
+
 bool combines_at_gates(const struct team *team, const struct call *call) {
     return !among(call->shape.collective, SCANS) &&
            (call->reduction->commutes || !team->seats_differ);
@@ -164,14 +188,20 @@ static struct vectors staged_vectors(const struct team *team, size_t bytes) {
     return (struct vectors){first, (size_t)(stage_of(team, team->epoch & 1, 1, bytes) - first)};
 }
 
+/* In reach or not depends on what has moved when, and must not be seen in the digits. So brackets
+ * are those of slices.c. */
 static uint32_t combine_together(struct team *team, const struct call *call,
-                                 const struct vectors *vectors, size_t count, uint32_t trouble) {
+                                 const struct vectors *vectors, size_t count, bool by_domains,
+                                 uint32_t trouble) {
     const struct reduction *reduction = call->reduction;
     struct part share = part_worked(team, reduction, count, team->me);
     trouble = sync_all(team, trouble);
     if (trouble & LEAVE) return trouble;
-    if (call->shape.collective == COLL_reduce) vectors_halve(team, reduction, vectors, share);
-    else vectors_combine(team, reduction, vectors, share);
+    if (by_domains) vectors_fold(team, reduction, vectors, share, team->figures.domains);
+    else if (among(call->shape.collective, SCANS))
+        vectors_combine(team, reduction, vectors, share);
+    else if (call->shape.collective == COLL_reduce) vectors_halve(team, reduction, vectors, share);
+    else vectors_fold(team, reduction, vectors, share, 1);
     sync_all(team, 0);
     return trouble;
 }
@@ -188,11 +218,11 @@ static inline int result_at(const struct team *team, bool at_gates) {
     return at_gates ? combined_at(team) : team->p - 1;
 }
 
-HOT enum outcome staged_reduction(struct team *team, const struct call *call, bool alone) {
+HOT enum outcome staged_reduction(struct team *team, const struct call *call, enum brackets how) {
     const struct reduction *reduction = call->reduction;
     size_t count = reduction->count, most = stage_elements(team, reduction);
     struct part mine = part_received(team, call, team->me);
-    bool at_gates = alone && combines_at_gates(team, call);
+    bool alone = how == ALONE, at_gates = alone && combines_at_gates(team, call);
     if (most == 0) return LEFT;
     for (size_t at = 0, now; at < count; at += now) {
         now = count - at < most ? count - at : most;
@@ -202,7 +232,7 @@ HOT enum outcome staged_reduction(struct team *team, const struct call *call, bo
         /* With trouble the buffer may not be readable. */
         if (!call->trouble) stage_in(team, call, staged);
         trouble = alone ? sync_combining(team, reduction, &vectors, now, at_gates, trouble, LEAVE)
-                        : combine_together(team, call, &vectors, now, trouble);
+                        : combine_together(team, call, &vectors, now, how == BY_DOMAINS, trouble);
         if (trouble & LEAVE) return LEFT;
         stage_out(team, call, half, staged, mine, result_at(team, at_gates));
         /* The results lie in the half that was staged two barriers ago, which is written next. */

@@ -117,11 +117,14 @@ bool fits_the_stage(const struct team *team, const struct call *call,
                     const struct arguments *arguments);
 /* Copies these elements of my vector, as many as fit, into my slot for the next barrier. Local. */
 void stage_in(const struct team *team, const struct call *call, struct part staged);
-/* Reduces through the team's stage, in rounds of as many elements as fit. alone: the last rank to
- * arrive at a gate combines what has come there, one barrier a round; else each rank combines its
- * share, three barriers a round. Any buffers, any length, also in place. DONE; LEFT on all ranks: a
- * rank has trouble of LEAVE, or an element does not fit. */
-enum outcome staged_reduction(struct team *team, const struct call *call, bool alone);
+/* Who combines what is staged. ALONE: the last rank to arrive at a gate, what has come there; one
+ * barrier a round. Else each rank its share, three barriers a round, with the brackets of slices.c:
+ * AS_ONE, or BY_DOMAINS first. */
+enum brackets { ALONE, AS_ONE, BY_DOMAINS };
+/* Reduces through the team's stage, in rounds of as many elements as fit. Any buffers, any length,
+ * also in place. DONE; LEFT on all ranks: a rank has trouble of LEAVE, or an element does not
+ * fit. */
+enum outcome staged_reduction(struct team *team, const struct call *call, enum brackets how);
 extern const struct single reduction_single; /* alone, in one round */
 
 /* Bytes of a whole vector. */

@@ -131,8 +131,16 @@ def full(flavour, ranks):
         result.check(freed >= 20 * int(ranks), "only %d blocks were freed in the region" % freed)
 
 
+def digits(flavour, ranks):
+    """The digits of long sums do not show where the vectors lie, nor whether they have moved yet."""
+    run.need(flavour)
+    for options in ("", "--option HEAP=off", "--plan slices", "--option NODES=2"):
+        words = run.command(flavour, ranks, [run.target("digits-" + flavour)], options.split())
+        run.run(words, 90).ok("%s ranks, 0 errors" % ranks)
+
+
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (shortcuts, ahead, alike, lists, steady, counted, fresh, blocks, early, full)}
+    tests = {f.__name__: f for f in (shortcuts, ahead, alike, lists, steady, counted, fresh, blocks, early, full, digits)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)

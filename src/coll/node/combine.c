@@ -24,7 +24,7 @@ static double combine_cost(const struct figures *f, const struct shape *shape,
 HOT static enum outcome combine_run(struct team *team, const struct call *call,
                                     const struct arguments *arguments) {
     (void)arguments;
-    return staged_reduction(team, call, true);
+    return staged_reduction(team, call, ALONE);
 }
 
 const struct algorithm_code algorithm_combine = {

@@ -244,7 +244,7 @@ enum outcome slices_go(struct team *team, const struct call *call, struct view *
     if (trouble & LEAVE) {
         outcome = LEFT;
     } else if (trouble) {
-        outcome = staged_reduction(team, call, false);
+        outcome = staged_reduction(team, call, view->levels ? BY_DOMAINS : AS_ONE);
         if (outcome == DONE) outcome = STAGED;
     } else {
         if (view->levels) {
