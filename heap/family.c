@@ -19,6 +19,9 @@
 #ifndef MREMAP_DONTUNMAP
 #define MREMAP_DONTUNMAP 4
 #endif
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
 
 /* Every block is aligned to 16 bytes, as glibc's are; jemalloc's of up to 8 bytes are not. */
 enum { least = 16 };
@@ -141,25 +144,50 @@ size_t malloc_usable_size(void *memory) {
     return next.malloc_usable_size(memory);
 }
 
+enum moving { HAS_MOVED, STAYS, TARGET_LOST };
+
+static void forget(char *fresh, size_t bytes) {
+    region_lock();
+    moved_forget(fresh, bytes);
+    region_unlock();
+}
+
+/* After an mremap that has failed: before Linux 6.17 it may have unmapped its target first. What
+ * another thread has mapped there meanwhile is left alone. */
+static enum moving map_again(char *fresh, size_t bytes) {
+    char *map = mmap(fresh, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (map == fresh) forget(fresh, bytes);
+    else if (map != MAP_FAILED) munmap(map, bytes);
+    return map == fresh ? STAYS : TARGET_LOST;
+}
+
 /* Moves the pages of a long block to where it can grow: the kernel changes page tables, which takes
- * a hundredth of a copy. False: they have to be copied. */
-static bool move_pages(char *fresh, char *memory, size_t had) {
+ * a hundredth of a copy. STAYS: they have to be copied. TARGET_LOST: nothing may be written to
+ * `fresh`. */
+static enum moving move_pages(char *fresh, char *memory, size_t had) {
     uintptr_t page = region.page;
-    if (((uintptr_t)fresh | (uintptr_t)memory | had) % page != 0) return false;
-    if (!region_holds(fresh) || moved_within(memory, had)) return false;
+    if (((uintptr_t)fresh | (uintptr_t)memory | had) % page != 0) return STAYS;
+    /* Under a limit on data mremap may fail as well, and then there is no memory to map again. */
+    if (is_limited() || !region_holds(fresh) || moved_within(memory, had)) return STAYS;
     int saved = errno;
     moved_return(fresh, had); /* what lies there now goes away */
-    /* The old addresses stay mapped, as zeros: nobody else may get them meanwhile (Linux 5.7). A
-     * system call, because UCX puts a function with four arguments in mremap's place. RDMA
-     * libraries learn of it from mmap. */
+    /* The old addresses stay mapped, as zeros: nobody else may get them meanwhile (Linux 5.7, else
+     * EINVAL). A system call, because UCX puts a function with four arguments in mremap's place.
+     * RDMA libraries learn of it from mmap. Before Linux 6.17 it fails where the block consists of
+     * several mappings, as it may: wrap.c and moved.c set some apart. */
     long at = syscall(SYS_mremap, memory, had, had,
                       MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, fresh);
-    bool fine = (char *)at == fresh;
-    /* Mapped anew, or it would never join its neighbours again. */
-    if (fine)
+    enum moving moving = HAS_MOVED;
+    if ((char *)at != fresh) {
+        moving = errno == EINVAL ? STAYS : map_again(fresh, had);
+    } else {
+        forget(fresh, had);
+        /* Mapped anew, or it would never join its neighbours again. */
         mmap(memory, had, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    }
     errno = saved;
-    return fine;
+    return moving;
 }
 
 /* A longer block that begins with a page, so that the next time its pages can move. NULL: there is
@@ -167,7 +195,9 @@ static bool move_pages(char *fresh, char *memory, size_t had) {
 static void *carry(void *memory, size_t had, size_t bytes) {
     char *fresh = mallocx(bytes, je_align(region.page));
     if (!fresh) return NULL;
-    if (!move_pages(fresh, memory, had)) memcpy(fresh, memory, had);
+    enum moving moving = move_pages(fresh, memory, had);
+    if (moving == TARGET_LOST) return NULL; /* and so is the block */
+    if (moving == STAYS) memcpy(fresh, memory, had);
     je_free(memory);
     return fresh;
 }

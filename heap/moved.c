@@ -126,6 +126,14 @@ bool moved_wholly(const void *memory, size_t bytes) {
     return moved.bits && is_moved(offset) && run_end(offset, end) >= end;
 }
 
+void moved_forget(char *start, size_t bytes) {
+    size_t at = (size_t)(start - region.base), end = at + bytes;
+    for (size_t next; at < end && at < moved.end; at = next) {
+        next = run_end(at, end);
+        if (is_moved(at)) mark(at, next - at, false);
+    }
+}
+
 void moved_return(char *start, size_t bytes) {
     size_t at = (size_t)(start - region.base), end = at + bytes;
     if (moved.end <= at) return;
@@ -135,7 +143,6 @@ void moved_return(char *start, size_t bytes) {
         if (!is_moved(at)) continue;
         void *map = mmap(region.base + at, next - at, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-        /* Too many mappings: it stays shared, and is zero all the same. */
         if (map != MAP_FAILED) mark(at, next - at, false);
     }
     /* All of it: the file also has copies of pages that have not moved, the ends of buffers. */

@@ -27,8 +27,12 @@ int moved_begin(void);
 /* Makes untouched memory of the region shared. The lock must be held. 0 or -errno. */
 int moved_born(char *start, size_t bytes);
 
-/* Makes memory of the region private and zero where it was shared. Nobody may use it. */
+/* Makes memory of the region private and zero where it was shared. Nobody may use it. Where the
+ * system has no mapping left it stays shared, and zero all the same. */
 void moved_return(char *start, size_t bytes);
+
+/* Other memory has been mapped there, which has not moved. The lock must be held. */
+void moved_forget(char *start, size_t bytes);
 
 /* The first run of moved pages that ends beyond offset, and where it is mapped; the lock must be
  * held. False: none. */

@@ -253,6 +253,7 @@ void *region_take(size_t bytes, bool *refused) {
             if (refused) *refused = true;
             address = NULL;
         } else {
+            moved_forget(address, bytes); /* who gave it away may have had no mapping left */
             fence_around(extent);
         }
     }
@@ -263,8 +264,12 @@ void *region_take(size_t bytes, bool *refused) {
 
 /* Fails for want of mappings, or after mlockall(MCL_FUTURE) for more than may be locked. */
 static bool map_anew(void *address, size_t bytes) {
-    return mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-                0) != MAP_FAILED;
+    region_lock();
+    bool fine = mmap(address, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+    if (fine) moved_forget(address, bytes);
+    region_unlock();
+    return fine;
 }
 
 void region_clear(void *address, size_t bytes) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gives data|space|before - under a limit, set here or before, what has been freed can be allocated
- * again, in blocks of other lengths, and leaves no mappings behind. */
+/* gives data|space|before|lowered - under a limit, set here or before, what has been freed can be
+ * allocated again, in blocks of other lengths, and leaves no mappings behind. lowered: what had
+ * moved and was freed while the system refused all memory, is private when it comes again. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,8 +72,47 @@ static void again_and_again(void) {
     expect(mappings() < before + 100, "mappings stay behind");
 }
 
+/* Do pages of this block that count as moved have another content for the peers? */
+static bool is_stale(const char *block, size_t bytes) {
+    struct heap_region region;
+    size_t offset;
+    if (heap_state(&region) != 0 || !offset_of(block, &offset)) return false;
+    for (size_t at = region.page; at + region.page < bytes; at += region.page) {
+        size_t page = (offset + at) / region.page;
+        char peers;
+        bool moved = region.moved[page / 64] >> page % 64 & 1;
+        if (moved && pread(region.fd, &peers, 1, (off_t)(offset + at)) == 1 && peers != block[at])
+            return true;
+    }
+    return false;
+}
+
+static void lowered(void) {
+    const size_t bytes = 8 * mib;
+    struct rlimit usual = {600 * mib, RLIM_INFINITY}, low = {mib, RLIM_INFINITY};
+    int again = 0;
+    setrlimit(RLIMIT_DATA, &usual);
+    for (int i = 0; i < 20; i++) {
+        char *block = memset(malloc(bytes), 1, bytes), *former = block;
+        expect(move_it(block, bytes) == 0, "it moves");
+        setrlimit(RLIMIT_DATA, &low);
+        free(block);
+        malloc_trim(0);
+        setrlimit(RLIMIT_DATA, &usual);
+        block = memset(malloc(bytes), 2, bytes);
+        again += block < former + bytes && former < block + bytes;
+        expect(!is_stale(block, bytes), "peers would read what was there before");
+        free(block);
+    }
+    expect(again > 0, "some of the same addresses once more");
+}
+
 int main(int argc, char **argv) {
     const char *which = argc > 1 ? argv[1] : "data";
+    if (strcmp(which, "lowered") == 0) {
+        lowered();
+        return failures > 0;
+    }
     struct rlimit limit = {600 * mib, RLIM_INFINITY};
     if (strcmp(which, "data") == 0) setrlimit(RLIMIT_DATA, &limit);
     if (strcmp(which, "space") == 0) setrlimit(RLIMIT_AS, &limit);
