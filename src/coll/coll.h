@@ -117,8 +117,7 @@ struct neighbours {
     size_t edge_count;
     /* [edge_count] of all ranks, sorted by source and `out`; the same on all ranks. */
     struct edge *edges;
-    /* The graph is connected, so all ranks know the size of equal blocks. The same on all ranks. */
-    bool connected;
+    int lengths; /* of equal blocks, all known to all ranks: 1 or 2; 0: not known (neighbours.c) */
 };
 /* A team has two, since MPI libraries pair the blocks of a neighbour that is named twice
  * differently in neighbor_alltoall and in its v and w forms. */

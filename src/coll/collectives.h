@@ -23,8 +23,7 @@
     (BIT(neighbor_alltoall) | BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw) | BIT(neighbor_allgather) |                        \
      BIT(neighbor_allgatherv))
 #define PERSONAL (ALLTOALLS | BIT(neighbor_alltoall) | BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw))
-/* Only sender and receiver know how long a block is, or there are no blocks. In a neighbourhood that is not connected no call's
- * block size is known to all. */
+/* Only sender and receiver know how long a block is, or there are no blocks. So it may be in all calls of a neighbourhood. */
 #define UNSIZED                                                                                                                    \
     (BIT(barrier) | BIT(alltoallv) | BIT(alltoallw) | BIT(gatherv) | BIT(scatterv) | BIT(neighbor_alltoallv) |                     \
      BIT(neighbor_alltoallw) | BIT(neighbor_allgatherv))

@@ -83,17 +83,37 @@ static int by_source(const void *a, const void *b) {
     return (x->out > y->out) - (x->out < y->out);
 }
 
-/* Is the graph connected if edges are taken as undirected? roots: [p] scratch. */
-static bool one_piece(const struct neighbours *n, int p, uint32_t *roots) {
-    uint32_t pieces = (uint32_t)p;
-    for (int r = 0; r < p; r++) roots[r] = (uint32_t)r;
+enum { UNTOUCHED = UINT32_MAX };
+
+static uint32_t root_of(uint32_t *roots, uint32_t node) {
+    if (roots[node] == UNTOUCHED) roots[node] = node;
+    while (roots[node] != node) node = roots[node] = roots[roots[node]];
+    return node;
+}
+
+/* How many lengths blocks may have, if all ranks know them; else 0. The same on all ranks. What one
+ * sends is as long as what the other receives, edge by edge, but a rank may receive blocks of
+ * another length than it sends. So the edges tie 2 p lengths together, of which those in one piece
+ * are equal. All ranks know them if there is one piece, or if there are two and each rank has an
+ * end in both, as in a grid that is coloured like a chessboard. roots: [2 p] scratch; rank r sends
+ * r and receives p + r. */
+static int known_lengths(const struct neighbours *n, uint32_t p, uint32_t *roots) {
+    int pieces = 0;
+    for (uint32_t node = 0; node < 2 * p; node++) roots[node] = UNTOUCHED;
     for (size_t e = 0; e < n->edge_count; e++) {
-        uint32_t a = n->edges[e].source, b = n->edges[e].dest;
-        while (roots[a] != a) a = roots[a] = roots[roots[a]];
-        while (roots[b] != b) b = roots[b] = roots[roots[b]];
+        uint32_t sent = n->edges[e].source, received = p + n->edges[e].dest;
+        if (roots[sent] == UNTOUCHED) pieces++;
+        if (roots[received] == UNTOUCHED) pieces++;
+        uint32_t a = root_of(roots, sent), b = root_of(roots, received);
         if (a != b) roots[a] = b, pieces--;
     }
-    return pieces == 1;
+    for (uint32_t r = 0; r < p; r++) {
+        bool sends = roots[r] != UNTOUCHED, receives = roots[p + r] != UNTOUCHED;
+        if (!sends && !receives) return 0;
+        if (pieces == 2 && !(sends && receives && root_of(roots, r) != root_of(roots, p + r)))
+            return 0;
+    }
+    return pieces <= 2 ? pieces : 0;
 }
 
 /* Allocates the struct and its three lists in one block of memory. */
@@ -116,7 +136,7 @@ static struct neighbours *gather(MPI_Comm comm, struct team *team, const struct 
                                  int own_count) {
     int p = team->p, bytes = own_count * (int)sizeof *own, to = 0;
     int *counts = malloc(2 * (size_t)p * sizeof *counts), *displs = counts ? counts + p : NULL;
-    uint32_t *roots = malloc((size_t)p * sizeof *roots);
+    uint32_t *roots = malloc(2 * (size_t)p * sizeof *roots);
     if (!team_agree(team, counts && roots)) {
         free(counts);
         free(roots);
@@ -139,7 +159,7 @@ static struct neighbours *gather(MPI_Comm comm, struct team *team, const struct 
         to = 0;
         for (size_t e = 0; e < all; e++)
             if (n->edges[e].source == (uint32_t)team->me) n->to[to++] = n->edges[e];
-        n->connected = one_piece(n, p, roots);
+        n->lengths = known_lengths(n, (uint32_t)p, roots);
     }
     free(counts);
     free(roots);

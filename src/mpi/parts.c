@@ -203,8 +203,14 @@ void parts_in_place(const struct request *r, const struct team *team, struct hal
 }
 
 /* Is a truncated block an error? Not if this MPI library lets it pass, so that a program that works
- * without mortar still works. */
-static bool tells_of_cuts(enum collective c) { return host.open_mpi || !among(c, NEIGHBORS); }
+ * without mortar still works. Over nodes equal blocks have room for the longer of two lengths, and
+ * the shorter look truncated. */
+static bool tells_of_cuts(const struct team *team, const struct shape *shape) {
+    enum collective c = shape->collective;
+    if (!among(c, NEIGHBORS)) return true;
+    bool two = team->wire && !shape->unsized && team->neighbours[neighbourhood_of(c)]->lengths == 2;
+    return host.open_mpi && !two;
+}
 
 static struct answer parts_end(const struct request *r, struct team *team, struct plan **plan,
                                const struct call *call, enum outcome outcome) {
@@ -214,7 +220,7 @@ static struct answer parts_end(const struct request *r, struct team *team, struc
     }
     if (outcome != FAILED && !blocks_cut) return returns(MPI_SUCCESS);
     if (!blocks_cut) return fails(MPI_ERR_OTHER);
-    return tells_of_cuts(r->collective) ? fails(MPI_ERR_TRUNCATE) : returns(MPI_SUCCESS);
+    return tells_of_cuts(team, &call->shape) ? fails(MPI_ERR_TRUNCATE) : returns(MPI_SUCCESS);
 }
 
 HOT struct block_counts parts_extent(const struct request *r, struct team *team,

@@ -16,6 +16,13 @@ HOT static size_t gathered_bytes(const struct request *r, int p) {
     return all * size;
 }
 
+/* The longer one of a rank's two sides, see neighbours.c. */
+HOT static size_t longer_bytes(const struct request *r, const struct standing *at) {
+    size_t sent = at->outs > 0 ? half_bytes(&r->send) : 0,
+           received = at->ins > 0 ? half_bytes(&r->recv) : 0;
+    return sent > received ? sent : received;
+}
+
 /* A root may know the block size from both sides. It takes the side that the other ranks also
  * know. */
 HOT void parts_look(const struct request *r, const struct standing *at, struct common *common) {
@@ -28,7 +35,7 @@ HOT void parts_look(const struct request *r, const struct standing *at, struct c
         common->bytes = half_bytes(root && r->recv.buffer == MPI_IN_PLACE ? &r->send : &r->recv);
     if (c == COLL_allgatherv) common->bytes = gathered_bytes(r, at->p);
     if (among(c, BIT(neighbor_alltoall) | BIT(neighbor_allgather)))
-        common->bytes = half_bytes(at->outs > 0 ? &r->send : &r->recv);
+        common->bytes = longer_bytes(r, at);
 }
 
 /* Adds to the sums for the mean block size since the ranks last added up. */
@@ -110,7 +117,7 @@ HOT bool parts_agree(const struct common *common, struct team *team, struct shap
     if (among(c, NEIGHBORS)) {
         neighbours = neighbours_of(common->comm, team, c);
         if (!neighbours) return false;
-        shape->unsized = !neighbours->connected || among(c, UNSIZED);
+        shape->unsized = neighbours->lengths == 0 || among(c, UNSIZED);
     }
     if (!tables_ready(c, team, neighbours)) return false;
     if (shape->unsized) shape->bytes = expected_bytes(c, team);

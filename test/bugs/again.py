@@ -139,8 +139,18 @@ def digits(flavour, ranks):
         run.run(words, 90).ok("%s ranks, 0 errors" % ranks)
 
 
+def chessboard(flavour, ranks):
+    """Neighbours that send other lengths than they receive: by default, by other plans, over nodes."""
+    run.need(flavour)
+    as_users = "--option START=paid --option TUNE=watch"
+    for options in ("", as_users, "--option TUNE=online", "--plan pull(columns)", "--option NODES=2"):
+        words = run.command(flavour, ranks, [run.target("chessboard-" + flavour)], options.split())
+        run.run(words, 60).ok("%s ranks, 0 errors" % ranks).silent()
+
+
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (shortcuts, ahead, alike, lists, steady, counted, fresh, blocks, early, full, digits)}
+    tests = {f.__name__: f for f in (shortcuts, ahead, alike, lists, steady, counted, fresh, blocks, early, full, digits,
+                                     chessboard)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)

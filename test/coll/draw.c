@@ -54,7 +54,7 @@ static void draw_blocks(struct random *random, struct trial *t, size_t wish, boo
     bool counts = has->has & (SEND_COUNTS | RECV_COUNTS);
     t->shape = counts ? below(random, SHAPES) : EQUAL;
     /* Those of alltoallv and so on are not known to all; those of allgatherv are. */
-    t->no_bytes = t->units == 0 && !counts && (has->pattern < EDGES || t->place->connected);
+    t->no_bytes = t->units == 0 && !counts && (has->pattern < EDGES || t->place->all_know);
     if (t->collective != COLL_allgatherv) return;
     t->no_bytes = true;
     for (int i = 0; i < t->place->p; i++)

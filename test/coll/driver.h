@@ -67,7 +67,7 @@ struct place {
      * 4.0 does not in both alike where neighbours are named twice. */
     struct edge *edges[2];
     int edge_count;
-    bool connected;
+    bool all_know; /* the lengths of equal blocks */
 };
 enum { most_places = 24, plain_places = 7 };
 extern struct place places[most_places]; /* the first plain_places have no topology */

@@ -49,19 +49,29 @@ static void count_blocks(struct place *place, int topology) {
     }
 }
 
-static bool one_piece(const struct place *place) {
-    bool reached[512] = {true};
-    int count = 1;
+/* Do all ranks know the lengths of equal blocks? Those that a rank sends, r, and receives, p + r,
+ * hang together by edges. There must be one piece, or two and each rank in both. */
+static bool all_know(const struct place *place) {
+    int p = place->p, piece[2 * 512], pieces = 0;
+    bool has_edge[2 * 512] = {false};
+    for (int node = 0; node < 2 * p; node++) piece[node] = node;
     for (bool more = true; more;) {
         more = false;
         for (int e = 0; e < place->edge_count; e++) {
-            int a = place->edges[0][e].source, b = place->edges[0][e].dest;
-            if (reached[a] == reached[b]) continue;
-            reached[a] = reached[b] = more = true;
-            count++;
+            int a = place->edges[0][e].source, b = p + place->edges[0][e].dest;
+            int least = piece[a] < piece[b] ? piece[a] : piece[b];
+            more = more || piece[a] != piece[b];
+            piece[a] = piece[b] = least;
+            has_edge[a] = has_edge[b] = true;
         }
     }
-    return count == place->p;
+    for (int node = 0; node < 2 * p; node++) pieces += has_edge[node] && piece[node] == node;
+    for (int r = 0; r < p; r++) {
+        if (!has_edge[r] && !has_edge[p + r]) return false;
+        bool both = has_edge[r] && has_edge[p + r] && piece[r] != piece[p + r];
+        if (pieces > 2 || (pieces == 2 && !both)) return false;
+    }
+    return true;
 }
 
 /* Every block says whose it is and which. */
@@ -106,7 +116,7 @@ static void learn(struct place *place) {
     count_blocks(place, topology);
     learn_edges(place, false);
     learn_edges(place, true);
-    place->connected = one_piece(place);
+    place->all_know = all_know(place);
 }
 
 const struct edge *edges_for(const struct place *place, enum collective collective) {

@@ -154,7 +154,7 @@ static void find_neighbours(const struct scene *scene, uint32_t me, struct actor
                              .from = actor->from,
                              .edges = (struct edge *)(uintptr_t)graph->edge,
                              .edge_count = (size_t)graph->count,
-                             .connected = graph->connected};
+                             .lengths = graph->connected};
     for (int e = 0; e < graph->count; e++) {
         if (graph->edge[e].source == me) actor->to[n->to_count++] = graph->edge[e];
         if (graph->edge[e].dest == me) actor->from[n->from_count++] = graph->edge[e];
