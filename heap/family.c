@@ -19,9 +19,6 @@
 #ifndef MREMAP_DONTUNMAP
 #define MREMAP_DONTUNMAP 4
 #endif
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
 
 /* Every block is aligned to 16 bytes, as glibc's are; jemalloc's of up to 8 bytes are not. */
 enum { least = 16 };
@@ -152,16 +149,6 @@ static void forget(char *fresh, size_t bytes) {
     region_unlock();
 }
 
-/* After an mremap that has failed: before Linux 6.17 it may have unmapped its target first. What
- * another thread has mapped there meanwhile is left alone. */
-static enum moving map_again(char *fresh, size_t bytes) {
-    char *map = mmap(fresh, bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    if (map == fresh) forget(fresh, bytes);
-    else if (map != MAP_FAILED) munmap(map, bytes);
-    return map == fresh ? STAYS : TARGET_LOST;
-}
-
 /* Moves the pages of a long block to where it can grow: the kernel changes page tables, which takes
  * a hundredth of a copy. STAYS: they have to be copied. TARGET_LOST: nothing may be written to
  * `fresh`. */
@@ -179,8 +166,13 @@ static enum moving move_pages(char *fresh, char *memory, size_t had) {
     long at = syscall(SYS_mremap, memory, had, had,
                       MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, fresh);
     enum moving moving = HAS_MOVED;
-    if ((char *)at != fresh) {
-        moving = errno == EINVAL ? STAYS : map_again(fresh, had);
+    if ((char *)at != fresh && errno == EINVAL) {
+        moving = STAYS;
+    } else if ((char *)at != fresh) {
+        bool again = map_if_gone(fresh, had, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                                 -1, 0);
+        moving = again ? STAYS : TARGET_LOST;
+        if (again) forget(fresh, had);
     } else {
         forget(fresh, had);
         /* Mapped anew, or it would never join its neighbours again. */

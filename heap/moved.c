@@ -144,6 +144,9 @@ void moved_return(char *start, size_t bytes) {
         void *map = mmap(region.base + at, next - at, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
         if (map != MAP_FAILED) mark(at, next - at, false);
+        else
+            map_if_gone(region.base + at, next - at, PROT_READ | PROT_WRITE, MAP_SHARED, region.fd,
+                        at);
     }
     /* All of it: the file also has copies of pages that have not moved, the ends of buffers. */
     punch((size_t)(start - region.base), bytes);

@@ -19,6 +19,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
 static const size_t least_region = 16 << 20; /* as option HEAP_BYTES has it */
 
 struct region region = {.fd = -1};
@@ -238,6 +242,12 @@ static struct extent *put_back(struct extent extent) {
     return &spares[i];
 }
 
+bool map_if_gone(char *at, size_t bytes, int protection, int flags, int fd, size_t offset) {
+    char *map = mmap(at, bytes, protection, flags | MAP_FIXED_NOREPLACE, fd, (off_t)offset);
+    if (map != at && map != MAP_FAILED) munmap(map, bytes); /* it does not know this flag */
+    return map == at;
+}
+
 void *region_take(size_t bytes, bool *refused) {
     if (refused) *refused = false;
     int saved = errno;
@@ -248,8 +258,10 @@ void *region_take(size_t bytes, bool *refused) {
         /* Not `reserved`: the system refuses more than it has, as without mortar. */
         void *map = mmap(address, bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-        if (map == MAP_FAILED) { /* the fences are still there */
-            put_back(extent);
+        if (map == MAP_FAILED) {
+            bool gone = map_if_gone(address, bytes, PROT_NONE, reserved, -1, 0);
+            const struct extent *spare = put_back(extent);
+            if (gone && spare) fence(*spare); /* else the fences are still there */
             if (refused) *refused = true;
             address = NULL;
         } else {

@@ -61,6 +61,12 @@ bool outside_holds(const void *address);
 /* After the limit on address space has changed: gives up addresses that nobody has used. */
 void region_fit(void);
 
+/* After an mmap or mremap to a fixed address that was refused: some systems have unmapped what was
+ * there by then. mmap before Linux 6.12, where it may promise no more memory
+ * (vm.overcommit_memory=2); mremap before 6.17 (family.c). Maps this instead, unless something is
+ * there still, or has been mapped there by another thread meanwhile. False: that, or no memory. */
+bool map_if_gone(char *at, size_t bytes, int protection, int flags, int fd, size_t offset);
+
 /* True: [page, page + bytes) is all zeros. */
 static inline bool blank(const char *page, size_t bytes) {
     const uint64_t *word = (const uint64_t *)(const void *)page;

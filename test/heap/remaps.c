@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* remaps [limited] - realloc of long blocks where the system does not move their pages. Linux 5.7
- * to 6.16 unmaps the target first, and then refuses a range of several mappings, as a block may be:
- * here this program's syscall does so. limited: the system itself refuses more data than the limit
- * (ulimit -d), when the target is gone. */
+/* remaps [limited|strict] - realloc of long blocks where the system does not move their pages.
+ * Linux 5.7 to 6.16 unmaps the target first, and then refuses a range of several mappings, as a
+ * block may be: here this program's syscall does so. limited: the system itself refuses more data
+ * than the limit (ulimit -d), when the target is gone. strict: it promises no more memory
+ * (vm.overcommit_memory=2), and says so, before Linux 6.12, when the place is gone where it was
+ * wanted: here this program's mmap does so. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 enum { KiB = 1 << 10, MiB = 1 << 20 };
 static bool limited;
-static int refused;
+static volatile bool strict; /* malloc is declared not to come back to this file */
+static volatile int refused;
 
 static bool is_one_mapping(uintptr_t start, uintptr_t end) {
     static char line[512];
@@ -43,6 +48,17 @@ long syscall(long number, ...) {
     refused++;
     errno = EFAULT;
     return -1;
+}
+
+void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset) {
+    bool counts = flags & MAP_PRIVATE && protection & PROT_WRITE;
+    if (strict && counts) {
+        if (flags & MAP_FIXED) munmap(at, bytes);
+        refused++;
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return (void *)syscall(SYS_mmap, at, bytes, protection, flags, fd, offset);
 }
 
 static void fill(unsigned *block, size_t bytes) {
@@ -92,10 +108,44 @@ static void at_the_limit(void) {
     expect(holds(longer ? longer : block, 6 * MiB), "at the limit a block grows, or stays");
 }
 
+/* No part of the region's addresses is free for others. */
+static bool is_mapped(const struct heap_region *region) {
+    static char line[512];
+    uintptr_t at = (uintptr_t)region->base, end = at + region->bytes, from, upto;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && at < end && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%lx-%lx", &from, &upto) == 2 && from <= at && upto > at) at = upto;
+    if (maps) fclose(maps);
+    return at >= end;
+}
+
+static void no_promise(void) {
+    struct heap_region region;
+    struct rlimit limit = {(rlim_t)16 << 30, RLIM_INFINITY}; /* so that blocks go back at once */
+    size_t bytes = 3 * MiB;
+    setrlimit(RLIMIT_DATA, &limit);
+    char *moved = memset(malloc(bytes), 1, bytes);
+    expect(heap_state(&region) == 0 && move_it(moved, bytes) == 0, "it moves");
+    strict = true;
+    free(moved);
+    malloc_trim(0);
+    void *none = malloc(64 * MiB);
+    strict = false;
+    expect(refused > 1, "the system has refused memory");
+    expect(is_mapped(&region), "there are holes in the region");
+    free(none);
+    for (int i = 0; i < 8; i++) {
+        unsigned *block = malloc(bytes << i % 3);
+        fill(block, bytes << i % 3);
+        expect(holds(block, bytes << i % 3), "memory is good again");
+        free(block);
+    }
+}
+
 int main(int argc, char **argv) {
-    (void)argv;
-    limited = argc > 1;
+    limited = argc > 1 && strcmp(argv[1], "limited") == 0;
     if (limited) at_the_limit();
+    else if (argc > 1) no_promise();
     else apart();
     return failures > 0;
 }
