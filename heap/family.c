@@ -143,12 +143,6 @@ size_t malloc_usable_size(void *memory) {
 
 enum moving { HAS_MOVED, STAYS, TARGET_LOST };
 
-static void forget(char *fresh, size_t bytes) {
-    region_lock();
-    moved_forget(fresh, bytes);
-    region_unlock();
-}
-
 /* Moves the pages of a long block to where it can grow: the kernel changes page tables, which takes
  * a hundredth of a copy. STAYS: they have to be copied. TARGET_LOST: nothing may be written to
  * `fresh`. */
@@ -165,21 +159,19 @@ static enum moving move_pages(char *fresh, char *memory, size_t had) {
      * several mappings, as it may: wrap.c and moved.c set some apart. */
     long at = syscall(SYS_mremap, memory, had, had,
                       MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, fresh);
-    enum moving moving = HAS_MOVED;
-    if ((char *)at != fresh && errno == EINVAL) {
-        moving = STAYS;
-    } else if ((char *)at != fresh) {
-        bool again = map_if_gone(fresh, had, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                                 -1, 0);
-        moving = again ? STAYS : TARGET_LOST;
-        if (again) forget(fresh, had);
-    } else {
-        forget(fresh, had);
-        /* Mapped anew, or it would never join its neighbours again. */
-        mmap(memory, had, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    bool moves = (char *)at == fresh, keeps = !moves && errno == EINVAL;
+    bool anew = moves || (!keeps && map_if_gone(fresh, had, PROT_READ | PROT_WRITE,
+                                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (anew) {
+        region_lock();
+        moved_forget(fresh, had);
+        region_unlock();
     }
+    /* Mapped anew, or it would never join its neighbours again. */
+    if (moves)
+        mmap(memory, had, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     errno = saved;
-    return moving;
+    return moves ? HAS_MOVED : anew || keeps ? STAYS : TARGET_LOST;
 }
 
 /* A longer block that begins with a page, so that the next time its pages can move. NULL: there is

@@ -144,7 +144,7 @@ void moved_return(char *start, size_t bytes) {
         void *map = mmap(region.base + at, next - at, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
         if (map != MAP_FAILED) mark(at, next - at, false);
-        else
+        else if (region_fd_valid()) /* the program may have closed it, and opened another file */
             map_if_gone(region.base + at, next - at, PROT_READ | PROT_WRITE, MAP_SHARED, region.fd,
                         at);
     }

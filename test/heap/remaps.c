@@ -20,15 +20,16 @@ static bool limited;
 static volatile bool strict; /* malloc is declared not to come back to this file */
 static volatile int refused;
 
-static bool is_one_mapping(uintptr_t start, uintptr_t end) {
+/* Where the mapping ends that holds this address; 0: none does. */
+static uintptr_t mapping_end(uintptr_t address) {
     static char line[512];
-    uintptr_t from, upto;
-    bool fine = false;
+    uintptr_t from, upto, end = 0;
     FILE *maps = fopen("/proc/self/maps", "r");
-    while (maps && !fine && fgets(line, sizeof line, maps))
-        fine = sscanf(line, "%lx-%lx", &from, &upto) == 2 && from <= start && end <= upto;
+    while (maps && end == 0 && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%lx-%lx", &from, &upto) == 2 && from <= address && address < upto)
+            end = upto;
     if (maps) fclose(maps);
-    return fine;
+    return end;
 }
 
 /* The heap's, too: a program's own symbols come first. */
@@ -42,7 +43,7 @@ long syscall(long number, ...) {
     for (int i = 0; i < 6; i++) word[i] = va_arg(list, long);
     va_end(list);
     bool moves = number == SYS_mremap && word[3] & MREMAP_FIXED;
-    if (!moves || limited || is_one_mapping((uintptr_t)word[0], (uintptr_t)(word[0] + word[1])))
+    if (!moves || limited || mapping_end((uintptr_t)word[0]) >= (uintptr_t)(word[0] + word[1]))
         return next(number, word[0], word[1], word[2], word[3], word[4], word[5]);
     munmap((void *)(uintptr_t)word[4], (size_t)word[2]);
     refused++;
@@ -110,13 +111,9 @@ static void at_the_limit(void) {
 
 /* No part of the region's addresses is free for others. */
 static bool is_mapped(const struct heap_region *region) {
-    static char line[512];
-    uintptr_t at = (uintptr_t)region->base, end = at + region->bytes, from, upto;
-    FILE *maps = fopen("/proc/self/maps", "r");
-    while (maps && at < end && fgets(line, sizeof line, maps))
-        if (sscanf(line, "%lx-%lx", &from, &upto) == 2 && from <= at && upto > at) at = upto;
-    if (maps) fclose(maps);
-    return at >= end;
+    uintptr_t at = (uintptr_t)region->base, end = at + region->bytes;
+    while (at != 0 && at < end) at = mapping_end(at);
+    return at != 0;
 }
 
 static void no_promise(void) {
