@@ -132,8 +132,13 @@ def full(flavour, ranks):
 
 
 def digits(flavour, ranks):
-    """The digits of long sums do not show where the vectors lie, nor whether they have moved yet."""
+    """The digits of long sums do not show where the vectors lie, nor whether they have moved yet; as users run it, in each run."""
     run.need(flavour)
+    as_users = "--option START=paid --option TUNE=watch".split()
+    words = run.command(flavour, ranks, [run.target("digits-" + flavour), "row"], as_users)
+    rows = [run.run(words, 60).ok() for _ in range(4)]
+    once = re.fullmatch("a+b+\n", rows[0].out) and len(rows[0].out) == 41  # the MPI library's own are the first ones
+    rows[0].check(once and len({row.out for row in rows}) == 1, "".join(row.out for row in rows))
     for options in ("", "--option HEAP=off", "--plan slices", "--option NODES=2"):
         words = run.command(flavour, ranks, [run.target("digits-" + flavour)], options.split())
         run.run(words, 90).ok("%s ranks, 0 errors" % ranks)
