@@ -212,9 +212,9 @@ def main(parser, options, cases, title):
                                                                   len(os.sched_getaffinity(0))))
         print(ROW % ("program", "ranks", "grid", "points", "way", "seconds", "native / this", "in calls", "native / this") +
               " calls of plans")
-    if options.csv and options.repeat:
-        os.makedirs(os.path.dirname(os.path.abspath(options.csv)), exist_ok=True)
-    with open(options.csv if options.csv and options.repeat else os.devnull, "a", encoding="utf-8", newline="") as file:
+    written = options.csv if options.csv and options.repeat else os.devnull
+    os.makedirs(os.path.dirname(os.path.abspath(written)), exist_ok=True)
+    with open(written, "a", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         if not there:
             writer.writeheader()

@@ -100,8 +100,7 @@ int mortar_engine_plans(const char *collective, size_t bytes, int outside, char 
     bool already = inside_now() != NULL;
     if (!already) inside_begin(&here);
     struct team *team = team_of(MPI_COMM_WORLD);
-    /* The shape that the calls themselves will have; in neighbourhoods as if all
-     * knew the sizes. */
+    /* The shape that the calls themselves will have; in neighbourhoods as if all knew the sizes. */
     struct shape shape = {.collective = (enum collective)c,
                           .bytes = bytes,
                           .unsized = among((enum collective)c, UNSIZED)};

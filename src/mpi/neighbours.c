@@ -101,12 +101,10 @@ static int known_lengths(const struct neighbours *n, uint32_t p, uint32_t *roots
     int pieces = 0;
     for (uint32_t node = 0; node < 2 * p; node++) roots[node] = UNTOUCHED;
     for (size_t e = 0; e < n->edge_count; e++) {
-        uint32_t sent = n->edges[e].source, received = p + n->edges[e].dest;
-        if (roots[sent] == UNTOUCHED) pieces++;
-        if (roots[received] == UNTOUCHED) pieces++;
-        uint32_t a = root_of(roots, sent), b = root_of(roots, received);
-        if (a != b) roots[a] = b, pieces--;
+        uint32_t sent = root_of(roots, n->edges[e].source);
+        roots[sent] = root_of(roots, p + n->edges[e].dest);
     }
+    for (uint32_t node = 0; node < 2 * p; node++) pieces += roots[node] == node;
     for (uint32_t r = 0; r < p; r++) {
         bool sends = roots[r] != UNTOUCHED, receives = roots[p + r] != UNTOUCHED;
         if (!sends && !receives) return 0;

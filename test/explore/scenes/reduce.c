@@ -48,16 +48,16 @@ static enum outcome by_steps(const struct single *single, struct team *team,
     return single_end(single, team, call, NULL, &state);
 }
 
-enum { APIECE = BY_DOMAINS + 1 };
-static enum outcome run(int how, bool steps, struct team *team, const struct call *call) {
+enum how { BY_ONE, TOGETHER, APIECE };
+static enum outcome run(enum how how, bool steps, struct team *team, const struct call *call) {
     if (steps)
         return by_steps(how == APIECE ? algorithm_apiece.singles[0] : &reduction_single, team,
                         call);
     if (how == APIECE) return algorithm_apiece.run(team, call, NULL);
-    return staged_reduction(team, call, (enum brackets)how);
+    return staged_reduction(team, call, how == BY_ONE ? ALONE : AS_ONE);
 }
 
-static void allreduces(int how, enum collective collective, bool some_by_steps) {
+static void allreduces(enum how how, enum collective collective, bool some_by_steps) {
     struct team *team = crew_team();
     for (int k = 0; k < scene_number(0); k++) {
         crew_enter();
@@ -90,10 +90,10 @@ static void allreduces(int how, enum collective collective, bool some_by_steps) 
                    "a wrong result");
     }
 }
-static void alone(int me) { (void)me, allreduces(ALONE, COLL_allreduce, false); }
-static void single(int me) { (void)me, allreduces(ALONE, COLL_allreduce, true); }
-static void together(int me) { (void)me, allreduces(AS_ONE, COLL_allreduce, false); }
-static void scan(int me) { (void)me, allreduces(ALONE, COLL_scan, false); }
+static void alone(int me) { (void)me, allreduces(BY_ONE, COLL_allreduce, false); }
+static void single(int me) { (void)me, allreduces(BY_ONE, COLL_allreduce, true); }
+static void together(int me) { (void)me, allreduces(TOGETHER, COLL_allreduce, false); }
+static void scan(int me) { (void)me, allreduces(BY_ONE, COLL_scan, false); }
 static void apiece(int me) { (void)me, allreduces(APIECE, COLL_allreduce, true); }
 
 const struct scene scenes[] = {{"alone", begin, alone, NULL},
