@@ -262,17 +262,20 @@ void known_planned(struct known *k, const struct team *team, struct plan *plan,
 
 /* ---- remembering ---- */
 
-static bool is_told_by_send(const struct request *r, struct team *team) {
-    if (r->collective == COLL_gather) return team->me != r->root;
-    if (r->collective == COLL_scatter) return team->me == r->root;
-    return among(r->collective, NEIGHBORS) && neighbours_of(r->comm, team, r->collective)->outs > 0;
-}
-
-/* Does the look tell the shape? A handle must go on to mean the same type, or operation. */
+/* Does the look tell the shape? A handle must go on to mean the same type, or operation. Of two
+ * sides that MPI wants to match one is enough; those of neighbours need not match, and sizes.c
+ * looks at both. */
 static bool tells_shape(const struct request *r, struct team *team, const struct shape *shape) {
-    bool sent = !team->why_native && is_told_by_send(r, team);
+    bool sent = false, received = true;
+    if (r->collective == COLL_gather) sent = team->me != r->root, received = !sent;
+    if (r->collective == COLL_scatter) sent = team->me == r->root, received = !sent;
+    if (among(r->collective, NEIGHBORS) && !team->why_native) {
+        const struct neighbours *neighbours = neighbours_of(r->comm, team, r->collective);
+        sent = neighbours->outs > 0, received = neighbours->ins > 0;
+    }
     if (among(r->collective, REDUCTIONS) && !op_is_steady(r->op)) return false;
-    return shape->unsized || type_is_steady(sent ? r->send.type : r->recv.type);
+    if (shape->unsized) return true;
+    return (!sent || type_is_steady(r->send.type)) && (!received || type_is_steady(r->recv.type));
 }
 
 /* Where my own block begins, see struct known. */

@@ -148,7 +148,8 @@ def chessboard(flavour, ranks):
     """Neighbours that send other lengths than they receive: by default, by other plans, over nodes."""
     run.need(flavour)
     as_users = "--option START=paid --option TUNE=watch"
-    for options in ("", as_users, "--option TUNE=online", "--plan pull(columns)", "--option NODES=2"):
+    over_nodes = "--option NODES=2"
+    for options in ("", as_users, "--option TUNE=online", "--plan pull(columns)", over_nodes, over_nodes + " " + as_users):
         words = run.command(flavour, ranks, [run.target("chessboard-" + flavour)], options.split())
         run.run(words, 60).ok("%s ranks, 0 errors" % ranks).silent()
 
