@@ -26,6 +26,8 @@ static struct map after(struct map first, struct map then) {
 
 static void combine(const struct reduction *reduction, const char *in, char *inout, size_t count) {
     (void)reduction;
+    expect(((uintptr_t)in | (uintptr_t)inout) % 16 == 0, "operands at %p and %p", (const void *)in,
+           (void *)inout);
     for (size_t i = 0; i < count; i++) {
         struct map left, right;
         memcpy(&left, in + i * sizeof left, sizeof left);

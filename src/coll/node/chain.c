@@ -53,6 +53,7 @@ enum {
     head_bytes = offsetof(struct chain_record, words),
     most_words = (most_lines * line - head_bytes) / 8 / 2,
     most_bytes = most_words * 8,
+    room_words = (most_words + 7) / 8 * 8,
     ring_bytes = sizeof(struct ring) + ring_lines * line
 };
 
@@ -178,7 +179,7 @@ HOT static uint64_t *look_back(struct team *team, struct ring *mine, const struc
 /* Returns one of two vectors: what all ranks before this one have, combined. */
 HOT static uint64_t *combined_before(struct team *team, struct ring *mine, const struct span *span,
                                      const struct reduction *reduction, const uint64_t *own,
-                                     uint64_t (*vectors)[most_words]) {
+                                     uint64_t (*vectors)[room_words]) {
     struct ring *before = ring_of(team, team->me - 1);
     if (!has_result(mine->seen, span)) mine->seen = flag_look(&before->filled);
     if (!has_result(mine->seen, span) && team->patience.crowded) { /* others may do otherwise */
@@ -213,7 +214,8 @@ HOT static enum outcome chain_run(struct team *team, const struct call *call,
     size_t bytes = reduction->bytes * reduction->count;
     if (bytes > most_bytes) return LEFT; /* elements with long gaps */
     if (bytes == 0) return DONE;
-    _Alignas(line) uint64_t own[most_words], vectors[2][most_words];
+    /* Each begins a cache line: a user's operation may count on what malloc aligns. */
+    _Alignas(line) uint64_t own[room_words], vectors[2][room_words];
     bool exclusive = call->shape.collective == COLL_exscan, last = team->me == team->p - 1;
     struct ring *mine = ring_of(team, team->me);
     struct span span = span_after(mine->at, bytes);
