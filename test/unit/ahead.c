@@ -2,13 +2,15 @@
 /* ahead - tape and chain, the calls in which ranks run ahead on rings, with threads as ranks:
  * random roots, lengths from nothing to the longest, late ranks, one that cannot take part, an
  * operation that does not commute, in place or not, both kinds of calls mixed or alone, counters
- * that wrap; and a rank returns from as many calls as a ring holds before another one has begun.
+ * that wrap, a root that was none for 2^31 calls; and a rank returns from as many calls as a ring
+ * holds before another one has begun.
  * ahead [SEED [CALLS]] */
 #include "crew.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { longest_block = 700, longest_vector = 55, guard = 8, ahead = 48 };
 
@@ -98,8 +100,9 @@ static void bcast(struct rank *rank, uint64_t key, size_t bytes, int root, int a
 
 /* ---- many ---- */
 
-/* As if so many lines, or calls, had gone before; before anybody makes a call. */
-static void begin_at(struct team *team, uint32_t number) {
+/* As if so many lines, or calls, had gone before; before anybody makes a call. up: the call that
+ * all ranks had finished when this one was a root of the tape the last time. */
+static void begin_at(struct team *team, uint32_t number, uint32_t up) {
     enum { line = 64 / sizeof(uint32_t) };
     struct shared chain = shared_wanted(ALGORITHM_chain), tape = shared_wanted(ALGORITHM_tape);
     uint32_t *ring =
@@ -110,6 +113,7 @@ static void begin_at(struct team *team, uint32_t number) {
     for (size_t i = 0; team->me == 0 && i < tape.all / 64 / 3; i++) slots[3 * line * i] = number;
     ring[line] = reader[0] = number; /* flags; then what only the rank itself counts */
     for (int i = 0; i < 3; i++) ring[2 * line + i] = reader[line + i] = number;
+    reader[line + 2] = up;
     ring[0] = ring[2 * line + 3] = 2 * number; /* what is filled, and its copy */
     ring[2] = number;                          /* what is claimed */
     sync_all(team, 0);
@@ -117,9 +121,9 @@ static void begin_at(struct team *team, uint32_t number) {
 
 static void body(struct rank *rank) {
     uint64_t *common = &rank->common;
-    begin_at(&rank->team, draw_below(common, 2)
-                              ? 0
-                              : UINT32_MAX - 100 - draw_below(common, (uint32_t)calls / 2));
+    uint32_t first = UINT32_MAX - 100 - draw_below(common, (uint32_t)calls / 2);
+    if (draw_below(common, 2)) first = 0;
+    begin_at(&rank->team, first, first);
     for (int number = 0; number < calls; number++) {
         uint64_t key = draw(common);
         uint32_t what = draw_below(common, 3), small = draw_below(common, 2);
@@ -158,6 +162,18 @@ static void run_ahead(struct rank *rank) {
     }
 }
 
+/* Rank 1 is the root again after 2^31 calls, and all others come late to its first ones. */
+static void long_away(struct rank *rank) {
+    enum { before = 128 };
+    uint32_t number = UINT32_MAX / 2 + 1000;
+    begin_at(&rank->team, number, rank->team.me == 0 ? number : number - (1u << 31) + before / 2);
+    for (int k = 0; k < 3 * before; k++) {
+        if (k == before && rank->team.me != 1)
+            nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        bcast(rank, (uint64_t)k * 7919 + 1, 8, k >= before, -1);
+    }
+}
+
 int main(int count, char **words) {
     uint64_t random = seed_from(count, words);
     if (count > 2) calls = atoi(words[2]);
@@ -175,6 +191,8 @@ int main(int count, char **words) {
                              .body = body};
         crew_run(&crew);
         crew.body = run_ahead;
+        crew_run(&crew);
+        crew.body = long_away;
         crew_run(&crew);
     }
     printf("teams of up to 16 threads, at most %d calls each\n", calls);

@@ -65,6 +65,9 @@ static bool tape_can(const struct figures *f, const struct calls *calls,
 
 HOT static void tape_tell(struct team *team, struct tape_reader *mine, uint32_t number) {
     if (mine->said == number) return;
+    /* The root of that call waited for this. Else a rank that is no root for 2^31 calls would take
+     * `up` for ahead. */
+    if ((int32_t)(number - slots - mine->up) > 0) mine->up = number - slots;
     if (team->waits.on)
         atomic_store_explicit(&mine->entered, team->waits.entered, memory_order_relaxed);
     mine->said = number;
