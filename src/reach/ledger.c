@@ -38,6 +38,10 @@ void ledger_sign(const struct team *node, int rank, struct process process) {
     atomic_store_explicit(&ledger->pid, process.id, memory_order_release);
 }
 
+void ledger_leave(const struct team *node) {
+    atomic_store_explicit(&node->ledgers[node->me].pid, 0, memory_order_release);
+}
+
 bool ledger_give_up(const struct team *node) {
     atomic_store_explicit(&node->ledgers[node->me].given_up, true, memory_order_release);
     return !atomic_exchange(&node->ledgers[0].told, true);
@@ -49,14 +53,20 @@ static bool differ(struct ledger_entry a, struct ledger_entry b) {
     return a.size_class != b.size_class;
 }
 
-/* A dead process keeps its process id until its parent has waited for it. */
+/* A dead process keeps its process id until its parent has waited for it. One whose first thread
+ * has ended by pthread_exit looks the same, but has threads. */
 static bool is_zombie(pid_t pid) {
-    char path[32], line[512];
+    char path[32], line[512], state = 0;
+    int threads = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     FILE *file = fopen(path, "re");
     char *name_end = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
     if (file) fclose(file);
-    return name_end && (strncmp(name_end, ") Z", 3) == 0 || strncmp(name_end, ") X", 3) == 0);
+    /* Fields 3 and 20, see proc(5). */
+    static const char form[] =
+        ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d";
+    bool found = name_end && sscanf(name_end, form, &state, &threads) == 2;
+    return found && (state == 'Z' || state == 'X') && threads <= 1;
 }
 
 static bool is_dead(const struct team *node, int rank) {
@@ -70,8 +80,8 @@ static bool is_dead(const struct team *node, int rank) {
 
 struct doubt ledger_doubt(const struct team *node, uint32_t calls) {
     const struct ledger *ledgers = node->ledgers;
-    uint32_t first = calls < ledger_entries ? 1 : calls - ledger_entries + 1;
-    for (uint32_t number = first; number <= calls; number++) {
+    uint32_t left = calls < ledger_entries ? calls : ledger_entries;
+    for (uint32_t number = calls - left + 1; left > 0; number++, left--) {
         struct ledger_entry mine = ledger_at(&ledgers[node->me], number);
         for (int r = 0; r < node->p; r++) {
             struct ledger_entry theirs = ledger_at(&ledgers[r], number);

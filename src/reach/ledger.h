@@ -22,7 +22,7 @@ enum { ledger_entries = 64, ledger_room = 576, entry_numbers = (1 << 24) - 1 };
 struct ledger {
     /* The latest calls, each at number % ledger_entries. */
     _Alignas(64) _Atomic uint64_t entries[ledger_entries];
-    _Alignas(64) _Atomic int32_t pid; /* 0: not known */
+    _Alignas(64) _Atomic int32_t pid; /* 0: not known, or done */
     /* This rank takes no part in calls any more. */
     _Atomic bool given_up;
     _Atomic bool told;     /* rank 0's: the user has been told */
@@ -51,6 +51,9 @@ struct process {
 struct process process_of_this(void);
 /* Writes the process of a rank of the node into its ledger; the same from every rank. */
 void ledger_sign(const struct team *node, int rank, struct process process);
+/* Says that I have done all my calls. Others may still wait for each other when this process is
+ * gone. */
+void ledger_leave(const struct team *node);
 /* Says that I take no part in calls any more. True: no rank of the node has told the user yet. */
 bool ledger_give_up(const struct team *node);
 /* Whether I wait in vain; calls: the number of my latest call. */

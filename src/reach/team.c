@@ -114,6 +114,7 @@ static void team_end(struct team *team) {
         progress_stop(part);
         wire_close(part);
         team_release(part);
+        if (part->ledgers) ledger_leave(part);
         if (part->control) munmap(part->control, part->control_bytes);
     }
     free(team->node);

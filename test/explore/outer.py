@@ -216,7 +216,7 @@ OUTER = [
              "given_up, true, memory_order_release);", "given_up, true, memory_order_relaxed);"),
             ("who has given up is looked at by relaxed", LEDGER_C,
              "&ledgers[r].given_up, memory_order_acquire", "&ledgers[r].given_up, memory_order_relaxed"),
-            ("the oldest entry is left out", LEDGER_C, "calls - ledger_entries + 1;", "calls;"),
+            ("the oldest entry is left out", LEDGER_C, "? calls : ledger_entries;", "? calls : ledger_entries - 1;"),
             ("processes are signed under one rank", LEDGER_C,
              "&node->ledgers[rank];\n    atomic", "&node->ledgers[0];\n    atomic")]),
 ]
