@@ -154,12 +154,14 @@ PROTOCOLS = [
               ("gather", 3, 1, 160, "reported"), ("ring", 3, 1, 160)],
         mutants=[
             ("a box is acknowledged before it is read", MAILBOX_C,
-             "    bool more = letter_take(team, (int)edge->source, r->op, part, edge->out, absent ? NULL : &mine,\n"
-             "                            r->copier);\n"
+             "    enum letter_end end = letter_take(team, (int)edge->source, r->op, part, edge->out,\n"
+             "                                      absent ? NULL : &mine, r->copier);\n"
+             "    if (end == LETTER_LOST) r->lost = true;\n"
              "    *emptied = box_ack(team, box_of(team, (int)edge->source, r->op, part));\n",
              "    *emptied = box_ack(team, box_of(team, (int)edge->source, r->op, part));\n"
-             "    bool more = letter_take(team, (int)edge->source, r->op, part, edge->out, absent ? NULL : &mine,\n"
-             "                            r->copier);\n"),
+             "    enum letter_end end = letter_take(team, (int)edge->source, r->op, part, edge->out,\n"
+             "                                      absent ? NULL : &mine, r->copier);\n"
+             "    if (end == LETTER_LOST) r->lost = true;\n"),
             ("no second look after box_settle", MAILBOX_C,
              "        late = take_ready(team, r, part, pending);\n        if (late == pending) box_wait_settled",
              "        box_wait_settled"),
@@ -272,11 +274,9 @@ PROTOCOLS = [
             ("all long blocks lie in one place", TAPE_C, "number % slots * long_bytes", "0 * number"),
             SET_RELAXED,
             ("a slot is published before it is written", TAPE_C,
-             "    slot->bytes = 0;\n",
-             "    flag_set(&slot->number, number);\n    slot->bytes = 0;\n"),
-            ("a count is looked at by relaxed", FLAG,
-             "atomic_load_explicit(&flag->word, memory_order_acquire)",
-             "atomic_load_explicit(&flag->word, memory_order_relaxed)")]),
+             "    slot->bytes = tape_lost;\n",
+             "    flag_set(&slot->number, number);\n    slot->bytes = tape_lost;\n"),
+            ("a count is looked at by relaxed", FLAG, "&flag->word, memory_order_acquire", "&flag->word, memory_order_relaxed")]),
     Protocol(
         "short tape", "the same, two slots", "tape",
         sources=[TAPE_C, WAITS, WAITING, BLOCKS],

@@ -100,8 +100,9 @@ HOT static void take_brief(const struct letter *letter, int index, const struct 
     put_block(mine, from, letter->each);
 }
 
-HOT bool letter_take(const struct team *team, int source, uint64_t op, uint32_t part, uint32_t out,
-                     const struct block *mine, const struct copier *copier) {
+HOT enum letter_end letter_take(const struct team *team, int source, uint64_t op, uint32_t part,
+                                uint32_t out, const struct block *mine,
+                                const struct copier *copier) {
     const struct box *box = box_of(team, source, op, part);
     const struct letter *letter = (const struct letter *)(const void *)box->inside;
     int index = (int)out - letter->first;
@@ -111,5 +112,6 @@ HOT bool letter_take(const struct team *team, int source, uint64_t op, uint32_t 
             offer_take(team, source, &letter->offer, letters_area_of(team, source, letter), index,
                        mine, copier);
     }
-    return letter->more;
+    if (letter->count == 0) return LETTER_LOST;
+    return letter->more ? LETTER_GOES_ON : LETTER_OVER;
 }

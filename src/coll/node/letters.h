@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* What a box holds: blocks first .. first + count - 1. count 0: the sender has trouble. */
+/* What a box holds: blocks first .. first + count - 1. count 0: the sender has none to give. */
 struct letter {
     int first, count;
     int16_t room; /* which room holds the staged bytes; -1: they follow the letter */
@@ -26,7 +26,8 @@ static inline bool is_brief(const struct blocks *blocks) {
 
 /* What a rank sends in one call. The caller sets the members before `part`. */
 struct sending {
-    /* NULL: they cannot be read. The readers then get an empty letter, so that they do not wait. */
+    /* NULL: they cannot be read. The readers then get an empty letter, and what they wait for is
+     * lost. */
     const struct blocks *blocks;
     uint64_t op;
     /* Up to this many bytes are copied into a box even if they could be read in place. */
@@ -49,10 +50,10 @@ void letter_send_brief(struct team *team, uint64_t op, uint32_t readers,
                        const struct blocks *blocks);
 /* Waits until all readers have taken what they read in my memory. */
 void letters_wait(struct team *team, const struct sending *sending);
+enum letter_end { LETTER_OVER, LETTER_GOES_ON, LETTER_LOST }; /* goes on: another part follows */
 /* Copies to `mine` what the part holds of the source's block `out`. The part must be there
- * (box_ready), and has to be acknowledged then (box_ack). mine NULL: nothing is wanted. True:
- * another part follows. Local. */
-bool letter_take(const struct team *team, int source, uint64_t op, uint32_t part, uint32_t out,
-                 const struct block *mine, const struct copier *copier);
+ * (box_ready), and has to be acknowledged then (box_ack). mine NULL: nothing is wanted. Local. */
+enum letter_end letter_take(const struct team *team, int source, uint64_t op, uint32_t part,
+                            uint32_t out, const struct block *mine, const struct copier *copier);
 
 #endif

@@ -25,6 +25,7 @@ struct receiving {
     uint32_t left;   /* edges that have not brought all their data */
     uint32_t more;   /* edges of which another part follows, as far as seen in this part */
     uint32_t *turns; /* [2][count] the edges of `left`, of `more`. NULL: no memory */
+    bool lost;       /* a sender could not read its blocks */
 };
 
 /* The edge that is visited as number k. Ranks start with different edges, so that they do not all
@@ -51,15 +52,16 @@ static struct box *box_at(const struct team *team, const struct receiving *r, ui
 
 /* Takes the edge's data out of this part. True: another part follows. *emptied: mine was the last
  * look into the box, so box_wake has to follow. */
-HOT static bool mailbox_take_part(const struct team *team, const struct receiving *r,
+HOT static bool mailbox_take_part(const struct team *team, struct receiving *r,
                                   const struct edge *edge, uint32_t part, bool *emptied) {
     struct block mine = {0};
     bool absent = r->call->trouble != 0;
     if (!absent) mine = block_of(r->call->recvs, (int)edge->in);
-    bool more = letter_take(team, (int)edge->source, r->op, part, edge->out, absent ? NULL : &mine,
-                            r->copier);
+    enum letter_end end = letter_take(team, (int)edge->source, r->op, part, edge->out,
+                                      absent ? NULL : &mine, r->copier);
+    if (end == LETTER_LOST) r->lost = true;
     *emptied = box_ack(team, box_of(team, (int)edge->source, r->op, part));
-    return more;
+    return end == LETTER_GOES_ON;
 }
 
 /* Takes this part of each pending edge on which it has arrived. Returns the number of the others,
@@ -111,7 +113,7 @@ HOT static void take_parts(struct team *team, struct receiving *r, uint32_t part
 }
 
 /* Without memory for `turns`: one edge after the other. */
-HOT static void take_in_order(struct team *team, const struct receiving *r) {
+HOT static void take_in_order(struct team *team, struct receiving *r) {
     for (uint32_t k = 0; k < r->count; k++) {
         struct edge edge = edge_at(team, r, k);
         bool more = true, last;
@@ -203,7 +205,7 @@ HOT static void exchange_letters(struct team *team, struct receiving *r, uint32_
 }
 
 /* Most short calls: whoever sends has one brief letter, and takes blocks from one rank at most. */
-HOT static void exchange_brief(struct team *team, const struct receiving *r, uint32_t readers) {
+HOT static void exchange_brief(struct team *team, struct receiving *r, uint32_t readers) {
     const struct call *call = r->call;
     if (readers > 0) letter_send_brief(team, r->op, readers, call->sends);
     mailbox_copy_own(team, call, r->copier);
@@ -220,7 +222,7 @@ HOT static enum outcome mailbox_run(struct team *team, const struct call *call,
     if (r.count <= 1 && (readers == 0 || (!call->trouble && is_brief(call->sends))))
         exchange_brief(team, &r, readers);
     else exchange_letters(team, &r, readers);
-    return DONE;
+    return r.lost ? FAILED : DONE;
 }
 
 /* If peers' regions cannot be mapped, no rank offers in place (blocks_shown). */

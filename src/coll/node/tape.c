@@ -23,11 +23,12 @@ extern const struct algorithm_code algorithm_tape;
 enum { slots = 64, line = 64, slot_bytes = 3 * line };
 /* What a slot cannot hold lies behind the slots. */
 enum { long_bytes = 8 << 10 };
+static const uint32_t tape_lost = UINT32_MAX;
 
 struct tape_slot {
     _Alignas(line) struct flag number; /* of the call whose block it holds */
     double entered;                    /* when the root entered that call */
-    uint32_t bytes;                    /* of the block; 0: the root had no memory to pack it */
+    uint32_t bytes;                    /* of the block; tape_lost: the root cannot read it */
     /* The third line is touched by blocks of more than 108 bytes only. */
     char block[slot_bytes - 20];
 };
@@ -103,7 +104,7 @@ HOT static void tape_put(struct team *team, const struct call *call, struct tape
     uint32_t number = mine->calls;
     struct tape_slot *slot = slot_of(team, number);
     if ((int32_t)(number - slots - mine->up) > 0) wait_free(team, number);
-    slot->bytes = 0;
+    slot->bytes = tape_lost;
     if (!call->trouble) {
         struct block block = block_of(call->sends, 0);
         slot->bytes = (uint32_t)block_bytes(&block);
@@ -117,20 +118,23 @@ HOT static void tape_put(struct team *team, const struct call *call, struct tape
 
 /* ---- the others ---- */
 
-HOT static void get(struct team *team, const struct call *call, struct tape_reader *mine) {
+/* False: the block is lost. */
+HOT static bool get(struct team *team, const struct call *call, struct tape_reader *mine) {
     uint32_t number = mine->calls;
     struct tape_slot *slot = slot_of(team, number);
     if (!flag_past(&slot->number, number)) {
         tape_tell(team, mine, number - 1);
         if (flag_reach(team, &slot->number, number)) waits_for(team, call->root, slot->entered);
     }
-    if (call->trouble || slot->bytes == 0) return;
+    if (slot->bytes == tape_lost) return false;
+    if (call->trouble || slot->bytes == 0) return true;
     struct block block = block_of(call->recvs, 0);
     size_t most = block_bytes(&block), bytes = slot->bytes < most ? slot->bytes : most;
     fit_block(&block, slot->bytes);
     const char *from = block_in(team, slot, number);
     if (block.layout->run) memcpy(block.at, from, bytes);
     else layout_unpack(block.at, block.layout, block.elements, from, bytes);
+    return true;
 }
 
 /* ---- the call ---- */
@@ -147,10 +151,11 @@ HOT static enum outcome tape_run(struct team *team, const struct call *call,
     if (call->shape.bytes > long_bytes) return LEFT;
     struct tape_reader *mine = reader_of(team, team->me);
     mine->calls++;
+    bool got = true;
     if (team->me == call->root) tape_put(team, call, mine);
-    else get(team, call, mine);
+    else got = get(team, call, mine);
     if (mine->calls - mine->said >= slots / 4) tape_tell(team, mine, mine->calls);
-    return DONE;
+    return got ? DONE : FAILED;
 }
 
 const struct algorithm_code algorithm_tape = {.loose = true,
