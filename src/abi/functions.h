@@ -80,6 +80,8 @@ FUNCTION(Send, const void *, int, MPI_Datatype, int, int, MPI_Comm)
 FUNCTION(Recv, void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *)
 FUNCTION(Isend, const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *)
 FUNCTION(Irecv, void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *)
+FUNCTION(Sendrecv, const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype, int, int,
+         MPI_Comm, MPI_Status *)
 FUNCTION(Probe, int, int, MPI_Comm, MPI_Status *)
 FUNCTION(Iprobe, int, int, MPI_Comm, int *, MPI_Status *)
 FUNCTION(Get_count, const MPI_Status *, MPI_Datatype, int *)
@@ -118,6 +120,8 @@ FUNCTION(Type_get_contents_c, MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI
          MPI_Aint[], MPI_Count[], MPI_Datatype[])
 FUNCTION(Type_contiguous, int, MPI_Datatype, MPI_Datatype *)
 FUNCTION(Type_create_hindexed, int, const int[], const MPI_Aint[], MPI_Datatype, MPI_Datatype *)
+FUNCTION(Type_create_struct, int, const int[], const MPI_Aint[], const MPI_Datatype[],
+         MPI_Datatype *)
 FUNCTION(Type_create_subarray, int, const int[], const int[], const int[], int, MPI_Datatype,
          MPI_Datatype *)
 FUNCTION(Type_create_resized, MPI_Datatype, MPI_Aint, MPI_Aint, MPI_Datatype *)

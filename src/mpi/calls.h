@@ -284,9 +284,6 @@ struct typed {
 /* Copies blocks of a datatype to contiguous memory (pack) or from it. 0, or -errno if the MPI
  * library refuses. */
 int move_blocks(const struct typed *typed, void *user, int blocks, char *packed, bool pack);
-/* Can move_blocks move such elements? Those without a layout are packed by the MPI library, up to 2
- * GiB each. */
-bool can_pack(const struct typed *typed);
 /* Bytes from one block to the next. */
 MPI_Aint typed_step(const struct typed *typed);
 

@@ -34,11 +34,7 @@ static bool lies_ready(struct equal_side *side, const struct team *team, size_t 
 
 HOT static bool scratch(struct equal_side *side, const struct team *team, size_t bytes,
                         bool always) {
-    if (type_is_run(side->typed.type)) {
-        if (!always && !side->typed.by_host) return true;
-    } else if (!can_pack(&side->typed)) {
-        return false;
-    }
+    if (type_is_run(side->typed.type) && !always && !side->typed.by_host) return true;
     side->packed = shown_alloc(team, bytes);
     return side->packed != NULL;
 }

@@ -80,7 +80,7 @@ static bool move_packed(MPI_Datatype type, char *user, size_t count, char *packe
     else if (layout) layout_unpack(user, layout, count, packed, count * size);
     if (layout) return true;
     struct typed typed = {type, (MPI_Count)count, false};
-    if (!device) return can_pack(&typed) && move_blocks(&typed, user, 1, packed, pack) == 0;
+    if (!device) return move_blocks(&typed, user, 1, packed, pack) == 0;
     int position = 0, bytes = (int)(count * size);
     if (count * size > INT32_MAX) return false;
     return (pack ? PMPI_Pack(user, (int)count, type, packed, bytes, &position, MPI_COMM_SELF)

@@ -4,6 +4,7 @@
 #include "mpi/calls.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 HOT bool type_bytes(MPI_Datatype type, size_t *bytes) {
     MPI_Count size;
@@ -34,12 +35,6 @@ MPI_Aint typed_step(const struct typed *typed) {
     return extent * (MPI_Aint)typed->count;
 }
 
-bool can_pack(const struct typed *typed) {
-    size_t bytes;
-    if (layout_of(typed->type)) return true;
-    return type_bytes(typed->type, &bytes) && bytes <= INT32_MAX;
-}
-
 /* MPICH refuses to pack from address 0, even if the type's displacements are addresses, from
  * MPI_BOTTOM. So the type is wrapped in one with displacements from another address, that of
  * `place`. */
@@ -60,6 +55,37 @@ static int pack_from_bottom(MPI_Datatype type, int count, char *packed, int byte
     return error;
 }
 
+enum { long_piece = 1 << 30 };
+
+/* The packed form of an element that is longer than an int can say. */
+static int make_long_type(MPI_Count size, MPI_Datatype *made) {
+    int lengths[2] = {(int)(size / long_piece), (int)(size % long_piece)};
+    MPI_Aint places[2] = {0, (MPI_Aint)lengths[0] * long_piece};
+    MPI_Datatype types[2] = {MPI_DATATYPE_NULL, MPI_PACKED};
+    int error = PMPI_Type_contiguous(long_piece, MPI_PACKED, &types[0]);
+    if (error != MPI_SUCCESS) return error;
+    error = PMPI_Type_create_struct(2, lengths, places, types, made);
+    host.type_free(&types[0]);
+    return error == MPI_SUCCESS ? PMPI_Type_commit(made) : error;
+}
+
+/* Packs or unpacks one such element by a message of this rank to itself. */
+static int move_long(MPI_Datatype type, char *user, char *packed, MPI_Count size, bool pack,
+                     MPI_Comm packer) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a message for each thread's own */
+    MPI_Datatype made;
+    int error = make_long_type(size, &made);
+    if (error != MPI_SUCCESS) return -EIO;
+    pthread_mutex_lock(&lock);
+    error = pack ? PMPI_Sendrecv(user, 1, type, 0, 0, packed, 1, made, 0, 0, packer,
+                                 MPI_STATUS_IGNORE)
+                 : PMPI_Sendrecv(packed, 1, made, 0, 0, user, 1, type, 0, 0, packer,
+                                 MPI_STATUS_IGNORE);
+    pthread_mutex_unlock(&lock);
+    host.type_free(&made);
+    return error == MPI_SUCCESS ? 0 : -EIO;
+}
+
 /* Packs or unpacks one block by the MPI library. PMPI_Pack counts in int, so long blocks go in
  * pieces of at most 1 GiB. 0 or -errno. */
 static int move_block(const struct typed *typed, char *user, char *packed, bool pack) {
@@ -69,9 +95,13 @@ static int move_block(const struct typed *typed, char *user, char *packed, bool 
     if (packer == MPI_COMM_NULL) return -ENOMEM;
     if (PMPI_Type_get_extent(typed->type, &lb, &extent) != MPI_SUCCESS) return -EINVAL;
     if (PMPI_Type_size_x(typed->type, &size) != MPI_SUCCESS) return -EINVAL;
-    MPI_Count most = size > 0 ? (1 << 30) / size : 1;
-    if (most < 1) most = 1;
-    for (MPI_Count done = 0; done < typed->count;) {
+    MPI_Count most = size > 0 ? long_piece / size : 1;
+    for (MPI_Count done = 0; most == 0 && done < typed->count; done++) {
+        char *at = user + done * extent;
+        int error = move_long(typed->type, at, packed + done * size, size, pack, packer);
+        if (error) return error;
+    }
+    for (MPI_Count done = 0; most > 0 && done < typed->count;) {
         MPI_Count left = typed->count - done;
         int now = (int)(left < most ? left : most), bytes = (int)(now * size), position = 0, error;
         char *at = user + done * extent;

@@ -99,7 +99,7 @@ bool spots_find(struct spots *spots, const struct request *r, const struct team 
     if (among(r->collective, NEIGHBORS) && !degrees(r->comm, &at.ins, &at.outs)) return false;
     int count = blocks_on(r, &at, side);
     const void *buffer = side == SENT ? r->send.buffer : r->recv.buffer;
-    bool device = on_device(team, NULL, count > 0 ? buffer : NULL), fine = true;
+    bool device = on_device(team, NULL, count > 0 ? buffer : NULL);
     spots->list = malloc((size_t)(count + 1) * sizeof *spots->list);
     if (!spots->list) return false;
     for (int b = 0; b < count; b++) {
@@ -107,9 +107,8 @@ bool spots_find(struct spots *spots, const struct request *r, const struct team 
         *spot = spot_at(r, &at, side, b);
         spot->typed.by_host = device;
         spots->bytes += spot->bytes;
-        fine = fine && (spot->bytes == 0 || can_pack(&spot->typed));
     }
-    return fine && !(device && among(r->collective, REDUCTIONS));
+    return !(device && among(r->collective, REDUCTIONS));
 }
 
 bool spots_move(const struct spots *spots, char *packed, bool pack) {
