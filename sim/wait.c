@@ -29,6 +29,9 @@ void flag_wait_longer(struct team *team, struct flag *flag, uint32_t old) {
     (void)team, (void)flag, (void)old;
 }
 
+/* Messages move by themselves. */
+void drive_due(struct team *team) { (void)team; }
+
 /* Ranks have time: nobody comes late. */
 bool flag_wait_for(struct team *team, struct flag *flag, uint32_t old, double seconds) {
     (void)seconds;

@@ -224,8 +224,9 @@ enum known_way known_find(struct team *team, const struct request *request, stru
 /* Returns what MPI returns. Collective, as the next. */
 int known_hand_on(const struct known *known, struct team *team, const struct request *request);
 struct answer known_repeat(struct known *known, struct team *team, const struct request *request);
-/* True: the call is done. False: a rank is late, or has trouble, or the call has failed: call
- * known_single_on. Before that nothing can leave the call. Collective, as the next. */
+/* True: the call is done. False: a rank is late, or has trouble, or the call has failed, or the
+ * host MPI is to be driven: call known_single_on. Before that nothing can leave the call.
+ * Collective, as the next. */
 bool known_single(struct known *known, struct team *team, const struct request *request,
                   struct single_state *state);
 struct answer known_single_on(struct known *known, struct team *team, const struct request *request,

@@ -199,6 +199,7 @@ HOT static inline void enter(const struct known *k, struct team *team) {
 
 HOT static struct answer leave(const struct known *k, struct team *team, struct answer answer) {
     peers_touched(touched_in(&k->ready.call.shape, team->p));
+    if (drive_is_due(team)) drive_due(team);
     if (answer.error) team->failed = true;
     return answer;
 }
@@ -220,7 +221,8 @@ SHORT_WAY bool known_single(struct known *k, struct team *team, const struct req
     buffers_enter(k, r);
     const struct arguments *arguments = &k->plan->arguments;
     if (!single_begin(&k->single, team, &k->ready.call, arguments, state)) return false;
-    return single_end(&k->single, team, &k->ready.call, arguments, state) == DONE;
+    enum outcome outcome = single_end(&k->single, team, &k->ready.call, arguments, state);
+    return outcome == DONE && !drive_is_due(team);
 }
 
 struct answer known_single_on(struct known *k, struct team *team, const struct request *r,

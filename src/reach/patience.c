@@ -22,7 +22,12 @@
  * late yields so is bounded by a fraction of the time, as in the ski-rental problem. Sleep costs,
  * too: with 32 ranks on a processor a barrier in which all sleep takes longer than one beside a
  * stranger who takes all his slices. So waits sleep only if late yields have lost more than that
- * lately. */
+ * lately.
+ *
+ * No waits. A rank that always comes last does not wait, and in a short wait the library is not
+ * driven. Yet a message that it sends meanwhile, or a nonblocking call, natively gets on with each
+ * call. So the library is driven if that was not done for a while: with a yield that is due anyway,
+ * else behind a call. */
 #include "reach/patience.h"
 
 enum {
@@ -48,6 +53,11 @@ static const double spin_seconds = 50e-6;
 static const double yield_seconds = 2e-3; /* a longer wait is imbalance, not synchronisation */
 /* The longest time between two drives while yields are prompt: how long a message may wait. */
 static const double drive_seconds = 50e-6;
+/* The longest time between two drives while no wait is long. Idle, and with cold caches, a drive
+ * takes some 2 us. Before a yield that is due anyway: times the ranks that share the processor.
+ * Behind a call: times their square, since some MPI libraries yield when they are driven, and a
+ * turn of all ranks is lost. */
+static const double rest_seconds = 2e-3, fast_seconds = 200e-6;
 /* A yield this much longer than twice the usual has run another process: less than a slice of
  * another program, 2.8 ms, with up to 32 ranks per processor. The more there are, the likelier is
  * that some of them take longer than they did, or have come over from another processor. */
@@ -76,6 +86,9 @@ void patience_settle(struct patience *patience, int ranks, int processors) {
     patience->crowded = ranks > processors;
     patience->per_processor = (double)ranks / processors;
     patience->prompt = (uint64_t)(least_stolen * patience->tick_rate);
+    double turns = patience->crowded ? patience->per_processor : 1;
+    patience->rest = (uint64_t)(rest_seconds * turns * patience->tick_rate);
+    patience->fast = (uint64_t)(fast_seconds * turns * turns * patience->tick_rate);
 }
 
 static inline bool patience_longer(const struct patience *patience, uint64_t ticks,
@@ -272,7 +285,7 @@ HOT struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint6
         else vigil->yields++;
     }
     int drives = drives_due(patience, vigil, now);
-    if (drives) vigil->driven = now;
+    if (drives) vigil->driven = patience->driven = now;
     vigil->turned = now;
     vigil->last = turn_in(vigil->stage);
     return (struct turn){vigil->last, drives, vigil->nap};

@@ -45,6 +45,11 @@ static inline void drive(struct team *team) {
     if (team->progress) team->progress(team);
 }
 
+void drive_due(struct team *team) {
+    drive(team);
+    team->patience.driven = clock_ticks();
+}
+
 static double processor_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -97,7 +102,9 @@ SHORT_WAY bool flag_wait_briefly(struct team *team, struct flag *flag, uint32_t 
     patience->began = now;
     patience->gave = patience_gives(patience, now);
     if (!patience->gave) return false;
-    give(patience);
+    bool due = patience_starves(patience, now);
+    if (due) drive_due(team);
+    if (!due || !changed(flag, old)) give(patience); /* the MPI library may have yielded */
     return changed(flag, old) && patience_prompt(patience, clock_ticks());
 }
 

@@ -205,7 +205,9 @@ static void act(struct thread *t) {
         t->patience.began = now;
         t->patience.gave = patience_gives(&t->patience, now);
         if (t->patience.gave) {
-            begin(t, YIELDS, 0.4 * us);
+            bool drives = patience_starves(&t->patience, now);
+            if (drives) t->patience.driven = now;
+            begin(t, YIELDS, 0.4 * us + drives * crowded_drive);
             return;
         }
         t->vigil = vigil_begin(&t->patience, now);
