@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""corners - operands and ranks that a program right by the standard has now and then: operations that count on alignment,
+elements longer than an int can say, processes that look dead, ranks that never wait.
+usage: corners.py TEST FLAVOUR RANKS"""
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import run  # noqa: E402
+from run import Failure, Skip  # noqa: E402
+
+AS_USERS = {"MORTAR_START": "paid", "MORTAR_TUNE": "watch"}
+
+
+def operands(flavour, ranks):
+    """Operands of a user's operation lie at multiples of 16, as natively; by default, from the first call, over nodes."""
+    run.need(flavour)
+    for env, calls in ((AS_USERS, "3000"), ({}, "300"), ({"MORTAR_NODES": "2"}, "100"), ({"MORTAR_HEAP": "off"}, "100")):
+        words = run.command(flavour, ranks, [run.target("operands-" + flavour), calls])
+        run.run(words, 100, env).ok("%s ranks, 0 errors, 0 odd operands" % ranks).silent()
+
+
+def undead(flavour, ranks):
+    """A rank whose first thread has ended, or that has left MPI, is not dead: nobody gives up waiting for another one."""
+    run.need(flavour)
+    early = {"OMPI_MCA_async_mpi_finalize": "1"}
+    for env in ({}, AS_USERS):
+        for word, more in (("thread", {}), ("gone", early)):
+            words = run.command(flavour, ranks, [run.target("undead-" + flavour), word])
+            result = run.run(words, 40, {**env, **more}).ok()
+            result.check(result.err.count(": 0 errors") == int(ranks), result.err)
+
+
+def hungry(flavour, ranks):
+    """A rank that never waits gets its messages on by its calls, as it does natively."""
+    run.need(flavour)
+    program = [run.target("hungry-" + flavour), "3000", "16000000"]
+    pieces = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_sm_use_xpmem": "0"}
+
+    def calls(words, env):
+        result = run.run(words, 60, {**env, **pieces}).ok("calls")
+        return int(re.search(r"(\d+) calls", result.out).group(1))
+
+    natively = calls(run.command(flavour, ranks, program, None), {})
+    for env in ({}, AS_USERS):
+        under = calls(run.command(flavour, ranks, program), env)
+        print("%d calls natively, %d under mortar" % (natively, under))
+        if under > 2 * natively + 100:
+            raise Failure("%d calls got the message on, natively %d" % (under, natively))
+
+
+def elements(flavour, ranks):
+    """An element of more than 2 GiB whose type has no layout."""
+    with open("/proc/meminfo", encoding="utf-8") as file:
+        free = [int(line.split()[1]) for line in file if line.startswith("MemAvailable")][0]
+    if free < 15 << 20:
+        raise Skip("less than 15 GiB of memory free")
+    run.need(flavour)
+    for env in ({}, {"MORTAR_NODES": "2"}):
+        words = run.command(flavour, ranks, [run.target("elements-" + flavour)])
+        run.run(words, 150, env).ok("0 errors in 2.0 GiB").silent()
+
+
+def test(name, flavour, ranks):
+    tests = {f.__name__: f for f in (operands, undead, hungry, elements)}
+    if name not in tests:
+        raise Failure("no test %s" % name)
+    tests[name](flavour, ranks)
+
+
+run.main(test)
