@@ -54,7 +54,9 @@ static bool squeeze(struct half *half, int count, bool displs_stay, int *to) {
 
 int narrowed(const struct request *r, int (*go)(const struct request *)) {
     struct request narrow = *r;
-    int sends = 1, recvs = 1, *room = NULL;
+    bool in_place = r->send.buffer == MPI_IN_PLACE &&
+                    among(r->collective, BIT(alltoall) | BIT(allgather));
+    int sends = !in_place, recvs = 1, *room = NULL;
     if (r->send.counts || r->recv.counts || among(r->collective, GATHERS) ||
         among(r->collective, SCATTERS)) {
         int error = entries(r, &sends, &recvs);

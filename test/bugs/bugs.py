@@ -221,7 +221,7 @@ def significant(flavour, ranks):
     """What the standard says nobody looks at does not decide anything."""
     words = ["significant-" + flavour] + ["null"] * flavour.startswith("ompi")  # MPICH and its kin refuse that NULL
     ran(flavour, ranks, words)
-    for plan in ("chain", "combine", "slices"):
+    for plan in ("chain", "combine", "slices", "native"):
         ran(flavour, ranks, words, ["--plan", plan])
     if ranks == "3":
         ran(flavour, ranks, words, ["--option", "NODES=2"])
