@@ -26,8 +26,7 @@
  *
  * No waits. A rank that always comes last does not wait, and in a short wait the library is not
  * driven. Yet a message that it sends meanwhile, or a nonblocking call, natively gets on with each
- * call. So the library is driven if that was not done for a while: with a yield that is due anyway,
- * else behind a call. */
+ * call. So the library is driven behind a call if that was not done for a while. */
 #include "reach/patience.h"
 
 enum {
@@ -54,10 +53,9 @@ static const double yield_seconds = 2e-3; /* a longer wait is imbalance, not syn
 /* The longest time between two drives while yields are prompt: how long a message may wait. */
 static const double drive_seconds = 50e-6;
 /* The longest time between two drives while no wait is long. Idle, and with cold caches, a drive
- * takes some 2 us. Before a yield that is due anyway: times the ranks that share the processor.
- * Behind a call: times their square, since some MPI libraries yield when they are driven, and a
- * turn of all ranks is lost. */
-static const double rest_seconds = 2e-3, fast_seconds = 200e-6;
+ * takes some 2 us. Times the square of the ranks that share the processor, since some MPI libraries
+ * yield when they are driven, and a turn of all ranks is lost. */
+static const double rest_seconds = 200e-6;
 /* A yield this much longer than twice the usual has run another process: less than a slice of
  * another program, 2.8 ms, with up to 32 ranks per processor. The more there are, the likelier is
  * that some of them take longer than they did, or have come over from another processor. */
@@ -87,8 +85,7 @@ void patience_settle(struct patience *patience, int ranks, int processors) {
     patience->per_processor = (double)ranks / processors;
     patience->prompt = (uint64_t)(least_stolen * patience->tick_rate);
     double turns = patience->crowded ? patience->per_processor : 1;
-    patience->rest = (uint64_t)(rest_seconds * turns * patience->tick_rate);
-    patience->fast = (uint64_t)(fast_seconds * turns * turns * patience->tick_rate);
+    patience->rest = (uint64_t)(rest_seconds * turns * turns * patience->tick_rate);
 }
 
 static inline bool patience_longer(const struct patience *patience, uint64_t ticks,

@@ -23,9 +23,8 @@ struct patience {
         uint64_t until, span;
     } brief, lasting;
     uint64_t sleeps; /* a count, for the report */
-    /* When the host MPI was driven last, and how long it may go without: where this rank yields
-     * anyway, and else. */
-    uint64_t driven, rest, fast;
+    /* When the host MPI was driven last, and how long it may go without. */
+    uint64_t driven, rest;
     /* How often the watching was halved, because a peer needed this very processor. */
     uint32_t haste;
     /* Waits in a row that a first yield ended, and how many of them make the rank leave. */
@@ -72,12 +71,9 @@ bool patience_prompt(struct patience *patience, uint64_t now);
 struct turn vigil_next(struct patience *patience, struct vigil *vigil, uint64_t now, bool done);
 /* The wait has ended. True: call machine_leave_processor, since a peer needs this one. */
 bool patience_leaves(struct patience *patience, uint64_t now);
-/* Should the host MPI be driven before such a yield, or behind a call? Then set `driven`. */
-static inline bool patience_starves(const struct patience *patience, uint64_t now) {
-    return now - patience->driven > patience->rest;
-}
+/* Should the host MPI be driven behind a call? Then set `driven`. */
 static inline bool patience_drives(const struct patience *patience, uint64_t now) {
-    return now - patience->driven > patience->fast;
+    return now - patience->driven > patience->rest;
 }
 /* The wait ended while watching. */
 static inline void patience_watched(struct patience *patience) {

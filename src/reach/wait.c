@@ -102,9 +102,7 @@ SHORT_WAY bool flag_wait_briefly(struct team *team, struct flag *flag, uint32_t 
     patience->began = now;
     patience->gave = patience_gives(patience, now);
     if (!patience->gave) return false;
-    bool due = patience_starves(patience, now);
-    if (due) drive_due(team);
-    if (!due || !changed(flag, old)) give(patience); /* the MPI library may have yielded */
+    give(patience);
     return changed(flag, old) && patience_prompt(patience, clock_ticks());
 }
 

@@ -205,9 +205,7 @@ static void act(struct thread *t) {
         t->patience.began = now;
         t->patience.gave = patience_gives(&t->patience, now);
         if (t->patience.gave) {
-            bool drives = patience_starves(&t->patience, now);
-            if (drives) t->patience.driven = now;
-            begin(t, YIELDS, 0.4 * us + drives * crowded_drive);
+            begin(t, YIELDS, 0.4 * us);
             return;
         }
         t->vigil = vigil_begin(&t->patience, now);
