@@ -69,18 +69,21 @@ static int make_long_type(MPI_Count size, MPI_Datatype *made) {
     return error == MPI_SUCCESS ? PMPI_Type_commit(made) : error;
 }
 
-/* Packs or unpacks one such element by a message of this rank to itself. */
-static int move_long(MPI_Datatype type, char *user, char *packed, MPI_Count size, bool pack,
-                     MPI_Comm packer) {
+/* Packs or unpacks a block of such elements by messages of this rank to itself. */
+static int move_long(const struct typed *typed, char *user, char *packed, MPI_Aint extent,
+                     MPI_Count size, bool pack, MPI_Comm packer) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a message for each thread's own */
-    MPI_Datatype made;
+    MPI_Datatype type = typed->type, made;
     int error = make_long_type(size, &made);
     if (error != MPI_SUCCESS) return -EIO;
     pthread_mutex_lock(&lock);
-    error = pack ? PMPI_Sendrecv(user, 1, type, 0, 0, packed, 1, made, 0, 0, packer,
-                                 MPI_STATUS_IGNORE)
-                 : PMPI_Sendrecv(packed, 1, made, 0, 0, user, 1, type, 0, 0, packer,
-                                 MPI_STATUS_IGNORE);
+    for (MPI_Count done = 0; done < typed->count && error == MPI_SUCCESS; done++) {
+        char *at = user + done * extent, *to = packed + done * size;
+        error = pack ? PMPI_Sendrecv(at, 1, type, 0, 0, to, 1, made, 0, 0, packer,
+                                     MPI_STATUS_IGNORE)
+                     : PMPI_Sendrecv(to, 1, made, 0, 0, at, 1, type, 0, 0, packer,
+                                     MPI_STATUS_IGNORE);
+    }
     pthread_mutex_unlock(&lock);
     host.type_free(&made);
     return error == MPI_SUCCESS ? 0 : -EIO;
@@ -95,13 +98,9 @@ static int move_block(const struct typed *typed, char *user, char *packed, bool 
     if (packer == MPI_COMM_NULL) return -ENOMEM;
     if (PMPI_Type_get_extent(typed->type, &lb, &extent) != MPI_SUCCESS) return -EINVAL;
     if (PMPI_Type_size_x(typed->type, &size) != MPI_SUCCESS) return -EINVAL;
+    if (size > long_piece) return move_long(typed, user, packed, extent, size, pack, packer);
     MPI_Count most = size > 0 ? long_piece / size : 1;
-    for (MPI_Count done = 0; most == 0 && done < typed->count; done++) {
-        char *at = user + done * extent;
-        int error = move_long(typed->type, at, packed + done * size, size, pack, packer);
-        if (error) return error;
-    }
-    for (MPI_Count done = 0; most > 0 && done < typed->count;) {
+    for (MPI_Count done = 0; done < typed->count;) {
         MPI_Count left = typed->count - done;
         int now = (int)(left < most ? left : most), bytes = (int)(now * size), position = 0, error;
         char *at = user + done * extent;
