@@ -58,6 +58,11 @@ static inline size_t touched_in(const struct shape *shape, int p) {
     if (among(shape->collective, BIT(reduce) | BIT(allreduce))) return 2 * shape->bytes;
     return shape->bytes * (size_t)p;
 }
+/* What follows each call that mortar ran. */
+HOT static inline void call_over(struct team *team, const struct shape *shape) {
+    peers_touched(touched_in(shape, team->p));
+    if (drive_is_due(team)) drive_due(team);
+}
 
 /* ---- take.c: the life of a call, from arguments to plan. Returns what MPI returns ---- */
 int take(const struct request *request);

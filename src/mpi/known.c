@@ -198,8 +198,7 @@ HOT static inline void enter(const struct known *k, struct team *team) {
 }
 
 HOT static struct answer leave(const struct known *k, struct team *team, struct answer answer) {
-    peers_touched(touched_in(&k->ready.call.shape, team->p));
-    if (drive_is_due(team)) drive_due(team);
+    call_over(team, &k->ready.call.shape);
     if (answer.error) team->failed = true;
     return answer;
 }

@@ -149,10 +149,7 @@ HOT static struct answer carry_out(const struct request *r, struct team *team, s
     else answer = family->run(r, team, &plan, shape);
     if (team->wire) count_traffic(&plan->tally.traffic, &before, team->wire->traffic);
     count(team, plan, shape->bytes * (size_t)team->p, start);
-    if (plan->algorithm->code->run) {
-        peers_touched(touched_in(shape, team->p));
-        if (drive_is_due(team)) drive_due(team);
-    }
+    if (plan->algorithm->code->run) call_over(team, shape);
     if (verified) answer = verify_end(&verification, team, plan, answer);
     if (answer.error) team->failed = true;
     return answer;
