@@ -140,6 +140,13 @@ def need(flavour):
         raise Skip("%s is not installed" % flavour)
 
 
+def need_memory(gib):
+    with open("/proc/meminfo", encoding="utf-8") as file:
+        free = [int(line.split()[1]) for line in file if line.startswith("MemAvailable")][0]
+    if free < gib << 20:
+        raise Skip("less than %d GiB of memory free" % gib)
+
+
 def plans(collective, nodes=False):
     """Those for ranks on one node, or for several nodes."""
     return run([MORTAR, "info", "--plans", collective] + ["nodes"] * nodes).ok().out.split("\n")[:-1]

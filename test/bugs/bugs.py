@@ -280,10 +280,7 @@ def dies(flavour, ranks):
 
 
 def big(flavour, ranks):
-    with open("/proc/meminfo", encoding="utf-8") as file:
-        free = [int(line.split()[1]) for line in file if line.startswith("MemAvailable")][0]
-    if free < 15 << 20:
-        raise Skip("less than 15 GiB of memory free")
+    run.need_memory(15)
     for what, collective in (("total", "alltoall"), ("block", "allgather")):
         result = ran(flavour, ranks, ["big-" + flavour, what], seconds=120)
         result.took(1, collective=collective)

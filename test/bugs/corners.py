@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import run  # noqa: E402
-from run import Failure, Skip  # noqa: E402
+from run import Failure  # noqa: E402
 
 AS_USERS = {"MORTAR_START": "paid", "MORTAR_TUNE": "watch"}
 
@@ -52,10 +52,7 @@ def hungry(flavour, ranks):
 
 def elements(flavour, ranks):
     """An element of more than 2 GiB whose type has no layout."""
-    with open("/proc/meminfo", encoding="utf-8") as file:
-        free = [int(line.split()[1]) for line in file if line.startswith("MemAvailable")][0]
-    if free < 15 << 20:
-        raise Skip("less than 15 GiB of memory free")
+    run.need_memory(15)
     run.need(flavour)
     for env in ({}, {"MORTAR_NODES": "2"}):
         words = run.command(flavour, ranks, [run.target("elements-" + flavour)])
