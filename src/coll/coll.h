@@ -262,6 +262,8 @@ char *far_take(struct team *team, size_t bytes);
 /* The same as can_run, for a routine inside a plan. Local. */
 bool routine_fits(const struct routine *routine, const struct figures *f,
                   const struct calls *calls);
+/* False: the inner routine, `native`, may not be able to count so many bytes of a rank. Local. */
+bool inside_counts(const struct arguments *arguments, double bytes);
 /* Like the members of struct algorithm_code, for a routine on a team: a lane, or the team of a
  * node. `native` runs on a communicator of the lane, which prepare makes. Cost -1: unknown. */
 int routine_prepare(const struct routine *routine, struct team *team);
@@ -271,12 +273,11 @@ double routine_cost(const struct routine *routine, const struct figures *f,
 /* Makes the first `lanes` lanes and prepares the inner routine on each. Collective; the same answer
  * on all ranks: 0 or -errno. */
 int lanes_prepare(struct team *team, const struct arguments *arguments, int lanes);
-/* Blocks that are contiguous runs: [count] bytes of each, and its distance from base in bytes. */
+/* Contiguous runs (struct run): [count] bytes of each, and its distance from base in bytes. */
 static inline struct blocks byte_runs(char *base, int count, const int64_t *counts,
                                       const int64_t *displs) {
     return (struct blocks){base, count, &layout_bytes, NULL, counts, displs, 0, 1, 8, 8};
 }
-/* A contiguous block. */
 struct run {
     char *at;
     size_t bytes;

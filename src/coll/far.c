@@ -7,6 +7,7 @@
 #include "coll/coll.h"
 
 #include <errno.h>
+#include <limits.h>
 
 void far_begin(struct team *team, const struct call *call, bool ends_here) {
     messages_begin(team, call->trouble & LEAVE, ends_here);
@@ -43,11 +44,18 @@ int routine_prepare(const struct routine *routine, struct team *team) {
     return code->prepare ? code->prepare(team, &routine->arguments) : 0;
 }
 
+bool inside_counts(const struct arguments *arguments, double bytes) {
+    return arguments->inner->algorithm->code->run || bytes <= INT_MAX;
+}
+
 enum outcome routine_run(const struct routine *routine, struct team *team,
                          const struct call *call) {
     const struct algorithm_code *code = routine->algorithm->code;
     if (code->run) return code->run(team, call, &routine->arguments);
     int error = team->wire->carrier->collective(team->wire->state, team, call);
+    static const struct arguments at_once = {0};
+    /* All ranks got this. */
+    if (error == -EOVERFLOW) return algorithms[ALGORITHM_direct].code->run(team, call, &at_once);
     if (error == -EMSGSIZE) blocks_cut = true;
     return error ? FAILED : DONE;
 }

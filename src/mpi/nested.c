@@ -3,6 +3,7 @@
  * several nodes, as in universal(native). Blocks are passed as bytes; reductions use the program's
  * own type and operation. */
 #include "mpi/calls.h"
+#include "mpi/verify.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -49,14 +50,20 @@ static void table_make(struct count_table *table, const struct blocks *blocks, i
     }
 }
 
-/* -EOVERFLOW: the counts do not fit in ints and the MPI library has no _c forms. Ranks do not know
- * each other's counts, so they cannot agree on another way. */
+/* Can the MPI library count all ranks' blocks? If all ranks know the sizes, the plan has asked
+ * before (inside_counts). Else a rank may have counts that no int holds, and only it knows.
+ * Collective. */
+static bool counts_suffice(MPI_Comm comm, const struct call *call, bool mine) {
+    return host.large || (call->shape.unsized ? library_agrees(comm, mine) : mine);
+}
+
 static int run_tables(MPI_Comm comm, const struct call *call, const struct count_table *s,
                       const struct count_table *r) {
     MPI_Datatype byte = MPI_BYTE;
     bool in_place = call->in_place;
     const void *own = in_place ? MPI_IN_PLACE : s->base + s->displs[0];
     int root = call->root;
+    if (!counts_suffice(comm, call, s->fits && r->fits)) return -EOVERFLOW;
     if (s->fits && r->fits) {
         switch (call->shape.collective) {
         case COLL_alltoall:
@@ -78,7 +85,6 @@ static int run_tables(MPI_Comm comm, const struct call *call, const struct count
                                           comm));
         }
     }
-    if (!host.large) return -EOVERFLOW;
     switch (call->shape.collective) {
     case COLL_alltoall:
     case COLL_alltoallv:
@@ -157,12 +163,8 @@ static int combine_some(MPI_Comm comm, const struct call *call, enum collective 
 static int reduce_scatter(MPI_Comm comm, struct team *team, const struct call *call, int *counts) {
     const struct operation *operation = call->reduction->state;
     int error = 0;
-    bool fits = true;
-    for (int r = 0; r < team->p; r++) {
-        size_t count = part_received(team, call, r).count;
-        counts[r] = (int)count;
-        fits = fits && count <= INT_MAX;
-    }
+    bool fits = call->reduction->count <= INT_MAX;
+    for (int r = 0; r < team->p && fits; r++) counts[r] = (int)part_received(team, call, r).count;
     if (fits)
         error = errno_of(host.reduce_scatter(call->send, call->recv, counts, operation->type,
                                              operation->op, comm));

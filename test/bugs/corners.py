@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """corners - operands and ranks that a program right by the standard has now and then: operations that count on alignment,
-elements longer than an int can say, processes that look dead, ranks that never wait.
+elements and distances longer than an int can say, processes that look dead, ranks that never wait.
 usage: corners.py TEST FLAVOUR RANKS"""
 import os
 import re
@@ -59,8 +59,20 @@ def elements(flavour, ranks):
         run.run(words, 150, env).ok("0 errors in 2.0 GiB").silent()
 
 
+def beyond(flavour, ranks):
+    """Over nodes, blocks that begin more than 2 GiB apart on some rank, with the MPI library inside a plan, and by default."""
+    run.need_memory(12)
+    for name, plan in (("gatherv", "universal(native)"), ("scatterv", "universal(native)"), ("alltoallv", "leader(1, native)"),
+                       ("alltoallv", "exchange(native, pull(rows, plain))")):
+        env = {"MORTAR_NODES": ranks, "MORTAR_PLAN": plan}
+        result = run.mpi(flavour, ranks, ["beyond-" + flavour, name], (), 100, env)
+        result.ok("0 errors").took(3, collective=name, plan=plan).silent()
+    words = run.command(flavour, ranks, [run.target("beyond-" + flavour), "alltoallv"])
+    run.run(words, 100, {**AS_USERS, "MORTAR_NODES": ranks}).ok("0 errors").silent()
+
+
 def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (operands, undead, hungry, elements)}
+    tests = {f.__name__: f for f in (operands, undead, hungry, elements, beyond)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour, ranks)

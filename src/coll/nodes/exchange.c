@@ -48,7 +48,9 @@ static bool exchange_can(const struct figures *f, const struct calls *calls,
                  local = {.largest = {.collective = COLL_alltoallv,
                                       .bytes = calls->largest.bytes,
                                       .unsized = true}};
-    return arguments->inner && arguments->local && routine_fits(arguments->inner, f, &inner) &&
+    return arguments->inner && arguments->local &&
+           inside_counts(arguments, (double)calls->largest.bytes * f->p) &&
+           routine_fits(arguments->inner, f, &inner) &&
            routine_fits(arguments->local, f->node, &local);
 }
 

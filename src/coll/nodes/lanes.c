@@ -13,7 +13,6 @@
 #include "coll/nodes/lanes.h"
 
 #include <errno.h>
-#include <limits.h>
 
 /* One call, on one rank. */
 struct passage {
@@ -276,8 +275,8 @@ bool lanes_can(const struct figures *f, const struct calls *calls,
     struct figures lane = figures_of_lane(f);
     struct calls asked = {.largest = lane_shape(f, shape, lanes)};
     double most = (double)shape->bytes * f->p * (is_personal(shape->collective) ? f->most : 1);
-    if (arguments->inner && !arguments->inner->algorithm->code->run && most > INT_MAX) return false;
-    return arguments->inner && lanes <= f->most && routine_fits(arguments->inner, &lane, &asked);
+    return arguments->inner && inside_counts(arguments, most) && lanes <= f->most &&
+           routine_fits(arguments->inner, &lane, &asked);
 }
 
 double lanes_seconds(const struct figures *f, const struct shape *shape,

@@ -26,6 +26,9 @@ static bool universal_can(const struct figures *f, const struct calls *calls,
     if (staged_bytes(f, shape) > (double)(job_room(f) / 2)) return false;
     struct figures lane = figures_of_lane(f);
     struct calls inner = {.largest = job_shape(f, shape)};
+    if (among(shape->collective, GATHERS | SCATTERS) &&
+        !inside_counts(arguments, (double)shape->bytes * f->p))
+        return false;
     return routine_fits(arguments->inner, &lane, &inner);
 }
 
