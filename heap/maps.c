@@ -152,20 +152,15 @@ static bool look_for_held(char *line, void *state) {
     return false;
 }
 
-static bool has_ring(char *line, void *state) {
-    *(bool *)state = strstr(line, "anon_inode:[io_uring]") != NULL;
-    return *(bool *)state;
+static bool leads_to(int fds, const char *name, const char *target) {
+    char text[32];
+    size_t length = strlen(target);
+    return readlinkat(fds, name, text, sizeof text) == (ssize_t)length &&
+           memcmp(text, target, length) == 0;
 }
 
-static bool is_userfaultfd(int fds, const char *name) {
-    static const char target[] = "anon_inode:[userfaultfd]";
-    char text[sizeof target];
-    return readlinkat(fds, name, text, sizeof text) == sizeof target - 1 &&
-           memcmp(text, target, sizeof target - 1) == 0;
-}
-
-/* Has a descriptor that tells it of page faults. By a system call: opendir calls malloc. */
-static bool has_userfaultfd(void) {
+/* Has this process such a descriptor? By a system call: opendir calls malloc. */
+static bool has_descriptor(const char *target) {
     int fds = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     _Alignas(struct dirent64) char list[2048];
     long got;
@@ -173,11 +168,25 @@ static bool has_userfaultfd(void) {
     while (fds >= 0 && !found && (got = syscall(SYS_getdents64, fds, list, sizeof list)) > 0)
         for (long at = 0; at < got && !found;) {
             const struct dirent64 *entry = (const struct dirent64 *)(const void *)(list + at);
-            found = is_userfaultfd(fds, entry->d_name);
+            found = leads_to(fds, entry->d_name, target);
             at += entry->d_reclen;
         }
     if (fds >= 0) close(fds);
     return found;
+}
+
+static const char ring[] = "anon_inode:[io_uring]";
+
+static bool maps_ring(char *line, void *state) {
+    *(bool *)state = strstr(line, ring) != NULL;
+    return *(bool *)state;
+}
+
+/* A ring may lie in the program's own memory (Linux 6.5), or have no descriptor. */
+static bool has_ring(void) {
+    bool mapped = false;
+    each_line("/proc/self/maps", maps_ring, &mapped);
+    return mapped || has_descriptor(ring);
 }
 
 /* smaps: the line of a mapping as in maps, then its figures, and last "VmFlags: rd wr ... lo". */
@@ -209,12 +218,10 @@ static bool look_for_flag(char *line, void *state) {
 
 bool must_stay(uintptr_t start, uintptr_t end) {
     struct held held = {0};
-    bool ring = false;
     each_line("/proc/self/status", look_for_held, &held);
     /* RDMA libraries pin pages, too, but learn of the move. */
-    if (held.pinned) each_line("/proc/self/maps", has_ring, &ring);
-    if (ring) return true;
-    if (!held.locked && !has_userfaultfd()) return false;
+    if (held.pinned && has_ring()) return true;
+    if (!held.locked && !has_descriptor("anon_inode:[userfaultfd]")) return false;
     struct flag_search search = {.start = start, .end = end};
     each_line("/proc/self/smaps", look_for_flag, &search);
     return search.found;

@@ -188,27 +188,39 @@ static void mapped_over(void) {
     close(fd);
 }
 
-/* The kernel keeps the pages of buffers that are registered with io_uring. */
-static void registered(void) {
+/* The kernel keeps the pages of buffers that are registered with io_uring. The ring lies in the
+ * kernel's memory, or (Linux 6.5) in the program's. */
+static void registered(bool own_memory) {
 #ifdef RING
-    struct io_uring_params params = {0};
-    char *buffer = aligned_alloc(4096, MiB);
+    enum { in_own_memory = 1 << 14, page = 4096 }; /* IORING_SETUP_NO_MMAP */
+    struct io_uring_params params = {.flags = own_memory ? in_own_memory : 0};
+    char *buffer = aligned_alloc(page, MiB);
     struct iovec all = {memset(buffer, 5, MiB), MiB};
+    char *rings = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    for (int i = 0; i < 2 && own_memory; i++) {
+        uint64_t at = (uintptr_t)(rings + i * page); /* the last member of both */
+        if (i == 0) memcpy((char *)(&params.sq_off + 1) - sizeof at, &at, sizeof at);
+        else memcpy((char *)(&params.cq_off + 1) - sizeof at, &at, sizeof at);
+    }
     int ring = (int)syscall(SYS_io_uring_setup, 4, &params);
     size_t bytes = params.sq_off.array + params.sq_entries * sizeof(unsigned);
-    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING);
+    void *map = own_memory ? rings
+                           : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring,
+                                  IORING_OFF_SQ_RING);
     if (ring >= 0 && map != MAP_FAILED &&
         syscall(SYS_io_uring_register, ring, IORING_REGISTER_BUFFERS, &all, 1) == 0) {
         malloc_trim(0);
         expect(move_it(buffer, MiB) == -EAGAIN, "nothing moves while buffers are registered");
         expect(syscall(SYS_io_uring_register, ring, IORING_UNREGISTER_BUFFERS, NULL, 0) == 0,
                "they are registered no more");
-        expect(move_it(buffer, MiB) == 0, "until then");
+        if (!own_memory) expect(move_it(buffer, MiB) == 0, "until then");
     } else {
-        printf("no io_uring: not tried\n");
+        printf("no io_uring%s: not tried\n", own_memory ? " in own memory" : "");
     }
-    if (map != MAP_FAILED) munmap(map, bytes);
+    if (map != rings && map != MAP_FAILED) munmap(map, bytes);
     if (ring >= 0) close(ring);
+    munmap(rings, 2 * page);
     free(buffer);
 #endif
 }
@@ -314,7 +326,8 @@ int main(void) {
     overlaps();
     refused();
     mapped_over();
-    registered();
+    registered(false);
+    registered(true);
     filled_when_touched();
     on_nodes();
     without_fallocate();
