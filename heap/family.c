@@ -246,11 +246,26 @@ static size_t statistic(const char *name) {
     return mallctl(name, &value, &size, NULL, 0) == 0 ? value : 0;
 }
 
+static struct mallinfo2 their_mallinfo(void) {
+    if (next.mallinfo2) return next.mallinfo2();
+    struct mallinfo narrow = next.mallinfo();
+    return (struct mallinfo2){.arena = (unsigned)narrow.arena,
+                              .ordblks = (unsigned)narrow.ordblks,
+                              .smblks = (unsigned)narrow.smblks,
+                              .hblks = (unsigned)narrow.hblks,
+                              .hblkhd = (unsigned)narrow.hblkhd,
+                              .usmblks = (unsigned)narrow.usmblks,
+                              .fsmblks = (unsigned)narrow.fsmblks,
+                              .uordblks = (unsigned)narrow.uordblks,
+                              .fordblks = (unsigned)narrow.fordblks,
+                              .keepcost = (unsigned)narrow.keepcost};
+}
+
 /* The C library's, and of ours arena: bytes of address space in use or kept; uordblks: allocated;
  * fordblks: free; keepcost: what malloc_trim would give back. */
 struct mallinfo2 mallinfo2(void) {
     begin();
-    struct mallinfo2 all = next.mallinfo2();
+    struct mallinfo2 all = their_mallinfo();
     if (!blocks_served()) return all;
     uint64_t epoch = 1;
     mallctl("epoch", NULL, NULL, &epoch, sizeof epoch);

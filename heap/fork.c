@@ -14,7 +14,7 @@
  *
  * If the forking thread runs on pages that have moved, as main may whose buffers lie on the stack,
  * parent and child would leave the system call on the same pages, and the parent go on to write
- * there. So fork is defined here, and runs on a stack of its own in this case.
+ * there. So fork is defined here, with forkpty and daemon, and runs on a stack of its own then.
  *
  * _Fork, and fork or clone by a direct system call, run no handlers: such a child gets SIGSEGV if
  * it touches what has moved, and cannot harm its parent. */
@@ -248,9 +248,6 @@ int fork_watch(void) { return -pthread_atfork(prepare, in_parent, in_child); }
 
 /* ---- on a stack that has moved ---- */
 
-/* Behind the handlers, so the child stores into its copy. */
-static void fork_there(void *child) { *(pid_t *)child = next.fork(); }
-
 /* What fork and its handlers write before the child has its copy lies near here. */
 static bool runs_on_moved_pages(void) {
     enum { near = 64 << 10 };
@@ -261,15 +258,61 @@ static bool runs_on_moved_pages(void) {
     return false;
 }
 
-pid_t fork(void) {
+/* Runs a function that forks; errno is as it left it. What it stores comes behind the handlers, so
+ * the child stores into its copy. Without memory for a stack it does not run, with ENOMEM. */
+static void run_forking(void (*run)(void *state), void *state) {
     enum { bytes = 1 << 20 };
     begin();
-    if (!moved.bits || !runs_on_moved_pages()) return next.fork();
+    if (!moved.bits || !runs_on_moved_pages()) {
+        run(state);
+        return;
+    }
     char *stack = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (stack == MAP_FAILED) return -1; /* ENOMEM, as fork may say */
-    pid_t child = -1;
-    run_elsewhere(stack, bytes, fork_there, &child); /* errno is as fork left it */
+    if (stack == MAP_FAILED) return;
+    run_elsewhere(stack, bytes, run, state);
     munmap(stack, bytes);
+}
+
+static void fork_there(void *child) { *(pid_t *)child = next.fork(); }
+
+pid_t fork(void) {
+    pid_t child = -1;
+    run_forking(fork_there, &child);
     return child;
+}
+
+struct terminal {
+    int *master;
+    char *name;
+    const struct termios *settings;
+    const struct winsize *size;
+    pid_t child;
+};
+
+static void forkpty_there(void *state) {
+    struct terminal *t = state;
+    if (next.forkpty) t->child = next.forkpty(t->master, t->name, t->settings, t->size);
+    else errno = ENOSYS;
+}
+
+pid_t forkpty(int *master, char *name, const struct termios *settings, const struct winsize *size) {
+    struct terminal t = {master, name, settings, size, -1};
+    run_forking(forkpty_there, &t);
+    return t.child;
+}
+
+struct leaving {
+    int stays_here, keeps_files, result;
+};
+
+static void daemon_there(void *state) {
+    struct leaving *l = state;
+    l->result = next.daemon(l->stays_here, l->keeps_files);
+}
+
+int daemon(int stays_here, int keeps_files) {
+    struct leaving l = {stays_here, keeps_files, -1};
+    run_forking(daemon_there, &l);
+    return l.result;
 }

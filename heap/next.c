@@ -19,10 +19,13 @@ static void find_mallocs(void *library) {
     find(library, "malloc_usable_size", &next.malloc_usable_size);
     find(library, "malloc_trim", &next.malloc_trim);
     find(library, "mallinfo2", &next.mallinfo2);
+    find(library, "mallinfo", &next.mallinfo);
 }
 
 void next_find(void) {
     find(RTLD_NEXT, "fork", &next.fork);
+    find(RTLD_NEXT, "forkpty", &next.forkpty); /* before glibc 2.34 of another library */
+    find(RTLD_NEXT, "daemon", &next.daemon);
     find(RTLD_NEXT, "prlimit", &next.prlimit);
     find(RTLD_NEXT, "setrlimit", &next.setrlimit);
     find(RTLD_NEXT, "mlockall", &next.mlockall);

@@ -10,9 +10,14 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+struct termios;
+struct winsize;
+
 struct next {
     /* Of the next library that has them, which may be a tool's. */
     pid_t (*fork)(void);
+    pid_t (*forkpty)(int *, char *, const struct termios *, const struct winsize *);
+    int (*daemon)(int, int);
     int (*prlimit)(pid_t, __rlimit_resource_t, const struct rlimit *, struct rlimit *);
     int (*setrlimit)(__rlimit_resource_t, const struct rlimit *);
     int (*mlockall)(int);
@@ -21,7 +26,8 @@ struct next {
     void *(*aligned_alloc)(size_t, size_t);
     size_t (*malloc_usable_size)(void *);
     int (*malloc_trim)(size_t);
-    struct mallinfo2 (*mallinfo2)(void);
+    struct mallinfo2 (*mallinfo2)(void); /* NULL before glibc 2.33 */
+    struct mallinfo (*mallinfo)(void);
 };
 extern struct next next __attribute__((visibility("hidden")));
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stack - buffers on the stack of the thread that began with main move page by page: they keep
  * contents and addresses, later functions use the pages as ever, the stack grows on, and a fork,
- * also one that runs on such pages, gives the child its own. Who asks is told of all of it. Other
- * threads' stacks do not move, nor what is mapped where the stack could grow to. */
+ * also one that runs on such pages, and forkpty and daemon, gives the child its own. Who asks is
+ * told of all of it. Other threads' stacks do not move, nor what is mapped where the stack could
+ * grow to. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <pty.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -54,14 +56,14 @@ static __attribute__((noinline)) bool descends(int levels) {
 }
 
 /* Child and parent go on, on pages that have moved, and must not see each other's stores. */
-static __attribute__((noinline)) void forks(int levels) {
+static __attribute__((noinline)) void forks(int levels, pid_t (*split)(void)) {
     volatile char local[frame];
     for (int i = 0; i < frame; i += 64) local[i] = (char)(levels + i);
     if (levels > 0) {
-        forks(levels - 1);
+        forks(levels - 1, split);
     } else {
         expect(has_moved((void *)local, frame, false), "it runs on pages that have moved");
-        pid_t pid = fork();
+        pid_t pid = split();
         expect(pid >= 0, "fork");
         if (pid == 0) {
             failures = 0;
@@ -128,7 +130,29 @@ static void below(void) {
     munmap(mapped, 16 * page);
 }
 
-int main(void) {
+static pid_t in_terminal(void) {
+    int master;
+    return forkpty(&master, NULL, NULL, NULL);
+}
+
+/* Who calls this ends, with 0; what goes on is its child. */
+static __attribute__((noinline)) void leaves(int levels) {
+    volatile char local[frame];
+    for (int i = 0; i < frame; i += 64) local[i] = (char)(levels + i);
+    if (levels > 0) {
+        leaves(levels - 1);
+    } else {
+        expect(has_moved((void *)local, frame, false), "it runs on pages that have moved");
+        fflush(stdout);
+        expect(daemon(1, 1) == 0, "daemon");
+        expect(descends(depth / 2), "the daemon uses its stack");
+    }
+    for (int i = 0; i < frame; i += 64)
+        expect(local[i] == (char)(levels + i), "the daemon's frame");
+}
+
+/* In a child of main, which hears of the daemon by a pipe. */
+static int tests(int said) {
     struct rlimit limit;
     struct heap_region region;
     getrlimit(RLIMIT_STACK, &limit);
@@ -140,7 +164,8 @@ int main(void) {
     expect(descends(depth), "functions use the pages");
     moves();
     is_told(before);
-    forks(10);
+    forks(10, fork);
+    forks(10, in_terminal);
     pid_t child = fork();
     if (child == 0) {
         failures = 0;
@@ -155,5 +180,21 @@ int main(void) {
     pthread_create(&thread, NULL, on_another, NULL);
     pthread_join(thread, NULL);
     expect(descends(limit.rlim_cur / frame > 600 ? 600 : 100), "the stack grows on");
+    leaves(10);
+    return write(said, failures > 0 ? "n" : "y", 1) != 1;
+}
+
+int main(void) {
+    int said[2], status = -1;
+    char word = 0;
+    if (pipe(said) != 0) return 1;
+    pid_t child = fork();
+    if (child == 0) {
+        close(said[0]);
+        return tests(said[1]);
+    }
+    close(said[1]);
+    expect(read(said[0], &word, 1) == 1 && word == 'y', "the daemon is content");
+    expect(waitpid(child, &status, 0) == child && status == 0, "all else, too");
     return failures > 0;
 }
