@@ -88,9 +88,14 @@ struct recent {
     struct met met;
 };
 enum { RECENTS = 8 }; /* not many more: test/lint/symbols.py says why */
+/* A communicator that this thread is freeing, in a callback of another one perhaps. */
+struct burial {
+    MPI_Comm comm;
+    const struct burial *outer;
+};
 extern _Thread_local struct this_thread {
     struct inside *inside; /* the outermost call inside mortar, on its stack; see mpi/take.c */
-    MPI_Comm dying;        /* the communicator that this thread is freeing; 0: none */
+    const struct burial *burials; /* the innermost; mostly NULL */
     struct recent recents[RECENTS];
 } this_thread;
 static inline struct this_thread *own_thread(void) {

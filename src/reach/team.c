@@ -225,23 +225,44 @@ void teams_finish(void) {
  * An error handler may free the communicator of the call that has failed. If the MPI library has
  * called it that call is still to come back through mortar, so what it uses stays until
  * MPI_Finalize. */
-int team_buries(MPI_Comm *comm, int (*end)(MPI_Comm *comm)) {
+static int live_buries(struct live *live, MPI_Comm *comm, int (*end)(MPI_Comm *comm)) {
     struct this_thread *thread = &this_thread;
-    MPI_Comm outer = thread->dying;
-    bool mortal = comm && *comm != MPI_COMM_WORLD && *comm != MPI_COMM_SELF;
-    struct live *live = mortal ? live_find(*comm) : NULL;
+    const struct burial *outer = thread->burials, here = {*comm, outer};
     if (live) atomic_fetch_add(&live->holders, 1);
     if (live) live_hide(live);
-    if (comm) forget_recent(*comm);
-    if (mortal) thread->dying = *comm;
+    thread->burials = &here;
     int error = end(comm);
-    thread->dying = outer;
+    thread->burials = outer;
     if (!live) return error;
     live->in_use = error == MPI_SUCCESS && thread->inside;
     if (live->in_use) return error;
     if (error == MPI_SUCCESS) live_over(live);
     else live_show(live);
     let_go(live);
+    return error;
+}
+
+/* A communicator in whose callbacks this thread is now. */
+static bool is_dying(const struct this_thread *thread, MPI_Comm comm) {
+    const struct burial *burial = thread->burials;
+    while (burial && burial->comm != comm) burial = burial->outer;
+    return burial != NULL;
+}
+
+/* An error handler of the program's may not come back (longjmp, an exception). So it is called when
+ * all is as before. */
+int team_buries(MPI_Comm *comm, int (*end)(MPI_Comm *comm)) {
+    if (comm) forget_recent(*comm);
+    if (!comm || *comm == MPI_COMM_WORLD || *comm == MPI_COMM_SELF) return end(comm);
+    struct live *live = live_find(*comm);
+    MPI_Errhandler users = host.errors_return;
+    if (live) PMPI_Comm_get_errhandler(*comm, &users);
+    if (users == host.errors_return) return live_buries(live, comm, end);
+    PMPI_Comm_set_errhandler(*comm, host.errors_return);
+    int error = live_buries(live, comm, end);
+    if (error != MPI_SUCCESS) PMPI_Comm_set_errhandler(*comm, users);
+    PMPI_Errhandler_free(&users);
+    if (error != MPI_SUCCESS) PMPI_Comm_call_errhandler(*comm, error);
     return error;
 }
 
@@ -307,7 +328,7 @@ HOT struct met comm_known(MPI_Comm comm) {
     struct this_thread *thread = own_thread();
     struct recent *recent = recent_find(thread, comm);
     if (recent && (recent->met.team || recent->met.young)) return recent->met;
-    if (comm == thread->dying) return (struct met){0};
+    if (is_dying(thread, comm)) return (struct met){0};
     uint32_t now = atomic_load_explicit(&changes.comms, memory_order_acquire);
     struct live *live = live_find(comm);
     if (!live) return (struct met){0};
@@ -324,7 +345,7 @@ HOT struct met comm_known(MPI_Comm comm) {
  * MPI. */
 static struct live *live_of(MPI_Comm comm) {
     int key = atomic_load_explicit(&keyval, memory_order_acquire);
-    if (key == MPI_KEYVAL_INVALID || comm == this_thread.dying) return NULL;
+    if (key == MPI_KEYVAL_INVALID || is_dying(&this_thread, comm)) return NULL;
     struct live *live = live_find(comm);
     if (!live) {
         live = live_new(comm); /* its making was not seen */

@@ -2,10 +2,13 @@
 /* callbacks - attribute callbacks that make collective calls: when MPI_Finalize deletes the
  * attributes of MPI_COMM_SELF, on all ranks or (`one`) on rank 0 while the others make the same
  * calls before; when a communicator that still is in use in them is freed, with the program's
- * attributes older than mortar's on some ranks only. Callbacks of the program run for the program's
- * own duplicates, and for no others. */
+ * attributes older than mortar's on some ranks only; when a callback frees another communicator,
+ * whose callback uses the first; when a callback refuses, and the error handler jumps away (Open
+ * MPI; MPICH calls the handler of MPI_COMM_WORLD or MPI_COMM_SELF).
+ * Callbacks of the program run for the program's own duplicates, and for no others. */
 #include <mpi.h>
 
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,8 +93,60 @@ static void free_some(int key) {
     MPI_Comm_free(&comm);
 }
 
+static MPI_Comm first, second;
+static int refuses, jumps;
+static jmp_buf back;
+
+static int end_first(MPI_Comm comm, int key, void *what, void *state) {
+    (void)comm, (void)key, (void)what, (void)state;
+    return refuses ? MPI_ERR_OTHER : MPI_Comm_free(&second);
+}
+
+static int end_second(MPI_Comm comm, int key, void *what, void *state) {
+    (void)key, (void)what, (void)state;
+    use(comm);
+    use(first);
+    return MPI_SUCCESS;
+}
+
+static void jump(MPI_Comm *comm, int *error, ...) {
+    (void)comm, (void)error;
+    longjmp(back, 1);
+}
+
+/* Both are freed, and their handles come again, as other communicators'. Rank 0 gets them before
+ * the others. */
+static void free_both(int round, int keys[2]) {
+    MPI_Errhandler handler;
+    MPI_Comm few[4], many[8], again;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, me, &first);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, me, &second);
+    MPI_Comm_set_attr(first, keys[0], NULL);
+    MPI_Comm_set_attr(second, keys[1], NULL);
+    if (round % 3) use(first);
+    if (round % 2) use(second);
+    MPI_Comm_create_errhandler(jump, &handler);
+    MPI_Comm_set_errhandler(first, handler);
+    MPI_Errhandler_free(&handler);
+    again = first, refuses = jumps && round % 4 == 1;
+    if (refuses && setjmp(back) == 0) {
+        MPI_Comm_free(&first);
+        wrong(1, "what is refused is no error");
+    }
+    if (refuses) first = again, use(first);
+    refuses = 0;
+    MPI_Comm_free(&first);
+    for (int i = 0; i < 4 && me > 0; i++) MPI_Comm_split(MPI_COMM_SELF, 0, 0, &few[i]);
+    for (int i = 0; i < 8; i++) {
+        MPI_Comm_split(MPI_COMM_WORLD, 0, -me, &many[i]);
+        use(many[i]);
+    }
+    for (int i = 0; i < 8; i++) MPI_Comm_free(&many[i]);
+    for (int i = 0; i < 4 && me > 0; i++) MPI_Comm_free(&few[i]);
+}
+
 int main(int argc, char **argv) {
-    int key;
+    int key, keys[2];
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
@@ -103,6 +158,12 @@ int main(int argc, char **argv) {
     for (int round = 0; round < 12; round++)
         free_used(key, round, round % 2 ? MPI_Comm_free : MPI_Comm_disconnect);
     free_some(key);
+#ifdef OPEN_MPI
+    jumps = 1;
+#endif
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_first, &keys[0], NULL);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_second, &keys[1], NULL);
+    for (int round = 0; round < 12; round++) free_both(round, keys);
     wrong(copies != 0, "the program's attributes were copied");
     MPI_Comm_delete_attr(MPI_COMM_WORLD, key);
     MPI_Comm forgotten;

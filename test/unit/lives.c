@@ -18,6 +18,7 @@
 
 enum { handles = 6, most_made = 1 << 20, key = 77 };
 static uint64_t chance;
+struct host host;
 
 /* ---- the MPI library: handles, and the attribute of each ---- */
 
@@ -69,6 +70,19 @@ static void delete_attribute(MPI_Comm comm) {
 static void free_handle(MPI_Comm comm) {
     delete_attribute(comm);
     *one_of(comm) = (struct one){.stale = one_of(comm)->stale};
+}
+
+/* The handler of each: none of the program's. */
+int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *handler) {
+    expect(one_of(comm)->number, "the handler of what is free");
+    return *handler = host.errors_return, MPI_SUCCESS;
+}
+int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
+    return (void)comm, (void)handler, MPI_ERR_OTHER;
+}
+int PMPI_Errhandler_free(MPI_Errhandler *handler) { return (void)handler, MPI_ERR_OTHER; }
+int PMPI_Comm_call_errhandler(MPI_Comm comm, int error) {
+    return (void)comm, (void)error, MPI_ERR_OTHER;
 }
 
 int PMPI_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *end,
@@ -184,13 +198,35 @@ static void call(MPI_Comm comm) {
     }
 }
 
+static void end_seen(MPI_Comm comm);
+
+/* Callbacks of one may free the next, and so on. */
+static MPI_Comm dying[handles];
+static int depth;
+
+static bool is_whole(MPI_Comm comm) {
+    for (int i = 0; i < depth; i++)
+        if (dying[i] == comm) return false;
+    return one_of(comm)->number && !one_of(comm)->under_way;
+}
+
+static void callbacks(MPI_Comm comm) {
+    dying[depth++] = comm;
+    for (int i = 0; i < depth; i++) {
+        struct met known = comm_known(dying[i]);
+        expect(!known.team && !known.young, "a callback's call on what is being freed is mortar's");
+        known = comm_met(dying[i]);
+        expect(!known.team && !known.young, "and is met");
+    }
+    MPI_Comm other = handle_of((int)draw_below(&chance, handles));
+    if (is_whole(other) && draw_below(&chance, 2)) end_seen(other);
+    depth--;
+}
+
 /* MPI_Comm_free, with what may happen in it. */
 static int end(MPI_Comm *comm) {
     struct one *one = one_of(*comm);
-    struct met known = comm_known(*comm);
-    expect(!known.team && !known.young, "a callback's call on what is being freed is mortar's");
-    known = comm_met(*comm);
-    expect(!known.team && !known.young, "and is met");
+    callbacks(*comm);
     if (draw_below(&chance, 16) == 0) {
         refused++;
         return MPI_ERR_OTHER;
