@@ -53,7 +53,9 @@ static struct plan *plan_keep(struct plans *plans, const struct shape *shape,
     if (plans->count == most_plans) return &plans->entries[0]; /* always native: see plans_of */
     struct plan *entry = &plans->entries[plans->count++];
     *entry = *plan;
-    entry->tag = (uint8_t)(1 + hash_text(HASH_START, plan->text) % UINT8_MAX);
+    /* Ranks that combine vectors of two classes do not understand each other, whatever the plan. */
+    uint64_t salt = among(shape->collective, REDUCTIONS) ? (uint64_t)class : 0;
+    entry->tag = (uint8_t)(1 + (hash_text(HASH_START, plan->text) + salt) % UINT8_MAX);
     entry->collective = shape->collective;
     entry->size_class = class;
     entry->ordered = shape->ordered;

@@ -39,7 +39,7 @@ struct plan {
     const struct algorithm *algorithm;
     struct arguments arguments;
     char text[64];
-    uint8_t tag;        /* hash of the text, for struct ledger_entry */
+    uint8_t tag;        /* for struct ledger_entry: ranks with one tag understand each other */
     const char *reason; /* why native; NULL for other plans. Static storage */
     const char *source; /* model, forced, file, measured, ... Static storage */
     enum collective collective;

@@ -254,6 +254,7 @@ def disagree(flavour, ranks):
         result = case(*words).ok("errors: yes, truncation: yes")
         said = "calls MPI_Bcast of 4096 to 8191 bytes" in result.err
         result.check(said and len(result.lines()) == 1, "not one line that says why")
+    case("reduce", "40", "4").ok("errors: yes, truncation: yes")
     case("kinds", "1", "100").ok("errors: yes, truncation: no")
     for late, errors in (("late", "no"), ("", "yes")):  # without a report, so that calls are remembered
         words = run.command(flavour, ranks, [run.target("disagree-" + flavour), "again", "0", "0", *late.split()])

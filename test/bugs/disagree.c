@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* disagree - ranks whose calls differ, which the standard forbids: none may wait for ever. Each
- * case has a communicator of its own. usage: disagree bcast|trains|fatal|kinds|again BYTES OTHERS
- * [late]. bytes of the root, and of the others; late: a rank comes late once; again: calls that
- * repeat, and then differ, unless a rank comes late to one of them */
+ * case has a communicator of its own. usage: disagree bcast|reduce|trains|fatal|kinds|again BYTES
+ * OTHERS [late]. bytes of the root, and of the others; late: a rank comes late once; again: calls
+ * that repeat, and then differ, unless a rank comes late to one of them */
 #include <mpi.h>
 
 #include <stdio.h>
@@ -59,6 +59,8 @@ int main(int argc, char **argv) {
     for (int i = 0; i < calls; i++) {
         int now = i < calls - 1 && calls > 1 ? 16 : bytes;
         if (strcmp(which, "kinds") == 0 && me == 0) error = MPI_Barrier(comm);
+        else if (strcmp(which, "reduce") == 0)
+            error = MPI_Reduce(block, block + sizeof block / 2, now, MPI_BYTE, MPI_BOR, 0, comm);
         else error = MPI_Bcast(block, now, MPI_BYTE, 0, comm);
         if (error != MPI_SUCCESS) failed++, MPI_Error_class(error, &class);
     }
