@@ -10,7 +10,7 @@ struct next next;
 
 /* C has no cast from object to function pointer. */
 static void find(void *library, const char *name, void *function) {
-    void *symbol = dlsym(library, name);
+    void *symbol = next_dlsym(library, name);
     memcpy(function, &symbol, sizeof symbol);
 }
 

@@ -32,5 +32,7 @@ struct next {
 extern struct next next __attribute__((visibility("hidden")));
 
 void next_find(void);
+/* lookup.c: dlsym, which finds the C library's, where the heap's own finds the heap's. */
+void *next_dlsym(void *library, const char *name);
 
 #endif

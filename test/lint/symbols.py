@@ -17,7 +17,8 @@ SHOWN = {
     "libmortar-ompi.so": r"MPI_[A-Z]\w*|mortar_\w+",
     "libmortar-mpich.so": r"MPI_[A-Z]\w*|mortar_\w+",
     "libmortar-standard.so": r"MPI_[A-Z]\w*|mortar_\w+",
-    "libmortar-heap.so": "|".join(MALLOC) + r"|fork|forkpty|daemon|mlockall|pthread_getattr_np|(setr|pr)limit(64)?|mortar_heap_\w+",
+    "libmortar-heap.so": "|".join(MALLOC + ["dlsym", "fork(pty)?", "daemon", "mlockall", "pthread_getattr_np",
+                                            r"(set|p)rlimit(64)?", r"mortar_heap_\w+"]),
 }
 ENGINES = ("libmortar-ompi.so", "libmortar-mpich.so", "libmortar-standard.so")
 MOST_THREAD_BYTES = 400

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lookup - functions that the program looks for in the C library itself: a block of the heap can be
+ * given to that free, and all that is looked for elsewhere is found as ever. */
+#define _GNU_SOURCE
+#include "heap_test.h"
+
+#include <gnu/lib-names.h>
+
+static void find(void *function, void *library, const char *name) {
+    void *found = dlsym(library, name);
+    memcpy(function, &found, sizeof found);
+}
+
+/* strdup's malloc is the heap's. */
+static void blocks(void *libc) {
+    char *(*copy)(const char *) = NULL;
+    void (*give)(void *) = NULL;
+    void *(*longer)(void *, size_t) = NULL;
+    void *(*take)(size_t) = NULL;
+    find(&copy, libc, "strdup");
+    find(&give, libc, "free");
+    find(&longer, libc, "realloc");
+    find(&take, libc, "malloc");
+    for (size_t bytes = 1; bytes < 1 << 20; bytes *= 2) {
+        char *text = malloc(bytes + 1);
+        memset(text, 'x', bytes);
+        text[bytes] = 0;
+        char *second = copy(text), *third = take(bytes + 1);
+        expect(strcmp(second, text) == 0, "a copy");
+        second = longer(second, 2 * bytes + 1);
+        expect(strcmp(second, text) == 0, "a longer one");
+        give(second);
+        give(text);
+        free(third);
+    }
+}
+
+/* What comes next depends on who asks. */
+static void others(void *libc) {
+    expect(dlsym(libc, "puts") == dlsym(RTLD_DEFAULT, "puts"), "puts");
+    expect(dlsym(libc, "no_such_name") == NULL, "nothing");
+    expect(dlsym(RTLD_NEXT, "malloc") == dlsym(RTLD_DEFAULT, "malloc"), "the heap's comes next");
+}
+
+int main(void) {
+    void *libc = dlopen(LIBC_SO, RTLD_LAZY);
+    blocks(libc);
+    others(libc);
+    return failures > 0;
+}
