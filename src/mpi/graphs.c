@@ -41,6 +41,25 @@ static bool is_first_graph(MPI_Comm comm) {
     return !found && PMPI_Comm_set_attr(comm, key, NULL) == MPI_SUCCESS;
 }
 
+static bool is_no_rank(int rank, int p) { return rank >= p || (rank < 0 && rank != MPI_PROC_NULL); }
+
+/* Does Open MPI 4 refuse these edges before it sends anything? Then for the other ranks there was
+ * no call, and they use up no tags with this one. */
+static bool edges_refused(MPI_Comm comm, int n, const int sources[], const int degrees[],
+                          const int destinations[], const int weights[]) {
+    int p = 0;
+    PMPI_Comm_size(comm, &p);
+    if (n < 0 || (n > 0 && !(sources && degrees && destinations && weights))) return true;
+    for (int i = 0, edge = 0; i < n; i++) {
+        if (is_no_rank(sources[i], p) || degrees[i] < 0) return true;
+        for (int end = edge + degrees[i]; edge < end; edge++)
+            if (is_no_rank(destinations[edge], p) ||
+                (weights != MPI_UNWEIGHTED && weights[edge] < 0))
+                return true;
+    }
+    return false;
+}
+
 static void spend_tags(MPI_Comm comm) {
     MPI_Request requests[spent];
     for (int i = 0; i < spent; i++)
@@ -53,7 +72,9 @@ int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int d
                           MPI_Comm *graph) {
     int inter = 1;
     if (comm != MPI_COMM_NULL && is_open_mpi_4()) PMPI_Comm_test_inter(comm, &inter);
-    if (!inter && !has_strangers(comm) && is_first_graph(comm)) spend_tags(comm);
+    if (!inter && graph && !has_strangers(comm) &&
+        !edges_refused(comm, n, sources, degrees, destinations, weights) && is_first_graph(comm))
+        spend_tags(comm);
     int error = host.dist_graph_create(comm, n, sources, degrees, destinations, weights, info,
                                        reorder, graph);
     return comm_made(error, graph);

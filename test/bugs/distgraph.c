@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* distgraph [ROUNDS]: communicators with a distributed graph are made and freed, the edges given by
- * their sources, by their ends or all by rank 0, with and without reordering. In Open MPI 4.1 all
- * ranks could hang there for ever, the more often the farther they were apart (src/mpi/graphs.c).
- * Each graph is asked for its edges, and used once. */
+/* distgraph [ROUNDS [refused]]: communicators with a distributed graph are made and freed, the
+ * edges given by their sources, by their ends or all by rank 0, with and without reordering. In
+ * Open MPI 4.1 all ranks could hang there for ever, the more often the farther they were apart
+ * (src/mpi/graphs.c). Each graph is asked for its edges, and used once. refused: first rank 0 alone
+ * makes calls that Open MPI refuses at once. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -40,11 +41,37 @@ static int one_graph(int me, int p, enum giver giver, int reorder) {
     return sums[0] != all || sums[1] != all;
 }
 
+/* Returns how many calls were not refused. Each differs in one argument from a right one. */
+static int refused(int p) {
+    int right[] = {0}, high[] = {p}, low[] = {-9}, one[] = {1}, *none = NULL, missed = 0;
+    MPI_Comm graph;
+    const struct {
+        int n, *sources, *degrees, *destinations, *weights;
+        MPI_Comm *graph;
+    } wrong[] = {
+        {-1, right, right, right, right, &graph}, {1, none, right, right, right, &graph},
+        {1, right, none, right, right, &graph},   {1, right, right, none, right, &graph},
+        {1, right, right, right, none, &graph},   {1, high, right, right, right, &graph},
+        {1, low, right, right, right, &graph},    {1, right, low, right, right, &graph},
+        {1, right, one, high, right, &graph},     {1, right, one, low, right, &graph},
+        {1, right, one, right, low, &graph},      {1, right, right, right, right, NULL},
+    };
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        missed += MPI_Dist_graph_create(MPI_COMM_WORLD, wrong[i].n, wrong[i].sources,
+                                        wrong[i].degrees, wrong[i].destinations, wrong[i].weights,
+                                        MPI_INFO_NULL, 0, wrong[i].graph) == MPI_SUCCESS;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    return missed;
+}
+
 int main(int count, char **words) {
     int me, p, errors = 0, total;
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &p);
+    if (count > 2 && me == 0) errors += refused(p);
+    MPI_Barrier(MPI_COMM_WORLD); /* no graph is made before that was over */
     for (int round = 0; round < (count > 1 ? atoi(words[1]) : 10); round++)
         for (int giver = 0; giver < GIVERS; giver++)
             for (int reorder = 0; reorder < 2; reorder++)
