@@ -14,6 +14,9 @@ enum { SENDS, RECVS };
 
 /* Is an address of 0 refused, unless the data are at addresses? */
 static bool looks_for_null(void) { return !host.open_mpi; }
+/* Is a list of counts or displacements at address 0 refused, even if no block needs it? The others
+ * read it where they need it. */
+static bool looks_for_lists(void) { return host.open_mpi; }
 /* Is the type of an empty block checked? */
 static bool looks_at_empty(enum collective c) {
     const uint32_t unchecked = BIT(bcast) | BIT(alltoallw) | BIT(neighbor_alltoall) |
@@ -85,6 +88,17 @@ HOT static int64_t counts_of(const struct request *r, const struct half *half, i
     return all;
 }
 
+/* Of a side that has blocks. */
+HOT static bool lists_missing(enum collective c, const struct half *half, int side) {
+    const uint32_t both =
+        BIT(alltoallv) | BIT(alltoallw) | BIT(neighbor_alltoallv) | BIT(neighbor_alltoallw);
+    const uint32_t one =
+        side == SENDS ? BIT(scatterv) : BIT(allgatherv) | BIT(gatherv) | BIT(neighbor_allgatherv);
+    if (!looks_for_lists()) return false;
+    if (c == COLL_reduce_scatter) return !half->counts;
+    return among(c, both | one) && !(half->counts && half->displs);
+}
+
 HOT static bool type_refused(enum collective c, int side, MPI_Datatype type, bool empty) {
     if (type_is_plain(type) || (empty && !looks_at_empty(c))) return false;
     if (!is_type(type)) return looks_at_type(c, side);
@@ -116,7 +130,8 @@ HOT static bool types_refused(const struct request *r, const struct half *half, 
 HOT static bool half_refused(const struct request *r, const struct half *half, int side, int blocks,
                              bool needed) {
     if (blocks == 0) return false;
-    int64_t counts = counts_of(r, half, among(r->collective, REDUCTIONS) ? 0 : blocks);
+    if (lists_missing(r->collective, half, side)) return true;
+    int64_t counts = counts_of(r, half, blocks);
     if (half->buffer == MPI_IN_PLACE || counts < 0) return true;
     if (half->types) return types_refused(r, half, side, blocks);
     return type_refused(r->collective, side, half->type, counts == 0) ||
@@ -160,6 +175,7 @@ HOT static bool is_aliased(const struct request *r, const struct block_counts *h
  * needs no receive buffer. */
 HOT static bool reduction_refused(const struct request *r, const struct block_counts *here,
                                   const struct standing *at) {
+    if (lists_missing(r->collective, &r->recv, RECVS)) return true;
     int64_t counts = counts_of(r, &r->recv, at->p);
     if (counts < 0 || type_refused(r->collective, SENDS, r->recv.type, counts == 0)) return true;
     bool empty = counts == 0, gets = !empty && elements_received(r, at->me) > 0;

@@ -32,7 +32,8 @@ struct arguments {
     MPI_Op op;
     int root;
     MPI_Comm comm;
-    bool one_list; /* of counts, places and types, for both sides */
+    bool one_list;    /* of counts, places and types, for both sides */
+    const void *gone; /* the list that is NULL instead */
 };
 
 static int me, p;
@@ -66,34 +67,39 @@ static void to_int(MPI_Aint *places, int *displs, int blocks) {
     static int do_##name(const struct arguments *a) { return MPI_##name(__VA_ARGS__, a->comm); }
 #define SENT a->send_count + a->bad_send
 #define RECEIVED a->recv_count + a->bad_recv
-#define THEIR_COUNTS a->one_list ? send_counts : recv_counts
+#define UNLESS_GONE(list) a->gone == (list) ? NULL : (list)
+#define SEND_COUNTS UNLESS_GONE(send_counts)
+#define SEND_DISPLS UNLESS_GONE(send_displs)
+#define RECV_COUNTS UNLESS_GONE(recv_counts)
+#define RECV_DISPLS UNLESS_GONE(recv_displs)
+#define THEIR_COUNTS a->one_list ? send_counts : RECV_COUNTS
 CALL(Alltoall, a->send, SENT, a->send_type, a->recv, RECEIVED, a->recv_type)
 CALL(Allgather, a->send, SENT, a->send_type, a->recv, RECEIVED, a->recv_type)
-CALL(Alltoallv, a->send, send_counts, send_displs, a->send_type, a->recv, THEIR_COUNTS, recv_displs,
+CALL(Alltoallv, a->send, SEND_COUNTS, SEND_DISPLS, a->send_type, a->recv, THEIR_COUNTS, RECV_DISPLS,
      a->recv_type)
-CALL(Alltoallw, a->send, send_counts, send_displs, send_types, a->recv, THEIR_COUNTS, recv_displs,
+CALL(Alltoallw, a->send, SEND_COUNTS, SEND_DISPLS, send_types, a->recv, THEIR_COUNTS, RECV_DISPLS,
      a->one_list ? send_types : recv_types)
-CALL(Allgatherv, a->send, SENT, a->send_type, a->recv, recv_counts, recv_displs, a->recv_type)
+CALL(Allgatherv, a->send, SENT, a->send_type, a->recv, RECV_COUNTS, RECV_DISPLS, a->recv_type)
 CALL(Bcast, me == a->root ? a->send : a->recv, me == a->root ? SENT : RECEIVED, a->send_type,
      a->root)
 CALL(Gather, a->send, SENT, a->send_type, a->recv, RECEIVED, a->recv_type, a->root)
-CALL(Gatherv, a->send, SENT, a->send_type, a->recv, recv_counts, recv_displs, a->recv_type, a->root)
+CALL(Gatherv, a->send, SENT, a->send_type, a->recv, RECV_COUNTS, RECV_DISPLS, a->recv_type, a->root)
 CALL(Scatter, a->send, SENT, a->send_type, a->recv, RECEIVED, a->recv_type, a->root)
-CALL(Scatterv, a->send, send_counts, send_displs, a->send_type, a->recv, RECEIVED, a->recv_type,
+CALL(Scatterv, a->send, SEND_COUNTS, SEND_DISPLS, a->send_type, a->recv, RECEIVED, a->recv_type,
      a->root)
 CALL(Reduce, a->send, a->recv, SENT, a->send_type, a->op, a->root)
 CALL(Allreduce, a->send, a->recv, SENT, a->send_type, a->op)
-CALL(Reduce_scatter, a->send, a->recv, send_counts, a->send_type, a->op)
+CALL(Reduce_scatter, a->send, a->recv, SEND_COUNTS, a->send_type, a->op)
 CALL(Reduce_scatter_block, a->send, a->recv, SENT, a->send_type, a->op)
 CALL(Scan, a->send, a->recv, SENT, a->send_type, a->op)
 CALL(Exscan, a->send, a->recv, SENT, a->send_type, a->op)
 CALL(Neighbor_alltoall, a->send, SENT, a->send_type, a->recv, RECEIVED, a->recv_type)
-CALL(Neighbor_alltoallv, a->send, send_counts, send_displs, a->send_type, a->recv, recv_counts,
-     recv_displs, a->recv_type)
-CALL(Neighbor_alltoallw, a->send, send_counts, send_places, send_types, a->recv, recv_counts,
-     recv_places, recv_types)
+CALL(Neighbor_alltoallv, a->send, SEND_COUNTS, SEND_DISPLS, a->send_type, a->recv, RECV_COUNTS,
+     RECV_DISPLS, a->recv_type)
+CALL(Neighbor_alltoallw, a->send, SEND_COUNTS, a->gone == send_displs ? NULL : send_places,
+     send_types, a->recv, RECV_COUNTS, a->gone == recv_displs ? NULL : recv_places, recv_types)
 CALL(Neighbor_allgather, a->send, SENT, a->send_type, a->recv, RECEIVED, a->recv_type)
-CALL(Neighbor_allgatherv, a->send, SENT, a->send_type, a->recv, recv_counts, recv_displs,
+CALL(Neighbor_allgatherv, a->send, SENT, a->send_type, a->recv, RECV_COUNTS, RECV_DISPLS,
      a->recv_type)
 static int do_Barrier(const struct arguments *a) { return MPI_Barrier(a->comm); }
 
@@ -105,7 +111,10 @@ enum {
     DATA = 16,
     BYTES = 32,
     COLLECTS = 64,
-    HANDS_OUT = 128
+    HANDS_OUT = 128,
+    COUNTS = 256,   /* lists of what is sent: counts */
+    SENDS = 512,    /* displacements */
+    RECEIVES = 1024 /* counts and displacements of what is received */
 };
 static const struct collective {
     const char *name;
@@ -115,25 +124,27 @@ static const struct collective {
     {"barrier", do_Barrier, 0},
     {"alltoall", do_Alltoall, DATA | TWO},
     {"allgather", do_Allgather, DATA | TWO | COLLECTS},
-    {"alltoallv", do_Alltoallv, DATA | TWO},
-    {"alltoallw", do_Alltoallw, DATA | TWO | BYTES},
-    {"allgatherv", do_Allgatherv, DATA | TWO | COLLECTS},
+    {"alltoallv", do_Alltoallv, DATA | TWO | COUNTS | SENDS | RECEIVES},
+    {"alltoallw", do_Alltoallw, DATA | TWO | BYTES | COUNTS | SENDS | RECEIVES},
+    {"allgatherv", do_Allgatherv, DATA | TWO | COLLECTS | RECEIVES},
     {"bcast", do_Bcast, DATA | ROOT},
     {"gather", do_Gather, DATA | TWO | ROOT | COLLECTS},
-    {"gatherv", do_Gatherv, DATA | TWO | ROOT | COLLECTS},
+    {"gatherv", do_Gatherv, DATA | TWO | ROOT | COLLECTS | RECEIVES},
     {"scatter", do_Scatter, DATA | TWO | ROOT | HANDS_OUT},
-    {"scatterv", do_Scatterv, DATA | TWO | ROOT | HANDS_OUT},
+    {"scatterv", do_Scatterv, DATA | TWO | ROOT | HANDS_OUT | COUNTS | SENDS},
     {"reduce", do_Reduce, DATA | OP | ROOT},
     {"allreduce", do_Allreduce, DATA | OP},
-    {"reduce_scatter", do_Reduce_scatter, DATA | OP},
+    {"reduce_scatter", do_Reduce_scatter, DATA | OP | COUNTS},
     {"reduce_scatter_block", do_Reduce_scatter_block, DATA | OP},
     {"scan", do_Scan, DATA | OP},
     {"exscan", do_Exscan, DATA | OP},
     {"neighbor_alltoall", do_Neighbor_alltoall, DATA | TWO | NEIGHBOR},
-    {"neighbor_alltoallv", do_Neighbor_alltoallv, DATA | TWO | NEIGHBOR},
-    {"neighbor_alltoallw", do_Neighbor_alltoallw, DATA | TWO | NEIGHBOR},
+    {"neighbor_alltoallv", do_Neighbor_alltoallv,
+     DATA | TWO | NEIGHBOR | COUNTS | SENDS | RECEIVES},
+    {"neighbor_alltoallw", do_Neighbor_alltoallw,
+     DATA | TWO | NEIGHBOR | COUNTS | SENDS | RECEIVES},
     {"neighbor_allgather", do_Neighbor_allgather, DATA | TWO | NEIGHBOR},
-    {"neighbor_allgatherv", do_Neighbor_allgatherv, DATA | TWO | NEIGHBOR},
+    {"neighbor_allgatherv", do_Neighbor_allgatherv, DATA | TWO | NEIGHBOR | RECEIVES},
 };
 
 /* ---- the mistakes ---- */
@@ -194,6 +205,12 @@ static void recv_in_place(struct arguments *a) { a->recv = MPI_IN_PLACE; }
 static void both_in_place(struct arguments *a) { a->send = a->recv = MPI_IN_PLACE; }
 static void no_send(struct arguments *a) { a->send = NULL; }
 static void no_recv(struct arguments *a) { a->recv = NULL; }
+static void no_send_counts(struct arguments *a) { a->gone = send_counts; }
+static void no_send_displs(struct arguments *a) { a->gone = send_displs; }
+static void no_recv_counts(struct arguments *a) { a->gone = recv_counts; }
+static void no_recv_displs(struct arguments *a) { a->gone = recv_displs; }
+static void empty_no_send_displs(struct arguments *a) { no_send_displs(a), counts(a, 0); }
+static void empty_no_recv_displs(struct arguments *a) { no_recv_displs(a), counts(a, 0); }
 static void recv_less(struct arguments *a) { a->recv_count = 8; }
 static void last_less(struct arguments *a) { a->bad_recv = -1; }
 static void spread_less(struct arguments *a) {
@@ -244,6 +261,12 @@ static const struct mistake {
     {"both in place", both_in_place, DATA, 0, false},
     {"no send buffer", no_send, DATA, 0, false},
     {"no receive buffer", no_recv, DATA, 0, false},
+    {"no send counts", no_send_counts, COUNTS, 0, false},
+    {"no send displacements", no_send_displs, SENDS, 0, false},
+    {"no receive counts", no_recv_counts, RECEIVES, 0, false},
+    {"no receive displacements", no_recv_displs, RECEIVES, 0, false},
+    {"no elements, no send displacements", empty_no_send_displs, SENDS, 0, false},
+    {"no elements, no receive displacements", empty_no_recv_displs, RECEIVES, 0, false},
     {"room for half", recv_less, DATA, OP, true},
     {"room for one less", last_less, DATA, OP, true},
     {"spread, room for half", spread_less, DATA, OP, true},
