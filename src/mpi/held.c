@@ -10,15 +10,17 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* A call that runs. It is not on the stack: an error handler may leave the call by longjmp. Then
- * what it uses is never freed. */
+/* A call that runs. It is not on the stack, as an error handler may leave the call by longjmp. */
 struct held {
+    uint64_t number; /* in the order in which they began */
+    const struct this_thread *thread;
     MPI_Datatype sent, received;
     MPI_Op op;
     bool lists; /* of types, any of which it may use */
-    struct held *next, **link;
+    struct held *next;
 };
 static struct held *calls;
+static uint64_t begun;
 /* A type or an operation that the program has freed; the other one is NULL. */
 struct ended {
     MPI_Datatype type;
@@ -55,37 +57,59 @@ static struct ended *let_go(void) {
     return gone;
 }
 
-int held_run(const struct request *r, int (*go)(const struct request *)) {
-    struct held *call = malloc(sizeof *call);
-    if (!call) return go(r);
-    *call = (struct held){.sent = r->send.type,
-                          .received = r->recv.type,
-                          .op = r->op,
-                          .lists = r->send.types || r->recv.types,
-                          .link = &calls};
+/* This thread's calls from this number on are over: one, and those that were made in it and left
+ * by longjmp. */
+static void end_from(uint64_t number) {
+    const struct this_thread *own = own_thread();
     pthread_mutex_lock(&lock);
-    call->next = calls;
-    if (calls) calls->link = &call->next;
-    calls = call;
-    pthread_mutex_unlock(&lock);
-    int error = go(r);
-    pthread_mutex_lock(&lock);
-    *call->link = call->next;
-    if (call->next) call->next->link = call->link;
+    for (struct held **link = &calls; *link;) {
+        struct held *call = *link;
+        if (call->thread != own || call->number < number) {
+            link = &call->next;
+            continue;
+        }
+        *link = call->next;
+        free(call);
+    }
     struct ended *gone = let_go();
     pthread_mutex_unlock(&lock);
-    free(call);
     for (struct ended *next; gone; gone = next) {
         next = gone->next;
         if (gone->op != MPI_OP_NULL) op_ends(&gone->op);
         else host.type_free(&gone->type);
         free(gone);
     }
-    return error;
+}
+
+/* Outside of mortar no call of this thread uses anything of mortar's: those that are known were
+ * left, or the MPI library has refused them and is in the error handler. */
+static void end_left(void) {
+    if (!inside_now()) end_from(0);
+}
+
+static void held_end(const uint64_t *number) { end_from(*number); }
+
+int held_run(const struct request *r, int (*go)(const struct request *)) {
+    struct held *call = malloc(sizeof *call);
+    if (!call) return go(r);
+    *call = (struct held){.thread = own_thread(),
+                          .sent = r->send.type,
+                          .received = r->recv.type,
+                          .op = r->op,
+                          .lists = r->send.types || r->recv.types};
+    end_left();
+    pthread_mutex_lock(&lock);
+    call->number = ++begun;
+    call->next = calls;
+    calls = call;
+    pthread_mutex_unlock(&lock);
+    __attribute__((cleanup(held_end))) uint64_t number = call->number; /* an exception ends it */
+    return go(r);
 }
 
 /* True: it is freed when no call uses it any more. */
 static bool wait_for_calls(struct ended what) {
+    end_left();
     pthread_mutex_lock(&lock);
     struct ended *one = is_held(&what) ? malloc(sizeof *one) : NULL;
     if (one) {

@@ -172,8 +172,8 @@ def gaps(flavour, ranks):
 
 
 def freed(flavour, ranks):
-    """A type, or an operation, that another thread frees in the middle of a call: packed, compiled, and in calls of the library."""
-    types = [["freed", before, warm] for before, warm in (("0", "0"), ("3", "0"), ("0", "2000"), ("3", "2000"), ("20", "2000"))]
+    """A type, or an operation, that another thread frees in the middle of a call; types that are freed after one was left."""
+    types = [["freed", *words] for words in (("0", "0"), ("3", "0"), ("0", "2000"), ("3", "2000"), ("20", "2000"), ("left",))]
     for program, *words in types + [["freed_op", "30", "0"], ["freed_op", "30", "1500"], ["freed_op", "30000", "0"]]:
         for start in ("paid", "first"):
             ran(flavour, ranks, [program + "-" + flavour, *words], env={"MORTAR_START": start}, seconds=20)
