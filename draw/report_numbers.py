@@ -73,7 +73,7 @@ class Run:
 
     @property
     def late(self):
-        """[(rank, seconds that each of the others waited for it, times)], the worst first."""
+        """[(rank, seconds that others waited for it, as means over those that did, added up, times)], the worst first."""
         ranks = {}
         for row in self.rows:
             for late in row.get("late", []):

@@ -110,7 +110,7 @@ def late(plots, runs):
     ranks = largest(order)
     if not ranks:
         return None
-    figure, axis = rows_figure(plots, ["rank %d" % rank for rank in ranks], "seconds that each other rank waited for it", len(runs))
+    figure, axis = rows_figure(plots, ["rank %d" % rank for rank in ranks], "seconds that others waited for it, a mean", len(runs))
     for r, run in enumerate(runs):
         found = {rank: seconds for rank, seconds, _ in run.late}
         ys, width = places(len(ranks), r, len(runs))

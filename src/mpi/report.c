@@ -11,11 +11,16 @@
 
 enum { most_records = 4096 };
 
+/* What ranks waited for a late one in all, and how many ranks did. */
+struct waited {
+    struct lateness late;
+    int waiters;
+};
 struct book {
     int count;
     struct record *records; /* [most_records] */
     /* [most_records][ranks of the world]; late[i] NULL: nobody was late. */
-    struct lateness **late;
+    struct waited **late;
 };
 static struct book dead; /* of freed teams */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -105,8 +110,7 @@ static int report_add(struct book *book, const struct record *record, bool same_
     return i;
 }
 
-/* Adds what others waited for a rank of the world. Seconds are summed; times are merged like
- * calls. */
+/* Adds what others waited for a rank of the world. */
 static void add_late(struct book *book, int record, int rank, struct lateness late,
                      bool same_rank) {
     int ranks = world_size();
@@ -114,10 +118,10 @@ static void add_late(struct book *book, int record, int rank, struct lateness la
     if (record < 0 || rank >= ranks || late.times == 0) return;
     if (!book->late[record]) book->late[record] = calloc((size_t)ranks, sizeof **book->late);
     if (!book->late[record]) return;
-    struct lateness *to = &book->late[record][rank];
-    to->seconds += late.seconds;
-    if (same_rank) to->times += late.times;
-    else if (late.times > to->times) to->times = late.times;
+    struct waited *to = &book->late[record][rank];
+    to->late.seconds += late.seconds;
+    to->late.times += late.times;
+    if (!same_rank || to->waiters == 0) to->waiters++;
 }
 
 /* ---- the records of this rank ---- */
@@ -194,7 +198,7 @@ static bool own_book(struct book *own) {
     for (int i = 0; i < dead.count; i++) {
         int at = report_add(own, &dead.records[i], true);
         for (int r = 0; dead.late[i] && r < world_size(); r++)
-            add_late(own, at, r, dead.late[i][r], true);
+            add_late(own, at, r, dead.late[i][r].late, true);
     }
     gathering = own;
     teams_visit(add_met);
@@ -213,13 +217,13 @@ struct sent_late {
 static void send_book(const struct book *own, MPI_Comm comm) {
     int ranks = world_size(), count = 0;
     for (int i = 0; i < own->count; i++)
-        for (int r = 0; own->late[i] && r < ranks; r++) count += own->late[i][r].times > 0;
+        for (int r = 0; own->late[i] && r < ranks; r++) count += own->late[i][r].waiters > 0;
     struct sent_late *sent = malloc(((size_t)count + 1) * sizeof *sent);
     count = 0;
     for (int i = 0; sent && i < own->count; i++)
         for (int r = 0; own->late[i] && r < ranks; r++)
-            if (own->late[i][r].times > 0)
-                sent[count++] = (struct sent_late){i, r, own->late[i][r]};
+            if (own->late[i][r].waiters > 0)
+                sent[count++] = (struct sent_late){i, r, own->late[i][r].late};
     PMPI_Send(own->records, own->count * (int)sizeof *own->records, MPI_BYTE, 0, 0, comm);
     PMPI_Send(sent, count * (int)sizeof *sent, MPI_BYTE, 0, 0, comm);
     free(sent);
@@ -253,19 +257,23 @@ static void receive_book(struct book *own, int rank, MPI_Comm comm) {
 /* Names the ranks that stand out in the record, the largest share first. A rank stands out if its
  * share of the waiting time is at least a tenth, and at least 1.5 times what it would be if all
  * ranks were equally late. */
-static void name_late(struct record *record, const struct lateness *late, int ranks) {
+static void name_late(struct record *record, const struct waited *waited, int ranks) {
     double all = 0, least = 1.5 / record->members;
     if (least < 0.1) least = 0.1;
-    for (int r = 0; r < ranks; r++) all += late[r].seconds;
+    for (int r = 0; r < ranks; r++) all += waited[r].late.seconds;
     for (int r = 0; r < ranks; r++) {
-        double share = all > 0 ? late[r].seconds / all : 0;
+        const struct lateness *late = &waited[r].late;
+        double share = all > 0 ? late->seconds / all : 0;
         if (share < least) continue;
+        uint64_t waiters = (uint64_t)waited[r].waiters;
         int at = record->late_count < most_late ? record->late_count++ : most_late;
         for (; at > 0 && record->late[at - 1].share < share; at--)
             if (at < most_late) record->late[at] = record->late[at - 1];
         if (at < most_late)
-            record->late[at] =
-                (struct late_rank){r, late[r].times, late[r].seconds / (record->ranks - 1), share};
+            record->late[at] = (struct late_rank){.rank = r,
+                                                  .times = (late->times + waiters / 2) / waiters,
+                                                  .seconds = late->seconds / (double)waiters,
+                                                  .share = share};
     }
 }
 

@@ -30,9 +30,9 @@ struct record {
     int32_t late_count;
     struct late_rank {
         int32_t rank; /* in MPI_COMM_WORLD */
-        /* In how many calls a rank waited for it; the largest such count of all ranks. */
+        /* In how many calls, and how long in all, a rank waited for it: means over those that did,
+         * whichever communicators they share with it. */
         uint64_t times;
-        /* How long the communicator's other ranks waited for it in all: their mean. */
         double seconds;
         double share; /* of the time that all ranks waited for late ranks in such calls */
     } late[most_late];

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""figures - the report's figures fit each other, also where a rank is in several communicators of the same size.
+usage: figures.py TEST FLAVOUR"""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import run  # noqa: E402
+from run import Failure, mpi  # noqa: E402
+
+RANKS = {"mpich4": 2, "mpich5": 2}  # they spin: more ranks than processors take for ever
+
+
+def ranks(flavour):
+    return RANKS.get(flavour, 4)
+
+
+def star(flavour):
+    """A rank that is late in several communicators did not make anybody wait longer than the row's own time."""
+    p = ranks(flavour)
+    result = mpi(flavour, p, ["star-" + flavour], ["--plan", "cico"]).ok("%d ranks, 0 errors" % p).silent()
+    row = result.collectives(collective="alltoall")[0]
+    late = row["late"][0]
+    result.check(late["rank"] == 0 and late["times"] <= 21, "others waited %r" % late)
+    result.check(late["seconds"] <= row["seconds"] * 1.0001, "others waited %g s of %g" % (late["seconds"], row["seconds"]))
+
+
+def test(name, flavour):
+    tests = {f.__name__: f for f in (star,)}
+    if name not in tests:
+        raise Failure("no test %s" % name)
+    tests[name](flavour)
+
+
+run.main(test)
