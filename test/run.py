@@ -65,7 +65,7 @@ class Result:
 
     def calls(self, taken=True, **keys):
         """Calls per rank that mortar took (or that went native) and that fit the keys."""
-        return sum(row["calls"] for row in self.collectives(**keys) if (row["plan"] != "native") == taken)
+        return sum(row["most_calls"] for row in self.collectives(**keys) if (row["plan"] != "native") == taken)
 
     def took(self, calls, **keys):
         self.check(self.calls(True, **keys) == calls, "mortar took %d calls of %r instead of %d" %
@@ -74,7 +74,7 @@ class Result:
 
     def native(self, calls, reason=None, **keys):
         found = [row for row in self.collectives(plan="native", **keys) if reason is None or reason in (row["reason"] or "")]
-        count = sum(row["calls"] for row in found)
+        count = sum(row["most_calls"] for row in found)
         return self.check(count == calls, "%d native calls (%s) instead of %d" % (count, reason, calls))
 
 

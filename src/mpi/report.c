@@ -63,16 +63,17 @@ static bool same_key(const struct record *a, const struct record *b) {
            strcmp(a->reason, b->reason) == 0 && strcmp(a->source, b->source) == 0;
 }
 
-static void take_seconds(struct record *to, const struct record *from) {
+static void take_calls(struct record *to, const struct record *from) {
+    to->calls = from->calls;
     to->seconds = from->seconds;
     to->late_seconds = from->late_seconds;
     to->inside_seconds = from->inside_seconds;
 }
 
-/* Records of one rank add up. Between ranks, calls are the largest number, bytes are the sum, and
- * the times are those of the rank with the most seconds. For the set-up of a team the times are
- * those of the rank with the fewest: it came last, and the others' time is mostly waiting for
- * it. */
+/* Records of one rank add up. Between ranks, bytes are the sum, and calls and times are those of
+ * the rank with the most seconds, else of that with most calls. Teams are counted by their ranks 0;
+ * the time of their set-up is that of the rank with the fewest seconds: it came last, and the
+ * others' time is mostly waiting for it. */
 static void merge(struct record *to, const struct record *from, bool same_rank) {
     to->bytes += from->bytes;
     to->traffic.messages += from->traffic.messages;
@@ -85,6 +86,7 @@ static void merge(struct record *to, const struct record *from, bool same_rank) 
         to->evidence = from->evidence;
     if (same_rank) {
         to->calls += from->calls;
+        to->most_calls += from->most_calls;
         to->verified += from->verified;
         to->different += from->different;
         to->seconds += from->seconds;
@@ -93,11 +95,16 @@ static void merge(struct record *to, const struct record *from, bool same_rank) 
         return;
     }
     to->members += from->members;
-    if (from->calls > to->calls) to->calls = from->calls;
+    if (from->most_calls > to->most_calls) to->most_calls = from->most_calls;
     if (from->verified > to->verified) to->verified = from->verified;
     if (from->different > to->different) to->different = from->different;
-    bool more = from->seconds > to->seconds, less = from->seconds < to->seconds;
-    if (*to->plan ? more : less) take_seconds(to, from);
+    if (!*to->plan) {
+        to->calls += from->calls;
+        if (from->seconds < to->seconds) to->seconds = from->seconds;
+    } else if (from->seconds > to->seconds ||
+               (from->seconds >= to->seconds && from->calls > to->calls)) {
+        take_calls(to, from);
+    }
 }
 
 /* Returns the index of the record; -1: no room. */
@@ -133,7 +140,7 @@ static void add_plan(const struct team *team, const struct plan *plan,
     struct record record = record_on(&team->figures);
     record.size_class = plan->size_class;
     record.members = 1;
-    record.calls = tally->calls;
+    record.calls = record.most_calls = tally->calls;
     record.bytes = tally->bytes;
     record.verified = tally->verified;
     record.different = tally->different;
@@ -156,7 +163,7 @@ static void add_plan(const struct team *team, const struct plan *plan,
 
 static void add_team(struct team *team) {
     struct record record = record_on(&team->figures);
-    record.calls = 1;
+    record.calls = team->me == 0;
     record.seconds = team->setup_seconds;
     snprintf(record.reason, sizeof record.reason, "%s", team->why_native ? team->why_native : "");
     report_add(gathering, &record, true);

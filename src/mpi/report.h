@@ -10,18 +10,21 @@
 enum { most_late = 3 };
 
 /* The calls of one collective, communicator size, size class and plan. A record of teams has an
- * empty plan: its calls are the number of teams, its seconds the time of setting them up, and its
- * bytes are unused. */
+ * empty plan: its calls are the number of teams, its seconds the time that a rank spent on setting
+ * up its own, and its bytes are unused. */
 struct record {
     char collective[24], plan[64], reason[136], source[16];
     int32_t ranks, size_class, nodes;
     int32_t domains; /* memory domains on this rank's node */
     int32_t fullest; /* ranks on the node that has most */
     int32_t members; /* ranks of the world that made such calls */
-    uint64_t calls, bytes;
+    uint64_t calls;
+    uint64_t most_calls; /* of the rank that made most; in a record of teams 0 */
+    uint64_t bytes;
     uint64_t verified, different; /* calls, as in struct tally */
     struct traffic traffic;       /* of all ranks */
-    /* Time in these calls, on the rank that spent most; the next two times are of the same rank. */
+    /* Time in these calls, on the rank that spent most. Its calls and the next two times are of the
+     * same rank. */
     double seconds;
     /* The part of it spent waiting for ranks that had not entered the call; negative: not known. */
     double late_seconds;

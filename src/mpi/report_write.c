@@ -109,9 +109,11 @@ static void json_record(FILE *out, const struct record *r) {
     fputs(", \"source\": ", out);
     json_text(out, r->source);
     fprintf(out,
-            ", \"from\": %llu, \"to\": %llu, \"calls\": %llu, \"bytes\": %llu, \"seconds\": %.6g",
+            ", \"from\": %llu, \"to\": %llu, \"calls\": %llu, \"most_calls\": %llu, "
+            "\"bytes\": %llu, \"seconds\": %.6g",
             (unsigned long long)smallest_of(r), (unsigned long long)largest_of(r),
-            (unsigned long long)r->calls, (unsigned long long)r->bytes, r->seconds);
+            (unsigned long long)r->calls, (unsigned long long)r->most_calls,
+            (unsigned long long)r->bytes, r->seconds);
     json_traffic(out, r);
     if (r->verified > 0) fputs(", ", out), json_verified(out, verified_in(r, 1));
     json_waits(out, r);

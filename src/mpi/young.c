@@ -26,6 +26,7 @@ static struct record record_of(const struct kind *kind) {
     snprintf(record.reason, sizeof record.reason, "%s", kind->why);
     if (kind->collective == NO_CALL) return record;
     record.members = 1;
+    record.most_calls = kind->count;
     record.late_seconds = record.inside_seconds = -1;
     snprintf(record.collective, sizeof record.collective, "%s", collective_names[kind->collective]);
     snprintf(record.plan, sizeof record.plan, "native");
@@ -54,15 +55,17 @@ static void count(struct kind one) {
         i = 0;
     }
     if (i == kind_count) kinds[kind_count++] = (struct kind){0};
-    one.count = kinds[i].count + 1;
+    one.count += kinds[i].count;
     one.bytes += kinds[i].bytes;
     one.seconds += kinds[i].seconds;
     kinds[i] = one;
     pthread_mutex_unlock(&lock);
 }
 
+/* Counted by its rank 0. */
 static struct kind itself(const struct young *young) {
-    return (struct kind){.p = young->p, .collective = NO_CALL, .why = young_why};
+    return (struct kind){
+        .p = young->p, .collective = NO_CALL, .why = young_why, .count = young->me == 0};
 }
 
 void young_called(const struct shape *shape, int p, const char *why, double seconds) {
@@ -70,6 +73,7 @@ void young_called(const struct shape *shape, int p, const char *why, double seco
                         .collective = (int)shape->collective,
                         .size_class = class_of(shape->bytes),
                         .why = why,
+                        .count = 1,
                         .bytes = shape->bytes * (size_t)p,
                         .seconds = seconds});
 }
@@ -78,7 +82,6 @@ void young_goes(const struct young *young) { count(itself(young)); }
 
 struct record young_record(const struct young *young) {
     struct kind kind = itself(young);
-    kind.count = 1;
     return record_of(&kind);
 }
 
