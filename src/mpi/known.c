@@ -324,7 +324,7 @@ static void known_fill(struct known *k, const struct request *r, struct team *te
     bool estimated = shape->unsized && r->collective != COLL_barrier;
     k->last = estimated ? &team->last_calls[r->collective] : NULL;
     k->told = k->last ? k->last->bytes : 0;
-    k->bytes = shape->bytes * (size_t)team->p;
+    k->bytes = shape->bytes;
     k->family = family;
     k->ready = (struct ready){0};
     if (!tells_shape(r, team, shape)) return;

@@ -19,8 +19,8 @@ struct record {
     int32_t fullest; /* ranks on the node that has most */
     int32_t members; /* ranks of the world that made such calls */
     uint64_t calls;
-    uint64_t most_calls; /* of the rank that made most; in a record of teams 0 */
-    uint64_t bytes;
+    uint64_t most_calls;          /* of the rank that made most; in a record of teams 0 */
+    uint64_t bytes;               /* of a block for each call of each rank */
     uint64_t verified, different; /* calls, as in struct tally */
     struct traffic traffic;       /* of all ranks */
     /* Time in these calls, on the rank that spent most. Its calls and the next two times are of the

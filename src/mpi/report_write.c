@@ -36,6 +36,12 @@ static uint64_t largest_of(const struct record *record) {
     return record->size_class == 64 ? UINT64_MAX : (1ull << record->size_class) - 1;
 }
 
+/* Is the size class unknown? It is for barriers, and for calls whose ranks do not know each other's
+ * counts. */
+static bool is_unsized(const struct record *record) {
+    return record->size_class == 0 && strcmp(record->reason, "no bytes") != 0;
+}
+
 /* The seconds without the waiting for ranks that had not entered the call. */
 static double moving_seconds(const struct record *r) { return r->seconds - r->late_seconds; }
 
@@ -100,6 +106,28 @@ static void json_verified(FILE *out, struct verified verified) {
             (unsigned long long)verified.calls, (unsigned long long)verified.different);
 }
 
+/* The blocks that all ranks receive in a call, their own ones, too, but not what a root sends to
+ * all. 0: not known, or of several lengths. */
+static uint64_t blocks_received(const struct record *r) {
+    const unsigned one_each =
+        BIT(gather) | BIT(scatter) | BIT(allreduce) | BIT(reduce_scatter_block) | BIT(scan);
+    uint64_t p = (uint64_t)r->ranks;
+    int c = 0;
+    while (strcmp(collective_names[c], r->collective) != 0) c++;
+    if (is_unsized(r)) return 0;
+    if (among((enum collective)c, POSTED)) return p * p;
+    if (among((enum collective)c, one_each)) return p;
+    if (among((enum collective)c, BIT(bcast) | BIT(exscan))) return p - 1;
+    return among((enum collective)c, BIT(reduce)) ? 1 : 0;
+}
+
+static void json_bytes(FILE *out, const struct record *r) {
+    uint64_t blocks = blocks_received(r);
+    fputs(", \"bytes\": ", out);
+    if (blocks == 0) fputs("null", out);
+    else fprintf(out, "%llu", (unsigned long long)(r->bytes / (uint64_t)r->ranks * blocks));
+}
+
 static void json_record(FILE *out, const struct record *r) {
     fprintf(out, "{\"collective\": \"%s\", \"ranks\": %d, \"nodes\": %d, \"plan\": ", r->collective,
             r->ranks, r->nodes);
@@ -108,12 +136,11 @@ static void json_record(FILE *out, const struct record *r) {
     json_text(out, r->reason);
     fputs(", \"source\": ", out);
     json_text(out, r->source);
-    fprintf(out,
-            ", \"from\": %llu, \"to\": %llu, \"calls\": %llu, \"most_calls\": %llu, "
-            "\"bytes\": %llu, \"seconds\": %.6g",
+    fprintf(out, ", \"from\": %llu, \"to\": %llu, \"calls\": %llu, \"most_calls\": %llu",
             (unsigned long long)smallest_of(r), (unsigned long long)largest_of(r),
-            (unsigned long long)r->calls, (unsigned long long)r->most_calls,
-            (unsigned long long)r->bytes, r->seconds);
+            (unsigned long long)r->calls, (unsigned long long)r->most_calls);
+    json_bytes(out, r);
+    fprintf(out, ", \"seconds\": %.6g", r->seconds);
     json_traffic(out, r);
     if (r->verified > 0) fputs(", ", out), json_verified(out, verified_in(r, 1));
     json_waits(out, r);
@@ -216,12 +243,6 @@ static void print_json(FILE *out, const void *what) {
         comma = ",";
     }
     fputs("]}\n", out);
-}
-
-/* Is the size class unknown? It is for barriers, and for calls whose ranks do not know each other's
- * counts. */
-static bool is_unsized(const struct record *record) {
-    return record->size_class == 0 && strcmp(record->reason, "no bytes") != 0;
 }
 
 /* Such as "8", "4K", "1M": in the largest unit of which it is a multiple. */
@@ -336,7 +357,9 @@ int report_write(const char *path) {
     report_lateness(&content.lateness);
     report_untaken(&content.untaken);
     if (error)
-        warn(me == 0 ? "the report is not written: %s" : "the report lacks what this rank did: %s",
+        warn(me != 0   ? "the report lacks what this rank did: %s"
+             : records ? "the report lacks some rows: %s"
+                       : "the report is not written: %s",
              file_why(error));
     if (records) error = write_report(path, records, &content);
     free(records);

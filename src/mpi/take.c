@@ -148,7 +148,7 @@ HOT static struct answer carry_out(const struct request *r, struct team *team, s
     else if (known && known_suits(known, plan)) answer = known_run(known, team, r, &plan);
     else answer = family->run(r, team, &plan, shape);
     if (team->wire) count_traffic(&plan->tally.traffic, &before, team->wire->traffic);
-    count(team, plan, shape->bytes * (size_t)team->p, start);
+    count(team, plan, shape->bytes, start);
     if (plan->algorithm->code->run) call_over(team, shape);
     if (verified) answer = verify_end(&verification, team, plan, answer);
     if (answer.error) team->failed = true;

@@ -74,7 +74,7 @@ void young_called(const struct shape *shape, int p, const char *why, double seco
                         .size_class = class_of(shape->bytes),
                         .why = why,
                         .count = 1,
-                        .bytes = shape->bytes * (size_t)p,
+                        .bytes = shape->bytes,
                         .seconds = seconds});
 }
 

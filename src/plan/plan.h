@@ -8,7 +8,7 @@
 #include "coll/coll.h"
 
 struct tally {
-    uint64_t calls, bytes;  /* bytes: received by this rank */
+    uint64_t calls, bytes;  /* bytes: of a block of each call */
     struct traffic traffic; /* messages sent by this rank; not those of the host MPI's own calls */
     /* Calls that were run again by the MPI library, and those whose results differed. */
     uint64_t verified, different;

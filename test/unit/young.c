@@ -51,7 +51,7 @@ static void tell(uint64_t *random) {
     bool is_off = draw_below(random, 2);
     struct sum *sum = &told[c][p][class_of(shape.bytes)][is_off];
     sum->count++;
-    sum->bytes += shape.bytes * (size_t)p;
+    sum->bytes += shape.bytes;
     sum->seconds += 2;
     young_called(&shape, p, is_off ? off : young_why, 2);
 }
