@@ -26,7 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-int mortar_engine_open(void *library);
+int mortar_engine_open(void *library, const char *folder);
 
 enum { late_turns = 5 };
 
@@ -242,7 +242,7 @@ static void measure(const struct settings *settings, const char *collective, con
 
 int main(int argc, char **argv) {
     int ranks, me;
-    if (mortar_engine_open(NULL) != 0) return 2;
+    if (mortar_engine_open(NULL, NULL) != 0) return 2;
     MPI_Init(&argc, &argv);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Comm_rank(MPI_COMM_WORLD, &me);

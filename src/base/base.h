@@ -59,6 +59,10 @@ const char *option_text(enum option option);
 /* Replaces the option's text by another rank's. 0 or -ENOMEM. Uses malloc. */
 int option_take_over(enum option option, const char *text);
 
+/* Relative paths among the options mean files below this folder from now on, wherever the program
+ * goes. 0 or -ENOMEM. Uses malloc. */
+int options_below(const char *folder);
+
 /* Continues a hash (FNV-1a; begin with HASH_START) over a text and its '\0'. */
 #define HASH_START 14695981039346656037u
 uint64_t hash_text(uint64_t hash, const char *text);

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,6 +30,19 @@ int option_take_over(enum option option, const char *text) {
     strcpy(copy->text, text);
     taken_over[option] = copy;
     return 0;
+}
+
+int options_below(const char *folder) {
+    char path[2 * PATH_MAX];
+    int error = 0;
+    for (int o = 0; o < OPTIONS && !error; o++) {
+        const char *text = option_text((enum option)o);
+        bool is_path = strcmp(option_rows[o].unit, "path") == 0 && strcmp(text, "-") != 0;
+        if (!is_path || !*text || *text == '/') continue;
+        int length = snprintf(path, sizeof path, "%s/%s", folder, text);
+        if ((size_t)length < sizeof path) error = option_take_over((enum option)o, path);
+    }
+    return error;
 }
 
 uint64_t hash_text(uint64_t hash, const char *text) {

@@ -60,12 +60,13 @@ static _Atomic(entry) inner[DOORS] = {
 #undef CAUGHT
 };
 static void *engine;
+static char began_in[PATH_MAX]; /* the folder that the process began in; "": it had none */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* Opens the engine, which is in the folder of this library. NULL after a warning. */
 static void *open_engine(const char *abi, const char *name, void *library) {
     Dl_info self;
-    char path[4096];
+    char path[PATH_MAX];
     if (!dladdr((void *)(uintptr_t)open_engine, &self)) return NULL;
     const char *slash = strrchr(self.dli_fname, '/');
     snprintf(path, sizeof path, "%.*s%s%s.so", slash ? (int)(slash - self.dli_fname) + 1 : 0,
@@ -77,8 +78,9 @@ static void *open_engine(const char *abi, const char *name, void *library) {
              name, dlerror());
         return NULL;
     }
-    int (*start)(void *) = (int (*)(void *))dlsym(handle, "mortar_engine_open");
-    if (start && start(library) == 0) return handle;
+    int (*start)(void *, const char *) =
+        (int (*)(void *, const char *))dlsym(handle, "mortar_engine_open");
+    if (start && start(library, *began_in == '/' ? began_in : NULL) == 0) return handle;
     warn("%s%s.so does not fit this MPI library: calls go to it unchanged", engine_begins, abi);
     return NULL;
 }
@@ -166,7 +168,10 @@ __attribute__((noinline, cold)) static entry found_for(_Atomic(entry) *place, en
 
 static pid_t born;
 
-__attribute__((constructor)) static void arrive(void) { born = getpid(); }
+__attribute__((constructor)) static void arrive(void) {
+    born = getpid();
+    if (!getcwd(began_in, sizeof began_in)) *began_in = 0;
+}
 
 /* A program may ask the MPI library itself for its functions, by dlsym on its handle, as Julia does
  * with ccall. Nothing that is preloaded sees such calls. (If dlsym gave mortar's functions instead,

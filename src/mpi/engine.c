@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Called once, before any MPI call arrives. library: the dlopen handle of the MPI library. 0 or
- * -errno. */
-int mortar_engine_open(void *library);
+/* Called once, before any MPI call arrives. library: the dlopen handle of the MPI library. folder:
+ * where the process began; NULL: not known. 0 or -errno. */
+int mortar_engine_open(void *library, const char *folder);
 int mortar_engine_plan(const char *text);
 int mortar_engine_report(const char *path);
 int mortar_engine_plans(const char *collective, size_t bytes, int outside, char *texts,
@@ -40,9 +40,10 @@ static void on_settings(void) {
     atomic_fetch_add(&changes.calls, 1);
 }
 
-int mortar_engine_open(void *library) {
+int mortar_engine_open(void *library, const char *folder) {
     char wrong[32];
     if (!host_open(library)) return -ENOSYS;
+    if (folder && options_below(folder) != 0) return -ENOMEM;
     if (launcher_rank() <= 0) options_check();
     force_asked(option_text(OPTION_PLAN));
     if (plan_off_wrong(wrong)) {

@@ -141,8 +141,23 @@ def children(flavour):
                  "before MPI_Init mortar is lost: %s" % preloaded["before"])
 
 
+def wanders(flavour):
+    """A program that goes to another folder: relative names of files mean those where it began, on each communicator."""
+    p, mine = ranks(flavour), mpi(flavour, 1, ["exchange-" + flavour]).ok().report["mpi"]
+    for words in ([], ["early"]):
+        with tempfile.TemporaryDirectory(dir=run.BUILD) as folder:
+            report = os.path.join(folder, "report.json")
+            run.run([run.target("tuningfile"), mine, "2", "pull(columns)", os.path.join(folder, "tuning.json")]).ok()
+            options = ["--report", "report.json", "--option", "TUNING=tuning.json"]
+            command = run.command(flavour, p, [run.target("wanders-" + flavour), *words], options)
+            result = run.run(["sh", "-c", 'cd "$0" && exec "$@"', folder, *command], report=report)
+            result.ok("%d ranks, 0 errors" % p).silent().check(result.report, "no report where the program began")
+            found = {(row["plan"], row["source"]) for row in result.collectives(collective="alltoall")}
+            result.check(found == {("pull(columns, plain)", "file")}, "not the file's plan in all pairs: %s" % found)
+
+
 def test(name, flavour):
-    tests = {f.__name__: f for f in (file_limit, no_memfd, pipes, full, options, aligned, prefix, children)}
+    tests = {f.__name__: f for f in (file_limit, no_memfd, pipes, full, options, aligned, prefix, children, wanders)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour)
