@@ -130,9 +130,9 @@ static void left(int row, word error, uint64_t since, word request) {
 }
 
 /* A wait for several requests is the first one's. Each that is started is a call. */
-static void watched(const struct seen *seen, uint64_t since, bool starts) {
+static void watched(struct seen *seen, uint64_t since, bool starts) {
     uint64_t ticks = clock_ticks() - since;
-    for (int i = 0; i < seen->count; i++) add(seen->row[i], starts, i == 0 ? ticks : 0);
+    for (int i = 0; i < seen->count; i++) add(seen->all[i].row, starts, i == 0 ? ticks : 0);
     requests_check(seen);
 }
 

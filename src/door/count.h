@@ -14,17 +14,21 @@ extern size_t request_bytes;
 /* The request at an address belongs to row `row` from now on. */
 void request_made(const void *request, int row);
 
-/* Those of an array of requests that belong to rows. Of very many the rest is forgotten. */
-enum { most_seen = 64 };
+/* Those of an array of requests that belong to rows. Without memory for so many the rest is
+ * forgotten. */
+enum { few_seen = 64 };
 struct seen {
-    int count;
-    int row[most_seen];
-    const char *place[most_seen];
-    uint64_t handle[most_seen];
+    int count, room;
+    struct seen_one {
+        int row;
+        const char *place;
+        uint64_t handle;
+    } few[few_seen], *all;
 };
 void requests_see(const void *requests, int count, struct seen *seen);
 
-/* Forgets those whose handle the MPI library has changed, since they are done. */
-void requests_check(const struct seen *seen);
+/* Forgets those whose handle the MPI library has changed, since they are done. Call it if any were
+ * seen: it ends *seen. */
+void requests_check(struct seen *seen);
 
 #endif

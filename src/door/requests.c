@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { places = 8192, most_kept = places / 2 };
@@ -58,31 +59,42 @@ void request_made(const void *request, int row) {
     pthread_mutex_unlock(&lock);
 }
 
+/* Room for one more of at most `count`. */
+static bool has_room(struct seen *seen, int count) {
+    if (seen->count < seen->room) return true;
+    struct seen_one *all = seen->room == few_seen ? malloc((size_t)count * sizeof *all) : NULL;
+    if (!all) return false;
+    memcpy(all, seen->few, sizeof seen->few);
+    seen->all = all;
+    seen->room = count;
+    return true;
+}
+
 void requests_see(const void *requests, int count, struct seen *seen) {
     seen->count = 0;
+    seen->room = few_seen;
+    seen->all = seen->few;
     if (atomic_load_explicit(&kept, memory_order_relaxed) == 0) return;
     pthread_mutex_lock(&lock);
     for (int i = 0; i < count; i++) {
         const char *at = (const char *)requests + (size_t)i * request_bytes;
         struct kept *place = find(handle_at(at));
         if (place->row <= 0) continue;
-        if (seen->count == most_seen) {
-            forget(place);
-            continue;
-        }
-        seen->row[seen->count] = place->row - 1;
-        seen->place[seen->count] = at;
-        seen->handle[seen->count++] = place->handle;
+        if (has_room(seen, count))
+            seen->all[seen->count++] = (struct seen_one){place->row - 1, at, place->handle};
+        else forget(place);
     }
     pthread_mutex_unlock(&lock);
 }
 
-void requests_check(const struct seen *seen) {
+void requests_check(struct seen *seen) {
     for (int i = 0; i < seen->count; i++) {
-        if (handle_at(seen->place[i]) == seen->handle[i]) continue;
+        const struct seen_one *one = &seen->all[i];
+        if (handle_at(one->place) == one->handle) continue;
         pthread_mutex_lock(&lock);
-        struct kept *place = find(seen->handle[i]);
+        struct kept *place = find(one->handle);
         if (place->row > 0) forget(place);
         pthread_mutex_unlock(&lock);
     }
+    if (seen->all != seen->few) free(seen->all);
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { most = 40, rows = 7 };
+enum { most = 200, rows = 7 };
 static uintptr_t requests[most]; /* the program's; 0: none, as MPI_REQUEST_NULL */
 static int row_of[most];
 static uintptr_t freed[most]; /* handles, the latest last */
@@ -30,7 +30,7 @@ static void wait_for(int first, int count, bool ends) {
     requests_see(&requests[first], count, &seen);
     for (int i = first; i < first + count; i++) {
         if (!requests[i]) continue;
-        expect(living < seen.count && seen.row[living] == row_of[i], "request %d of row %d", i,
+        expect(living < seen.count && seen.all[living].row == row_of[i], "request %d of row %d", i,
                row_of[i]);
         living++;
     }
@@ -54,6 +54,9 @@ int main(int arguments, char **words) {
             wait_for(i, count, draw_below(&random, 2));
         }
     }
+    for (int i = 0; i < most; i++)
+        if (!requests[i]) start(&random, i);
+    wait_for(0, most, false); /* as many as a program may start at once */
     wait_for(0, most, true);
     printf("%d steps\n", steps);
     return 0;
