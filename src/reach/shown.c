@@ -199,7 +199,7 @@ static void want_move(struct want *want) {
      * system and be given out again: it is tried less and less often. */
     want->needed = want->needed < 1u << 20 ? 2 * want->needed + (want->refused ? 16 : 0) : 1u << 20;
     if (error == -EFAULT) want->needed = UINT32_MAX;
-    if (error) return;
+    if (error || want->bytes == 0) return; /* without pages of its own it got only a place */
     shown_moves.count++;
     shown_moves.saves += (double)want->bytes / copy_rate;
     shown_moves.bytes += want->bytes;

@@ -29,6 +29,12 @@ def star(flavour):
     result.check(p == 2 or teams == p - 1, "%d communicators instead of %d" % (teams, p - 1))
 
 
+def unmoved(flavour):
+    """Buffers on the stack: what holds no whole page has not moved."""
+    result = mpi(flavour, ranks(flavour), ["star-" + flavour], ["--plan", "pull(rows)"]).ok()
+    result.check(result.report["moved"]["buffers"] == 0, "moved: %r" % result.report["moved"])
+
+
 def received(flavour):
     """What all ranks receive; where one rank does not know it, or mortar has not looked, it is not made up."""
     p = ranks(flavour)
@@ -44,7 +50,7 @@ def received(flavour):
 
 
 def test(name, flavour):
-    tests = {f.__name__: f for f in (star, received)}
+    tests = {f.__name__: f for f in (star, unmoved, received)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name](flavour)
