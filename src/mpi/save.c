@@ -47,12 +47,19 @@ static struct tuning_entry as_entry(const struct record *r) {
     return entry;
 }
 
-static int save_fill(struct tuning_set *set, const struct record *records, int count) {
+static int by_pairs(const void *a, const void *b) {
+    return ((const struct record *)a)->evidence.pairs - ((const struct record *)b)->evidence.pairs;
+}
+
+/* Communicators that are alike may have settled on different plans. An entry takes the place of an
+ * earlier one, so that with most pairs of trials comes last. */
+static int save_fill(struct tuning_set *set, struct record *records, int count) {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", name[96];
     int length, error = 0;
     PMPI_Get_library_version(version, &length);
     tuning_mpi(version, name);
     tuning_here(set, name);
+    qsort(records, (size_t)count, sizeof *records, by_pairs);
     for (int i = 0; i < count && !error; i++) {
         if (!believed(&records[i])) continue;
         struct tuning_entry entry = as_entry(&records[i]);
