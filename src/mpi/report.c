@@ -9,18 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { most_records = 4096 };
-
 /* What ranks waited for a late one in all, and how many ranks did. */
 struct waited {
     struct lateness late;
     int waiters;
 };
 struct book {
-    int count;
-    struct record *records; /* [most_records] */
-    /* [most_records][ranks of the world]; late[i] NULL: nobody was late. */
-    struct waited **late;
+    int count, room;
+    bool full;              /* a record found no memory */
+    struct record *records; /* [room] */
+    struct waited **late;   /* [room][ranks of the world]; late[i] NULL: nobody was late */
 };
 static struct book dead; /* of freed teams */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -48,12 +46,31 @@ static void book_close(struct book *book) {
     *book = (struct book){0};
 }
 
+/* False: no memory; the book is as before. */
+static bool book_widen(struct book *book) {
+    size_t room = book->room ? 2 * (size_t)book->room : 4096, count = (size_t)book->count;
+    struct record *records = calloc(room, sizeof *records);
+    struct waited **late = calloc(room, sizeof *late);
+    if (!records || !late) {
+        free(records);
+        free(late);
+        return false;
+    }
+    if (count > 0) {
+        memcpy(records, book->records, count * sizeof *records);
+        memcpy(late, book->late, count * sizeof *late);
+    }
+    free(book->records);
+    free(book->late);
+    book->records = records;
+    book->late = late;
+    book->room = (int)room;
+    return true;
+}
+
 static bool book_open(struct book *book) {
-    *book = (struct book){.records = calloc(most_records, sizeof *book->records),
-                          .late = calloc(most_records, sizeof *book->late)};
-    if (book->records && book->late) return true;
-    book_close(book);
-    return false;
+    *book = (struct book){0};
+    return book_widen(book);
 }
 
 static bool same_key(const struct record *a, const struct record *b) {
@@ -107,11 +124,14 @@ static void merge(struct record *to, const struct record *from, bool same_rank) 
     }
 }
 
-/* Returns the index of the record; -1: no room. */
+/* Returns the index of the record; -1: no memory. */
 static int report_add(struct book *book, const struct record *record, bool same_rank) {
     int i = 0;
     while (i < book->count && !same_key(&book->records[i], record)) i++;
-    if (i == most_records) return -1;
+    if (i == book->room && !book_widen(book)) {
+        book->full = true;
+        return -1;
+    }
     if (i < book->count) merge(&book->records[i], record, same_rank);
     else book->records[book->count++] = *record;
     return i;
@@ -207,6 +227,7 @@ static bool own_book(struct book *own) {
         for (int r = 0; dead.late[i] && r < world_size(); r++)
             add_late(own, at, r, dead.late[i][r].late, true);
     }
+    own->full |= dead.full;
     gathering = own;
     teams_visit(add_met);
     pthread_mutex_unlock(&lock);
@@ -345,6 +366,7 @@ int report_gather(struct record **records, int *count, int *ranks) {
         own.records = NULL;
     }
     host.comm_free(&comm);
+    fine = fine && !own.full;
     book_close(&own);
     return fine ? 0 : -ENOMEM;
 }
