@@ -261,7 +261,7 @@ def main():
         rows, wrong = simulate_all(arguments, size, sizes, parameters, platform, done.extend)
     except (KeyboardInterrupt, SystemExit) as stopped:
         code = 130 if isinstance(stopped, KeyboardInterrupt) else stopped.code
-        if code not in (130, 143):  # a signal, not an error
+        if code not in (129, 130, 143):  # a signal, not an error
             raise
         rows, wrong = done, ["interrupted: what follows is not all%s" % (
             "; %s is not written" % " ".join(filter(None, (arguments.tuning, arguments.picture)))

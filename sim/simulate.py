@@ -77,6 +77,18 @@ def end(process):
         pass
 
 
+def end_all():
+    ending.set()
+    for process in list(running):
+        end(process)
+
+
+def leave(number, _):
+    """At a signal; at once, because a second one may come before what is above has learnt of the first."""
+    end_all()
+    sys.exit(128 + number)
+
+
 class Cell:
     """One process: a collective, sizes and plans on one simulated cluster."""
 
@@ -225,7 +237,9 @@ class Progress:
 def run_cells(cells, jobs=0, quiet=False, on_rows=None):
     """Rows of all cells that worked, in the cells' order, and what went wrong in the others."""
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        for number in signal.SIGTERM, signal.SIGHUP:
+            if signal.getsignal(number) != signal.SIG_IGN:  # as nohup does
+                signal.signal(number, leave)
     progress, results, wrong = Progress(len(cells), quiet), {}, []
     with concurrent.futures.ThreadPoolExecutor(jobs or max(1, (os.cpu_count() or 2) // 2)) as pool:
         futures = {pool.submit(cell.run): index for index, cell in enumerate(cells)}
@@ -243,10 +257,8 @@ def run_cells(cells, jobs=0, quiet=False, on_rows=None):
                     on_rows(results[index])
                 progress.step(told)
         except BaseException:  # Ctrl-C, or a signal that ends this process: no simulation stays behind
-            ending.set()
+            end_all()
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in list(running):
-                end(process)
             raise
         finally:
             progress.stop()

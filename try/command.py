@@ -142,6 +142,19 @@ class Try:
         return "\n".join(lines), differ
 
 
+def end_at_signals():
+    """From here on SIGTERM and SIGHUP end this as Ctrl-C does, with the run that is under way; the next one does not disturb that.
+    One that is ignored, as by nohup, stays so."""
+    numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) != signal.SIG_IGN]
+
+    def leave(number, _):
+        for each in numbers:
+            signal.signal(each, lambda *_: None)
+        sys.exit(128 + number)
+    for number in numbers:
+        signal.signal(number, leave)
+
+
 def main():
     options, parser = read_words(sys.argv[2:])
     native, under_mortar = sides(sys.argv[1], options.command, parser)
@@ -153,6 +166,7 @@ def main():
         parser.error("--output %s: %s" % (options.output, error.strerror) if options.output else
                      "%s: name a folder for what the runs print: --output FOLDER" % error.strerror)
     keep = True
+    end_at_signals()
     try:
         trying = Try(options, native, under_mortar, folder)
         trying.all()
@@ -160,9 +174,9 @@ def main():
     except Failed as failed:
         print("mortar try: %s" % failed, file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as stopped:
         print("mortar try: interrupted; what was printed is in %s" % folder, file=sys.stderr)
-        return 130
+        return 130 if isinstance(stopped, KeyboardInterrupt) else stopped.code
     finally:
         if not keep and not options.output:
             shutil.rmtree(folder)

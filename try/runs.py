@@ -108,12 +108,16 @@ class Started:
             if self.ended.wait(left):
                 return True
 
-    def end(self, memory):
-        """Ends it with all that it started. Launchers end their ranks when they are asked to end."""
-        self.process.terminate()
-        self.ended.wait(GRACE)
-        memory.end_all()
-        self.ended.wait()
+
+def end(started, memory):
+    """Ends it with all that it started. Launchers end their ranks when they are asked to end. started: None, if a signal came
+    before it was known here; it may run for all that."""
+    if started:
+        started.process.terminate()
+        started.ended.wait(GRACE)
+    memory.end_all()
+    if started:
+        started.ended.wait()
 
 
 def keep_room(name):
@@ -134,12 +138,13 @@ def run(command, name, patience=None, looking=False, stdin=0):
     mark = uuid.uuid4().hex
     memory = Memory("%s=%s" % (MARK, mark))
     with open(name + ".out", "wb") as out, open(name + ".err", "wb") as err, open(input_for(stdin), "rb") as given:
-        started, in_time = Started(command, stdin=given, stdout=out, stderr=err, env=dict(os.environ, **{MARK: mark})), False
+        started, in_time = None, False
         try:
+            started = Started(command, stdin=given, stdout=out, stderr=err, env=dict(os.environ, **{MARK: mark}))
             in_time = started.wait(memory, looking, patience)
         finally:
             if not in_time:
-                started.end(memory)
+                end(started, memory)
     code = started.process.returncode if in_time else STOPPED
     keep_room(name)
     return Run(code, started.last - started.begin, name + ".out", name + ".err", memory)

@@ -195,8 +195,8 @@ def full_disk():
                and "cannot be written" in said and "No space left" in said, "a full disk: " + said)
 
 
-def interruption():
-    """Ctrl-C: what has been simulated is told and kept, nothing stays behind, and no tuning file pretends to know the rest."""
+def interruption(number):
+    """By a signal: what has been simulated is told and kept, nothing stays behind, and no tuning file pretends to know the rest."""
     with tempfile.TemporaryDirectory() as folder:
         told, tuning = os.path.join(folder, "told.csv"), os.path.join(folder, "tuning.json")
         command = [os.path.join(build, "bin", "mortar"), "predict", "--platform", "16x8", "--collective", "alltoall", "--sizes",
@@ -207,15 +207,17 @@ def interruption():
         while first:
             line = process.stderr.readline()
             first = first[line.startswith(first[0]):] if line else ()
-        os.killpg(process.pid, signal.SIGINT)
+        process.send_signal(number)
         out, errors = process.communicate(timeout=60)
-        expect(process.returncode == 130 and "interrupted" in errors and "tuning.json is not written" in errors
-               and "Traceback" not in errors and "native" in out, "Ctrl-C: %d, %s%s" % (process.returncode, out, errors))
-        expect(os.listdir(folder) == ["told.csv"], "Ctrl-C leaves %s" % os.listdir(folder))
-        expect(len(simulate.read_csv(told)) == 2, "Ctrl-C: the rows that had been simulated are lost")
+        expect(process.returncode == 128 + number and "interrupted" in errors and "tuning.json is not written" in errors
+               and "Traceback" not in errors and "native" in out, "signal %d: %d, %s%s" % (number, process.returncode, out, errors))
+        expect(os.listdir(folder) == ["told.csv"], "signal %d leaves %s" % (number, os.listdir(folder)))
+        expect(len(simulate.read_csv(told)) == 2, "a signal: the rows that had been simulated are lost")
 
 
 for part in (right_everywhere, the_same_again, what_is_charged, adapters, what_the_model_is_told, lengths_unknown,
-             refusals, prediction, unread, full_disk, interruption):
+             refusals, prediction, unread, full_disk):
     part()
+for interrupt in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+    interruption(interrupt)
 sys.exit(1 if complaints else 0)

@@ -3,6 +3,7 @@
 import argparse
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -185,6 +186,25 @@ def processes():
         check("with all that it started", not left, left)
 
 
+def interruptions():
+    """A signal ends what runs, too: the process that it reaches is `mortar try` alone."""
+    for number, more in (signal.SIGINT, ()), (signal.SIGTERM, ()), (signal.SIGHUP, (signal.SIGHUP, signal.SIGTERM)):
+        with tempfile.TemporaryDirectory() as folder:
+            begun, output = os.path.join(folder, "begun"), os.path.join(folder, "output")
+            words = [sys.executable, "-B", os.path.join(ROOT, "try", "command.py"), "mortar", "--output", output, "--", "sh", "-c",
+                     "setsid sleep 78.1592 & touch %s; wait" % begun]
+            with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tried:
+                while tried.poll() is None and not os.path.exists(begun):
+                    time.sleep(0.01)
+                for each in (number, *more):
+                    tried.send_signal(each)
+                said = tried.communicate(timeout=50)[1]
+            check("signal %d" % number, tried.returncode == 128 + number and "Traceback" not in said and
+                  "interrupted; what was printed is in " + output in said, (tried.returncode, said))
+            left = subprocess.run(["pgrep", "-f", "sleep 78[.]1592"], stdout=subprocess.PIPE, check=False).stdout
+            check("and nothing runs on", not left, left)
+
+
 def turns():
     """A warm-up, then A B B A: no side is always the first."""
     with tempfile.TemporaryDirectory() as folder:
@@ -201,5 +221,5 @@ def turns():
         check("turns", order == "nM" "nm" "mn" "nm", order)
 
 
-for part in intervals, sentences, outputs, commands, refusals, turns, full_disk, processes:
+for part in intervals, sentences, outputs, commands, refusals, turns, full_disk, processes, interruptions:
     part()
