@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """findings - what runs in turns say: an interval for the ratio of the times, what mortar's report knows of the collectives, memory,
 whether the outputs differ, and what is not certain."""
+import bisect
 import collections
+import itertools
 import math
+import operator
 import statistics
 
 LEVEL = 0.05  # an interval misses the truth in at most so many cases
@@ -11,12 +14,14 @@ FEWEST_LOOKS = 10  # at the memory; fewer are said
 FEWEST_PAIRS = 6  # of runs, and of trials of a collective: fewer have no interval
 
 
-def signed_rank_below(pairs, limit):
-    """How likely Wilcoxon's signed-rank statistic of so many pairs is below the limit, if both sides are alike."""
-    ways = [1]
+def significant(pairs):
+    """How many of the least values of Wilcoxon's signed-rank statistic of so many pairs, 0 and up, are together at most half of
+    LEVEL, if both sides are alike."""
+    ways = [1.0]  # of signs for each value; for the most pairs there are 2^1000, which a float holds
     for rank in range(1, pairs + 1):
-        ways = [(ways[t] if t < len(ways) else 0) + (ways[t - rank] if t >= rank else 0) for t in range(len(ways) + rank)]
-    return sum(ways[:limit]) / 2 ** pairs
+        others = [0.0] * rank
+        ways = list(map(operator.add, ways + others, others + ways))
+    return bisect.bisect_right(list(itertools.accumulate(ways)), LEVEL / 2 * 2 ** pairs)
 
 
 def ratio(natives, mortars):
@@ -24,9 +29,7 @@ def ratio(natives, mortars):
     signed ranks, which one disturbed run does not spoil. With too few pairs for one: the least and the greatest."""
     logs = [math.log(native / mortar) for native, mortar in zip(natives, mortars)]
     means = sorted((a + b) / 2 for i, a in enumerate(logs) for b in logs[i:])
-    outer = 1
-    while 2 * signed_rank_below(len(logs), outer + 1) <= LEVEL:
-        outer += 1
+    outer = max(1, significant(len(logs)))
     return tuple(math.exp(value) for value in (statistics.median(means), means[outer - 1], means[-outer]))
 
 

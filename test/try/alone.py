@@ -24,10 +24,8 @@ def check(what, fine, shown=""):
 
 def intervals():
     """Against the tables of Wilcoxon's test: at 5 %, the greatest sum that is significant is 0 for 6 pairs, 8 for 10, 52 for 20."""
-    for pairs, significant in (6, 0), (10, 8), (20, 52):
-        tails = [2 * findings.signed_rank_below(pairs, limit) for limit in (significant + 1, significant + 2)]
-        check("signed ranks of %d pairs" % pairs, tails[0] <= 0.05 < tails[1], tails)
-    check("all ways", findings.signed_rank_below(7, 29) == 1 and findings.signed_rank_below(7, 1) == 1 / 128)
+    for pairs, greatest in (5, -1), (6, 0), (10, 8), (20, 52), (100, 1955), (300, 19628):
+        check("signed ranks of %d pairs" % pairs, findings.significant(pairs) == greatest + 1, findings.significant(pairs))
     middle, low, high = findings.ratio([2, 4, 6, 8, 10, 12], [1, 2, 3, 4, 5, 6])
     check("a ratio without noise", max(abs(value - 2) for value in (middle, low, high)) < 1e-12, (middle, low, high))
     chance, held = random.Random(15), 0
