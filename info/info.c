@@ -130,7 +130,7 @@ static const char usage[] =
     "  --orders [RANKS [DOMAINS]]\n"
     "                       what an order costs; its cells, for so many ranks in so many memory domains\n"
     "  --tuning FILE        what a tuning file says, and whether it counts here\n"
-    "  --merge OUT FILE...  one tuning file of several; for the same cell later files win\n"
+    "  --merge OUT FILE...  one tuning file of several; later files win; OUT is new, or one of them\n"
     "Without an option: collectives, algorithms, orders, copy kernels, MPI libraries, data paths and options,\n"
     "and what this machine offers.\n";
 

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int cannot(const char *path, const char *why) {
     fprintf(stderr, "mortar info: %s: %s\n", path, why);
@@ -60,10 +61,24 @@ int explain_tuning(const char *path) {
     return 0;
 }
 
+/* Is it a file whose contents would be lost, because it is none of those that are merged? */
+static bool loses(const char *out, int count, char **paths) {
+    struct stat there, one;
+    if (stat(out, &there) != 0 || !S_ISREG(there.st_mode)) return false;
+    for (int i = 0; i < count; i++)
+        if (stat(paths[i], &one) == 0 && one.st_dev == there.st_dev && one.st_ino == there.st_ino)
+            return false;
+    return true;
+}
+
 int merge_tuning(const char *out, int count, char **paths) {
     struct tuning_file all = {0}, one;
     char why[320];
     int code = 0;
+    if (loses(out, count, paths))
+        return cannot(out,
+                      "it is there, and would be overwritten: --merge OUT FILE... expects a new "
+                      "OUT, or one that is among the FILEs, too");
     for (int i = 0; i < count && code == 0; i++) {
         if (tuning_read(paths[i], &one, why, sizeof why) != 0) code = cannot(paths[i], why);
         else if (tuning_merge(&all, &one) != 0) code = cannot(paths[i], "out of memory");

@@ -8,7 +8,7 @@
 
 static const char *const usage =
     "usage: mpirun -n P mortar tune [COLLECTIVE...] [OPTION...]\n"
-    "       mortar tune --merge OUT FILE...   one tuning file of several; for the same cell later files win\n"
+    "       mortar tune --merge OUT FILE...   one tuning file of several; later files win; OUT is new, or one of them\n"
     "  COLLECTIVE           any that mortar has plans for; by default alltoall and allgather. With a root: a barrier follows\n"
     "                       each call; neighbours: on a periodic grid of two dimensions; vectors: equal counts\n"
     "  --bytes 8:1M:x2      block sizes, as for mortar bench\n"

@@ -81,6 +81,33 @@ def options():
                      "mortar info --plan %s: unclear" % question)
 
 
+def merges():
+    """Merging replaces no file that it does not read."""
+    def written(name, text):
+        with open(name, "w", encoding="ascii") as file:
+            file.write(text)
+        return name
+
+    def content(name):
+        with open(name, encoding="ascii") as file:
+            return file.read()
+
+    with tempfile.TemporaryDirectory() as folder:
+        none, new, link = ('{"format": "mortar tuning", "version": 1, "sets": []}\n', *(
+            os.path.join(folder, name) for name in ("new.json", "link.json")))
+        source, first, second = (written(os.path.join(folder, name), text) for name, text in (
+            ("precious.c", "mine\n"), ("first.json", none), ("second.json", none + "\n")))
+        for out in source, first:
+            before = content(out)
+            result = run.run([run.MORTAR, "tune", "--merge", out, second])
+            result.check(result.code == 1 and result.err.count("\n") == 1 and out + ": it is there" in result.err
+                         and content(out) == before, "mortar tune --merge overwrites %s" % out)
+        os.symlink(second, link)
+        for words in ([new, first, second], [first, first, second], [link, first, second]):
+            result = run.run([run.MORTAR, "tune", "--merge", *words])
+            result.check(result.code == 0 and not result.err and '"sets": [' in content(words[0]), "mortar tune --merge")
+
+
 def scripts():
     """A script runs, also one that does not say what reads it, found by PATH or not; what nothing can read is refused."""
     with tempfile.TemporaryDirectory() as folder:
@@ -139,7 +166,7 @@ def orders():
 
 
 def test(name):
-    tests = {f.__name__: f for f in (options, scripts, orders, explain)}
+    tests = {f.__name__: f for f in (options, merges, scripts, orders, explain)}
     if name not in tests:
         raise Failure("no test %s" % name)
     tests[name]()
