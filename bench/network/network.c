@@ -37,18 +37,13 @@ static int try_files(const struct network_settings *settings) {
 
 static int save(const struct world *world, const char *path, const struct network_facts *network) {
     char why[320];
-    struct tuning_file file = {0};
     struct tuning_set here;
     tuning_here(&here, world->mpi);
     here.network = *network;
     snprintf(here.network.date, sizeof here.network.date, "%s", here.date);
     struct tuning_file measured = {&here, 1};
-    int error = access(path, F_OK) == 0 ? tuning_read(path, &file, why, sizeof why) : 0;
-    if (!error) error = tuning_merge(&file, &measured);
-    if (!error) error = tuning_write(path, file.sets, file.count);
-    tuning_free(&file);
-    if (error)
-        return fprintf(stderr, "mortar bench network: --save %s: %s\n", path, strerror(-error)), 1;
+    if (tuning_update(path, &measured, why, sizeof why) != 0)
+        return fprintf(stderr, "mortar bench network: --save %s: %s\n", path, why), 1;
     printf("\nsaved in %s, for the cost model (MORTAR_TUNING=%s)\n", path, path);
     return 0;
 }

@@ -16,7 +16,6 @@
 
 /* ---- the file, on the first rank ---- */
 
-static struct tuning_file file; /* what it held before, and what was found */
 static struct tuning_set found; /* here and now */
 static char last_words[256];    /* for whoever interrupts; changed only while `saving` */
 static volatile sig_atomic_t saving, interrupted;
@@ -43,6 +42,7 @@ static void say_at_interrupt(const char *output, int cells) {
 }
 
 static int open_file(const struct world *world, const char *output) {
+    struct tuning_file file = {0};
     char why[320];
     int error = tuning_writable(output);
     if (error)
@@ -51,6 +51,7 @@ static int open_file(const struct world *world, const char *output) {
     if (access(output, F_OK) == 0 && tuning_read(output, &file, why, sizeof why) != 0)
         return fprintf(stderr, "mortar tune: %s is there and is no tuning file: %s\n", output, why),
                2;
+    tuning_free(&file);
     tuning_here(&found, world->mpi);
     say_at_interrupt(output, 0);
     struct sigaction action = {.sa_handler = on_signal};
@@ -77,15 +78,15 @@ static int note_entry(const struct tuning_entry *entry) {
 }
 
 static int save(const char *output, const struct tuning_entry *entry, int cells) {
+    char why[320] = "out of memory";
     saving = 1;
     int error = note_entry(entry);
     struct tuning_file all = {&found, 1};
-    if (!error) error = tuning_merge(&file, &all);
-    if (!error) error = tuning_write(output, file.sets, file.count);
+    if (!error) error = tuning_update(output, &all, why, sizeof why);
     if (!error) say_at_interrupt(output, cells);
     saving = 0;
     if (interrupted) leave(interrupted);
-    if (error) fprintf(stderr, "mortar tune: %s cannot be written: %s\n", output, strerror(-error));
+    if (error) fprintf(stderr, "mortar tune: %s cannot be written: %s\n", output, why);
     return error ? 1 : 0;
 }
 

@@ -268,6 +268,10 @@ int file_put(int fd, const char *text, size_t bytes);
 /* Puts a text in a file's place, whole or not at all: into a file next to it, which is then
  * renamed. 0 or -errno. */
 int file_replace(const char *path, const char *text, size_t bytes);
+/* Keeps others that call this for a file in the same folder waiting until the descriptor is closed:
+ * a file that is replaced cannot be locked itself. They wait no longer than 10 s, and not where the
+ * file system has no locks for folders, as NFS. -1: there is no such folder. */
+int file_hold(const char *path);
 /* The file that a path leads to, through links. 0 or -errno; -ENOTSUP: a device or a pipe, because
  * replacing one would break its other users. */
 int file_place(const char *path, char place[PATH_MAX]);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <locale.h>
 #include <poll.h>
 #include <pthread.h>
@@ -76,10 +77,9 @@ int file_put(int fd, const char *text, size_t bytes) {
     return error;
 }
 
-/* Waits until no other process of ours writes the file, and no longer than a second, as strangers
- * may lock it, too. Processes of a job that another MPI's launcher started all write its report. */
-static void file_lock(int fd) {
-    enum { most = 1000 };
+/* Waits until no other process of ours holds the file or folder, and no longer than so many
+ * milliseconds, as strangers may lock it, too. */
+static void file_lock(int fd, int most) {
     const struct timespec pause = {.tv_nsec = 1000000};
     for (int k = 0; k < most && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; k++)
         nanosleep(&pause, NULL);
@@ -89,7 +89,7 @@ int file_write(const char *path, const char *text, size_t bytes) {
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
     if (fd < 0) return -errno;
     struct stat what;
-    file_lock(fd);
+    file_lock(fd, 1000); /* of a job that another MPI's launcher started all write its report */
     int error =
         fstat(fd, &what) == 0 && S_ISREG(what.st_mode) && ftruncate(fd, 0) != 0 ? -errno : 0;
     if (!error) error = file_put(fd, text, bytes);
@@ -105,6 +105,14 @@ int file_place(const char *path, char place[PATH_MAX]) {
         return realpath(path, place) ? 0 : -errno;
     }
     return snprintf(place, PATH_MAX, "%s", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+int file_hold(const char *path) {
+    char place[PATH_MAX];
+    if (file_place(path, place) != 0) return -1;
+    int fd = open(dirname(place), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) file_lock(fd, 10000);
+    return fd;
 }
 
 int file_replace(const char *path, const char *text, size_t bytes) {

@@ -51,6 +51,12 @@ int tuning_write(const char *path, const struct tuning_set *sets, int count);
 /* Checks before long work whether the file can be written. 0 or -errno. */
 int tuning_writable(const char *path);
 
+/* ---- update.c ---- */
+/* Adds the sets of another file as tuning_merge does, and keeps the rest of what the file has now:
+ * several processes may do this at a time. 0 or -errno, and why[size] says in one sentence what is
+ * wrong. */
+int tuning_update(const char *path, const struct tuning_file *news, char *why, size_t size);
+
 /* ---- match.c ---- */
 /* The name of an MPI library, such as "Open MPI v4.1.4" or "MPICH 4.0.2", from the text of
  * MPI_Get_library_version. */

@@ -55,6 +55,17 @@ def tunes(folder):
     return path, both
 
 
+def at_once(folder):
+    """Two runs with the same --output: neither undoes what the other one has written since it began."""
+    path, names = os.path.join(folder, "at-once.json"), ("alltoall", "allgather")
+    jobs = [subprocess.Popen([MPI, flavour, "2", mortar, "tune", name, "--bytes", "8,64", "--seconds", "1", "--output", path],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for name in names]
+    said = [job.communicate(timeout=120)[0] for job in jobs]
+    entries = load(path)["sets"][0]["entries"]
+    for name in names:
+        check("at the same time: " + name, covered(ranges(entries, name, "heap"), 8, 127), said)
+
+
 def used(folder, path, entries):
     """Plans that mortar would not choose for 8 bytes, so that it must have been the file."""
     for e in entries:
@@ -150,6 +161,7 @@ def refused(folder):
 
 with tempfile.TemporaryDirectory() as temporary:
     used(temporary, *tunes(temporary))
+    at_once(temporary)
     saved(temporary)
     interrupted(temporary)
     refused(temporary)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char path[64], why[320];
@@ -265,6 +266,39 @@ static void look_up(void) {
     free(set.entries), free(other.entries);
 }
 
+/* Processes that each add cells of their own to one file. None is lost. */
+static void updates(void) {
+    enum { writers = 4, turns = 25 };
+    pid_t children[writers];
+    unlink(path);
+    for (int w = 0; w < writers; w++) {
+        children[w] = fork();
+        if (children[w] != 0) continue;
+        struct tuning_set set = {.mpi = "M"};
+        struct tuning_file news = {&set, 1};
+        for (int turn = 0; turn < turns; turn++) {
+            struct tuning_entry mine = entry((size_t)turn + 1, (size_t)turn + 1, "cico");
+            mine.ranks = 2 + w;
+            set.count = 0;
+            if (tuning_add(&set, &mine) != 0 || tuning_update(path, &news, why, sizeof why) != 0)
+                _exit(1);
+        }
+        _exit(0);
+    }
+    for (int w = 0, status; w < writers; w++)
+        expect(children[w] > 0 && waitpid(children[w], &status, 0) == children[w] && status == 0,
+               "writer %d", w);
+    struct tuning_file file;
+    expect(tuning_read(path, &file, why, sizeof why) == 0, "%s", why);
+    expect(file.count == 1 && file.sets->count == writers * turns, "%d of %d cells are there",
+           file.sets->count, writers * turns);
+    FILE *other = fopen(path, "w");
+    expect(other && fputs("mine", other) >= 0 && fclose(other) == 0, "another file");
+    expect(tuning_update(path, &file, why, sizeof why) < 0 && strstr(why, "no tuning file"), "%s",
+           why);
+    tuning_free(&file);
+}
+
 /* The same ranks on the same number of nodes, spread in several ways. */
 static void spread(void) {
     struct tuning_set set = {0};
@@ -311,6 +345,7 @@ int main(int count, char **words) {
     broken(text, length, &random);
     look_up();
     spread();
+    updates();
     names();
     free(text);
     free(set.entries);
