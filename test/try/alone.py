@@ -55,11 +55,13 @@ def sentences():
     row = {"plan": "cico", "seconds": 3.0, "gain": 2.0, "gain_interval": [1.5, 3.0], "pairs": 8}
     native = {"plan": "native", "seconds": 1.0}
     for rows, text, doubt in (
-            ([row, native], "collectives: 4.00 s of 8.00 s in a run under mortar (50 %); the MPI library's own would take 1.75"
-             " times as long (1.38 to 2.50)", ""),
+            ([row, native], "collectives: at most 4.00 s of 8.00 s of any rank in a run under mortar (50 %); the MPI library's"
+             " own would take 1.75 times as long (1.38 to 2.50)", ""),
             ([dict(row, gain_interval=[0.5, 3]), native], "(0.62 to 2.50)", "holds 1"),
             ([dict(row, pairs=2), dict(row, seconds=7.0)], "2.00 times as long", "for 30 % of the time in collectives"),
             ([dict(row, pairs=2), native], "under mortar (50 %).", "for 75 % of the time in collectives"),
+            ([dict(native, seconds=5.0), dict(native, seconds=6.0)], "collectives: at least 6.00 s of 8.00 s of the busiest rank in"
+             " a run under mortar (75 %), those of several ranks 11.0 s, all of them by the MPI library itself.", ""),
             ([native], "all of them by the MPI library itself.", ""), ([], "no blocking collective of MPI was called", "")):
         unsure = []
         said = findings.collectives({"collectives": rows}, 8.0, unsure)
