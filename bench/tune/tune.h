@@ -38,7 +38,7 @@ int tune_settings_read(int count, char **words, struct tune_settings *settings);
 
 /* ---- settle.c ---- */
 struct settled {
-    int best, rounds; /* rounds: of the best one */
+    int best, rounds; /* rounds: of the best one, and of native */
     bool clear;       /* the ranking was settled before the time was used up */
     double seconds, interval[2], native_seconds;
     int tried, slower;    /* slower: left before the end */
