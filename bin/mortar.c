@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -134,6 +135,15 @@ static const char *find_program(const char *name) {
     return NULL;
 }
 
+/* Does the dynamic linker replace a part of this path? */
+static bool has_token(const char *path) {
+    static const char *const tokens[] = {"ORIGIN", "LIB", "PLATFORM"};
+    for (const char *at = path; (at = strchr(at, '$')); at++)
+        for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
+            if (strncmp(at + 1 + (at[1] == '{'), tokens[i], strlen(tokens[i])) == 0) return true;
+    return false;
+}
+
 /* LD_PRELOAD is cut at blanks and colons, and nothing escapes them. A library without a folder is
  * looked for in LD_LIBRARY_PATH, which is not cut at blanks. After what the user preloads: a
  * profiler above mortar sees every call, and a malloc that was asked for is served. In place of the
@@ -145,11 +155,11 @@ static void preload(void) {
                *search = getenv("LD_LIBRARY_PATH"), *heap = getenv("MORTAR_HEAP"),
                *report = getenv("MORTAR_REPORT");
     bool blank = strchr(libraries, ' ') != NULL;
-    if (strchr(libraries, ':') || (blank && strchr(libraries, ';')))
-        fail(
-            "run: the dynamic linker cannot preload from \"%s\", whose name has a colon, or a blank "
-            "and a semicolon: install mortar in another folder",
-            libraries);
+    if (strchr(libraries, ':') || has_token(libraries) || (blank && strchr(libraries, ';')))
+        fail("run: the dynamic linker cannot preload from \"%s\", whose name has a colon, one of "
+             "$ORIGIN, $LIB, $PLATFORM, or a blank and a semicolon: install mortar in another "
+             "folder",
+             libraries);
     if (blank) {
         folder = "";
         bool more = search && *search;
@@ -232,6 +242,18 @@ static void check_collectives(const char *list) {
     fail("--off: %s is no collective that mortar takes, nor is it all", wrong);
 }
 
+/* Written by the first rank when all is done, so what is wrong is said now. It is no error: the
+ * program may make the folder, or the launcher start ranks where there is one. */
+static void check_report(const char *path) {
+    struct stat facts;
+    bool there = stat(path, &facts) == 0, folder = there && S_ISDIR(facts.st_mode);
+    const char *place = there ? path : dirname(text("%s", path));
+    if (strcmp(path, "-") == 0 || (!folder && access(place, there ? W_OK : W_OK | X_OK) == 0))
+        return;
+    say("--report %s: %s here: if it is so at the end, too, there will be no report", path,
+        strerror(folder ? EISDIR : errno));
+}
+
 /* variable: MORTAR_NAME */
 static void set_option(const char *variable, const char *value) {
     bool meant;
@@ -243,6 +265,7 @@ static void set_option(const char *variable, const char *value) {
     if (!options_fits(nearest, value))
         fail("%s=%s: expected %s (mortar info explains it)", variable, value, row->unit);
     if (nearest == OPTION_OFF) check_collectives(value);
+    if (nearest == OPTION_REPORT && *value) check_report(value);
     set(variable, value);
 }
 
@@ -268,6 +291,8 @@ static void set_given(const char *option, size_t length, const char *value) {
         if (strlen(known[i].option) != length || strncmp(option, known[i].option, length) != 0)
             continue;
         if (!value) fail("%s needs a value (mortar --help)", option);
+        if (!*value)
+            fail("%.*s: its value is empty (a variable that is not set?)", (int)length, option);
         if (known[i].variable) set_option(known[i].variable, value);
         else set_named(value);
         return;

@@ -2,6 +2,7 @@
 """command - the command alone: `mortar run` and `mortar info` refuse what is wrong in one line, and answer what is right.
 usage: command.py TEST"""
 import os
+import shutil
 import sys
 import tempfile
 
@@ -18,7 +19,9 @@ def options():
                         (["./no-such-program"], "run: ./no-such-program: no such file"),
                         (["--report", program, "0.01"], "(--report took %s as its value)" % program),
                         (["--report", program], "(--report took %s as its value)" % program),
-                        (["--report"], "--report"), (["-x", program], "-x"), (["--option", "WIAT=spin", program], "MORTAR_WAIT"),
+                        (["--report"], "--report"), (["--report=", program], "--report: its value is empty"),
+                        (["--report", "", program], "--report: its value is empty"), (["-x", program], "-x"),
+                        (["--option", "WIAT=spin", program], "MORTAR_WAIT"),
                         (["--option=WAIT=sometimes", program], "auto|spin|yield|futex"), (["--heap=perhaps", program], "on|off"),
                         (["--off", "bcast,alltoal", program], "did you mean alltoall?"), (["--off=everything", program],
                          "everything")):
@@ -38,6 +41,14 @@ def options():
             result = run.run([run.MORTAR, "run", script])
             result.check(result.code == 2 and len(result.lines()) == 1 and "run: %s: %s" % (script, said) in result.lines()[0],
                          "a script without its reader: unclear")
+        for name in "a:b", "a$LIB":  # the dynamic linker would look elsewhere
+            there = os.path.join(folder, name)
+            for part, file in ("bin", run.MORTAR), ("lib", os.path.join(os.path.dirname(run.MORTAR), "..", "lib", "libmortar.so")):
+                os.makedirs(os.path.join(there, part))
+                shutil.copy(file, os.path.join(there, part))
+            result = run.run([os.path.join(there, "bin", "mortar"), "run", program])
+            result.check(result.code == 2 and len(result.lines()) == 1 and "cannot preload from \"%s" % there in result.lines()[0],
+                         "mortar in a folder %s: unclear" % name)
     run.run([run.MORTAR, "run", "--verbose=2", "--off", "all", "--", program]).ok("no MPI here")
     run.run([run.MORTAR, "run", "--off=bcast, alltoallw", program]).ok("no MPI here")
     run.run([run.MORTAR, "run", "--off", "all", run.MORTAR, "run", program]).ok("no MPI here").silent()

@@ -80,7 +80,10 @@ def pipes(flavour):
 def full(flavour):
     """Nothing of a report is lost silently; and where reports may go they still go."""
     one_line(exchange(flavour, ["--report", "/dev/full"]), "/dev/full", "space")
-    one_line(exchange(flavour, ["--report", "/nonexistent/file"]), "/nonexistent/file")
+    for place in "/nonexistent/file", "/dev":  # at the start, when all that will be reported is still to be done, and at the end
+        result = exchange(flavour, ["--report", place])
+        result.check(len(result.lines()) == 2 and "--report %s: " % place in result.lines()[0] and "there will be no report" in
+                     result.lines()[0] and place in result.lines()[1], "--report %s: not two lines" % place)
     exchange(flavour, ["--report", "/dev/null"]).silent()
     for place in ("-", "/dev/stderr"):
         result = exchange(flavour, ["--report", place])
