@@ -71,7 +71,11 @@ def main(words):
     except OSError as why:
         print("%s%s: %s" % (WARNS, options.output, why.strerror), file=sys.stderr)
         return 1
-    print(numbers.name_text(options.output))
+    try:
+        print(numbers.name_text(options.output), flush=True)
+    except OSError as why:
+        print("%sstandard output has not got everything: %s" % (WARNS, why.strerror), file=sys.stderr, flush=True)
+        os._exit(1)  # Python itself would try again, and complain
     return 0
 
 

@@ -284,10 +284,14 @@ def main():
     except (OSError, SystemExit) as error:
         code = "mortar: what was simulated cannot be written: %s" % error if isinstance(error, OSError) else error.code
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the files are there: a reader that has gone ends this without a word
-    print(title)
-    print(platforms.describe(parameters) + (" placement=%s" % arguments.placement))
-    print_table(best)
-    sys.stdout.flush()
+    try:
+        print(title)
+        print(platforms.describe(parameters) + (" placement=%s" % arguments.placement))
+        print_table(best)
+        sys.stdout.flush()
+    except OSError as error:
+        print("mortar: standard output has not got everything: %s" % error.strerror, file=sys.stderr, flush=True)
+        os._exit(1)  # Python itself would try again, and complain
     sys.exit(code or bool(wrong))
 
 

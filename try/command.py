@@ -22,7 +22,7 @@ def read_words(words):
         epilog="The command is the one without mortar. Where the launcher does not hand the environment on to its ranks (Open MPI"
         " on several nodes), or for options of `mortar run`, write `mortar run` in front of the program, as for a run under mortar:"
         " the native runs leave it out. The first run of each side warms up and shows the memory and the report; its time does not"
-        " count. Standard input must be a file, which each run gets from its beginning.")
+        " count. Standard input must be a file, which each run gets from its beginning; of anything else they get nothing.")
     parser.add_argument("-n", "--runs", type=int, default=findings.FEWEST_PAIRS, metavar="RUNS",
                         help="pairs of runs whose time counts (%d)" % findings.FEWEST_PAIRS)
     parser.add_argument("--patience", type=float, metavar="SECONDS",
@@ -39,8 +39,8 @@ def read_words(words):
         parser.error("%s is not a program" % options.command[0])
     if not 1 <= options.runs <= 1000:
         parser.error("-n %d: expected a number of runs from 1 to 1000" % options.runs)
-    if options.patience is not None and not options.patience > 0:
-        parser.error("--patience %g: expected seconds, more than 0" % options.patience)
+    if options.patience is not None and not 0 < options.patience < 1e9:
+        parser.error("--patience %g: expected seconds, more than 0 and less than 1e9" % options.patience)
     if "libmortar" in os.environ.get("LD_PRELOAD", ""):
         parser.error("LD_PRELOAD is %s: nothing would run natively" % os.environ["LD_PRELOAD"])
     return options, parser
@@ -166,6 +166,9 @@ def main():
         parser.error("--output %s: %s" % (options.output, error.strerror) if options.output else
                      "%s: name a folder for what the runs print: --output FOLDER" % error.strerror)
     keep = True
+    if runs.is_stream(0):
+        print("mortar try: standard input is a pipe, which cannot be read again for each run: the runs get nothing; give them a"
+              " file: mortar try -- ... <FILE", file=sys.stderr)
     end_at_signals()
     try:
         trying = Try(options, native, under_mortar, folder)
@@ -181,7 +184,11 @@ def main():
         if not keep and not options.output:
             shutil.rmtree(folder)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # all is done: a reader that has gone ends this without a word
-    print(text)
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        print("mortar try: standard output has not got everything: %s" % error.strerror, file=sys.stderr, flush=True)
+        os._exit(1)  # Python itself would try again, and complain
     return 0
 
 

@@ -3,9 +3,12 @@
 this node had at their peak. A launcher may start processes that are not its children (srun does), so they are known by a variable
 in their environment."""
 import contextlib
+import errno
 import glob
 import os
+import shutil
 import signal
+import stat
 import subprocess
 import threading
 import time
@@ -81,12 +84,31 @@ def input_for(stdin):
     return path if os.path.isfile(path) else os.devnull
 
 
+def is_stream(stdin):
+    """A pipe or the like, from which somebody may expect that the runs read."""
+    try:
+        mode = os.fstat(stdin).st_mode
+    except OSError:  # closed
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+def start(command, **streams):
+    """As `mortar run` does, and execvp: a file that is neither a program nor says what reads it is a script for the shell."""
+    try:
+        return subprocess.Popen(command, **streams)
+    except OSError as error:
+        if error.errno != errno.ENOEXEC:
+            raise
+        return subprocess.Popen(["/bin/sh", shutil.which(command[0]), *command[1:]], **streams)
+
+
 class Started:
     """A process, and when it ended. A thread waits for it: Popen.wait with a time limit would look only every 50 ms."""
 
     def __init__(self, command, **streams):
         self.begin, self.last, self.ended = time.monotonic(), None, threading.Event()
-        self.process = subprocess.Popen(command, **streams)
+        self.process = start(command, **streams)
         threading.Thread(target=self.watch, daemon=True).start()
 
     def watch(self):

@@ -168,6 +168,11 @@ def unread():
         os.close(closed)
         if done.stderr or not os.path.exists(out):
             raise Failure("said, with a page or without: %s" % done.stderr)
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([run.MORTAR, "report", os.path.join(folder, "a.json"), "-o", out], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        if done.returncode != 1 or done.stderr.count("\n") != 1 or "has not got everything: No space" not in done.stderr:
+            raise Failure("on a full disk: %s" % done.stderr)
 
 
 def wrong():

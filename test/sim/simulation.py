@@ -177,6 +177,14 @@ def unread():
             os.listdir(folder), done.stderr))
 
 
+def nothing_printed():
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([os.path.join(build, "bin", "mortar"), "predict", "--platform", "2x2", "--quiet", "--sizes", "8",
+                               "--collective", "bcast"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    expect(done.returncode == 1 and done.stderr.count("\n") == 1 and "has not got everything: No space" in done.stderr,
+           "standard output is full: %d, %s" % (done.returncode, done.stderr))
+
+
 def full_disk():
     """The tuning file that is there stays as it is, and nothing lies beside it. In a mount namespace, where one can be made."""
     predict = '"$@" predict --platform 2x2 --quiet --sizes 8 --collective'
@@ -216,7 +224,7 @@ def interruption(number):
 
 
 for part in (right_everywhere, the_same_again, what_is_charged, adapters, what_the_model_is_told, lengths_unknown,
-             refusals, prediction, unread, full_disk):
+             refusals, prediction, unread, nothing_printed, full_disk):
     part()
 for interrupt in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
     interruption(interrupt)

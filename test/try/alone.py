@@ -120,15 +120,18 @@ def commands():
         check("--report is refused", "--report: leave it out" in str(refused), refused)
 
 
-def starts(*words, **more):
-    return subprocess.run([sys.executable, "-B", os.path.join(ROOT, "try", "command.py"), "mortar", *words], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False, timeout=50, **more)
+def starts(*words, mortar="mortar", **more):
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+    return subprocess.run([sys.executable, "-B", os.path.join(ROOT, "try", "command.py"), mortar, *words], text=True, check=False,
+                          timeout=50, **streams)
 
 
 def refusals():
     for words, said in (([], "which program?"), (["--"], "which program?"), (["./no-such"], "./no-such is not a program"),
                         (["-n", "0", "true"], "-n 0: expected a number of runs"), (["-n", "x", "true"], "invalid int value: 'x'"),
-                        (["--patience", "-1", "true"], "--patience -1: expected seconds"), (["--runz", "true"], "--runz"),
+                        (["--patience", "-1", "true"], "--patience -1: expected seconds"),
+                        (["--patience", "inf", "true"], "--patience inf: expected seconds"),
+                        (["--patience", "1e10", "true"], "--patience 1e+10: expected seconds"), (["--runz", "true"], "--runz"),
                         (["--output", "/dev/null/x", "true"], "--output /dev/null/x: Not a directory"),
                         (["mortar", "run", "--report", "-", "true"], "is not a program")):
         done = starts(*words, env={**os.environ, "PATH": "/usr/bin:/bin"})
@@ -143,6 +146,16 @@ def refusals():
         done = starts("-n", "1", script)
         check("a program without its reader", done.returncode == 1 and "Traceback" not in done.stderr and
               "%s cannot be started: No such file" % script in done.stderr, done.stderr)
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("echo $1 >>%s.out\n" % script)
+        done = starts("-n", "1", script, "a", mortar="/bin/true", input="x\n")
+        with open(script + ".out", encoding="utf-8") as file:
+            check("a script that does not say what reads it", done.returncode == 0 and file.read() == "a\na\n", done.stderr)
+        check("a pipe cannot be read for each run", "standard input is a pipe" in done.stderr, done.stderr)
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = starts("-n", "1", "true", mortar="/bin/true", stdin=subprocess.DEVNULL, stdout=full)
+        check("nothing can be printed", done.returncode == 1 and "standard output has not got everything: No space" in done.stderr
+              and "Traceback" not in done.stderr and "pipe" not in done.stderr, done.stderr)
     check("help", "pairs of runs whose time counts" in starts("--help").stdout)
 
 
