@@ -5,11 +5,9 @@
 
 #include "tuning/tuning.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Is there enough evidence to save a record? There is if it has pairs of trials against the host
  * MPI, or if its plan had to win trials in order to run at all. */
@@ -68,27 +66,18 @@ static int save_fill(struct tuning_set *set, struct record *records, int count) 
     return error;
 }
 
-static int write_set(const char *path, struct tuning_set *set) {
-    struct tuning_file file = {0}, news = {set, 1};
+static void write_set(const char *path, struct tuning_set *set) {
+    const struct tuning_file news = {set, 1};
     char why[320];
-    if (!*path) {
+    if (!*path)
         warn(
             "MORTAR_TUNE_SAVE is not set on rank 0, which would write the file: give it as an option, "
             "mortar run --option TUNE_SAVE=FILE");
-        return 0; /* said */
-    }
-    int error = access(path, F_OK) == 0 ? tuning_read(path, &file, why, sizeof why) : 0;
-    if (error) {
-        warn("what was measured is not saved: %s is there and is no tuning file: %s", path, why);
-        return 0; /* said */
-    }
-    if (set->count == 0)
+    else if (set->count == 0)
         warn("nothing was measured that could be saved in %s: too few trials; run longer%s", path,
              strcmp(option_text(OPTION_TUNE), "online") == 0 ? "" : ", or with MORTAR_TUNE=online");
-    else error = tuning_merge(&file, &news);
-    if (!error && set->count > 0) error = tuning_write(path, file.sets, file.count);
-    tuning_free(&file);
-    return error;
+    else if (tuning_update(path, &news, why, sizeof why) != 0)
+        warn("what was measured is not saved in %s: %s", path, why);
 }
 
 void save_tuning(const char *path) {
@@ -97,7 +86,7 @@ void save_tuning(const char *path) {
     int count = 0, ranks = 0, error = report_gather(&records, &count, &ranks);
     if (records) {
         error = save_fill(&set, records, count);
-        if (!error) error = write_set(path, &set);
+        if (!error) write_set(path, &set);
     }
     if (error) warn("what was measured is not saved in %s: %s", path, file_why(error));
     free(set.entries);
