@@ -246,19 +246,23 @@ static size_t statistic(const char *name) {
     return mallctl(name, &value, &size, NULL, 0) == 0 ? value : 0;
 }
 
+/* The figures of one kind as the other one's numbers. */
+#define MALLINFO(kind, number, all)                                                                \
+    ((struct kind){.arena = (number)(all).arena,                                                   \
+                   .ordblks = (number)(all).ordblks,                                               \
+                   .smblks = (number)(all).smblks,                                                 \
+                   .hblks = (number)(all).hblks,                                                   \
+                   .hblkhd = (number)(all).hblkhd,                                                 \
+                   .usmblks = (number)(all).usmblks,                                               \
+                   .fsmblks = (number)(all).fsmblks,                                               \
+                   .uordblks = (number)(all).uordblks,                                             \
+                   .fordblks = (number)(all).fordblks,                                             \
+                   .keepcost = (number)(all).keepcost})
+
 static struct mallinfo2 their_mallinfo(void) {
     if (next.mallinfo2) return next.mallinfo2();
     struct mallinfo narrow = next.mallinfo();
-    return (struct mallinfo2){.arena = (unsigned)narrow.arena,
-                              .ordblks = (unsigned)narrow.ordblks,
-                              .smblks = (unsigned)narrow.smblks,
-                              .hblks = (unsigned)narrow.hblks,
-                              .hblkhd = (unsigned)narrow.hblkhd,
-                              .usmblks = (unsigned)narrow.usmblks,
-                              .fsmblks = (unsigned)narrow.fsmblks,
-                              .uordblks = (unsigned)narrow.uordblks,
-                              .fordblks = (unsigned)narrow.fordblks,
-                              .keepcost = (unsigned)narrow.keepcost};
+    return MALLINFO(mallinfo2, unsigned, narrow);
 }
 
 /* The C library's, and of ours arena: bytes of address space in use or kept; uordblks: allocated;
@@ -281,14 +285,5 @@ struct mallinfo2 mallinfo2(void) {
 
 struct mallinfo mallinfo(void) {
     struct mallinfo2 all = mallinfo2();
-    return (struct mallinfo){.arena = (int)all.arena,
-                             .ordblks = (int)all.ordblks,
-                             .smblks = (int)all.smblks,
-                             .hblks = (int)all.hblks,
-                             .hblkhd = (int)all.hblkhd,
-                             .usmblks = (int)all.usmblks,
-                             .fsmblks = (int)all.fsmblks,
-                             .uordblks = (int)all.uordblks,
-                             .fordblks = (int)all.fordblks,
-                             .keepcost = (int)all.keepcost};
+    return MALLINFO(mallinfo, int, all);
 }
