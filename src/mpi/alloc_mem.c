@@ -31,21 +31,18 @@ static struct theirs *theirs;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int alloc_theirs(MPI_Aint size, MPI_Info info, void *base) {
-    struct theirs *note = malloc(sizeof *note);
     int error = host.alloc_mem(size, info, base);
-    if (error == MPI_SUCCESS && shown_owns(*(void **)base)) {
-        if (!note) {
-            host.free_mem(*(void **)base);
-            return MPI_ERR_NO_MEM;
-        }
-        pthread_mutex_lock(&lock);
-        *note = (struct theirs){*(void **)base, theirs};
-        theirs = note;
-        pthread_mutex_unlock(&lock);
-        return MPI_SUCCESS;
+    if (error != MPI_SUCCESS || !shown_owns(*(void **)base)) return error;
+    struct theirs *note = malloc(sizeof *note);
+    if (!note) {
+        host.free_mem(*(void **)base);
+        return MPI_ERR_NO_MEM;
     }
-    free(note);
-    return error;
+    pthread_mutex_lock(&lock);
+    *note = (struct theirs){*(void **)base, theirs};
+    theirs = note;
+    pthread_mutex_unlock(&lock);
+    return MPI_SUCCESS;
 }
 
 static bool forget_theirs(const void *base) {
