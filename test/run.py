@@ -170,3 +170,14 @@ def main(test):
         print("FAILED: %s" % why)
         sys.exit(1)
     print("fine")
+
+
+def main_of(*tests):
+    """The first word names one of them, and the others are for it."""
+    known = {test.__name__: test for test in tests}
+
+    def named(name, *words):
+        if name not in known:
+            raise Failure("no test %s" % name)
+        known[name](*words)
+    main(named)

@@ -9,7 +9,6 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import run  # noqa: E402
-from run import Failure  # noqa: E402
 
 
 def shortcuts(flavour, ranks):
@@ -154,12 +153,4 @@ def chessboard(flavour, ranks):
         run.run(words, 60).ok("%s ranks, 0 errors" % ranks).silent()
 
 
-def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (shortcuts, ahead, alike, lists, steady, counted, fresh, blocks, early, full, digits,
-                                     chessboard)}
-    if name not in tests:
-        raise Failure("no test %s" % name)
-    tests[name](flavour, ranks)
-
-
-run.main(test)
+run.main_of(shortcuts, ahead, alike, lists, steady, counted, fresh, blocks, early, full, digits, chessboard)

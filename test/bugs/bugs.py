@@ -386,14 +386,6 @@ def kill(flavour, ranks):
                 job.wait()
 
 
-def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (rendezvous, slow_readers, nearby, moving, splits, punctual, young, many, learn, growth,
-                                     lifetime, sums, apart, distgraph, fromgroup, orders, tags, gaps, freed, handler, refused,
-                                     leave, stacks, significant, characters, scarce, disagree, smaller, dies, big, room, forks,
-                                     python_forks, kill)}
-    if name not in tests:
-        raise Failure("no test %s" % name)
-    tests[name](flavour, ranks)
-
-
-run.main(test)
+run.main_of(rendezvous, slow_readers, nearby, moving, splits, punctual, young, many, learn, growth, lifetime, sums, apart,
+            distgraph, fromgroup, orders, tags, gaps, freed, handler, refused, leave, stacks, significant, characters, scarce,
+            disagree, smaller, dies, big, room, forks, python_forks, kill)

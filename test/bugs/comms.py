@@ -176,12 +176,4 @@ def versions(flavour, ranks):
             result.check(len(said) == 1, "%d lines about the versions" % len(said))
 
 
-def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (callbacks, pending, remote, strangers, sessions, topologies, settings, tunings, parts,
-                                     versions)}
-    if name not in tests:
-        raise Failure("no test %s" % name)
-    tests[name](flavour, ranks)
-
-
-run.main(test)
+run.main_of(callbacks, pending, remote, strangers, sessions, topologies, settings, tunings, parts, versions)

@@ -71,11 +71,4 @@ def beyond(flavour, ranks):
     run.run(words, 100, {**AS_USERS, "MORTAR_NODES": ranks}).ok("0 errors").silent()
 
 
-def test(name, flavour, ranks):
-    tests = {f.__name__: f for f in (operands, undead, hungry, elements, beyond)}
-    if name not in tests:
-        raise Failure("no test %s" % name)
-    tests[name](flavour, ranks)
-
-
-run.main(test)
+run.main_of(operands, undead, hungry, elements, beyond)

@@ -263,11 +263,4 @@ def seen():
             raise Failure("%d x %d, pixels of each part and white: %s" % (width, height, counts))
 
 
-def test(name, *words):
-    tests = {f.__name__: f for f in (one, two, names, unread, wrong, real, seen)}
-    if name not in tests:
-        raise Failure("no test %s" % name)
-    tests[name](*words)
-
-
-run.main(test)
+run.main_of(one, two, names, unread, wrong, real, seen)

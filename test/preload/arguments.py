@@ -153,11 +153,4 @@ def alone(flavour):
     compare(flavour, "lone", rows, known, truncated, [])
 
 
-def test(name, flavour, *words):
-    tests = {f.__name__: f for f in (everybody, nodes, alone)}
-    if name not in tests:
-        raise Failure("no test %s" % name)
-    tests[name](flavour, *words)
-
-
-run.main(test)
+run.main_of(everybody, nodes, alone)

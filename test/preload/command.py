@@ -8,7 +8,6 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import run  # noqa: E402
-from run import Failure  # noqa: E402
 
 
 def options():
@@ -176,11 +175,4 @@ def orders():
     run.run([run.MORTAR, "info", "--orders"]).ok("bytes per rank", "numa(morton)")
 
 
-def test(name):
-    tests = {f.__name__: f for f in (options, merges, scripts, orders, explain)}
-    if name not in tests:
-        raise Failure("no test %s" % name)
-    tests[name]()
-
-
-run.main(test)
+run.main_of(options, merges, scripts, orders, explain)

@@ -131,11 +131,4 @@ def slurm():
             result.check((result.code == 1) == (colour == "red"), "exit code")
 
 
-def test(name, *flavour):
-    tests = {f.__name__: f for f in (well, ill, differ, alone, slurm)}
-    if name not in tests:
-        raise Failure("no test %s" % name)
-    tests[name](*flavour)
-
-
-run.main(test)
+run.main_of(well, ill, differ, alone, slurm)

@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import run  # noqa: E402
-from run import Failure, mpi  # noqa: E402
+from run import mpi  # noqa: E402
 
 RANKS = {"mpich4": 2, "mpich5": 2}  # they spin: more ranks than processors take for ever
 
@@ -49,11 +49,4 @@ def received(flavour):
         result.check(len({row["collective"] for row in result.collectives(collective=None)}) == 16, "not all collectives")
 
 
-def test(name, flavour):
-    tests = {f.__name__: f for f in (star, unmoved, received)}
-    if name not in tests:
-        raise Failure("no test %s" % name)
-    tests[name](flavour)
-
-
-run.main(test)
+run.main_of(star, unmoved, received)

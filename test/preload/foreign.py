@@ -165,11 +165,4 @@ def sanitizer(name, flavour):
         result.check(result.code != 0 and "heap-buffer-overflow" in result.err, "the sanitizer did not find the error")
 
 
-def test(name, *words):
-    tests = {f.__name__: f for f in (libraries, static, site, allocator, raised, sanitizer)}
-    if name not in tests:
-        raise Failure("no test %s" % name)
-    tests[name](*words)
-
-
-run.main(test)
+run.main_of(libraries, static, site, allocator, raised, sanitizer)

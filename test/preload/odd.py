@@ -10,7 +10,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import run  # noqa: E402
-from run import Failure, mpi  # noqa: E402
+from run import mpi  # noqa: E402
 
 RANKS = {"mpich4": 2, "mpich5": 2}  # they spin: more ranks than processors take for ever
 
@@ -159,11 +159,4 @@ def wanders(flavour):
             result.check(found == {("pull(columns, plain)", "file")}, "not the file's plan in all pairs: %s" % found)
 
 
-def test(name, flavour):
-    tests = {f.__name__: f for f in (file_limit, no_memfd, pipes, full, options, aligned, prefix, children, wanders)}
-    if name not in tests:
-        raise Failure("no test %s" % name)
-    tests[name](flavour)
-
-
-run.main(test)
+run.main_of(file_limit, no_memfd, pipes, full, options, aligned, prefix, children, wanders)

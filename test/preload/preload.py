@@ -384,13 +384,5 @@ def unknown():
     result = run.run([run.MORTAR, "run", "--verbose", "0", run.target("fakeuser")]).ok("received 17").silent()
 
 
-def test(name, *words):
-    tests = {f.__name__: f for f in (exchange, alloc_mem, private, statics, large, fortran, python, late, handle, threads, inter,
-                                     device, errors, nothing, off, imbalance, launcher, plans, reductions, rooted, lengths, tuning,
-                                     plain, unknown, rows)}
-    if name not in tests:
-        raise Failure("no test %s" % name)
-    tests[name](*words)
-
-
-run.main(test)
+run.main_of(exchange, alloc_mem, private, statics, large, fortran, python, late, handle, threads, inter, device, errors, nothing,
+            off, imbalance, launcher, plans, reductions, rooted, lengths, tuning, plain, unknown, rows)

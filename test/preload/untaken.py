@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import run  # noqa: E402
-from run import Failure, mpi, target  # noqa: E402
+from run import mpi, target  # noqa: E402
 
 RANKS = {"mpich4": 2}  # it spins
 
@@ -63,11 +63,4 @@ def fortran(flavour):
     expect(result, {"MPI_Ibcast": 9, "MPI_Iallreduce": 1})
 
 
-def test(name, flavour):
-    tests = {f.__name__: f for f in (counts, own, fortran)}
-    if name not in tests:
-        raise Failure("no test %s" % name)
-    tests[name](flavour)
-
-
-run.main(test)
+run.main_of(counts, own, fortran)

@@ -144,11 +144,4 @@ def doctor():
             cluster.idle()
 
 
-def test(name, *flavour):
-    tests = {f.__name__: f for f in (jobs, settings, memory, doctor)}
-    if name not in tests:
-        raise Failure("no test %s" % name)
-    tests[name](*flavour)
-
-
-run.main(test)
+run.main_of(jobs, settings, memory, doctor)
