@@ -356,18 +356,6 @@ void verify_count(uint64_t *calls, uint64_t *differences);
 /* Lets plans run the host MPI's collectives on lanes. */
 void nested_start(void);
 
-/* ---- device.c ---- */
-/* Can there be GPUs in this machine? */
-extern _Atomic enum gpus { GPUS_UNKNOWN, GPUS_NONE, GPUS_MAYBE } gpus;
-static inline bool no_gpus(void) {
-    return atomic_load_explicit(&gpus, memory_order_relaxed) == GPUS_NONE;
-}
-bool on_gpu(const struct team *team, const void *send, const void *recv); /* on_device, if so */
-/* Does either address belong to a GPU's memory? False if no CUDA driver is loaded. */
-static inline bool on_device(const struct team *team, const void *send, const void *recv) {
-    return !no_gpus() && on_gpu(team, send, recv);
-}
-
 /* ---- report.c, report_write.c ---- */
 /* Is MORTAR_REPORT set? */
 bool report_wanted(void);

@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "order/order.h"
+#include "reach/device.h"
 #include "reach/figures.h"
 #include "reach/flag.h"
 #include "reach/ledger.h"

@@ -24,6 +24,7 @@ WITHOUT = {
     "src/reach/peers.c": THREADS,
     "src/reach/private.c": THREADS,
     "src/reach/settings.c": THREADS,
+    "src/reach/device.c": THREADS,
     "src/reach/start.c": THREADS,
     "src/plan/learn.c": "sums of sync.c, which scenes of the barrier add up",
     "src/mpi/doubt.c": "looks whether there are ledgers",

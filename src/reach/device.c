@@ -3,7 +3,7 @@
  * CUDA driver if the program has loaded it; mortar does not link it. Other drivers are not asked
  * yet. */
 #define _GNU_SOURCE
-#include "mpi/calls.h"
+#include "reach/reach.h"
 
 #include <dlfcn.h>
 #include <link.h>
