@@ -44,6 +44,7 @@ TYPE(Group)
 TYPE(Info)
 TYPE(Op)
 TYPE(Request)
+TYPE(Win)
 #undef TYPE
 typedef struct mpi_cvar *MPI_T_cvar_handle;
 

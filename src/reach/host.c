@@ -59,6 +59,11 @@ bool host_open(void *library) {
                  host_find(library, "PMPI_Finalize", &host.finalize) &&
                  host_find(library, "PMPI_Alloc_mem", &host.alloc_mem) &&
                  host_find(library, "PMPI_Free_mem", &host.free_mem) &&
+                 host_find(library, "PMPI_Win_create", &host.win_create) &&
+                 host_find(library, "PMPI_Win_allocate", &host.win_allocate) &&
+                 host_find(library, "PMPI_Win_attach", &host.win_attach) &&
+                 host_find(library, "PMPI_Win_detach", &host.win_detach) &&
+                 host_find(library, "PMPI_Win_free", &host.win_free) &&
                  host_find(library, "PMPI_Op_free", &host.op_free) &&
                  host_find(library, "PMPI_Type_free", &host.type_free) &&
                  host_find(library, "PMPI_Comm_free", &host.comm_free) &&
@@ -70,6 +75,8 @@ bool host_open(void *library) {
     found = host_find(library, "PMPI_" #symbol, &host.name) && found;
 #include "abi/makers.h"
 #undef MAKER
+    host_find(library, "PMPI_Win_create_c", &host.win_create_c);
+    host_find(library, "PMPI_Win_allocate_c", &host.win_allocate_c);
     host_find(library, "PMPI_Comm_idup_with_info", &host.comm_idup_with_info);
     host_find(library, "PMPI_Comm_create_from_group", &host.comm_create_from_group);
     if (!host_find(library, "PMPI_Type_get_envelope_c", &host.type_get_envelope_c) ||

@@ -32,6 +32,11 @@ struct host {
     int (*finalize)(void);
     int (*alloc_mem)(MPI_Aint, MPI_Info, void *);
     int (*free_mem)(void *);
+    int (*win_create)(void *, MPI_Aint, int, MPI_Info, MPI_Comm, MPI_Win *);
+    int (*win_allocate)(MPI_Aint, int, MPI_Info, MPI_Comm, void *, MPI_Win *);
+    int (*win_attach)(MPI_Win, void *, MPI_Aint);
+    int (*win_detach)(MPI_Win, const void *);
+    int (*win_free)(MPI_Win *);
     int (*op_free)(MPI_Op *);
     int (*type_free)(MPI_Datatype *);
 #define MAKER(name, symbol, words, parameters, arguments) int(*name) parameters;
@@ -50,6 +55,8 @@ struct host {
                                int *);
     int (*type_get_contents_c)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int[],
                                MPI_Aint[], MPI_Count[], MPI_Datatype[]);
+    int (*win_create_c)(void *, MPI_Aint, MPI_Aint, MPI_Info, MPI_Comm, MPI_Win *);
+    int (*win_allocate_c)(MPI_Aint, MPI_Aint, MPI_Info, MPI_Comm, void *, MPI_Win *);
     int (*comm_idup_with_info)(MPI_Comm, MPI_Info, MPI_Comm *, MPI_Request *);
     int (*comm_create_from_group)(MPI_Group, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
     /* NULL: the library has none. Only in libraries that continue after a rank's death (ULFM). */

@@ -154,6 +154,32 @@ HOT static void copy_ends(const struct heap_region *h, char *memory, uint64_t of
     }
 }
 
+/* ---- what stays where it is ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held while memory moves, too */
+static struct staying *first_staying;
+
+void shown_stays(struct staying *memory) {
+    pthread_mutex_lock(&lock);
+    memory->next = first_staying;
+    first_staying = memory;
+    pthread_mutex_unlock(&lock);
+}
+
+void shown_may_move(struct staying *memory) {
+    pthread_mutex_lock(&lock);
+    struct staying **at = &first_staying;
+    while (*at != memory) at = &(*at)->next;
+    *at = memory->next;
+    pthread_mutex_unlock(&lock);
+}
+
+static bool stays(uintptr_t start, size_t bytes) {
+    for (const struct staying *s = first_staying; s; s = s->next)
+        if (start - s->start < s->bytes || s->start - start < bytes) return true;
+    return gpus_know((const void *)start, bytes);
+}
+
 /* ---- when a buffer moves ---- */
 
 /* Buffers that may move, by address; in a set the least recently used makes room. */
@@ -166,7 +192,6 @@ static struct want {
     bool refused; /* at the last attempt */
 } wants[want_sets][want_ways];
 static uint64_t turns;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct shown_moves shown_moves;
 
@@ -191,7 +216,8 @@ static uint32_t uses_needed(size_t bytes) {
 
 static void want_move(struct want *want) {
     double start = clock_seconds();
-    int error = library.bring((void *)want->start, want->bytes);
+    int error =
+        stays(want->start, want->bytes) ? -EAGAIN : library.bring((void *)want->start, want->bytes);
     double took = clock_seconds() - start;
     want->refused = error != 0;
     want->uses = 0;

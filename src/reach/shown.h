@@ -45,6 +45,15 @@ void *shown_alloc(const struct team *team, size_t bytes);
 void shown_free(void *memory);
 /* True: memory of this process's heap. */
 bool shown_owns(const void *memory);
+/* Memory that must stay where it is, because an adapter may use its pages: it does not move between
+ * these two calls. What has moved before stays so. Both local; the structure is the caller's. */
+struct staying {
+    uintptr_t start;
+    size_t bytes;
+    struct staying *next;
+};
+void shown_stays(struct staying *memory);
+void shown_may_move(struct staying *memory);
 /* MPI runs: from now on all blocks that the program makes come from the shared heap. Local. */
 void shown_start(void);
 /* Sets heap, region and region_bytes of the team, and *name. -errno: there is no heap. Local. */

@@ -71,4 +71,17 @@ def beyond(flavour, ranks):
     run.run(words, 100, {**AS_USERS, "MORTAR_NODES": ranks}).ok("0 errors").silent()
 
 
-run.main_of(operands, undead, hungry, elements, beyond)
+def pinned(flavour, ranks):
+    """Memory that windows expose, or that a GPU's driver has registered, stays where it is as long as it is, and moves then."""
+    run.need(flavour)
+    drivers = [run.target("libcuda.so.1"), run.target("libhsa-runtime64.so.1")]
+    moves = "shared: other %s, meanwhile 0, afterwards %s" % (ranks, ranks)
+    for kind in ["create", "attach", "allocate"] + drivers:
+        words = run.command(flavour, ranks, [run.target("pinned-" + flavour), kind])
+        result = run.run(words, 60, {"MORTAR_DEVICES": "ask"}).ok("0 errors").silent()
+        if kind != "allocate":  # its memory may be shared natively
+            result.ok(moves)
+        run.run(words, 60, {**AS_USERS, "MORTAR_DEVICES": "ask"}).ok("0 errors").silent()
+
+
+run.main_of(pinned, operands, undead, hungry, elements, beyond)

@@ -72,10 +72,12 @@ OUTER = [
                 (HUGE_H, "huge_page = 2 << 20", "huge_page = 256"),
                 (SHOWN_C, "want_sets = 128, want_ways = 8", "want_sets = 1, want_ways = 2"),
                 (SHOWN_C, "} wants[want_sets][want_ways];\n",
-                 "} (*wants)[want_ways];\nvoid share_wants(void), *share(size_t);\n"
-                 "void share_wants(void) { wants = share(want_sets * sizeof *wants); }\n")],
-        runs=[("reads", 3, 1), ("reads", 3, 3), ("writes", 3, 3), ("sends", 3, 1, 0, "naive"), ("sends", 3, 1, 1), ("sends", 3, 2),
-              ("sends", 3, 2, 1)],
+                 "} (*wants)[want_ways];\nvoid share_wants(void), *share(size_t);\nvoid share_wants(void) {\n"
+                 "    wants = share(want_sets * sizeof *wants);\n    staying_at = share(sizeof *staying_at);\n}\n"),
+                (SHOWN_C, "static struct staying *first_staying;\n",
+                 "static struct staying **staying_at;\n#define first_staying (*staying_at)\n")],
+        runs=[("stays", 2, 2), ("reads", 3, 1), ("reads", 3, 3), ("writes", 3, 3), ("sends", 3, 1, 0, "naive"), ("sends", 3, 1, 1),
+              ("sends", 3, 2), ("sends", 3, 2, 1)],
         mutants=[
             ("the pages that have moved are looked at by relaxed", SHOWN_C,
              "        uint64_t word = __atomic_load_n(&h->moved[page / 64], __ATOMIC_ACQUIRE);",
@@ -89,6 +91,9 @@ OUTER = [
              "    *start = (at + page - 1) & ~(page - 1);", "    *start = at & ~(page - 1);"),
             ("which buffers want to move is changed without the lock", SHOWN_C,
              "    pthread_mutex_lock(&lock);\n    struct want *found", "    struct want *found"),
+            ("what stays is listed without the lock", SHOWN_C,
+             "    pthread_mutex_lock(&lock);\n    memory->next", "    memory->next"),
+            ("nobody looks for what stays", SHOWN_C, "        if (start - s->start < s->bytes ||", "        if (false &&"),
             ("a range is counted before it is written", PLACES_C,
              "        moved.ranges[i] = (struct heap_range){(char *)search.start, all, offset};\n"
              "        atomic_store(&moved.range_count, i + 1);\n",

@@ -35,9 +35,10 @@ int main(int count, char **words) {
         fprintf(stderr, "%s\n", dlerror());
         return 2;
     }
-    void (*pretend)(const void *, size_t) =
-        (void (*)(const void *, size_t))dlsym(driver, "pretend_device_memory");
-    pretend(far, bytes);
+    enum { device = 2 };
+    void (*pretend)(const void *, size_t, int) =
+        (void (*)(const void *, size_t, int))dlsym(driver, "pretend");
+    pretend(far, bytes, device);
     for (int i = 0; i < 10; i++) wrong += exchange(me == 0 ? far : heap, heap + bytes, p, me);
     MPI_Finalize();
     if (wrong) fprintf(stderr, "rank %d: %d bytes are wrong\n", me, wrong);

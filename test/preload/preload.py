@@ -154,9 +154,10 @@ def threads(flavour):
 
 def device(flavour):
     """One rank's buffer is on a device: from then on all ranks leave the call to the MPI library."""
-    p = ranks(flavour, 3)
-    result = mpi(flavour, p, ["device-" + flavour, run.target("libcuda.so.1")], ["--option", "DEVICES=ask"]).ok().silent()
-    result.took(1, collective="alltoall").native(10, "device")
+    for driver in ("libcuda.so.1", "libhsa-runtime64.so.1"):
+        words = ["device-" + flavour, run.target(driver)]
+        result = mpi(flavour, ranks(flavour, 3), words, ["--option", "DEVICES=ask"]).ok().silent()
+        result.took(1, collective="alltoall").native(10, "device")
 
 
 def turns(flavour, p, program):

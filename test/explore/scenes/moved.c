@@ -174,6 +174,10 @@ int segment_name(int fd, struct segment_name *name) {
     return 0;
 }
 double clock_seconds(void) { return 0; }
+bool gpus_know(const void *start, size_t length) {
+    (void)start, (void)length;
+    return false;
+}
 int option_choice(enum option option, const char *words) {
     (void)option, (void)words;
     return 2; /* START=first: it moves at once */
@@ -288,6 +292,26 @@ static void beside(int me, enum showing how) {
 static void reads(int me) { beside(me, SHOW_TO_READERS); }
 static void writes(int me) { beside(me, SHOW_TO_WRITERS); }
 
-const struct scene scenes[] = {
-    {"sends", begin, sends, NULL}, {"reads", begin, reads, NULL}, {"writes", begin, writes, NULL}};
+/* Thread 1 exposes a part of what thread 0 sends: from then on it stays where it is. */
+static void stays(int me) {
+    const struct part *part = &parts[0];
+    if (me == 0) {
+        uint64_t offset;
+        for (int k = 1; k <= scene_number(0); k++)
+            team_shows(crew_team(), private + 4 * part->first, 4 * part->count, SHOW_NOW, &offset);
+        flag_set(both, 1);
+    } else {
+        struct staying memory = {.start = (uintptr_t)(private + page), .bytes = 1};
+        shown_stays(&memory);
+        bool there = atomic_load(&is_mapped[1]);
+        wait_for(both, 1);
+        expect(atomic_load(&is_mapped[1]) == there, "memory that must stay has moved");
+        shown_may_move(&memory);
+    }
+}
+
+const struct scene scenes[] = {{"sends", begin, sends, NULL},
+                               {"reads", begin, reads, NULL},
+                               {"writes", begin, writes, NULL},
+                               {"stays", begin, stays, NULL}};
 const int scene_count = sizeof scenes / sizeof scenes[0];

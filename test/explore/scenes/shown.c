@@ -22,6 +22,11 @@ static struct heap_region heaps[ranks];
 static uintptr_t bases[ranks][2][ranks];
 static struct cell cells[2][ranks][ranks];
 
+bool gpus_know(const void *start, size_t bytes) {
+    (void)start, (void)bytes;
+    return false;
+}
+
 static void begin(void) {
     crew_begin(page);
     programs = share(ranks * sizeof *programs);
