@@ -29,15 +29,14 @@ void blocks_lock(void) { pthread_mutex_lock(&lock); }
 
 void blocks_unlock(void) { pthread_mutex_unlock(&lock); }
 
-/* All blocks are to be the C library's. */
-static void leave_all(void) {
+void blocks_leave(void) {
     blocks.from = 0;
     blocks.length = SIZE_MAX;
 }
 
 void blocks_in_child(void) {
     process = getpid();
-    if (blocks_served()) leave_all();
+    child_begins();
 }
 
 /* When the library is loaded, or earlier, if an earlier one's constructor calls malloc. */
@@ -85,7 +84,7 @@ bool blocks_decide(void) {
     if (!atomic_load(&decided)) {
         bool opened = region_open();
         if (opened) blocks.most = memory_of_system(), start();
-        else leave_all();
+        else blocks_leave();
         __atomic_store_n(&blocks.serves, opened, __ATOMIC_RELEASE);
         atomic_store_explicit(&decided, true, memory_order_release);
     }

@@ -23,7 +23,7 @@ void __libc_free(void *memory);
  * communicators on 16 ranks malloc and free took a third longer here from four. */
 extern struct blocks {
     char *base;
-    size_t span; /* from `base` on lie jemalloc's blocks; in a forked child, too */
+    size_t span; /* from `base` on lie jemalloc's blocks */
     /* Blocks of [from, from + length) bytes are to be the C library's. Another thread may see one
      * that has changed beside the other that has not. */
     size_t from, length;
@@ -55,13 +55,14 @@ static inline bool blocks_serve(void) {
     return __atomic_load_n(&blocks.serves, __ATOMIC_ACQUIRE) || blocks_decide();
 }
 
+/* All new blocks are to be the C library's. */
+void blocks_leave(void);
 static inline bool blocks_are_theirs(size_t bytes) { return bytes - blocks.from < blocks.length; }
 
 /* False: nothing has ever been taken from jemalloc here, so it must not be asked for anything. */
 static inline bool blocks_served(void) { return blocks.span > 0; }
 
-/* True: jemalloc's, to be freed there. In a forked child, too, whose new blocks are all the C
- * library's. */
+/* True: jemalloc's, to be freed there. */
 static inline bool blocks_own(const void *memory) {
     /* Another thread may make the region meanwhile: the span is 0 until the base is there. */
     size_t span = __atomic_load_n(&blocks.span, __ATOMIC_ACQUIRE);
@@ -73,5 +74,11 @@ static inline bool blocks_own(const void *memory) {
 void blocks_lock(void);
 void blocks_unlock(void);
 void blocks_in_child(void);
+
+/* child.c: before a fork, and in the child, for which nothing is jemalloc's from then on. True:
+ * jemalloc's of before the fork, whose size jemalloc still tells. */
+void child_comes(void);
+void child_begins(void);
+bool child_inherits(const void *memory);
 
 #endif

@@ -2,12 +2,14 @@
 /* born - memory that is shared from the beginning, for mortar's own scratch and for MPI_Alloc_mem:
  * a jemalloc arena whose extents are shared when they are taken. */
 #define _GNU_SOURCE
+#include "heap/blocks.h"
 #include "heap/jemalloc.h"
 #include "heap/moved.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 /* jemalloc's extent hooks, see its manual page; NULL: it does without. */
@@ -117,9 +119,17 @@ void *mortar_heap_alloc(size_t alignment, size_t bytes) {
     return mallocx(whole ? whole : line, je_arena(arena) | cache_flag() | aligned);
 }
 
+void born_in_child(void) {
+    if (arena) pthread_setspecific(key, NULL);
+}
+
 /* What is not shared must not get into the cache. */
 void mortar_heap_free(void *memory) {
     if (!memory) return;
+    if (!blocks_served()) {
+        free(memory);
+        return;
+    }
     bool shared = region_holds(memory) && moved_wholly(memory, je_malloc_usable_size(memory));
     dallocx(memory, shared ? cache_flag() : 0);
 }

@@ -136,7 +136,7 @@ void *pvalloc(size_t bytes) {
 }
 
 size_t malloc_usable_size(void *memory) {
-    if (blocks_own(memory)) return je_malloc_usable_size(memory);
+    if (blocks_own(memory) || child_inherits(memory)) return je_malloc_usable_size(memory);
     begin();
     return next.malloc_usable_size(memory);
 }
@@ -222,7 +222,7 @@ static __attribute__((noinline)) void *lengthen(void *memory, size_t bytes) {
     if (!memory) return malloc(bytes);
     size_t had = blocks_serve() ? malloc_usable_size(memory) : much;
     void *block = had < much ? malloc(bytes) : NULL;
-    if (!block) return __libc_realloc(memory, bytes);
+    if (!block) return blocks.theirs.realloc(memory, bytes);
     memcpy(block, memory, had < bytes ? had : bytes);
     __libc_free(memory);
     return block;

@@ -4,13 +4,12 @@
  * memory is copied on write, as without mortar. vfork, posix_spawn, system and popen do none of
  * this.
  *
- * Our handlers are registered first (blocks.h), and call jemalloc's. So ours are the last to
- * prepare, when jemalloc holds its locks and its metadata do not change, and the first in the
- * child. But a child may touch what has moved before any handler runs: glibc's fork itself stores
- * to malloc'ed memory, and the forking thread's stack may be malloc'ed. As the child does not
- * inherit what has moved, its first touch traps, and the trap makes the copy. Until then the child
- * makes system calls directly, because libc's wrappers may be hooked by code whose data have
- * moved.
+ * Our handlers are registered first (blocks.h). So they are the last to prepare, and the first in
+ * the child: other libraries' use malloc. But a child may touch what has moved before any handler
+ * runs: glibc's fork itself stores to malloc'ed memory, and the forking thread's stack may be
+ * malloc'ed. As the child does not inherit what has moved, its first touch traps, and the trap
+ * makes the copy. Until then the child makes system calls directly, because libc's wrappers may be
+ * hooked by code whose data have moved.
  *
  * If the forking thread runs on pages that have moved, as main may whose buffers lie on the stack,
  * parent and child would leave the system call on the same pages, and the parent go on to write
@@ -214,32 +213,27 @@ static void fork_child(void) {
 
 /* ---- the handlers ---- */
 
-/* jemalloc's, which it would register when it starts: later than other libraries theirs, and one of
- * those may need a block after jemalloc has taken its locks. */
-static struct { void (*prepare)(void), (*parent)(void), (*child)(void); } jemallocs;
-
+/* jemalloc would take its locks before a fork, and asks for that when it starts (child.c). */
 int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 
 int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void)) {
-    jemallocs.prepare = prepare, jemallocs.parent = parent, jemallocs.child = child;
+    (void)prepare, (void)parent, (void)child;
     return 0;
 }
 
 static void prepare(void) {
     blocks_lock();
-    if (jemallocs.prepare) jemallocs.prepare();
+    child_comes();
     fork_prepare();
 }
 
 static void in_parent(void) {
     fork_parent();
-    if (jemallocs.parent) jemallocs.parent();
     blocks_unlock();
 }
 
 static void in_child(void) {
     fork_child();
-    if (jemallocs.child) jemallocs.child();
     blocks_in_child();
     blocks_unlock();
 }

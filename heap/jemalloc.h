@@ -29,6 +29,9 @@ bool is_limited(void);
  * refused. */
 bool limit_allows(size_t bytes);
 
+/* born.c: in a forked child no thread gives its cache back any more. */
+void born_in_child(void);
+
 /* arrives.c: false: another malloc comes before ours, so long blocks must be the C library's. */
 bool arrives(void);
 
