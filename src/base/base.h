@@ -59,9 +59,10 @@ const char *option_text(enum option option);
 /* Replaces the option's text by another rank's. 0 or -ENOMEM. Uses malloc. */
 int option_take_over(enum option option, const char *text);
 
-/* Relative paths among the options mean files below this folder from now on, wherever the program
- * goes. 0 or -ENOMEM. Uses malloc. */
-int options_below(const char *folder);
+/* From now on the options are what they are now: the program may change its environment, also in a
+ * thread that runs meanwhile. Relative paths mean files below this folder, wherever the program
+ * goes; NULL: no folder is known. 0 or -ENOMEM. Uses malloc. */
+int options_take(const char *folder);
 
 /* Continues a hash (FNV-1a; begin with HASH_START) over a text and its '\0'. */
 #define HASH_START 14695981039346656037u
@@ -246,6 +247,7 @@ struct untaken {
 int launcher_ranks(void);       /* ranks of the job; 0: unknown */
 int launcher_local_ranks(void); /* ranks of the job on this node; 0: unknown */
 int launcher_rank(void);        /* this process's rank; -1: unknown */
+void launcher_listen(void);     /* later answers are those of now */
 /* Takes all mortars' libraries out of LD_PRELOAD in this process's environment: programs that it
  * starts from now on run as without mortar. Not while other threads use the environment. */
 void launcher_unpreload(void);

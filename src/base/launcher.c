@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "base/base.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,18 +17,32 @@ static int first_number(const char *const *names, int otherwise) {
     return otherwise;
 }
 
+static struct {
+    atomic_bool before;
+    int ranks, local_ranks, rank;
+} heard;
+
 int launcher_ranks(void) {
-    return first_number((const char *[]){"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL}, 0);
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", NULL};
+    return heard.before ? heard.ranks : first_number(names, 0);
 }
 
 int launcher_local_ranks(void) {
-    return first_number((const char *[]){"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL}, 0);
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL};
+    return heard.before ? heard.local_ranks : first_number(names, 0);
 }
 
 int launcher_rank(void) {
-    return first_number(
-        (const char *[]){"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", NULL},
-        -1);
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+                                        "SLURM_PROCID", NULL};
+    return heard.before ? heard.rank : first_number(names, -1);
+}
+
+void launcher_listen(void) {
+    heard.ranks = launcher_ranks();
+    heard.local_ranks = launcher_local_ranks();
+    heard.rank = launcher_rank();
+    heard.before = true;
 }
 
 void launcher_unpreload(void) {

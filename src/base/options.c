@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,31 +17,38 @@ const struct option_row option_rows[OPTIONS] = {
 #undef OPTION
 };
 
-/* A text that was taken over is never freed: callers may still hold it after the next one. */
+/* Texts that the environment no longer decides. Copies are never freed: callers may still hold one
+ * after the next. */
+static _Atomic(const char *) taken[OPTIONS];
 struct copy {
     struct copy *before;
     char text[];
 };
-static _Atomic(struct copy *) taken_over[OPTIONS];
+static _Atomic(struct copy *) copies;
 
 int option_take_over(enum option option, const char *text) {
     struct copy *copy = malloc(sizeof *copy + strlen(text) + 1);
     if (!copy) return -ENOMEM;
-    copy->before = taken_over[option];
     strcpy(copy->text, text);
-    taken_over[option] = copy;
+    copy->before = copies;
+    while (!atomic_compare_exchange_weak(&copies, &copy->before, copy)) continue;
+    taken[option] = copy->text;
     return 0;
 }
 
-int options_below(const char *folder) {
+int options_take(const char *folder) {
     char path[2 * PATH_MAX];
     int error = 0;
     for (int o = 0; o < OPTIONS && !error; o++) {
+        const struct option_row *row = &option_rows[o];
         const char *text = option_text((enum option)o);
-        bool is_path = strcmp(option_rows[o].unit, "path") == 0 && strcmp(text, "-") != 0;
-        if (!is_path || !*text || *text == '/') continue;
-        int length = snprintf(path, sizeof path, "%s/%s", folder, text);
-        if ((size_t)length < sizeof path) error = option_take_over((enum option)o, path);
+        bool is_path = strcmp(row->unit, "path") == 0 && strcmp(text, "-") != 0;
+        if (is_path && folder && *text && *text != '/') {
+            int length = snprintf(path, sizeof path, "%s/%s", folder, text);
+            if ((size_t)length < sizeof path) text = path;
+        }
+        if (text == row->value) taken[o] = text;
+        else error = option_take_over((enum option)o, text);
     }
     return error;
 }
@@ -52,8 +60,9 @@ uint64_t hash_text(uint64_t hash, const char *text) {
 }
 
 const char *option_text(enum option option) {
-    if (taken_over[option]) return taken_over[option]->text;
-    const char *text = getenv(option_rows[option].name);
+    const char *text = taken[option];
+    if (text) return text;
+    text = getenv(option_rows[option].name);
     return text && *text ? text : option_rows[option].value;
 }
 

@@ -43,7 +43,8 @@ static void on_settings(void) {
 int mortar_engine_open(void *library, const char *folder) {
     char wrong[32];
     if (!host_open(library)) return -ENOSYS;
-    if (folder && options_below(folder) != 0) return -ENOMEM;
+    if (options_take(folder) != 0) return -ENOMEM;
+    launcher_listen();
     if (launcher_rank() <= 0) options_check();
     force_asked(option_text(OPTION_PLAN));
     if (plan_off_wrong(wrong)) {
