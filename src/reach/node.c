@@ -79,12 +79,7 @@ void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
     sync_begin(team);
     team->map_error[0] = 1; /* not tried */
     team->map_error[1] = 1;
-    team->patience =
-        (struct patience){.mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"),
-                          .crowded = true,
-                          .ranks = team->p,
-                          .per_processor = 1,
-                          .tick_rate = clock_ticks_per_second()};
+    team->patience = patience_first(team->p);
 }
 
 void team_reserve_tables(struct team *node) {

@@ -58,7 +58,10 @@ static const char *over_connect(struct team *team, MPI_Comm comm, struct berth *
 static const char *over_settle(struct team *team, struct card *room, size_t space) {
     const struct places *places = team->places;
     struct wire wire = *team->wire;
-    struct team wired = {.p = team->node->p, .me = team->node->me, .wire = &wire};
+    struct team wired = {.p = team->node->p,
+                         .me = team->node->me,
+                         .wire = &wire,
+                         .patience = patience_first(team->node->p)};
     /* The same tags: between two ranks messages come in the order of the steps. */
     wire.ranks = places->ranks + places->first[places->node_of[team->me]];
     return birth_meet(team->node, &(struct meeting){.wired = &wired}, room, space);

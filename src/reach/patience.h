@@ -56,6 +56,14 @@ struct vigil {
     uint32_t yields; /* of a short wait */
     double nap;      /* seconds of the next nap */
 };
+/* While nobody has said how many ranks share the processors: patience as on a crowded node. */
+static inline struct patience patience_first(int ranks) {
+    return (struct patience){.mode = (unsigned)option_choice(OPTION_WAIT, "auto|spin|yield|futex"),
+                             .crowded = true,
+                             .ranks = ranks,
+                             .per_processor = 1,
+                             .tick_rate = clock_ticks_per_second()};
+}
 /* Says how many ranks share the processors. */
 void patience_settle(struct patience *patience, int ranks, int processors);
 /* The vigil of a wait that begins now, or that has begun, and may have yielded, then. */

@@ -48,9 +48,10 @@ HOT void waits_hear(struct team *team) {
 
 HOT void waits_for(struct team *team, int rank, double entered) {
     struct waits *waits = &team->waits;
+    if (!waits->on) return; /* then `entered` may be anything, and a program may have traps on */
     double seconds = entered - waits->began;
     if (seconds > waits->length) seconds = waits->length;
-    if (!waits->on || seconds <= 0) return;
+    if (seconds <= 0) return;
     waits->late_seconds += seconds;
     if (waits->late_count < team->p)
         waits->late[waits->late_count++] = (struct late){rank, seconds};

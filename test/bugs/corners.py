@@ -84,4 +84,19 @@ def pinned(flavour, ranks):
         run.run(words, 60, {**AS_USERS, "MORTAR_DEVICES": "ask"}).ok("0 errors").silent()
 
 
-run.main_of(pinned, operands, undead, hungry, elements, beyond)
+def surroundings(flavour, ranks):
+    """One rank clears its environment, or a thread changes it all the time, with options set; and traps for floating point."""
+    run.need(flavour)
+
+    def runs(env, *words):
+        command = run.command(flavour, ranks, [run.target("surroundings-" + flavour)] + list(words))
+        run.run(command, 100, env).ok("0 errors").silent()
+
+    for tune in ("watch", "online"):
+        runs({"MORTAR_START": "paid", "MORTAR_TUNE": tune, "MORTAR_REGRET": "50"}, "clears")
+    runs({}, "sets", "40", "30")
+    for env in ({}, AS_USERS, {"MORTAR_NODES": "2"}, {**AS_USERS, "MORTAR_NODES": "2"}):
+        runs(env, "traps", "20", "100")
+
+
+run.main_of(pinned, surroundings, operands, undead, hungry, elements, beyond)
