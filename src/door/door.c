@@ -60,6 +60,8 @@ static _Atomic(entry) inner[DOORS] = {
 #undef CAUGHT
 };
 static void *engine;
+static _Atomic(atomic_bool *) undriven; /* the engine's mark; NULL: there is no engine */
+static void (*drive)(void);
 static char began_in[PATH_MAX]; /* the folder that the process began in; "": it had none */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -117,8 +119,13 @@ static void open_door(void) {
     } else {
         warn("an MPI call, but no MPI library that mortar knows: calls go to it unchanged");
     }
+    drive = engine ? (void (*)(void))dlsym(engine, "mortar_engine_drive") : NULL;
+    atomic_bool *(*mark)(void) =
+        drive ? (atomic_bool * (*)(void)) dlsym(engine, "mortar_engine_undriven") : NULL;
+    undriven = mark ? mark() : NULL;
     for (int i = 0; i < DOORS; i++) {
         void *taken = engine ? dlsym(engine, names[i] + 1) : NULL;
+        if (!taken) taken = tool_of(names[i], library); /* libmortar-count.so */
         if (!taken) taken = dlsym(library ? library : RTLD_NEXT, names[i]);
         entry tool = (entry)tool_of(names[i] + 1, library);
         if (tool && i == DOOR_Init) {
@@ -146,7 +153,13 @@ __attribute__((noinline, cold)) static entry found_for(_Atomic(entry) *place, en
     abort(); /* as the dynamic linker would end the program */
 }
 
-#define CAUGHT(name, parameters, arguments)                                                        \
+/* Has the engine drive the MPI library, if mortar has run a collective since. */
+static inline void look_ahead(void) {
+    atomic_bool *mark = atomic_load_explicit(&undriven, memory_order_acquire);
+    if (mark && atomic_load_explicit(mark, memory_order_relaxed)) drive();
+}
+
+#define OPENS(name, parameters, arguments, first)                                                  \
     static word outer_##name parameters {                                                          \
         return found_for(&outer[DOOR_##name], (entry)outer_##name) arguments;                      \
     }                                                                                              \
@@ -156,11 +169,15 @@ __attribute__((noinline, cold)) static entry found_for(_Atomic(entry) *place, en
     word MPI_##name parameters;                                                                    \
     word PMPI_##name parameters;                                                                   \
     word MPI_##name parameters {                                                                   \
+        first;                                                                                     \
         return atomic_load_explicit(&outer[DOOR_##name], memory_order_acquire) arguments;          \
     }                                                                                              \
     word PMPI_##name parameters {                                                                  \
+        first;                                                                                     \
         return atomic_load_explicit(&inner[DOOR_##name], memory_order_acquire) arguments;          \
     }
+#define CAUGHT(name, parameters, arguments) OPENS(name, parameters, arguments, (void)0)
+#define LOOKS(name, parameters, arguments) OPENS(name, parameters, arguments, look_ahead())
 #include "door/caught.h"
 #undef CAUGHT
 

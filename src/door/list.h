@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One row per MPI call that mortar takes: DOOR(name without MPI_, number of arguments). The tables of the collectives and of the
- * calls that make communicators are coll/collectives.h and abi/makers.h. Both MPI_name and PMPI_name are caught. */
+ * calls that make communicators are coll/collectives.h and abi/makers.h. Both MPI_name and PMPI_name are caught.
+ * LOOK: calls that the MPI library keeps, and that look for what it has, or need room there, without waiting. */
 DOOR(Init, 2)
 DOOR(Init_thread, 4)
 DOOR(Finalize, 0)
@@ -22,3 +23,17 @@ DOOR(Comm_create_from_group, 5)
 DOOR(Comm_idup, 3)
 DOOR(Comm_idup_with_info, 4)
 DOOR(Dist_graph_create, 9)
+LOOK(Iprobe, 5)
+LOOK(Improbe, 6)
+LOOK(Test, 3)
+LOOK(Testall, 4)
+LOOK(Testany, 5)
+LOOK(Testsome, 5)
+LOOK(Request_get_status, 3)
+LOOK(Win_test, 2)
+LOOK(Bsend, 6)
+LOOK(Bsend_c, 6)
+LOOK(Ibsend, 7)
+LOOK(Ibsend_c, 7)
+LOOK(Start, 1)
+LOOK(Startall, 2)

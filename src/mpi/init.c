@@ -17,6 +17,7 @@ static void finish(void) {
     if (settings_wanted(OPTION_REPORT)) report_write(option_text(OPTION_REPORT));
     if (settings_wanted(OPTION_TUNE_SAVE)) save_tuning(option_text(OPTION_TUNE_SAVE));
     teams_finish();
+    progress_finish();
     messenger_close();
     layouts_finish();
 }

@@ -86,7 +86,8 @@ struct team *spare_drop(bool all);
  * why it must stay native, the same on all ranks. Collective. */
 const char *settings_agree(MPI_Comm comm, int p, int me);
 
-/* Sets team->progress, which drives the host MPI. 0 or -errno. Local. */
+/* Sets team->progress, which drives the host MPI (progress.c). 0 or -errno. Local. */
 int progress_start(struct team *team);
+void progress_stop(struct team *team);
 
 #endif

@@ -75,12 +75,25 @@ void start_took(struct young *young, uint64_t ticks);
 /* True: from now on each communicator gets its team in its first call. Every rank must say so
  * before its next call. Local. */
 void teams_begin_at_once(bool at_once);
-/* Grow when something remembered may be void. On one cache line, since a short call reads both. */
+/* Numbers that grow when something remembered may be void; and `undriven`. On one cache line, since
+ * a short call looks at all of them. */
 extern struct changes {
     _Atomic uint32_t comms; /* a communicator has ended, or got a team */
     /* A type or an operation that was used often has ended, or a plan was forced. */
     _Atomic uint32_t calls;
-} changes;
+    /* A collective of mortar's has ended since mortar_engine_drive was last called. */
+    _Atomic bool undriven;
+} __attribute__((aligned(16))) changes;
+/* For the door, which asks for the one once and calls the other if it is set, before calls that
+ * look for what the host MPI has (progress.c). Local. */
+_Atomic bool *mortar_engine_undriven(void);
+void mortar_engine_drive(void);
+/* Behind a call of mortar's: should the host MPI be driven at once? Then call drive_due. Local. */
+SHORT_WAY static inline bool drive_is_due(const struct team *team) {
+    if (!atomic_load_explicit(&changes.undriven, memory_order_relaxed))
+        atomic_store_explicit(&changes.undriven, true, memory_order_relaxed);
+    return patience_drives(&team->patience, clock_ticks()) && team->progress;
+}
 /* What a communicator is, as one thread has asked before. */
 struct recent {
     MPI_Comm comm;
@@ -129,6 +142,8 @@ void teams_start(void);
 /* Call at MPI_Finalize: frees the teams of communicators that were never freed. Collective over
  * each of them. */
 void teams_finish(void);
+/* MPI ends: what mortar_engine_drive has made goes, too. Local. */
+void progress_finish(void);
 /* For MPI_Comm_free and MPI_Comm_disconnect: calls end(comm), the host's function, frees the team,
  * and returns what `end` returned. */
 int team_buries(MPI_Comm *comm, int (*end)(MPI_Comm *comm));

@@ -64,6 +64,10 @@ bool host_open(void *library) {
                  host_find(library, "PMPI_Win_attach", &host.win_attach) &&
                  host_find(library, "PMPI_Win_detach", &host.win_detach) &&
                  host_find(library, "PMPI_Win_free", &host.win_free) &&
+                 host_find(library, "PMPI_Iprobe", &host.iprobe) &&
+                 host_find(library, "PMPI_Test", &host.test) &&
+                 host_find(library, "PMPI_Testall", &host.testall) &&
+                 host_find(library, "PMPI_Testsome", &host.testsome) &&
                  host_find(library, "PMPI_Op_free", &host.op_free) &&
                  host_find(library, "PMPI_Type_free", &host.type_free) &&
                  host_find(library, "PMPI_Comm_free", &host.comm_free) &&

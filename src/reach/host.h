@@ -37,6 +37,10 @@ struct host {
     int (*win_attach)(MPI_Win, void *, MPI_Aint);
     int (*win_detach)(MPI_Win, const void *);
     int (*win_free)(MPI_Win *);
+    int (*iprobe)(int, int, MPI_Comm, int *, MPI_Status *);
+    int (*test)(MPI_Request *, int *, MPI_Status *);
+    int (*testall)(int, MPI_Request[], int *, MPI_Status[]);
+    int (*testsome)(int, MPI_Request[], int *, int[], MPI_Status[]);
     int (*op_free)(MPI_Op *);
     int (*type_free)(MPI_Datatype *);
 #define MAKER(name, symbol, words, parameters, arguments) int(*name) parameters;

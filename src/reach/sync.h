@@ -83,10 +83,7 @@ void waits_for(struct team *team, int rank, double entered);
 /* Called after each second of a wait, by the rank that waits, with the team that it waits on, which
  * may still be in its set-up. Need not return. Set by mpi/. */
 extern void (*wait_doubt)(const struct team *team);
-/* Behind a call: should the host MPI be driven? And drives it. Local. */
-SHORT_WAY static inline bool drive_is_due(const struct team *team) {
-    return patience_drives(&team->patience, clock_ticks()) && team->progress;
-}
+/* Drives the host MPI behind a call, see comms.h. Local. */
 void drive_due(struct team *team);
 /* Waits until done(state) returns true. `done` must itself drive what is waited for. */
 void wait_until(struct team *team, bool (*done)(void *state), void *state);

@@ -49,59 +49,13 @@ static inline struct met met_of(struct live *live) {
 }
 
 _Thread_local struct this_thread this_thread;
-struct changes changes = {1, 1};
+struct changes changes = {.comms = 1, .calls = 1};
 
 static void forget_recent(MPI_Comm comm) {
     for (int place = 0; place < 2; place++) {
         struct recent *recent = recent_at(&this_thread, comm, place);
         if (recent->comm == comm) *recent = (struct recent){0};
     }
-}
-
-/* ---- progress: testing a generalized request that never completes drives every MPI library that
- * was tried. It takes 20-40 ns and adds nothing to the match queues. Each team has its own request,
- * because two threads may wait on two teams. ---- */
-
-static int no_query(void *state, MPI_Status *status) {
-    (void)state;
-    PMPI_Status_set_elements(status, MPI_BYTE, 0);
-    PMPI_Status_set_cancelled(status, 0);
-    return MPI_SUCCESS;
-}
-static int no_free(void *state) {
-    (void)state;
-    return MPI_SUCCESS;
-}
-static int no_cancel(void *state, int complete) {
-    (void)state;
-    (void)complete;
-    return MPI_SUCCESS;
-}
-
-static void drive_mpi(struct team *team) {
-    int done;
-    PMPI_Test(team->progress_state, &done, MPI_STATUS_IGNORE);
-}
-
-int progress_start(struct team *team) {
-    MPI_Request *request = malloc(sizeof *request);
-    if (!request) return -ENOMEM;
-    if (PMPI_Grequest_start(no_query, no_free, no_cancel, NULL, request) != MPI_SUCCESS) {
-        free(request);
-        return -EIO;
-    }
-    team->progress_state = request;
-    team->progress = drive_mpi;
-    return 0;
-}
-
-static void progress_stop(struct team *team) {
-    MPI_Request *request = team->progress_state;
-    if (!request) return;
-    PMPI_Grequest_complete(*request);
-    PMPI_Wait(request, MPI_STATUS_IGNORE);
-    free(request);
-    team->progress_state = NULL;
 }
 
 /* ---- death ---- */

@@ -178,7 +178,7 @@ static bool all_done(void *state) {
     struct test *t = state;
     MPI_Errhandler users[2];
     hush(t->state, users);
-    int error = PMPI_Testall(t->count, t->state->requests + t->first, &t->done, t->state->statuses);
+    int error = host.testall(t->count, t->state->requests + t->first, &t->done, t->state->statuses);
     unhush(t->state, users);
     if (t->done || error != MPI_SUCCESS) settle_some(t, error);
     return t->over;
@@ -187,7 +187,7 @@ static bool some_done(void *state) {
     struct test *t = state;
     MPI_Errhandler users[2];
     hush(t->state, users);
-    t->error = PMPI_Testsome(t->count, t->state->requests + t->first, &t->done, t->state->ready,
+    t->error = host.testsome(t->count, t->state->requests + t->first, &t->done, t->state->ready,
                              t->state->statuses);
     unhush(t->state, users);
     return t->done != 0 || t->error != MPI_SUCCESS; /* MPI_UNDEFINED: none is left */
@@ -225,7 +225,7 @@ static int some(void *state, struct team *team, int first, int count, int *done)
 /* Has a message come from this rank of the communicator? *source: who has sent it. */
 static int wire_probe(const struct state *s, int rank, int tag, int *source) {
     MPI_Status status;
-    int flag = 0, error = PMPI_Iprobe(rank, tag, s->comm, &flag, &status);
+    int flag = 0, error = host.iprobe(rank, tag, s->comm, &flag, &status);
     *source = error == MPI_SUCCESS && flag ? status.MPI_SOURCE : MPI_PROC_NULL;
     return error;
 }

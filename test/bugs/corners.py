@@ -99,4 +99,14 @@ def surroundings(flavour, ranks):
         runs(env, "traps", "20", "100")
 
 
-run.main_of(pinned, surroundings, operands, undead, hungry, elements, beyond)
+def behind(flavour, ranks):
+    """Behind a collective a look finds what was sent before it, and MPI_Bsend has room, as natively; a report counts looks."""
+    run.need(flavour)
+    for word in ("looks", "buffers"):
+        for env in ({}, AS_USERS, {"MORTAR_NODES": "2"}):
+            words = run.command(flavour, ranks, [run.target("behind-" + flavour), word, "600"])
+            run.run(words, 60, env).ok("%s ranks, 0 overlooked" % ranks).silent()
+    run.mpi(flavour, ranks, ["behind-" + flavour, "looks", "300"]).ok(", 0 overlooked").silent()
+
+
+run.main_of(behind, pinned, surroundings, operands, undead, hungry, elements, beyond)
