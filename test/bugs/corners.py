@@ -109,4 +109,20 @@ def behind(flavour, ranks):
     run.mpi(flavour, ranks, ["behind-" + flavour, "looks", "300"]).ok(", 0 overlooked").silent()
 
 
-run.main_of(behind, pinned, surroundings, operands, undead, hungry, elements, beyond)
+def repeated(flavour, ranks):
+    """More edges than ranks, on a node and over nodes, where tables of blocks lie in the team's memory (src/mpi/sizes.c)."""
+    run.need(flavour)
+    for env in ({}, {"MORTAR_NODES": "2"}):
+        words = run.command(flavour, ranks, [run.target("repeated-" + flavour)])
+        run.run(words, 40, env).ok("%s ranks, 0 errors" % ranks).silent()
+
+
+def tables(flavour, ranks):
+    """Counts, displacements and types that peers cannot read, from the first call and by default."""
+    run.need(flavour)
+    for env in ({}, AS_USERS):
+        words = run.command(flavour, ranks, [run.target("tables-" + flavour)])
+        run.run(words, 60, env).ok("%s ranks, 0 errors" % ranks).silent()
+
+
+run.main_of(behind, pinned, surroundings, operands, undead, hungry, elements, beyond, repeated, tables)

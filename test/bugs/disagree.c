@@ -75,6 +75,13 @@ int main(int argc, char **argv) {
         printf("%s: errors: %s, truncation: %s\n", which, all > 0 ? "yes" : "no",
                any ? "yes" : "no");
     MPI_Comm_free(&comm);
+    /* What was left there must not be found by the next communicators of these ranks. */
+    failed = 0;
+    for (int round = 0; round < 2; round++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        failed += repeat(comm, me, p, 20, -2);
+        MPI_Comm_free(&comm);
+    }
     MPI_Finalize();
-    return 0;
+    return failed > 0;
 }

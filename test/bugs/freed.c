@@ -17,9 +17,20 @@
 
 enum { numbers = 200, rounds = 2, others = 200, blocks = 4000 };
 
+/* A call of this thread's own, with a type of its own, which is over before the other one's is. */
+static void call_alone(void) {
+    int pair[2] = {0};
+    MPI_Datatype own;
+    MPI_Type_contiguous(2, MPI_INT, &own);
+    MPI_Type_commit(&own);
+    MPI_Bcast(pair, 1, own, 0, MPI_COMM_SELF);
+    MPI_Type_free(&own);
+}
+
 static void *free_it(void *type) {
     static char *block[blocks];
     usleep(100000);
+    call_alone();
     MPI_Type_free(type);
     for (int k = 0; k < others; k++) {
         MPI_Datatype other;

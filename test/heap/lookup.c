@@ -42,9 +42,19 @@ static void others(void *libc) {
     expect(dlsym(RTLD_NEXT, "malloc") == dlsym(RTLD_DEFAULT, "malloc"), "the heap's comes next");
 }
 
+/* Another library's function of such a name. */
+static void plugins(void) {
+    int (*its)(int) = NULL;
+    void *plugin = dlopen(PLUGIN, RTLD_NOW);
+    find(&its, plugin, "mlockall");
+    expect(its && its(-7) == 993, "the plugin's own function");
+    dlclose(plugin);
+}
+
 int main(void) {
     void *libc = dlopen(LIBC_SO, RTLD_LAZY);
     blocks(libc);
     others(libc);
+    plugins();
     return failures > 0;
 }

@@ -4,3 +4,7 @@
 
 void *plugin_allocate(size_t bytes);
 void *plugin_allocate(size_t bytes) { return malloc(bytes); }
+
+/* Its own function of a name that the heap has, too: who looks in the plugin finds this one. */
+int mlockall(int flags);
+int mlockall(int flags) { return 1000 + flags; }

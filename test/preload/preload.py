@@ -49,6 +49,12 @@ def large(flavour):
     result.took(1, collective="alltoall").took(1, collective="allgather")
 
 
+def narrow(flavour):
+    over_nodes, as_users = ["--option", "NODES=2"], ["--option", "START=paid", "--option", "TUNE=watch"]
+    for options, word in (([], []), (over_nodes, []), (as_users, []), (["--plan", "native"], ["refused"])):
+        mpi(flavour, ranks(flavour), ["narrow-" + flavour] + word, options).ok("ranks, 0 errors").silent()
+
+
 def fortran(flavour):
     p, missing = ranks(flavour), []
     for program in ("mpif", "usempi", "f08"):
@@ -196,6 +202,10 @@ def imbalance(flavour):
         result.check(row["waiting_seconds"] >= 0.9 * slept <= named["seconds"], "%s: waited %g s" % (plan, row["waiting_seconds"]))
         result.check(0.5 < named["share"] <= 1, "%s: a share of %g" % (plan, named["share"]))
     turns(flavour, p, program)
+    if p == 5:  # over nodes a rank of the team, not of the node's, is named
+        options = ["--plan", "exchange(direct(32), pull(rows, plain))", "--option", "NODES=cyclic:2"]
+        row = mpi(flavour, p, [program], options).ok("%d ranks, 0 errors" % p).silent().collectives(collective="alltoall")[0]
+        run.Result([], 0, "", "", row).check([named["rank"] for named in row["late"]] == [late], "over nodes another rank was late")
     result = mpi(flavour, p, [program], ["--plan", "native"]).ok("%d ranks, 0 errors" % p).silent().native(22)
     result.check(not result.report["late_over_time"]["by_rank"], "claims to know who was late in native calls")
     result.check(all(row["waiting_seconds"] is None and row["moving_seconds"] is None and row["late"] == []
@@ -385,5 +395,5 @@ def unknown():
     result = run.run([run.MORTAR, "run", "--verbose", "0", run.target("fakeuser")]).ok("received 17").silent()
 
 
-run.main_of(exchange, alloc_mem, private, statics, large, fortran, python, late, handle, threads, inter, device, errors, nothing,
-            off, imbalance, launcher, plans, reductions, rooted, lengths, tuning, plain, unknown, rows)
+run.main_of(exchange, alloc_mem, private, statics, large, narrow, fortran, python, late, handle, threads, inter, device, errors,
+            nothing, off, imbalance, launcher, plans, reductions, rooted, lengths, tuning, plain, unknown, rows)
