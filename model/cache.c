@@ -7,14 +7,30 @@
 
 const char *const policy_names[POLICIES] = {"lru", "tree", "age"};
 
-bool cache_make(struct cache *cache, const struct cache_shape *shape, uint32_t line_bytes) {
+const char *cache_shaped(struct cache *cache, const struct cache_shape *shape,
+                         uint32_t line_bytes) {
     uint64_t lines = shape->bytes / line_bytes, ways = shape->ways ? shape->ways : lines;
     memset(cache, 0, sizeof *cache);
-    if (lines == 0 || ways == 0 || lines % ways != 0 || lines > UINT32_MAX) return false;
-    if (shape->policy == POLICY_tree && (ways > 8 || (ways & (ways - 1)) != 0)) return false;
+    if (lines == 0 || lines > UINT32_MAX) return "1 to 4G lines";
+    if (lines % ways != 0) return "its lines make no sets of so many ways";
+    if (shape->policy == POLICY_tree && (ways > 8 || (ways & (ways - 1)) != 0))
+        return "a tree has 1, 2, 4 or 8 ways";
     *cache = (struct cache){
         .ways = (uint32_t)ways, .sets = (uint32_t)(lines / ways), .policy = shape->policy};
     cache->scattered = shape->scattered && cache->sets > 64 && cache->sets % 64 == 0;
+    return NULL;
+}
+
+bool cache_divides(const struct cache_shape *shape, uint32_t line_bytes, uint32_t sample) {
+    struct cache cache;
+    if (shape->bytes == 0) return true;
+    if (cache_shaped(&cache, shape, line_bytes)) return false;
+    return (cache.scattered ? 64 : cache.sets) % sample == 0; /* see set_of */
+}
+
+bool cache_make(struct cache *cache, const struct cache_shape *shape, uint32_t line_bytes) {
+    if (cache_shaped(cache, shape, line_bytes)) return false;
+    size_t lines = (size_t)cache->sets * cache->ways;
     cache->lines = calloc(lines, sizeof *cache->lines);
     if (cache->policy != POLICY_lru) cache->state = calloc(lines, 1);
     if (cache->lines && (cache->state || cache->policy == POLICY_lru)) return true;

@@ -38,8 +38,11 @@ struct cache {
     uint8_t *state;  /* [sets * ways] ages, or the tree's bits; NULL for LRU */
 };
 
-/* A cache of that many lines. Returns false when there is no memory, or the lines cannot be divided
- * into sets of that many ways. */
+/* Its sets, ways and policy, without memory. Returns NULL, or what is wrong with the shape. */
+const char *cache_shaped(struct cache *cache, const struct cache_shape *shape, uint32_t line_bytes);
+/* Do the lines of one remainder, one of `sample`, have sets of their own? */
+bool cache_divides(const struct cache_shape *shape, uint32_t line_bytes, uint32_t sample);
+/* A cache of that many lines. Returns false when there is no memory, or the shape is wrong. */
 bool cache_make(struct cache *cache, const struct cache_shape *shape, uint32_t line_bytes);
 void cache_free(struct cache *cache);
 /* Is the line there? If so it counts as used now. */
@@ -94,9 +97,10 @@ struct counts {
 };
 
 struct node;
-/* One of `sample` lines is simulated (1: all), those whose number has the same remainder; since all
- * caches are indexed by the low bits of the number, what is simulated is exact, but for the
- * prefetchers. NULL: no memory or the machine makes no sense. */
+/* One of `sample` lines is simulated (1: all), those whose number has the same remainder. Where
+ * node_divides, they have sets of their own in all caches, and what is simulated is exact, but for
+ * the prefetchers. NULL: no memory or the machine makes no sense. */
+bool node_divides(const struct machine *machine, uint32_t sample);
 struct node *node_make(const struct machine *machine, uint32_t sample);
 void node_free(struct node *node);
 /* KNOWN: is in L3 before the counting begins (step lists, page tables). */

@@ -23,7 +23,7 @@ static const char usage[] =
     "  --orders X,Y,...       orders; default: rows,columns,morton and what else there is\n"
     "  --nontemporal BYTES    blocks of at least so many bytes are stored past the caches; default: none\n"
     "  --line L[,L']          bytes of a line in the equations; default: 70.4,80.6, as li2018 measured them on its L2\n"
-    "  --sample N             simulate one of N lines; default 1, and 8 for blocks of 1M or more\n"
+    "  --sample N             simulate one of N lines; default 1, and 8 for blocks of 1M or more if the caches can be divided so\n"
     "  --table 1|2            li2018, table 1 or 2: simulated beside counted, and how far apart\n"
     "  --sensitivity          what is left of the curve's gain when assumptions of the model are taken back; half a minute\n"
     "  --packing NODES        an alltoall over so many nodes through leaders: misses of packing and unpacking, row by row and along\n"
@@ -79,7 +79,11 @@ uint64_t bytes_or_fail(const char *option, const char *text) {
 /* By all ranks together as many lines are simulated as each of them has, or more. */
 uint32_t sample_or_fail(const struct settings *s, bool alltoall, uint64_t bytes) {
     uint32_t line = s->machine.line_bytes, peers = s->grid ? s->around.degree : s->ranks;
-    if (!s->sample) return bytes >= 1 << 20 ? 8 : 1;
+    if (!s->sample) return bytes >= 1 << 20 && node_divides(&s->machine, 8) ? 8 : 1;
+    if (!node_divides(&s->machine, s->sample))
+        fail("--sample %u: one of so many lines has no sets of its own in the caches of %s: "
+             "expected a number that divides their sets, of scattered ones 64",
+             s->sample, s->machine.name);
     uint64_t lines = (bytes * peers * (alltoall ? 2 : 1) + line - 1) / line;
     if (s->sample > lines)
         fail("--sample %u: with blocks of %llu bytes a rank has %llu lines, and nothing to count "

@@ -41,9 +41,15 @@ struct node {
     struct directory directory;
 };
 
-enum { sample_phase = 5 }; /* behind the lines in which a stream is noticed */
+/* Is the line one of those that are simulated? Of 8 the sixth, behind those in which a stream is
+ * noticed. */
+static bool sampled(const struct node *node, uint32_t line) {
+    return line % node->sample == 5 % node->sample;
+}
 
-struct counts *node_counts(struct node *node, uint32_t core) { return &node->cores[core].counts; }
+struct counts *node_counts(struct node *node, uint32_t core) {
+    return &node->cores[core].counts;
+}
 uint64_t node_clock(const struct node *node, uint32_t core) { return node->cores[core].clock; }
 uint32_t node_domain(const struct node *node, uint32_t core) {
     return core / node->cores_per_domain;
@@ -65,6 +71,12 @@ static bool make_core(struct core *core, const struct machine *m) {
     if (m->l2.bytes > 0 && !cache_make(&core->l2, &m->l2, m->line_bytes)) return false;
     return m->tlb_entries == 0 || (cache_make(&core->tlb, &tlb, m->line_bytes) &&
                                    cache_make(&core->directories, &directories, m->line_bytes));
+}
+
+bool node_divides(const struct machine *m, uint32_t sample) {
+    return cache_divides(&m->l1, m->line_bytes, sample) &&
+           cache_divides(&m->l2, m->line_bytes, sample) &&
+           cache_divides(&m->l3, m->line_bytes, sample);
 }
 
 struct node *node_make(const struct machine *machine, uint32_t sample) {
@@ -228,9 +240,7 @@ static void fetch_ahead(struct node *node, uint32_t core, uint32_t line) {
     const struct machine *m = &node->machine;
     struct core *c = &node->cores[core];
     uint32_t domain = node_domain(node, core);
-    if ((node->sample > 1 && line % node->sample != sample_phase) || cache_holds(&c->l2, line) ||
-        cache_holds(&c->l1, line))
-        return;
+    if (!sampled(node, line) || cache_holds(&c->l2, line) || cache_holds(&c->l1, line)) return;
     bool busy = m->busy < 1 && c->from_memory > m->busy;
     bool to_l2 = !busy && share(&c->credit_l2, m->stream_l2);
     const struct holders *holders = directory_find(&node->directory, line);
@@ -301,7 +311,7 @@ static void own(struct node *node, uint32_t core, uint32_t line) {
 
 void node_access(struct node *node, uint32_t core, uint32_t line, int kind) {
     struct core *c = &node->cores[core];
-    if (node->sample > 1 && line % node->sample != sample_phase) return;
+    if (!sampled(node, line)) return;
     bool hit = cache_use(&c->l1, line);
     c->clock += node->machine.cycles[0];
     if (!hit) {
@@ -362,7 +372,7 @@ void node_store(struct node *node, uint32_t core, uint32_t line) {
 
 void node_store_past(struct node *node, uint32_t core, uint32_t line) {
     translate(node, core, line, 1);
-    if (node->sample > 1 && line % node->sample != sample_phase) return;
+    if (!sampled(node, line)) return;
     invalidate(node, -1, line);
     node->cores[core].counts.nontemporal++;
 }

@@ -30,6 +30,14 @@ def neighbours(mortar):
     expect(all(least <= float(row["l1"]) + float(row["nontemporal"]) for row in rows.values()), (least, text))
 
 
+def ideal(mortar):
+    """An ideal cache is one set, of which no part can be simulated alone: the blocks are counted in full. By columns a block of
+    1M is read by each rank, and written to each: 2 x 2 x 16384 lines."""
+    words = ["--machine", "ideal:512K", "--ranks", "2", "--bytes", "1M", "--orders", "columns", "--collective", "allgather", "--csv"]
+    status, text = run(mortar, "model", *words)
+    expect(status == 0 and [row["l1"] for row in csv.DictReader(text.splitlines())] == ["65536.0"], text)
+
+
 def packing(mortar):
     """Packed blocks of 8 bytes: row by row a line serves one block of eight, along the curve each line serves all its blocks.
     Blocks of a line's size give nothing to gain. The leader's cache holds what it has sent."""
@@ -54,6 +62,7 @@ def main(mortar):
     status, text = run(mortar, "model", "--machine", "this", "--ranks", "1", "--bytes", "64", "--collective", "alltoall")
     expect(status == 0 and "simulated" in text, text)
     neighbours(mortar)
+    ideal(mortar)
     packing(mortar)
     for words, said in ((["--grid", "5x5"], "--grid"), (["--grid", "16"], "--grid"), (["--grid", "random0"], "--grid"),
                         (["--grid", "4x4x4x4"], "--grid"),
@@ -66,7 +75,8 @@ def main(mortar):
                         (["--ranks", "73"], "--ranks 73: e7-8890v3 has 72 cores"),
                         (["--ranks", "abc"], "--ranks abc: expected a whole number from 1 to 128"),
                         (["--sample", "no"], "--sample no: expected a whole number"),
-                        (["--ranks", "8", "--bytes", "64", "--sample", "17"], "a rank has 8 lines"),
+                        (["--ranks", "8", "--bytes", "64", "--sample", "16"], "a rank has 8 lines"),
+                        (["--sample", "7"], "--sample 7: one of so many lines has no sets of its own"),
                         (["--collective", "bcast"], "--collective bcast: expected allgather or alltoall"),
                         (["--packing", "0"], "--packing 0: expected a whole number"),
                         (["--packing", "60000", "--bytes", "1M"], "--packing 60000, blocks of 1M bytes: more than 4G cache lines"),

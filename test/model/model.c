@@ -238,8 +238,8 @@ static void equations(void) {
     within("4190 of the paper", equation(6, 72, 4096, 70.4, 80.6, 262144), 4185, 4195);
 }
 
-/* One line in eight is an eighth of all, where no prefetcher looks at the lines between. In an
- * allgather by columns a block stays in L1 by halves, and of a sample more of it does. */
+/* One line in two is half of all, and so on, where no prefetcher looks at the lines between. In an
+ * allgather by columns a block stays in L1 by halves, and of a sample more or less of it does. */
 static void sampling(void) {
     struct machine m = small_machine();
     m.cores = 16, m.l1 = lines(512, 8), m.l2 = lines(4096, 8), m.l3 = lines(16384, 16);
@@ -250,13 +250,22 @@ static void sampling(void) {
             .alltoall = pair % 2, .ranks = 16, .bytes = 16384, .order = order, .sample = 1};
         struct result all, some;
         is("all", simulate(&m, &x, &all), 0);
-        x.sample = 8;
-        is("a sample", simulate(&m, &x, &some), 0);
         bool halves = order == &orders[ORDER_columns] && !x.alltoall;
-        within("L1 of a sample", some.l1 / all.l1, halves ? 0.95 : 0.98, 1.02);
-        within("L2 of a sample", some.l2 / all.l2, 0.98, 1.02);
-        within("L3 of a sample", some.l3 / all.l3, 0.97, 1.03);
+        for (x.sample = 2; x.sample <= 8; x.sample *= 2) {
+            is("a sample", simulate(&m, &x, &some), 0);
+            within("L1 of a sample", some.l1 / all.l1, halves ? 0.95 : 0.98, halves ? 1.05 : 1.02);
+            within("L2 of a sample", some.l2 / all.l2, 0.98, 1.02);
+            within("L3 of a sample", some.l3 / all.l3, 0.97, 1.03);
+        }
     }
+    m = small_machine(); /* sets: 2, 16, 64 */
+    is("half of all sets", node_divides(&m, 2), true);
+    is("no quarter of two", node_divides(&m, 4), false);
+    m.l1 = lines(4096, 4), m.l1.scattered = true, m.l2 = m.l3 = lines(0, 0);
+    is("pages in 16 places each", node_divides(&m, 64), true);
+    is("two pages are not apart", node_divides(&m, 128), false);
+    m = machine_ideal(4, 16384);
+    is("a single set", node_divides(&m, 2), false);
 }
 
 int main(void) {
