@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""model_draw - draws what `mortar-model --csv` writes: misses per process over the block size, a row of pictures for each
+"""model_draw - draws what `mortar-model --csv` writes: misses per line copied over the block size, a row of pictures for each
 collective, a picture for each cache. The ending of the file's name says which format."""
 import csv
 import sys
@@ -19,9 +19,8 @@ def draw(plots, rows, path):
         for axis, (key, name) in zip(line, levels):
             for style, order in zip(STYLES * 4, orders):
                 chosen = [r for r in rows if (r["collective"], r["order"]) == (collective, order)]
-                points = [(int(r["bytes"]), float(r[key]) / int(r["ranks"])) for r in chosen]
-                # per block copied, and per line of it: the curves of different sizes can be compared
-                points = [(n, misses / max(1, 2 * n / 64)) for n, misses in sorted(points)]
+                # per line copied: the curves of different sizes can be compared
+                points = sorted((int(r["bytes"]), float(r[key]) / float(r["copied"])) for r in chosen)
                 axis.plot(*zip(*points), style, label=order, markersize=4, linewidth=1.2, clip_on=False)
             over_sizes(axis, sorted({int(r["bytes"]) for r in rows}))
             axis.set_ylim(bottom=0)

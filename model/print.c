@@ -35,11 +35,18 @@ static void print_equations(const struct settings *s, const struct job *job) {
     }
 }
 
+/* Lines of the blocks that a process copies, read and written; of a short one, one. */
+static double copied(const struct settings *s, const struct job *job) {
+    const struct around *around = job->exchange.around;
+    double blocks = around ? (double)around->count / s->ranks : s->ranks;
+    return blocks * fmax(1, 2 * (double)job->exchange.bytes / s->machine.line_bytes);
+}
+
 void print_jobs(const struct settings *s, const struct jobs *jobs) {
     char size[24];
     if (s->csv)
         puts(
-            "machine,collective,ranks,bytes,order,l1,l2,l3,remote,memory,neighbour,ownership,back_invalidated,nontemporal,walks");
+            "machine,collective,ranks,bytes,order,l1,l2,l3,remote,memory,neighbour,ownership,back_invalidated,nontemporal,walks,copied");
     else
         printf(
             "simulated on %s (%s), %u ranks: lines per process that miss; equations of li2018 s.2.3 for L1 and L2\n%-18s %6s "
@@ -54,10 +61,10 @@ void print_jobs(const struct settings *s, const struct jobs *jobs) {
                 ? (job->exchange.alltoall ? "neighbor_alltoall" : "neighbor_allgather")
                 : (job->exchange.alltoall ? "alltoall" : "allgather");
         if (s->csv) {
-            printf("%s,%s,%u,%llu,%s,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f\n",
+            printf("%s,%s,%u,%llu,%s,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f\n",
                    s->machine.name, collective, s->ranks, (unsigned long long)job->exchange.bytes,
                    job->walk, r->l1, r->l2, r->l3, r->remote, r->memory, r->neighbour, r->ownership,
-                   r->back_invalidated, r->nontemporal, r->walks);
+                   r->back_invalidated, r->nontemporal, r->walks, copied(s, job));
             continue;
         }
         printf("%-18s %6s %-16s %10.0f %10.0f %10.0f %10.0f %10.0f", collective,

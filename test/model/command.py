@@ -27,6 +27,7 @@ def neighbours(mortar):
     expect(remote["compact"] > 1.05 * remote["numa(compact)"] and owners["compact"] > 5 * owners["numa(compact)"], text)
     # Of 72 ranks (3 - 1) 4 6 + 3 (4 - 1) 6 + 3 4 (6 - 1) pairs are neighbours; each block has 64 lines, read and written once.
     least = 2 * 64 * 2 * (48 + 54 + 60) / 72
+    expect(all(float(row["copied"]) == round(least, 1) for row in rows.values()), (least, text))
     expect(all(least <= float(row["l1"]) + float(row["nontemporal"]) for row in rows.values()), (least, text))
 
 
