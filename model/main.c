@@ -28,8 +28,8 @@ static const char usage[] =
     "  --sensitivity          what is left of the curve's gain when assumptions of the model are taken back; half a minute\n"
     "  --packing NODES        an alltoall over so many nodes through leaders: misses of packing and unpacking, row by row and along\n"
     "                         the curve\n"
-    "  --csv                  one line per simulation\n"
-    "  --svg FILE, --png FILE draw the curves\n";
+    "  --csv                  one line per simulation, of --table one per figure; not of --sensitivity, --packing\n"
+    "  --svg FILE, --png FILE draw the curves; not of --table, --sensitivity, --packing\n";
 
 static void __attribute__((noreturn, format(printf, 1, 2))) fail(const char *format, ...) {
     va_list list;
@@ -195,6 +195,8 @@ static int answer(int count, char **words) {
     if (s.ranks == 0) s.ranks = s.machine.cores;
     if (s.ranks > s.machine.cores)
         fail("--ranks %u: %s has %u cores", s.ranks, s.machine.name, s.machine.cores);
+    if (s.csv && (s.sensitivity || s.packing))
+        fail("--csv: %s is a table only", s.packing ? "--packing" : "--sensitivity");
     if (s.table) return print_table(&s);
     if (s.sensitivity) return print_sensitivity(&s);
     if (s.packing) return print_packing(&s);

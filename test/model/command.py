@@ -83,6 +83,8 @@ def main(mortar):
                         (["--packing", "60000", "--bytes", "1M"], "--packing 60000, blocks of 1M bytes: more than 4G cache lines"),
                         (["--table", "x"], "--table x: expected a whole number from 1 to 2"),
                         (["--table", "3"], "--table 3: expected"),
+                        (["--packing", "2", "--csv"], "--csv: --packing is a table only"),
+                        (["--sensitivity", "--csv"], "--csv: --sensitivity is a table only"),
                         (["--line", "x"], "--line x: expected one or two numbers"), (["--line", "70,"], "--line 70,: expected"),
                         (["--nothing", "1"], "unknown option --nothing"), (["--nothing"], "unknown option --nothing"),
                         (["--bytes"], "--bytes needs a value"), (["--machine", "/"], "/: cannot be read: Is a directory"),
@@ -103,6 +105,9 @@ def main(mortar):
             expect(status != 0 and text.startswith("mortar model: " + name + ": ") and "Traceback" not in text, (status, text))
         status, text = run(mortar, "model", "--svg", picture, "--png", "b.png")
         expect(status == 2 and "--png b.png: it draws one picture" in text, (status, text))
+        for words in ["--table", "1"], ["--packing", "2"], ["--sensitivity"]:
+            status, text = run(mortar, "model", *words, "--svg", picture)
+            expect(status == 2 and "%s is a table: it draws no picture" % words[0] in text, (words, status, text))
 
 
 if __name__ == "__main__":
