@@ -94,6 +94,8 @@ def check(arguments, size, sizes, parser):
         simulate.keep_foreign(arguments.csv, parser)
     if arguments.tuning and sizes == [0]:
         parser.error("--tuning %s: a tuning file is about blocks, and these have no bytes" % arguments.tuning)
+    if arguments.picture and sizes == [0]:
+        parser.error("--picture %s: it shows times over the bytes of a block, and these have none" % arguments.picture)
     if arguments.tuning and os.path.exists(arguments.tuning):
         info("--tuning", arguments.tuning)  # no tuning file: it is left alone
     if arguments.like:
@@ -281,8 +283,8 @@ def main():
             write_tuning(arguments.tuning, best, size, arguments.collective, parameters, arguments.like)
         if arguments.picture:
             draw.over_sizes(arguments.picture, draw.fastest(seconds_by_plan(rows), SHOWN), title)
-    except (OSError, SystemExit) as error:
-        code = "mortar: what was simulated cannot be written: %s" % error if isinstance(error, OSError) else error.code
+    except (OSError, ValueError, SystemExit) as error:  # the table can still be printed; ValueError: matplotlib's
+        code = error.code if isinstance(error, SystemExit) else "mortar: what was simulated cannot be written: %s" % error
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the files are there: a reader that has gone ends this without a word
     try:
         print(title)

@@ -149,6 +149,7 @@ def prediction():
                 (["--platform", os.path.join(folder, "platform.xml"), "--ranks-per-node", "2", "--nodes", "4"], 2, "has 3"),
                 (["--platform", "3x2", "--tuning", os.path.join(folder, "no", "file")], 2, "no/file"),
                 (["--platform", "3x2", "--picture", "picture.gif"], 2, "picture.gif"),
+                (["--platform", "3x2", "--collective", "barrier", "--picture", "picture.svg"], 2, "and these have none"),
                 (["--platform", "3x2", "--tuning", "/dev/null"], 2, "/dev/null"),
                 (["--platform", "3x2", "--csv", path], 2, "is none of ours"),
                 (["--platform", "3x2", "--like", path + "x", "--tuning", path], 1, path + "x"),
