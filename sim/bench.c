@@ -240,6 +240,18 @@ static void measure(const struct settings *settings, const char *collective, con
     if (wrong && me == 0) _exit(3);
 }
 
+/* Takes the next of the sizes. The end, where the collective takes no such blocks. */
+static size_t next_size(const struct settings *settings, char **next, int me) {
+    char *end;
+    size_t block = strtoul(*next, &end, 10);
+    if (end == *next || (*end && *end != ','))
+        refuse(me, "sizes", *next, "expected numbers of bytes with commas between");
+    const char *wants = call_wants(settings->call, block);
+    if (wants) refuse(me, "sizes", *next, wants);
+    *next = *end ? end + 1 : end;
+    return block;
+}
+
 int main(int argc, char **argv) {
     int ranks, me;
     if (mortar_engine_open(NULL, NULL) != 0) return 2;
@@ -251,15 +263,12 @@ int main(int argc, char **argv) {
     if (prices->gap > 0 || prices->rank_byte > 0)
         world_adapter(prices->overhead, prices->gap, prices->rank_byte);
     if (settings.chooses || settings.model) facts_measure(ranks, me);
+    for (char *next = settings.sizes; *next;) next_size(&settings, &next, me);
     for (char *next = settings.sizes; *next;) {
-        char *end;
-        size_t block = strtoul(next, &end, 10);
-        if (end == next || (*end && *end != ','))
-            refuse(me, "sizes", next, "expected numbers of bytes with commas between");
+        size_t block = next_size(&settings, &next, me);
         if (settings.model) expect(argv[1], block, ranks, me);
         for (int i = 0; i < settings.plan_count && !settings.model; i++)
             measure(&settings, argv[1], settings.plans[i], block, ranks, me);
-        next = *end ? end + 1 : end;
     }
     world_meet(0, NULL); /* who leaves early is no rank of its node any more */
     return MPI_Finalize();

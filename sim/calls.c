@@ -48,6 +48,14 @@ const char *call_names(void) {
     return names;
 }
 
+const char *call_wants(int c, size_t block) {
+    if (c == CALL_barrier) return NULL; /* it has none */
+    if (block == 0) return "expected bytes of a block, from 1 on";
+    bool sums = rows[c].contents != BYTES;
+    return sums && block % sizeof(int32_t) ? "sums are of 4-byte integers: expected multiples of 4"
+                                           : NULL;
+}
+
 static size_t bytes_of(enum blocks_of amount, size_t block, int ranks, int me) {
     switch (amount) {
     case ONE_ROOT: return me == 0 ? block : 0;

@@ -18,6 +18,8 @@ struct buffers {
 int call_find(const char *name);
 /* All names with blanks between, for messages. */
 const char *call_names(void);
+/* NULL, or which blocks the collective takes. */
+const char *call_wants(int call, size_t block);
 /* Bytes of this rank's buffers. */
 size_t call_send_bytes(int call, size_t block, int ranks, int me);
 size_t call_recv_bytes(int call, size_t block, int ranks, int me);

@@ -34,7 +34,8 @@ def options():
     parser.add_argument("--ranks-per-node", type=int, metavar="N", help="default: the M of NxM")
     parser.add_argument("--nodes", type=int, metavar="N", help="use that many of the platform file's hosts; default: all")
     parser.add_argument("--collective", required=True, metavar="C")
-    parser.add_argument("--sizes", default=DEFAULT_SIZES, help="bytes of a block, 8,64,4K or 8:4K:x8 (default %s)" % DEFAULT_SIZES)
+    parser.add_argument("--sizes", default=DEFAULT_SIZES, help="bytes of a block, 8,64,4K or 8:4K:x8 (default %s); of"
+                        " sums multiples of 4" % DEFAULT_SIZES)
     parser.add_argument("--plans", nargs="+", metavar="PLAN",
                         help="default: for each size the %d that the cost model likes best; all: all that it weighs" % TRIED)
     parser.add_argument("--placement", choices=platforms.PLACEMENTS, default="ordered", help="of the ranks on the nodes")
@@ -102,11 +103,11 @@ def check(arguments, size, sizes, parser):
         head_of(arguments.like)
 
 
-def check_plans(arguments, parser):
-    """The names alone: whether a plan can run there is seen in its simulation."""
+def check_words(arguments, sizes, parser):
+    """Collective, sizes and the names of plans: whether a plan can run there is seen in its simulation."""
     named = [plan for plan in arguments.plans or [] if plan != "all"]
     try:  # the cost model of a cluster that takes no time
-        simulate.Cell((2, 1), arguments.collective, [8], named or ["auto"], model=True, seconds=60).run()
+        simulate.Cell((2, 1), arguments.collective, sizes, named or ["auto"], model=True, seconds=60).run()
     except simulate.Failed as failed:
         told = failed.args[0].partition("mortar-sim: ")[2]  # what is wrong, its text, what was expected
         parser.error("--" + re.sub("^plan ", "plans ", told) if told else failed.args[0])
@@ -187,7 +188,7 @@ def print_table(best, out=sys.stdout):
 
 def entries(best, size, collective):
     """Each size stands for the powers of two up to the next one that was simulated."""
-    blocks, made = sorted(filter(None, best)), []  # without bytes there is nothing to choose
+    blocks, made = sorted(best), []
     for k, block in enumerate(blocks):
         plan, native = best[block]
         first = 1 << (block.bit_length() - 1)
@@ -257,7 +258,7 @@ def main():
     parameters = platforms.parse_settings(arguments.set)
     sizes = [0] if arguments.collective == "barrier" else sorted(set(simulate.parse_sizes(arguments.sizes)))
     check(arguments, size, sizes, parser)
-    check_plans(arguments, parser)
+    check_words(arguments, sizes, parser)
     done, code = [], 0
     try:
         rows, wrong = simulate_all(arguments, size, sizes, parameters, platform, done.extend)

@@ -145,7 +145,9 @@ def prediction():
         for words, code, told in (
                 (["--platform", "3x2", "--tuning", os.path.join(folder, "hosts")], 1, "hosts"),
                 (["--platform", "2by2"], 2, "NODESxRANKS"),
-                (["--platform", "3x2", "--sizes", "0", "--tuning", path], 2, "no bytes"),
+                (["--platform", "3x2", "--collective", "barrier", "--tuning", path], 2, "no bytes"),
+                (["--platform", "3x2", "--sizes", "8,0"], 2, '--sizes "0,8": expected bytes of a block'),
+                (["--platform", "3x2", "--collective", "allreduce", "--sizes", "8,10"], 2, '--sizes "10": sums are of 4-byte'),
                 (["--platform", os.path.join(folder, "platform.xml"), "--ranks-per-node", "2", "--nodes", "4"], 2, "has 3"),
                 (["--platform", "3x2", "--tuning", os.path.join(folder, "no", "file")], 2, "no/file"),
                 (["--platform", "3x2", "--picture", "picture.gif"], 2, "picture.gif"),
