@@ -53,6 +53,7 @@ static uint32_t set_of(const struct cache *cache, uint32_t line) {
 }
 
 static uint32_t *find(const struct cache *cache, uint32_t line, size_t *first) {
+    if (cache->sets == 0) return NULL; /* there is no such cache */
     *first = (size_t)set_of(cache, line) * cache->ways;
     uint32_t *set = cache->lines + *first;
     for (uint32_t way = 0; way < cache->ways; way++)

@@ -76,7 +76,7 @@ struct machine {
 
 /* Reads a description. Returns 0 or -errno; then one line in `why` says what is wrong. */
 int machine_read(struct machine *machine, const char *path, char why[256]);
-/* The machine that this runs on, as hwloc tells. */
+/* The machine that this runs on, as hwloc tells; at most most_cores of it. */
 void machine_this(struct machine *machine);
 /* An ideal cache (Frigo et al.): one level that counts as L1, fully associative, LRU, no prefetch,
  * no translation. */

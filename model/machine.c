@@ -106,17 +106,22 @@ static struct cache_shape guess(size_t bytes, uint32_t ways, uint32_t line_bytes
                                 .scattered = true};
 }
 
-/* hwloc tells sizes; the ways are what most x86 processors have. */
+static uint32_t at_least_1(int number) { return number > 1 ? (uint32_t)number : 1; }
+
+/* hwloc tells sizes; the ways are what most x86 processors have. Of a large machine as many domains
+ * as there is room for. */
 void machine_this(struct machine *machine) {
     const struct machine_facts *facts = machine_facts();
     *machine = defaults;
     snprintf(machine->name, sizeof machine->name, "this");
     snprintf(machine->about, sizeof machine->about, "%s", facts->cpu);
-    machine->domains = (uint32_t)facts->l3s > most_domains ? most_domains : (uint32_t)facts->l3s;
-    machine->cores =
-        (uint32_t)facts->processors > most_cores ? most_cores : (uint32_t)facts->processors;
-    if (machine->cores == 0) machine->cores = 1;
-    machine->cores = (machine->cores + machine->domains - 1) / machine->domains * machine->domains;
+    uint32_t all = at_least_1(facts->processors), domains = at_least_1(facts->l3s),
+             each = (all + domains - 1) / domains;
+    if (each > most_cores) each = most_cores;
+    if (domains > most_domains) domains = most_domains;
+    if (domains > most_cores / each) domains = most_cores / each;
+    machine->domains = domains;
+    machine->cores = domains * each;
     machine->l1 = guess(facts->l1d ? facts->l1d : 32768, 8, 64);
     machine->l2 = guess(facts->l2, 8, 64);
     machine->l3 = guess(facts->l3, 16, 64);

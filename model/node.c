@@ -147,7 +147,7 @@ void node_forget(struct node *node) {
 
 static void drop_private(struct node *node, uint32_t core, uint32_t line) {
     cache_drop(&node->cores[core].l1, line);
-    if (node->cores[core].l2.sets) cache_drop(&node->cores[core].l2, line);
+    cache_drop(&node->cores[core].l2, line);
 }
 
 /* A line has gone from an L3. */
@@ -177,7 +177,7 @@ static void gone_from_core(struct node *node, uint32_t core, const struct cache 
                            uint32_t line, bool to_l3) {
     if (line == 0) return;
     if (to_l3 && !node->machine.inclusive) fill_l3(node, node_domain(node, core), line);
-    if (other->sets && cache_holds(other, line)) return;
+    if (cache_holds(other, line)) return;
     struct holders *holders = directory_find(&node->directory, line);
     if (holders) core_loses(node, holders, core);
 }
@@ -316,14 +316,14 @@ void node_access(struct node *node, uint32_t core, uint32_t line, int kind) {
     c->clock += node->machine.cycles[0];
     if (!hit) {
         c->counts.l1++;
-        bool in_l2 = c->l2.sets && cache_use(&c->l2, line), alone = false;
+        bool in_l2 = cache_use(&c->l2, line), alone = false;
         if (in_l2) {
             c->clock += node->machine.cycles[1];
         } else {
             uint32_t domain = node_domain(node, core);
             if (c->l2.sets || node->machine.l3.bytes > 0) beyond_l2(node, core, line, kind);
             alone = directory_find(&node->directory, line) == NULL;
-            bool in_l3 = node->l3[domain].sets && cache_use(&node->l3[domain], line);
+            bool in_l3 = cache_use(&node->l3[domain], line);
             if (!in_l3 && node->machine.inclusive) fill_l3(node, domain, line);
         }
         fill_private(node, core, line);

@@ -7,8 +7,8 @@ import sys
 import tempfile
 
 
-def run(*words):
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+def run(*words, **env):
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, env={**os.environ, **env})
     return done.returncode, done.stdout
 
 
@@ -39,6 +39,15 @@ def ideal(mortar):
     expect(status == 0 and [row["l1"] for row in csv.DictReader(text.splitlines())] == ["65536.0"], text)
 
 
+def this(mortar):
+    """The machine that it runs on: of a large one so many L3 caches as 128 cores have; without L2 and L3; as it is."""
+    for topology, words, ranks in (("pack:2 l3:12 l2:8 core:1 pu:1", [], 128), ("pack:1 core:4 pu:1", [], 4),
+                                   (None, ["--ranks", "1"], 1)):
+        status, text = run(mortar, "model", "--machine", "this", *words, "--bytes", "64", "--collective", "alltoall", "--orders",
+                           "numa(morton)", **({"MORTAR_TOPOLOGY": topology} if topology else {}))
+        expect(status == 0 and "%d ranks" % ranks in text and text.count("numa(morton)") == 1, (topology, status, text))
+
+
 def packing(mortar):
     """Packed blocks of 8 bytes: row by row a line serves one block of eight, along the curve each line serves all its blocks.
     Blocks of a line's size give nothing to gain. The leader's cache holds what it has sent."""
@@ -60,8 +69,7 @@ def main(mortar):
     for machine in "e7-8890v3", "e5-2680v3", "knc-5110p", "epyc-7742":
         status, text = run(mortar, "model", "--machine", machine, "--ranks", "16", "--bytes", "64,4K", "--orders", "rows,morton")
         expect(status == 0 and "simulated" in text and text.count("morton") == 4, (machine, text))
-    status, text = run(mortar, "model", "--machine", "this", "--ranks", "1", "--bytes", "64", "--collective", "alltoall")
-    expect(status == 0 and "simulated" in text, text)
+    this(mortar)
     neighbours(mortar)
     ideal(mortar)
     packing(mortar)
