@@ -60,6 +60,8 @@ bool run_jobs(const struct machine *machine, struct job *jobs, size_t count) {
     work(&pool);
     for (int i = 0; i < started; i++) pthread_join(helpers[i], NULL);
     if (pool.error)
-        fprintf(stderr, "mortar model: a simulation failed: %s\n", strerror(-pool.error));
+        fputs(
+            "mortar model: more than 4G cache lines, or than memory holds; fewer ranks or bytes may do\n",
+            stderr);
     return !pool.error;
 }

@@ -81,20 +81,39 @@ static bool set(void *machine, const char *key, char *value) {
     return false;
 }
 
-static const char *nonsense(const struct machine *m) {
+/* NULL, or what is wrong; it may lie in `text`. */
+static const char *nonsense(const struct machine *m, char text[96]) {
+    const struct cache_shape tlb = {.bytes = (uint64_t)m->tlb_entries * m->line_bytes,
+                                    .ways = m->tlb_ways};
+    const struct {
+        const char *key;
+        const struct cache_shape *shape;
+    } shapes[] = {{"l1", &m->l1}, {"l2", &m->l2}, {"l3", &m->l3}, {"tlb", &tlb}};
     if (m->cores == 0 || m->cores > most_cores) return "cores: 1 to 128";
     if (m->domains == 0 || m->domains > most_domains || m->cores % m->domains != 0)
         return "domains: 1 to 32, all of one size";
-    if (m->line_bytes == 0 || m->page_bytes < m->line_bytes) return "page: at least a line";
+    if (m->line_bytes < 16 || m->line_bytes > m->page_bytes) return "line: 16 bytes to a page";
     if (m->l1.bytes == 0) return "l1: missing";
+    if (m->stream && m->l2.bytes == 0)
+        return "stream: it follows what l2 asks for, which is missing";
+    if (m->stream && m->stream_l3 > 0 && m->l3.bytes == 0) return "stream_l3: l3 is missing";
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct cache cache;
+        const char *wrong = cache_shaped(&cache, shapes[i].shape, m->line_bytes);
+        if (shapes[i].shape->bytes == 0 || !wrong) continue;
+        snprintf(text, 96, "%s: %s", shapes[i].key, wrong);
+        return text;
+    }
     return NULL;
 }
 
 int machine_read(struct machine *machine, const char *path, char why[256]) {
     *machine = defaults;
     int error = described_read(path, machine->name, set, machine, why);
-    if (error || !nonsense(machine)) return error;
-    snprintf(why, 256, "%.80s: %s", path, nonsense(machine));
+    char text[96];
+    const char *wrong = error ? NULL : nonsense(machine, text);
+    if (!wrong) return error;
+    snprintf(why, 256, "%.80s: %s", path, wrong);
     return -EINVAL;
 }
 

@@ -48,6 +48,23 @@ def this(mortar):
         expect(status == 0 and "%d ranks" % ranks in text and text.count("numa(morton)") == 1, (topology, status, text))
 
 
+def descriptions(mortar):
+    """Machines without some caches are simulated. Others make no sense, and it is said which key is wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "machine")
+        for text, said in (("cores 4\nl1 32K 8 lru", None), ("cores 4\nl1 32K 8 lru\nl3 1M 16 lru", None),
+                           ("l1 32K 8 lru\nl2 256K 8 lru\nstream on\nstream_l3 0.6", "stream_l3: l3 is missing"),
+                           ("l1 32K 8 lru\nstream on", "stream: it follows what l2 asks for"),
+                           ("line 4\nl1 32K 8 lru", "line: 16 bytes to a page"), ("line 8\nl1 32K 8 lru", "line: 16 bytes"),
+                           ("l1 48K 12 tree", "l1: a tree has 1, 2, 4 or 8 ways"), ("l1 48K 7 lru", "l1: its lines make no sets"),
+                           ("l1 48K 12 lru\nl2 32 1 lru", "l2: 1 to 4G lines"),
+                           ("l1 48K 12 lru\ntlb 10\ntlb_ways 4", "tlb: its lines make no sets")):
+            with open(path, "w") as file:
+                file.write(text + "\n")
+            status, told = run(mortar, "model", "--machine", path, "--bytes", "64,4K")
+            expect(status == 2 and told.startswith("mortar model: %s: %s" % (path, said)) if said else status == 0, (text, status, told))
+
+
 def packing(mortar):
     """Packed blocks of 8 bytes: row by row a line serves one block of eight, along the curve each line serves all its blocks.
     Blocks of a line's size give nothing to gain. The leader's cache holds what it has sent."""
@@ -70,6 +87,7 @@ def main(mortar):
         status, text = run(mortar, "model", "--machine", machine, "--ranks", "16", "--bytes", "64,4K", "--orders", "rows,morton")
         expect(status == 0 and "simulated" in text and text.count("morton") == 4, (machine, text))
     this(mortar)
+    descriptions(mortar)
     neighbours(mortar)
     ideal(mortar)
     packing(mortar)
@@ -80,6 +98,7 @@ def main(mortar):
                         (["--machine", "ideal:0"], "--machine ideal:0: expected bytes from 64"),
                         (["--orders", "spiral"], "--orders spiral: expected one of rows spread columns"),
                         (["--orders", "morton(rows)"], "--orders morton(rows): expected"), (["--orders", "numa"], "numa(...)"),
+                        (["--bytes", "1G", "--orders", "rows"], "more than 4G cache lines"),
                         (["--bytes", "some"], "--bytes some: expected bytes"), (["--bytes", ","], "nothing to simulate"),
                         (["--ranks", "73"], "--ranks 73: e7-8890v3 has 72 cores"),
                         (["--ranks", "abc"], "--ranks abc: expected a whole number from 1 to 128"),
