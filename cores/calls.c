@@ -23,6 +23,7 @@ static struct {
     int turn, turns;
     bool wrong;
     double nanoseconds, round;
+    uint64_t moved[sources];
 } now;
 
 const char *const call_names[call_kinds] = {"barrier", "bcast",     "gather",    "scatter", "reduce",
@@ -212,10 +213,11 @@ static void body(uint32_t me) {
         now.turn = turn;
         double before = ranks_meet();
         fill(me);
-        if (turn == first_timed && me == 0) memset(lines_moved, 0, sizeof lines_moved);
         double start = ranks_meet() + entry_nanoseconds;
         rank_dawdle(entry_nanoseconds);
+        if (turn >= first_timed) lines_count(now.moved, false);
         if (!now.wrong) run(me);
+        if (turn >= first_timed) lines_count(now.moved, true);
         double end = ranks_meet();
         if (me == 0 && turn >= first_timed) {
             now.nanoseconds += end - start;
@@ -245,6 +247,7 @@ bool call_time(const char *collective, const char *plan, uint32_t p, size_t byte
     now.collective = (enum collective)c, now.p = p, now.plan = parsed;
     now.bytes = c == COLL_barrier ? 0 : bytes;
     now.wrong = false, now.nanoseconds = now.round = 0;
+    memset(now.moved, 0, sizeof now.moved);
     now.turns = p * (side_bytes(false) + side_bytes(true)) > (size_t)32 << 20 ? 4 : 8;
     size_t send = (side_bytes(true) + 4095) / 4096 * 4096,
            room = send + (side_bytes(false) + 4095) / 4096 * 4096 + 4096;
@@ -267,7 +270,7 @@ bool call_time(const char *collective, const char *plan, uint32_t p, size_t byte
     result->nanoseconds = now.nanoseconds / (now.turns - first_timed);
     result->round = now.round / (now.turns - first_timed);
     for (int d = 0; d < sources; d++)
-        result->moved[d] = (double)lines_moved[d] / (now.turns - first_timed);
+        result->moved[d] = (double)now.moved[d] / (now.turns - first_timed);
     result->right = !now.wrong;
     return fits;
 }

@@ -128,8 +128,10 @@ void line_soon(const volatile void *at);
 void line_fence(void);
 /* Waits until somebody stores into the line after the rank has looked at it. */
 void line_await(const volatile void *at);
-/* Of all ranks so far: lines that came, by where from. */
-extern uint64_t lines_moved[sources];
+/* Of each rank so far: lines that came, by where from. */
+extern uint64_t lines_moved[most_cores][sources];
+/* Adds to the sum what comes for the rank that runs now between two calls, before and behind. */
+void lines_count(uint64_t sum[sources], bool behind);
 
 /* ---- lines.c, for the files below: lines by number ---- */
 struct line *line_at(uint32_t number);

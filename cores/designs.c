@@ -143,12 +143,15 @@ const size_t design_count = sizeof designs / sizeof *designs;
 enum { turns = 12, first_timed = 2 };
 static const struct design *timed;
 static struct call_result result; /* its sums so far */
+static uint64_t moved[sources];
 
 static void body(uint32_t rank) {
     for (uint32_t turn = 1; turn <= turns; turn++) {
         double start = ranks_meet() + entry_nanoseconds;
         rank_dawdle(entry_nanoseconds);
+        if (turn > first_timed) lines_count(moved, false);
         timed->run(rank, turn);
+        if (turn > first_timed) lines_count(moved, true);
         double end = ranks_meet();
         if (rank == 0 && turn > first_timed) result.nanoseconds += end - start;
         uint64_t wanted = (uint64_t)turn * 1000 * p + (uint64_t)p * (p - 1) / 2;
@@ -161,10 +164,12 @@ struct call_result design_time(const struct design *design, uint32_t ranks) {
     p = ranks;
     timed = design;
     result = (struct call_result){.right = true};
+    memset(moved, 0, sizeof moved);
     places = shared_take(most_cores * (most_steps + 2) * sizeof *places);
     ranks_run(p, body);
     result.nanoseconds /= turns - first_timed;
     result.round = result.nanoseconds;
-    for (int d = 0; d < sources; d++) result.moved[d] = (double)lines_moved[d] / turns;
+    for (int d = 0; d < sources; d++)
+        result.moved[d] = (double)moved[d] / (turns - first_timed);
     return result;
 }

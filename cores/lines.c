@@ -18,7 +18,7 @@ struct core {
     uint16_t next_watcher;
 };
 
-uint64_t lines_moved[sources];
+uint64_t lines_moved[most_cores][sources];
 static char *arena;
 static size_t taken;
 static struct line *lines;
@@ -69,6 +69,13 @@ void lines_flush(void) {
         lines[i].dirty = false;
     }
     caches_reset();
+}
+
+void lines_count(uint64_t sum[sources], bool behind) {
+    for (int s = 0; s < sources; s++) {
+        uint64_t moved = lines_moved[rank_now][s];
+        sum[s] += behind ? moved : -moved;
+    }
 }
 
 static bool is_shared(const volatile void *at) { return (uintptr_t)at - (uintptr_t)arena < taken; }
@@ -165,7 +172,7 @@ double line_comes(uint32_t number, uint32_t me, double now) {
         done = later(later(now, line->busy), free_way(way_from_memory(line_home(number), me))) +
                memory_time(number, me);
         line->busy = done;
-        lines_moved[FROM_MEMORY]++;
+        lines_moved[me][FROM_MEMORY]++;
     } else {
         bool near = here || places.near == 0;
         double *busy = near ? busy_in_group(line, number, group) : &line->busy,
@@ -174,7 +181,7 @@ double line_comes(uint32_t number, uint32_t me, double now) {
         *busy = begin + machine.reading * takes;
         done = near ? begin : later(begin, free_way(way_from_group(places.group, me)));
         done += takes;
-        lines_moved[here ? FROM_SHARED : places.near]++;
+        lines_moved[me][here ? FROM_SHARED : places.near]++;
         if (!near)
             *arrival_at(number, group) = (struct arrival){number + 1, line->stores, group, done};
     }
@@ -195,7 +202,7 @@ double line_owned(uint32_t number, uint32_t me, double now) {
     if (!had && !here)
         wait = places.near < 0 ? way_from_memory(line_home(number), me)
                                : way_from_group(places.group, me);
-    if (!had) lines_moved[here ? FROM_SHARED : places.near < 0 ? FROM_MEMORY : places.near]++;
+    if (!had) lines_moved[me][here ? FROM_SHARED : places.near < 0 ? FROM_MEMORY : places.near]++;
     if (places.far >= 0 || line->shared) caches_drop(number, me);
     has_it(line, number, me);
     line->dirty = true;

@@ -153,7 +153,7 @@ static void head(void) {
         printf(
             "# %s: %s. Simulated; a core for each rank.\n"
             "# us: from when the last rank enters until the last is back. round: the same with what ranks "
-            "do between two calls. lines: that come from cores of the same group, socket, of another; from "
+            "do between two calls. lines: of the call, that come from cores of the same group, socket, of another; from "
             "the group's L3, from memory\n%-12s %-34s %5s %7s %9s %9s  %s\n",
             machine.name, machine.about, "call", "plan", "ranks", "bytes", "us", "round", "lines");
 }

@@ -47,6 +47,15 @@ def rules(cores, folder):
     times = table(*cores, "--machine", path, "--designs", "--enter", "0", "--ranks", "8,16")
     for (_, name, p, _), time in times.items():
         expect(time >= 10000 if p == 16 else 1000 <= time < 10000, (name, p, time))
+    # Lines of a barrier come from the others. Those of a call are not what ranks do before it: by columns each of two writes 64
+    # lines into the other's buffer, which has a copy of them and gets them back before the next call; by rows each gets 64.
+    for column, most in ("memory", 0), ("near", 2 * 10):
+        lines = table(*cores, "--machine", path, "--designs", "--ranks", "2", column=column)
+        expect(all(count <= most for count in lines.values()), (column, lines))
+    for order, least in ("columns", 0), ("rows", 2 * 64):
+        words = ["--ranks", "2", "--bytes", "4096", "--plan", "pull(%s, plain)" % order, "alltoall"]
+        lines = table(*cores, "--machine", path, *words, column="near")
+        expect(len(lines) == 1 and all(least <= count < least + 20 for count in lines.values()), lines)
     # Readers that keep the line busy for its whole time get it one after the other.
     with open(path, "a") as file:
         file.write("reading 1\n")

@@ -34,9 +34,16 @@ static void begin(void) {
     memory = shared_take(1 << 20);
 }
 
+/* Lines of all ranks. */
+static uint64_t came(int source) {
+    uint64_t sum = 0;
+    for (uint32_t core = 0; core < most_cores; core++) sum += lines_moved[core][source];
+    return sum;
+}
+
 static double moved(void) {
     double sum = 0;
-    for (int s = 0; s < sources; s++) sum += (double)lines_moved[s];
+    for (int s = 0; s < sources; s++) sum += (double)came(s);
     return sum;
 }
 
@@ -59,16 +66,16 @@ static void capacity(void) {
     machine.l2 = one_page;
     begin(), reading = page_lines;
     ranks_run(1, five_times);
-    must(lines_moved[FROM_MEMORY] == page_lines && moved() == page_lines, "what fits stays",
+    must(came(FROM_MEMORY) == page_lines && moved() == page_lines, "what fits stays",
          moved());
     begin(), reading = 2 * page_lines;
     ranks_run(1, five_times);
-    must(lines_moved[FROM_MEMORY] == 5 * reading, "twice as much never stays", moved());
+    must(came(FROM_MEMORY) == 5 * reading, "twice as much never stays", moved());
     machine.l3 = four_pages;
     begin();
     ranks_run(1, five_times);
-    must(lines_moved[FROM_MEMORY] == reading && lines_moved[FROM_SHARED] == 4 * reading,
-         "L3 has what L2 throws out", (double)lines_moved[FROM_SHARED]);
+    must(came(FROM_MEMORY) == reading && came(FROM_SHARED) == 4 * reading,
+         "L3 has what L2 throws out", (double)came(FROM_SHARED));
     machine.l2 = machine.l3 = (struct cache_shape){0};
     begin();
     ranks_run(1, five_times);
@@ -91,7 +98,7 @@ static void inclusion(void) {
     machine.inclusive = true;
     begin();
     ranks_run(2, in_turns);
-    must(lines_moved[FROM_MEMORY] == page_lines, "an inclusive L3 takes from L2 what it throws out",
+    must(came(FROM_MEMORY) == page_lines, "an inclusive L3 takes from L2 what it throws out",
          moved());
     machine.inclusive = false;
     begin();
@@ -114,11 +121,11 @@ static void victims(void) {
     machine.l2 = one_page, machine.l3 = four_pages;
     begin();
     ranks_run(2, thrown_out);
-    must(lines_moved[FROM_SHARED] == 1 && took[1] == machine.l3_time, "from L3", took[1]);
+    must(came(FROM_SHARED) == 1 && took[1] == machine.l3_time, "from L3", took[1]);
     machine.l3 = (struct cache_shape){0};
     begin();
     ranks_run(2, thrown_out);
-    must(lines_moved[FROM_MEMORY] == 1 && took[1] == machine.memory[0], "from memory", took[1]);
+    must(came(FROM_MEMORY) == 1 && took[1] == machine.memory[0], "from memory", took[1]);
 }
 
 /* All cores read a line, core 0 writes to it, core 7 reads again, then core 6. */
@@ -284,7 +291,7 @@ static void followed(size_t first, size_t count, size_t step, double wanted, con
     begin();
     from = first, lines = count, stride = step;
     ranks_run(3, follow);
-    must((double)lines_moved[1] == wanted, what, (double)lines_moved[1]);
+    must((double)came(1) == wanted, what, (double)came(1));
 }
 
 static void fetching_ahead(void) {
