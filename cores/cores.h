@@ -68,9 +68,9 @@ void machine_print(const struct machine *m, FILE *file);
 
 /* ---- measure.c ---- */
 /* Measures hand_over on the cores of this machine that the process may use, `pairs` of each
- * distance at most; and what hwloc and one socket tell of caches and memory. False: this machine
- * has one core only, or hwloc does not know its caches. */
-bool measure(struct machine *m, uint32_t pairs);
+ * distance at most; and what hwloc and one socket tell of caches and memory. NULL, or what it
+ * needs: two cores, as many of each group and of each socket. */
+const char *measure(struct machine *m, uint32_t pairs);
 
 /* ---- ranks.c ---- */
 extern struct machine machine; /* that is simulated */

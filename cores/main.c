@@ -84,7 +84,8 @@ static void read_words(int count, char **words) {
         const char *word = words[i];
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) exit(fputs(usage, stdout) < 0);
         if (strcmp(word, "--measure") == 0) {
-            if (!measure(&machine, 40)) fail("--measure needs two cores whose caches hwloc knows");
+            const char *needs = measure(&machine, 40);
+            if (needs) fail("--measure needs %s", needs);
             machine_print(&machine, stdout);
             exit(output_end("mortar cores", 0));
         }

@@ -164,7 +164,7 @@ static void measure_memory(struct machine *m, const int *list, uint32_t cores) {
     if (large_enough < (size_t)64 << 20) large_enough = (size_t)64 << 20;
     if (large_enough > (size_t)1 << 30) large_enough = (size_t)1 << 30;
     m->memory[0] = m->memory[1] = chase(large_enough);
-    m->memory_bandwidth = read_together(large_enough, list, cores) / facts->sockets;
+    m->memory_bandwidth = read_together(large_enough, list, cores) * m->socket / cores;
     m->ahead = 20;
     if (facts->l2 == 0) return;
     m->l2 = (struct cache_shape){.bytes = facts->l2, .ways = ways_of(2, 8)};
@@ -173,33 +173,55 @@ static void measure_memory(struct machine *m, const int *list, uint32_t cores) {
     m->l3_time = chase(facts->l3 / 2 < 4 * facts->l2 ? facts->l3 / 2 : 4 * facts->l2);
 }
 
-bool measure(struct machine *m, uint32_t pairs) {
+static uint32_t domain_of(const uint32_t *domains, int core) {
+    return domains && core < machine_facts()->processors ? domains[core] : 0;
+}
+
+/* How many of these cores each domain has that has any; 0: not all as many. */
+static uint32_t share_of(const uint32_t *domains, const int *list, uint32_t cores) {
+    uint32_t share = 0;
+    for (uint32_t i = 0; i < cores; i++) {
+        uint32_t with = 0;
+        for (uint32_t k = 0; k < cores; k++)
+            with += domain_of(domains, list[k]) == domain_of(domains, list[i]);
+        if (i > 0 && with != share) return 0;
+        share = with;
+    }
+    return share;
+}
+
+const char *measure(struct machine *m, uint32_t pairs) {
     struct processors mine = machine_processors();
     const struct machine_facts *facts = machine_facts();
-    const uint32_t *groups = machine_domains(DOMAIN_L3), *sockets = machine_domains(DOMAIN_SOCKET);
+    const uint32_t *sockets = machine_domains(DOMAIN_SOCKET),
+                   *groups = machine_domains(facts->l3s > 1 ? DOMAIN_L3 : DOMAIN_SOCKET);
     static double times[distances][1024];
     uint32_t counts[distances] = {0}, cores = 0;
     int list[most_cores];
     for (int i = 0; i < (int)(8 * sizeof mine) && cores < most_cores; i++)
         if (mine.bits[i / 64] >> i % 64 & 1) list[cores++] = i;
-    if (cores < 2) return false;
+    if (cores < 2) return "two cores";
+    uint32_t group = share_of(groups, list, cores), socket = share_of(sockets, list, cores);
+    if (group == 0 || socket == 0 || socket % group != 0)
+        return "as many cores of each L3 cache and of each socket; taskset -c binds it to some";
     uint64_t random = 1;
     for (uint32_t left = cores * cores; left > 0; left--) {
         int a = list[draw(&random, cores)], b = list[draw(&random, cores)];
-        int d = !groups || groups[a] == groups[b]      ? 0
-                : !sockets || sockets[a] == sockets[b] ? 1
-                                                       : 2;
+        int d = domain_of(groups, a) == domain_of(groups, b)     ? 0
+                : domain_of(sockets, a) == domain_of(sockets, b) ? 1
+                                                                 : 2;
         if (a == b || counts[d] >= pairs) continue;
         times[d][counts[d]++] = hand_over(a, b);
     }
-    *m = (struct machine){.cores = cores, .socket = cores, .group = cores};
-    snprintf(m->about, sizeof m->about, "%s, measured by mortar cores --measure", facts->cpu);
-    if (facts->sockets > 1) m->socket = cores / (uint32_t)facts->sockets;
-    if (facts->l3s > 1) m->group = cores / (uint32_t)facts->l3s;
+    *m = (struct machine){.cores = cores, .socket = socket, .group = group};
+    snprintf(m->about, sizeof m->about, "%s%smeasured by mortar cores --measure", facts->cpu,
+             *facts->cpu ? ", " : "");
     for (int d = 0; d < distances; d++) {
         qsort(times[d], counts[d], sizeof times[d][0], compare);
         m->hand_over[d] = counts[d] ? times[d][counts[d] / 2] : m->hand_over[d > 0 ? d - 1 : 0];
     }
+    for (int d = distances - 2; d >= 0; d--) /* no two cores are so near */
+        if (m->hand_over[d] == 0) m->hand_over[d] = m->hand_over[d + 1];
     measure_memory(m, list, cores);
-    return true;
+    return NULL;
 }
