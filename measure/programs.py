@@ -135,11 +135,17 @@ def read(path):
     if not os.path.exists(path) or os.path.getsize(path) == 0:
         return []
     with open(path, newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
+        lines = file.readlines()
+        if not lines[-1].endswith("\n"):  # after a full disk, or a kill
+            sys.exit("programs: %s: line %d is not a whole row; remove it" % (path, len(lines)))
+        reader = csv.DictReader(lines)
         if reader.fieldnames != FIELDS:
             sys.exit("programs: %s: not a file of this program (its first line differs)" % path)
-        return [dict(row, ranks=int(row["ranks"]), turn=int(row["turn"]), load=float(row["load"]),
-                     **{part: float(row[part] or 0) for part in NUMBERS}) for row in reader]
+        try:
+            return [dict(row, ranks=int(row["ranks"]), turn=int(row["turn"]), load=float(row["load"]),
+                         **{part: float(row[part] or 0) for part in NUMBERS}) for row in reader]
+        except (TypeError, ValueError):
+            sys.exit("programs: %s: line %d is not a whole row; remove it" % (path, reader.line_num))
 
 
 def cells_wanted(options):
@@ -223,6 +229,8 @@ def main():
         return
     if not options.csv or options.turns < 1:
         parser.error("--csv is needed, and at least one turn")
+    if not os.path.isdir(os.path.dirname(options.csv) or "."):
+        parser.error("--csv %s: there is no such folder" % options.csv)
     options.named, options.programs = options.programs is not None, options.programs or names
     options.python, numpy = python_of(options.programs)
     if not numpy and NUMPY & set(options.programs):

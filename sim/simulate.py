@@ -276,11 +276,18 @@ def keep_foreign(path, parser):
 
 
 def write_csv(path, rows):
-    """To a file, or where path is "-" to standard output."""
-    with contextlib.nullcontext(sys.stdout) if path == "-" else open(path, "w", encoding="ascii", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    """To a file, which is as it was where that fails, or where path is "-" to standard output."""
+    beside = "%s.%d.new" % (os.path.realpath(path), os.getpid())
+    try:
+        with contextlib.nullcontext(sys.stdout) if path == "-" else open(beside, "w", encoding="ascii", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        if path != "-":
+            os.replace(beside, os.path.realpath(path))
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(beside)
 
 
 def read_csv(path):

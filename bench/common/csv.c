@@ -15,11 +15,21 @@ FILE *csv_open(const char *path, const char *header) {
     rewind(csv);
     size_t length = fread(first, 1, strlen(header), csv);
     fseek(csv, 0, SEEK_END);
+    bool ends = true; /* with a whole row; not after a full disk, or a kill */
+    if (length > 0 && fseek(csv, -1, SEEK_END) == 0) ends = fgetc(csv) == '\n';
+    fseek(csv, 0, SEEK_END);
     if (length == 0) fputs(header, csv);
     else if (strcmp(first, header) != 0) {
         fprintf(
             stderr,
             "mortar bench: --csv %s: the file exists and is none of ours (its first line differs)\n",
+            path);
+        fclose(csv);
+        return NULL;
+    } else if (!ends) {
+        fprintf(
+            stderr,
+            "mortar bench: --csv %s: its last row is not whole; remove it, or name another file\n",
             path);
         fclose(csv);
         return NULL;

@@ -61,6 +61,11 @@ def with_mortar(folder):
     more = rows_of(path)[len(rows):]
     check("another run adds its rows", [(row["collective"], row["bytes"], row["buffers"]) for row in more] ==
           [("allgather", "24", "stack")] * 2 * REPETITIONS, more)
+    with open(path, "rb+") as file:
+        file.truncate(os.path.getsize(path) - 9)
+    size = os.path.getsize(path)
+    refuses(functools.partial(run, mortar, "bench"), [(["allgather", "--csv", path], "its last row is not whole; remove it")])
+    check("a file that ends within a row stays as it is", os.path.getsize(path) == size, path)
 
 
 def cold(folder):

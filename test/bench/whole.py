@@ -144,6 +144,14 @@ if wrong != "none":
               "### Applications\n" in done.stdout, done.stdout + done.stderr)
         found = subprocess.run([*words[:3], "--page", path], stdout=subprocess.PIPE, text=True, check=True).stdout
         check("and the page has them", all(line in found for line in lines) and "## %s\n" % tool.MPIS[flavour] in found, found)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for less in 1, 40:  # the last number looks whole; it does not
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text[:-less])
+            done = subprocess.run([*words[:3], "--page", path], stderr=subprocess.PIPE, text=True, check=False)
+            check("half a row is refused", done.returncode == 1 and "line %d is not a whole row" % len(text.splitlines()) in
+                  done.stderr and "Traceback" not in done.stderr, done.stderr)
         with open(path, "w", encoding="utf-8") as file:
             file.write("something else\n")
         done = subprocess.run([*words[:3], "--page", path], stderr=subprocess.PIPE, text=True, check=False)

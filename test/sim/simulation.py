@@ -115,6 +115,22 @@ def refusals():
             expect((text if isinstance(text, str) else text[0]) in str(refused.code), "%s: %s" % (text, refused.code))
 
 
+def half_written():
+    """A CSV file that cannot be written whole stays as it was, with nothing beside it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "rows.csv")
+        simulate.write_csv(path, [{"collective": "bcast"}])
+        with open(path, encoding="ascii") as file:
+            before = file.read()
+        try:
+            simulate.write_csv(path, [{"no such": "column"}])
+            expect(False, "a row of other columns was written")
+        except ValueError:
+            pass
+        with open(path, encoding="ascii") as file:
+            expect(file.read() == before and os.listdir(folder) == ["rows.csv"], "half a file: %s" % os.listdir(folder))
+
+
 def prediction():
     mortar = os.path.join(build, "bin", "mortar")
     with tempfile.TemporaryDirectory() as folder:
@@ -227,7 +243,7 @@ def interruption(number):
 
 
 for part in (right_everywhere, the_same_again, what_is_charged, adapters, what_the_model_is_told, lengths_unknown,
-             refusals, prediction, unread, nothing_printed, full_disk):
+             refusals, half_written, prediction, unread, nothing_printed, full_disk):
     part()
 for interrupt in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
     interruption(interrupt)
