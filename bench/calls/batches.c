@@ -14,23 +14,47 @@
 #include "contest.h"
 
 static const double longest_batch = 20e-3, shortest_batch = 1e-3; /* seconds */
+static const double usual_wait = 0.1; /* at most, of a rank for a processor */
 enum { fewest_batches = 15, most_calls = 10000000 };
 
 void batches_calibrate(const struct world *world, const struct settings *settings,
                        const struct cell *cell, struct contestant *contestant, double seconds) {
-    long calls = 1;
-    for (bool again = true;;) {
+    double least = 0;
+    int same = 0; /* batches in which a call took no less */
+    for (long calls = 1;;) {
         contestant->calls = calls;
         double each = timing_batch(world, settings, cell, contestant);
-        contestant->call_seconds = each;
-        double fit = seconds / each;
-        contestant->calls = fit < 1 ? 1 : fit > most_calls ? most_calls : (long)fit;
-        contestant->spent = (double)(contestant->calls + 1) * each;
-        bool enough = (double)calls >= fit / 4;
-        if (enough && !(calls == 1 && again)) return;
-        /* The first calls are slow. */
-        if (enough) again = false;
-        else calls = fit > 8.0 * (double)calls ? 8 * calls : contestant->calls;
+        /* In a longer row a call takes no longer: what seems so was something else. */
+        same = least > 0 && each >= 0.8 * least ? same + 1 : 0;
+        if (least <= 0 || each < least) least = each;
+        double fit = seconds / least;
+        contestant->call_seconds = least;
+        contestant->calls = fit < 1 ? 1 : fit < most_calls ? (long)fit : most_calls;
+        contestant->spent = (double)(contestant->calls + 1) * each; /* with what else runs */
+        bool enough = (double)calls >= (double)contestant->calls / 4;
+        if (enough && same > 1) return;
+        /* The first calls are slow, and a rank may wait for a processor in a short row: as long as
+         * a call takes less in a longer one, that was what lasted. */
+        if (!enough) calls = contestant->calls > 8 * calls ? 8 * calls : contestant->calls;
+        else if (same == 0 && calls < most_calls) calls *= least < usual_wait ? 8 : 2;
+    }
+}
+
+/* What else runs makes batches longer, of all contestants alike: they get fewer calls by what it
+ * does to all together, so that those that are equally fast keep equal numbers. Not by more than
+ * 64: what is left has to be more than its start and its end. */
+static void allow_for_others(struct contestant *contestants, int count) {
+    double spent = 0, alone = 0;
+    for (int c = 0; c < count; c++) {
+        spent += contestants[c].spent;
+        alone += (double)(contestants[c].calls + 1) * contestants[c].call_seconds;
+    }
+    double longer = alone > 0 && spent > alone ? spent / alone : 1;
+    if (longer > 64) longer = 64;
+    for (int c = 0; c < count; c++) {
+        long calls = (long)((double)contestants[c].calls / longer);
+        contestants[c].spent /= (double)contestants[c].calls / (double)(calls > 0 ? calls : 1);
+        contestants[c].calls = calls > 0 ? calls : 1;
     }
 }
 
@@ -110,4 +134,5 @@ void batches_plan(const struct world *world, const struct settings *settings,
     for (int c = 0; c < count; c++)
         if (settings->cold) calibrate_cold(world, settings, cell, &contestants[c]);
         else batches_calibrate(world, settings, cell, &contestants[c], seconds);
+    if (!settings->cold) allow_for_others(contestants, count);
 }
