@@ -8,7 +8,7 @@ import os
 import sys
 import textwrap
 
-from show import end_silently, over_sizes, pyplot, save, short
+from show import end_silently, over_sizes, over_time, pyplot, save, short
 
 WARNS = "mortar site-card: "
 LINES = (("native", "#8a8f98", "s-", "the MPI library"), ("mortar", "#2b6cb0", "o-", "mortar"),
@@ -79,8 +79,7 @@ def curves(axis, cells, key):
             axis.plot([p[0] for p in points], [p[1] for p in points], style, color=colour, label=label, markersize=4, linewidth=1.3)
             axis.fill_between([p[0] for p in points], [p[1] / (1 + p[2]) for p in points],
                               [p[1] * (1 + p[2]) for p in points], color=colour, alpha=0.15, linewidth=0)
-    axis.set_yscale("log")
-    axis.yaxis.set_major_formatter(lambda value, _: "%g" % value)
+    over_time(axis, [1e6 * cell[name]["seconds"] for cell in cells for name, *_ in LINES if cell.get(name)])
 
 
 def gain_text(gain):
@@ -90,14 +89,14 @@ def gain_text(gain):
 def over_ranks(axis, ranks):
     axis.set_xscale("log", base=2)
     axis.set_xticks(ranks, ["%d" % n for n in ranks], fontsize=7)
-    axis.minorticks_off()
+    axis.set_xticks([], minor=True)
     axis.grid(alpha=0.3)
     axis.set_axisbelow(True)
 
 
 def title(axis, collective, what):
     axis.set_title("%s%s: %s" % (collective, " and a barrier" if collective == "bcast" else "", what), fontsize=9)
-    axis.tick_params(axis="y", labelsize=7)
+    axis.tick_params(axis="y", which="both", labelsize=7)
 
 
 def gains(axis, cells, ranks, sizes, rectangle):

@@ -72,6 +72,14 @@ def over_sizes(axis, sizes, label=""):
     axis.tick_params(axis="y", labelsize=7)
 
 
+def over_time(axis, times):
+    """A logarithmic axis of these times. A range of less than a decade may have no major tick, so minor ones are named, too."""
+    named = "123456789" if max(times, default=1) < 10 * min(times, default=1) else "25"
+    axis.set_yscale("log")
+    axis.yaxis.set_major_formatter(lambda value, _: "%g" % value)
+    axis.yaxis.set_minor_formatter(lambda value, _: "%g" % value if ("%.0e" % value)[0] in named else "")
+
+
 def save(figure, path):
     """The ending of the path says which format."""
     figure.tight_layout()
