@@ -34,23 +34,40 @@ static void grid_edges(const uint32_t *dims, int count, uint32_t ranks, struct a
         }
 }
 
-/* Each rank sends to `degree` others, in random order: `degree` permutations without a rank that
- * stays where it is, so that each receives as many. The same graph in every run. */
+/* Each rank sends to `degree` others, in random order: `degree` different permutations without a
+ * rank that stays where it is, so that each receives as many. The same graph in every run. */
 static void random_edges(uint32_t ranks, struct around *around) {
     uint64_t state = 1;
-    for (uint32_t k = 0; k < around->degree; k++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        uint32_t shift = 1 + (uint32_t)(state >> 33) % (ranks - 1);
+    bool drawn[most_cores] = {true}; /* its own place */
+    for (uint32_t k = 0, shift = 0; k < around->degree; k++) {
+        while (drawn[shift]) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            shift = 1 + (uint32_t)(state >> 33) % (ranks - 1);
+        }
+        drawn[shift] = true;
         for (uint32_t r = 0; r < ranks; r++)
             around->edges[around->count++] =
                 (struct edge){.source = r, .dest = (r + shift) % ranks, .out = k, .in = k};
     }
 }
 
+/* The numbers of a grid. Returns how many; 0: it is none. */
+static int read_dims(const char *text, uint32_t dims[most_dims]) {
+    for (int count = 0; count < most_dims; text++) {
+        char *end;
+        unsigned long number = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+        if (number == 0 || number > most_cores) return 0;
+        dims[count++] = (uint32_t)number;
+        text = end;
+        if (*text != 'x') return *text ? 0 : count;
+    }
+    return 0;
+}
+
 const char *around_make(const char *text, uint32_t ranks, struct around *around) {
     uint32_t dims[most_dims] = {1, 1, 1}, degree;
     char end;
-    int count = sscanf(text, "%ux%ux%u%c", &dims[0], &dims[1], &dims[2], &end);
+    int count = read_dims(text, dims);
     *around = (struct around){0};
     if (sscanf(text, "random%u%c", &degree, &end) == 1 && degree > 0 && degree < ranks) {
         around->degree = degree;
@@ -59,8 +76,7 @@ const char *around_make(const char *text, uint32_t ranks, struct around *around)
         random_edges(ranks, around);
         return NULL;
     }
-    if (count < 2 || count > most_dims)
-        return "expected a grid, like 6x10 or 4x4x4, or random8 (fewer than the ranks)";
+    if (count < 2) return "expected a grid, like 6x10 or 4x4x4, or random8 (fewer than the ranks)";
     if ((uint64_t)dims[0] * dims[1] * dims[2] != ranks)
         return "the grid must have as many points as there are ranks (--ranks)";
     around->degree = 2 * (uint32_t)count;

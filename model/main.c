@@ -101,9 +101,11 @@ static const char *line_or_fail(const char *text) {
     return text;
 }
 
-bool next_word(const char **list, char word[64]) {
+bool next_word(const char *option, const char **list, char word[64]) {
     size_t length = strcspn(*list, ",");
-    if (length == 0 || length >= 64) return false;
+    if (!**list) return false;
+    if (length == 0 || length >= 64)
+        fail("%s %s: expected words of 1 to 63 letters with commas between", option, *list);
     memcpy(word, *list, length);
     word[length] = 0;
     *list += length + ((*list)[length] == ',');
@@ -162,8 +164,8 @@ static void __attribute__((noreturn)) fail_order(const char *walk) {
 
 static void add_sizes(struct jobs *jobs, const struct settings *s, bool alltoall) {
     char size[64], walk[64];
-    for (const char *sizes = s->bytes; next_word(&sizes, size);)
-        for (const char *walks = s->orders; next_word(&walks, walk);) {
+    for (const char *sizes = s->bytes; next_word("--bytes", &sizes, size);)
+        for (const char *walks = s->orders; next_word("--orders", &walks, walk);) {
             struct job *job = &jobs->all[jobs->count++];
             uint64_t bytes = bytes_or_fail("--bytes", size);
             uint32_t sample = sample_or_fail(s, alltoall, bytes);

@@ -48,7 +48,8 @@ int print_packing(const struct settings *settings);
 uint32_t sample_or_fail(const struct settings *settings, bool alltoall, uint64_t bytes);
 /* The number that the option gives, at most most_bytes, or the end of the program. */
 uint64_t bytes_or_fail(const char *option, const char *text);
-/* Takes the next word of a list A,B(C),D; false at its end. */
-bool next_word(const char **list, char word[64]);
+/* Takes the next word of the option's list A,B(C),D; false at its end. Ends the program at an empty
+ * one. */
+bool next_word(const char *option, const char **list, char word[64]);
 
 #endif

@@ -171,7 +171,7 @@ int print_packing(const struct settings *s) {
     bool fine = curve != NULL;
     puts("| block | | L1 | L2 | ownership |\n|---|---|---:|---:|---:|");
     char size[64] = "";
-    for (const char *sizes = s->bytes; fine && next_word(&sizes, size);)
+    for (const char *sizes = s->bytes; fine && next_word("--bytes", &sizes, size);)
         fine = pack_size(s, curve, bytes_or_fail("--bytes", size));
     free(curve);
     if (!fine)

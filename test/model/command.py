@@ -8,7 +8,8 @@ import tempfile
 
 
 def run(*words, **env):
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, env={**os.environ, **env})
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60,
+                          env={**os.environ, **env})
     return done.returncode, done.stdout
 
 
@@ -34,8 +35,8 @@ def neighbours(mortar):
 def ideal(mortar):
     """An ideal cache is one set, of which no part can be simulated alone: the blocks are counted in full. By columns a block of
     1M is read by each rank, and written to each: 2 x 2 x 16384 lines."""
-    words = ["--machine", "ideal:512K", "--ranks", "2", "--bytes", "1M", "--orders", "columns", "--collective", "allgather", "--csv"]
-    status, text = run(mortar, "model", *words)
+    words = ["--machine", "ideal:512K", "--ranks", "2", "--bytes", "1M", "--orders", "columns", "--collective", "allgather"]
+    status, text = run(mortar, "model", *words, "--csv")
     expect(status == 0 and [row["l1"] for row in csv.DictReader(text.splitlines())] == ["65536.0"], text)
 
 
@@ -62,7 +63,8 @@ def descriptions(mortar):
             with open(path, "w") as file:
                 file.write(text + "\n")
             status, told = run(mortar, "model", "--machine", path, "--bytes", "64,4K")
-            expect(status == 2 and told.startswith("mortar model: %s: %s" % (path, said)) if said else status == 0, (text, status, told))
+            fine = status == 2 and told.startswith("mortar model: %s: %s" % (path, said)) if said else status == 0
+            expect(fine, (text, status, told))
 
 
 def packing(mortar):
@@ -99,7 +101,10 @@ def main(mortar):
                         (["--orders", "spiral"], "--orders spiral: expected one of rows spread columns"),
                         (["--orders", "morton(rows)"], "--orders morton(rows): expected"), (["--orders", "numa"], "numa(...)"),
                         (["--bytes", "1G", "--orders", "rows"], "more than 4G cache lines"),
-                        (["--bytes", "some"], "--bytes some: expected bytes"), (["--bytes", ","], "nothing to simulate"),
+                        (["--bytes", "some"], "--bytes some: expected bytes"), (["--bytes", ","], "--bytes ,: expected words"),
+                        (["--bytes", "8,,64"], "--bytes ,64: expected words"),
+                        (["--orders", "rows," + 64 * "x"], "xxx: expected words"),
+                        (["--ranks", "4", "--grid", "2x2abc"], "--grid"), (["--ranks", "4", "--grid", "2x-2x-1"], "--grid"),
                         (["--ranks", "73"], "--ranks 73: e7-8890v3 has 72 cores"),
                         (["--ranks", "abc"], "--ranks abc: expected a whole number from 1 to 128"),
                         (["--sample", "no"], "--sample no: expected a whole number"),

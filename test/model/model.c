@@ -268,6 +268,17 @@ static void sampling(void) {
     is("a single set", node_divides(&m, 2), false);
 }
 
+/* Eight others of nine are all. */
+static void random_graph(void) {
+    struct around around;
+    is("a graph", around_make("random8", 9, &around) == NULL, true);
+    unsigned to[9] = {0};
+    for (size_t e = 0; e < around.count; e++)
+        to[around.edges[e].source] |= 1u << around.edges[e].dest;
+    for (unsigned r = 0; r < 9; r++) is("its edges", to[r], 0x1ff & ~(1u << r));
+    free(around.edges);
+}
+
 int main(void) {
     replacement();
     capacity();
@@ -276,5 +287,6 @@ int main(void) {
     prefetch();
     equations();
     sampling();
+    random_graph();
     return 0;
 }
