@@ -206,7 +206,9 @@ void output_cell(const struct world *world, const struct settings *settings,
         if (cell->imbalance >= 0) printf(" %12g", cell->imbalance * 1e3);
         print_time(median(native->seconds, NULL, repetitions, NULL));
         print_time(median(mine->seconds, NULL, repetitions, NULL));
-        printf(" %8.2f %6.0f%%", ratio, spread * 100);
+        printf(" %8.2f", ratio);
+        if (repetitions > 1) printf(" %6.0f%%", spread * 100);
+        else printf(" %7s", "-");
         if (alike) printf(" %8ld", mine->calls);
         if (packed) {
             print_time(median(packed->seconds, NULL, repetitions, NULL));

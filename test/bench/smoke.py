@@ -61,6 +61,8 @@ def with_mortar(folder):
     more = rows_of(path)[len(rows):]
     check("another run adds its rows", [(row["collective"], row["bytes"], row["buffers"]) for row in more] ==
           [("allgather", "24", "stack")] * 2 * REPETITIONS, more)
+    out, _ = run(mortar, "bench", "allgather", "--bytes", "24", "--seconds", "0.01", "--repetitions", "1")
+    check("one repetition has no spread", table(out)[0][4] == "-", out)
     with open(path, "rb+") as file:
         file.truncate(os.path.getsize(path) - 9)
     size = os.path.getsize(path)
