@@ -89,6 +89,7 @@ struct figures imagined_node(int ranks) {
     node.l3_bytes = facts->l3 * (size_t)facts->l3s;
     node.slot = option_number(OPTION_SLOT) / 2 / 64 * 64;
     node.space_bytes = (size_t)1 << 40;
+    node.space_ample = true;
     return node;
 }
 

@@ -57,8 +57,10 @@ void plan_choose(struct team *team, const struct shape *shape, bool in_reach, st
     }
     plan_parse(text, plan, NULL, 0);
     if (plan->algorithm->code->run) return;
-    if (count == 1) plan->reason = "mortar has no algorithm for it";
-    else if (waits)
+    if (count == 1) {
+        bool ample = f->where != OVER_NODES || f->node->space_ample;
+        plan->reason = ample ? "mortar has no algorithm for it" : few_addresses_why;
+    } else if (waits)
         plan->reason =
             "nobody has measured this network (mortar bench network): plans have to win trials first";
     else

@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* What each rank sends to all others when they meet. */
@@ -72,6 +71,12 @@ static void birth_divide(struct team *team, const struct card *cards) {
     free(seats);
 }
 
+/* Why ranks do not share rank 0's control block. */
+static const char cannot_open[] =
+    "the ranks cannot open each other's memory (neither /proc/PID/fd nor sockets work)";
+static const char cannot_map[] =
+    "a rank cannot map the memory to share (limits: ulimit -v, vm.max_map_count)";
+
 /* Rank 0's control block: its own descriptor, or one opened by the block's name in /proc. */
 static int control_by_name(const struct team *team, const struct card *cards, int own_fd,
                            size_t bytes) {
@@ -79,34 +84,36 @@ static int control_by_name(const struct team *team, const struct card *cards, in
     return cards[0].control.bytes == bytes ? segment_open(&cards[0].control, true) : -1;
 }
 
-static void *control_map(int fd, int own_fd, size_t bytes) {
-    int error;
-    void *memory = fd >= 0 ? segment_map(fd, bytes, true, &error) : NULL;
+/* Sets *memory to rank 0's control block, of which fd is a descriptor; -1: there is none. Returns
+ * NULL, or why the ranks do not have it; the same on all ranks. They do not if `fine` is not true
+ * on all. */
+static const char *control_share(const struct meeting *meeting, int fd, int own_fd, size_t bytes,
+                                 bool fine, void **memory) {
+    *memory = fd >= 0 ? control_map(fd, bytes) : NULL;
     if (fd >= 0 && fd != own_fd) close(fd);
-    return memory;
+    if (meet_agree(meeting, *memory && fine)) return NULL;
+    bool full = fd >= 0 && !*memory;
+    if (*memory) control_unmap(*memory, bytes);
+    *memory = NULL;
+    return meet_agree(meeting, !full) ? cannot_open : cannot_map;
 }
 
-/* Maps rank 0's control block: by its name in /proc, or, if that fails on any rank, by a descriptor
- * sent over sockets; then the regions are mapped in the same way. NULL on all ranks or on none; on
- * all if `fine` is not true on all. */
-static void *open_control(struct team *team, const struct meeting *meeting,
-                          const struct card *cards, int own_fd, size_t bytes, bool fine) {
+/* Maps rank 0's control block: by its name in /proc, or, if a rank cannot open that, by a
+ * descriptor sent over sockets; then the regions are mapped in the same way. As control_share. */
+static const char *open_control(struct team *team, const struct meeting *meeting,
+                                const struct card *cards, int own_fd, size_t bytes, bool fine,
+                                void **memory) {
     int how = option_choice(OPTION_HANDOVER, "auto|proc|socket");
-    void *memory = NULL;
     if (how != 2) {
-        memory = control_map(control_by_name(team, cards, own_fd, bytes), own_fd, bytes);
-        if (meet_agree(meeting, memory && fine)) return memory;
-        if (memory) munmap(memory, bytes);
-        if (how == 1) return NULL;
+        int fd = control_by_name(team, cards, own_fd, bytes);
+        const char *why = control_share(meeting, fd, own_fd, bytes, fine, memory);
+        if (why != cannot_open || how == 1) return why;
     }
     int fd = own_fd, error = handover_by_socket(team, meeting, &fd);
     if (cards[0].control.bytes != bytes)
         error = -EPROTO; /* too short: touching its end would kill us */
     if (error && fd >= 0 && fd != own_fd) close(fd);
-    memory = error ? NULL : control_map(fd, own_fd, bytes);
-    if (meet_agree(meeting, memory && fine)) return memory;
-    if (memory) munmap(memory, bytes);
-    return NULL;
+    return control_share(meeting, error ? -1 : fd, own_fd, bytes, fine, memory);
 }
 
 /* Why rank 0 could not make the control block. */
@@ -146,12 +153,8 @@ const char *birth_meet(struct team *team, const struct meeting *meeting, struct 
     for (int r = 0; r < team->p; r++)
         team->names[r] = cards[r].region, team->world[r] = cards[r].seat.rank;
     const char *why = cards[0].refused ? refusal(cards[0].refused) : NULL;
-    if (!why) {
-        memory = open_control(team, meeting, cards, fd, bytes, progress_start(team) == 0);
-        if (!memory)
-            why =
-                "the ranks cannot open each other's memory (neither /proc/PID/fd nor sockets work)";
-    }
+    if (!why)
+        why = open_control(team, meeting, cards, fd, bytes, progress_start(team) == 0, &memory);
     if (memory) {
         team_attach(team, memory, slot, space);
         team_shares(team);

@@ -51,6 +51,7 @@ struct figures {
     size_t slot;                /* ON_NODE: bytes that a rank can stage */
     size_t box_room;            /* ON_NODE: bytes of a room; see box.c */
     size_t space_bytes;         /* over several nodes: sparse memory that a node's ranks share */
+    bool space_ample;           /* it holds whatever the ranks of a node can send and receive */
     size_t edge_count;          /* of the neighbourhood; 0: no topology, or not asked for yet */
     struct network network;     /* not ON_NODE */
     const struct figures *node; /* OVER_NODES: of the fullest node; lives as long as the team */

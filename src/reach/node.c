@@ -51,6 +51,24 @@ static size_t boxes_end(int p, size_t slot) {
 
 size_t control_size(int p, size_t slot, size_t space) { return boxes_end(p, slot) + space; }
 
+static _Atomic size_t mapped;
+
+void *control_map(int fd, size_t bytes) {
+    int error;
+    void *memory = segment_map(fd, bytes, true, &error);
+    if (memory) atomic_fetch_add(&mapped, bytes);
+    return memory;
+}
+
+void control_unmap(void *memory, size_t bytes) {
+    munmap(memory, bytes);
+    atomic_fetch_sub(&mapped, bytes);
+}
+
+const char few_addresses_why[] = "too many communicators: too few addresses left for their memory";
+
+size_t control_mapped(void) { return atomic_load(&mapped); }
+
 void team_attach(struct team *team, void *memory, size_t slot, size_t space) {
     team->figures = figures_of_node(team->p);
     team->first = (int)far_apart((uint32_t)team->me, (uint32_t)team->p);

@@ -16,13 +16,36 @@
 
 /* What each rank tells all others. */
 struct berth {
-    int64_t tag;    /* wire_tag */
-    uint64_t space; /* space_bytes */
+    int64_t tag;              /* wire_tag */
+    uint64_t wanted, granted; /* bytes of space, see space_of */
 };
 
-/* Two halves (team_space), each with room for all that the ranks of a node can send and receive.
- * Sparse: only touched pages take memory. */
-static size_t space_bytes(void) { return 4 * machine_memory(); }
+/* The space of a node is sparse, only touched pages take memory, but each rank maps all of it. A
+ * process has 128 TiB of addresses. The program and the heaps of peers shall have half of them.
+ * A team gets at most a part of what is left of the others, so that all later ones get some, too.
+ * With less than the least no plan would be of use. */
+static const uint64_t all_spaces = (uint64_t)64 << 40, least_space = (uint64_t)256 << 20;
+enum { space_part = 8 };
+
+static uint64_t space_granted(void) {
+    uint64_t taken = control_mapped();
+#ifdef MORTAR_SIM
+    taken = 0; /* one process is all of them */
+#endif
+    return taken < all_spaces ? (all_spaces - taken) / space_part / 4096 * 4096 : 0;
+}
+
+/* Two halves (team_space), each with room for all that the ranks of any node can send and receive,
+ * or what is granted on all ranks; *ample: it is all that is wanted. */
+static uint64_t space_of(const struct berth *berths, int p, bool *ample) {
+    uint64_t wanted = 0, granted = UINT64_MAX;
+    for (int r = 0; r < p; r++) {
+        if (berths[r].wanted > wanted) wanted = berths[r].wanted;
+        if (berths[r].granted < granted) granted = berths[r].granted;
+    }
+    *ample = granted >= wanted;
+    return *ample ? wanted : granted;
+}
 
 /* What a team needs on this rank before it can send messages. */
 static int over_prepare(struct team *team, const struct home *homes) {
@@ -35,6 +58,8 @@ static int over_prepare(struct team *team, const struct home *homes) {
     }
     free(lowest);
     if (error) return error;
+    team->fullest = figures_of_node(team->places->most);
+    team->figures = figures_over(team->places, &team->fullest);
     team->node->p = ranks_on(team->places, team->places->node_of[team->me]);
     team->node->me = team->places->local_of[team->me];
     return birth_lists(team->node) ? wire_open(team, TAGS * (1 + team->places->most)) : -ENOMEM;
@@ -44,7 +69,9 @@ static int over_prepare(struct team *team, const struct home *homes) {
 static const char *over_connect(struct team *team, MPI_Comm comm, struct berth *berths) {
     const struct home *homes = (const struct home *)berths;
     bool fine = over_prepare(team, homes) == 0, tagged = true;
-    struct berth mine = {.tag = fine ? wire_tag(team) : 0, .space = space_bytes()};
+    struct berth mine = {.tag = fine ? wire_tag(team) : 0,
+                         .wanted = 4 * machine_memory(),
+                         .granted = space_granted()};
     if (meet_gather(&(struct meeting){.comm = comm}, &mine, berths, sizeof mine) != 0) fine = false;
     if (!all_agree(comm, fine)) return "out of memory, or a message of the set-up was lost";
     for (int r = 0; r < team->p; r++) tagged = tagged && berths[r].tag > 0;
@@ -99,7 +126,6 @@ static const char *first_reason(const struct team *team, MPI_Comm comm, const ch
 static int agree_on_figures(struct team *team) {
     struct figures figures = team->node->figures;
     int error = messages_tell(team, &figures, sizeof figures);
-    team->fullest = figures_of_node(team->places->most);
     team->fullest.processors = figures.processors;
     team->fullest.sync_seconds = figures.sync_seconds;
     team->fullest.usual_sync_seconds = sync_usual(team->fullest.p, figures.processors);
@@ -107,6 +133,7 @@ static int agree_on_figures(struct team *team) {
     team->fullest.l3_bytes = figures.l3_bytes;
     team->fullest.slot = figures.slot;
     team->fullest.space_bytes = figures.space_bytes;
+    team->fullest.space_ample = figures.space_ample;
     team->figures = figures_over(team->places, &team->fullest);
     return error;
 }
@@ -115,8 +142,12 @@ const char *birth_over(struct team *team, MPI_Comm comm, struct card *room) {
     struct berth *berths = (struct berth *)room;
     const char *why = over_connect(team, comm, berths);
     if (why) return why;
-    why = over_settle(team, room, berths[0].space);
+    bool ample;
+    uint64_t space = space_of(berths, team->p, &ample);
+    if (space < least_space) return few_addresses_why;
+    why = over_settle(team, room, space);
     if (!all_agree(comm, !why)) return first_reason(team, comm, why);
+    team->node->figures.space_ample = ample;
     team_reserve_tables(team->node);
     team->patience = team->node->patience;
     team->ledger = team->node->ledger;

@@ -258,6 +258,13 @@ struct team {
 /* Bytes of the control block, stage included, for p ranks with `slot` staging bytes per rank and
  * half, and `space` bytes that all ranks have in common. */
 size_t control_size(int p, size_t slot, size_t space);
+/* Maps a control block; NULL: the system refuses. Unmaps it. Bytes of all that are mapped in this
+ * process. Local. */
+void *control_map(int fd, size_t bytes);
+void control_unmap(void *memory, size_t bytes);
+size_t control_mapped(void);
+/* Why a team over several nodes has no space, or calls do not use it. */
+extern const char few_addresses_why[];
 /* Places the control block, stage and all else that is shared in zeroed memory of control_size
  * bytes. Sets the waiting policy. Local. */
 void team_attach(struct team *team, void *memory, size_t slot, size_t space);

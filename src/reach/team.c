@@ -69,7 +69,7 @@ static void team_end(struct team *team) {
         wire_close(part);
         team_release(part);
         if (part->ledgers) ledger_leave(part);
-        if (part->control) munmap(part->control, part->control_bytes);
+        if (part->control) control_unmap(part->control, part->control_bytes);
     }
     free(team->node);
     free(team);

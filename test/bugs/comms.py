@@ -176,4 +176,29 @@ def versions(flavour, ranks):
             result.check(len(said) == 1, "%d lines about the versions" % len(said))
 
 
-run.main_of(callbacks, pending, remote, strangers, sessions, topologies, settings, tunings, parts, versions)
+def spaces(flavour, ranks):
+    """All communicators over nodes together take at most half of a process's addresses: later ones get less, the last ones none. No
+    call fails because its blocks do not fit. The report says why a communicator is native. What is freed is given back."""
+    words, nodes = ["spaces-" + flavour, "82", "12288"], {"MORTAR_NODES": "2"}
+    for plan in ("", "aggregate(pairwise)", "universal(direct(32))"):
+        result = mpi(flavour, ranks, words, ["--option", "PLAN=" + plan] if plan else [], env=nodes)
+        result.ok("%s ranks, 0 errors" % ranks).silent()
+        grown = int(result.out.split()[-2])
+        result.check(grown < 65 << 10, "%d GiB of addresses" % grown)
+        check_teams(result, "too few addresses left")
+        result.check(sum(team["count"] for team in result.report["teams"] if not team["native"]) > 64, "too few have memory")
+        if not plan:
+            result.took(1, collective="barrier")  # on the one that comes after all the others
+    result = mpi(flavour, ranks, ["spaces-" + flavour, "limited"], env=nodes).ok("%s ranks, 0 errors" % ranks).silent()
+    check_teams(result, "cannot map the memory")
+
+
+def check_teams(result, reason):
+    """All are over two nodes, and some native for this reason, no other."""
+    teams = result.report["teams"]
+    result.check(all(team["nodes"] == 2 for team in teams), "a communicator is not over two nodes")
+    reasons = {team["native"] for team in teams} - {None}
+    result.check(len(reasons) == 1 and reason in reasons.pop(), "native for another reason than: " + reason)
+
+
+run.main_of(callbacks, pending, remote, strangers, sessions, topologies, settings, tunings, parts, versions, spaces)

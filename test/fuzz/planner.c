@@ -169,7 +169,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         node = some_node(&food, places.most);
         figures = figures_over(&places, &node);
         figures.network = network;
-        figures.space_bytes = eat_size(&food, 48);
+        figures.space_bytes = node.space_bytes = eat_size(&food, 48);
+        figures.space_ample = node.space_ample = node.space_bytes >> 40;
         figures.edge_count = node.edge_count;
         if (eat(&food, 4) == 0) figures = figures_of_lane(&figures);
     } else {

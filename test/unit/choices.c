@@ -66,6 +66,7 @@ static struct figures node_of(int ranks, double sync_seconds) {
     node.l3_bytes = 64 << 20;
     node.slot = 64 << 10;
     node.space_bytes = (size_t)1 << 40;
+    node.space_ample = true;
     return node;
 }
 

@@ -75,6 +75,7 @@ static void join(struct rank *rank, struct team *team, struct places *places, st
     team->fullest = figures_of_node(places->most);
     team->fullest.slot = node->figures.slot;
     team->fullest.space_bytes = node->figures.space_bytes;
+    team->fullest.space_ample = true;
     team->figures = figures_over(places, &team->fullest);
 }
 

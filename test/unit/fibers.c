@@ -242,6 +242,7 @@ static void join_node(struct fiber *fiber, int me, const int *lowest) {
     team->fullest = figures_of_node(places->most);
     team->fullest.slot = node->figures.slot;
     team->fullest.space_bytes = node->figures.space_bytes;
+    team->fullest.space_ample = true;
     team->figures = figures_over(places, &team->fullest);
 }
 

@@ -119,6 +119,7 @@ bool start_due(const struct young *young) { return young->weight > 2; }
 bool start_at_once(void) { return false; }
 void team_release(struct team *team) { (void)team; }
 void team_forget_comm(struct team *team) { (void)team; }
+void control_unmap(void *memory, size_t bytes) { (void)memory, (void)bytes; }
 void wire_close(struct team *team) { (void)team; }
 void spare_owes(uint64_t group, uint64_t ticks) { (void)group, (void)ticks; }
 bool spare_keep(struct team *team) {

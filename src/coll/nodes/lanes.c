@@ -164,8 +164,18 @@ static size_t lanes_bytes_between(const struct call *call, int source, int dest)
            q->each;
 }
 
-/* One side of the call on my m-th lane. Cells that do not fit into the space get a wrong place, so
- * that no rank waits for them, and the call fails. */
+/* Does a quarter of the space hold what the ranks of a node send, or receive, in any of these
+ * calls? Where only two ranks know a block's size, nobody finds out before the call whether its
+ * blocks fit. */
+static bool lanes_hold(const struct figures *f, const struct shape *largest) {
+    double blocks = (double)f->p * (is_personal(largest->collective) ? f->most : 1);
+    if (among(largest->collective, NEIGHBORS)) blocks = (double)f->edge_count;
+    if (largest->unsized) return f->node->space_ample;
+    return blocks * ((double)largest->bytes + 1) <= (double)(f->node->space_bytes / 4);
+}
+
+/* One side of the call on my m-th lane. Cells that do not fit even into an ample space get a wrong
+ * place, so that no rank waits for them, and the call fails. */
 static struct blocks lane_side(struct passage *p, struct lane_half *half, int m,
                                const struct blocks *blocks, char *area) {
     const struct places *places = p->team->places;
@@ -276,7 +286,7 @@ bool lanes_can(const struct figures *f, const struct calls *calls,
     struct calls asked = {.largest = lane_shape(f, shape, lanes)};
     double most = (double)shape->bytes * f->p * (is_personal(shape->collective) ? f->most : 1);
     return arguments->inner && inside_counts(arguments, most) && lanes <= f->most &&
-           routine_fits(arguments->inner, &lane, &asked);
+           lanes_hold(f, shape) && routine_fits(arguments->inner, &lane, &asked);
 }
 
 double lanes_seconds(const struct figures *f, const struct shape *shape,

@@ -51,7 +51,7 @@ static bool overlap_can(const struct figures *f, const struct calls *calls,
     struct figures lane = figures_of_lane(f);
     struct calls inner = {.largest = overlap_inner_shape(f, &calls->largest)};
     size_t half = f->node->space_bytes / 2, head = head_bytes(f->nodes);
-    return calls->largest.bytes < (half - head) / (size_t)f->p &&
+    return half > head && calls->largest.bytes < (half - head) / (size_t)f->p &&
            inside_counts(arguments, (double)calls->largest.bytes * f->p) &&
            routine_fits(arguments->inner, &lane, &inner);
 }

@@ -11,10 +11,10 @@
 
 extern const struct algorithm_code algorithm_universal;
 
-/* Most bytes that a node's ranks put into its memory, if known. */
+/* Most bytes that a node's ranks put into its memory, or its leader for them, if known. */
 static double staged_bytes(const struct figures *f, const struct shape *shape) {
     if (shape->collective == COLL_bcast) return (double)shape->bytes;
-    if (among(shape->collective, SCATTERS)) return (double)shape->bytes * f->p;
+    if (among(shape->collective, GATHERS | SCATTERS)) return (double)shape->bytes * f->p;
     return ((double)vector_bytes(f, shape) + 64) * f->most;
 }
 
@@ -23,6 +23,7 @@ static bool universal_can(const struct figures *f, const struct calls *calls,
     const struct shape *shape = &calls->largest;
     bool prefixes = among(shape->collective, SCANS);
     if ((shape->ordered || prefixes) && !f->in_order) return false;
+    if (shape->unsized && !f->node->space_ample) return false;
     if (staged_bytes(f, shape) > (double)(job_room(f) / 2)) return false;
     struct figures lane = figures_of_lane(f);
     struct calls inner = {.largest = job_shape(f, shape)};
