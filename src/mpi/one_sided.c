@@ -60,25 +60,19 @@ static void will_end(MPI_Win win, const void *base) {
 }
 
 static int has_ended(MPI_Win win, int error) {
-    struct exposed *ended = NULL;
     pthread_mutex_lock(&lock);
     for (struct exposed **at = &exposed, *note; (note = *at);) {
         bool mine = note->win == win && note->ends;
-        if (mine && !error) {
-            *at = note->next;
-            note->next = ended;
-            ended = note;
+        if (!mine || error) {
+            if (mine) note->ends = false;
+            at = &note->next;
             continue;
         }
-        if (mine) note->ends = false;
-        at = &note->next;
+        *at = note->next;
+        shown_may_move(&note->memory);
+        free(note);
     }
     pthread_mutex_unlock(&lock);
-    for (struct exposed *next; ended; ended = next) {
-        next = ended->next;
-        shown_may_move(&ended->memory);
-        free(ended);
-    }
     return error;
 }
 

@@ -9,8 +9,8 @@
  * behind it, and programs count on that, though MPI promises it only for some later time. They call
  * MPI_Iprobe until it finds nothing more; or MPI_Bsend, whose buffer has room again once its last
  * message has arrived. Such calls neither wait nor look twice. So the door has the host MPI driven
- * before the first of them behind a collective of mortar's (door/list.h, LOOK); to drive behind
- * each collective would cost a short one half of its time. */
+ * before the first of them behind a collective of mortar's (door/list.h, LOOK), and not behind each
+ * collective: the turns take 40 to 320 ns, a short collective 240. */
 #define _GNU_SOURCE
 #include "reach/host.h"
 
