@@ -154,7 +154,7 @@ def orders(flavour, ranks):
     for start in ("paid", "first"):
         for nodes in ("", "2") if ranks.isdigit() else ("",):
             ran(flavour, ranks, ["orders-" + flavour], env={"MORTAR_START": start, "MORTAR_NODES": nodes}, seconds=40)
-    for words in ([], ["single"]):
+    for words in ([], ["single"], ["single", "info"]):
         options = ["--option", "NODES=2", "--plan", "universal(native)"]
         ran(flavour, ranks, ["orders-" + flavour, *words], options, seconds=40).took(0, collective="bcast")
 

@@ -3,10 +3,11 @@
  * rank 0 is in a collective of another communicator; the other ranks have the reverse order. That
  * is right, and natively it does not hang. A library that makes a communicator of its own in such a
  * collective may wait for the one that is being made, and that for the collective. `single`: with
- * MPI_THREAD_SINGLE, without another thread. */
+ * MPI_THREAD_SINGLE, without another thread; `single info`: by MPI_Comm_idup_with_info. */
 #define _GNU_SOURCE
 #include <mpi.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -14,6 +15,12 @@
 enum { rounds = 1500 }; /* the neighbourhood gets its team after some hundred */
 
 static int p, me, errors;
+static int (*idup_with_info)(MPI_Comm, MPI_Info, MPI_Comm *, MPI_Request *); /* or NULL */
+
+static void start(MPI_Comm *made, MPI_Request *request) {
+    if (idup_with_info) idup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, made, request);
+    else MPI_Comm_idup(MPI_COMM_WORLD, made, request);
+}
 
 /* Lets the library send what a nonblocking call has to say. */
 static void push(MPI_Request *request) {
@@ -33,10 +40,10 @@ static void beside_idup(MPI_Comm comm, MPI_Datatype vector) {
     MPI_Comm made;
     MPI_Request request;
     MPI_Barrier(MPI_COMM_WORLD);
-    if (me == 0) MPI_Comm_idup(MPI_COMM_WORLD, &made, &request), push(&request);
+    if (me == 0) start(&made, &request), push(&request);
     else usleep(300000);
     send_vector(comm, vector);
-    if (me != 0) MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
+    if (me != 0) start(&made, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Comm_free(&made);
 }
@@ -65,10 +72,10 @@ static void neighbours(void) {
     MPI_Cart_create(MPI_COMM_WORLD, 1, &p, &one, 0, &ring);
     for (int k = 0; k < rounds; k++) {
         send[0] = send[1] = me + k;
-        if (me == 0) MPI_Comm_idup(MPI_COMM_WORLD, &made, &request), push(&request);
+        if (me == 0) start(&made, &request), push(&request);
         MPI_Neighbor_alltoall(send, 1, MPI_INT, recv, 1, MPI_INT, ring);
         errors += recv[0] != (me + p - 1) % p + k || recv[1] != (me + 1) % p + k;
-        if (me != 0) MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
+        if (me != 0) start(&made, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         MPI_Comm_free(&made);
     }
@@ -80,6 +87,7 @@ int main(int argc, char **argv) {
     MPI_Comm comms[2];
     MPI_Datatype vector;
     MPI_Init_thread(&argc, &argv, argc > 1 ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &level);
+    if (argc > 2) *(void **)&idup_with_info = dlsym(RTLD_DEFAULT, "MPI_Comm_idup_with_info");
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     for (int k = 0; k < 2; k++) MPI_Comm_split(MPI_COMM_WORLD, 0, me, &comms[k]);

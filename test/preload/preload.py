@@ -205,7 +205,7 @@ def imbalance(flavour):
     if p == 5:  # over nodes a rank of the team, not of the node's, is named
         options = ["--plan", "exchange(direct(32), pull(rows, plain))", "--option", "NODES=cyclic:2"]
         row = mpi(flavour, p, [program], options).ok("%d ranks, 0 errors" % p).silent().collectives(collective="alltoall")[0]
-        run.Result([], 0, "", "", row).check([named["rank"] for named in row["late"]] == [late], "over nodes another rank was late")
+        run.Result([], 0, "", "", row).check([row["nodes"], *(named["rank"] for named in row["late"])] == [2, late], "not 2 nodes")
     result = mpi(flavour, p, [program], ["--plan", "native"]).ok("%d ranks, 0 errors" % p).silent().native(22)
     result.check(not result.report["late_over_time"]["by_rank"], "claims to know who was late in native calls")
     result.check(all(row["waiting_seconds"] is None and row["moving_seconds"] is None and row["late"] == []
