@@ -178,7 +178,7 @@ def li2018(s):
         share.append(100 * (curve / naive - 1))
     yield ("neighbourhoods, SH-CO and SH-NUMA-CO over SH-Naive", "1.15 to 1.18; Phi and E7",
            "%s %% more L2 misses; [simulated](#neighbourhoods-simulated-figures-11c-and-11d)" % span(share, "%.1f"),
-           "not reached: no order saves misses there")
+           "not reached: on grids no order saves more than 2 % of the misses")
     ft, heat = s.examples["Fourier transform"][-1], s.examples["Heat"][0]
     plain, short = ({name: [cell(ft, name, letter, ranks, times) for letter, times in runs for ranks in ("4", "16")]
                      for name in ("SH-Naive", "SH-CO", "auto")}

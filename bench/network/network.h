@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 
-/* ---- network_judge.c: what the figures mean. Local, and knows no MPI ---- */
+/* ---- judge.c: what the figures mean. Local, and knows no MPI ---- */
 /* How many of the pairs should carry a node's messages: `least` is the smallest number of pairs of
  * which no other one is clearly faster, by more than a tenth with the whole interval; `best` has
  * the least median. Both index the columns. */
@@ -29,7 +29,7 @@ double median_seconds(const double *seconds, int rounds);
 #ifdef MPI_VERSION
 enum { most_columns = 16, network_window = 64, network_burst = 16, short_bytes = 8 };
 
-/* ---- network_settings.c ---- */
+/* ---- settings.c ---- */
 struct network_settings {
     struct settings sizes;            /* only its block sizes */
     int pairs[most_columns], columns; /* numbers of pairs */
@@ -45,7 +45,7 @@ struct network_settings {
 /* As settings_read. */
 int network_settings_read(int count, char **words, struct network_settings *settings);
 
-/* ---- network_pairs.c: the ranks of one node, each with one of the other node ---- */
+/* ---- pairs.c: the ranks of one node, each with one of the other node ---- */
 struct pairs {
     int nodes, most;   /* how many nodes there are, and pairs between the two */
     char between[160]; /* which hosts */
@@ -71,7 +71,7 @@ void polite_barrier(MPI_Comm comm);
 void sharp_barrier(MPI_Comm comm);
 double most_of(MPI_Comm comm, double mine);
 
-/* ---- network_tests.c ---- */
+/* ---- tests.c ---- */
 /* What was found: lists of one figure per round, on pairs->first. */
 struct figures {
     double *all;
@@ -94,7 +94,7 @@ char content(int from, size_t i);
 /* Messages of a size that are under way at once, in each direction of each pair. Local. */
 int window_of(size_t bytes);
 
-/* ---- network_nodes.c: all nodes at once ---- */
+/* ---- nodes.c: all nodes at once ---- */
 /* Rows sizes + 1 and sizes + 2, on the world's first rank at least. Collective over pairs->leaders;
  * as network_measure. */
 bool network_nodes(const struct pairs *pairs, const struct network_settings *settings,
@@ -110,7 +110,7 @@ void nodes_print(const struct network_settings *settings, const struct pairs *pa
 void nodes_facts_of(const struct network_settings *settings, const struct figures *figures,
                     struct network_facts *facts);
 
-/* ---- network_output.c: on the world's first rank; local ---- */
+/* ---- output.c: on the world's first rank; local ---- */
 void network_print(const struct world *world, const struct network_settings *settings,
                    const struct pairs *pairs, const struct figures *figures);
 extern const char network_header[]; /* of the CSV file */
@@ -118,7 +118,7 @@ extern const char network_header[]; /* of the CSV file */
 int network_csv(const struct world *world, const struct network_settings *settings,
                 const struct pairs *pairs, const struct figures *figures);
 
-/* ---- network_facts.c: local ---- */
+/* ---- facts.c: local ---- */
 /* The median of a list. */
 double network_middle(const struct figures *figures, int row, int column);
 /* What the cost model takes from the figures of the pairs; the ratios of all nodes are 0. */

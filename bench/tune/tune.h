@@ -32,7 +32,7 @@ struct tune_settings {
     double seconds;  /* of measuring, in all; 0: by the number of cells */
     const char *output;
 };
-/* ---- tune_settings.c ---- */
+/* ---- settings.c ---- */
 /* As settings_read. */
 int tune_settings_read(int count, char **words, struct tune_settings *settings);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options.h - the one table of settings. OPTION(NAME, whose, default, unit, meaning): MORTAR_NAME is the environment variable, and
- * OPTION_NAME the constant; whose: see enum whose in base.h. `mortar info` prints the table. No other code calls getenv. The unit
+ * OPTION_NAME the constant; whose: see enum whose in base.h. `mortar info` prints the table. No other code reads settings. The unit
  * gives the valid values: one of several words, a number in a range, or a text that the code which uses it checks. An invalid value
  * counts as the default. */
 OPTION(

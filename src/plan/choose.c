@@ -6,8 +6,8 @@
 #include "plan/learn.h"
 
 /* Xeon (Sapphire Rapids) virtual machine with 2 cores, 2026-11, `mortar bench alltoall --buffers
- * stack`, Open MPI 4.1 with CMA: staging loses above 8 KiB at 2 ranks, 16-32 KiB at 4, 64 KiB at 8
- * and more. */
+ * outside`, Open MPI 4.1 with CMA: staging loses above 8 KiB at 2 ranks, 16-32 KiB at 4, 64 KiB at
+ * 8 and more. */
 bool staging_pays(const struct figures *f, const struct shape *shape) {
     return shape->bytes < (size_t)(f->p < 8 ? f->p : 8) << 13;
 }

@@ -75,7 +75,7 @@ static int open_cma(struct team *team, void **state) {
     return error;
 }
 
-/* EPYC virtual machine with 2 cores, 2026-11, `mortar bench alltoall --buffers stack`: a read by
+/* EPYC virtual machine with 2 cores, 2026-11, `mortar bench alltoall --buffers outside`: a read by
  * CMA is a system call of 2.5 us (0.5 us elsewhere), and copies 8 GB/s out of caches. Through
  * memory it is slower than memcpy (cost.c): 0.42, 0.57 and 0.98 of it on three such machines;
  * taken is 0.62. */
