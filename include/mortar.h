@@ -52,12 +52,6 @@ int mortar_verified(uint64_t *calls, uint64_t *differences);
  * examines all. 0, or -ENOSYS: no MPI has been taken. */
 int mortar_examined(uint64_t *calls);
 
-/* Memory that every rank of the node can load and store, aligned to 64 bytes. Without the shared
- * heap it is ordinary memory; NULL when there is none left. mortar_free takes what mortar_alloc
- * gave (NULL is fine). */
-void *mortar_alloc(size_t bytes);
-void mortar_free(void *memory);
-
 #ifdef __cplusplus
 }
 #endif

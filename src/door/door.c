@@ -248,10 +248,3 @@ int mortar_examined(uint64_t *calls) {
     if (call) call(calls);
     return call ? 0 : -ENOSYS;
 }
-
-void *mortar_alloc(size_t bytes) {
-    void *memory = NULL;
-    return posix_memalign(&memory, 64, bytes) == 0 ? memory : NULL;
-}
-
-void mortar_free(void *memory) { free(memory); }

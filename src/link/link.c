@@ -10,7 +10,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdlib.h>
 
 const char *mortar_version(void) {
     const char *(*ask)(void) = (const char *(*)(void))dlsym(RTLD_DEFAULT, "mortar_version");
@@ -44,17 +43,4 @@ int mortar_examined(uint64_t *calls) {
     int (*ask)(uint64_t *) = (int (*)(uint64_t *))dlsym(RTLD_DEFAULT, "mortar_examined");
     *calls = 0;
     return ask ? ask(calls) : -ENOSYS;
-}
-
-void *mortar_alloc(size_t bytes) {
-    void *(*ask)(size_t) = (void *(*)(size_t))dlsym(RTLD_DEFAULT, "mortar_alloc");
-    void *memory = NULL;
-    if (ask) return ask(bytes);
-    return posix_memalign(&memory, 64, bytes) == 0 ? memory : NULL;
-}
-
-void mortar_free(void *memory) {
-    void (*ask)(void *) = (void (*)(void *))dlsym(RTLD_DEFAULT, "mortar_free");
-    if (ask) ask(memory);
-    else free(memory);
 }
