@@ -79,6 +79,8 @@ def moving(flavour, ranks):
         moved = result.report["moved"]
         # By itself mortar may choose to stage blocks of this length.
         result.check(moved["buffers"] >= int(ranks) or not options, "no buffer has moved")
+        slowest = moved["seconds"] * 8e9 / max(moved["bytes"], 1)  # as if the other ranks had needed no time
+        result.check(0.99 * slowest <= moved["repaid_after_calls"] <= 1.01 * int(ranks) * slowest, "repaid: %r" % moved)
         print("%s: %d buffers, %d MiB" % (start, moved["buffers"], moved["bytes"] >> 20))
 
 
