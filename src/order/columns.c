@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* order_columns - a worker copies its own send buffer into all receive buffers, starting with the
- * next rank's. ramesh2024 section V-A (column order). A bunch that is not square is walked column
- * by column and cut into equal segments. */
+ * next rank's (the paper's start with rank 0's). ramesh2024 section V-A (column order). A bunch
+ * that is not square is walked column by column and cut into equal segments. */
 #include "order/order.h"
 
 void order_columns(const struct matrix *matrix, uint32_t worker, struct cell *cells);

@@ -2,7 +2,8 @@
 /* algorithm_aggregate - send-side aggregation: the blocks of a node's ranks for one rank of another
  * node go to that rank in one message. Lane j carries the blocks for local rank j of every node.
  * All ranks pack for all lanes; a receiver gets only its own blocks, directly in its buffer if
- * those of a node's ranks are consecutive there. aggregate(INNER). Source: kumar2008 section 5.
+ * those of a node's ranks are consecutive there. aggregate(INNER). Source: kumar2008 section 5;
+ * there a rank waits only for what its own lane carries, here a barrier waits for all.
  * Cost    2 barriers + a copy of what a rank sends + INNER among the nodes on every lane, n q bytes
  *         from node to node.
  * Wins    blocks too long for one leader, or a network that wants all processors to send; q (nodes
