@@ -202,8 +202,7 @@ static void print_moves(FILE *out, const struct moves *moves) {
             "moved %llu buffers, %.4g MiB, into shared memory: at most %.3g s on a rank, repaid "
             "after some %.0f calls on each%s\n",
             (unsigned long long)moves->buffers, (double)moves->bytes / (1 << 20), moves->seconds,
-            moves->repaid + 0.5,
-            moves->huge_lost ? "; this kernel gives shared memory no huge pages" : "");
+            moves->repaid + 0.5, moves->huge_lost ? "; shared memory gets no huge pages here" : "");
 }
 
 static void print_json(FILE *out, const void *what) {
