@@ -271,6 +271,11 @@ const struct neighbours *neighbours_of(MPI_Comm comm, struct team *team,
 /* ---- types.c ---- */
 /* Bytes of one element; false: the type is not valid. */
 bool type_bytes(MPI_Datatype type, size_t *bytes);
+/* Bytes of a block, if all are equal; 0: the type is not valid. */
+static inline size_t half_bytes(const struct half *half) {
+    size_t bytes;
+    return type_bytes(half->type, &bytes) ? bytes * (size_t)half->count : 0;
+}
 /* Is it one of the predefined types that most calls use? */
 bool type_is_plain(MPI_Datatype type);
 /* Does this handle always mean the same type? True of MPI_DATATYPE_NULL. */

@@ -39,15 +39,10 @@ HOT static bool scratch(struct equal_side *side, const struct team *team, size_t
     return side->packed != NULL;
 }
 
-HOT static size_t bytes_of(const struct half *half) {
-    size_t bytes;
-    return type_bytes(half->type, &bytes) ? bytes * (size_t)half->count : 0;
-}
-
 HOT static void equals_look(const struct request *r, const struct standing *at,
                             struct common *common) {
     (void)at;
-    common->bytes = bytes_of(r->send.buffer == MPI_IN_PLACE ? &r->recv : &r->send);
+    common->bytes = half_bytes(r->send.buffer == MPI_IN_PLACE ? &r->recv : &r->send);
 }
 
 /* Over nodes, if the receiver's blocks are longer or shorter than the sender's: unpacks as much of
@@ -106,7 +101,7 @@ HOT static struct answer equals_run(const struct request *r, struct team *team, 
     /* False: the receive blocks have another size than what is sent. Then the MPI library reports
      * the error to all ranks. Over nodes the call can no longer be left to it, so this rank reports
      * the error. */
-    bool fits = in_place || bytes_of(&r->recv) == n;
+    bool fits = in_place || half_bytes(&r->recv) == n;
     bool laid = !device && fits && !rewritten && (near || code->any_layout);
     if (device && !near) send.typed.by_host = recv.typed.by_host = true, device = false;
     if (laid && lies_ready(&recv, team, n * (size_t)all, false)) call.recvs = &recv.laid;
@@ -146,7 +141,7 @@ static bool equals_prepare(const struct request *r, struct team *team, struct re
     bool in_place = r->send.buffer == MPI_IN_PLACE, personal = r->collective == COLL_alltoall;
     size_t n = ready->call.shape.bytes;
     if (in_place ? personal : !type_is_run(r->send.type)) return false;
-    if (!type_is_run(r->recv.type) || bytes_of(&r->recv) != n) return false;
+    if (!type_is_run(r->recv.type) || half_bytes(&r->recv) != n) return false;
     ready->call.in_place = in_place;
     ready->call.straight = plan_prefers_host(team, &ready->call.shape);
     return true;

@@ -3,12 +3,6 @@
  * over the ranks, or expected from earlier calls. */
 #include "mpi/calls.h"
 
-/* Bytes of a block, if all are equal; 0: the type is not valid. */
-HOT static size_t half_bytes(const struct half *half) {
-    size_t bytes;
-    return type_bytes(half->type, &bytes) ? bytes * (size_t)half->count : 0;
-}
-
 HOT static size_t gathered_bytes(const struct request *r, int p) {
     size_t size, all = 0;
     if (!type_bytes(r->recv.type, &size) || !r->recv.counts) return 0;

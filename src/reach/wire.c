@@ -85,7 +85,7 @@ static int wire_start(void *state, bool sends, int peer, void *data, size_t byte
 
 /* ---- completion ---- */
 
-static int class_of(int error) {
+static int error_class(int error) {
     int class = MPI_SUCCESS;
     if (error != MPI_SUCCESS) PMPI_Error_class(error, &class);
     return class;
@@ -94,7 +94,7 @@ static int class_of(int error) {
 /* The mishaps of a request that is done; 0 if asked again. */
 static int wire_settle(struct state *s, int request, const MPI_Status *status, bool errors) {
     char kind = s->kinds[request];
-    int class = errors ? class_of(status->MPI_ERROR) : MPI_SUCCESS, bytes = 0;
+    int class = errors ? error_class(status->MPI_ERROR) : MPI_SUCCESS, bytes = 0;
     s->kinds[request] = SETTLED;
     if (kind == SETTLED) return 0;
     if (class == MPI_ERR_TRUNCATE) return CAME_CUT;
@@ -116,14 +116,14 @@ struct test {
 static void settle_some(struct test *t, int error) {
     struct state *s = t->state;
     bool errors = error != MPI_SUCCESS;
-    if (errors && class_of(error) != MPI_ERR_IN_STATUS) {
+    if (errors && error_class(error) != MPI_ERR_IN_STATUS) {
         t->mishaps |= NOT_CARRIED;
         t->over = true;
         return;
     }
     int open = 0;
     for (int i = 0; i < t->count; i++) {
-        int class = errors ? class_of(s->statuses[i].MPI_ERROR) : MPI_SUCCESS;
+        int class = errors ? error_class(s->statuses[i].MPI_ERROR) : MPI_SUCCESS;
         bool gone = s->requests[t->first + i] == MPI_REQUEST_NULL;
         open += !gone;
         if (class == MPI_ERR_PENDING || (class == MPI_SUCCESS && !gone)) continue;
@@ -209,7 +209,7 @@ static int some(void *state, struct team *team, int first, int count, int *done)
             wait_until(team, some_done, &test);
             s->errors = test.error != MPI_SUCCESS;
             s->found = test.done == MPI_UNDEFINED ? 0 : test.done;
-            if (s->errors && (s->found <= 0 || class_of(test.error) != MPI_ERR_IN_STATUS)) {
+            if (s->errors && (s->found <= 0 || error_class(test.error) != MPI_ERR_IN_STATUS)) {
                 s->found = 0;
                 return NOT_CARRIED;
             }
