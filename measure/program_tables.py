@@ -154,15 +154,13 @@ def tables(rows, mpi):
         if cells:
             yield from [title] * bool(title)
             yield from made(rows, mpi)
-            yield "\n" + summary(rows, mpi, [judge(turns, ranks) for (_, ranks), turns in cells.items()])
+            yield "\n" + summary([judge(turns, ranks) for (_, ranks), turns in cells.items()])
 
 
-def summary(rows, mpi, verdicts):
-    loads = quartiles([row["load"] for row in rows if row["mpi"] == mpi])
-    return "Within the budget: %d of %d rows%s. The load of the machine before a turn was %.1f (quartiles %.1f to %.1f)." % (
+def summary(verdicts):
+    return "Within the budget: %d of %d rows%s." % (
         sum(text.startswith("yes") for text in verdicts), len(verdicts),
-        ", %d of all rows with a question mark" % sum("?" in text for text in verdicts),
-        loads[1], loads[0], loads[2])
+        ", %d of all rows with a question mark" % sum("?" in text for text in verdicts))
 
 
 PAGE = """# Whole programs
