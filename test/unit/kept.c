@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kept - the records of src/mpi/report.c: each that was kept comes out once, however many kinds of
- * calls two ranks make, with the calls of the rank that spent more seconds. The test plays the
- * second rank, and MPI. */
+ * calls two ranks make, with the calls of the rank that spent more seconds and the trials of the
+ * one that has more pairs. A team's set-up, which has no plan, took the fewer seconds. The test
+ * plays the second rank, and MPI. */
 #include "mpi/report.h"
 
 #include "unit.h"
@@ -10,6 +11,7 @@
 #include <string.h>
 
 enum { kinds = 10000, both = kinds / 2 }; /* of each rank, and how many of them are the same */
+enum { set_up = kinds - 1 };              /* is one of these */
 static struct record theirs[kinds];
 static int messages; /* that the second rank has sent: its records, then who was late: nobody */
 
@@ -61,8 +63,11 @@ int PMPI_Recv(void *buffer, int count, MPI_Datatype type, int source, int tag, M
     return MPI_SUCCESS;
 }
 
-static struct record record_of(int kind, uint64_t calls, double seconds) {
-    struct record record = {.collective = "bcast", .plan = "native"};
+static struct record record_of(int kind, uint64_t calls, double seconds, int pairs) {
+    struct record record = {.collective = "bcast"};
+    if (kind != set_up) strcpy(record.plan, "native");
+    record.evidence.native_seconds = 1;
+    record.evidence.pairs = pairs;
     record.ranks = kind;
     record.calls = calls;
     record.seconds = seconds;
@@ -74,16 +79,20 @@ int main(void) {
     int count = 0, ranks = 0;
     report_start();
     for (int i = 0; i < 2 * kinds; i++) {
-        struct record record = record_of(i % kinds, 1, i % 3);
+        struct record record = record_of(i % kinds, 1, i % 3, 1);
         report_keep(&record);
     }
-    for (int i = 0; i < kinds; i++) theirs[i] = record_of(i + kinds - both, 5, 2.5);
+    for (int i = 0; i < kinds; i++) theirs[i] = record_of(i + kinds - both, 5, 2.5, 3);
+    theirs[set_up - kinds + both].seconds = 0.5;
     expect(report_gather(&records, &count, &ranks) == 0, "an error");
     expect(count == 2 * kinds - both, "%d records", count);
     for (int i = 0; i < count; i++) {
         double mine = i < kinds ? i % 3 + (i + kinds) % 3 : 0;
         bool is_mine = i < kinds && (i < kinds - both || mine > 2.5);
-        expect(records[i].ranks == i && records[i].calls == (is_mine ? 2 : 5), "record %d", i);
+        uint64_t calls = i == set_up ? 2 + 5 : is_mine ? 2 : 5;
+        expect(records[i].ranks == i && records[i].calls == calls, "record %d", i);
+        expect(records[i].evidence.pairs == (i < kinds - both ? 1 : 3), "trials of record %d", i);
+        expect(i != set_up || records[i].seconds == 0.5, "seconds of the set-up");
     }
     free(records);
     return 0;

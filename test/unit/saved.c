@@ -50,6 +50,9 @@ int main(void) {
         const char *plan = found.sets[0].entries[0].plan;
         expect(strcmp(plan, first_pairs > 10 ? "pull(rows, plain)" : "cico") == 0,
                "%s with %d pairs before 10", plan, first_pairs);
+        const struct tuning_entry *entry = &found.sets[0].entries[0];
+        expect(entry->gain == 2 && entry->gain_interval[0] == 1.5 && entry->gain_interval[1] == 2.5,
+               "gain %g (%g to %g)", entry->gain, entry->gain_interval[0], entry->gain_interval[1]);
         tuning_free(&found);
     }
     unlink(path);
