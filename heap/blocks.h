@@ -75,9 +75,8 @@ void blocks_lock(void);
 void blocks_unlock(void);
 void blocks_in_child(void);
 
-/* child.c: before a fork, and in the child, for which nothing is jemalloc's from then on. True:
- * jemalloc's of before the fork, whose size jemalloc still tells. */
-void child_comes(void);
+/* child.c: in the child, for which nothing is jemalloc's from then on. True: jemalloc's of before
+ * the fork, whose size jemalloc still tells. */
 void child_begins(void);
 bool child_inherits(const void *memory);
 

@@ -16,8 +16,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Where jemalloc keeps what it knows of a thread, to give its cache back when the thread ends. */
+/* Where jemalloc keeps what it knows of a thread, to give its cache back when the thread ends; and
+ * whether it does. If not, je_malloc_usable_size looks at tables without it. */
 extern pthread_key_t je_tsd_tsd __attribute__((weak));
+extern bool je_tsd_booted __attribute__((weak));
 
 static struct {
     char *base;
@@ -56,12 +58,6 @@ static void *child_realloc(void *memory, size_t bytes) {
     return block;
 }
 
-/* je_malloc_usable_size only looks at tables, but what it needs of this thread it makes at the
- * first call. */
-void child_comes(void) {
-    if (blocks_served()) je_malloc_usable_size(NULL);
-}
-
 void child_begins(void) {
     if (!blocks_served()) return;
     inherited.base = blocks.base;
@@ -73,5 +69,6 @@ void child_begins(void) {
     blocks.theirs.free = child_free;
     blocks.theirs.realloc = child_realloc;
     if (&je_tsd_tsd) pthread_setspecific(je_tsd_tsd, NULL);
+    if (&je_tsd_booted) je_tsd_booted = false; /* who is new would take locks to be known */
     born_in_child();
 }

@@ -223,7 +223,6 @@ int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*ch
 
 static void prepare(void) {
     blocks_lock();
-    child_comes();
     fork_prepare();
 }
 

@@ -78,20 +78,29 @@ static void *makes_blocks(void *number) {
     while (!ends) {
         int i = rand_r(&seed) % 64;
         free(held[i]);
-        size_t bytes = rand_r(&seed) % 2 ? (size_t)(rand_r(&seed) % 800) : 20000 + seed % 500000;
+        size_t bytes = rand_r(&seed) % 2 ? (size_t)(rand_r(&seed) % 800) : 20000 + seed % 2000000;
         held[i] = malloc(bytes);
     }
     for (int i = 0; i < 64; i++) free(held[i]);
     return NULL;
 }
 
-/* A thread that has never asked for a block forks, and ends in the child. */
+static void *uses_blocks(void *blocks) {
+    char **block = blocks;
+    for (int i = 0; i < 8; i++) free(realloc(block[i], 60000));
+    return NULL;
+}
+
+/* A thread that has never asked for a block forks, and ends in the child. There a thread that the
+ * parent did not have uses the blocks before it. */
 static void *forks_and_ends(void *blocks) {
     char **block = blocks;
     pid_t pid = fork();
     if (pid == 0) {
+        pthread_t one;
         alarm(20); /* a child that waits for a lock ends by that */
-        for (int i = 0; i < 8; i++) free(realloc(block[i], 60000));
+        if (pthread_create(&one, NULL, uses_blocks, block) == 0) pthread_join(one, NULL);
+        uses_blocks(block + 8);
         pthread_exit(NULL); /* the last thread: the process ends with 0 */
     }
     await(pid, "a child beside threads");
@@ -106,10 +115,10 @@ static void beside_threads(void) {
         expect(pthread_create(&makers[i], NULL, makes_blocks, &seeds[i]) == 0, "a thread");
     }
     for (int i = 0; i < forks; i++) {
-        char *blocks[8];
-        for (int k = 0; k < 8; k++) blocks[k] = filled(k % 2 ? 50000 : 300, 9);
+        char *blocks[16];
+        for (int k = 0; k < 16; k++) blocks[k] = filled(k % 2 ? 50000 : 300, 9);
         if (pthread_create(&one, NULL, forks_and_ends, blocks) == 0) pthread_join(one, NULL);
-        for (int k = 0; k < 8; k++) free(blocks[k]);
+        for (int k = 0; k < 16; k++) free(blocks[k]);
     }
     ends = true;
     for (int i = 0; i < threads; i++) pthread_join(makers[i], NULL);
