@@ -2,7 +2,9 @@
 /* rounding - by how much two floating-point results may differ if their operands were combined in
  * different associations. A sum of p numbers by any association is off by at most (p - 1) units in
  * the last place of the sum of their sizes; a product by as many of its own size (Higham, Accuracy
- * and Stability of Numerical Algorithms, chapters 3 and 4). Twice that lies between two results. */
+ * and Stability of Numerical Algorithms, chapters 3 and 4). Twice that lies between two results.
+ * On the way a product may leave the range of its numbers by one association, and not by another:
+ * not if its operands, together, are fewer powers of two away from 1 than the range has. */
 #include "mpi/verify.h"
 
 #include <float.h>
@@ -38,50 +40,50 @@ static long double unit_of(size_t width) {
     return width == sizeof(double) ? DBL_EPSILON : LDBL_EPSILON;
 }
 
-static void put_size(size_t width, char *to, const char *from) {
-    float single;
-    double usual;
-    long double extended;
-    if (width == sizeof single) {
-        memcpy(&single, from, width);
-        single = fabsf(single);
-        memcpy(to, &single, width);
-    } else if (width == sizeof usual) {
-        memcpy(&usual, from, width);
-        usual = fabs(usual);
-        memcpy(to, &usual, width);
-    } else {
-        memcpy(&extended, from, width);
-        extended = fabsl(extended);
-        memcpy(to, &extended, width);
+static void put_part(size_t width, char *at, long double part) {
+    if (width == sizeof(float)) memcpy(at, &(float){(float)part}, width);
+    else if (width == sizeof(double)) memcpy(at, &(double){(double)part}, width);
+    else memcpy(at, &part, sizeof part);
+}
+
+/* Of the whole number, which has one or two parts. */
+static long double size_of(struct numbers numbers, const char *element) {
+    size_t width = numbers.bytes / (size_t)numbers.parts;
+    long double first = part_of(width, element);
+    return numbers.parts == 1 ? fabsl(first) : hypotl(first, part_of(width, element + width));
+}
+
+/* How many powers of two it is away from 1; the logarithm of 0 would be an exception. */
+static long double powers_of(long double size) {
+    return size == 0 ? (long double)INFINITY : fabsl(log2l(size));
+}
+
+void numbers_sizes(struct numbers numbers, MPI_Op op, char *sizes, const char *elements,
+                   size_t count) {
+    size_t width = numbers.bytes / (size_t)numbers.parts;
+    for (size_t i = 0; i < count * numbers.bytes; i += width) {
+        const char *number = elements + i - i % numbers.bytes;
+        put_part(width, sizes + i,
+                 op == MPI_PROD ? powers_of(size_of(numbers, number))
+                                : fabsl(part_of(width, elements + i)));
     }
 }
 
-void numbers_sizes(struct numbers numbers, char *sizes, const char *elements, size_t count) {
-    size_t width = numbers.bytes / (size_t)numbers.parts;
-    for (size_t i = 0; i < count * numbers.bytes; i += width)
-        put_size(width, sizes + i, elements + i);
+/* So many powers of two away from 1 a product is neither too large nor short of digits, with room
+ * for what adding up the powers has rounded. */
+static long double range_of(size_t width) {
+    if (width == sizeof(float)) return -FLT_MIN_EXP - 1;
+    return width == sizeof(double) ? -DBL_MIN_EXP - 1 : -LDBL_MIN_EXP - 1;
 }
 
-/* Smaller numbers have fewer digits. */
-static long double least_of(size_t width) {
-    if (width == sizeof(float)) return FLT_MIN;
-    return width == sizeof(double) ? DBL_MIN : LDBL_MIN;
-}
+/* Is it what a product with an operand that is 0, infinite or no number can only be? */
+static bool is_special(long double product) { return product == 0 || !isfinite(product); }
 
-/* May a product have been too large or too small on the way? */
-static bool was_extreme(size_t width, long double product) {
-    return !isfinite(product) || fabsl(product) < least_of(width);
-}
-
-/* size: the sum of the operands' sizes, or the size of the product. */
-static bool is_explained(MPI_Op op, size_t width, long double ours, long double theirs,
-                         long double size, long double allowed) {
-    if (ours == theirs) return true;
-    if (op == MPI_PROD && (was_extreme(width, ours) || was_extreme(width, theirs))) return true;
-    if (op == MPI_SUM || op == MPI_PROD)
-        return !isfinite(size) || fabsl(ours - theirs) <= allowed * size;
-    return isnan(ours) || isnan(theirs); /* compared in another order */
+/* allowed: of the product's own size; powers: of all its operands. */
+static bool products_alike(size_t width, long double ours, long double theirs, long double allowed,
+                           long double powers) {
+    if (!isfinite(powers)) return is_special(ours) && is_special(theirs);
+    return powers > range_of(width) || fabsl(ours - theirs) <= allowed;
 }
 
 size_t numbers_unlike(struct numbers numbers, MPI_Op op, const char *ours, const char *theirs,
@@ -92,17 +94,16 @@ size_t numbers_unlike(struct numbers numbers, MPI_Op op, const char *ours, const
     for (size_t i = 0; i < count; i++) {
         const char *a = ours + i * bytes, *b = theirs + i * bytes;
         if (memcmp(a, b, bytes) == 0) continue;
-        long double size = 0;
-        for (int k = 0; k < numbers.parts; k++) {
-            long double part = part_of(width, b + (size_t)k * width);
-            size = numbers.parts == 2 ? hypotl(size, part) : fabsl(part);
-        }
-        for (int k = 0; k < numbers.parts; k++) {
-            size_t at = (size_t)k * width;
-            if (op == MPI_SUM) size = part_of(width, sums + i * bytes + at);
-            if (!is_explained(op, width, part_of(width, a + at), part_of(width, b + at), size,
-                              allowed))
-                return i;
+        for (size_t at = 0; at < bytes; at += width) {
+            long double x = part_of(width, a + at), y = part_of(width, b + at);
+            long double sum = sums ? part_of(width, sums + i * bytes + at) : 0;
+            bool alike;
+            if (x == y) continue;
+            if (op == MPI_SUM) alike = !isfinite(sum) || fabsl(x - y) <= allowed * sum;
+            else if (op == MPI_PROD)
+                alike = products_alike(width, x, y, allowed * size_of(numbers, b), sum);
+            else alike = isnan(x) || isnan(y); /* compared in another order */
+            if (!alike) return i;
         }
     }
     return count;

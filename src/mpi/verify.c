@@ -177,17 +177,18 @@ static size_t first_unexplained(struct verification *v, const struct team *team)
     struct numbers numbers = numbers_of(r->recv.type);
     size_t bytes = v->sent * numbers.bytes;
     char *sizes = NULL, *sums = NULL;
-    if (r->op == MPI_SUM) {
+    if (r->op == MPI_SUM || r->op == MPI_PROD) {
         sizes = malloc(bytes + 1), sums = malloc(bytes + 1);
         if (!library_agrees(r->comm, sizes && sums)) {
             free(sizes), free(sums);
             return 0;
         }
         bool in_place = v->written.count > 0 && r->send.buffer == MPI_IN_PLACE;
-        numbers_sizes(numbers, sizes, in_place ? v->before : r->send.buffer, v->sent);
+        numbers_sizes(numbers, r->op, sizes, in_place ? v->before : r->send.buffer, v->sent);
         struct request copy = *r;
         copy.send.buffer = sizes;
         copy.recv.buffer = sums;
+        copy.op = MPI_SUM;
         r->native(&copy);
     }
     size_t at = numbers_unlike(numbers, r->op, v->ours, v->theirs, sums, v->received, team->p);

@@ -58,10 +58,12 @@ struct numbers {
 struct numbers numbers_of(MPI_Datatype type);
 /* An element, in words for people. */
 void numbers_text(struct numbers numbers, const char *element, char *text, size_t size);
-/* The size of each part of `count` elements. */
-void numbers_sizes(struct numbers numbers, char *sizes, const char *elements, size_t count);
+/* Of `count` operands what numbers_unlike wants the sums of: for MPI_SUM the size of each part, for
+ * MPI_PROD how many powers of two the number is away from 1 (of 0 infinitely many). */
+void numbers_sizes(struct numbers numbers, MPI_Op op, char *sizes, const char *elements,
+                   size_t count);
 /* The first element that differs by more than what two associations of p operands explain; count:
- * none. sums: for MPI_SUM, of the operands' sizes. */
+ * none. sums: of numbers_sizes; NULL for other operations. */
 size_t numbers_unlike(struct numbers numbers, MPI_Op op, const char *ours, const char *theirs,
                       const char *sums, size_t count, int p);
 

@@ -35,6 +35,16 @@ static bool complex_is_seen(double off) {
     return numbers_unlike(numbers, MPI_PROD, (char *)a, (char *)b, NULL, 1, p) == 0;
 }
 
+/* What a product has of a number: how many powers of two it is away from 1. */
+static bool is_away(double number, double imaginary, double powers) {
+    double element[2] = {number, imaginary}, found[2];
+    struct numbers real = {sizeof(double), 1}, complex = {sizeof element, 2};
+    numbers_sizes(complex, MPI_PROD, (char *)found, (char *)element, 1);
+    if (found[0] != powers || found[1] != powers) return false;
+    numbers_sizes(real, MPI_PROD, (char *)found, (char *)element, 2);
+    return found[0] == fabs(log2(fabs(number))) || number == 0;
+}
+
 int main(void) {
     double unit = 2 * p * DBL_EPSILON;
     expect(!is_seen(MPI_SUM, 1 + unit, 1, 1), "a sum's rounding");
@@ -45,7 +55,12 @@ int main(void) {
     expect(is_seen(MPI_SUM, NAN, 1, 1), "no number");
     expect(!is_seen(MPI_PROD, 8 + 8 * unit, 8, 0), "a product's rounding");
     expect(is_seen(MPI_PROD, 8 + 12 * unit, 8, 0), "more than a product's rounding");
-    expect(!is_seen(MPI_PROD, 0, DBL_MIN / 2, 0), "a product that was too small on the way");
+    expect(!is_seen(MPI_PROD, 8 + 12 * unit, 8, 1100), "a product that was too small on the way");
+    expect(!is_seen(MPI_PROD, 0, DBL_MIN / 2, 1022), "a product that is too small");
+    expect(is_seen(MPI_PROD, 0, 8, 3), "a product that was lost");
+    expect(is_seen(MPI_PROD, INFINITY, 8, 3), "a product that is not too large");
+    expect(is_seen(MPI_PROD, 5, 0, INFINITY), "a product of 0 that was lost");
+    expect(!is_seen(MPI_PROD, NAN, 0, INFINITY), "a product of 0, too large on the way");
     expect(is_seen(MPI_MAX, 1 + DBL_EPSILON, 1, 0), "a maximum's last digit");
     expect(!is_seen(MPI_MAX, NAN, 1, 0), "a maximum with what is no number");
     expect(!is_seen(MPI_MIN, -0.0, 0.0, 0), "a minimum's sign of zero");
@@ -53,5 +68,7 @@ int main(void) {
     expect(single_is_seen(1 + 3 * p * FLT_EPSILON, 1), "more than a single's rounding");
     expect(!complex_is_seen(5 * 2.9 * unit), "a complex product's rounding");
     expect(complex_is_seen(5 * 3.1 * unit), "more than a complex product's rounding");
+    expect(is_away(8, 0, 3) && is_away(0, -0.125, 3) && is_away(-3, 4, log2(5)), "powers of two");
+    expect(is_away(0, 0, INFINITY) && !is_away(1, 0, 1), "powers of 0 and 1");
     return 0;
 }
