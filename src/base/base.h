@@ -101,6 +101,13 @@ void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * others. */
 void warn_job(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* ---- the mark that the door and an engine share: reach/comms.h, undriven ---- */
+enum {
+    UNDRIVEN = 1,
+    DRIVING_HELPED = 2, /* a look that found nothing has found something behind it */
+    DRIVER = 4          /* one of them, and more above */
+};
+
 /* ---- clock.c ---- */
 /* Monotonic time in seconds. About 25 ns. */
 double clock_seconds(void);

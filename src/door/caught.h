@@ -4,10 +4,10 @@
  * two are lists in parentheses, from forward.h. Define CAUGHT before including it, and LOOKS if the
  * rows called LOOK are to be something else. */
 #ifndef LOOKS
-#define LOOKS CAUGHT
+#define LOOKS(name, parameters, arguments, found) CAUGHT(name, parameters, arguments)
 #endif
 #define DOOR(name, words) CAUGHT(name, PARAMETERS_##words, ARGUMENTS_##words)
-#define LOOK(name, words) LOOKS(name, PARAMETERS_##words, ARGUMENTS_##words)
+#define LOOK(name, words, found) LOOKS(name, PARAMETERS_##words, ARGUMENTS_##words, found)
 #define COLLECTIVE(name, symbol, sent, received, more, family, about)                              \
     CAUGHT(symbol, TAKES(sent, received, more), PASSES(sent, received, more))                      \
     COUNTED(received, CAUGHT(symbol##_c, TAKES(sent, received, more), PASSES(sent, received, more)))

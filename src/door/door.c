@@ -60,8 +60,8 @@ static _Atomic(entry) inner[DOORS] = {
 #undef CAUGHT
 };
 static void *engine;
-static _Atomic(atomic_bool *) undriven; /* the engine's mark; NULL: there is no engine */
-static void (*drive)(void);
+static _Atomic(atomic_uint *) undriven; /* the engine's mark; NULL: there is no engine */
+static void (*drive)(bool all);
 static char began_in[PATH_MAX]; /* the folder that the process began in; "": it had none */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -119,9 +119,9 @@ static void open_door(void) {
     } else {
         warn("an MPI call, but no MPI library that mortar knows: calls go to it unchanged");
     }
-    drive = engine ? (void (*)(void))dlsym(engine, "mortar_engine_drive") : NULL;
-    atomic_bool *(*mark)(void) =
-        drive ? (atomic_bool * (*)(void)) dlsym(engine, "mortar_engine_undriven") : NULL;
+    drive = engine ? (void (*)(bool))dlsym(engine, "mortar_engine_drive") : NULL;
+    atomic_uint *(*mark)(void) =
+        drive ? (atomic_uint * (*)(void)) dlsym(engine, "mortar_engine_undriven") : NULL;
     undriven = mark ? mark() : NULL;
     for (int i = 0; i < DOORS; i++) {
         void *taken = engine ? dlsym(engine, names[i] + 1) : NULL;
@@ -153,13 +153,30 @@ __attribute__((noinline, cold)) static entry found_for(_Atomic(entry) *place, en
     abort(); /* as the dynamic linker would end the program */
 }
 
-/* Has the engine drive the MPI library, if mortar has run a collective since. */
-static inline void look_ahead(void) {
-    atomic_bool *mark = atomic_load_explicit(&undriven, memory_order_acquire);
-    if (mark && atomic_load_explicit(mark, memory_order_relaxed)) drive();
+/* ---- looks behind a collective of mortar's (reach/progress.c) ---- */
+
+enum { ALL = 0, SOME = -1 }; /* in place of the argument that says what a call has found */
+
+static inline atomic_uint *undriven_now(void) {
+    atomic_uint *mark = atomic_load_explicit(&undriven, memory_order_acquire);
+    return mark && atomic_load_explicit(mark, memory_order_relaxed) != 0 ? mark : NULL;
 }
 
-#define OPENS(name, parameters, arguments, first)                                                  \
+static inline bool is_found(word found) { return found == SOME || *(const int *)found; }
+
+/* mark: as it was before the call, as another thread may drive meanwhile. */
+static inline bool looks_again(const atomic_uint *mark, word error, word found) {
+    if (!mark || found == ALL || (int)error != 0 || is_found(found)) return false;
+    drive(false);
+    return true;
+}
+
+static inline word looked_again(atomic_uint *mark, word error, word found) {
+    if ((int)error == 0 && is_found(found)) atomic_fetch_or(mark, UNDRIVEN | DRIVING_HELPED);
+    return error;
+}
+
+#define OPENS(name, parameters, arguments)                                                         \
     static word outer_##name parameters {                                                          \
         return found_for(&outer[DOOR_##name], (entry)outer_##name) arguments;                      \
     }                                                                                              \
@@ -167,17 +184,25 @@ static inline void look_ahead(void) {
         return found_for(&inner[DOOR_##name], (entry)inner_##name) arguments;                      \
     }                                                                                              \
     word MPI_##name parameters;                                                                    \
-    word PMPI_##name parameters;                                                                   \
-    word MPI_##name parameters {                                                                   \
-        first;                                                                                     \
-        return atomic_load_explicit(&outer[DOOR_##name], memory_order_acquire) arguments;          \
-    }                                                                                              \
-    word PMPI_##name parameters {                                                                  \
-        first;                                                                                     \
-        return atomic_load_explicit(&inner[DOOR_##name], memory_order_acquire) arguments;          \
+    word PMPI_##name parameters;
+#define PASS(table, name, arguments)                                                               \
+    atomic_load_explicit(&table[DOOR_##name], memory_order_acquire) arguments
+#define CAUGHT(name, parameters, arguments)                                                        \
+    OPENS(name, parameters, arguments)                                                             \
+    word MPI_##name parameters { return PASS(outer, name, arguments); }                            \
+    word PMPI_##name parameters { return PASS(inner, name, arguments); }
+#define PASS_LOOK(table, name, arguments, found)                                                   \
+    {                                                                                              \
+        atomic_uint *mark = undriven_now();                                                        \
+        if (mark && (found) <= ALL) drive((found) == ALL);                                         \
+        word error = PASS(table, name, arguments);                                                 \
+        if (!looks_again(mark, error, found)) return error;                                        \
+        return looked_again(mark, PASS(table, name, arguments), found);                            \
     }
-#define CAUGHT(name, parameters, arguments) OPENS(name, parameters, arguments, (void)0)
-#define LOOKS(name, parameters, arguments) OPENS(name, parameters, arguments, look_ahead())
+#define LOOKS(name, parameters, arguments, found)                                                  \
+    OPENS(name, parameters, arguments)                                                             \
+    word MPI_##name parameters PASS_LOOK(outer, name, arguments, found)                            \
+    word PMPI_##name parameters PASS_LOOK(inner, name, arguments, found)
 #include "door/caught.h"
 #undef CAUGHT
 

@@ -81,17 +81,18 @@ extern struct changes {
     _Atomic uint32_t comms; /* a communicator has ended, or got a team */
     /* A type or an operation that was used often has ended, or a plan was forced. */
     _Atomic uint32_t calls;
-    /* A collective of mortar's has ended since mortar_engine_drive was last called. */
-    _Atomic bool undriven;
+    /* UNDRIVEN: a collective of mortar's has ended since mortar_engine_drive was last called; a
+     * DRIVER for each thread that is in it. */
+    _Atomic uint32_t undriven;
 } __attribute__((aligned(16))) changes;
-/* For the door, which asks for the one once and calls the other if it is set, before calls that
- * look for what the host MPI has (progress.c). Local. */
-_Atomic bool *mortar_engine_undriven(void);
-void mortar_engine_drive(void);
+/* For the door, which asks for the one once and calls the other if that is not 0, where calls look
+ * for what the host MPI has (progress.c); all: as far as it goes, else if that helps. Local. */
+_Atomic uint32_t *mortar_engine_undriven(void);
+void mortar_engine_drive(bool all);
 /* Behind a call of mortar's: should the host MPI be driven at once? Then call drive_due. Local. */
 SHORT_WAY static inline bool drive_is_due(const struct team *team) {
-    if (!atomic_load_explicit(&changes.undriven, memory_order_relaxed))
-        atomic_store_explicit(&changes.undriven, true, memory_order_relaxed);
+    if (!(atomic_load_explicit(&changes.undriven, memory_order_relaxed) & UNDRIVEN))
+        atomic_fetch_or_explicit(&changes.undriven, UNDRIVEN, memory_order_relaxed);
     return patience_drives(&team->patience, clock_ticks()) && team->progress;
 }
 /* What a communicator is, as one thread has asked before. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* behind - what ranks find behind a collective that others have entered after sending: all messages
- * (argv[1]: looks), by looks that are not repeated, and room in the buffer of MPI_Bsend (buffers).
+/* behind - what ranks find behind a collective that others have entered after sending: all
+ * messages, by looks that are not repeated (argv[1]: looks; many: a hundred to each rank), room in
+ * the buffer of MPI_Bsend (buffers), and receives that cannot be cancelled any more (cancels).
  * argv[2]: rounds. */
 #include <mpi.h>
 
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { most_ranks = 64, bytes = 20000 };
+enum { most_ranks = 64, bytes = 20000, some = 100 };
 
 static int me, p, wrong;
 
@@ -70,9 +71,61 @@ static void buffers(int round) {
     meet(round);
 }
 
+static void send_some(int tag) {
+    for (int k = 0; k < some; k++) MPI_Send(&k, 1, MPI_INT, (me + 1) % p, tag, MPI_COMM_WORLD);
+}
+
+/* In one look, and in one after the other. Rounds in which nothing has come make mortar expect
+ * that. */
+static void many(int round) {
+    int numbers[some], flag = 1, came = 0, from = (me + p - 1) % p;
+    MPI_Request requests[some];
+    MPI_Status statuses[some];
+    for (int k = 0; k < some; k++)
+        MPI_Irecv(&numbers[k], 1, MPI_INT, from, 1, MPI_COMM_WORLD, &requests[k]);
+    for (int k = 0; k < 20; k++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
+        wrong += flag;
+    }
+    send_some(2);
+    linger(round);
+    meet(round);
+    for (flag = 1; flag;) {
+        MPI_Iprobe(from, 2, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        if (flag)
+            MPI_Recv(&numbers[0], 1, MPI_INT, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE), came++;
+    }
+    wrong += some - came;
+    for (; came < some; came++)
+        MPI_Recv(&numbers[0], 1, MPI_INT, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    send_some(1);
+    linger(round);
+    meet(round);
+    MPI_Testall(some, requests, &flag, statuses);
+    wrong += !flag;
+    MPI_Waitall(some, requests, statuses);
+}
+
+static void cancels(int round) {
+    int number, cancelled;
+    MPI_Request request;
+    MPI_Status status;
+    MPI_Irecv(&number, 1, MPI_INT, (me + p - 1) % p, 3, MPI_COMM_WORLD, &request);
+    MPI_Send(&round, 1, MPI_INT, (me + 1) % p, 3, MPI_COMM_WORLD);
+    linger(round);
+    meet(round);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, &status);
+    MPI_Test_cancelled(&status, &cancelled);
+    wrong += cancelled;
+    if (cancelled) MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &status);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv) {
     int all, size, rounds = argc > 2 ? atoi(argv[2]) : 1000;
-    int looking = argc > 1 && strcmp(argv[1], "looks") == 0;
+    const char *word = argc > 1 ? argv[1] : "buffers";
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &p);
@@ -81,7 +134,9 @@ int main(int argc, char **argv) {
     char *buffer = malloc((size_t)size);
     MPI_Buffer_attach(buffer, size);
     for (int round = 0; round < rounds; round++)
-        if (looking) looks(round);
+        if (strcmp(word, "looks") == 0) looks(round);
+        else if (strcmp(word, "many") == 0) many(round);
+        else if (strcmp(word, "cancels") == 0) cancels(round);
         else buffers(round);
     MPI_Buffer_detach(&buffer, &size);
     MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

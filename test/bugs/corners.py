@@ -100,13 +100,22 @@ def surroundings(flavour, ranks):
 
 
 def behind(flavour, ranks):
-    """Behind a collective a look finds what was sent before it, and MPI_Bsend has room, as natively; a report counts looks."""
+    """Behind a collective a look finds what was sent before it, MPI_Cancel is too late for it, and MPI_Bsend has room, as
+    natively; a report counts looks. Of many messages natively some may be missing on more than 2 ranks."""
     run.need(flavour)
-    for word in ("looks", "buffers"):
+    for word in ("looks", "buffers", "cancels") + ("many",) * (ranks == "2"):
         for env in ({}, AS_USERS, {"MORTAR_NODES": "2"}):
             words = run.command(flavour, ranks, [run.target("behind-" + flavour), word, "600"])
             run.run(words, 60, env).ok("%s ranks, 0 overlooked" % ranks).silent()
     run.mpi(flavour, ranks, ["behind-" + flavour, "looks", "300"]).ok(", 0 overlooked").silent()
+
+
+def locked(flavour, ranks):
+    """The library is driven behind a collective while another thread's operation, in the library, waits for what this one holds."""
+    run.need(flavour)
+    for env in ({}, AS_USERS):
+        words = run.command(flavour, ranks, [run.target("locked-" + flavour), "400"])
+        run.run(words, 60, env).ok("%s ranks, 0 errors" % ranks).silent()
 
 
 def repeated(flavour, ranks):
@@ -125,4 +134,4 @@ def tables(flavour, ranks):
         run.run(words, 60, env).ok("%s ranks, 0 errors" % ranks).silent()
 
 
-run.main_of(behind, pinned, surroundings, operands, undead, hungry, elements, beyond, repeated, tables)
+run.main_of(behind, locked, pinned, surroundings, operands, undead, hungry, elements, beyond, repeated, tables)
