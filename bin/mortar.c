@@ -46,7 +46,10 @@ static const char usage[] =
     "  --verify N           let the MPI library run every N-th call too, compare MORTAR_VERIFY\n"
     "  --off COLLECTIVES    leave these to the MPI library, e.g. alltoall        MORTAR_OFF\n"
     "  --verbose 0|1|2      how much to say                                      MORTAR_VERBOSE\n"
-    "  --option NAME=VALUE  any other option, e.g. WAIT=futex                    MORTAR_NAME\n";
+    "  --option NAME=VALUE  any other option, e.g. WAIT=futex                    MORTAR_NAME\n"
+    "\n"
+    "MORTAR_MPI=FILE in the environment names the MPI library that `mortar bench`, `tune`, `doctor`, `site-card` and\n"
+    "`replay` open, such as libmpi.so.40, in place of the one that they find.\n";
 
 static bool is_first_rank(void) { return launcher_rank() <= 0; }
 

@@ -64,6 +64,9 @@ static void print_options(void) {
         if (strcmp(option_text((enum option)o), row->value) != 0)
             printf("  %-18s is set to %s\n", "", option_text((enum option)o));
     }
+    printf(
+        "MORTAR_MPI=FILE in the environment names the MPI library that `mortar bench` and its kin "
+        "open\n");
 }
 
 static void print_tables(void) {

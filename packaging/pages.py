@@ -83,6 +83,9 @@ class Pages:
         lines = [".SH SYNOPSIS"] + synopsis(self.mortar.main.synopsis) + [".SH COMMANDS"]
         for name in self.names[1:]:
             lines += [".TP", ".BR %s (1)" % escape(name)] + filled(self.mortar.about[name[7:]])
+        for part in self.mortar.main.parts:
+            if isinstance(part, str) and part.startswith("MORTAR_"):
+                lines += [".SH ENVIRONMENT"] + filled(part)
         self.write("mortar", START["mortar"], lines)
 
     def of_run(self):

@@ -38,6 +38,12 @@ def check_options():
     if missing or len(rows) < 20:
         raise Failure("mortar-run(1) has not %s of %d options" % (missing, len(rows)))
     told = run.run([run.MORTAR, "run", "--help"]).ok().out
+    with open(os.path.join(run.ROOT, "bench", "open.c"), encoding="utf-8") as file:
+        for name in re.findall(r'getenv\("(MORTAR_\w+)"\)', file.read()):  # of the commands, which is no row
+            texts = {"mortar(1)": plain("mortar"), "mortar run --help": told, "mortar info": run.run([run.MORTAR, "info"]).out}
+            for place, text in texts.items():
+                if name + "=FILE" not in text:
+                    raise Failure("%s has not %s" % (place, name))
     for word in re.findall(r"^  (--[a-z]+)", told, re.MULTILINE):
         if not re.search(r'^\.B "%s ' % word, page, re.MULTILINE):
             raise Failure("mortar-run(1) has not %s" % word)
