@@ -51,6 +51,7 @@ void region_unlock(void) {
 
 /* Sanitizers have their own malloc and their own layout of the address space. */
 void __asan_init(void) __attribute__((weak));
+void __lsan_init(void) __attribute__((weak));
 void __tsan_init(void) __attribute__((weak));
 
 enum { reserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
@@ -116,8 +117,7 @@ static size_t region_room(void) {
 /* NULL, or why there can be no region. */
 static const char *reserve(void) {
     if (wanted.off) return "MORTAR_HEAP=off";
-    if (__asan_init || __tsan_init)
-        return "the program runs under AddressSanitizer or ThreadSanitizer";
+    if (__asan_init || __lsan_init || __tsan_init) return "the program runs under a sanitizer";
     size_t bytes = region_room();
     if (bytes < least_region)
         return "the limit on address space (ulimit -v) leaves too little for a region";

@@ -182,7 +182,7 @@ struct program_facts {
     } kind;
     char interpreter[128]; /* the dynamic linker that it names; empty: none */
     char reader[512];      /* the program that a script's first line names; empty: none */
-    const char *sanitizer; /* "AddressSanitizer" or "ThreadSanitizer"; NULL: none */
+    const char *sanitizer; /* e.g. "AddressSanitizer"; NULL: none */
     const char *allocator; /* a library with a malloc of its own that it names; NULL: none */
 };
 /* Looks into the file; of a script, into what its first line names. */

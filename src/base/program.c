@@ -123,6 +123,7 @@ static void look_inside(const struct image *image, struct program_facts *facts) 
     struct image names = names_of(image, parts, head->e_phnum);
     facts->kind = is_glibc(facts->interpreter, &names) ? PROGRAM_USUAL : PROGRAM_STRANGE;
     if (facts->kind == PROGRAM_STRANGE) return;
+    if (is_named(&names, "__lsan_init")) facts->sanitizer = "LeakSanitizer";
     if (is_named(&names, "__asan_init")) facts->sanitizer = "AddressSanitizer";
     if (is_named(&names, "__tsan_init")) facts->sanitizer = "ThreadSanitizer";
     facts->allocator = allocator_of(&names);

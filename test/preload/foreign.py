@@ -150,7 +150,7 @@ def raised():
 def sanitizer(name, flavour):
     """Under mortar run, alone and with its own options, a sanitized program computes as usual, and an error is found as usual."""
     program = run.target("sanitized-%s-%s" % (name, flavour))
-    env = {"TSAN_OPTIONS": "report_bugs=0:die_after_fork=0", "ASAN_OPTIONS": "detect_leaks=0"}
+    env = {"TSAN_OPTIONS": "report_bugs=0:die_after_fork=0", "ASAN_OPTIONS": "detect_leaks=0", "LSAN_OPTIONS": "detect_leaks=0"}
     native = run.run(run.command(flavour, 2, [program], None), env={**env, **run.QUICK_END})
     if native.code != 0:
         raise Skip("it does not run natively: %s" % native.err[-500:])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sanitized - built with a sanitizer, which has a malloc of its own: allocates, and exchanges by
- * collectives. With a word it writes behind a buffer. */
+/* sanitized - built with a sanitizer, which has a malloc of its own: allocates by more than one of
+ * its family, and exchanges by collectives. With a word it writes behind a buffer. */
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ int main(int count, char **words) {
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     for (int round = 0; round < rounds; round++) {
         int *out = malloc((size_t)p * each * sizeof *out),
-            *in = malloc((size_t)p * each * sizeof *in);
+            *in = reallocarray(NULL, (size_t)p * each, sizeof *in);
         for (int i = 0; i < p * each; i++) out[i] = me * p * each + i + round;
         MPI_Alltoall(out, each, MPI_INT, in, each, MPI_INT, MPI_COMM_WORLD);
         for (int i = 0; i < p * each; i++)
