@@ -9,7 +9,6 @@
 #include "heap/next.h"
 
 #include <dlfcn.h>
-#include <gnu/lib-names.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,7 +54,7 @@ void *next_dlsym(void *library, const char *name) { return their_dlsym()(library
 
 static void *instead(void *library, const char *name) {
     void *function = library == RTLD_NEXT || library == RTLD_DEFAULT ? NULL : ours_called(name);
-    void *libc = function ? dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    void *libc = function ? next_libc() : NULL;
     if (!libc) return NULL;
     void *found = next_dlsym(library, name);
     bool is_libcs = found && found == next_dlsym(libc, name);

@@ -22,6 +22,12 @@ static void find_mallocs(void *library) {
     find(library, "mallinfo", &next.mallinfo);
 }
 
+void *next_libc(void) {
+    void *(*open)(const char *, int) = NULL;
+    find(RTLD_NEXT, "dlopen", &open);
+    return open ? open(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+}
+
 void next_find(void) {
     find(RTLD_NEXT, "fork", &next.fork);
     find(RTLD_NEXT, "forkpty", &next.forkpty); /* before glibc 2.34 of another library */
@@ -31,6 +37,6 @@ void next_find(void) {
     find(RTLD_NEXT, "mlockall", &next.mlockall);
     find(RTLD_NEXT, "pthread_getattr_np", &next.pthread_getattr_np);
     find_mallocs(RTLD_NEXT); /* dlopen may call malloc, and an executable's malloc one of these */
-    void *library = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
+    void *library = next_libc();
     if (library) find_mallocs(library);
 }

@@ -32,6 +32,9 @@ struct next {
 extern struct next next __attribute__((visibility("hidden")));
 
 void next_find(void);
+/* The C library, as dlopen has it. Not by the dlopen of a tool that is preloaded before the heap:
+ * the tool may hold its lock where its malloc has come here. */
+void *next_libc(void);
 /* lookup.c: dlsym, which finds the C library's, where the heap's own finds the heap's. */
 void *next_dlsym(void *library, const char *name);
 
