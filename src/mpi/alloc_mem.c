@@ -57,6 +57,7 @@ static bool forget_theirs(const void *base) {
 }
 
 int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *base) {
+    if (!base) return host.alloc_mem(size, info, base); /* an error */
     size_t alignment = size > 0 ? alignment_of(info) : 0;
     void *memory = alignment > 0 ? shown_born(alignment, (size_t)size) : NULL;
     if (!memory) return alloc_theirs(size, info, base);

@@ -131,6 +131,7 @@ int MPI_Win_detach(MPI_Win win, const void *base) {
 }
 
 int MPI_Win_free(MPI_Win *win) {
+    if (!win) return host.win_free(win); /* an error */
     MPI_Win freed = *win;
     will_end(freed, NULL);
     return has_ended(freed, host.win_free(win));

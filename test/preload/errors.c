@@ -47,6 +47,10 @@ static void all(MPI_Comm comm) {
 #endif
     both("receive in place", send, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm);
     both("nothing wrong", send, 1, MPI_INT, recv, 1, MPI_INT, comm);
+    say("alloc_mem, nowhere to put the address", MPI_Alloc_mem(100, MPI_INFO_NULL, NULL));
+#ifdef MPICH_NAME /* Open MPI crashes */
+    say("win_free, no window's address", MPI_Win_free(NULL));
+#endif
     MPI_Type_free(&gaps);
 }
 
