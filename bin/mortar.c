@@ -187,14 +187,18 @@ static void __attribute__((format(printf, 1, 2))) say(const char *format, ...) {
     fputc('\n', stderr);
 }
 
+/* Says why, unless the user leaves it out as well. */
+static void leave_heap_out(const char *why) {
+    const char *heap = getenv("MORTAR_HEAP");
+    if (!heap || strcmp(heap, "off") != 0) say("%s: it runs without the shared heap", why);
+    set("MORTAR_HEAP", "off");
+}
+
 /* A sanitizer has a malloc of its own, and AddressSanitizer wants to be the first library, so as to
  * be the first to define malloc and the like; without mortar's heap it is the first that does. */
 static void suit_sanitizer(const char *word, const char *sanitizer) {
-    const char *heap = getenv("MORTAR_HEAP"), *options = getenv("ASAN_OPTIONS");
-    if (!heap || strcmp(heap, "off") != 0)
-        say("%s was built with %s, which has a malloc of its own: it runs without the shared heap",
-            word, sanitizer);
-    set("MORTAR_HEAP", "off");
+    const char *options = getenv("ASAN_OPTIONS");
+    leave_heap_out(text("%s was built with %s, which has a malloc of its own", word, sanitizer));
     bool more = options && *options;
     set("ASAN_OPTIONS", text("verify_asan_link_order=0%s%s", more ? ":" : "", more ? options : ""));
 }
@@ -223,6 +227,9 @@ static bool suits(const char *word, const char *path) {
             *facts.interpreter ? "C library, by its dynamic linker " : "kind of processor",
             facts.interpreter);
     if (facts.kind == PROGRAM_STRANGE || facts.kind == PROGRAM_RAISED) return false;
+    /* Beside an auditor the dynamic linker has no room for the thread-local data of the heap. */
+    const char *auditors = getenv("LD_AUDIT");
+    if (auditors && *auditors) leave_heap_out(text("%s is watched by LD_AUDIT", word));
     if (facts.sanitizer) suit_sanitizer(word, facts.sanitizer);
     else if (facts.allocator) suit_allocator(word, facts.allocator);
     return true;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """foreign - `mortar run` and programs that its libraries cannot or should not be loaded into: of another C library, static,
-sanitized, with an allocator or rights of their own; and where another mortar is preloaded.
+sanitized, audited, with an allocator or rights of their own; and where another mortar is preloaded.
 usage: foreign.py TEST [FLAVOUR]"""
 import os
 import shutil
@@ -147,6 +147,14 @@ def raised():
                 check(len(line) == 1 and line[0].startswith("red" if expected else "green"), "doctor says %r" % line)
 
 
+def audited():
+    """Beside an auditor of the dynamic linker a program starts, without the shared heap, which is said unless it was not wanted."""
+    audit = {"LD_AUDIT": run.target("auditor.so")}
+    for heap, said in ((None, True), ("on", True), ("off", False)):
+        env = {**audit, **({"MORTAR_HEAP": heap} if heap else {})}
+        check(preloaded(["env"], ["LD_AUDIT", "without the shared heap"] if said else None, env=env), "mortar is not preloaded")
+
+
 def sanitizer(name, flavour):
     """Under mortar run, alone and with its own options, a sanitized program computes as usual, and an error is found as usual."""
     program = run.target("sanitized-%s-%s" % (name, flavour))
@@ -165,4 +173,4 @@ def sanitizer(name, flavour):
         result.check(result.code != 0 and "heap-buffer-overflow" in result.err, "the sanitizer did not find the error")
 
 
-run.main_of(libraries, static, site, allocator, raised, sanitizer)
+run.main_of(libraries, static, site, allocator, raised, audited, sanitizer)
