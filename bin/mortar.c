@@ -3,6 +3,8 @@
  * starts nothing else: it preloads mortar's libraries into the program and becomes it. The other
  * commands are in a shell script beside the libraries (bin/tools). */
 #define _GNU_SOURCE
+#include "command.h"
+
 #include "base/base.h"
 #include "coll/coll.h"
 
@@ -55,7 +57,7 @@ static bool is_first_rank(void) { return launcher_rank() <= 0; }
 
 static bool alike; /* what is wrong now is wrong on all ranks: the first one says it */
 
-static void __attribute__((noreturn, format(printf, 1, 2))) fail(const char *format, ...) {
+void fail(const char *format, ...) {
     va_list list;
     /* A launcher ends all ranks when one has failed: the first is to say it before. */
     if (alike && !is_first_rank()) sleep(1), exit(2);
@@ -67,7 +69,17 @@ static void __attribute__((noreturn, format(printf, 1, 2))) fail(const char *for
     exit(2);
 }
 
-static char *__attribute__((format(printf, 1, 2))) text(const char *format, ...) {
+void say(const char *format, ...) {
+    va_list list;
+    if (!is_first_rank()) return;
+    fputs("mortar: ", stderr);
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputc('\n', stderr);
+}
+
+char *text(const char *format, ...) {
     char *result;
     va_list list;
     va_start(list, format);
@@ -76,7 +88,7 @@ static char *__attribute__((format(printf, 1, 2))) text(const char *format, ...)
     return result;
 }
 
-static void set(const char *name, const char *value) {
+void set(const char *name, const char *value) {
     if (setenv(name, value, 1) != 0) fail("out of memory");
 }
 
@@ -177,69 +189,25 @@ static void preload(void) {
     set("LD_PRELOAD", text("%s%s%s", more ? before : "", more ? ":" : "", own));
 }
 
-static void __attribute__((format(printf, 1, 2))) say(const char *format, ...) {
-    va_list list;
-    if (!is_first_rank()) return;
-    fputs("mortar: ", stderr);
-    va_start(list, format);
-    vfprintf(stderr, format, list);
-    va_end(list);
-    fputc('\n', stderr);
-}
-
-/* Says why, unless the user leaves it out as well. */
-static void leave_heap_out(const char *why) {
-    const char *heap = getenv("MORTAR_HEAP");
-    if (!heap || strcmp(heap, "off") != 0) say("%s: it runs without the shared heap", why);
-    set("MORTAR_HEAP", "off");
-}
-
-/* A sanitizer has a malloc of its own, and AddressSanitizer wants to be the first library, so as to
- * be the first to define malloc and the like; without mortar's heap it is the first that does. */
-static void suit_sanitizer(const char *word, const char *sanitizer) {
-    const char *options = getenv("ASAN_OPTIONS");
-    leave_heap_out(text("%s was built with %s, which has a malloc of its own", word, sanitizer));
-    bool more = options && *options;
-    set("ASAN_OPTIONS", text("verify_asan_link_order=0%s%s", more ? ":" : "", more ? options : ""));
-}
-
-/* What such a library offers besides malloc (mallocx, tc_malloc, operator new) stays its own, and
- * programs give its blocks to free, and those of malloc to its functions. */
-static void suit_allocator(const char *word, const char *allocator) {
-    if (getenv("MORTAR_HEAP")) return; /* on: who asks for it knows that it does not */
-    say("%s is linked with %s, which has a malloc of its own: it runs without the shared heap "
-        "(--heap on: with it)",
-        word, allocator);
-    set("MORTAR_HEAP", "off");
-}
-
-/* Can mortar's libraries be loaded into the program? Says what it will lack. */
-static bool suits(const char *word, const char *path) {
-    struct program_facts facts = program_look(path);
-    if (facts.kind == PROGRAM_STATIC) /* what it starts may be of another kind */
-        say("%s is statically linked: its MPI calls cannot be taken, it runs as it is", word);
-    if (facts.kind == PROGRAM_RAISED)
-        say("%s is setuid, or has capabilities, so nothing is preloaded into it: its MPI calls "
-            "cannot be taken, it runs as it is",
-            word);
-    if (facts.kind == PROGRAM_STRANGE)
-        say("%s is for another %s%s: its MPI calls cannot be taken, it runs as it is", word,
-            *facts.interpreter ? "C library, by its dynamic linker " : "kind of processor",
-            facts.interpreter);
-    if (facts.kind == PROGRAM_STRANGE || facts.kind == PROGRAM_RAISED) return false;
-    /* Beside an auditor the dynamic linker has no room for the thread-local data of the heap. */
-    const char *auditors = getenv("LD_AUDIT");
-    if (auditors && *auditors) leave_heap_out(text("%s is watched by LD_AUDIT", word));
-    if (facts.sanitizer) suit_sanitizer(word, facts.sanitizer);
-    else if (facts.allocator) suit_allocator(word, facts.allocator);
-    return true;
-}
-
 /* `mortar run mortar ...`, as where a site's wrapper and a user both write it: the second one looks
  * by itself, and may be of another installation. */
 static bool is_mortar(const char *path) {
     char real[PATH_MAX];
     return realpath(path, real) && strcmp(strrchr(real, '/'), "/mortar") == 0 && libraries_of(real);
+}
+
+/* The program, and what else the words name by a path, if it may be a wrapper that starts it
+ * (taskset, env, gdb --args): no program of MPI, and none of mortar's own, which open MPI. */
+static bool all_suit(char **word, const char *path) {
+    bool fine = suits(*word, path), own = strncmp(path, libraries, strlen(libraries)) == 0;
+    if (own || program_look(path).mpi) return fine;
+    for (word++; fine && *word; word++) {
+        if (!strchr(*word, '/') || !is_program(*word)) continue;
+        if (is_mortar(*word)) break;
+        /* A library has none, nor has a static program, which takes nothing from LD_PRELOAD. */
+        if (*program_look(*word).interpreter) fine = suits(*word, *word);
+    }
+    return fine;
 }
 
 /* list: collectives by commas, or all. */
@@ -371,7 +339,7 @@ static void __attribute__((noreturn)) run(char **word) {
         fail("run: %s: no such file%s%s", *word,
              strchr(*word, '/') ? "" : ", and no program of that name in PATH",
              taken_program(taken, word));
-    if (!is_mortar(path) && suits(*word, path)) preload();
+    if (!is_mortar(path) && all_suit(word, path)) preload();
     become(path, word);
     refused(*word, path, errno);
 }

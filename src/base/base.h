@@ -184,6 +184,7 @@ struct program_facts {
     char reader[512];      /* the program that a script's first line names; empty: none */
     const char *sanitizer; /* e.g. "AddressSanitizer"; NULL: none */
     const char *allocator; /* a library with a malloc of its own that it names; NULL: none */
+    bool mpi;              /* it names an MPI library */
 };
 /* Looks into the file; of a script, into what its first line names. */
 struct program_facts program_look(const char *path);

@@ -127,6 +127,7 @@ static void look_inside(const struct image *image, struct program_facts *facts) 
     if (is_named(&names, "__asan_init")) facts->sanitizer = "AddressSanitizer";
     if (is_named(&names, "__tsan_init")) facts->sanitizer = "ThreadSanitizer";
     facts->allocator = allocator_of(&names);
+    facts->mpi = is_found(&names, "libmpi", strlen("libmpi"));
 }
 
 /* Would it have other rights than this process? Then the dynamic linker takes nothing from
@@ -168,7 +169,7 @@ struct program_facts program_look(const char *path) {
     look_inside(&image, &facts);
     munmap((void *)(uintptr_t)image.start, image.bytes);
     /* What a static shell starts may well be taken, and a sanitized one is not the program. */
-    facts.sanitizer = facts.allocator = NULL;
+    facts.sanitizer = facts.allocator = NULL, facts.mpi = false;
     if (facts.kind != PROGRAM_STRANGE) facts.kind = PROGRAM_OTHER, *facts.interpreter = 0;
     return facts;
 }

@@ -95,18 +95,37 @@ def site():
             check("LD_PRELOAD=" + ":".join(expected) in result.out.splitlines(), "not one mortar alone: %s" % result.out)
 
 
+def with_library(library, folder):
+    """A copy of env that names a library, which it does not need."""
+    unused = b"\0_ITM_deregisterTMCloneTable\0"
+    with open(os.path.realpath(shutil.which("env")), "rb") as file:
+        image = file.read()
+    if unused not in image:
+        raise Skip("env has no name that can be written over")
+    place = os.path.join(folder, "env")
+    with open(place, "wb") as file:
+        file.write(image.replace(unused, (b"\0" + library).ljust(len(unused), b"\0"), 1))
+    os.chmod(place, 0o755)
+    return place
+
+
+def wrapper():
+    """Behind a wrapper the program is looked at, too. What follows a program of MPI is for that one."""
+    with tempfile.TemporaryDirectory(prefix="m", dir="/tmp") as folder:
+        musl, program = with_linker("env", "ld-musl.so", folder), with_library(b"libmpi.so.40", folder)
+        said = [musl, "ld-musl.so", "as it is"]
+        check(not preloaded(["env", "A=1", musl], said), "mortar is preloaded into another C library's program")
+        check(preloaded([program, "-u", musl]), "the argument of a program of MPI is taken for a program")
+        check(preloaded(["env", "A=/bin/sh", program]), "a usual program is not served")
+        check(not preloaded(["env", "-u", "A", "env", musl], said), "not seen behind two wrappers")
+        library = os.path.join(run.BUILD, "lib", "libmortar.so")
+        check(preloaded(["env", "-u", library, "-u", "/dev/null", "-u", folder]), "what is no program")
+
+
 def allocator():
     """A program that needs an allocator's library has that one's malloc, unless the heap was asked for."""
-    unused = b"\0_ITM_deregisterTMCloneTable\0"
     with tempfile.TemporaryDirectory(prefix="m", dir="/tmp") as folder:
-        with open(os.path.realpath(shutil.which("env")), "rb") as file:
-            image = file.read()
-        if unused not in image:
-            raise Skip("env has no name that can be written over")
-        place = os.path.join(folder, "env")
-        with open(place, "wb") as file:
-            file.write(image.replace(unused, b"\0libjemalloc.so.2".ljust(len(unused), b"\0"), 1))
-        os.chmod(place, 0o755)
+        place = with_library(b"libjemalloc.so.2", folder)
         for env, said in (({}, True), ({"MORTAR_HEAP": "off"}, False), ({"MORTAR_HEAP": "on"}, False)):
             result = run.run([run.MORTAR, "run", place], env=env).ok()
             result.check(len(result.lines()) == said and ("libjemalloc" in result.err) == said, "said otherwise")
@@ -164,6 +183,8 @@ def sanitizer(name, flavour):
         raise Skip("it does not run natively: %s" % native.err[-500:])
     result = mpi(flavour, 2, [program], env=env).ok("2 ranks, 0 errors").took(20)
     result.check(len(result.lines()) == 1 and "without the shared heap" in result.lines()[0], "not said once")
+    result = run.run(run.command(flavour, 2, ["env", "A=1", program], []), env=env).ok("2 ranks, 0 errors")
+    result.check(len(result.lines()) == 1 and "without the shared heap" in result.lines()[0], "not said once behind env")
     mpi(flavour, 2, [program], ["--heap", "off"], env=env).ok("2 ranks, 0 errors").took(20).silent()
     site = "LD_PRELOAD=" + ":".join(os.path.join(run.BUILD, "lib", name) for name in ("libmortar-heap.so", "libmortar.so"))
     words = run.command(flavour, 2, ["env", site, run.MORTAR, "run", program], None)
@@ -173,4 +194,4 @@ def sanitizer(name, flavour):
         result.check(result.code != 0 and "heap-buffer-overflow" in result.err, "the sanitizer did not find the error")
 
 
-run.main_of(libraries, static, site, allocator, raised, audited, sanitizer)
+run.main_of(libraries, static, wrapper, site, allocator, raised, audited, sanitizer)
