@@ -9,13 +9,24 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-static struct exposed {
+/* A block of memory in a window. */
+struct exposed {
+    struct handle base; /* first */
     struct staying memory;
-    MPI_Win win;
-    bool ends; /* its window is being freed, or it is being detached */
-    struct exposed *next;
-} *exposed;
+};
+/* A window that exposes something. */
+struct window {
+    struct handle win; /* first */
+    struct handles blocks;
+};
+static struct handles windows;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static uintptr_t key_of(MPI_Win win) { return (uintptr_t)(intptr_t)win; }
+
+static struct window *window_find(MPI_Win win) {
+    return (struct window *)handles_find(&windows, key_of(win));
+}
 
 /* NULL: there is nothing to note, or no memory for it; then nothing moves any more. */
 static struct exposed *expose(const void *base, MPI_Aint bytes) {
@@ -24,7 +35,8 @@ static struct exposed *expose(const void *base, MPI_Aint bytes) {
     if (bytes <= 0) return NULL;
     struct exposed *note = malloc(sizeof *note);
     if (note) {
-        *note = (struct exposed){.memory = {.start = (uintptr_t)base, .bytes = (size_t)bytes}};
+        uintptr_t start = (uintptr_t)base;
+        *note = (struct exposed){{.key = start}, {.start = start, .bytes = (size_t)bytes}};
         shown_stays(&note->memory);
         return note;
     }
@@ -35,44 +47,36 @@ static struct exposed *expose(const void *base, MPI_Aint bytes) {
     return NULL;
 }
 
+static void block_ends(struct exposed *note) {
+    if (note) shown_may_move(&note->memory);
+    free(note);
+}
+
+static void window_ends(struct window *window) {
+    struct handle *block = window ? handles_clear(&window->blocks) : NULL;
+    for (struct handle *next; block; block = next) {
+        next = block->next;
+        block_ends((struct exposed *)block);
+    }
+    free(window);
+}
+
+/* Without memory for a window the block stays for ever. */
+static void block_begins(struct exposed *note, MPI_Win win) {
+    if (!note) return;
+    pthread_mutex_lock(&lock);
+    struct window *window = window_find(win);
+    if (!window && (window = calloc(1, sizeof *window))) {
+        window->win.key = key_of(win);
+        handles_add(&windows, &window->win);
+    }
+    if (window) handles_add(&window->blocks, &note->base);
+    pthread_mutex_unlock(&lock);
+}
+
 static int exposes(struct exposed *note, int error, const MPI_Win *win) {
-    if (!note) return error;
-    if (error) {
-        shown_may_move(&note->memory);
-        free(note);
-        return error;
-    }
-    pthread_mutex_lock(&lock);
-    note->win = *win;
-    note->next = exposed;
-    exposed = note;
-    pthread_mutex_unlock(&lock);
-    return error;
-}
-
-/* Marks what the call that follows will end: all of the window, or (base not NULL) what was
- * attached there. The handle may soon be another window's, in another thread. */
-static void will_end(MPI_Win win, const void *base) {
-    pthread_mutex_lock(&lock);
-    for (struct exposed *note = exposed; note; note = note->next)
-        if (note->win == win && (!base || note->memory.start == (uintptr_t)base)) note->ends = true;
-    pthread_mutex_unlock(&lock);
-}
-
-static int has_ended(MPI_Win win, int error) {
-    pthread_mutex_lock(&lock);
-    for (struct exposed **at = &exposed, *note; (note = *at);) {
-        bool mine = note->win == win && note->ends;
-        if (!mine || error) {
-            if (mine) note->ends = false;
-            at = &note->next;
-            continue;
-        }
-        *at = note->next;
-        shown_may_move(&note->memory);
-        free(note);
-    }
-    pthread_mutex_unlock(&lock);
+    if (error) block_ends(note);
+    else block_begins(note, *win);
     return error;
 }
 
@@ -125,14 +129,32 @@ int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size) {
     return exposes(note, host.win_attach(win, base, size), &win);
 }
 
+/* What a call ends it takes out before it calls the MPI library, and puts back if that fails: the
+ * handle, or the memory, may be another thread's behind the call. It stays where it is until
+ * then; for ever, if an error handler does not return. */
 int MPI_Win_detach(MPI_Win win, const void *base) {
-    if (base) will_end(win, base);
-    return has_ended(win, host.win_detach(win, base));
+    pthread_mutex_lock(&lock);
+    struct window *window = window_find(win);
+    struct handle *block = window ? handles_find(&window->blocks, (uintptr_t)base) : NULL;
+    if (block) handles_remove(&window->blocks, block);
+    pthread_mutex_unlock(&lock);
+    int error = host.win_detach(win, base);
+    if (error) block_begins((struct exposed *)block, win);
+    else block_ends((struct exposed *)block);
+    return error;
 }
 
 int MPI_Win_free(MPI_Win *win) {
     if (!win) return host.win_free(win); /* an error */
-    MPI_Win freed = *win;
-    will_end(freed, NULL);
-    return has_ended(freed, host.win_free(win));
+    pthread_mutex_lock(&lock);
+    struct window *window = window_find(*win);
+    if (window) handles_remove(&windows, &window->win);
+    pthread_mutex_unlock(&lock);
+    int error = host.win_free(win);
+    if (!error) window_ends(window);
+    if (!error || !window) return error;
+    pthread_mutex_lock(&lock);
+    handles_add(&windows, &window->win);
+    pthread_mutex_unlock(&lock);
+    return error;
 }

@@ -60,3 +60,15 @@ void handles_remove(struct handles *table, struct handle *one) {
     *link = one->next;
     table->count--;
 }
+
+struct handle *handles_clear(struct handles *table) {
+    struct handle **chains = first_of(table), *all = NULL;
+    for (size_t i = 0; i < chains_of(table); i++)
+        for (struct handle *one = chains[i], *next; one; one = next) {
+            next = one->next;
+            push(&all, one);
+        }
+    free(table->many);
+    *table = (struct handles){0};
+    return all;
+}

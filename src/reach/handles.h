@@ -27,5 +27,7 @@ struct handle *handles_find(struct handles *table, uintptr_t key);
 void handles_add(struct handles *table, struct handle *one);
 /* Does nothing if it is not in the table. */
 void handles_remove(struct handles *table, struct handle *one);
+/* Empties the table. Returns what was in it, linked by `next`; NULL: nothing. */
+struct handle *handles_clear(struct handles *table);
 
 #endif

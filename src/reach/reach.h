@@ -15,6 +15,7 @@
 #include "reach/device.h"
 #include "reach/figures.h"
 #include "reach/flag.h"
+#include "reach/handles.h"
 #include "reach/ledger.h"
 #include "reach/messages.h"
 #include "reach/paths.h"

@@ -162,15 +162,16 @@ static struct staying *first_staying;
 void shown_stays(struct staying *memory) {
     pthread_mutex_lock(&lock);
     memory->next = first_staying;
+    memory->link = &first_staying;
+    if (first_staying) first_staying->link = &memory->next;
     first_staying = memory;
     pthread_mutex_unlock(&lock);
 }
 
 void shown_may_move(struct staying *memory) {
     pthread_mutex_lock(&lock);
-    struct staying **at = &first_staying;
-    while (*at != memory) at = &(*at)->next;
-    *at = memory->next;
+    *memory->link = memory->next;
+    if (memory->next) memory->next->link = memory->link;
     pthread_mutex_unlock(&lock);
 }
 

@@ -50,7 +50,7 @@ bool shown_owns(const void *memory);
 struct staying {
     uintptr_t start;
     size_t bytes;
-    struct staying *next;
+    struct staying *next, **link;
 };
 void shown_stays(struct staying *memory);
 void shown_may_move(struct staying *memory);

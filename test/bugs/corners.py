@@ -82,6 +82,9 @@ def pinned(flavour, ranks):
         if kind != "allocate":  # its memory may be shared natively
             result.ok(moves)
         run.run(words, 60, {**AS_USERS, "MORTAR_DEVICES": "ask"}).ok("0 errors").silent()
+    if not flavour.startswith("ompi"):  # which takes few. Minutes where each block walked to its note
+        words = run.command(flavour, ranks, [run.target("pinned-" + flavour), "150000"])
+        run.run(words, 60).ok("is done").silent()
 
 
 def surroundings(flavour, ranks):

@@ -2,7 +2,8 @@
 /* pinned - memory whose pages somebody goes on to use must not move into shared memory while
  * collectives use it as well: that of windows, which an MPI library may register with an adapter
  * (argv[1]: create, attach, allocate), and that which a GPU's driver has registered (argv[1]: the
- * path of a stand-in for it). It may once that has ended, and other memory may meanwhile. */
+ * path of a stand-in for it). It may once that has ended, and other memory may meanwhile.
+ * usage: pinned KIND, or pinned BLOCKS: so many are attached, and detached in the same order. */
 #include <mpi.h>
 
 #include <dlfcn.h>
@@ -78,11 +79,26 @@ static int *expose(const char *kind, int *memory, MPI_Aint *at) {
     return memory;
 }
 
+static void blocks(int count) {
+    enum { bytes = 64 };
+    char *memory = malloc((size_t)count * bytes);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    for (int i = 0; i < count; i++) MPI_Win_attach(win, memory + (size_t)i * bytes, bytes);
+    for (int i = 0; i < count; i++) MPI_Win_detach(win, memory + (size_t)i * bytes);
+    MPI_Win_free(&win);
+    free(memory);
+}
+
 int main(int argc, char **argv) {
     int all = 0, shared[3] = {0}, sums[3];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &p);
+    if (argc > 1 && atoi(argv[1]) > 0) {
+        blocks(atoi(argv[1]));
+        printf("rank %d is done\n", me);
+        return MPI_Finalize();
+    }
     int *own = malloc(ints * sizeof *own), *recv = malloc(ints * sizeof *recv);
     MPI_Aint at;
     const char *kind = argc > 1 ? argv[1] : "create";
