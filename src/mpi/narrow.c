@@ -7,10 +7,12 @@
 #include <limits.h>
 #include <stdlib.h>
 
-static int narrow_refuse(const struct request *r) {
-    PMPI_Comm_call_errhandler(r->comm, MPI_ERR_COUNT);
+static int refuses(MPI_Comm comm) {
+    PMPI_Comm_call_errhandler(comm, MPI_ERR_COUNT);
     return MPI_ERR_COUNT;
 }
+
+static int narrow_refuse(const struct request *r) { return refuses(r->comm); }
 
 /* How many entries the counts of each half have on this rank; 0: the half is not significant.
  * Returns what MPI returns. */
@@ -78,4 +80,25 @@ int narrowed(const struct request *r, int (*go)(const struct request *)) {
     int error = go(&narrow);
     free(room);
     return error;
+}
+
+/* ---- no collectives, but the door takes them (door/list.h) ---- */
+
+int MPI_Bsend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                MPI_Comm comm);
+int MPI_Ibsend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                 MPI_Comm comm, MPI_Request *request);
+
+int MPI_Bsend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                MPI_Comm comm) {
+    if (host.bsend_c) return host.bsend_c(buffer, count, type, dest, tag, comm);
+    if (!narrow_fits(count)) return refuses(comm);
+    return host.bsend(buffer, (int)count, type, dest, tag, comm);
+}
+
+int MPI_Ibsend_c(const void *buffer, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                 MPI_Comm comm, MPI_Request *request) {
+    if (host.ibsend_c) return host.ibsend_c(buffer, count, type, dest, tag, comm, request);
+    if (!narrow_fits(count)) return refuses(comm);
+    return host.ibsend(buffer, (int)count, type, dest, tag, comm, request);
 }

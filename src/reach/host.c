@@ -64,6 +64,8 @@ bool host_open(void *library) {
                  host_find(library, "PMPI_Win_attach", &host.win_attach) &&
                  host_find(library, "PMPI_Win_detach", &host.win_detach) &&
                  host_find(library, "PMPI_Win_free", &host.win_free) &&
+                 host_find(library, "PMPI_Bsend", &host.bsend) &&
+                 host_find(library, "PMPI_Ibsend", &host.ibsend) &&
                  host_find(library, "PMPI_Iprobe", &host.iprobe) &&
                  host_find(library, "PMPI_Test", &host.test) &&
                  host_find(library, "PMPI_Testall", &host.testall) &&
@@ -81,6 +83,8 @@ bool host_open(void *library) {
 #undef MAKER
     host_find(library, "PMPI_Win_create_c", &host.win_create_c);
     host_find(library, "PMPI_Win_allocate_c", &host.win_allocate_c);
+    host_find(library, "PMPI_Bsend_c", &host.bsend_c);
+    host_find(library, "PMPI_Ibsend_c", &host.ibsend_c);
     host_find(library, "PMPI_Comm_idup_with_info", &host.comm_idup_with_info);
     host_find(library, "PMPI_Comm_create_from_group", &host.comm_create_from_group);
     if (!host_find(library, "PMPI_Type_get_envelope_c", &host.type_get_envelope_c) ||

@@ -37,6 +37,8 @@ struct host {
     int (*win_attach)(MPI_Win, void *, MPI_Aint);
     int (*win_detach)(MPI_Win, const void *);
     int (*win_free)(MPI_Win *);
+    int (*bsend)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
+    int (*ibsend)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     int (*iprobe)(int, int, MPI_Comm, int *, MPI_Status *);
     int (*test)(MPI_Request *, int *, MPI_Status *);
     int (*testall)(int, MPI_Request[], int *, MPI_Status[]);
@@ -61,6 +63,8 @@ struct host {
                                MPI_Aint[], MPI_Count[], MPI_Datatype[]);
     int (*win_create_c)(void *, MPI_Aint, MPI_Aint, MPI_Info, MPI_Comm, MPI_Win *);
     int (*win_allocate_c)(MPI_Aint, MPI_Aint, MPI_Info, MPI_Comm, void *, MPI_Win *);
+    int (*bsend_c)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
+    int (*ibsend_c)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     int (*comm_idup_with_info)(MPI_Comm, MPI_Info, MPI_Comm *, MPI_Request *);
     int (*comm_create_from_group)(MPI_Group, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
     /* NULL: the library has none. Only in libraries that continue after a rank's death (ULFM). */

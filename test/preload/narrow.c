@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* narrow - each collective with large counts where the MPI library has none of them
  * (src/mpi/narrow.c), against the same call with ints: all blocks, in place, arguments that are not
- * significant, groups of different sizes, neighbours. With a word: and counts and displacements
- * that no int holds, for a mortar that leaves all calls to the library. */
+ * significant, groups of different sizes, neighbours. And buffered sends. With a word: and counts
+ * and displacements that no int holds, for a mortar that leaves all calls to the library. */
 #include <mpi.h>
 
 #include <dlfcn.h>
@@ -45,6 +45,8 @@ FIND(Neighbor_allgatherv_c, (V, C, T, void *, N, A, T, MPI_Comm))
 FIND(Neighbor_alltoall_c, (V, C, T, void *, C, T, MPI_Comm))
 FIND(Neighbor_alltoallv_c, (V, N, A, T, void *, N, A, T, MPI_Comm))
 FIND(Neighbor_alltoallw_c, (V, N, A, TS, void *, N, A, TS, MPI_Comm))
+FIND(Bsend_c, (V, C, T, int, int, MPI_Comm))
+FIND(Ibsend_c, (V, C, T, int, int, MPI_Comm, MPI_Request *))
 
 static void find(void) {
     find_Allgather_c(), find_Allgatherv_c(), find_Allreduce_c(), find_Alltoall_c();
@@ -52,7 +54,7 @@ static void find(void) {
     find_Scatter_c(), find_Scatterv_c(), find_Reduce_c(), find_Reduce_scatter_c();
     find_Reduce_scatter_block_c(), find_Scan_c(), find_Exscan_c(), find_Neighbor_allgather_c();
     find_Neighbor_allgatherv_c(), find_Neighbor_alltoall_c(), find_Neighbor_alltoallv_c();
-    find_Neighbor_alltoallw_c();
+    find_Neighbor_alltoallw_c(), find_Bsend_c(), find_Ibsend_c();
 }
 
 /* Counts and displacements of a side, in both widths. Base is `room` ints behind the beginning. */
@@ -226,6 +228,22 @@ static void of_neighbours(MPI_Comm ring, int k) {
          MPI_Neighbor_alltoallw(S, s.counts, s.far, s.types, R, r.counts, r.far, r.types, ring));
 }
 
+static void buffered(MPI_Comm comm) {
+    char own[4096], *memory = own;
+    int size = sizeof own, to = (me + 1) % p, from = (me + p - 1) % p, two[2] = {me, -me};
+    MPI_Request request;
+    MPI_Buffer_attach(memory, size);
+    errors += Bsend_c(two, 2, MPI_INT, to, 1, comm) != MPI_SUCCESS;
+    errors += Ibsend_c(two, 2, MPI_INT, to, 2, comm, &request) != MPI_SUCCESS;
+    for (int tag = 1; tag <= 2; tag++) {
+        int come[2] = {0};
+        MPI_Recv(come, 2, MPI_INT, from, tag, comm, MPI_STATUS_IGNORE);
+        errors += come[0] != from || come[1] != -from;
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Buffer_detach(&memory, &size);
+}
+
 static void refused(const char *name, int error) {
     int class = MPI_SUCCESS;
     if (error != MPI_SUCCESS) MPI_Error_class(error, &class);
@@ -253,6 +271,9 @@ static void too_large(MPI_Comm comm) {
         refused("allgather's send count", Allgather_c(send, count, MPI_INT, got, 1, MPI_INT, comm));
         refused("allgather's receive count", Allgather_c(send, 1, MPI_INT, got, count, MPI_INT,
          comm));
+        MPI_Request none;
+        refused("a buffered count", Bsend_c(got, count, MPI_INT, me, 0, comm));
+        refused("a buffered count", Ibsend_c(got, small, MPI_INT, me, 0, comm, &none));
         refused("bcast's count", Bcast_c(got, count, MPI_INT, 0, comm));
     }
 }
@@ -272,6 +293,7 @@ int main(int argc, char **argv) {
     MPI_Intercomm_create(half, 0, comm, !group, 0, &halves);
     MPI_Cart_create(comm, 1, &p, &periodic, 0, &ring);
     fresh();
+    buffered(comm);
     for (int k = 0; k < 6; k++) on_group(comm, k), of_neighbours(ring, k);
     for (int k = 0; k < 2; k++) on_groups(halves, k);
     if (argc > 1) too_large(comm);
