@@ -230,6 +230,18 @@ bool has_strangers(MPI_Comm comm) {
     return found;
 }
 
+/* Its group has the processes only. */
+bool has_threads(MPI_Comm comm) {
+    int p = 0, members = 0;
+    MPI_Group group;
+    if (!host.threadcomm_init) return false;
+    PMPI_Comm_size(comm, &p);
+    PMPI_Comm_group(comm, &group);
+    PMPI_Group_size(group, &members);
+    PMPI_Group_free(&group);
+    return members < p;
+}
+
 void team_build(struct team *team, MPI_Comm comm, struct card *cards, bool one_node) {
     double start = clock_seconds();
     struct meeting all = {.comm = comm};

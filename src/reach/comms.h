@@ -153,6 +153,9 @@ void strangers_may_come(void);
 /* True: a process of this intracommunicator belongs to another job, so mortar may not run there.
  * Local; the same on all ranks. */
 bool has_strangers(MPI_Comm comm);
+/* True: a communicator of MPICH's whose ranks are threads (MPIX_Threadcomm_init). Those of one
+ * process share its handle, so mortar keeps nothing of it. Local; the same on all ranks. */
+bool has_threads(MPI_Comm comm);
 /* Calls visit for every communicator that lives. Local. */
 void teams_visit(void (*visit)(struct met met));
 /* Called with every communicator before what mortar has of it is freed, to collect its counters.

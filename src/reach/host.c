@@ -90,6 +90,7 @@ bool host_open(void *library) {
     if (!host_find(library, "PMPI_Type_get_envelope_c", &host.type_get_envelope_c) ||
         !host_find(library, "PMPI_Type_get_contents_c", &host.type_get_contents_c))
         host.type_get_envelope_c = NULL;
+    host_find(library, "PMPIX_Threadcomm_init", &host.threadcomm_init);
     host_find(library, "PMPIX_Comm_is_revoked", &host.comm_is_revoked);
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;

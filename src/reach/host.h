@@ -67,6 +67,7 @@ struct host {
     int (*ibsend_c)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
     int (*comm_idup_with_info)(MPI_Comm, MPI_Info, MPI_Comm *, MPI_Request *);
     int (*comm_create_from_group)(MPI_Group, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
+    int (*threadcomm_init)(MPI_Comm, int, MPI_Comm *); /* NULL: none. Only in MPICH, from 4.2 on */
     /* NULL: the library has none. Only in libraries that continue after a rank's death (ULFM). */
     int (*comm_is_revoked)(MPI_Comm, int *);
 };

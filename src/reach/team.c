@@ -252,7 +252,7 @@ int comm_made(int error, const MPI_Comm *made) {
         live_hide(former);
         live_over(former);
     }
-    live_new(*made);
+    if (!has_threads(*made)) live_new(*made);
     return error;
 }
 
@@ -301,6 +301,7 @@ static struct live *live_of(MPI_Comm comm) {
     int key = atomic_load_explicit(&keyval, memory_order_acquire);
     if (key == MPI_KEYVAL_INVALID || is_dying(&this_thread, comm)) return NULL;
     struct live *live = live_find(comm);
+    if (!live && has_threads(comm)) return NULL;
     if (!live) {
         live = live_new(comm); /* its making was not seen */
         if (live) live_watch(live, key);

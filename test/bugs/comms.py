@@ -62,6 +62,13 @@ def sessions(flavour, ranks):
         result.ok(*("rank %d of %s: 0 errors" % (r, ranks) for r in range(int(ranks))))
 
 
+def threadcomm(flavour, ranks):
+    """Communicators whose ranks are threads, and their duplicates, are left to MPICH."""
+    for start in ("first", "early", "paid"):
+        result = mpi(flavour, ranks, ["threadcomm-" + flavour, "200"], seconds=40, env={"MORTAR_START": start}).silent()
+        result.ok(*("rank %d of %s: 0 errors" % (r, ranks) for r in range(int(ranks))))
+
+
 # Of each option a value that is not the default.
 OTHER = {"PLAN": "cico", "TUNE": "online", "START": "early", "TUNE_SAVE": None, "TUNE_RUNS": "5", "REGRET": "50",
          "REDUCE": "arrival", "VERIFY": "3", "VERIFY_OPS": "on", "OFF": "alltoall", "TUNING": "missing", "REPORT": None,
@@ -201,4 +208,4 @@ def check_teams(result, reason):
     result.check(len(reasons) == 1 and reason in reasons.pop(), "native for another reason than: " + reason)
 
 
-run.main_of(callbacks, pending, remote, strangers, sessions, topologies, settings, tunings, parts, versions, spaces)
+run.main_of(callbacks, pending, remote, strangers, sessions, threadcomm, topologies, settings, tunings, parts, versions, spaces)
