@@ -114,8 +114,8 @@ static bool is_worth_all(bool all) {
  * ns, but Open MPI may yield the processor in it, and a turn of Intel MPI takes 2 us. Other
  * threads' turns are empty while one is inside; that one may wait for what a thread here holds. */
 static bool goes_on(int turns, double seconds, bool all) {
-    double enough = !all ? 5e-6 : host.open_mpi ? 50e-6 : 200e-6, too_much = 10e-3;
-    int least = host.open_mpi ? 2 : 8, most = all ? 64 : 16;
+    double enough = !all ? 1e-6 : host.open_mpi ? 50e-6 : 200e-6, too_much = 10e-3;
+    int least = host.open_mpi ? 2 : 8, most = all ? 64 : 8;
     bool others = atomic_load(&changes.undriven) >= 2 * DRIVER;
     if (others) return seconds < too_much;
     return turns < least || (turns < most && seconds < enough);
