@@ -7,6 +7,7 @@
 #include "base/charge.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +22,25 @@
 
 /* Its topmost bits are a place in a table; they depend on all bits of the key. */
 static inline uint64_t hashed(uint64_t key) { return key * 0x9e3779b97f4a7c15u; }
+
+/* Things that nobody has, for whoever needs one next, in any thread. All 0: none. */
+enum { spare_places = 8 };
+struct spares {
+    void *_Atomic some[spare_places];
+};
+
+/* NULL: there is none. */
+static inline void *spares_take(struct spares *spares) {
+    void *one = NULL;
+    for (int i = 0; i < spare_places && !one; i++) one = atomic_exchange(&spares->some[i], NULL);
+    return one;
+}
+
+/* Returns one for which there is no room, or NULL. */
+static inline void *spares_keep(struct spares *spares, void *one) {
+    for (int i = 0; i < spare_places && one; i++) one = atomic_exchange(&spares->some[i], one);
+    return one;
+}
 
 /* Fetches a line that this thread will write to soon, while it does other work. */
 static inline void line_to_write(const void *line) {

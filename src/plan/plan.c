@@ -73,20 +73,7 @@ static struct plan *native_entry(struct plans *plans, const struct shape *shape,
 /* Tables of teams that were native and have gone, for the next teams: all 0. Communicators that are
  * never mortar's come and go by thousands, and MPI libraries that register memory (UCX) write down
  * each munmap until they register again: 71 bytes. */
-enum { most_spares = 8 };
-static struct plans *_Atomic spares[most_spares];
-
-static struct plans *take_spare(void) {
-    struct plans *plans = NULL;
-    for (int i = 0; i < most_spares && !plans; i++) plans = atomic_exchange(&spares[i], NULL);
-    return plans;
-}
-
-/* Returns a table for which there is no room, or NULL. */
-static struct plans *keep_spare(struct plans *plans) {
-    for (int i = 0; i < most_spares && plans; i++) plans = atomic_exchange(&spares[i], plans);
-    return plans;
-}
+static struct spares spares;
 
 /* Makes the table of a native team all 0, without touching the pages that it has not used; there
  * are no learners. False: too many shapes, of which not all have an entry. */
@@ -115,7 +102,7 @@ static void free_plans(struct team *team) {
     struct plans *plans = team->plans;
     for (int i = 0; i < plans->count; i++) free_memory(&plans->entries[i]);
     bool kept = team->why_native && plans->learners == 0 && wipe_plans(plans);
-    if (kept) plans = keep_spare(plans);
+    if (kept) plans = spares_keep(&spares, plans);
     if (plans) munmap(plans, sizeof *plans);
 }
 
@@ -132,7 +119,7 @@ static void rest_plans(struct team *team) {
  * malloc would clear all of it when it gets the memory of an earlier team. */
 HOT static struct plans *plans_of(struct team *team) {
     if (team->plans) return team->plans;
-    struct plans *plans = take_spare();
+    struct plans *plans = spares_take(&spares);
     if (!plans)
         plans = mmap(NULL, sizeof *plans, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
