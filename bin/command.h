@@ -3,7 +3,7 @@
 #ifndef COMMAND_H
 #define COMMAND_H
 
-#include <stdbool.h>
+#include "base/base.h"
 
 /* A line that begins with "mortar: ", and the end, with exit code 2. */
 void __attribute__((noreturn, format(printf, 1, 2))) fail(const char *format, ...);
@@ -14,8 +14,8 @@ char *__attribute__((format(printf, 1, 2))) text(const char *format, ...);
 /* An environment variable. */
 void set(const char *name, const char *value);
 
-/* suit.c: can mortar's libraries be loaded into the program `path`, which the user calls `word`?
- * Says what it will lack, and sets what it needs. */
-bool suits(const char *word, const char *path);
+/* suit.c: can mortar's libraries be loaded into this program, which the user calls `word`? Says
+ * what it will lack, and sets what it needs. */
+bool suits(const char *word, const struct program_facts *facts);
 
 #endif

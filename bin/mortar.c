@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include "command.h"
 
-#include "base/base.h"
 #include "coll/coll.h"
 
 #include <ctype.h>
@@ -199,13 +198,15 @@ static bool is_mortar(const char *path) {
 /* The program, and what else the words name by a path, if it may be a wrapper that starts it
  * (taskset, env, gdb --args): no program of MPI, and none of mortar's own, which open MPI. */
 static bool all_suit(char **word, const char *path) {
-    bool fine = suits(*word, path), own = strncmp(path, libraries, strlen(libraries)) == 0;
-    if (own || program_look(path).mpi) return fine;
+    struct program_facts facts = program_look(path);
+    bool fine = suits(*word, &facts), own = strncmp(path, libraries, strlen(libraries)) == 0;
+    if (own || facts.mpi) return fine;
     for (word++; fine && *word; word++) {
         if (!strchr(*word, '/') || !is_program(*word)) continue;
         if (is_mortar(*word)) break;
         /* A library has none, nor has a static program, which takes nothing from LD_PRELOAD. */
-        if (*program_look(*word).interpreter) fine = suits(*word, *word);
+        facts = program_look(*word);
+        if (*facts.interpreter) fine = suits(*word, &facts);
     }
     return fine;
 }

@@ -3,8 +3,6 @@
  * and some not its heap. */
 #include "command.h"
 
-#include "base/base.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,23 +32,22 @@ static void suit_allocator(const char *word, const char *allocator) {
     set("MORTAR_HEAP", "off");
 }
 
-bool suits(const char *word, const char *path) {
-    struct program_facts facts = program_look(path);
-    if (facts.kind == PROGRAM_STATIC) /* what it starts may be of another kind */
+bool suits(const char *word, const struct program_facts *facts) {
+    if (facts->kind == PROGRAM_STATIC) /* what it starts may be of another kind */
         say("%s is statically linked: its MPI calls cannot be taken, it runs as it is", word);
-    if (facts.kind == PROGRAM_RAISED)
+    if (facts->kind == PROGRAM_RAISED)
         say("%s is setuid, or has capabilities, so nothing is preloaded into it: its MPI calls "
             "cannot be taken, it runs as it is",
             word);
-    if (facts.kind == PROGRAM_STRANGE)
+    if (facts->kind == PROGRAM_STRANGE)
         say("%s is for another %s%s: its MPI calls cannot be taken, it runs as it is", word,
-            *facts.interpreter ? "C library, by its dynamic linker " : "kind of processor",
-            facts.interpreter);
-    if (facts.kind == PROGRAM_STRANGE || facts.kind == PROGRAM_RAISED) return false;
+            *facts->interpreter ? "C library, by its dynamic linker " : "kind of processor",
+            facts->interpreter);
+    if (facts->kind == PROGRAM_STRANGE || facts->kind == PROGRAM_RAISED) return false;
     /* Beside an auditor the dynamic linker has no room for the thread-local data of the heap. */
     const char *auditors = getenv("LD_AUDIT");
     if (auditors && *auditors) leave_heap_out(text("%s is watched by LD_AUDIT", word));
-    if (facts.sanitizer) suit_sanitizer(word, facts.sanitizer);
-    else if (facts.allocator) suit_allocator(word, facts.allocator);
+    if (facts->sanitizer) suit_sanitizer(word, facts->sanitizer);
+    else if (facts->allocator) suit_allocator(word, facts->allocator);
     return true;
 }
