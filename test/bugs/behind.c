@@ -30,8 +30,22 @@ static void meet(int round) {
 /* Each rank sends to some others, here to those behind it. */
 static int sends_to(int rank, int other, int round) { return (other - rank + p) % p > round % p; }
 
+/* Until a look finds nothing. */
+static void receive(int expected) {
+    int came = 0, number;
+    for (int flag = 1; flag;) {
+        MPI_Status status;
+        MPI_Iprobe(MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &flag, &status);
+        int from = status.MPI_SOURCE;
+        if (flag) MPI_Recv(&number, 1, MPI_INT, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE), came++;
+    }
+    wrong += expected - came;
+    for (; came < expected; came++)
+        MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 static void looks(int round) {
-    int flag = 1, came = 0, expected = 0;
+    int flag, expected = 0;
     MPI_Request awaited;
     char early;
     MPI_Irecv(&early, 1, MPI_CHAR, (me + p - 1) % p, 1, MPI_COMM_WORLD, &awaited);
@@ -46,17 +60,7 @@ static void looks(int round) {
         MPI_Test(&awaited, &flag, MPI_STATUS_IGNORE);
         wrong += !flag;
     }
-    for (flag = 1; flag;) {
-        MPI_Status status;
-        MPI_Iprobe(MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &flag, &status);
-        int from = status.MPI_SOURCE, number;
-        if (flag) MPI_Recv(&number, 1, MPI_INT, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE), came++;
-    }
-    wrong += expected - came;
-    for (; came < expected; came++) {
-        int number;
-        MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
+    receive(expected);
     MPI_Wait(&awaited, MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -75,10 +79,10 @@ static void send_some(int tag) {
     for (int k = 0; k < some; k++) MPI_Send(&k, 1, MPI_INT, (me + 1) % p, tag, MPI_COMM_WORLD);
 }
 
-/* In one look, and in one after the other. Rounds in which nothing has come make mortar expect
- * that. */
+/* By one look after the other, and by a single one. The looks before find nothing, which makes
+ * mortar drive less. */
 static void many(int round) {
-    int numbers[some], flag = 1, came = 0, from = (me + p - 1) % p;
+    int numbers[some], flag, from = (me + p - 1) % p;
     MPI_Request requests[some];
     MPI_Status statuses[some];
     for (int k = 0; k < some; k++)
@@ -91,14 +95,7 @@ static void many(int round) {
     send_some(2);
     linger(round);
     meet(round);
-    for (flag = 1; flag;) {
-        MPI_Iprobe(from, 2, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-        if (flag)
-            MPI_Recv(&numbers[0], 1, MPI_INT, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE), came++;
-    }
-    wrong += some - came;
-    for (; came < some; came++)
-        MPI_Recv(&numbers[0], 1, MPI_INT, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    receive(some);
     send_some(1);
     linger(round);
     meet(round);
