@@ -2,7 +2,7 @@
 """outer - protocols for explore.py, as in protocols.py: of memory that moves, of collectives over several nodes, of reductions from
 buffer to buffer, and of what teams share besides their calls."""
 from sources import (ARRIVAL_C, BLOCKS, CENTRAL, COST, CREW, DOMAINS, EITHER, GRID, HUGE_H, JOB, LANES, LAYOUT, LEDGER_C, LEDGER_H,
-                     LEVELS, MOVED_C, MOVED_H, NODE, NODES, OFFERS, ORDERS, OVERLAP, PLACES_C, PLAIN, PULL, Protocol, REDUCE,
+                     LEVELS, MOVED_C, MOVED_H, NODE, NODES, OFFERS, ORDERS, OVERLAP, PACE, PLACES_C, PLAIN, PULL, Protocol, REDUCE,
                      REDUCED, ROOTED, SET_RELAXED, SHOWING, SHOWN_C, SLICES, SPREAD, SYNC, UNIVERSAL, WAITING, WAITS, arrival_rings)
 
 OUTER = [
@@ -104,9 +104,10 @@ OUTER = [
              "__atomic_load_n(team->heap->range_count, __ATOMIC_RELAXED)")]),
     Protocol(
         "either", "reductions to a root from buffer to buffer, or by the order of arrival if some rank waits too long", "either",
-        sources=[EITHER, ARRIVAL_C, SLICES, LEVELS, REDUCE, SYNC, WAITS, WAITING, SHOWING, BLOCKS],
+        sources=[EITHER, PACE, ARRIVAL_C, SLICES, LEVELS, REDUCE, SYNC, WAITS, WAITING, SHOWING, BLOCKS],
         beside=[CREW, COST, PLAIN],
-        scaled=arrival_rings(2) + [(EITHER, "meetings = 8,", "meetings = 1,"), (EITHER, "most_apart = 4", "most_apart = 1")],
+        scaled=arrival_rings(2) + [(EITHER, "meetings = 8 }", "meetings = 1 }"), (PACE, "first_trial = 8", "first_trial = 1"),
+                                   (PACE, "most_apart = 4, pace_calls = 1 << most_apart", "most_apart = 1, pace_calls = 1")],
         runs=[("reduce", 2, 2, 1), ("reduce", 2, 3, 2), ("reduce", 3, 1, 3), ("reduce", 2, 3, 1, 0, "reported"),
               ("reduce", 2, 3, 1, 1), ("reduce", 3, 2, 1, 0, 1), ("reduce", 2, 4, 1, 0, 1)],
         mutants=[
@@ -128,7 +129,7 @@ OUTER = [
             ("trouble stays for the next meeting", EITHER,
              "    atomic_store_explicit(&meeting->told, 0, memory_order_relaxed);\n", ""),
             ("ranks remember differently", EITHER,
-             "        memory->apart = 0;\n", "        if (team->me) memory->apart = 0;\n")]),
+             "pace_keep(pace, verdict);", "pace_keep(pace, team->me ? verdict : TOGETHER);")]),
     Protocol(
         "slices", "reductions from buffer to buffer, within domains first, and barriers of the program's own", "slices",
         sources=[SLICES, LEVELS, CENTRAL, REDUCE, SYNC, WAITS, WAITING, SHOWING, BLOCKS],

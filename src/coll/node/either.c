@@ -9,17 +9,21 @@
  * A verdict is one word, changed once in a meeting, and all ranks go by it. So all know alike how
  * many calls in a row went apart, and let more and more calls go apart without a meeting.
  *
+ * Ranks that go apart run ahead of each other, and are apart in the next meeting for that alone. So
+ * they also measure, and try, what is faster (pace.h).
+ *
  * Meetings are a ring. A rank that is ahead may be in a later one; it enters the one that lies in
  * the place of meeting k only when all ranks have come to k, and then no rank counts itself there
  * for k any more. A rank may still wait for the verdict of k and find that of the later meeting.
  * Then k went apart, because ranks that are together end the call together.
  * Cost    that of slices; if ranks come late at most twice that of the tree.
  * Wins    long vectors. */
+#include "coll/node/pace.h"
 #include "coll/node/slices.h"
 
 extern const struct algorithm_code algorithm_either, algorithm_slices, algorithm_arrival;
 
-enum { meetings = 8, most_apart = 4 };
+enum { meetings = 8 };
 
 struct meeting {
     _Alignas(64) _Atomic uint32_t arrived; /* over all rounds; wraps */
@@ -31,21 +35,18 @@ struct meeting {
     int latest;
     double entered;
 };
-enum { NOTHING, TOGETHER, APART, verdicts = 4 };
+enum { verdicts = 4 };
 
-/* What a rank remembers; the same on all. */
 struct memory {
-    _Alignas(64) uint64_t met; /* meetings so far */
-    uint32_t apart;            /* how many of the latest meetings in a row went apart */
-    uint32_t passing;          /* how many of the next calls go apart without a meeting */
+    _Alignas(64) struct pace pace;
 };
 
 static struct meeting *meeting_at(const struct team *team, uint64_t place) {
     return (struct meeting *)(void *)team->shared[ALGORITHM_either] + place;
 }
 
-static struct memory *memory_of(const struct team *team) {
-    return (struct memory *)(void *)meeting_at(team, meetings) + team->me;
+static struct pace *pace_of(const struct team *team) {
+    return &((struct memory *)(void *)meeting_at(team, meetings) + team->me)->pace;
 }
 
 /* The verdict, if it was made; else NOTHING. */
@@ -77,13 +78,14 @@ static int conclude(const struct team *team, struct meeting *meeting, uint32_t r
     return verdict;
 }
 
-/* Waits for the verdict for at most so long, and then gives it. */
+/* Waits for the verdict for at most so long, 0: without an end, and then gives it. */
 static int await_verdict(struct team *team, struct meeting *meeting, uint32_t round,
                          double seconds) {
     uint32_t seen = flag_look(&meeting->said);
     int verdict = heard(seen, round);
     if (verdict != NOTHING) return verdict;
-    if (!flag_wait_for(team, &meeting->said, seen, seconds))
+    if (seconds == 0) flag_wait(team, &meeting->said, seen);
+    else if (!flag_wait_for(team, &meeting->said, seen, seconds))
         return say(meeting, seen, round, APART);
     verdict = heard(flag_look(&meeting->said), round);
     if (verdict == TOGETHER) waits_for(team, meeting->latest, meeting->entered);
@@ -105,34 +107,31 @@ static int meet(struct team *team, uint64_t number, double seconds, uint32_t *tr
     return verdict;
 }
 
-/* About what the tree costs more: it copies what slices only read. Where ranks share processors it
- * costs all of them that, but all of it was too long: 16 ranks on 2 processors, late by up to 1 ms,
- * 512 KiB: 590 us in a call instead of 240 to 340. With a quarter 64 ranks that come together still
- * meet; with two vectors' time they did not. */
+/* About what the tree costs more: it copies what slices only read, some three more passes over a
+ * vector for each rank, and where ranks share processors all of them pay for all of that. Xeon
+ * virtual machine with 2 cores, 2026-11, 512 KiB: slices are as fast as the tree where 16 ranks
+ * are late by 0.7 ms, 64 by 2.8. */
 static double tree_seconds(const struct figures *f, size_t bytes) {
-    return 2 * f->usual_sync_seconds + (1 + crowding(f) / 4) * combine_seconds(bytes);
+    return 2 * f->usual_sync_seconds + 4.0 / 3 * crowding(f) * combine_seconds(bytes);
 }
 
 static enum outcome either_run(struct team *team, const struct call *call,
                                const struct arguments *arguments) {
     const struct reduction *reduction = call->reduction;
-    struct memory *memory = memory_of(team);
-    if (memory->passing > 0) {
-        memory->passing--;
-        return algorithm_arrival.run(team, call, arguments);
-    }
+    struct pace *pace = pace_of(team);
+    if (pace_passes(pace)) return algorithm_arrival.run(team, call, arguments);
     struct view view;
     double seconds = tree_seconds(&team->figures, reduction->count * reduction->bytes);
+    seconds = pace_patience(pace, clock_seconds(), seconds);
     uint32_t half = team->epoch & 1, trouble = slices_post(team, call, &view);
-    if (meet(team, memory->met++, seconds, &trouble) == TOGETHER) {
-        memory->apart = 0;
+    int verdict = meet(team, pace->met, seconds, &trouble);
+    pace_keep(pace, verdict);
+    if (verdict == TOGETHER) {
         enum outcome outcome = slices_go(team, call, &view, half, trouble);
         /* No memory, or an element longer than a slot: the tree can do without. */
         return outcome == LEFT ? algorithm_arrival.run(team, call, arguments) : outcome;
     }
     slices_drop(&view);
-    memory->passing = (1u << memory->apart) - 1;
-    if (memory->apart < most_apart) memory->apart++;
     return algorithm_arrival.run(team, call, arguments);
 }
 

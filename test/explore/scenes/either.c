@@ -41,6 +41,9 @@ static void begin(void) {
     }
 }
 
+/* So no pace is known, and a trial goes on while nobody gives up. */
+double clock_seconds(void) { return 0; }
+
 bool flag_wait_for(struct team *team, struct flag *flag, uint32_t old, double seconds) {
     (void)seconds;
     _Atomic uint32_t *mine = &patience[team->me * most_calls + call_now[team->me]];
