@@ -4,6 +4,7 @@
 #ifndef MORTAR_COLL_H
 #define MORTAR_COLL_H
 
+#include "coll/blocks.h"
 #include "coll/reduce.h"
 #include "coll/single.h"
 #include "copy/copy.h"
@@ -62,48 +63,6 @@ static inline struct calls calls_of(const struct shape *shape) {
     if (class > 0) calls.least.bytes = (size_t)1 << (class - 1);
     if (class <= most_class) calls.largest.bytes = ((size_t)1 << class) - 1;
     return calls;
-}
-
-/* The blocks of one side of a call, as its own rank sees them; block_of(b) returns one of them. */
-struct blocks {
-    char *base;
-    int count;                           /* of blocks */
-    const struct layout *layout;         /* of every element; unused with `layouts` */
-    const struct layout *const *layouts; /* [count] one per block; NULL: `layout` */
-    const void *counts;                  /* [count] elements of each block; NULL: `each` */
-    /* [count] where each begins, in units from base; NULL: equal blocks, back to back. */
-    const void *displs;
-    size_t each;
-    ptrdiff_t unit;                   /* bytes */
-    uint8_t count_width, displ_width; /* bytes of an entry: sizeof(int), or 8 */
-};
-/* One block. */
-struct block {
-    char *at;
-    size_t elements;
-    const struct layout *layout;
-};
-static inline int64_t entry_of(const void *entries, int width, int b) {
-    return width == 8 ? ((const int64_t *)entries)[b] : ((const int32_t *)entries)[b];
-}
-static inline struct block block_of(const struct blocks *blocks, int b) {
-    struct block block = {.layout = blocks->layouts ? blocks->layouts[b] : blocks->layout};
-    block.elements =
-        blocks->counts ? (size_t)entry_of(blocks->counts, blocks->count_width, b) : blocks->each;
-    ptrdiff_t at = blocks->displs
-                       ? (ptrdiff_t)entry_of(blocks->displs, blocks->displ_width, b) * blocks->unit
-                       : b * (ptrdiff_t)blocks->each * block.layout->extent;
-    block.at = blocks->base + at;
-    return block;
-}
-static inline size_t block_bytes(const struct block *block) {
-    return block->elements * block->layout->size;
-}
-/* Do both blocks have their data in the same place? Buffers of a call overlap only in place, so
- * comparing the first data byte is enough. Comparing `at` is not: an element's data may begin
- * before or after its address. */
-static inline bool is_same_place(const struct block *a, const struct block *b) {
-    return a->at + a->layout->low == b->at + b->layout->low;
 }
 
 /* The neighbourhood of a communicator with a topology. MPI_PROC_NULL neighbours have blocks but no
@@ -273,19 +232,6 @@ double routine_cost(const struct routine *routine, const struct figures *f,
 /* Makes the first `lanes` lanes and prepares the inner routine on each. Collective; the same answer
  * on all ranks: 0 or -errno. */
 int lanes_prepare(struct team *team, const struct arguments *arguments, int lanes);
-/* Contiguous runs (struct run): [count] bytes of each, and its distance from base in bytes. */
-static inline struct blocks byte_runs(char *base, int count, const int64_t *counts,
-                                      const int64_t *displs) {
-    return (struct blocks){base, count, &layout_bytes, NULL, counts, displs, 0, 1, 8, 8};
-}
-struct run {
-    char *at;
-    size_t bytes;
-};
-static inline struct run run_of(const struct blocks *blocks, int b) {
-    struct block block = block_of(blocks, b);
-    return (struct run){block.at, block_bytes(&block)};
-}
 /* Bytes of the block from source to dest: from bytes_between, or else from this rank's own blocks
  * if it is source or dest. SIZE_MAX: unknown on this rank. */
 size_t block_between(const struct team *team, const struct call *call, int source, int dest);
