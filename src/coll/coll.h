@@ -298,6 +298,9 @@ static inline void cut_block(struct block *block, size_t room) {
 }
 /* Copies the data of one block to another; does nothing if both are in the same place. Local. */
 void relay_block(const struct block *to, const struct block *from, const struct copier *copier);
+/* Copies a block of this rank's to where it receives it from itself, as a message would bring it.
+ * Local. */
+void relay_own(const struct blocks *to, int into, const struct blocks *from, int block);
 /* Bytes of all blocks when packed, and of the longest of them. Local. */
 size_t blocks_bytes(const struct blocks *blocks);
 size_t longest_of(const struct blocks *blocks);

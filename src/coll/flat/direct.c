@@ -17,8 +17,6 @@ static double direct_cost(const struct figures *f, const struct shape *shape,
     return all / window * burst_seconds(f, shape, window, (double)shape->bytes);
 }
 
-static const struct copier plain = {.kernel = KERNEL_plain};
-
 /* If all ranks know the block size, they send and receive messages of that size, even if the root's
  * block is empty. */
 static struct run root_run(struct team *team, const struct call *call, const struct blocks *blocks,
@@ -47,22 +45,11 @@ static enum outcome rooted(struct team *team, const struct call *call,
         if (arguments->number && k % (int)arguments->number == 0) messages_finish(team, mark);
     }
     if (team->me == root && one->count > 0 && !messages_lost(team)) {
-        struct block all = block_of(many, root), own = block_of(one, 0);
-        const struct block *to = gathers ? &all : &own;
-        const struct block *from = gathers ? &own : &all;
-        fit_block(to, block_bytes(from));
-        relay_block(to, from, &plain);
+        if (gathers) relay_own(many, root, one, 0);
+        else relay_own(one, 0, many, root);
     }
     messages_finish(team, mark);
     return far_end(team);
-}
-
-static void direct_copy_own(struct team *team, const struct blocks *sends,
-                            const struct blocks *recvs, bool personal) {
-    if (messages_lost(team)) return;
-    struct block from = block_of(sends, personal ? team->me : 0), to = block_of(recvs, team->me);
-    fit_block(&to, block_bytes(&from));
-    relay_block(&to, &from, &plain);
 }
 
 static enum outcome direct_run(struct team *team, const struct call *call,
@@ -74,7 +61,7 @@ static enum outcome direct_run(struct team *team, const struct call *call,
     sides_of(team, call, &sends, &recvs);
     bool personal = is_personal(call->shape.collective);
     int p = team->p, me = team->me, window = arguments->number ? (int)arguments->number : p;
-    direct_copy_own(team, &sends, &recvs, personal);
+    if (!messages_lost(team)) relay_own(&recvs, me, &sends, personal ? me : 0);
     for (int first = 1; first < p; first += window) {
         int mark = messages_mark(team), end = first + window < p ? first + window : p;
         for (int k = first; k < end; k++) {

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-static const struct copier plain = {.kernel = KERNEL_plain};
-
 /* ---- the area ---- */
 
 static size_t start_of(const struct gathering *g, int block) {
@@ -53,10 +51,9 @@ bool gathering_begin(struct gathering *g, struct team *team, const struct call *
     if (g->apart) g->area = far_take(team, g->starts[team->p] + 1);
     if (messages_lost(team)) g->area = nowhere;
     if (messages_lost(team)) return true;
-    struct block from = block_of(&sends, 0), to = block_of(&g->recvs, team->me);
-    fit_block(&to, block_bytes(&from));
-    relay_block(&to, &from, &plain);
-    if (g->apart) memcpy(gathers_place_of(g, team->me), to.at, block_bytes(&to));
+    relay_own(&g->recvs, team->me, &sends, 0);
+    struct run own = run_of(&g->recvs, team->me);
+    if (g->apart) memcpy(gathers_place_of(g, team->me), own.at, own.bytes);
     if (call->arrived) call->arrived(call, team->me);
     return true;
 }

@@ -19,14 +19,12 @@ static double pairwise_cost(const struct figures *f, const struct shape *shape,
 
 static enum outcome pairwise_run(struct team *team, const struct call *call,
                                  const struct arguments *arguments) {
-    static const struct copier plain = {.kernel = KERNEL_plain};
     struct blocks sends, recvs;
     far_begin(team, call, true);
     sides_of(team, call, &sends, &recvs);
     int p = team->p, me = team->me, window = arguments->number ? (int)arguments->number : 1;
     bool paired = (p & (p - 1)) == 0;
-    struct block from = block_of(&sends, me), to = block_of(&recvs, me);
-    if (!messages_lost(team)) fit_block(&to, block_bytes(&from)), relay_block(&to, &from, &plain);
+    if (!messages_lost(team)) relay_own(&recvs, me, &sends, me);
     for (int first = 1; first < p; first += window) {
         int mark = messages_mark(team), end = first + window < p ? first + window : p;
         for (int k = first; k < end; k++) {

@@ -252,6 +252,13 @@ HOT void relay_block(const struct block *to, const struct block *from,
     layout_copy(to->at, to->layout, to->elements, from->at, from->layout, from->elements, copier);
 }
 
+void relay_own(const struct blocks *to, int into, const struct blocks *from, int block) {
+    static const struct copier plain = {.kernel = KERNEL_plain};
+    struct block mine = block_of(from, block), place = block_of(to, into);
+    fit_block(&place, block_bytes(&mine));
+    relay_block(&place, &mine, &plain);
+}
+
 HOT bool relay_piece(const struct block *to, const struct block *from, const struct copier *copier,
                      size_t piece) {
     return layout_copy_piece(to->at, to->layout, to->elements, from->at, from->layout,

@@ -66,15 +66,12 @@ static void universal_unpack(const struct job *job, const struct blocks *blocks,
 }
 
 /* Copies the root's block for itself. */
-static void relay_own(const struct job *job) {
-    static const struct copier plain = {.kernel = KERNEL_plain};
+static void relay_roots(const struct job *job) {
     const struct blocks *sends = job->call->sends, *recvs = job->call->recvs;
     bool gathers = among(job->call->shape.collective, GATHERS);
     if (job->absent || sends->count == 0 || recvs->count == 0) return; /* in place */
-    struct block from = block_of(sends, gathers ? 0 : job->team->me);
-    struct block to = block_of(recvs, gathers ? job->team->me : 0);
-    fit_block(&to, block_bytes(&from));
-    relay_block(&to, &from, &plain);
+    int me = job->team->me;
+    relay_own(recvs, gathers ? me : 0, sends, gathers ? 0 : me);
 }
 
 /* Contiguous blocks from `base` on: one block, or as the table says. */
@@ -193,7 +190,7 @@ enum outcome universal_gather(struct job *job) {
     if (root) {
         move_node(job, call->recvs, job->home, table.data, call->shape.unsized ? &table : NULL,
                   false);
-        relay_own(job);
+        relay_roots(job);
     }
     struct blocks none = {.layout = &layout_bytes},
                   sent = run_at(table.data, near ? 0 : bytes_before(job, &table, job->here));
@@ -229,7 +226,7 @@ enum outcome universal_scatter(struct job *job) {
     struct blocks none = {.layout = &layout_bytes},
                   come = run_at(job->out, near ? 0 : bytes_before(job, &table, job->here));
     struct blocks sent = near ? runs_at(table.data, job->places->nodes, &table) : none;
-    if (root) relay_own(job);
+    if (root) relay_roots(job);
     else if (near)
         universal_unpack(job, call->recvs, 0, table.data + table.starts[job->home] + mine,
                          (size_t)table.given[job->local]);
