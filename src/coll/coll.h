@@ -232,6 +232,12 @@ double routine_cost(const struct routine *routine, const struct figures *f,
 /* Makes the first `lanes` lanes and prepares the inner routine on each. Collective; the same answer
  * on all ranks: 0 or -errno. */
 int lanes_prepare(struct team *team, const struct arguments *arguments, int lanes);
+/* The largest power of two that is at most p. */
+static inline int power_in(int p) {
+    int power = 1;
+    while (power <= p / 2) power *= 2;
+    return power;
+}
 /* Bytes of the block from source to dest: from bytes_between, or else from this rank's own blocks
  * if it is source or dest. SIZE_MAX: unknown on this rank. */
 size_t block_between(const struct team *team, const struct call *call, int source, int dest);

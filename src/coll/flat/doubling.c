@@ -11,12 +11,6 @@ extern const struct algorithm_code algorithm_doubling;
 
 enum { TAG_STEP, TAG_PARTNER };
 
-static int power_in(int p) {
-    int power = 1;
-    while (2 * power <= p) power *= 2;
-    return power;
-}
-
 static double doubling_cost(const struct figures *f, const struct shape *shape,
                             const struct arguments *arguments) {
     (void)arguments;

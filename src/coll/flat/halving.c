@@ -16,10 +16,10 @@ static double halving_cost(const struct figures *f, const struct shape *shape,
                            const struct arguments *arguments) {
     (void)arguments;
     size_t bytes = vector_bytes(f, shape);
-    bool power = (f->p & (f->p - 1)) == 0;
-    double seconds = power ? 0
-                           : combining_steps(f, shape, 1, bytes) +
-                                 steps_seconds(f, shape, 1, (double)shape->bytes);
+    double seconds = 0;
+    if (power_in(f->p) < f->p)
+        seconds +=
+            combining_steps(f, shape, 1, bytes) + steps_seconds(f, shape, 1, (double)shape->bytes);
     for (int left = f->p; left > 1; left /= 2) seconds += combining_steps(f, shape, 1, bytes /= 2);
     return seconds;
 }
@@ -135,9 +135,9 @@ static void halving_work(struct halving_task *t) {
 static enum outcome halving_run(struct team *team, const struct call *call,
                                 const struct arguments *arguments) {
     (void)arguments;
-    struct halving_task t = {.team = team, .call = call, .reduction = call->reduction, .power = 1};
+    struct halving_task t = {
+        .team = team, .call = call, .reduction = call->reduction, .power = power_in(team->p)};
     size_t bytes = call->reduction->count * call->reduction->bytes;
-    while (2 * t.power <= team->p) t.power *= 2;
     t.extra = team->p - t.power;
     t.place = team->me < 2 * t.extra ? team->me / 2 : team->me - t.extra;
     t.starts = team_keeps_agreed(team, &algorithm_halving, 0,

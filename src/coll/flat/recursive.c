@@ -3,7 +3,7 @@
  * section 4.4), for any number of ranks: each rank beyond a power of two gives its vector to a
  * neighbour and gets the result from it. Consecutive groups combine, so operands stay in the order
  * of the ranks, and the association is the same on all ranks.
- * Cost    ceil(log2 p) (L + 2 o + n beta + n gamma), one or two more if p is no power of two;
+ * Cost    ceil(log2 p) (L + 2 o + n beta + n gamma), one more if p is no power of two;
  *         scratch two pieces.
  * Wins    short vectors. */
 #include "coll/flat/pieces.h"
@@ -15,8 +15,8 @@ enum { TAG };
 static double recursive_cost(const struct figures *f, const struct shape *shape,
                              const struct arguments *arguments) {
     (void)arguments;
-    bool power = (f->p & (f->p - 1)) == 0;
-    return combining_steps(f, shape, steps_to(f->p) + !power, shape->bytes);
+    bool extra = power_in(f->p) < f->p;
+    return combining_steps(f, shape, steps_to(f->p) + extra, shape->bytes);
 }
 
 /* One rank's part in a piece. `mine` is what it has combined so far; it changes places with
@@ -49,8 +49,7 @@ static void recursive_join(struct walk_of_piece *w, bool right) {
 }
 
 static void recursive_walk(struct walk_of_piece *w) {
-    int p = w->team->p, me = w->team->me, power = 1;
-    while (2 * power <= p) power *= 2;
+    int p = w->team->p, me = w->team->me, power = power_in(p);
     /* Of each pair only the second rank takes part. */
     int extra = p - power, place = me < 2 * extra ? me / 2 : me - extra;
     if (me < 2 * extra && me % 2 == 0) {
