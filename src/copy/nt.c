@@ -10,19 +10,16 @@ enum { unknown = -1 };
 /* An enum kernel_id; all threads make the same choice. */
 static _Atomic int chosen = unknown;
 
+/* The rows below nt's, the widest last, are also the option's words, behind `auto`. */
 static int choose(void) {
-    static const enum kernel_id widest_first[] = {KERNEL_avx512, KERNEL_avx2, KERNEL_sse2,
-                                                  KERNEL_neon};
-    static const enum kernel_id named[] = {KERNEL_nt, KERNEL_sse2, KERNEL_avx2, KERNEL_avx512,
-                                           KERNEL_neon};
-    enum kernel_id kernel = named[option_choice(OPTION_NT, "auto|sse2|avx2|avx512|neon")];
-    if (kernel != KERNEL_nt && kernels[kernel].usable()) return (int)kernel;
+    int kernel = KERNEL_nt + option_choice(OPTION_NT, option_rows[OPTION_NT].unit);
+    if (kernel != KERNEL_nt && kernels[kernel].usable()) return kernel;
     if (kernel != KERNEL_nt)
         warn_job(
             "MORTAR_NT=%s: this processor cannot run that kernel; using the widest that it can run",
             kernels[kernel].name);
-    for (size_t i = 0; i < sizeof widest_first / sizeof *widest_first; i++)
-        if (kernels[widest_first[i]].usable()) return (int)widest_first[i];
+    for (kernel = KERNELS - 1; kernel > KERNEL_nt; kernel--)
+        if (kernels[kernel].usable()) return kernel;
     return KERNEL_plain;
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* copy - every row of kernels[] moves exactly its bytes: all alignments of both sides, buffers that
  * end or begin at a page that may not be touched, long blocks, and a block onto itself. */
+#include "base/base.h"
 #include "copy/copy.h"
 
 #include "unit.h"
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 
 enum { page = 4096, around = 64 };
@@ -78,8 +80,17 @@ static void onto_itself(const struct kernel *kernel) {
     expect(mprotect(pattern, longest, PROT_READ | PROT_WRITE) == 0, "mprotect");
 }
 
+/* The words of MORTAR_NT are `auto` and the rows below nt's, in their order: nt.c counts on it. */
+static void named_by_option(void) {
+    char names[256] = "auto";
+    for (int k = KERNEL_nt + 1; k < KERNELS; k++) strcat(strcat(names, "|"), kernels[k].name);
+    expect(strcmp(names, option_rows[OPTION_NT].unit) == 0, "MORTAR_NT is one of %s, not of %s",
+           names, option_rows[OPTION_NT].unit);
+}
+
 int main(int count, char **words) {
     uint64_t random = seed_from(count, words);
+    named_by_option();
     pattern = guarded(longest);
     target = guarded(longest);
     for (size_t i = 0; i < longest; i += 8) {
