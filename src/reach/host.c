@@ -54,44 +54,17 @@ void host_begin(void) {
 
 bool host_open(void *library) {
     if (!host_fits(library)) return false;
-    bool found = host_find(library, "PMPI_Init", &host.init) &&
-                 host_find(library, "PMPI_Init_thread", &host.init_thread) &&
-                 host_find(library, "PMPI_Finalize", &host.finalize) &&
-                 host_find(library, "PMPI_Alloc_mem", &host.alloc_mem) &&
-                 host_find(library, "PMPI_Free_mem", &host.free_mem) &&
-                 host_find(library, "PMPI_Win_create", &host.win_create) &&
-                 host_find(library, "PMPI_Win_allocate", &host.win_allocate) &&
-                 host_find(library, "PMPI_Win_attach", &host.win_attach) &&
-                 host_find(library, "PMPI_Win_detach", &host.win_detach) &&
-                 host_find(library, "PMPI_Win_free", &host.win_free) &&
-                 host_find(library, "PMPI_Bsend", &host.bsend) &&
-                 host_find(library, "PMPI_Ibsend", &host.ibsend) &&
-                 host_find(library, "PMPI_Iprobe", &host.iprobe) &&
-                 host_find(library, "PMPI_Test", &host.test) &&
-                 host_find(library, "PMPI_Testall", &host.testall) &&
-                 host_find(library, "PMPI_Testsome", &host.testsome) &&
-                 host_find(library, "PMPI_Op_free", &host.op_free) &&
-                 host_find(library, "PMPI_Type_free", &host.type_free) &&
-                 host_find(library, "PMPI_Comm_free", &host.comm_free) &&
-                 host_find(library, "PMPI_Comm_disconnect", &host.comm_disconnect) &&
-                 host_find(library, "PMPI_Comm_idup", &host.comm_idup) &&
-                 host_find(library, "PMPI_Intercomm_merge", &host.intercomm_merge) &&
-                 host_find(library, "PMPI_Dist_graph_create", &host.dist_graph_create);
+    bool found = true;
+#define ORIGINAL(name, symbol, parameters) found = host_find(library, #symbol, &host.name) && found;
+#define LATER(name, symbol, parameters) host_find(library, #symbol, &host.name);
+#include "reach/originals.h"
+#undef LATER
+#undef ORIGINAL
 #define MAKER(name, symbol, words, parameters, arguments)                                          \
     found = host_find(library, "PMPI_" #symbol, &host.name) && found;
 #include "abi/makers.h"
 #undef MAKER
-    host_find(library, "PMPI_Win_create_c", &host.win_create_c);
-    host_find(library, "PMPI_Win_allocate_c", &host.win_allocate_c);
-    host_find(library, "PMPI_Bsend_c", &host.bsend_c);
-    host_find(library, "PMPI_Ibsend_c", &host.ibsend_c);
-    host_find(library, "PMPI_Comm_idup_with_info", &host.comm_idup_with_info);
-    host_find(library, "PMPI_Comm_create_from_group", &host.comm_create_from_group);
-    if (!host_find(library, "PMPI_Type_get_envelope_c", &host.type_get_envelope_c) ||
-        !host_find(library, "PMPI_Type_get_contents_c", &host.type_get_contents_c))
-        host.type_get_envelope_c = NULL;
-    host_find(library, "PMPIX_Threadcomm_init", &host.threadcomm_init);
-    host_find(library, "PMPIX_Comm_is_revoked", &host.comm_is_revoked);
+    if (!host.type_get_contents_c) host.type_get_envelope_c = NULL;
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     PMPI_Get_library_version(version, &length);
