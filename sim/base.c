@@ -16,13 +16,6 @@ struct processors machine_processors(void) {
     return set;
 }
 
-int processors_count(const struct processors *set) {
-    int count = 0;
-    for (size_t i = 0; i < sizeof set->bits / sizeof *set->bits; i++)
-        count += __builtin_popcountll(set->bits[i]);
-    return count;
-}
-
 /* Address space is what is scarce: all ranks of all nodes map their node's memory into one
  * process. */
 size_t machine_memory(void) { return (size_t)1 << 30; }

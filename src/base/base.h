@@ -141,11 +141,10 @@ struct timeline {
     double begin; /* clock_seconds */
     double slice; /* the length of a slice, in seconds: a power of two, which grows with the run */
     int rows;
-    double (*seconds)[timeline_slices]; /* [rows]; NULL: closed */
+    double (*seconds)[timeline_slices]; /* [rows], from calloc; NULL: not open */
 };
 /* 0 or -ENOMEM. Rows that are never added to take no memory. */
 int timeline_open(struct timeline *timeline, int rows, double begin);
-void timeline_close(struct timeline *timeline);
 /* Adds the seconds from `from` (clock_seconds) on to a row, each slice its part. */
 void timeline_add(struct timeline *timeline, int row, double from, double seconds);
 /* Makes slices at least that long. */
@@ -158,7 +157,12 @@ struct processors {
     uint64_t bits[32];
 };
 struct processors machine_processors(void);
-int processors_count(const struct processors *set);
+static inline int processors_count(const struct processors *set) {
+    int count = 0;
+    for (size_t i = 0; i < sizeof set->bits / sizeof *set->bits; i++)
+        count += __builtin_popcountll(set->bits[i]);
+    return count;
+}
 
 /* The namespace of this process's id: ids are comparable within one. 0: not known. */
 uint64_t machine_name_space(void);

@@ -16,13 +16,6 @@ struct processors machine_processors(void) {
     return set;
 }
 
-int processors_count(const struct processors *set) {
-    int count = 0;
-    for (size_t i = 0; i < sizeof set->bits / sizeof *set->bits; i++)
-        count += __builtin_popcountll(set->bits[i]);
-    return count;
-}
-
 uint64_t machine_name_space(void) {
     struct stat facts;
     return stat("/proc/self/ns/pid", &facts) == 0 ? (uint64_t)facts.st_ino : 0;

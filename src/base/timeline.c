@@ -14,11 +14,6 @@ int timeline_open(struct timeline *timeline, int rows, double begin) {
     return timeline->seconds ? 0 : -ENOMEM;
 }
 
-void timeline_close(struct timeline *timeline) {
-    free(timeline->seconds);
-    *timeline = (struct timeline){0};
-}
-
 /* Most rows stay empty and without memory: what does not change is not written. */
 static void halve(double row[timeline_slices]) {
     enum { half = timeline_slices / 2 };

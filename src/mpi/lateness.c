@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-static struct timeline waited; /* a row for each rank of the world; closed without a report */
+static struct timeline waited; /* a row for each rank of the world; not open without a report */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void lateness_start(void) {
