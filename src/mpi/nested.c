@@ -60,49 +60,35 @@ static bool counts_suffice(MPI_Comm comm, const struct call *call, bool mine) {
 static int run_tables(MPI_Comm comm, const struct call *call, const struct count_table *s,
                       const struct count_table *r) {
     MPI_Datatype byte = MPI_BYTE;
-    bool in_place = call->in_place;
-    const void *own = in_place ? MPI_IN_PLACE : s->base + s->displs[0];
+    enum collective c = call->shape.collective;
+    bool fits = s->fits && r->fits;
     int root = call->root;
-    if (!counts_suffice(comm, call, s->fits && r->fits)) return -EOVERFLOW;
-    if (s->fits && r->fits) {
-        switch (call->shape.collective) {
-        case COLL_alltoall:
-        case COLL_alltoallv:
-        case COLL_alltoallw:
-            return errno_of(host.alltoallv(s->base, s->short_counts, s->short_displs, byte, r->base,
-                                           r->short_counts, r->short_displs, byte, comm));
-        case COLL_allgather:
-        case COLL_allgatherv:
-            return errno_of(host.allgatherv(own, in_place ? 0 : s->short_counts[0], byte, r->base,
-                                            r->short_counts, r->short_displs, byte, comm));
-        case COLL_gather:
-        case COLL_gatherv:
-            return errno_of(host.gatherv(s->base + s->displs[0], s->short_counts[0], byte, r->base,
-                                         r->short_counts, r->short_displs, byte, root, comm));
-        default:
-            return errno_of(host.scatterv(s->base, s->short_counts, s->short_displs, byte,
-                                          r->base + r->displs[0], r->short_counts[0], byte, root,
-                                          comm));
-        }
+    if (!counts_suffice(comm, call, fits)) return -EOVERFLOW;
+    if (among(c, ALLTOALLS))
+        return errno_of(fits ? host.alltoallv(s->base, s->short_counts, s->short_displs, byte,
+                                              r->base, r->short_counts, r->short_displs, byte, comm)
+                             : host.alltoallv_c(s->base, s->counts, s->displs, byte, r->base,
+                                                r->counts, r->displs, byte, comm));
+    if (among(c, ALLGATHERS)) {
+        const void *own = call->in_place ? MPI_IN_PLACE : s->base + s->displs[0];
+        MPI_Count mine = call->in_place ? 0 : s->counts[0];
+        return errno_of(
+            fits ? host.allgatherv(own, (int)mine, byte, r->base, r->short_counts, r->short_displs,
+                                   byte, comm)
+                 : host.allgatherv_c(own, mine, byte, r->base, r->counts, r->displs, byte, comm));
     }
-    switch (call->shape.collective) {
-    case COLL_alltoall:
-    case COLL_alltoallv:
-    case COLL_alltoallw:
-        return errno_of(host.alltoallv_c(s->base, s->counts, s->displs, byte, r->base, r->counts,
-                                         r->displs, byte, comm));
-    case COLL_allgather:
-    case COLL_allgatherv:
-        return errno_of(host.allgatherv_c(own, in_place ? 0 : s->counts[0], byte, r->base,
-                                          r->counts, r->displs, byte, comm));
-    case COLL_gather:
-    case COLL_gatherv:
-        return errno_of(host.gatherv_c(s->base + s->displs[0], s->counts[0], byte, r->base,
-                                       r->counts, r->displs, byte, root, comm));
-    default:
-        return errno_of(host.scatterv_c(s->base, s->counts, s->displs, byte, r->base + r->displs[0],
-                                        r->counts[0], byte, root, comm));
+    if (among(c, GATHERS)) {
+        const void *own = s->base + s->displs[0];
+        return errno_of(fits ? host.gatherv(own, s->short_counts[0], byte, r->base, r->short_counts,
+                                            r->short_displs, byte, root, comm)
+                             : host.gatherv_c(own, s->counts[0], byte, r->base, r->counts,
+                                              r->displs, byte, root, comm));
     }
+    void *own = r->base + r->displs[0];
+    return errno_of(fits ? host.scatterv(s->base, s->short_counts, s->short_displs, byte, own,
+                                         r->short_counts[0], byte, root, comm)
+                         : host.scatterv_c(s->base, s->counts, s->displs, byte, own, r->counts[0],
+                                           byte, root, comm));
 }
 
 /* Does this rank's block of an allgather lie in the receive buffer already? MPI requires
