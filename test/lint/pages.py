@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """pages - what the pages say of the sources. A table below the mark `<!-- algorithms of src/coll/FOLDER -->` names exactly the
-algorithms of that folder, with the collectives that src/coll/list.h gives them; each folder of algorithms has its table. Links lead
-somewhere, and files that are named are there. A table below `<!-- members that src/FILE src/FILE print -->` names, in backticks,
-each member of JSON that these files print, and its first column no other ones.
+algorithms of that folder, with the collectives that src/coll/list.h gives them; each folder of algorithms has its table. Links
+lead somewhere, files that are named are there, and docs/README.md leads to each other page of docs. A table below `<!-- members
+that src/FILE src/FILE print -->` names, in backticks, each member of JSON that these files print, and its first column no other
+ones.
 
 First column: plans in backticks. Column "collectives": names, "alltoall(v, w)", "reduce_scatter(_block)", or sets (SETS). Where the
 first column has groups with semicolons between them, so has the other."""
@@ -131,6 +132,15 @@ def check_links(root, page):
             yield "%s: %s is not there" % (where, match.group())
 
 
+def check_index(root, pages):
+    index = "docs/README.md"
+    if index not in pages:
+        return []
+    text = read(root, index)
+    return ["%s: %s is missing" % (index, page) for page in pages
+            if page.startswith("docs/") and page != index and "](%s" % page[len("docs/"):] not in text]
+
+
 def anchors_of(text):
     """As forges make them of headings."""
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
@@ -139,7 +149,7 @@ def anchors_of(text):
 
 def check(root):
     pages = [path for path in files(root, [""], (".md",)) if "/" not in path or path.startswith("docs/")]
-    findings = check_algorithms(root, pages)
+    findings = check_algorithms(root, pages) + check_index(root, pages)
     for page in pages:
         findings += check_links(root, page)
         findings += check_members(root, page)
@@ -155,6 +165,7 @@ GOOD = {
     "src/mpi/write.c": 'fprintf(out, "{\\"rank\\": %d, \\"seconds\\": %g, \\"x\\": 1}"); text(out, "name", s);',
     "docs/c.md": "<!-- members that src/mpi/write.c print -->\n| JSON | |\n|---|---|\n| `late[].rank` | its number |\n"
                  "| `name` | and `seconds`: `null`, `x` |\n",
+    "docs/README.md": "[a](a.md) [b](b.md#two-things) [c](c.md)\n",
     "src/coll/node/pull.c": "", "src/coll/flat/ring.c": "", "src/coll/native.c": "", "src/coll/node/helper.c": "",
     "docs/a.md": "# Big words\n<!-- algorithms of src/coll/node -->\n| plan | collectives |\n|---|---|\n"
                  "| `pull(x)`; `pull` | alltoall(v); allgather |\nSee [b](b.md#two-things), src/coll/node/p*.c,\n"
@@ -164,6 +175,7 @@ GOOD = {
 }
 A, B, C = GOOD["docs/a.md"], GOOD["docs/b.md"], GOOD["docs/c.md"]
 BAD = [
+    ({"docs/README.md": "[a](a.md) [c](c.md)\n"}, "docs/README.md: docs/b.md is missing"),
     ({"docs/b.md": B.replace("bcast, ", "")}, "'ring' does bcast"),
     ({"docs/b.md": B.replace("bcast", "bcast, alltoalls")}, "'ring' does alltoall, alltoallv"),
     ({"docs/b.md": B.replace("`ring`", "`rung`")}, "no algorithm 'rung'"),
