@@ -37,8 +37,8 @@ def options():
     parser.add_argument("--sizes", default=DEFAULT_SIZES, help="bytes of a block, 8,64,4K or 8:4K:x8 (default %s); of"
                         " sums multiples of 4" % DEFAULT_SIZES)
     parser.add_argument("--plans", nargs="+", metavar="PLAN",
-                        help="default: for each size up to %d: half of them the cost model likes best, then the best of each"
-                        " family; all: all that it weighs" % TRIED)
+                        help="default: for each size up to %d plans: first those that the cost model likes best, then the"
+                        " best of each family; all: every plan that the model considers" % TRIED)
     parser.add_argument("--placement", choices=platforms.PLACEMENTS, default="ordered", help="of the ranks on the nodes")
     parser.add_argument("--selectors", nargs="+", choices=simulate.SELECTORS, default=["mpich"],
                         help="whose algorithms SimGrid's own MPI library uses")

@@ -17,7 +17,7 @@ static const char *const usage =
     "alltoall, allgather, allreduce, and bcast with a barrier behind it, in the time: the MPI library's own, mortar's, and the limit\n"
     "of the machine, nothing but memcpy, additions and barriers (on one node). They take turns, and each result is verified. Short\n"
     "calls come first. What the minutes do not suffice for is in the card, with the reason. The card has no host names, user names\n"
-    "or paths. It is written anew after each size, so an interruption loses only the size under way.\n";
+    "or paths. It is written anew after each size, so an interruption loses only the size in progress.\n";
 
 static bool read_ranks(const char *text, struct card_settings *settings) {
     char *copy = strdup(text), *rest = copy, *item;

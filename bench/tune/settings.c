@@ -18,7 +18,7 @@ static const char *const usage =
     "  --output FILE        default mortar-tuning.json. What it holds already about other cells and machines stays\n"
     "Every plan is verified first. Then all run in turns, the MPI library's own function among them; who is clearly slower than\n"
     "the best drops out, and a size is done when the ranking is settled or its share of the time is used up. The file is written\n"
-    "anew after each size, so an interruption loses only the size under way. To use it: MORTAR_TUNING=FILE.\n";
+    "anew after each size, so an interruption loses only the size in progress. To use it: MORTAR_TUNING=FILE.\n";
 
 static int read_option(const char *option, const char *value, struct tune_settings *settings) {
     if (strcmp(option, "--bytes") == 0) {

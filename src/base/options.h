@@ -7,7 +7,7 @@ OPTION(
     PLAN, ALIKE, "", "plan",
     "run this plan in every collective that it can run, e.g. pull(morton), cico, native; empty: mortar chooses")
 OPTION(TUNE, ALIKE, "watch", "off|watch|online|paper",
-       "plans to try while the program runs: none; the MPI library's; all that could win; orders")
+       "plans to try while the program runs: off: none; watch: the MPI library's; online: all that could win; paper: orders")
 OPTION(TUNE_SAVE, WISH, "", "path",
        "at MPI_Finalize write what TUNE has measured to a tuning file, or add it to one")
 OPTION(TUNE_RUNS, ALIKE, "3", "1-1000 calls",
@@ -19,7 +19,7 @@ OPTION(
     "MPI_Reduce: the same association in every run, or in the order of arrival if the operation commutes")
 OPTION(
     START, ALIKE, "paid", "paid|early|first",
-    "when mortar begins on a communicator: when its calls have taken twice as long as that costs; after some calls; at the first")
+    "mortar begins on a communicator: paid: when its calls have taken twice what that costs; early: after some; first: at once")
 OPTION(
     OFF, ALIKE, "", "names",
     "collectives left to the MPI library, comma separated, e.g. alltoall,allgather; all: switches mortar off")
