@@ -148,7 +148,8 @@ def draw(card, path):
         title(line[-1], collective, "time of the MPI library / of mortar")
     for axis, label in zip(axes[-1], ("bytes of a block", *["ranks"] * (columns - 2), "bytes of a block")):
         axis.set_xlabel(label, fontsize=8)
-    axes[0][0].legend(fontsize=7)
+    for axis in [axis for axis in axes.flat if axis.get_legend_handles_labels()[0]][:1]:  # the first one with curves
+        axis.legend(fontsize=7)
     figure.suptitle(title_of(card), fontsize=10)
     try:
         save(figure, path)
