@@ -76,19 +76,32 @@ def verdict_alone(turns):
     return min(both, key=("**no**", "**no**?", "yes?", "yes").index)
 
 
-def table(rows, mpi):
-    yield "| program | ranks | turns | native ms | mortar ms | difference ms | % | within | least ms: native, mortar |" \
-          " inside: native ms | difference ms | Init and Finalize: difference ms |"
-    yield "|" + "---|" * 12
-    for (name, ranks), turns in cells_of(rows, mpi, ROWS).items():
-        native, mortar = (statistics.median(seconds(turns, side, "wall")) for side in SIDES)
-        wall = differences(turns, "wall")
-        yield "| %s |" % " | ".join([
-            name, str(ranks), str(len(turns)), milliseconds(native), milliseconds(mortar), change(wall),
+HEAD = "| program | ranks | turns | native ms | mortar ms | difference ms | % | within | least ms: native, mortar |"
+
+
+def head(more):
+    yield HEAD + more
+    yield "|" + "---|" * ((HEAD + more).count("|") - 1)
+
+
+def median(turns, part):
+    return milliseconds(statistics.median(seconds(turns, "native", part)))
+
+
+def walls(name, ranks, turns):
+    """The columns of HEAD."""
+    native, mortar = (statistics.median(seconds(turns, side, "wall")) for side in SIDES)
+    wall = differences(turns, "wall")
+    return [name, str(ranks), str(len(turns)), milliseconds(native), milliseconds(mortar), change(wall),
             "%+.1f" % (100 * wall[1] / native), verdict(turns, ranks),
-            ", ".join(milliseconds(min(seconds(turns, side, "wall"))) for side in SIDES),
-            milliseconds(statistics.median(seconds(turns, "native", "inside"))), change(differences(turns, "inside")),
-            change(differences(turns, "init", "finalize"))])
+            ", ".join(milliseconds(min(seconds(turns, side, "wall"))) for side in SIDES)]
+
+
+def table(rows, mpi):
+    yield from head(" inside: native ms | difference ms | Init and Finalize: difference ms |")
+    for (name, ranks), turns in cells_of(rows, mpi, ROWS).items():
+        yield "| %s |" % " | ".join(walls(name, ranks, turns) + [
+            median(turns, "inside"), change(differences(turns, "inside")), change(differences(turns, "init", "finalize"))])
 
 
 def percents(turns, part):
@@ -98,32 +111,18 @@ def percents(turns, part):
 
 
 def table_applications(rows, mpi):
-    yield "| program | ranks | turns | native ms | mortar ms | difference ms | % | within | least ms: native, mortar |" \
-          " inside: native ms | difference % | CPU: native ms | difference % | RSS | PSS |"
-    yield "|" + "---|" * 15
+    yield from head(" inside: native ms | difference % | CPU: native ms | difference % | RSS | PSS |")
     for (name, ranks), turns in cells_of(rows, mpi, APPLICATIONS).items():
-        native, mortar = (statistics.median(seconds(turns, side, "wall")) for side in SIDES)
-        wall = differences(turns, "wall")
-        columns = [name, str(ranks), str(len(turns)), milliseconds(native), milliseconds(mortar), change(wall),
-                   "%+.1f" % (100 * wall[1] / native), verdict(turns, ranks),
-                   ", ".join(milliseconds(min(seconds(turns, side, "wall"))) for side in SIDES)]
+        columns = walls(name, ranks, turns)
         for part in ("inside", "cpu"):
-            columns += [milliseconds(statistics.median(seconds(turns, "native", part))), percents(turns, part)]
+            columns += [median(turns, part), percents(turns, part)]
         yield "| %s |" % " | ".join(columns + [pair(turns, part) for part in ("rss", "pss")])
 
 
 def table_installed(rows, mpi):
-    yield "| program | ranks | turns | native ms | mortar ms | difference ms | % | within | least ms: native, mortar |" \
-          " CPU: native ms | difference % |"
-    yield "|" + "---|" * 11
+    yield from head(" CPU: native ms | difference % |")
     for (name, ranks), turns in cells_of(rows, mpi, INSTALLED).items():
-        native, mortar = (statistics.median(seconds(turns, side, "wall")) for side in SIDES)
-        wall = differences(turns, "wall")
-        yield "| %s |" % " | ".join([
-            name, str(ranks), str(len(turns)), milliseconds(native), milliseconds(mortar), change(wall),
-            "%+.1f" % (100 * wall[1] / native), verdict(turns, ranks),
-            ", ".join(milliseconds(min(seconds(turns, side, "wall"))) for side in SIDES),
-            milliseconds(statistics.median(seconds(turns, "native", "cpu"))), percents(turns, "cpu")])
+        yield "| %s |" % " | ".join(walls(name, ranks, turns) + [median(turns, "cpu"), percents(turns, "cpu")])
 
 
 def pair(turns, part):
