@@ -38,7 +38,7 @@ static inline struct block block_of(const struct blocks *blocks, int b) {
     ptrdiff_t at = blocks->displs
                        ? (ptrdiff_t)entry_of(blocks->displs, blocks->displ_width, b) * blocks->unit
                        : b * (ptrdiff_t)blocks->each * block.layout->extent;
-    block.at = blocks->base + at;
+    block.at = away_from(blocks->base, at);
     return block;
 }
 static inline size_t block_bytes(const struct block *block) {
@@ -48,7 +48,7 @@ static inline size_t block_bytes(const struct block *block) {
  * comparing the first data byte is enough. Comparing `at` is not: an element's data may begin
  * before or after its address. */
 static inline bool is_same_place(const struct block *a, const struct block *b) {
-    return a->at + a->layout->low == b->at + b->layout->low;
+    return away_from(a->at, a->layout->low) == away_from(b->at, b->layout->low);
 }
 
 /* Contiguous runs (struct run): [count] bytes of each, and its distance from base in bytes. */

@@ -38,7 +38,7 @@ size_t layout_footprint(const struct layout *layout) {
 HOT static void layout_enter(struct cursor *cursor) {
     const struct nest *nest = &cursor->layout->nest[cursor->nest];
     struct grid_box *box = &cursor->box;
-    cursor->run = box->at = cursor->element + nest->at;
+    cursor->run = box->at = away_from(cursor->element, nest->at);
     cursor->done = 0;
     box->bytes = nest->bytes;
     box->levels = nest->levels;
@@ -68,7 +68,7 @@ HOT static void next_runs(struct cursor *cursor, size_t runs) {
     if (runs == 0) return;
     if (++cursor->nest == cursor->layout->nests) {
         cursor->nest = 0;
-        cursor->element += cursor->layout->extent;
+        cursor->element = away_from(cursor->element, cursor->layout->extent);
     }
     layout_enter(cursor);
 }
@@ -100,7 +100,7 @@ HOT static struct cursor layout_start(const struct layout *layout, char *memory,
     cursor.element = memory;
     cursor.nest = 0;
     if (layout->nests > 1) {
-        cursor.element += (ptrdiff_t)(at / layout->size) * layout->extent;
+        cursor.element = away_from(memory, (ptrdiff_t)(at / layout->size) * layout->extent);
         at %= layout->size;
         cursor.nest = nest_of(layout, at);
         at -= layout->nest[cursor.nest].before;

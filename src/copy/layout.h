@@ -40,6 +40,12 @@ struct layout {
 };
 extern const struct layout layout_bytes; /* one byte */
 
+/* The address so many bytes from another one. That of an element may be MPI_BOTTOM, which is NULL,
+ * or lie nowhere, as only its data have to lie in memory; a pointer must not go there in C. */
+static inline char *away_from(const char *address, ptrdiff_t bytes) {
+    return (char *)((uintptr_t)address + (uintptr_t)bytes);
+}
+
 /* Bytes of the struct with its nests. */
 size_t layout_footprint(const struct layout *layout);
 

@@ -43,8 +43,8 @@ static bool offers_span_of(const struct blocks *blocks, char **low, char **high)
         struct block block = block_of(blocks, b);
         if (block_bytes(&block) == 0) continue;
         ptrdiff_t last = (ptrdiff_t)(block.elements - 1) * block.layout->extent;
-        char *from = block.at + block.layout->low + (last < 0 ? last : 0);
-        char *to = block.at + block.layout->high + (last > 0 ? last : 0);
+        char *from = away_from(block.at, block.layout->low + (last < 0 ? last : 0));
+        char *to = away_from(block.at, block.layout->high + (last > 0 ? last : 0));
         if (!*low || from < *low) *low = from;
         if (!*high || to > *high) *high = to;
     }
@@ -58,8 +58,8 @@ static bool covers(const struct blocks *blocks, const char *low, size_t span) {
     if (map && ones) memset(ones, 1, longest);
     for (int b = 0; map && ones && b < blocks->count; b++) {
         struct block block = block_of(blocks, b);
-        layout_unpack(map + (block.at - low), block.layout, block.elements, ones,
-                      block_bytes(&block));
+        ptrdiff_t at = (ptrdiff_t)((uintptr_t)block.at - (uintptr_t)low);
+        layout_unpack(away_from(map, at), block.layout, block.elements, ones, block_bytes(&block));
     }
     bool all = map && ones && !memchr(map, 0, span);
     free(map);
@@ -238,7 +238,7 @@ HOT struct block offer_block(const struct team *team, int owner, const struct of
     } else {
         theirs.layout = offer->layout.run ? &offer->layout : here(delta, theirs.layout);
     }
-    theirs.base += delta;
+    theirs.base = away_from(theirs.base, (ptrdiff_t)delta);
     if (theirs.counts) theirs.counts = here(delta, theirs.counts);
     if (theirs.displs) theirs.displs = here(delta, theirs.displs);
     struct block block = block_of(&theirs, index);
