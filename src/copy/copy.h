@@ -56,6 +56,7 @@ static inline void copy_block(const struct copier *copier, void *to, const void 
     if (to == from) return; /* in place already, and peers may be reading it */
     charge_copy(1, bytes);
     switch (bytes) {
+    case 0: break; /* an empty block's address may be NULL, which memcpy does not take */
     case 4: memcpy(to, from, 4); break;
     case 8: memcpy(to, from, 8); break;
     case 16: memcpy(to, from, 16); break;
