@@ -154,7 +154,7 @@ static bool put_side(FILE *out, const struct request *r, const struct half *half
 static char *describe(const struct verification *v, const struct team *team, size_t most,
                       size_t *bytes) {
     const struct request *r = v->request;
-    struct spots sent;
+    struct spots sent = {0};
     char *text = NULL, *operands = NULL;
     FILE *out = open_memstream(&text, bytes);
     bool fine = out && spots_find(&sent, r, team, SENT) && sent.bytes + v->written.bytes <= most &&
