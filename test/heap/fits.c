@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fits - a program that takes address space away from itself: what the heap has reserved must not
- * count, here and in a forked child, and the heap goes on, with less. */
+/* fits [used] - a program that takes address space away from itself: what the heap has reserved
+ * must not count, here and in a forked child, and the heap goes on, with less. used: what is in use
+ * stays. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
@@ -32,6 +33,32 @@ static bool serves(void) {
     return pthread_create(&thread, NULL, nothing, NULL) == 0 && pthread_join(thread, NULL) == 0;
 }
 
+/* A child of vfork has its parent's memory, and limits of its own. */
+static void child_of_vfork(void) {
+    struct rlimit limit = {4 * gib, RLIM_INFINITY};
+    size_t before = address_space();
+    int status = -1;
+    pid_t child = vfork();
+    if (child == 0) _exit(setrlimit(RLIMIT_AS, &limit) != 0);
+    expect(waitpid(child, &status, 0) == child && status == 0, "a child of vfork sets a limit");
+    expect(address_space() == before, "its parent's heap is as it was");
+}
+
+/* What is in use stays, if the limit leaves less than that to the heap. */
+static int in_use(void) {
+    struct rlimit limit = {8 * gib, RLIM_INFINITY};
+    char *block = malloc(gib);
+    if (!block || address_space() < 32 * gib) return 77; /* a limit is there already */
+    block[0] = block[gib - 1] = 1;
+    expect(setrlimit(RLIMIT_AS, &limit) == 0 && address_space() < 8 * gib / 4, "8 GiB");
+    block[0]++, block[gib / 2]++, block[gib - 1]++;
+    expect(block[0] == 2 && block[gib / 2] == 1 && block[gib - 1] == 2, "a block is there");
+    expect(in_region(block + gib - 1), "and in the heap");
+    free(block);
+    expect(serves(), "memory and a thread");
+    return failures > 0;
+}
+
 static bool child_is_fine(bool limits) {
     struct rlimit limit = {2 * gib, RLIM_INFINITY};
     int status = -1;
@@ -43,14 +70,17 @@ static bool child_is_fine(bool limits) {
     return waitpid(child, &status, 0) == child && status == 0;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    (void)argv;
     enum { bytes = 4 << 20, blocks = 8 };
+    if (argc > 1) return in_use();
     char *block[blocks];
     struct heap_region region;
     free(malloc(bytes));                       /* makes the region */
     if (address_space() < 32 * gib) return 77; /* a limit is there already */
     for (int i = 0; i < blocks; i++) memset(block[i] = malloc(bytes), i, bytes);
     expect(child_is_fine(true), "a child that sets a limit");
+    child_of_vfork();
 
     struct rlimit limit = {32 * gib, RLIM_INFINITY}, old;
     expect(prlimit(0, RLIMIT_AS, &limit, NULL) == 0, "prlimit");

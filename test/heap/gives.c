@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gives data|space|before|lowered - under a limit, set here or before, what has been freed can be
- * allocated again, in blocks of other lengths, and leaves no mappings behind. lowered: what had
- * moved and was freed while the system refused all memory, is private when it comes again. */
+/* gives data|space|later|before|lowered - under a limit, set here, at first or when there is a
+ * heap, or before, what has been freed can be allocated again, in blocks of other lengths, and
+ * leaves no mappings behind. lowered: what had moved and was freed while the system refused all
+ * memory, is private when it comes again. */
 #define _GNU_SOURCE
 #include "heap_test.h"
 
@@ -21,19 +22,22 @@ static int mappings(void) {
 }
 
 /* Pages on either side of it can be read, as in other memory (region.c). */
-static bool is_fenced(const char *block, size_t bytes) {
+static bool has_fences(const char *block, size_t bytes) {
     uintptr_t start = (uintptr_t)block;
     return *(const volatile char *)(start - 1) + *(const volatile char *)(start + bytes) < 1000;
 }
 
-static void growing(size_t most, bool fenced) {
+static void growing(size_t most, bool fenced, bool aligned) {
     for (size_t bytes = 20 * mib; bytes <= most; bytes += 10 * mib) {
-        char *block = malloc(bytes);
+        char *part = malloc(mib / 2), *block = malloc(bytes);
         expect(block != NULL, "the next block, which is longer");
         if (!block) return;
+        /* Or what moves would have no huge pages. */
+        expect(!aligned || (uintptr_t)block % (2 * mib) < 4096, "it begins with a huge page");
         for (size_t at = 0; at < bytes; at += mib) block[at] = 1;
-        expect(!fenced || is_fenced(block, bytes), "a fence");
+        expect(!fenced || has_fences(block, bytes), "a fence");
         free(block);
+        free(part);
     }
 }
 
@@ -87,6 +91,16 @@ static bool is_stale(const char *block, size_t bytes) {
     return false;
 }
 
+static void beside_freed(void) {
+    struct heap_region region;
+    char *block[3];
+    for (int i = 0; i < 3; i++) block[i] = memset(malloc(40 * mib), 1, 40 * mib);
+    free(block[1]);
+    expect(heap_state(&region) == 0 && is_fenced(&region), "fences beside what is freed");
+    free(block[0]);
+    free(block[2]);
+}
+
 static void lowered(void) {
     const size_t bytes = 8 * mib;
     struct rlimit usual = {600 * mib, RLIM_INFINITY}, low = {mib, RLIM_INFINITY};
@@ -115,14 +129,16 @@ int main(int argc, char **argv) {
     }
     struct rlimit limit = {600 * mib, RLIM_INFINITY};
     if (strcmp(which, "data") == 0) setrlimit(RLIMIT_DATA, &limit);
-    if (strcmp(which, "space") == 0) setrlimit(RLIMIT_AS, &limit);
-    growing(400 * mib, true);
+    if (strcmp(which, "later") == 0) free(malloc(mib));
+    if (strcmp(which, "space") == 0 || strcmp(which, "later") == 0) setrlimit(RLIMIT_AS, &limit);
+    growing(400 * mib, true, strcmp(which, "data") == 0);
     joined(400 * mib);
     again_and_again();
+    if (strcmp(which, "data") == 0) beside_freed();
     pid_t child = fork();
     int status = -1;
     if (child == 0) {
-        growing(200 * mib, false); /* new blocks of a child are the C library's */
+        growing(200 * mib, false, false); /* new blocks of a child are the C library's */
         _exit(failures > 0);
     }
     expect(waitpid(child, &status, 0) == child && status == 0, "a child");

@@ -109,6 +109,23 @@ static inline size_t file_bytes(void) {
     return known ? (size_t)facts.st_blocks * 512 : SIZE_MAX;
 }
 
+/* Beside memory of the region that can be written lies a page that can be read (region.c). */
+static inline bool is_fenced(const struct heap_region *region) {
+    uintptr_t from, upto, base = (uintptr_t)region->base, written = 0;
+    char line[512], mode[5];
+    bool closed = false, readable = true;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps)) {
+        if (sscanf(line, "%lx-%lx %4s", &from, &upto, mode) != 3) continue;
+        bool writable = mode[1] == 'w' && from - base < region->bytes;
+        closed |= (writable && !readable) || (written == from && mode[0] != 'r');
+        readable = mode[0] == 'r';
+        written = writable ? upto : 0;
+    }
+    if (maps) fclose(maps);
+    return !closed;
+}
+
 /* A failure is printed and counted; main returns failures > 0. */
 static inline void expect(bool condition, const char *what) {
     if (condition) return;

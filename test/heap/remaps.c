@@ -130,6 +130,7 @@ static void no_promise(void) {
     strict = false;
     expect(refused > 1, "the system has refused memory");
     expect(is_mapped(&region), "there are holes in the region");
+    expect(is_fenced(&region), "there are closed pages beside blocks");
     free(none);
     for (int i = 0; i < 8; i++) {
         unsigned *block = malloc(bytes << i % 3);
