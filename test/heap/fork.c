@@ -241,6 +241,11 @@ int main(void) {
     fill(1);
     expect(move_it(large_block, large / 2) == 0 && has_moved(large_block, large / 2, false),
            "half of a block moves");
+    /* As where a buffer ends that peers have read: the file's bytes are older. */
+    size_t offset = 0, behind;
+    expect(offset_of(large_block, &offset), "it has a place");
+    behind = (offset + large / 2) / region.page * region.page;
+    memset(region.alias + behind, 99, region.page);
     for (int i = 0; i < blocks; i += 3)
         if (in_region(block[i])) expect(move_it(block[i], size_of(i)) == 0, "pages move");
     expect(filled(1), "what has moved is what was there");

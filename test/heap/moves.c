@@ -141,6 +141,14 @@ static void overlaps(void) {
 
 static void refused(void) {
     malloc_trim(0); /* no memory that has moved is left */
+    char *beside = malloc(3 * MiB);
+    memset(beside, 2, 3 * MiB);
+    if (mlock(beside + MiB, MiB) == 0) {
+        expect(move_it(beside, MiB) == 0, "what lies before locked memory moves");
+        expect(move_it(beside + 2 * MiB + 4096, MiB - 4096) == 0, "and what lies behind it");
+    }
+    free(beside);
+    malloc_trim(0);
     char *locked = malloc(2 * MiB);
     memset(locked, 3, 2 * MiB);
     if (mlock(locked, MiB) == 0) {
@@ -167,13 +175,27 @@ static void refused(void) {
     free(locked);
 }
 
+/* A file without a name. The maps tell its number, of which each digit counts. */
+static int numbered_file(int last_digit) {
+    enum { most_files = 64 };
+    int tried[most_files], count = 0, found = -1;
+    while (found < 0 && count < most_files) {
+        char name[] = "/tmp/heap-moves-XXXXXX";
+        struct stat facts;
+        int fd = mkstemp(name);
+        unlink(name);
+        if (fstat(fd, &facts) == 0 && (int)(facts.st_ino % 10) == last_digit) found = fd;
+        else tried[count++] = fd;
+    }
+    while (count > (found < 0)) close(tried[--count]);
+    return found < 0 ? tried[0] : found;
+}
+
 /* What the program has mapped over malloc's memory is its own, and may go away at any time. */
 static void mapped_over(void) {
-    char name[] = "/tmp/heap-moves-XXXXXX";
-    const int there = MAP_PRIVATE | MAP_FIXED, fd = mkstemp(name);
+    const int there = MAP_PRIVATE | MAP_FIXED, fd = numbered_file(0);
     malloc_trim(0); /* no memory that has moved is left */
     char *mine = aligned_alloc(2 * MiB, 2 * MiB);
-    unlink(name);
     memset(mine, 6, MiB);
     expect(write(fd, mine, MiB) == MiB, "a file");
     expect(mmap(mine + MiB, MiB, PROT_READ | PROT_WRITE, there, fd, 0) == mine + MiB, "mmap");
@@ -225,15 +247,17 @@ static void registered(bool own_memory) {
 #endif
 }
 
-/* A page that misses is not zero: the program fills it when somebody touches it. */
-static void filled_when_touched(void) {
+/* A page that misses is not zero: the program fills it when somebody touches it. One that is
+ * write-protected so it watches. */
+static void watched_by_the_program(bool stores) {
     int told_of_faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
     struct uffdio_api api = {.api = UFFD_API};
     malloc_trim(0); /* no memory that has moved is left */
     char *buffer = aligned_alloc(4096, 2 * MiB), *other = memset(malloc(2 * MiB), 7, 2 * MiB);
     madvise(buffer, 2 * MiB, MADV_DONTNEED);
     struct uffdio_register half = {.range = {(uintptr_t)buffer + MiB, MiB},
-                                   .mode = UFFDIO_REGISTER_MODE_MISSING};
+                                   .mode = stores ? UFFDIO_REGISTER_MODE_WP
+                                                  : UFFDIO_REGISTER_MODE_MISSING};
     if (told_of_faults >= 0 && ioctl(told_of_faults, UFFDIO_API, &api) == 0 &&
         ioctl(told_of_faults, UFFDIO_REGISTER, &half) == 0) {
         expect(move_it(buffer, 2 * MiB) == -EAGAIN && !has_moved(buffer, 2 * MiB, true),
@@ -242,7 +266,7 @@ static void filled_when_touched(void) {
         expect(ioctl(told_of_faults, UFFDIO_UNREGISTER, &half.range) == 0, "it is no more");
         expect(move_it(buffer, 2 * MiB) == 0 && buffer[MiB] == 0, "until then");
     } else {
-        printf("no userfaultfd: not tried\n");
+        printf("no userfaultfd%s: not tried\n", stores ? " for stores" : "");
     }
     if (told_of_faults >= 0) close(told_of_faults);
     free(buffer);
@@ -328,7 +352,8 @@ int main(void) {
     mapped_over();
     registered(false);
     registered(true);
-    filled_when_touched();
+    watched_by_the_program(false);
+    watched_by_the_program(true);
     on_nodes();
     without_fallocate();
     return failures > 0;
