@@ -79,13 +79,17 @@ static void serve_from_cache(void) {
 static pthread_barrier_t barrier;
 
 /* Eight blocks of each length up to 1 MiB; the thread's cache keeps what it keeps. */
-static void *hoard(void *nothing) {
+static void fill_cache(void) {
     char *block[8];
     for (size_t unit = 32 << 10; unit <= 128 << 10; unit *= 2)
         for (size_t bytes = 5 * unit; bytes <= 8 * unit; bytes += unit) {
             for (int i = 0; i < 8; i++) block[i] = memset(malloc(bytes), 1, bytes);
             for (int i = 0; i < 8; i++) free(block[i]);
         }
+}
+
+static void *hoard(void *nothing) {
+    fill_cache();
     pthread_barrier_wait(&barrier);
     pthread_barrier_wait(&barrier);
     return nothing;
@@ -108,6 +112,11 @@ static void keep_little(void) {
            left >> 10);
     expect(kept < 8 * MiB, "a thread keeps one block of each length");
     expect(left < 2 * MiB, "and none when it has ended");
+    fill_cache();
+    malloc_trim(0);
+    left = resident() - before;
+    printf("this thread's: %zu KiB after malloc_trim\n", left >> 10);
+    expect(left < 2 * MiB, "nor those of the thread that trims");
 }
 
 /* As daemons do, and programs after MPI_Finalize. */

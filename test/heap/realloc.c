@@ -103,7 +103,9 @@ int main(void) {
     for (size_t bytes = 0; bytes < 40; bytes++) aligned(bytes);
     static char *block[4000];
     for (int i = 0; i < 4000; i++) memset(block[i] = malloc(30000), 1, 30000);
-    size_t full = rollup("Rss:"), held = mallinfo2().uordblks;
+    struct mallinfo2 info = mallinfo2();
+    size_t full = rollup("Rss:"), held = info.uordblks;
+    expect(info.arena == held + info.fordblks, "what is held, and what is free, is all there is");
     expect(held >= (size_t)4000 * 30000 && held < (size_t)400 * MiB,
            "mallinfo2 tells what is held");
     for (int i = 0; i < 4000; i++) free(block[i]);
