@@ -12,6 +12,7 @@
 enum { most_ranks = 64, bytes = 20000, some = 100 };
 
 static int me, p, wrong;
+static MPI_Request again = MPI_REQUEST_NULL; /* of a buffered send */
 
 /* One rank after the other comes last, and so waits for nobody. */
 static void linger(int round) {
@@ -30,22 +31,41 @@ static void meet(int round) {
 /* Each rank sends to some others, here to those behind it. */
 static int sends_to(int rank, int other, int round) { return (other - rank + p) % p > round % p; }
 
+/* By each kind of look in turn. */
+static int receives_next(int turn) {
+    int number, flag;
+    MPI_Status status;
+    MPI_Message message;
+    if (turn % 2) MPI_Improbe(MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &flag, &message, &status);
+    else MPI_Iprobe(MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &flag, &status);
+    if (flag && turn % 2) MPI_Mrecv(&number, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+    else if (flag)
+        MPI_Recv(&number, 1, MPI_INT, status.MPI_SOURCE, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return flag;
+}
+
+static int has_come(MPI_Request *request, int turn) {
+    int flag = 0, which, count = 0;
+    MPI_Status status;
+    if (turn % 5 == 0) MPI_Test(request, &flag, MPI_STATUS_IGNORE);
+    if (turn % 5 == 1) MPI_Testall(1, request, &flag, &status);
+    if (turn % 5 == 2) MPI_Testany(1, request, &which, &flag, MPI_STATUS_IGNORE);
+    if (turn % 5 == 3) MPI_Testsome(1, request, &count, &which, &status);
+    if (turn % 5 == 4) MPI_Request_get_status(*request, &flag, MPI_STATUS_IGNORE);
+    return flag || count > 0;
+}
+
 /* Until a look finds nothing. */
-static void receive(int expected) {
+static void receive(int expected, int turn) {
     int came = 0, number;
-    for (int flag = 1; flag;) {
-        MPI_Status status;
-        MPI_Iprobe(MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &flag, &status);
-        int from = status.MPI_SOURCE;
-        if (flag) MPI_Recv(&number, 1, MPI_INT, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE), came++;
-    }
+    while (receives_next(turn)) came++;
     wrong += expected - came;
     for (; came < expected; came++)
         MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 static void looks(int round) {
-    int flag, expected = 0;
+    int expected = 0;
     MPI_Request awaited;
     char early;
     MPI_Irecv(&early, 1, MPI_CHAR, (me + p - 1) % p, 1, MPI_COMM_WORLD, &awaited);
@@ -56,21 +76,27 @@ static void looks(int round) {
     }
     linger(round);
     meet(round);
-    if (round % 2) {
-        MPI_Test(&awaited, &flag, MPI_STATUS_IGNORE);
-        wrong += !flag;
-    }
-    receive(expected);
+    if (round % 2) wrong += !has_come(&awaited, round / 2);
+    receive(expected, round / 4);
     MPI_Wait(&awaited, MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
 static void buffers(int round) {
     static char send[bytes], recv[bytes];
+    int to = (me + 1) % p, way = round / 2 % 4;
     memset(send, me + round, bytes);
-    MPI_Bsend(send, bytes, MPI_BYTE, (me + 1) % p, 0, MPI_COMM_WORLD);
+    /* What Open MPI 4 sends by a persistent one is not what is there. */
+    if (again == MPI_REQUEST_NULL)
+        MPI_Bsend_init(send, bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD, &again);
+    MPI_Request request = again;
+    if (way == 0) MPI_Bsend(send, bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD);
+    if (way == 1) MPI_Ibsend(send, bytes, MPI_BYTE, to, 0, MPI_COMM_WORLD, &request);
+    if (way == 2) MPI_Start(&request);
+    if (way == 3) MPI_Startall(1, &request);
+    if (way > 0) MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Recv(recv, bytes, MPI_BYTE, (me + p - 1) % p, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    wrong += recv[bytes / 2] != (char)((me + p - 1) % p + round);
+    wrong += way < 2 && recv[bytes / 2] != (char)((me + p - 1) % p + round);
     linger(round);
     meet(round);
 }
@@ -95,7 +121,7 @@ static void many(int round) {
     send_some(2);
     linger(round);
     meet(round);
-    receive(some);
+    receive(some, round);
     send_some(1);
     linger(round);
     meet(round);
@@ -135,6 +161,7 @@ int main(int argc, char **argv) {
         else if (strcmp(word, "many") == 0) many(round);
         else if (strcmp(word, "cancels") == 0) cancels(round);
         else buffers(round);
+    if (again != MPI_REQUEST_NULL) MPI_Request_free(&again);
     MPI_Buffer_detach(&buffer, &size);
     MPI_Reduce(&wrong, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     /* Of many messages a rank that loses its processor meanwhile may overlook some. */
