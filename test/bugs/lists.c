@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lists PATH - as alike, of calls with counts, displacements and types for each block: repeated a
- * few times, from the same arrays, in which then one thing is another: a count, a place, a type. A
- * rank decides for itself where its blocks lie and of what type they are, so some examine a call
+ * few times, from two arrays in turn, in which then one thing is another: a count, a place, a type.
+ * A rank decides for itself where its blocks lie and of what type they are, so some examine a call
  * that others know. Types of the program's own are made anew for each call, often under the handle
  * of another one before. Every result is checked, and that nothing beside it was written. The
  * report, written to PATH, must show all calls. */
@@ -14,14 +14,14 @@ enum { steps = 8000, most_ranks = 8, most_blocks = 8, most_ints = 18, blank = -7
 enum { room = most_blocks * most_ints * 2 };
 enum { ALLTOALLV, ALLTOALLW, ALLGATHERV, GATHERV, SCATTERV, NEIGHBORV, NEIGHBORW, NEIGHBORG };
 enum { KINDS = NEIGHBORG + 1 };
-enum { EVEN, UNEVEN, SPARSE, PATTERNS };
+enum { EVEN, UNEVEN, SPARSE, LAST, PATTERNS };
 enum { INTS, TWOS, PAIRS, TRIPLES, TYPES }; /* TWOS: pairs, predefined */
 
 /* One call: these are the same on all ranks. */
 struct look {
     int kind, pattern, count, root, in_place;
 };
-/* One side on one rank; all calls use the same arrays. */
+/* One side on one rank. */
 struct side {
     int counts[most_blocks], displs[most_blocks], data[room], lies[room];
     MPI_Aint places[most_blocks];
@@ -41,6 +41,7 @@ static int chance(int of) { return roll(&seed, of); }
 /* Ints from rank s to rank d: a multiple of 6, so that they are pairs and triples as well. */
 static int length(const struct look *look, int s, int d) {
     if (look->pattern == EVEN) return 6 * look->count;
+    if (look->pattern == LAST) return d == p - 1 ? 6 * (1 + look->count % 3) : 6;
     if (look->pattern == UNEVEN) return 6 * (1 + (look->count + s + 2 * d) % 3);
     return (s + d + look->count) % 3 == 0 ? 6 * look->count : 0;
 }
@@ -130,37 +131,60 @@ static void free_types(struct side *side, int blocks) {
 
 /* ---- a call ---- */
 
+/* A side's lists, in other arrays than those of the call before, which hold something else now. */
+struct lists {
+    int counts[most_blocks], displs[most_blocks];
+    MPI_Aint places[most_blocks];
+    MPI_Datatype types[most_blocks];
+};
+
+static const struct lists *listed(const struct side *side, int which) {
+    static struct lists all[2][2];
+    static int turn[2];
+    struct lists *now = &all[which][turn[which] ^= 1], *before = &all[which][!turn[which]];
+    for (int b = 0; b < most_blocks; b++) {
+        before->counts[b] = before->displs[b] = b + 1, before->places[b] = 4 * b + 4;
+        before->types[b] = MPI_INT;
+    }
+    memcpy(now->counts, side->counts, sizeof now->counts);
+    memcpy(now->displs, side->displs, sizeof now->displs);
+    memcpy(now->places, side->places, sizeof now->places);
+    memcpy(now->types, side->types, sizeof now->types);
+    return now;
+}
+
 static int make(const struct look *look, const void *from) {
     MPI_Comm all = MPI_COMM_WORLD;
-    int n = out.counts[0], m = in.counts[0];
+    const struct lists *o = listed(&out, 0), *i = listed(&in, 1);
+    int n = o->counts[0], m = i->counts[0];
     /* Blocks that are named alone begin where they lie. */
     const int *mine = block_at(&out, out.data, 0);
     int *theirs = block_at(&in, in.data, 0);
     switch (look->kind) {
     case ALLTOALLV:
-        return MPI_Alltoallv(from, out.counts, out.displs, MPI_INT, in.data, in.counts, in.displs,
+        return MPI_Alltoallv(from, o->counts, o->displs, MPI_INT, in.data, i->counts, i->displs,
                              MPI_INT, all);
     case ALLTOALLW:
-        return MPI_Alltoallw(from, out.counts, out.displs, out.types, in.data, in.counts,
-                             in.displs, in.types, all);
+        return MPI_Alltoallw(from, o->counts, o->displs, o->types, in.data, i->counts,
+                             i->displs, i->types, all);
     case ALLGATHERV:
-        return MPI_Allgatherv(from == MPI_IN_PLACE ? from : mine, n, MPI_INT, in.data, in.counts,
-                              in.displs, MPI_INT, all);
+        return MPI_Allgatherv(from == MPI_IN_PLACE ? from : mine, n, MPI_INT, in.data, i->counts,
+                              i->displs, MPI_INT, all);
     case GATHERV:
-        return MPI_Gatherv(from == MPI_IN_PLACE ? from : mine, n, MPI_INT, in.data, in.counts,
-                           in.displs, MPI_INT, look->root, all);
+        return MPI_Gatherv(from == MPI_IN_PLACE ? from : mine, n, MPI_INT, in.data, i->counts,
+                           i->displs, MPI_INT, look->root, all);
     case SCATTERV:
-        return MPI_Scatterv(out.data, out.counts, out.displs, MPI_INT,
+        return MPI_Scatterv(out.data, o->counts, o->displs, MPI_INT,
                             from == MPI_IN_PLACE ? MPI_IN_PLACE : theirs, m, MPI_INT, look->root,
                             all);
     case NEIGHBORV:
-        return MPI_Neighbor_alltoallv(from, out.counts, out.displs, MPI_INT, in.data, in.counts,
-                                      in.displs, MPI_INT, ring);
+        return MPI_Neighbor_alltoallv(from, o->counts, o->displs, MPI_INT, in.data, i->counts,
+                                      i->displs, MPI_INT, ring);
     case NEIGHBORW:
-        return MPI_Neighbor_alltoallw(from, out.counts, out.places, out.types, in.data, in.counts,
-                                      in.places, in.types, ring);
+        return MPI_Neighbor_alltoallw(from, o->counts, o->places, o->types, in.data, i->counts,
+                                      i->places, i->types, ring);
     default:
-        return MPI_Neighbor_allgatherv(mine, n, MPI_INT, in.data, in.counts, in.displs, MPI_INT,
+        return MPI_Neighbor_allgatherv(mine, n, MPI_INT, in.data, i->counts, i->displs, MPI_INT,
                                        ring);
     }
 }
