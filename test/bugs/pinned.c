@@ -60,6 +60,7 @@ static void put(const int *memory, MPI_Aint at) {
 }
 
 static int *expose(const char *kind, int *memory, MPI_Aint *at) {
+    static char more[64];
     size_t bytes = ints * sizeof(int);
     *at = 0;
     if (strcmp(kind, "create") == 0) {
@@ -69,6 +70,7 @@ static int *expose(const char *kind, int *memory, MPI_Aint *at) {
     } else if (strcmp(kind, "attach") == 0) {
         MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
         MPI_Win_attach(win, memory, (MPI_Aint)bytes);
+        MPI_Win_attach(win, more, sizeof more); /* detached by MPI_Win_free */
         MPI_Get_address(memory, at);
     } else {
         void *driver = dlopen(kind, RTLD_NOW | RTLD_LOCAL);
