@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* device - rank 0 exchanges from "device memory", the others from the heap: all must leave the call
- * to the host MPI. The driver is loaded privately and after the first exchange, as frameworks do
- * it. argv[1]: the stand-in driver's path. */
+/* device - rank 0 exchanges from or into "device memory", the others in the heap: all must leave the
+ * call to the host MPI, but not if the driver has only registered that memory. The driver is loaded
+ * privately and after the first exchange, as frameworks do it. argv[1]: the stand-in driver's
+ * path. */
 #include <mpi.h>
 
 #include <dlfcn.h>
@@ -35,11 +36,15 @@ int main(int count, char **words) {
         fprintf(stderr, "%s\n", dlerror());
         return 2;
     }
-    enum { device = 2 };
+    enum { registered = 1, device = 2 };
     void (*pretend)(const void *, size_t, int) =
         (void (*)(const void *, size_t, int))dlsym(driver, "pretend");
     pretend(far, bytes, device);
-    for (int i = 0; i < 10; i++) wrong += exchange(me == 0 ? far : heap, heap + bytes, p, me);
+    for (int i = 0; i < 10; i++)
+        wrong += exchange(me == 0 && i % 2 ? far : heap, me == 0 && i % 2 == 0 ? far : heap + bytes,
+                          p, me);
+    pretend(far, bytes, registered);
+    for (int i = 0; i < 4; i++) wrong += exchange(me == 0 ? far : heap, heap + bytes, p, me);
     MPI_Finalize();
     if (wrong) fprintf(stderr, "rank %d: %d bytes are wrong\n", me, wrong);
     return wrong != 0;
