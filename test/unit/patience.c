@@ -261,7 +261,45 @@ static void briefly(int ranks) {
            "%d waits after late yields, %d ended by the first one", lates, prompts);
 }
 
+/* What bounds a wait, with 8 ranks on 2 processors. */
+static void bounds(void) {
+    struct patience patience = {.mode = WAIT_AUTO, .tick_rate = 1e9};
+    patience_settle(&patience, 8, 2);
+    expect(patience.rest > ticks(3.1 * ms) && patience.rest < ticks(3.3 * ms),
+           "at rest driven each 200 us for one rank, 16 times that for 4 on a processor");
+    struct vigil vigil = vigil_begin(&patience, ticks(1));
+    expect(vigil.usual == ticks(20 * ms), "before the first wait nothing is usual");
+    int drives = 0;
+    for (int turn = 0; turn < 320; turn++)
+        drives += vigil_next(&patience, &vigil, ticks(1 + turn * us), false).drives;
+    expect(drives >= 20, "driven %d times in 320 short yields", drives);
+    patience.left = ticks(2);
+    vigil = vigil_begin(&patience, ticks(2 + 1 * ms));
+    expect(vigil.usual == 4 * ticks(1 * ms), "peers work as long");
+    for (int wait = 0; wait < 64; wait++) {
+        patience.left = ticks(3);
+        vigil = vigil_begin(&patience, ticks(3));
+    }
+    expect(vigil.usual < ticks(0.1 * ms), "a long work counts no longer");
+    double now = 4;
+    for (int wait = 0; wait < 100; wait++, now += 10) { /* each yield takes 5 ms */
+        patience.left = ticks(now);
+        vigil = vigil_begin(&patience, ticks(now));
+        vigil_next(&patience, &vigil, ticks(now), false);
+        vigil_next(&patience, &vigil, ticks(now + 5 * ms), true);
+    }
+    expect(patience.lost <= ticks(6 * ms), "%.1f ms count as lost", (double)patience.lost / 1e6);
+    patience_settle(&patience, 2000, 2);
+    patience.mode = WAIT_FUTEX;
+    vigil = vigil_begin(&patience, ticks(now));
+    double nap = 0;
+    for (int turn = 0; turn < 20; turn++, now += nap)
+        nap = vigil_next(&patience, &vigil, ticks(now), false).seconds;
+    expect(nap <= 3.2 * ms && nap > 3 * ms, "naps of %.1f ms", nap / ms);
+}
+
 int main(void) {
+    bounds();
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) play(&scenes[i]);
     messages(&scenes[4]);
     strangers(2);
