@@ -48,7 +48,7 @@ def sentences():
         check(text, text in said and unsure == doubt, (said, unsure))
     said, unsure = whole(steady, steady[1:] + steady[:1])
     check("no difference", "no difference that is certain" in said and "the interval holds 1" in unsure, (said, unsure))
-    said, unsure = whole([1, 2], [1, 1])
+    said, unsure = whole([1, 1, 1, 1, 2], [1] * 5)
     check("too few", "is about" in said and "at least 6 pairs of runs (-n 6)" in unsure, (said, unsure))
     said, unsure = whole([1, 1, 1, 1, 1, 3], [0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
     check("a busy machine", "native runs alone differ by 200 %" in unsure, (said, unsure))
@@ -70,6 +70,19 @@ def sentences():
     check("no report", "not known" in findings.collectives(None, 1, unsure) and "it wrote no report" in unsure[0], unsure)
 
 
+def memories():
+    native, mortar = (argparse.Namespace(pss=pss, rss=rss, looks=20) for pss, rss in ((100, 150), (125, 300)))
+    unsure = []
+    said = findings.memory(native, mortar, unsure)
+    check("memory", said.startswith("memory: 100 MiB natively, 125 MiB under mortar at the peak (+25 %)") and
+          said.endswith("150 and 300 MiB.") and not unsure, (said, unsure))
+    for side in native, mortar:
+        side.looks, unsure = 9, []
+        findings.memory(native, mortar, unsure)
+        check("few looks", "looked at %d times natively, %d times" % (native.looks, mortar.looks) in unsure[0], unsure)
+        side.looks = 20
+
+
 def found(text, folder):
     """A run that printed the text."""
     handle, path = tempfile.mkstemp(dir=folder)
@@ -83,6 +96,7 @@ def outputs():
         for natives, mortars, text, wrong, doubt in (
                 (["a\nb c\n"] * 2, ["b c\na\n"] * 2, "the same in all runs (words: 3).", False, ""),
                 (["a t1\n", "a t2\n"], ["a t3\n"] * 2, "what all native runs have (words: 1).", False, "natively, too (1)"),
+                (["a\n", "a t2\n"], ["a t3\n"] * 2, "what all native runs have (words: 1).", False, "natively, too (1)"),
                 (["a t1\n", "a t2\n"], ["a\n", "t3\n"], "differs", True, "lacks 'a'"),
                 (["a a\n"] * 2, ["a a\n", "a\n"], "differs", True, "lacks 'a'"),
                 (["a\n"] * 2, ["a\nwarning\n", "a\n"], "differs", True, "has 'warning'"),
@@ -219,13 +233,14 @@ def interruptions():
 
 
 def turns():
-    """A warm-up, then A B B A: no side is always the first."""
+    """A warm-up, then A B B A: no side is always the first. Natively the program is so short that mortar's start takes longer than
+    ten times that."""
     with tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, "log")
         options = argparse.Namespace(runs=3, patience=None)
 
         def words(side):
-            return ["sh", "-c", "printf %s >>%s" % (side, log)]
+            return ["sh", "-c", "printf %s >>%s; sleep %s" % (side, log, 0 if side == "n" else 0.5)]
 
         trying = command.Try(options, words("n"), lambda report: words("M" if report else "m"), folder)
         trying.all()
@@ -234,5 +249,19 @@ def turns():
         check("turns", order == "nM" "nm" "mn" "nm", order)
 
 
-for part in intervals, sentences, outputs, commands, refusals, turns, full_disk, processes, interruptions:
+def conclusions():
+    """The warm-up's time does not count, and its report is that of a run of so many seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        trying = command.Try(None, None, None, folder)
+        for side, first, others in ("native", 100, 1.0), ("mortar", 50, 0.5):
+            trying.done[side] = [runs.Run(0, seconds, os.devnull, os.devnull, runs.Memory(""))
+                                 for seconds in [first] + 6 * [others]]
+        with open(trying.report(), "w", encoding="ascii") as file:
+            file.write('{"collectives": [{"plan": "native", "seconds": 5.0}]}')
+        said, differ = trying.found()
+        check("conclusions", "2.00 times as fast" in said and "1.00 s natively, 0.500 s under mortar, medians of 6 pairs" in said
+              and "5.00 s of 50.0 s of any rank in a run under mortar (10 %)" in said and not differ, said)
+
+
+for part in intervals, sentences, memories, outputs, commands, refusals, turns, conclusions, full_disk, processes, interruptions:
     part()
