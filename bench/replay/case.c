@@ -2,6 +2,7 @@
 /* case - reads a case, whose form src/mpi/cases.c describes. */
 #include "replay.h"
 
+#include "base/base.h"
 #include "include/mortar.h"
 
 #include <limits.h>
@@ -323,14 +324,27 @@ static void read_part(struct reader *in, struct replay_case *c) {
     complete(c);
 }
 
+/* Does the file end with the sum of all before it? *bytes: that. So nothing in it has changed since
+ * it was saved, and its numbers are those of a call that was made. */
+static int has_sum(const char *text, size_t *bytes) {
+    char line[32];
+    size_t length = strlen("sum 0123456789abcdef\n");
+    if (*bytes < length) return 0;
+    *bytes -= length;
+    snprintf(line, sizeof line, "sum %016llx\n",
+             (unsigned long long)hash_bytes(HASH_START, text, *bytes));
+    return memcmp(text + *bytes, line, length) == 0;
+}
+
 const char *case_open(struct replay_case *c, char *text, size_t bytes) {
-    int p, me, fine, all;
+    int p, me, fine, all, whole = has_sum(text, &bytes);
     struct reader in = {text, text + bytes};
     *c = (struct replay_case){.comm = MPI_COMM_WORLD};
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
-    expect(&in, "mortar case 1\n");
+    expect(&in, "mortar case 2\n");
     if (!in.at) return "no file that MORTAR_VERIFY of mortar " MORTAR_VERSION " has saved";
+    if (!whole) return "it is damaged: since it was saved some of it has changed or is missing";
     read_head(&in, c);
     if (in.at && c->ranks != p) {
         static char why[64];
@@ -346,7 +360,7 @@ const char *case_open(struct replay_case *c, char *text, size_t bytes) {
     else in.at = NULL;
     fine = in.at != NULL;
     MPI_Allreduce(&fine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return all ? NULL : "it is damaged, or has counts or types that cannot be replayed";
+    return all ? NULL : "it has counts or types that cannot be replayed";
 }
 
 static void fill_side(const struct replay_side *side) {

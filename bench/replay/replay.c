@@ -8,11 +8,12 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const size_t most_bytes = (size_t)1 << 31;
+static const size_t most_bytes = INT_MAX;
 static const char usage[] =
     "usage: mpirun -n RANKS mortar replay FILE [--times N]\n"
     "Makes a call again that MORTAR_VERIFY has saved, and compares the result with the MPI library's.\n"
@@ -29,6 +30,10 @@ static char *read_all(const char *path, int me, size_t *bytes) {
     MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
     if (size == 0) return NULL;
     char *all = calloc((size_t)size + 1, 1);
+    if (!all) {
+        fprintf(stderr, "mortar replay: no memory for the %llu bytes of %s\n", size, path);
+        exit(2); /* the launcher ends the others */
+    }
     if (me == 0) memcpy(all, text, (size_t)size);
     free(text);
     MPI_Bcast(all, (int)size, MPI_BYTE, 0, MPI_COMM_WORLD);

@@ -84,8 +84,9 @@ int option_take_over(enum option option, const char *text);
  * goes; NULL: no folder is known. 0 or -ENOMEM. Uses malloc. */
 int options_take(const char *folder);
 
-/* Continues a hash (FNV-1a; begin with HASH_START) over a text and its '\0'. */
+/* Continue a hash (FNV-1a; begin with HASH_START) over bytes, over a text and its '\0'. */
 #define HASH_START 14695981039346656037u
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count);
 uint64_t hash_text(uint64_t hash, const char *text);
 
 /* The text as a number, which may end in K, M, G or T (powers of 1024). If it is invalid or out of

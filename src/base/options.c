@@ -53,10 +53,14 @@ int options_take(const char *folder) {
     return error;
 }
 
-uint64_t hash_text(uint64_t hash, const char *text) {
-    do hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-    while (*text++);
+uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count) {
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < count; i++) hash = (hash ^ at[i]) * 1099511628211u;
     return hash;
+}
+
+uint64_t hash_text(uint64_t hash, const char *text) {
+    return hash_bytes(hash, text, strlen(text) + 1);
 }
 
 const char *option_text(enum option option) {

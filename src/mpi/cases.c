@@ -3,7 +3,7 @@
  * its arguments in lines of text, followed by its operands; rank 0 puts them one after the other.
  * bench/replay/case.c reads the file:
  *
- *   mortar case 1; then collective, ranks, root, operation, plan, MPI library, options
+ *   mortar case 2; then collective, ranks, root, operation, plan, MPI library, options
  *   and for each rank
  *     rank R
  *     topology none | graph INS OUTS and their ranks | cart DIMENSIONS and extent, period of each
@@ -11,7 +11,8 @@
  *                  data; then for each word of the arguments: count, displacement, type
  *     type NAME | type EXTENT RUNS and per run: offset, bytes
  *     blocks COUNT and per block: place in bytes, elements, number of the word with its type
- *     data BYTES BYTES, and so many bytes: what is sent, and what the receive side held before */
+ *     data BYTES BYTES, and so many bytes: what is sent, and what the receive side held before
+ *   sum HASH: of all bytes before this line */
 #define _GNU_SOURCE
 #include "mpi/verify.h"
 
@@ -199,7 +200,7 @@ static void put_head(FILE *out, const struct verification *v, const struct team 
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     PMPI_Get_library_version(version, &length);
-    fprintf(out, "mortar case 1\nmortar %s\nmpi %.*s\n", MORTAR_VERSION,
+    fprintf(out, "mortar case 2\nmortar %s\nmpi %.*s\n", MORTAR_VERSION,
             (int)strcspn(version, "\n"), version);
     fprintf(out, "collective %s\nranks %d\nroot %d\noperation %s\ncall %llu\nplan %s\n",
             collective_names[v->request->collective], team->p, v->request->root,
@@ -219,6 +220,8 @@ static int write_case(const struct verification *v, const struct team *team,
     if (!out) return -ENOMEM;
     put_head(out, v, team, plan);
     fwrite(parts, 1, bytes, out);
+    if (fflush(out) == 0)
+        fprintf(out, "sum %016llx\n", (unsigned long long)hash_bytes(HASH_START, text, size));
     int error = fclose(out) == 0 ? file_write(path, text, size) : -ENOMEM;
     free(text);
     return error;

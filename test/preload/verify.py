@@ -82,10 +82,13 @@ def replay(flavour):
                 continue
             few = run([*command(flavour, RANKS - 1, [], None), *again])
             few.check(few.code != 0 and "the call was made by 4 ranks, and here are 3" in few.err, "other number of ranks")
-            with open(case, "r+b") as file:
-                file.truncate(os.path.getsize(case) - 2000)
-            cut = run([*launch, *again])
-            cut.check(cut.code != 0 and "it is damaged" in cut.err, "a damaged case")
+            with open(case, "rb") as file:
+                whole = file.read()
+            for damaged in (whole[:-2000], whole[:-1], whole.replace(b"blocks 1 0 1000 0", b"blocks 1 9000000000 1000 0", 1)):
+                with open(case, "wb") as file:
+                    file.write(damaged)
+                cut = run([*launch, *again])
+                cut.check(damaged != whole and cut.code != 0 and "it is damaged" in cut.err, "a damaged case")
     other = run([*launch, MORTAR, "replay", __file__])
     other.check(other.code != 0 and "no file that MORTAR_VERIFY of mortar" in other.err, "another file")
     empty = run([*launch, MORTAR, "replay", "/dev/null"])
