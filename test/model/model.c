@@ -76,6 +76,11 @@ static void replacement(void) {
     is("age: and stays on", cache_fill(&cache, 4), 3);
     is("age: but not for ever", cache_fill(&cache, 5), 1);
     cache_free(&cache);
+    cache_make(&cache, &(struct cache_shape){.bytes = 128 * 64, .ways = 1, .scattered = true}, 64);
+    double gone = 0;
+    for (uint32_t line = 64; line < 128; line++) gone += cache_fill(&cache, line) != 0;
+    is("scattered: the lines of a page lie apart", gone, 0);
+    cache_free(&cache);
     is("no sets of 3 ways in 4 lines",
        cache_make(&cache, &(struct cache_shape){.bytes = 256, .ways = 3}, 64), 0);
 }
@@ -126,6 +131,11 @@ static void ownership(void) {
     node_access(node, 2, 10, LOAD);
     is("and leaves no copy", (double)node_counts(node, 2)->memory, 1);
     node_free(node);
+    node = make(&m);
+    node_access(node, 0, 10, STORE), node_access(node, 1, 10, LOAD);
+    node_access(node, 0, 10, STORE);
+    is("who has shared a line asks again", (double)node_counts(node, 0)->ownership, 1);
+    node_free(node);
 }
 
 static void inclusion(void) {
@@ -168,8 +178,14 @@ static void prefetch(void) {
         is("not beyond the page", (double)node_counts(node, 0)->l2, wanted[way][1] + 1);
         node_free(node);
     }
-    m.stream = false, m.next_line = true;
+    m.stream = true, m.stream_l2 = 1, m.stream_l3 = 0;
     struct node *node = make(&m);
+    for (uint32_t line = 128; line < 192; line += 25) node_load(node, 0, line);
+    node_load(node, 0, 179);
+    is("lines far apart are no walk", (double)node_counts(node, 0)->l2, 4);
+    node_free(node);
+    m.stream = false, m.next_line = true;
+    node = make(&m);
     node_load(node, 0, 128), node_load(node, 0, 129);
     counts_are("the next line comes along", node, 0, 3, 3, 3);
     node_load(node, 0, 190), node_load(node, 0, 191);
@@ -182,6 +198,8 @@ static void prefetch(void) {
     is("a walk for each of two pages", (double)node_counts(node, 0)->walks, 2);
     counts_are("one line of tables, one of a directory", node, 0, 128 + 2 + 1, 128 + 2 + 1,
                128); /* a page empties L2 of the table */
+    node_load(node, 0, 128);
+    is("none for a page that the TLB knows", (double)node_counts(node, 0)->walks, 2);
     node_free(node);
 }
 
