@@ -113,6 +113,8 @@ static struct visit enter(int row, bool plain, const void *from) {
     uintptr_t at = (uintptr_t)from;
     bool ours = (at >= own[0].start && at < own[0].end) || (at >= own[1].start && at < own[1].end);
     if (library[row]) return (struct visit){library[row], !ours};
+    entry found = (entry)found_by(from, names[row] + plain);
+    if (found) return (struct visit){found, false};
     fprintf(stderr, "mortar: the program calls %s, which its MPI library does not have\n",
             names[row] + plain);
     abort(); /* as the dynamic linker would end the program */

@@ -143,13 +143,16 @@ static void open_door(void) {
 }
 
 /* What the door has found for a function. */
-__attribute__((noinline, cold)) static entry found_for(_Atomic(entry) *place, entry first) {
+__attribute__((noinline, cold)) static entry found_for(_Atomic(entry) *place, entry first,
+                                                       const void *caller) {
     pthread_once(&once, open_door);
     entry found = atomic_load_explicit(place, memory_order_acquire);
     if (found != first) return found;
     bool plain = place < inner || place >= inner + DOORS;
-    fprintf(stderr, "mortar: the program calls %s, which its MPI library does not have\n",
-            plain ? names[place - outer] + 1 : names[place - inner]);
+    const char *name = plain ? names[place - outer] + 1 : names[place - inner];
+    found = (entry)found_by(caller, name); /* not kept: the next caller's may be another */
+    if (found) return found;
+    fprintf(stderr, "mortar: the program calls %s, which its MPI library does not have\n", name);
     abort(); /* as the dynamic linker would end the program */
 }
 
@@ -164,24 +167,27 @@ static inline atomic_uint *undriven_now(void) {
 
 static inline bool is_found(word found) { return found == SOME || *(const int *)found; }
 
-/* mark: as it was before the call, as another thread may drive meanwhile. */
-static inline bool looks_again(const atomic_uint *mark, word error, word found) {
-    if (!mark || found == ALL || (int)error != 0 || is_found(found)) return false;
+static inline bool looks_again(word error, word found) {
+    if (found == ALL || (int)error != 0 || is_found(found)) return false;
     drive(false);
     return true;
 }
 
+/* mark: as it was before the call, as another thread may drive meanwhile. */
 static inline word looked_again(atomic_uint *mark, word error, word found) {
     if ((int)error == 0 && is_found(found)) atomic_fetch_or(mark, UNDRIVEN | DRIVING_HELPED);
     return error;
 }
 
+/* MPI_X and PMPI_X jump on, so the return address is still the program's. */
 #define OPENS(name, parameters, arguments)                                                         \
     static word outer_##name parameters {                                                          \
-        return found_for(&outer[DOOR_##name], (entry)outer_##name) arguments;                      \
+        return found_for(&outer[DOOR_##name], (entry)outer_##name, __builtin_return_address(0))    \
+            arguments;                                                                             \
     }                                                                                              \
     static word inner_##name parameters {                                                          \
-        return found_for(&inner[DOOR_##name], (entry)inner_##name) arguments;                      \
+        return found_for(&inner[DOOR_##name], (entry)inner_##name, __builtin_return_address(0))    \
+            arguments;                                                                             \
     }                                                                                              \
     word MPI_##name parameters;                                                                    \
     word PMPI_##name parameters;
@@ -194,9 +200,10 @@ static inline word looked_again(atomic_uint *mark, word error, word found) {
 #define PASS_LOOK(table, name, arguments, found)                                                   \
     {                                                                                              \
         atomic_uint *mark = undriven_now();                                                        \
-        if (mark && (found) <= ALL) drive((found) == ALL);                                         \
+        if (!mark) return PASS(table, name, arguments);                                            \
+        if ((found) <= ALL) drive((found) == ALL);                                                 \
         word error = PASS(table, name, arguments);                                                 \
-        if (!looks_again(mark, error, found)) return error;                                        \
+        if (!looks_again(error, found)) return error;                                              \
         return looked_again(mark, PASS(table, name, arguments), found);                            \
     }
 #define LOOKS(name, parameters, arguments, found)                                                  \

@@ -22,6 +22,12 @@ struct mpi_found mpi_find(void);
  * belongs to an MPI library. library: handle of the one that is used, or NULL. NULL: none. */
 void *tool_of(const char *name, void *library);
 
+/* What a call of this name leads to in the library that makes it, where none that mortar knows has
+ * such a function: in an MPI library of another name that was loaded privately (RTLD_LOCAL), or in
+ * functions of the program's own. caller: an address in the library that makes the call. NULL:
+ * there is none. */
+void *found_by(const void *caller, const char *name);
+
 /* How the file names of mortar's engines begin; the ABI's name and .so follow. */
 extern const char engine_begins[];
 /* Is it the name of an engine's file? */

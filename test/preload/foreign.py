@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """foreign - `mortar run` and programs that its libraries cannot or should not be loaded into: of another C library, static,
-sanitized, audited, with an allocator or rights of their own; and where another mortar is preloaded.
+sanitized, audited, with an allocator or rights of their own; where another mortar is; plug-ins of an MPI that nobody knows.
 usage: foreign.py TEST [FLAVOUR]"""
 import os
 import shutil
@@ -194,4 +194,36 @@ def sanitizer(name, flavour):
         result.check(result.code != 0 and "heap-buffer-overflow" in result.err, "the sanitizer did not find the error")
 
 
-run.main_of(libraries, static, wrapper, site, allocator, raised, audited, sanitizer)
+def stubs():
+    """Plug-ins that bring MPI functions of their own: each gets its own, also those that reports would count."""
+    one, other = (run.target("stub-%d.so" % whose) for whose in (3, 4))
+    for options in ([], ["--report", "-"]):
+        for plugins in ([one], [one, other]):
+            run.run([run.target("stubs"), *plugins]).ok("all theirs")
+            result = run.run([run.MORTAR, "run", *options, run.target("stubs"), *plugins]).ok("all theirs")
+            result.check(len(result.lines()) == 1 and "unchanged" in result.lines()[0], "not one line that says why")
+        result = run.run([run.MORTAR, "run", *options, run.target("stubs")])
+        result.check(result.code != 0 and "calls MPI_Barrier, which" in result.err, "what nobody has was called")
+
+
+def renamed():
+    """An MPI library of another name, loaded privately, gets its calls."""
+    run.need("mpich4")
+    usual, other = b"libmpich.so.12", b"libother.so.12"
+    plugin = run.target("plugin-mpich4.so")
+    needed = run.run(["ldd", plugin]).ok().out.split()  # "libmpich.so.12 => FILE (...)"
+    if usual.decode() not in needed:
+        raise Skip("MPICH has another name here")
+    library = needed[needed.index(usual.decode()) + 2]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, path in ((other.decode(), library), ("plugin.so", plugin)):
+            with open(path, "rb") as file:
+                image = file.read()
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(image.replace(usual, other))
+        result = mpi("mpich4", 2, ["late", os.path.join(folder, other.decode()), os.path.join(folder, "plugin.so")])
+        result.ok("2 ranks, 0 errors").check(not result.report, "a report was written")
+        result.check(all("unchanged" in line for line in result.lines()) and result.lines(), "no line that says why")
+
+
+run.main_of(libraries, static, wrapper, site, allocator, raised, audited, sanitizer, stubs, renamed)
