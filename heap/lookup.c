@@ -6,6 +6,7 @@
  * its own, which may look for the one to call. */
 #define _GNU_SOURCE
 #include "heap/jemalloc.h"
+#include "heap/moved.h"
 #include "heap/next.h"
 
 #include <dlfcn.h>
@@ -64,6 +65,7 @@ static void *instead(void *library, const char *name) {
 
 /* RTLD_NEXT counts from the library to which the C library's dlsym returns: hence a jump. */
 __attribute__((optimize("O2"))) void *dlsym(void *library, const char *name) {
+    place_follow();
     void *function = instead(library, name);
     return function ? function : their_dlsym()(library, name);
 }

@@ -59,6 +59,15 @@ const struct heap_range *place_new(const void *memory, size_t bytes);
 /* True: the stack has a place, or had one in the process that has forked this one. */
 bool place_has_stack(void);
 
+/* True: this address lies in the place of the stack. */
+bool place_is_stacks(const void *address);
+
+/* How the page where the stack begins is protected: it may be executable. */
+int place_stack_protection(void);
+
+/* After a dlopen: all of the stack is as executable as its end. The lock must not be held. */
+void place_follow(void);
+
 /* False: this memory has a place because a stack may grow to there, but it has not. */
 bool place_is_real(const struct heap_range *place, const void *memory);
 

@@ -8,6 +8,7 @@
 #include "heap/huge.h"
 #include "heap/moved.h"
 
+#include <errno.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -55,6 +56,69 @@ static bool find_stack(struct below *stack) {
 static atomic_bool has_stack;
 
 bool place_has_stack(void) { return has_stack; }
+
+bool place_is_stacks(const void *address) {
+    const struct heap_range *place = has_stack ? place_of(address) : NULL;
+    return place && place == place_of(__libc_stack_end);
+}
+
+int place_stack_protection(void) {
+    struct mapping one = {.protection = PROT_READ | PROT_WRITE};
+    uintptr_t first = (uintptr_t)__libc_stack_end;
+    int all;
+    mappings_between(first, first + 1, &one, 1, &all);
+    return one.protection;
+}
+
+struct loads {
+    unsigned long long seen, now;
+    bool needed; /* something that is loaded needs an executable stack */
+};
+
+static int look_at_loads(struct dl_phdr_info *object, size_t size, void *state) {
+    (void)size;
+    struct loads *loads = state;
+    loads->now = object->dlpi_adds;
+    if (loads->now == loads->seen) return 1;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *head = &object->dlpi_phdr[i];
+        loads->needed |= head->p_type == PT_GNU_STACK && head->p_flags & PF_X;
+    }
+    return loads->needed;
+}
+
+/* What the program has protected otherwise, as a guard, stays so. The lock is held. */
+static void make_executable(void) {
+    enum { most = 64 };
+    struct below stack;
+    struct mapping list[most];
+    const int usual = PROT_READ | PROT_WRITE;
+    int all, count = most;
+    if (!find_stack(&stack)) return;
+    for (uintptr_t at = stack.start; at < stack.end && count == most; at = list[most - 1].end) {
+        count = mappings_between(at, stack.end, list, most, &all);
+        for (int i = 0; i < count; i++)
+            if (list[i].protection == usual)
+                mprotect((void *)list[i].start, list[i].end - list[i].start, usual | PROT_EXEC);
+    }
+}
+
+/* Up to 2.40 glibc makes the stack executable for a library that needs that, by an mprotect that
+ * ends where what has moved begins. The program gets at such a library by dlsym, mostly; not where
+ * the library's constructor needs it already. */
+void place_follow(void) {
+    static _Atomic unsigned long long seen;
+    struct loads loads = {.seen = seen};
+    if (!has_stack) return;
+    dl_iterate_phdr(look_at_loads, &loads);
+    seen = loads.now;
+    if (!loads.needed) return;
+    int saved = errno;
+    region_lock();
+    if (place_stack_protection() & PROT_EXEC) make_executable();
+    region_unlock();
+    errno = saved;
+}
 
 /* As much as the stack may grow to, or a 64th of the region if that is less. */
 static void look_for_stack(struct search *search) {
