@@ -104,7 +104,7 @@ OUTER = [
              "__atomic_load_n(team->heap->range_count, __ATOMIC_RELAXED)")]),
     Protocol(
         "either", "reductions to a root from buffer to buffer, or by the order of arrival if some rank waits too long", "either",
-        sources=[EITHER, PACE, ARRIVAL_C, SLICES, LEVELS, REDUCE, SYNC, WAITS, WAITING, SHOWING, BLOCKS],
+        sources=[EITHER, ARRIVAL_C, SLICES, LEVELS, REDUCE, SYNC, WAITS, WAITING, SHOWING, BLOCKS],
         beside=[CREW, COST, PLAIN],
         scaled=arrival_rings(2) + [(EITHER, "meetings = 8 }", "meetings = 1 }"), (PACE, "first_trial = 8", "first_trial = 1"),
                                    (PACE, "most_apart = 4, pace_calls = 1 << most_apart", "most_apart = 1, pace_calls = 1")],
