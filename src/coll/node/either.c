@@ -37,16 +37,12 @@ struct meeting {
 };
 enum { verdicts = 4 };
 
-struct memory {
-    _Alignas(64) struct pace pace;
-};
-
 static struct meeting *meeting_at(const struct team *team, uint64_t place) {
     return (struct meeting *)(void *)team->shared[ALGORITHM_either] + place;
 }
 
 static struct pace *pace_of(const struct team *team) {
-    return &((struct memory *)(void *)meeting_at(team, meetings) + team->me)->pace;
+    return (struct pace *)(void *)meeting_at(team, meetings) + team->me;
 }
 
 /* The verdict, if it was made; else NOTHING. */
@@ -149,7 +145,7 @@ const struct algorithm_code algorithm_either = {
     .strict = &algorithm_slices,
     .copies_in = true,
     .halves = slices_halves,
-    .shared = {meetings * sizeof(struct meeting), sizeof(struct memory)},
+    .shared = {meetings * sizeof(struct meeting), sizeof(struct pace)},
     .can = either_can,
     .prepare = slices_prepare,
     .cost = slices_cost,

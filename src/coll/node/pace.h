@@ -23,17 +23,16 @@ enum { most_apart = 4, pace_calls = 1 << most_apart };
 enum { first_trial = 8, most_failed = 20 };
 
 struct pace {
-    uint64_t met;       /* meetings so far */
-    int latest;         /* the verdict of the latest, */
-    uint32_t row;       /* and of how many in a row */
-    uint32_t passing;   /* how many of the next calls go apart without a meeting */
-    uint32_t failed;    /* trials in a row */
-    bool trying, tried; /* a trial goes on; it has ended well, and all go together since */
-    double began;       /* seconds; the calls that are measured */
-    double apart,
-        first; /* what pace_calls take apart, 0: not known; what the first in a row took */
-    uint32_t apart_count; /* how many were measured in this row */
-    uint32_t slower;      /* together: how many in a row took longer than that */
+    _Alignas(64) uint64_t met; /* meetings so far */
+    int latest;                /* the verdict of the latest, */
+    uint32_t row;              /* and of how many in a row */
+    uint32_t passing;          /* how many of the next calls go apart without a meeting */
+    uint32_t failed;           /* trials in a row */
+    bool trying, tried;        /* a trial goes on; it has ended well, and all go together since */
+    double began;              /* when the calls that are measured did, in seconds */
+    double first;    /* what the first pace_calls apart took that were measured in a row */
+    double apart;    /* what pace_calls take apart; 0: not known */
+    uint32_t slower; /* together: how many in a row took longer than that */
 };
 
 /* What must be gained: by more than equal calls differ. */
@@ -43,11 +42,10 @@ static const double pace_better = 0.9;
  * also does other things between two calls at times: a rank writes a file, and all wait. */
 static inline void pace_apart(struct pace *pace, double seconds) {
     static const double down = 1 / 2.0, up = 1 / 16.0;
-    uint32_t before = pace->apart_count;
-    if (before < 2) pace->apart_count++;
-    if (before == 0) pace->first = seconds;
-    if (before == 1) pace->apart = seconds < pace->first ? seconds : pace->first;
-    if (before < 2) return;
+    uint32_t number = pace->row - most_apart; /* of those measured in this row */
+    if (number == 1) pace->first = seconds;
+    if (number == 2) pace->apart = seconds < pace->first ? seconds : pace->first;
+    if (number <= 2) return;
     if (seconds > 2 * pace->apart) seconds = 2 * pace->apart;
     pace->apart += (seconds - pace->apart) * (seconds < pace->apart ? down : up);
 }
@@ -92,7 +90,7 @@ static inline double pace_patience(struct pace *pace, double now, double usual) 
 /* The meeting's verdict. */
 static inline void pace_keep(struct pace *pace, int verdict) {
     pace->met++;
-    if (verdict != pace->latest) pace->row = pace->slower = pace->apart_count = 0;
+    if (verdict != pace->latest) pace->row = pace->slower = 0;
     pace->latest = verdict;
     uint32_t before = pace->row++;
     if (verdict == TOGETHER) {
