@@ -42,7 +42,6 @@ static struct {
     bool entered; /* the lock is held */
     bool active;  /* something has moved */
     bool copied;
-    int stack_protection;
     int pipe[2];
     atomic_int *flag; /* instead of the pipe, if no descriptor is left */
     bool stacked;
@@ -60,9 +59,7 @@ static void die(const char *text) {
 
 /* Maps private memory where the child did not inherit the shared memory. */
 static void map_private(char *start, size_t bytes) {
-    bool on_stack = place_is_stacks(start);
-    int protection = on_stack ? passage.stack_protection : PROT_READ | PROT_WRITE;
-    long map = syscall(SYS_mmap, start, bytes, protection,
+    long map = syscall(SYS_mmap, start, bytes, place_protection(start),
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     if ((char *)map != start) die("mortar: fork: no memory to copy the shared heap\n");
 }
@@ -140,13 +137,13 @@ static void tell_of_cost(void) {
 }
 
 static void fork_prepare(void) {
+    place_follow();
     region_lock();
     passage.entered = true;
     passage.active = region.bytes > 0 && moved.bytes > 0;
     if (!passage.active) return;
     tell_of_cost();
     passage.copied = false;
-    if (place_has_stack()) passage.stack_protection = place_stack_protection();
     block_signals();
     passage.flag = NULL;
     if (pipe2(passage.pipe, O_CLOEXEC) != 0) {

@@ -14,7 +14,7 @@ struct moved {
     _Atomic uint64_t *bits; /* a bit for each page of the file; NULL: nothing can move */
     char *alias;            /* the whole file; a child inherits it, to copy from */
     _Atomic size_t bytes;   /* moved at present */
-    _Atomic size_t end;             /* nothing at or behind this offset has moved or been copied */
+    _Atomic size_t end;     /* nothing at or behind this offset has moved or been copied */
     /* Memory outside the region that has a place in the file. Entries never change. */
     struct heap_range ranges[most_heap_ranges];
     _Atomic int range_count;
@@ -59,11 +59,8 @@ const struct heap_range *place_new(const void *memory, size_t bytes);
 /* True: the stack has a place, or had one in the process that has forked this one. */
 bool place_has_stack(void);
 
-/* True: this address lies in the place of the stack. */
-bool place_is_stacks(const void *address);
-
-/* How the page where the stack begins is protected: it may be executable. */
-int place_stack_protection(void);
+/* How private memory at this address is to be protected: that of the stack may be executable. */
+int place_protection(const void *address);
 
 /* After a dlopen: all of the stack is as executable as its end. The lock must not be held. */
 void place_follow(void);

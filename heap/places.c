@@ -57,17 +57,20 @@ static atomic_bool has_stack;
 
 bool place_has_stack(void) { return has_stack; }
 
-bool place_is_stacks(const void *address) {
-    const struct heap_range *place = has_stack ? place_of(address) : NULL;
-    return place && place == place_of(__libc_stack_end);
-}
+enum { usual = PROT_READ | PROT_WRITE };
+static _Atomic int stack_protection = usual; /* of the page where it begins, when last looked at */
 
-int place_stack_protection(void) {
-    struct mapping one = {.protection = PROT_READ | PROT_WRITE};
+static void look_at_protection(void) {
+    struct mapping one = {.protection = usual};
     uintptr_t first = (uintptr_t)__libc_stack_end;
     int all;
     mappings_between(first, first + 1, &one, 1, &all);
-    return one.protection;
+    stack_protection = one.protection;
+}
+
+int place_protection(const void *address) {
+    const struct heap_range *place = has_stack ? place_of(address) : NULL;
+    return place && place == place_of(__libc_stack_end) ? stack_protection : usual;
 }
 
 struct loads {
@@ -92,7 +95,6 @@ static void make_executable(void) {
     enum { most = 64 };
     struct below stack;
     struct mapping list[most];
-    const int usual = PROT_READ | PROT_WRITE;
     int all, count = most;
     if (!find_stack(&stack)) return;
     for (uintptr_t at = stack.start; at < stack.end && count == most; at = list[most - 1].end) {
@@ -115,7 +117,8 @@ void place_follow(void) {
     if (!loads.needed) return;
     int saved = errno;
     region_lock();
-    if (place_stack_protection() & PROT_EXEC) make_executable();
+    look_at_protection();
+    if (stack_protection & PROT_EXEC) make_executable();
     region_unlock();
     errno = saved;
 }
@@ -131,6 +134,7 @@ static void look_for_stack(struct search *search) {
     if (near - search->start > most || place_of(__libc_stack_end)) return;
     if (!find_stack(&stack) || stack.end - search->start > most) return;
     *search = (struct search){.start = stack.end - most, .end = stack.end, .found = true};
+    look_at_protection();
     has_stack = true;
 }
 
