@@ -93,6 +93,15 @@ bool is_refused(const struct request *request, struct met met, struct standing *
 /* Where this rank's own block of a side with one block for each rank lies to MPICH and its
  * relatives. They count in sizes of the type, not in extents. */
 ptrdiff_t own_block_at(const struct request *request, const struct half *half, int me);
+/* Of calls that look the same: where their buffers decide whether the library refuses one. */
+struct fit {
+    /* This rank's own block: its distance from the receive buffer, or back from it if it lies in
+     * the send buffer. */
+    ptrdiff_t own;
+    bool sends, receives; /* has it blocks of that side? */
+};
+/* Local; the call was not refused. */
+struct fit fit_of(const struct request *request, const struct block_counts *extent, int me);
 
 /* ---- narrow.c ---- */
 /* For a call with large counts where the MPI library has no _c forms: passes the same call with int

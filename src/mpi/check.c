@@ -148,6 +148,17 @@ ptrdiff_t own_block_at(const struct request *r, const struct half *half, int me)
     return (ptrdiff_t)(at * size);
 }
 
+struct fit fit_of(const struct request *r, const struct block_counts *extent, int me) {
+    struct fit fit = {.sends = extent->sends > 0, .receives = extent->recvs > 0};
+    const bool scatters = among(r->collective, SCATTERS), root = me == r->root;
+    const struct half *half = scatters ? &r->send : &r->recv;
+    if (!scatters && !among(r->collective, GATHERS | ALLGATHERS)) return fit;
+    if ((!root && among(r->collective, ROOTED)) || !is_type(half->type)) return fit;
+    ptrdiff_t at = own_block_at(r, half, me);
+    fit.own = scatters ? -at : at;
+    return fit;
+}
+
 /* Are the blocks of both sides the same to MPICH? It does not read lists: they are the same if they
  * lie at one place, even if all counts are 0. */
 static bool same_blocks(const struct half *one, const struct half *other) {

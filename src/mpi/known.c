@@ -27,9 +27,7 @@ struct known {
     /* Not NULL: the shape is an estimate, which was `told` bytes. */
     struct last_call *last;
     uint64_t told;
-    /* This rank's own block: its distance from the receive buffer, or back from it if it lies in
-     * the send buffer. */
-    ptrdiff_t own;
+    struct fit fit;
     size_t bytes; /* for the report */
     struct ledger_entry entry;
     enum known_way way;   /* if the plan runs unasked */
@@ -39,7 +37,6 @@ struct known {
     bool sure;            /* what is compared tells whether the library refuses it; all below */
     bool able;            /* sure, and `ready` is complete */
     bool in_place;        /* send.buffer is MPI_IN_PLACE */
-    bool sends, receives; /* extent.sends > 0, extent.recvs > 0 */
     bool listed;          /* `ready` holds only for calls with these lists */
     bool filled;          /* known_fill has seen it */
     const struct family *family;
@@ -92,23 +89,17 @@ static struct known *place_for(struct shortcuts *all, const struct look *look) {
 
 /* ---- the buffers of a call ---- */
 
-/* False: the call must be examined, since the MPI library may refuse it. */
-HOT static inline bool buffers_fit(const struct known *k, const struct request *r) {
-    const char *sent = r->send.buffer, *received = r->recv.buffer;
-    if ((k->sends && !sent) || (k->receives && !received)) return false;
-    ptrdiff_t apart = sent - received;
-    return !(k->sends && k->receives && (apart == 0 || apart == k->own));
-}
-
 HOT static inline bool on_host(const struct known *k, const struct team *team,
                                const struct request *r) {
-    return !on_device(team, k->sends ? r->send.buffer : NULL, k->receives ? r->recv.buffer : NULL);
+    const struct fit *fit = &k->fit;
+    return !on_device(team, fit->sends ? r->send.buffer : NULL,
+                      fit->receives ? r->recv.buffer : NULL);
 }
 
 HOT static inline void buffers_enter(struct known *k, const struct request *r) {
     struct ready *ready = &k->ready;
     char *sent = (char *)(uintptr_t)r->send.buffer, *received = (char *)(uintptr_t)r->recv.buffer;
-    if (k->in_place) sent = received + k->own;
+    if (k->in_place) sent = received + k->fit.own;
     ready->call.send = sent;
     ready->call.recv = received;
     if (ready->call.sends) ready->sends.base = sent;
@@ -139,7 +130,7 @@ HOT static inline bool still_counts(const struct known *k) {
 HOT static inline bool holds(const struct known *k, struct team *team, const struct request *r) {
     struct standing standing;
     if (k->sure)
-        return buffers_fit(k, r) && (k->native || on_host(k, team, r)) &&
+        return buffers_fit(&k->fit, r) && (k->native || on_host(k, team, r)) &&
                (!k->listed || lists_same(&k->lists, r));
     return k->native && (team->why_native || !is_refused(r, (struct met){.team = team}, &standing));
 }
@@ -163,7 +154,7 @@ SHORT_WAY enum known_way known_find(struct team *team, const struct request *r,
                                     struct known **found) {
     if (!team->shortcuts) return EXAMINE;
     struct known *k = team->shortcuts->latest[r->collective];
-    bool like = looks_like(&k->look, r) && k->prompt && buffers_fit(k, r);
+    bool like = looks_like(&k->look, r) && k->prompt && buffers_fit(&k->fit, r);
     if (!like || !(k->native || no_gpus()) || !plan_repeats(k->class, k->plan))
         return known_search(team, r, found);
     *found = k;
@@ -279,16 +270,6 @@ static bool tells_shape(const struct request *r, struct team *team, const struct
     return (!sent || type_is_steady(r->send.type)) && (!received || type_is_steady(r->recv.type));
 }
 
-/* Where my own block begins, see struct known. */
-static ptrdiff_t own_distance(const struct request *r, const struct team *team) {
-    const bool scatters = among(r->collective, SCATTERS), root = team->me == r->root;
-    const struct half *half = scatters ? &r->send : &r->recv;
-    if (!scatters && !among(r->collective, GATHERS | ALLGATHERS)) return 0;
-    if ((!root && among(r->collective, ROOTED)) || !is_type(half->type)) return 0;
-    ptrdiff_t at = own_block_at(r, half, team->me);
-    return scatters ? -at : at;
-}
-
 /* Lists that change from call to call would be prepared for nothing. */
 static bool lists_come_again(struct known *k, const struct request *r, const struct team *team) {
     struct block_counts listed = k->ready.extent;
@@ -304,10 +285,8 @@ static bool known_compare(struct known *k, const struct request *r, struct team 
     k->in_place = r->send.buffer == MPI_IN_PLACE;
     k->listed = r->send.counts || r->recv.counts;
     if (k->listed && !lists_come_again(k, r, team)) return false;
-    k->own = own_distance(r, team);
-    k->sends = extent->sends > 0, k->receives = extent->recvs > 0;
-    return (!k->sends || type_is_steady(r->send.type)) &&
-           (!k->receives || type_is_steady(r->recv.type));
+    k->fit = fit_of(r, extent, team->me);
+    return types_are_steady(&k->fit, r);
 }
 
 static void known_empty(struct known *k, bool filled) {
@@ -334,7 +313,7 @@ static void known_fill(struct known *k, const struct request *r, struct team *te
     k->able = k->sure && family->prepare(r, team, &k->ready);
     if (r->send.types || r->recv.types) k->sure = k->able; /* `prepare` alone looks at those */
     /* Such buffers may have decided something; look again when others come. */
-    if (k->sure ? buffers_fit(k, r) && on_host(k, team, r) : later) k->plan = plan;
+    if (k->sure ? buffers_fit(&k->fit, r) && on_host(k, team, r) : later) k->plan = plan;
 }
 
 /* Places, and behind them room for each one's lists: as many as an alltoallw with ints has, or a

@@ -63,4 +63,18 @@ HOT static inline uint64_t mix_of(const struct look *look) {
     return hashed(hashed(sides) ^ look->call);
 }
 
+/* False: the call must be examined, since the MPI library may refuse it. */
+HOT static inline bool buffers_fit(const struct fit *fit, const struct request *r) {
+    const char *sent = r->send.buffer, *received = r->recv.buffer;
+    if ((fit->sends && !sent) || (fit->receives && !received)) return false;
+    ptrdiff_t apart = sent - received;
+    return !(fit->sends && fit->receives && (apart == 0 || apart == fit->own));
+}
+
+/* Will the types of such calls mean the same as long as `changes.calls` does? */
+static inline bool types_are_steady(const struct fit *fit, const struct request *r) {
+    return (!fit->sends || type_is_steady(r->send.type)) &&
+           (!fit->receives || type_is_steady(r->recv.type));
+}
+
 #endif
