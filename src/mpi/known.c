@@ -347,7 +347,6 @@ static struct shortcuts *places_of(struct team *team) {
 
 void known_note(const struct request *r, struct team *team, const struct family *family,
                 struct plan *plan, const struct shape *shape, struct ledger_entry entry) {
-    known_examines();
     if (report_wanted() || verify_wanted() || plan_off(r->collective) ||
         !plan_class_of(team, shape))
         return;

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* look.h - for known.c and take.c: what of a call is compared with earlier ones. */
+/* look.h - for known.c, seen.c and take.c: what of a call is compared with earlier ones. */
 #ifndef MORTAR_LOOK_H
 #define MORTAR_LOOK_H
 
 #include "mpi/calls.h"
+
+/* Equal looks have the same shape. */
+struct look {
+    MPI_Count sent, received; /* elements of a block, or of all blocks if the sum tells the size */
+    MPI_Datatype sent_type, received_type;
+    MPI_Op op;
+    uint64_t call;    /* in one word: collective, root, is it the _c form, what is in place? */
+    uint32_t changes; /* changes.calls */
+};
 
 /* Collectives whose counts are compared by their sum. */
 #define SUMMED (BIT(allgatherv) | BIT(reduce_scatter))
@@ -76,5 +85,16 @@ static inline bool types_are_steady(const struct fit *fit, const struct request 
     return (!fit->sends || type_is_steady(r->send.type)) &&
            (!fit->receives || type_is_steady(r->recv.type));
 }
+
+/* ---- seen.c: calls that the host MPI runs on young communicators ---- */
+struct seen {
+    size_t bytes; /* of its vector */
+    bool rounds;  /* a sum that counts by start_leaves */
+};
+/* True: a call that was noted looks the same, and the MPI library does not refuse this one for its
+ * buffers. Local. */
+bool seen_find(const struct request *request, const struct young *young, struct seen *seen);
+/* Of a call that was examined, and not refused. Local. */
+void seen_note(const struct request *request, const struct young *young, struct seen seen);
 
 #endif

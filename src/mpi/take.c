@@ -96,26 +96,17 @@ static struct answer run_young(const struct request *r, struct young *young, boo
     return returns(error);
 }
 
-/* A program's first sums are mostly the same one again and again. On crowded processors, where each
- * switch empties the TLB, examining one takes 3 us. Ranks need not remember alike: a sum counts the
- * same either way. */
-static void remember(struct young *young, const struct request *r, size_t bytes) {
-    struct early_sum sum = {.look = look_with(r, r->recv.count), r->send.buffer, r->recv.buffer};
-    const unsigned lists = BIT(reduce_scatter); /* of counts, which may change in place */
-    bool tells = !among(r->collective, lists) && op_is_steady(r->op) &&
-                 r->send.type == r->recv.type && type_is_steady(r->recv.type);
-    if (tells) sum.bytes = bytes;
-    young->latest = sum;
-    known_examines();
+/* Does the host MPI still run this call, and was one like it examined? Then it counts, and dispatch
+ * would do no more. */
+HOT static bool comes_again(const struct request *r, struct young *young, struct seen *seen) {
+    if (young->doubt.what || plan_off(r->collective) || report_wanted()) return false;
+    if (!seen_find(r, young, seen)) return false;
+    if (seen->rounds) return start_leaves(&young->early, seen->bytes);
+    return start_goes_on(young, weight_of(r->collective));
 }
 
-/* Is this the latest sum again, down to its buffers, and does the host MPI still run it? Then it
- * counts, and dispatch would do no more. */
-HOT static bool comes_again(struct young *young, const struct request *r) {
-    const struct early_sum *latest = &young->latest;
-    return latest->bytes > 0 && looks_like(&latest->look, r) && latest->send == r->send.buffer &&
-           latest->recv == r->recv.buffer && !young->doubt.what && !plan_off(r->collective) &&
-           !report_wanted() && start_leaves(&young->early, latest->bytes);
+HOT static int run_seen(const struct request *r, struct young *young, const struct seen *seen) {
+    return seen->rounds ? r->native(r) : run_young(r, young, true).error;
 }
 
 static struct answer run_off(const struct request *r, const struct young *young, size_t bytes) {
@@ -163,20 +154,25 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
     struct common common = {
         .collective = r->collective, .comm = r->comm, .root = r->root, .op = r->op};
     struct standing standing = {0};
+    const bool is_new = !met.team && !met.young;
     int inter = 0;
     *alone = false;
-    if (!met.team && !met.young) {
+    if (is_new) {
         inter = -1;
         int error = PMPI_Comm_test_inter(r->comm, &inter);
         if (inter < 0) return returns(error); /* no communicator: its handler was called */
     }
     if (!inter) *alone = is_refused(r, met, &standing);
     if (*alone) return returns(MPI_SUCCESS);
-    if (!met.team && !met.young) met = comm_met(r->comm);
+    if (is_new) met = comm_met(r->comm);
     if (!met.team && !met.young) return returns(r->native(r));
     struct team *team = met.team;
     inside_at(here, r, met);
     if (here->doubt->what) return given_up(r, here->doubt);
+    struct seen seen;
+    if (is_new && met.young && comes_again(r, met.young, &seen))
+        return returns(run_seen(r, met.young, &seen));
+    known_examines();
     family->look(r, &standing, &common);
     if (common.foreign) return returns(r->native(r));
     bool off = plan_off(r->collective); /* all ranks have met, so they have the same settings */
@@ -185,7 +181,7 @@ HOT __attribute__((noinline)) static struct answer dispatch(const struct request
         if (off) return run_off(r, met.young, common.bytes);
         team = grown(met.young, &common, early);
         if (!team) {
-            if (early) remember(met.young, r, common.bytes);
+            seen_note(r, met.young, (struct seen){common.bytes, common.rounds});
             return run_young(r, met.young, !early);
         }
         inside_at(here, r, (struct met){.team = team});
@@ -320,20 +316,22 @@ hand_on(const struct request *r, struct this_thread *thread, struct team *team,
     return known_hand_on(known, team, r);
 }
 
-/* The same of a sum that comes_again. */
-HOT static int hand_on_sum(const struct request *r) {
+/* The same of a call that comes_again. */
+HOT static int hand_on_seen(const struct request *r, struct young *young, const struct seen *seen) {
     __attribute__((cleanup(inside_end))) struct inside here;
     inside_begin(&here);
-    return r->native(r);
+    return run_seen(r, young, seen);
 }
 
 static int take_enter(const struct request *r);
 
 HOT __attribute__((noinline)) static int examine(const struct request *r, struct found *found) {
     struct team *team = found->met.team;
+    struct seen seen;
     int error;
     if (is_off(r->collective)) return r->native(r);
-    if (!team && found->met.young && comes_again(found->met.young, r)) return hand_on_sum(r);
+    struct young *young = team ? NULL : found->met.young;
+    if (young && comes_again(r, young, &seen)) return hand_on_seen(r, young, &seen);
     if (team && may_be_fresh(r) && fresh_run(r, team, take_enter, &error)) return error;
     return take_inside(r, found);
 }

@@ -7,22 +7,6 @@
 #include "reach/host.h"
 #include "reach/ledger.h"
 
-/* What of a call is compared with earlier ones, see mpi/look.h. Equal looks have the same shape. */
-struct look {
-    MPI_Count sent, received; /* elements of a block, or of all blocks if the sum tells the size */
-    MPI_Datatype sent_type, received_type;
-    MPI_Op op;
-    uint64_t call;    /* in one word: collective, root, is it the _c form, what is in place? */
-    uint32_t changes; /* changes.calls */
-};
-
-/* A sum that this rank has called. */
-struct early_sum {
-    struct look look;
-    const void *send, *recv;
-    size_t bytes; /* of its vector; 0: there was none */
-};
-
 /* A communicator that has no team yet: the host MPI runs its calls until they have paid for one;
  * see start.c. Many communicators live for a call or two, so this is short, and a team is not. */
 struct young {
@@ -33,7 +17,6 @@ struct young {
     uint64_t most;   /* that one of them has taken */
     uint64_t group;  /* spare_group of the ranks; 0: not known yet */
     struct early early;
-    struct early_sum latest; /* of them */
     struct doubt doubt; /* why its set-up was given up */
     unsigned calls;     /* that the ticks are of */
     bool left;          /* to the host MPI, for lack of memory */
@@ -70,6 +53,9 @@ struct team *young_counts(struct young *young, MPI_Comm comm, unsigned weight);
 bool start_sums(struct early *early, size_t bytes);
 /* The same of a sum that came before. True: the host MPI still runs it; else it does not count. */
 bool start_leaves(struct early *early, size_t bytes);
+/* Counts a call as young_counts does, if the ranks need not look before it. Local; the same on all
+ * ranks. */
+bool start_goes_on(struct young *young, unsigned weight);
 /* The host MPI has run a call of a young communicator in so many clock_ticks. Local. */
 void start_took(struct young *young, uint64_t ticks);
 /* True: from now on each communicator gets its team in its first call. Every rank must say so

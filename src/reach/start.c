@@ -71,7 +71,13 @@ void start_settings_changed(void) { atomic_store(&option, UNREAD); }
 
 HOT bool start_at_once(void) { return mode() == FIRST; }
 
-bool start_due(const struct young *young) { return young->weight >= young->next; }
+HOT bool start_due(const struct young *young) { return young->weight >= young->next; }
+
+HOT bool start_goes_on(struct young *young, unsigned weight) {
+    if (start_at_once() || start_due(young)) return false;
+    young->weight += weight;
+    return true;
+}
 
 void start_took(struct young *young, uint64_t ticks) {
     young->calls++;

@@ -120,6 +120,18 @@ def early(flavour, ranks):
         result.check(0 < examined < 5, "%d of 300 sums were examined" % examined)
 
 
+def seen(flavour, ranks):
+    """Young communicators: a call like an earlier one is not examined, on a new communicator either; ranks that do not remember
+    alike stay together; a call that the library refuses for its buffers is refused again."""
+    run.need(flavour)
+    words = run.command(flavour, ranks, [run.target("seen-" + flavour)])
+    for start, tune in (("paid", "watch"), ("paid", "off"), ("early", "off"), ("first", "off")):
+        result = run.run(words, 60, {"MORTAR_START": start, "MORTAR_TUNE": tune}).ok("%s ranks, 0 errors" % ranks).silent()
+        turns, _, many, _ = map(int, result.out.split("examined")[1].replace("of", " ").replace("and", " ").split())
+        if start != "first":
+            result.check(0 < turns < 20 and 0 < many < 20, "%d and %d calls were examined" % (turns, many))
+
+
 def full(flavour, ranks):
     """The region is full: copies of vectors that cannot move lie in the program's own memory, and what peers read is right."""
     run.need(flavour)
@@ -153,4 +165,4 @@ def chessboard(flavour, ranks):
         run.run(words, 60).ok("%s ranks, 0 errors" % ranks).silent()
 
 
-run.main_of(shortcuts, ahead, alike, lists, steady, counted, fresh, blocks, early, full, digits, chessboard)
+run.main_of(shortcuts, ahead, alike, lists, steady, counted, fresh, blocks, early, seen, full, digits, chessboard)
