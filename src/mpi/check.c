@@ -33,8 +33,10 @@ static bool looks_at_commit(enum collective c, int side) {
 }
 /* Is it checked that both sides begin at different addresses? And that the side with one block
  * begins elsewhere than this rank's block of the other side? */
-static bool looks_at_alias(enum collective c) {
-    return among(c, host.open_mpi ? BIT(allreduce) | BIT(reduce) : ALLTOALLS | REDUCTIONS);
+static bool looks_at_alias(const struct request *r) {
+    if (!host.open_mpi) return among(r->collective, ALLTOALLS | REDUCTIONS);
+    /* It lets pass sums of a single element, as many programs make them. */
+    return r->collective == COLL_reduce || (r->collective == COLL_allreduce && r->recv.count > 1);
 }
 static bool looks_at_own(enum collective c) {
     return !host.open_mpi && among(c, ALLGATHERS | GATHERS | SCATTERS);
@@ -169,7 +171,7 @@ static bool same_blocks(const struct half *one, const struct half *other) {
 HOT static bool is_aliased(const struct request *r, const struct block_counts *here, int me) {
     enum collective c = r->collective;
     if (here->sends == 0 || here->recvs == 0 || r->send.type != r->recv.type) return false;
-    if (looks_at_alias(c))
+    if (looks_at_alias(r))
         return r->send.buffer == r->recv.buffer &&
                (among(c, REDUCTIONS) || same_blocks(&r->send, &r->recv));
     if (!looks_at_own(c)) return false;

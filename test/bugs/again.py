@@ -122,7 +122,7 @@ def early(flavour, ranks):
 
 def seen(flavour, ranks):
     """Young communicators: a call like an earlier one is not examined, on a new communicator either; ranks that do not remember
-    alike stay together; a call that the library refuses for its buffers is refused again."""
+    alike stay together; a call that the library refuses for its buffers is refused again, one that Open MPI lets pass is not."""
     run.need(flavour)
     words = run.command(flavour, ranks, [run.target("seen-" + flavour)])
     for start, tune in (("paid", "watch"), ("paid", "off"), ("early", "off"), ("first", "off")):

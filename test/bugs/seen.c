@@ -24,6 +24,9 @@ static int examined(void) {
 static void sum(MPI_Comm comm, int count, int turn, int root) {
     static double mine[8 * turns], all[8 * turns];
     double *from = mine + turn % 50 * 8, *to = all + turn % 70 * 8;
+#ifdef OPEN_MPI /* allows that, though MPI does not */
+    if (me == 1 && turn % 3 == 0 && count == 1 && root < 0) from = to;
+#endif
     for (int i = 0; i < count; i++) to[i] = -1, from[i] = me + i + turn;
     if (root < 0) MPI_Allreduce(from, to, count, MPI_DOUBLE, MPI_SUM, comm);
     else MPI_Reduce(from, to, count, MPI_DOUBLE, MPI_SUM, root, comm);

@@ -189,6 +189,7 @@ static void derived_op(struct arguments *a) { types(a, pair), counts(a, 8); }
 static void aliased(struct arguments *a) { a->send = a->recv; }
 static void aliased_lists(struct arguments *a) { aliased(a), a->one_list = true; }
 static void aliased_empty(struct arguments *a) { aliased_lists(a), counts(a, 0); }
+static void aliased_one(struct arguments *a) { aliased(a), counts(a, 1); }
 static void own_block(struct arguments *a) {
     a->send = (char *)a->recv + me * a->send_count * (int)sizeof(int);
 }
@@ -253,6 +254,7 @@ static const struct mistake {
     {"one buffer for both", aliased, DATA, 0, false},
     {"one buffer and lists for both", aliased_lists, TWO, 0, false},
     {"no elements, one buffer and lists for both", aliased_empty, TWO, 0, false},
+    {"one element, one buffer for both", aliased_one, OP, 0, false},
     {"own spread block for both", own_spread, COLLECTS | ROOT, 0, false},
     {"own block for both", own_block, COLLECTS, 0, false},
     {"own block received", own_block_received, HANDS_OUT, 0, false},
