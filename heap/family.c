@@ -196,6 +196,18 @@ static void *leave(void *memory, size_t bytes) {
     return block;
 }
 
+/* jemalloc's realloc goes through functions that nothing else uses, and a rank whose processor
+ * others have used since has none of them in a cache. malloc and free it has. */
+static void *exchange(void *memory, size_t bytes) {
+    size_t had = je_malloc_usable_size(memory);
+    if (nallocx(bytes, 0) == had) return memory;
+    void *block = je_malloc(bytes);
+    if (!block) return NULL;
+    memcpy(block, memory, had < bytes ? had : bytes);
+    je_free(memory);
+    return block;
+}
+
 static __attribute__((noinline)) void *our_realloc(void *memory, size_t bytes) {
     enum { worth_carrying = 256 << 10 };
     if (bytes == 0) { /* as glibc */
@@ -211,7 +223,9 @@ static __attribute__((noinline)) void *our_realloc(void *memory, size_t bytes) {
             if (carried) return carried;
         }
     }
-    void *block = blocks_are_theirs(bytes) ? NULL : je_realloc(memory, enough(bytes));
+    void *block = NULL;
+    if (!blocks_are_theirs(bytes))
+        block = bytes < middle_block ? exchange(memory, enough(bytes)) : je_realloc(memory, bytes);
     return block ? block : leave(memory, bytes);
 }
 

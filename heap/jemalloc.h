@@ -14,6 +14,7 @@ void *je_realloc(void *memory, size_t bytes);
 void *je_memalign(size_t alignment, size_t bytes);
 size_t je_malloc_usable_size(void *memory);
 void *mallocx(size_t bytes, int flags);
+size_t nallocx(size_t bytes, int flags);
 size_t xallocx(void *memory, size_t bytes, size_t extra, int flags);
 void dallocx(void *memory, int flags);
 int mallctl(const char *name, void *old, size_t *old_bytes, void *new, size_t new_bytes);
