@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 static double clock_now;
-static const double ms = 1e-3, behind = 60, usual = 2.9e-3;
+static const double ms = 1e-3, behind = 60, model = 2.9e-3;
 /* What a phase may take longer than if all its calls went as is faster. */
 static const double most_longer = 0.1;
 
@@ -26,19 +26,23 @@ struct program {
     const char *what;
     struct phase phases[4];
     int pause_every; /* calls; then a rank writes a file; 0: never */
+    int stall_every; /* calls; then a rank is late by 20 ms; 0: never */
 };
 
 static const struct program programs[] = {
-    {"ranks late by little, together is faster", {{4, 6, 1, 2000, 1, 1}}, 0},
-    {"ranks late by more than the tree costs, together is faster", {{4, 6, 4, 2000, 0.9, 1}}, 0},
-    {"the same, with pauses", {{4, 6, 4, 2000, 0.9, 1}}, 50},
-    {"apart is faster", {{2.3, 1.6, 4, 2000, 0, 0.03}}, 0},
-    {"apart is faster, with pauses", {{2.3, 1.6, 4, 2000, 0, 0.03}}, 50},
-    {"apart is much faster", {{1000, 16, 1000, 2000, 0, 0.03}}, 0},
-    {"phases", {{4, 6, 4, 1000, 0.8, 1}, {9, 6, 4, 1000, 0, 0.08}, {4, 6, 4, 8000, 0.7, 1}}, 0},
+    {"ranks late by little, together is faster", {{4, 6, 1, 2000, 1, 1}}, 0, 0},
+    {"ranks late by more than the tree costs, together is faster", {{4, 6, 4, 2000, 0.9, 1}}, 0, 0},
+    {"the same, with pauses", {{4, 6, 4, 2000, 0.9, 1}}, 50, 0},
+    {"apart is faster", {{2.3, 1.6, 4, 2000, 0, 0.03}}, 0, 0},
+    {"apart is faster, with pauses", {{2.3, 1.6, 4, 2000, 0, 0.03}}, 50, 0},
+    {"apart is much faster", {{1000, 16, 1000, 2000, 0, 0.03}}, 0, 0},
+    {"phases", {{4, 6, 4, 1000, 0.8, 1}, {9, 6, 4, 1000, 0, 0.08}, {4, 6, 4, 8000, 0.7, 1}}, 0, 0},
     {"a slow phase later",
      {{4, 6, 4, 1000, 0.8, 1}, {11, 16, 4, 2000, 0.8, 1}, {16, 11, 4, 2000, 0, 0.1}},
-     0}};
+     0,
+     0},
+    {"far apart at first", {{4, 6, 8, 2, 1, 1}, {4, 6, 1, 2000, 1, 1}}, 0, 0},
+    {"late by little, at times by more", {{4, 6, 1, 2000, 1, 1}}, 0, 50}};
 
 /* Other ranks see other times, and the same verdicts. */
 struct rank {
@@ -48,16 +52,18 @@ struct rank {
 
 /* The next call; true: together. Who has to be waited for is calls behind if the last ones went
  * apart. */
-static bool go(struct rank *ranks, const struct phase *phase) {
+static bool go(struct rank *ranks, const struct phase *phase, bool stalls) {
     struct pace *pace = &ranks[0].pace, *other = &ranks[1].pace;
     bool was_apart = pace->latest == APART, together = false;
     bool passes = pace_passes(pace), other_passes = pace_passes(other);
     if (!passes) {
-        double wait = pace_patience(pace, clock_now, usual);
-        pace_patience(other, clock_now * ranks[1].slowness, usual);
+        double wait = pace_patience(pace, clock_now, model);
+        pace_patience(other, clock_now * ranks[1].slowness, model);
         double late = was_apart && phase->late < behind ? behind : phase->late;
+        if (stalls) late = 20;
         together = wait == 0 || late * ms < wait;
-        for (int r = 0; r < 2; r++) pace_keep(&ranks[r].pace, together ? TOGETHER : APART);
+        for (int r = 0; r < 2; r++)
+            pace_keep(&ranks[r].pace, together ? TOGETHER : APART, together ? late * ms : wait);
         if (!together) clock_now += wait;
     }
     expect(passes == other_passes && pace->met == other->met && pace->row == other->row &&
@@ -80,7 +86,7 @@ static void run(const struct program *program) {
         double best = phase->together < phase->apart ? phase->together : phase->apart,
                began = clock_now;
         for (int k = 0; k < phase->calls; k++) {
-            together += go(ranks, phase);
+            together += go(ranks, phase, program->stall_every && k % program->stall_every == 49);
             if (program->pause_every && k % program->pause_every == 0)
                 clock_now += 0.2, began += 0.2;
         }
@@ -92,7 +98,26 @@ static void run(const struct program *program) {
     }
 }
 
+/* What a call apart costs more: nothing is known, then by how long copies take. */
+static void costs(void) {
+    struct pace pace = {0};
+    expect(pace_usual(&pace, model) == most_times * model, "at first ranks wait little");
+    pace.met = first_meetings;
+    expect(pace_usual(&pace, model) == model, "nothing is measured, and it is not the model");
+    const double times[][2] = {{3, 3}, {9, 4}, {0.5, 1}};
+    for (int i = 0; i < 3; i++) {
+        pace.times = 0;
+        for (int k = 0; k < 40; k++) pace_passed(&pace, times[i][0] + k % 8);
+        double found = pace_usual(&pace, model) / model;
+        expect(found >= times[i][1] && found < 1.2 * times[i][1], "%g for copies of %g", found,
+               times[i][0]);
+    }
+    for (int k = 0; k < 200; k++) pace_passed(&pace, 3);
+    expect(pace_usual(&pace, model) > 2.9 * model, "copies that take longer are not seen");
+}
+
 int main(void) {
+    costs();
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) run(&programs[i]);
     puts("pace: passed");
     return 0;

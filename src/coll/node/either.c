@@ -106,22 +106,34 @@ static int meet(struct team *team, uint64_t number, double seconds, uint32_t *tr
 /* About what the tree costs more: it copies what slices only read, some three more passes over a
  * vector for each rank, and where ranks share processors all of them pay for all of that. Xeon
  * virtual machine with 2 cores, 2026-11, 512 KiB: slices are as fast as the tree where 16 ranks
- * are late by 0.7 ms, 64 by 2.8. */
+ * are late by 0.7 ms, 64 by 2.8; with other machines on the same memory, 2 and 6. */
 static double tree_seconds(const struct figures *f, size_t bytes) {
     return 2 * f->usual_sync_seconds + 4.0 / 3 * crowding(f) * combine_seconds(bytes);
+}
+
+static enum outcome either_pass(struct team *team, const struct call *call,
+                                const struct arguments *arguments, struct pace *pace) {
+    const struct reduction *reduction = call->reduction;
+    double began = clock_seconds(), copy = combine_seconds(reduction->count * reduction->bytes);
+    enum outcome outcome = algorithm_arrival.run(team, call, arguments);
+    pace_passed(pace, (clock_seconds() - began) / copy);
+    return outcome;
 }
 
 static enum outcome either_run(struct team *team, const struct call *call,
                                const struct arguments *arguments) {
     const struct reduction *reduction = call->reduction;
     struct pace *pace = pace_of(team);
-    if (pace_passes(pace)) return algorithm_arrival.run(team, call, arguments);
+    if (pace_passes(pace)) return either_pass(team, call, arguments, pace);
     struct view view;
     double seconds = tree_seconds(&team->figures, reduction->count * reduction->bytes);
     seconds = pace_patience(pace, clock_seconds(), seconds);
-    uint32_t half = team->epoch & 1, trouble = slices_post(team, call, &view);
+    /* A trial would fail if the ranks' memory moved in the middle of it. */
+    bool soon = pace->trying && pace->latest == APART;
+    uint32_t half = team->epoch & 1, trouble = slices_post(team, call, soon, &view);
+    double began = clock_seconds();
     int verdict = meet(team, pace->met, seconds, &trouble);
-    pace_keep(pace, verdict);
+    pace_keep(pace, verdict, clock_seconds() - began);
     if (verdict == TOGETHER) {
         enum outcome outcome = slices_go(team, call, &view, half, trouble);
         /* No memory, or an element longer than a slot: the tree can do without. */

@@ -74,7 +74,8 @@ static bool slices_show(const struct team *team, const void *memory, size_t byte
     return *copy && team_shows(team, *copy, bytes, how, offset) == SHOWN;
 }
 
-uint32_t slices_post(struct team *team, const struct call *call, struct view *view) {
+uint32_t slices_post(struct team *team, const struct call *call, bool soon, struct view *view) {
+    const enum showing moves = soon ? SHOW_NOW : 0;
     const struct reduction *reduction = call->reduction;
     struct post *post = post_of(team, team->epoch & 1, team->me);
     *view = (struct view){.recv = call->recv, .mine = part_received(team, call, team->me)};
@@ -89,13 +90,14 @@ uint32_t slices_post(struct team *team, const struct call *call, struct view *vi
     size_t room = strips_needed(team) * view->strip * reduction->bytes;
     view->strips = room > 0 ? malloc(room) : NULL;
     uint32_t trouble = view->strips || room == 0 ? 0 : NO_MEMORY;
-    if (!slices_show(team, call->send, all, SHOW_TO_READERS, &post->send, &view->send_copy))
+    if (!slices_show(team, call->send, all, SHOW_TO_READERS | moves, &post->send,
+                     &view->send_copy))
         trouble |= SEND_UNREACHABLE;
     if (among(call->shape.collective, SCATTERED)) {
         /* Only I write there. In place it lies where others read my vector. */
         if (call->in_place && received > 0 && !(view->recv_copy = malloc(received)))
             trouble |= NO_MEMORY;
-    } else if (!slices_show(team, view->recv, received, SHOW_TO_WRITERS, &post->recv,
+    } else if (!slices_show(team, view->recv, received, SHOW_TO_WRITERS | moves, &post->recv,
                             &view->recv_copy)) {
         trouble |= RECV_UNREACHABLE;
     }
@@ -268,7 +270,8 @@ static enum outcome slices_run(struct team *team, const struct call *call,
                                const struct arguments *arguments) {
     (void)arguments;
     struct view view;
-    uint32_t half = team->epoch & 1, trouble = sync_all(team, slices_post(team, call, &view));
+    uint32_t half = team->epoch & 1, trouble = slices_post(team, call, false, &view);
+    trouble = sync_all(team, trouble);
     return slices_go(team, call, &view, half, trouble);
 }
 

@@ -16,8 +16,8 @@ struct view {
 };
 
 /* Writes my post of the next barrier's half, and the view; returns the trouble to meet with. Ends
- * with slices_go or slices_drop. Local. */
-uint32_t slices_post(struct team *team, const struct call *call, struct view *view);
+ * with slices_go or slices_drop. soon: buffers that may move do so now. Local. */
+uint32_t slices_post(struct team *team, const struct call *call, bool soon, struct view *view);
 /* All ranks have posted in this half, with this trouble of all of them; what they wrote before is
  * visible. Runs the call and frees the view. Collective. */
 enum outcome slices_go(struct team *team, const struct call *call, struct view *view, uint32_t half,
