@@ -186,23 +186,11 @@ static void *carry(void *memory, size_t had, size_t bytes) {
     return fresh;
 }
 
-/* Makes a block of jemalloc's longer, or shorter, where jemalloc cannot or shall not. */
+/* Makes a block of jemalloc's longer, or shorter, where its realloc cannot or shall not. */
 static void *leave(void *memory, size_t bytes) {
     void *block = malloc(bytes);
     if (!block) return NULL;
     size_t had = je_malloc_usable_size(memory);
-    memcpy(block, memory, had < bytes ? had : bytes);
-    je_free(memory);
-    return block;
-}
-
-/* jemalloc's realloc goes through functions that nothing else uses, and a rank whose processor
- * others have used since has none of them in a cache. malloc and free it has. */
-static void *exchange(void *memory, size_t bytes) {
-    size_t had = je_malloc_usable_size(memory);
-    if (nallocx(bytes, 0) == had) return memory;
-    void *block = je_malloc(bytes);
-    if (!block) return NULL;
     memcpy(block, memory, had < bytes ? had : bytes);
     je_free(memory);
     return block;
@@ -223,9 +211,14 @@ static __attribute__((noinline)) void *our_realloc(void *memory, size_t bytes) {
             if (carried) return carried;
         }
     }
-    void *block = NULL;
-    if (!blocks_are_theirs(bytes))
-        block = bytes < middle_block ? exchange(memory, enough(bytes)) : je_realloc(memory, bytes);
+    if (blocks_are_theirs(bytes)) return leave(memory, bytes);
+    /* jemalloc's realloc goes through functions that nothing else uses, and a rank whose processor
+     * others have used since has none of them in a cache. malloc and free it has. */
+    if (bytes < middle_block) {
+        bool suits = nallocx(enough(bytes), 0) == je_malloc_usable_size(memory);
+        return suits ? memory : leave(memory, bytes);
+    }
+    void *block = je_realloc(memory, bytes);
     return block ? block : leave(memory, bytes);
 }
 
