@@ -17,7 +17,7 @@ struct contestant {
     char ran[192];       /* which plan it was in truth; first rank only */
     bool out;            /* not worth measuring: a limit that the other limit beats by far */
     long calls;          /* of a batch; 1 with --cold or --imbalance */
-    double call_seconds; /* roughly */
+    double call_seconds; /* roughly; 0: not known yet */
     double spent;        /* seconds of a batch and all that comes before it, roughly */
     double *seconds;     /* [repetitions] per call, of the slowest rank */
     /* [repetitions] of each event: per call, the mean over ranks; NULL: not counted */
@@ -34,7 +34,8 @@ double timing_batch(const struct world *world, const struct settings *settings,
 /* Tells mortar what the contestant's calls are to run. Local; every rank does so before the next
  * call. */
 void timing_plan(const struct world *world, const struct contestant *contestant);
-/* Its first part: nobody's call has begun when it returns. And a call, without --use. */
+/* The first part of a batch: nobody's timed call has begun when it returns. And a call, without
+ * --use. */
 void timing_prepare(const struct world *world, const struct settings *settings,
                     const struct cell *cell, const struct contestant *contestant);
 void timing_call(const struct world *world, const struct cell *cell,
@@ -46,6 +47,10 @@ bool timing_room(const struct settings *settings, struct contestant *contestants
 void timing_free(struct contestant *contestants, int count);
 
 /* ---- batches.c ---- */
+/* The calls before a batch, which are not timed: the first finds the plan, with --cold and
+ * --imbalance two are those that mortar examines, else they bring the data back into the caches.
+ * Local; the same on all ranks. */
+long batches_untimed(const struct settings *settings, const struct contestant *contestant);
 /* How many calls of the contestant make a batch of so many seconds? Sets calls, call_seconds and
  * spent. */
 void batches_calibrate(const struct world *world, const struct settings *settings,

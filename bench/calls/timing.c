@@ -9,9 +9,6 @@
 #include <string.h>
 
 enum { least_repetitions = 5, most_repetitions = 1000 };
-/* A change of plan voids what mortar knows of earlier calls. A call takes the short way for known
- * ones, as it does in a program's loop, once it has come twice (src/mpi/known.c). */
-enum { calls_until_known = 2 };
 
 void timing_plan(const struct world *world, const struct contestant *contestant) {
     if (contestant->what == MORTAR && world->loaded)
@@ -51,13 +48,10 @@ static void take_turn(const struct world *world, const struct settings *settings
              cell->in.bytes);
 }
 
-/* All that comes before a batch. The first call is not timed: it finds the plan, and its data in
- * somebody's cache. Where one call is all that is timed, neither are those that mortar examines. */
 void timing_prepare(const struct world *world, const struct settings *settings,
                     const struct cell *cell, const struct contestant *contestant) {
-    const bool one = settings->cold || settings->imbalance_count > 0;
     timing_plan(world, contestant);
-    for (int i = 0; i < (one ? calls_until_known : 1); i++)
+    for (long i = batches_untimed(settings, contestant); i > 0; i--)
         take_turn(world, settings, cell, contestant);
     meet();
     if (!settings->cold) return;

@@ -100,8 +100,29 @@ static int loose(void) {
     return failed;
 }
 
+/* Calls before a batch that are not timed. */
+static int untimed(void) {
+    static const struct {
+        bool cold;
+        double each; /* seconds of a call; 0: not known yet */
+        long calls;
+    } cases[] = {{false, 0, 1},     {false, 1e-6, 8}, {false, 6e-3, 8}, {false, 7e-3, 7},
+                 {false, 20e-3, 2}, {false, 0.05, 1}, {false, 2, 1},    {true, 2, 2}};
+    int failed = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct settings settings = {.cold = cases[i].cold};
+        struct contestant contestant = {.call_seconds = cases[i].each};
+        long calls = batches_untimed(&settings, &contestant);
+        if (calls == cases[i].calls) continue;
+        fprintf(stderr, "batches: %ld untimed calls of %g s, not %ld\n", calls, cases[i].each,
+                cases[i].calls);
+        failed = 1;
+    }
+    return failed;
+}
+
 int main(void) {
-    int failed = loose();
+    int failed = loose() | untimed();
     for (size_t t = 0; t < sizeof tests / sizeof *tests; t++) failed |= play(&tests[t]);
     if (!failed) puts("fine");
     return failed;
