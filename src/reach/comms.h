@@ -166,6 +166,9 @@ bool settings_wanted(enum option option);
 /* True: all ranks of the job have found that they have the same settings. It becomes so between the
  * same two calls of each communicator on all ranks. Local. */
 bool settings_are_alike(void);
+/* Is each node of the job known to be crowded, with many ranks for each processor? The same on all
+ * ranks of a communicator, between the same two calls of it. Local. */
+bool settings_say_crowded(void);
 /* Called when this process has taken over another rank's settings. Set by mpi/. */
 extern void (*settings_changed)(void);
 

@@ -7,7 +7,8 @@
  * These are the process's, so they change for all its communicators; that is safe, because each
  * rank passes here between the same two calls of each of them. It is not safe if only some ranks
  * are here, since their other communicators have ranks that know nothing of it, nor if threads make
- * calls on several communicators at once. Such a communicator stays native. */
+ * calls on several communicators at once. Such a communicator stays native. In the same way, and on
+ * the same condition, the ranks learn whether all of their nodes are crowded. */
 #include "reach/host.h"
 
 #include "include/mortar.h"
@@ -16,6 +17,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void (*settings_changed)(void);
 
@@ -23,16 +25,19 @@ void (*settings_changed)(void);
  * afterwards only if the word was the same on all ranks. This exchange must stay the same in every
  * version of mortar. */
 enum { VERSION, NOT_VERSION, SETTINGS, NOT_SETTINGS, FLAGS, WORDS };
-/* FLAGS; NO_WISH << o: option o, a WISH, is not set. HAS_ROOM: to remember these ranks. */
+/* FLAGS; NO_WISH << o: option o, a WISH, is not set. HAS_ROOM: to remember these ranks. CROWDED: my
+ * node is. */
 enum { ONE_THREAD = 1, NO_WISH = 2 };
-static const uint64_t HAS_ROOM = (uint64_t)1 << 63;
-_Static_assert(OPTIONS < 62, "a bit of a word for each");
+static const uint64_t HAS_ROOM = (uint64_t)1 << 63, CROWDED = (uint64_t)1 << 62;
+_Static_assert(OPTIONS < 61, "a bit of a word for each");
 
 static _Atomic uint64_t wishes = 0;    /* bits NO_WISH << o: some rank has set option o */
 static _Atomic bool all_known = false; /* wishes are those of all ranks of the job */
 /* All ranks of the job have the same settings, and make their calls in one thread each. So ranks
  * that meet on a communicator know of each other whether they have exchanged this before. */
 static _Atomic bool all_alike = false;
+/* That, and all of their nodes are crowded. */
+static _Atomic bool all_crowded = false;
 
 /* Groups of ranks that have found each other alike, as all_alike: programs split MPI_COMM_WORLD
  * into the same groups again and again. A group is remembered by all of its ranks, or by none. */
@@ -47,6 +52,17 @@ static bool are_alike_already(uint64_t group) {
 }
 
 bool settings_are_alike(void) { return all_alike; }
+
+HOT bool settings_say_crowded(void) {
+    return atomic_load_explicit(&all_crowded, memory_order_relaxed);
+}
+
+/* Has each processor of this node so many ranks of the job, or more? */
+static bool is_crowded(void) {
+    enum { many = 4 };
+    int ranks = launcher_local_ranks();
+    return ranks >= many && ranks >= many * sysconf(_SC_NPROCESSORS_ONLN);
+}
 
 static uint64_t group_of(MPI_Comm comm, int p) {
     int *world = spare_ranks(comm, p);
@@ -167,6 +183,7 @@ const char *settings_agree(MPI_Comm comm, int p, int me) {
     if (are_alike_already(group)) return NULL;
     settings_introduce(words);
     if (group && alike_count < most_groups) words[FLAGS] |= HAS_ROOM;
+    if (is_crowded()) words[FLAGS] |= CROWDED;
     if (host_combine(words, all, WORDS, MPI_UINT64_T, MPI_BAND, comm) != MPI_SUCCESS)
         return "the MPI library reports an error";
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -179,7 +196,10 @@ const char *settings_agree(MPI_Comm comm, int p, int me) {
     bool all_here = p == ranks && all[FLAGS] & ONE_THREAD;
     const char *why = NULL;
     if (all[SETTINGS] != ~all[NOT_SETTINGS]) why = other_settings(comm, me, world, all_here);
-    if (all_here && !why) atomic_store(&all_alike, true);
+    if (all_here && !why) {
+        atomic_store(&all_crowded, all[FLAGS] & CROWDED);
+        atomic_store(&all_alike, true);
+    }
     if (!why && all[FLAGS] & ONE_THREAD && all[FLAGS] & HAS_ROOM) alike[alike_count++] = group;
     return why;
 }

@@ -120,6 +120,17 @@ def early(flavour, ranks):
         result.check(0 < examined < 5, "%d of 300 sums were examined" % examined)
 
 
+def crowded(flavour, ranks):
+    """Where many ranks share a processor, as all of them know, mortar begins with sums after 256, else after 1024 of them."""
+    for most, last, left in ((1 << 20, 1 << 20, 256), (1 << 20, 1, None), (1, 1, None)):
+        local = "n=%d; test ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = %d && n=%d; " % (most, int(ranks) - 1, last)
+        script = local + 'OMPI_COMM_WORLD_LOCAL_SIZE=$n MPI_LOCALNRANKS=$n exec "$@"'
+        words = ["/bin/sh", "-c", script, "sh", run.target("crowded-" + flavour)]
+        result = run.mpi(flavour, ranks, words, env={"MORTAR_START": "paid"}).ok("%s ranks, 0 errors" % ranks).silent()
+        for many in range(max(3, int(ranks) - 1), int(ranks) + 1):  # two ranks have one sum
+            result.took(400 - left if left else 0, collective="allreduce", ranks=many)
+
+
 def seen(flavour, ranks):
     """Young communicators: a call like an earlier one is not examined, on a new communicator either; ranks that do not remember
     alike stay together; a call that the library refuses for its buffers is refused again, one that Open MPI lets pass is not."""
@@ -165,4 +176,4 @@ def chessboard(flavour, ranks):
         run.run(words, 60).ok("%s ranks, 0 errors" % ranks).silent()
 
 
-run.main_of(shortcuts, ahead, alike, lists, steady, counted, fresh, blocks, early, seen, full, digits, chessboard)
+run.main_of(shortcuts, ahead, alike, lists, steady, counted, fresh, blocks, early, crowded, seen, full, digits, chessboard)

@@ -64,6 +64,9 @@ const char *settings_agree(MPI_Comm comm, int ranks, int rank) {
     return NULL;
 }
 
+static bool crowded;
+bool settings_say_crowded(void) { return crowded; }
+
 int host_combine(const void *mine, void *all, int words, MPI_Datatype type, MPI_Op op,
                  MPI_Comm comm) {
     int64_t *most = all;
@@ -146,6 +149,7 @@ static struct team *look(struct young *young, int number) {
 
 static void communicator(int number) {
     struct young young;
+    crowded = draw_below(&alike, 2);
     struct team *team = NULL;
     expect(!start_meet(MPI_COMM_WORLD, &young), "not young");
     for (int call = 0; call < most_calls && !team && !young.left; call++) {
@@ -193,9 +197,29 @@ static void paid(void) {
     plain = false;
 }
 
+/* How many sums of so many bytes are the MPI library's, asked either way. */
+static int sums_of(size_t bytes, bool again) {
+    struct early early = {0};
+    int sums = 0;
+    while (again ? start_leaves(&early, bytes) : !start_sums(&early, bytes)) sums++;
+    expect(!start_leaves(&early, bytes) && start_sums(&early, bytes), "the next sum is not ours");
+    return sums;
+}
+
+/* Where many ranks share a processor they are fewer, and the way in which ranks ask may differ. */
+static void early(void) {
+    for (int most = 1024; most >= 256; most /= 4, crowded = true)
+        for (int again = 0; again < 2; again++) {
+            expect(sums_of(8, again) == most, "not the first %d sums", most);
+            expect(sums_of(3 * 2048, again) == most / 4, "not a quarter of long ones of %d", most);
+        }
+    crowded = false;
+}
+
 static int rank_main(int rank, uint64_t seed, int communicators) {
     me = rank;
     alike = seed, own = seed + 1 + (uint64_t)rank;
+    early();
     if (p != 3) paid(); /* 3 ranks have another MORTAR_START */
     for (int k = 0; k < communicators; k++) communicator(k);
     return 0;
