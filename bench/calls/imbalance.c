@@ -19,19 +19,17 @@ static void wait_for(double seconds) {
     while (seconds > 0 && nanosleep(&time, &time) != 0 && errno == EINTR) continue;
 }
 
-/* 0 to 1, by repetition and rank. */
-static double share(int repetition, int rank) {
-    return (double)(draw((uint64_t)repetition + 1, (uint64_t)rank + 1) >> 11) / 0x1p53;
+/* 0 to 1, by the number of draws so far and rank. */
+static double share(long draws, int rank) {
+    return (double)(draw((uint64_t)draws + 1, (uint64_t)rank + 1) >> 11) / 0x1p53;
 }
 
 /* What this rank spends inside of one call. Who has done leaves the processor to the others until
  * the last one is due, as if it went on with work of its own elsewhere. */
-static double late_call(const struct world *world, const struct settings *settings,
-                        const struct cell *cell, const struct contestant *contestant,
-                        int repetition) {
-    timing_prepare(world, settings, cell, contestant);
+static double late_call(const struct world *world, const struct cell *cell,
+                        const struct contestant *contestant, long draws) {
     double begin = clock_seconds();
-    wait_for(cell->imbalance * share(repetition, world->me));
+    wait_for(cell->imbalance * share(draws, world->me));
     double start = clock_seconds();
     timing_call(world, cell, contestant);
     double end = clock_seconds();
@@ -40,14 +38,24 @@ static double late_call(const struct world *world, const struct settings *settin
     return end - start;
 }
 
+/* The calls before the one that counts come late, too: mortar learns from them. */
+static double late_turn(const struct world *world, const struct settings *settings,
+                        const struct cell *cell, const struct contestant *contestant,
+                        int repetition) {
+    long untimed = batches_untimed(settings, contestant), draws = repetition * (untimed + 1);
+    timing_plan(world, contestant);
+    for (long i = 0; i < untimed; i++) late_call(world, cell, contestant, draws++);
+    return late_call(world, cell, contestant, draws);
+}
+
 /* By the time of a round, warmed up. */
 static int choose_repetitions(const struct world *world, const struct settings *settings,
                               const struct cell *cell, const struct contestant *contestants,
                               int count) {
     if (settings->repetitions) return settings->repetitions;
-    for (int c = 0; c < count; c++) late_call(world, settings, cell, &contestants[c], 0);
+    for (int c = 0; c < count; c++) late_turn(world, settings, cell, &contestants[c], 0);
     double start = clock_seconds();
-    for (int c = 0; c < count; c++) late_call(world, settings, cell, &contestants[c], 1);
+    for (int c = 0; c < count; c++) late_turn(world, settings, cell, &contestants[c], 1);
     double fit = settings->seconds / meet_max(clock_seconds() - start);
     return fit < least_repetitions  ? least_repetitions
            : fit > most_repetitions ? most_repetitions
@@ -63,7 +71,7 @@ int imbalance_run(const struct world *world, const struct settings *settings,
     for (int r = 0; r < repetitions; r++)
         for (int k = 0; k < count; k++) {
             struct contestant *contestant = &contestants[(k + r) % count];
-            contestant->seconds[r] = late_call(world, settings, cell, contestant, r) / world->p;
+            contestant->seconds[r] = late_turn(world, settings, cell, contestant, r) / world->p;
         }
     for (int c = 0; c < count; c++)
         library.allreduce(MPI_IN_PLACE, contestants[c].seconds, repetitions, MPI_DOUBLE, MPI_SUM,
