@@ -285,7 +285,7 @@ def parsons2015(s):
            "%s, 256 ranks, late by 1 to 100 ms, [simulated](#parsons2015-table-ii-late-ranks-reduce-on-16-nodes-x-16-ranks); "
            "%s up to 32 KiB and %s at 512 KiB, 64 ranks of one node, "
            "[measured](#reductions-with-late-ranks-parsons2015-section-iii-table-ii)" % (
-               span(late, "%.0f"), span(measured, "%.0f"), span(long, "%.0f")),
+               span(late, "%.0f"), span(measured, "%.0f"), span(long, "%.2g")),
            "reached in the simulation; the model chooses it at 512 KiB only, else trials have to")
 
 
