@@ -34,10 +34,7 @@ double timing_batch(const struct world *world, const struct settings *settings,
 /* Tells mortar what the contestant's calls are to run. Local; every rank does so before the next
  * call. */
 void timing_plan(const struct world *world, const struct contestant *contestant);
-/* The first part of a batch: nobody's timed call has begun when it returns. And a call, without
- * --use. */
-void timing_prepare(const struct world *world, const struct settings *settings,
-                    const struct cell *cell, const struct contestant *contestant);
+/* A call, without --use. */
 void timing_call(const struct world *world, const struct cell *cell,
                  const struct contestant *contestant);
 /* Room for the results; false on all ranks when one has none. */

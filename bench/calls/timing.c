@@ -48,8 +48,9 @@ static void take_turn(const struct world *world, const struct settings *settings
              cell->in.bytes);
 }
 
-void timing_prepare(const struct world *world, const struct settings *settings,
-                    const struct cell *cell, const struct contestant *contestant) {
+/* The first part of a batch: nobody's timed call has begun when it returns. */
+static void timing_prepare(const struct world *world, const struct settings *settings,
+                           const struct cell *cell, const struct contestant *contestant) {
     timing_plan(world, contestant);
     for (long i = batches_untimed(settings, contestant); i > 0; i--)
         take_turn(world, settings, cell, contestant);
