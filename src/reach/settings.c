@@ -79,6 +79,7 @@ static void settings_introduce(uint64_t words[WORDS]) {
     words[VERSION] = hash_text(HASH_START, MORTAR_VERSION);
     words[SETTINGS] = HASH_START;
     words[FLAGS] = host.many_threads ? 0 : ONE_THREAD;
+    if (is_crowded()) words[FLAGS] |= CROWDED;
     for (int o = 0; o < OPTIONS; o++) {
         const char *text = option_text((enum option)o);
         if (option_rows[o].whose == ALIKE) words[SETTINGS] = hash_text(words[SETTINGS], text);
@@ -183,7 +184,6 @@ const char *settings_agree(MPI_Comm comm, int p, int me) {
     if (are_alike_already(group)) return NULL;
     settings_introduce(words);
     if (group && alike_count < most_groups) words[FLAGS] |= HAS_ROOM;
-    if (is_crowded()) words[FLAGS] |= CROWDED;
     if (host_combine(words, all, WORDS, MPI_UINT64_T, MPI_BAND, comm) != MPI_SUCCESS)
         return "the MPI library reports an error";
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -36,10 +36,11 @@ static const int64_t surely = 2, perhaps = 50;
 static const int64_t first_calls = 4;
 
 /* Weight of the sums that are left to the host MPI: one for each, and one for each piece of its
- * bytes. Where many ranks share a processor a sum gains more than a set-up costs for a rank: 16
- * ranks on 2 cores (Xeon, 2026-11, Open MPI 4.1) 30 us of 45, 64 ranks 350 of 410. The solver of
- * bench/programs, with 601 sums, 1024 and 256 against native: 16 ranks -3 and -4 ms of 969, beside
- * a busy program +58 and -956 of 3177, 64 ranks +33 and -27 of 2964. */
+ * bytes. Where many ranks share a processor fewer pay for a set-up: a sum gains 30 us of 45 with 16
+ * ranks on 2 cores (Xeon, 2026-11, Open MPI 4.1), 350 of 410 with 64, and a set-up costs 4 and 16
+ * ms, as much as 130 and 50 sums gain. The solver of bench/programs, with 601 sums, 1024 and 256
+ * against native: 16 ranks -3 and -4 ms of 969, beside a busy program +58 and -956 of 3177, 64
+ * ranks +33 and -27 of 2964. */
 enum { early_sums = 1024, early_crowded = 256, sum_piece = 2048 };
 
 HOT static uint64_t most_early(void) { return settings_say_crowded() ? early_crowded : early_sums; }
