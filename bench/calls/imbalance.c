@@ -12,6 +12,10 @@
 #include <time.h>
 
 enum { least_repetitions = 5, most_repetitions = 1000 };
+/* mortar learns whether ranks of a long reduction are worth waiting for, from how late they were.
+ * After an earlier imbalance that takes up to some sixty calls (src/coll/node/pace.h). */
+enum { calls_to_learn = 64 };
+static const double seconds_to_learn = 2;
 
 static void wait_for(double seconds) {
     struct timespec time = {.tv_sec = (time_t)seconds,
@@ -48,6 +52,17 @@ static double late_turn(const struct world *world, const struct settings *settin
     return late_call(world, cell, contestant, draws);
 }
 
+/* Calls with this imbalance before any that counts, equally many of each contestant. */
+static void learn(const struct world *world, const struct cell *cell,
+                  const struct contestant *contestants, int count) {
+    double longest = seconds_to_learn / cell->imbalance;
+    long calls = longest < calls_to_learn ? (long)longest : calls_to_learn;
+    for (int c = 0; c < count; c++) {
+        timing_plan(world, &contestants[c]);
+        for (long i = 1; i <= calls; i++) late_call(world, cell, &contestants[c], -i);
+    }
+}
+
 /* By the time of a round, warmed up. */
 static int choose_repetitions(const struct world *world, const struct settings *settings,
                               const struct cell *cell, const struct contestant *contestants,
@@ -66,6 +81,7 @@ int imbalance_run(const struct world *world, const struct settings *settings,
                   const struct cell *cell, struct contestant *contestants, int count) {
     output_progress(world, cell, "measuring");
     for (int c = 0; c < count; c++) contestants[c].calls = 1;
+    learn(world, cell, contestants, count);
     int repetitions = choose_repetitions(world, settings, cell, contestants, count);
     if (!timing_room(settings, contestants, count, repetitions)) return 0;
     for (int r = 0; r < repetitions; r++)

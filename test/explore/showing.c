@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { room = 1024, line = 64 };
+struct shown_moves shown_moves; /* nothing moves */
 bool hidden[most_threads], scarce[most_threads];
 static uintptr_t zeros[most_threads];
 static char *rooms[most_threads];

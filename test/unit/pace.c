@@ -27,22 +27,31 @@ struct program {
     struct phase phases[4];
     int pause_every; /* calls; then a rank writes a file; 0: never */
     int stall_every; /* calls; then a rank is late by 20 ms; 0: never */
+    int moves_in;    /* call number; a rank is late by 100 ms, for its memory moves; 0: none */
 };
 
 static const struct program programs[] = {
-    {"ranks late by little, together is faster", {{4, 6, 1, 2000, 1, 1}}, 0, 0},
-    {"ranks late by more than the tree costs, together is faster", {{4, 6, 4, 2000, 0.9, 1}}, 0, 0},
-    {"the same, with pauses", {{4, 6, 4, 2000, 0.9, 1}}, 50, 0},
-    {"apart is faster", {{2.3, 1.6, 4, 2000, 0, 0.03}}, 0, 0},
-    {"apart is faster, with pauses", {{2.3, 1.6, 4, 2000, 0, 0.03}}, 50, 0},
-    {"apart is much faster", {{1000, 16, 1000, 2000, 0, 0.03}}, 0, 0},
-    {"phases", {{4, 6, 4, 1000, 0.8, 1}, {9, 6, 4, 1000, 0, 0.08}, {4, 6, 4, 8000, 0.7, 1}}, 0, 0},
+    {"late by little, together is faster", {{4, 6, 1, 2000, 1, 1}}, 0, 0, 0},
+    {"late by more than the tree costs, together is faster", {{4, 6, 4, 2000, 0.9, 1}}, 0, 0, 0},
+    {"the same, with pauses", {{4, 6, 4, 2000, 0.9, 1}}, 50, 0, 0},
+    {"apart is faster", {{2.3, 1.6, 4, 2000, 0, 0.03}}, 0, 0, 0},
+    {"apart is faster, with pauses", {{2.3, 1.6, 4, 2000, 0, 0.03}}, 50, 0, 0},
+    {"late by more than a trial can gain", {{1050, 1000, 50, 2000, 0, 0.005}}, 0, 0, 0},
+    {"apart is much faster", {{1000, 16, 1000, 2000, 0, 0.03}}, 0, 0, 0},
+    {"phases",
+     {{4, 6, 4, 1000, 0.8, 1}, {9, 6, 4, 1000, 0, 0.08}, {4, 6, 4, 8000, 0.7, 1}},
+     0,
+     0,
+     0},
     {"a slow phase later",
      {{4, 6, 4, 1000, 0.8, 1}, {11, 16, 4, 2000, 0.8, 1}, {16, 11, 4, 2000, 0, 0.1}},
      0,
+     0,
      0},
-    {"far apart at first", {{4, 6, 8, 2, 1, 1}, {4, 6, 1, 2000, 1, 1}}, 0, 0},
-    {"late by little, at times by more", {{4, 6, 1, 2000, 1, 1}}, 0, 50}};
+    {"far apart at first", {{4, 6, 8, 2, 1, 1}, {4, 6, 1, 2000, 1, 1}}, 0, 0, 0},
+    {"late by little, at times by more", {{4, 6, 1, 2000, 1, 1}}, 0, 50, 0},
+    {"late by little, memory moves", {{4, 6, 1, 2000, 1, 1}}, 0, 0, 16},
+    {"late by little, memory moves at once", {{4, 6, 1, 2000, 1, 1}}, 0, 0, 1}};
 
 /* Other ranks see other times, and the same verdicts. */
 struct rank {
@@ -52,15 +61,16 @@ struct rank {
 
 /* The next call; true: together. Who has to be waited for is calls behind if the last ones went
  * apart. */
-static bool go(struct rank *ranks, const struct phase *phase, bool stalls) {
+static bool go(struct rank *ranks, const struct phase *phase, bool stalls, bool moves) {
     struct pace *pace = &ranks[0].pace, *other = &ranks[1].pace;
     bool was_apart = pace->latest == APART, together = false;
     bool passes = pace_passes(pace), other_passes = pace_passes(other);
     if (!passes) {
-        double wait = pace_patience(pace, clock_now, model);
-        pace_patience(other, clock_now * ranks[1].slowness, model);
+        double wait = pace_patience(pace, clock_now, model, moves);
+        pace_patience(other, clock_now * ranks[1].slowness, model, moves);
         double late = was_apart && phase->late < behind ? behind : phase->late;
         if (stalls) late = 20;
+        if (moves) late = 100;
         together = wait == 0 || late * ms < wait;
         for (int r = 0; r < 2; r++)
             pace_keep(&ranks[r].pace, together ? TOGETHER : APART, together ? late * ms : wait);
@@ -86,7 +96,8 @@ static void run(const struct program *program) {
         double best = phase->together < phase->apart ? phase->together : phase->apart,
                began = clock_now;
         for (int k = 0; k < phase->calls; k++) {
-            together += go(ranks, phase, program->stall_every && k % program->stall_every == 49);
+            together += go(ranks, phase, program->stall_every && k % program->stall_every == 49,
+                           program->moves_in && k == program->moves_in);
             if (program->pause_every && k % program->pause_every == 0)
                 clock_now += 0.2, began += 0.2;
         }

@@ -42,6 +42,7 @@ struct pace {
     double times;
     double usual;  /* what a call apart costs more, as the latest meeting took it */
     double credit; /* what the calls of this row together have saved */
+    double budget; /* for how long it may still wait in this trial */
 };
 
 /* What must be gained: by more than equal calls differ. */
@@ -50,8 +51,11 @@ static const double pace_better = 0.9;
 /* Before anything is known, in so many meetings, a call apart is taken to cost this many times what
  * the model says; then as many times as the copies take longer, up to that. */
 enum { first_meetings = 4, most_times = 4 };
-/* In calls apart. */
-enum { most_credit = 64 };
+/* In calls apart. Memory moves once; ranks that come late may do so from now on. */
+enum { most_credit = 8, most_moving = 64 };
+/* In a trial, after its first call, a rank waits in all for so many times what as many calls apart
+ * cost more by their copies. Those that share processors pay for each other's as well. */
+enum { most_spent = 2 };
 
 /* The shorter of the first two; then follows shorter times faster than longer ones, since a program
  * also does other things between two calls at times: a rank writes a file, and all wait. */
@@ -105,28 +109,32 @@ static inline bool pace_passes(struct pace *pace) {
     return true;
 }
 
-/* For how many seconds to wait in the meeting that a rank enters now; 0: without an end. Where many
- * went apart less shows whether ranks are close. */
-static inline double pace_patience(struct pace *pace, double now, double model) {
+/* For how many seconds to wait in the meeting of the call that began now; 0: without an end. Where
+ * many went apart less shows whether ranks are close. moving: this rank's memory moves in the call,
+ * as that of others will. */
+static inline double pace_patience(struct pace *pace, double now, double model, bool moving) {
     static const double none = 1e-9;
     pace_measure(pace, now);
     double usual = pace->usual = pace_usual(pace, model);
     if (!pace->trying && pace->latest == APART && pace->row > most_apart) return usual / 4;
     if (!pace->trying && pace->tried) return pace->slower < 2 ? 0 : usual;
-    if (!pace->trying) return usual + pace->credit;
+    if (!pace->trying) return moving ? most_moving * usual : usual + pace->credit;
     double until = pace_better * pace->apart;
     if (pace->latest == TOGETHER) until -= now - pace->began;
+    if (pace->latest == TOGETHER && until > pace->budget) until = pace->budget;
     return until > none ? until : none;
 }
 
-static inline void pace_credit(struct pace *pace, int verdict, double waited) {
+static inline void pace_spend(struct pace *pace, int verdict, double waited) {
     double credit = pace->credit + pace->usual - waited, most = most_credit * pace->usual;
     pace->credit = verdict == APART || credit < 0 ? 0 : credit < most ? credit : most;
+    if (pace->latest == APART) pace->budget = most_spent * pace_calls * pace->usual;
+    else pace->budget -= waited;
 }
 
 /* The meeting's verdict, and for how long this rank has waited for it. */
 static inline void pace_keep(struct pace *pace, int verdict, double waited) {
-    pace_credit(pace, verdict, waited);
+    pace_spend(pace, verdict, waited);
     pace->met++;
     if (verdict != pace->latest) pace->row = pace->slower = 0;
     pace->latest = verdict;
