@@ -41,6 +41,7 @@ const struct machine_facts *machine_facts(void) {
     facts.processors = world_processors();
     return &facts;
 }
+size_t machine_l3_bytes(void) { return machine_facts()->l3; }
 
 const uint32_t *machine_domains(enum domain_kind kind) { return (void)kind, NULL; }
 int machine_domain_kinds(enum domain_kind kinds[DOMAIN_KINDS]) { return (void)kinds, 0; }

@@ -228,6 +228,10 @@ struct machine_facts {
 };
 enum domain_kind { DOMAIN_NUMA, DOMAIN_SOCKET, DOMAIN_L3, DOMAIN_KINDS };
 const struct machine_facts *machine_facts(void);
+/* What programs here have of all L3 caches; 0: none, or unknown. At most what so many processors
+ * have anywhere: a virtual machine with a few of a socket's reports the socket's cache, of which
+ * others have their part. */
+size_t machine_l3_bytes(void);
 /* [machine_facts()->processors] the domain, from 0, of each processor, by the processor's number in
  * the system; NULL: unknown. */
 const uint32_t *machine_domains(enum domain_kind kind);

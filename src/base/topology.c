@@ -181,6 +181,14 @@ const struct machine_facts *machine_facts(void) {
     return &facts;
 }
 
+size_t machine_l3_bytes(void) {
+    /* EPYC processors with stacked caches have 12 MiB for each core, some Ryzen 16. */
+    static const size_t most_each = 16 << 20;
+    const struct machine_facts *f = machine_facts();
+    size_t all = f->l3 * (size_t)f->l3s, most = most_each * (size_t)f->processors;
+    return most > 0 && all > most ? most : all;
+}
+
 const uint32_t *machine_domains(enum domain_kind kind) {
     pthread_once(&once, discover);
     return domains[kind];

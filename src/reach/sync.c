@@ -245,10 +245,8 @@ void sync_measure(struct team *team, double known) {
     struct figures *figures = &team->figures;
     _Atomic uint32_t *nanoseconds = &control->sync_nanoseconds;
     if (team->me == 0) {
-        const struct machine_facts *facts = machine_facts();
-        atomic_store_explicit(&control->l2_bytes, facts->l2, memory_order_relaxed);
-        atomic_store_explicit(&control->l3_bytes, facts->l3 * (size_t)facts->l3s,
-                              memory_order_relaxed);
+        atomic_store_explicit(&control->l2_bytes, machine_facts()->l2, memory_order_relaxed);
+        atomic_store_explicit(&control->l3_bytes, machine_l3_bytes(), memory_order_relaxed);
         atomic_store_explicit(nanoseconds, (uint32_t)(known * 1e9), memory_order_relaxed);
     }
     sync_all(team, 0);

@@ -81,6 +81,24 @@ static void pretend(void *argument) {
     crew_run(&crew);
 }
 
+/* Caches and what there is of them for programs, in MiB. */
+static const struct cached {
+    const char *topology;
+    size_t l3;
+} cached[] = {{"pack:1 l3:1(size=503316480) core:2 pu:1", 32}, /* some of a socket's cores */
+              {"pack:1 l3:1(size=503316480) core:120 pu:2", 480},
+              {"pack:2 l3:8(size=100663296) core:8 pu:1", 1536},
+              {"pack:1 l3:2(size=33554432) core:4 pu:1", 64},
+              {"pack:1 core:2 pu:1", 0}};
+
+static void caches(void *argument) {
+    const struct cached *machine = argument;
+    setenv("MORTAR_TOPOLOGY", machine->topology, 1);
+    if (machine_facts()->processors == 0) _exit(77);
+    expect(machine_l3_bytes() == machine->l3 << 20, "%s: %zu bytes of L3", machine->topology,
+           machine_l3_bytes());
+}
+
 static struct processors set_of(uint32_t first, uint32_t count) {
     struct processors set = {{0}};
     for (uint32_t i = first; i < first + count; i++) set.bits[i / 64] |= (uint64_t)1 << i % 64;
@@ -107,6 +125,15 @@ static void bound_ranks(void) {
     uint32_t map[6] = {7, 3, 7, 9, 3, 3}, numbers[6], wanted[6] = {0, 1, 0, 2, 1, 1};
     expect(renumber(6, map, numbers) == 3 && memcmp(numbers, wanted, sizeof wanted) == 0,
            "domains are numbered as they come");
+}
+
+/* False: hwloc is not there. */
+static bool in_process(void (*body)(void *), const void *argument) {
+    struct heard heard;
+    in_child(body, (void *)(uintptr_t)argument, &heard);
+    if (WIFEXITED(heard.status) && WEXITSTATUS(heard.status) == 77) return false;
+    expect(WIFEXITED(heard.status) && WEXITSTATUS(heard.status) == 0, "%s", heard.text[0]);
+    return true;
 }
 
 /* What one process knows another is told, and it does not ask: it believes what cannot be. */
@@ -148,25 +175,19 @@ static bool processes_tell(void) {
     static void (*const processes[])(void *) = {knows, hears, pretends};
     void *place =
         mmap(NULL, 2 * knows_most, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    for (int i = 0; i < 3; i++) {
-        struct heard heard;
-        in_child(processes[i], place, &heard);
-        if (WIFEXITED(heard.status) && WEXITSTATUS(heard.status) == 77) return false;
-        expect(WIFEXITED(heard.status) && WEXITSTATUS(heard.status) == 0, "%s", heard.text[0]);
-    }
+    for (int i = 0; i < 3; i++)
+        if (!in_process(processes[i], place)) return false;
     return true;
 }
 
 int main(void) {
-    int count = sizeof machines / sizeof *machines;
+    int count = sizeof machines / sizeof *machines, caching = sizeof cached / sizeof *cached;
     bound_ranks();
     if (!processes_tell()) return 77;
-    for (int i = 0; i < count; i++) {
-        struct heard heard;
-        in_child(pretend, (void *)(uintptr_t)&machines[i], &heard);
-        if (WIFEXITED(heard.status) && WEXITSTATUS(heard.status) == 77) return 77;
-        expect(WIFEXITED(heard.status) && WEXITSTATUS(heard.status) == 0, "%s", heard.text[0]);
-    }
-    printf("%d machines\n", count);
+    for (int i = 0; i < count; i++)
+        if (!in_process(pretend, &machines[i])) return 77;
+    for (int i = 0; i < caching; i++)
+        if (!in_process(caches, &cached[i])) return 77;
+    printf("%d machines\n", count + caching);
     return 0;
 }
