@@ -250,7 +250,7 @@ static int draw_shares(struct op *op, struct dice *dice) {
 void reductions_plan(struct op *op, struct dice shared, struct dice own, enum place place) {
     do op->reduction = &table[below(&shared, REDUCTIONS)];
     while ((op->reduction->value == value_own_sparse && quirk(op->kind, SPARSE)) ||
-           (op->reduction->bytes == 12 && quirk(op->kind, PADDED)));
+           ((op->reduction->bytes == 12 || op->reduction->bytes == 6) && quirk(op->kind, PADDED)));
     op->root = below(&shared, op->comm->size);
     op->in_place = chance(&shared, 25) && (op->kind != Reduce || op->comm->me == op->root) &&
                    !quirk(op->kind, IN_PLACE);
