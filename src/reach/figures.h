@@ -46,7 +46,8 @@ struct figures {
      * chosen by it, not by sync_seconds: a plan sets the association, and the last digits of a sum
      * must not depend on a clock. */
     double usual_sync_seconds;
-    size_t l2_bytes, l3_bytes;  /* of one L2; machine_l3_bytes; of rank 0's node; 0: unknown */
+    size_t l2_bytes;            /* of one L2 of rank 0's node; 0: not known */
+    size_t l3_bytes;            /* machine_l3_bytes() there */
     bool shares;                /* ON_NODE: every rank has a region that its peers may map */
     size_t slot;                /* ON_NODE: bytes that a rank can stage */
     size_t box_room;            /* ON_NODE: bytes of a room; see box.c */
