@@ -58,9 +58,10 @@ void shown_may_move(struct staying *memory);
 void shown_start(void);
 /* Sets heap, region and region_bytes of the team, and *name. -errno: there is no heap. Local. */
 int shown_begin(struct team *team, struct segment_name *name);
-/* What has moved so far in this process. */
+/* What has moved so far in this process. Other threads may move more meanwhile. */
 extern struct shown_moves {
-    uint64_t count, bytes;
+    _Atomic uint64_t count;
+    uint64_t bytes;
     double seconds; /* that it took */
     double saves;   /* seconds, expected of one call on each of these buffers */
     bool huge_lost; /* what moves loses its huge pages */

@@ -126,13 +126,13 @@ static enum outcome either_run(struct team *team, const struct call *call,
     struct pace *pace = pace_of(team);
     if (pace_passes(pace)) return either_pass(team, call, arguments, pace);
     struct view view;
-    double seconds = tree_seconds(&team->figures, reduction->count * reduction->bytes);
+    double entered = clock_seconds(),
+           model = tree_seconds(&team->figures, reduction->count * reduction->bytes);
     /* A trial would fail if the ranks' memory moved in the middle of it. */
     bool soon = pace->trying && pace->latest == APART;
-    double entered = clock_seconds();
     uint64_t moves = shown_moves.count;
     uint32_t half = team->epoch & 1, trouble = slices_post(team, call, soon, &view);
-    seconds = pace_patience(pace, entered, seconds, shown_moves.count > moves);
+    double seconds = pace_patience(pace, entered, model, shown_moves.count > moves);
     double began = clock_seconds();
     int verdict = meet(team, pace->met, seconds, &trouble);
     pace_keep(pace, verdict, clock_seconds() - began);

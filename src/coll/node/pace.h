@@ -5,15 +5,16 @@
  *
  * A meeting is worth waiting for as long as calls apart cost more. That is copies, mostly, which a
  * rank times where it makes them. What a row of calls together has saved so far may be spent on one
- * that is late: in one call, for instance, the ranks' memory moves.
+ * that is late. In a call in which the ranks' memory moves they wait longer.
  *
  * The more meetings in a row went apart, the more calls go apart until the next. Ranks that go
  * apart run ahead of each other, and come to the next meeting apart for that alone, even where they
  * would be faster together: where they share processors the calls apart cost all of them more. So
  * after many such meetings there is a trial: pace_calls calls for which a rank waits for the others
- * until they have taken as long as calls apart do, with what the program does between them. If they
- * are done sooner, all go on so, and wait for each other without an end, until that pace is lost.
- * The more trials in a row have failed, the more rarely there is one. */
+ * until they have taken as long as calls apart do, with what the program does between them, or it
+ * has waited for more than they can gain. If they are done sooner, all go on so, and wait for each
+ * other without an end, until that pace is lost. The more trials in a row have failed, the more
+ * rarely there is one. */
 #ifndef MORTAR_COLL_PACE_H
 #define MORTAR_COLL_PACE_H
 
