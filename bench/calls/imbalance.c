@@ -42,25 +42,27 @@ static double late_call(const struct world *world, const struct cell *cell,
     return end - start;
 }
 
-/* The calls before the one that counts come late, too: mortar learns from them. */
+/* Calls that come late and do not count, by the draws from this one on: mortar learns from them. */
+static void late_row(const struct world *world, const struct cell *cell,
+                     const struct contestant *contestant, long calls, long draws) {
+    timing_plan(world, contestant);
+    for (long i = 0; i < calls; i++) late_call(world, cell, contestant, draws + i);
+}
+
 static double late_turn(const struct world *world, const struct settings *settings,
                         const struct cell *cell, const struct contestant *contestant,
                         int repetition) {
     long untimed = batches_untimed(settings, contestant), draws = repetition * (untimed + 1);
-    timing_plan(world, contestant);
-    for (long i = 0; i < untimed; i++) late_call(world, cell, contestant, draws++);
-    return late_call(world, cell, contestant, draws);
+    late_row(world, cell, contestant, untimed, draws);
+    return late_call(world, cell, contestant, draws + untimed);
 }
 
-/* Calls with this imbalance before any that counts, equally many of each contestant. */
+/* Calls with this imbalance before any repetition, equally many of each contestant. */
 static void learn(const struct world *world, const struct cell *cell,
                   const struct contestant *contestants, int count) {
-    double longest = seconds_to_learn / cell->imbalance;
-    long calls = longest < calls_to_learn ? (long)longest : calls_to_learn;
-    for (int c = 0; c < count; c++) {
-        timing_plan(world, &contestants[c]);
-        for (long i = 1; i <= calls; i++) late_call(world, cell, &contestants[c], -i);
-    }
+    double fit = seconds_to_learn / cell->imbalance;
+    long calls = fit < calls_to_learn ? (long)fit : calls_to_learn;
+    for (int c = 0; c < count; c++) late_row(world, cell, &contestants[c], calls, -calls);
 }
 
 /* By the time of a round, warmed up. */
