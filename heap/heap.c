@@ -6,6 +6,7 @@
 #include "heap/blocks.h"
 #include "heap/huge.h"
 #include "heap/jemalloc.h"
+#include "heap/mapped.h"
 #include "heap/moved.h"
 
 #include <errno.h>
@@ -35,28 +36,28 @@ const char *malloc_conf =
     "thp:always,lg_extent_max_active_fit:13,"
     "slab_sizes:512-512:4|1024-1024:4|2048-2048:8|4096-4096:8";
 
-/* 0, or -errno and the reason. Calls malloc to see whether calls arrive here: an executable's own
- * definition precedes preloaded ones, and dlsym may return a stub of an executable that takes
- * malloc's address. */
+/* 0, or -errno, and the reason. */
 static int state(const char **why) {
     blocks_serve(); /* makes the region if this is the first call */
     *why = region.why;
     if (region.error != 0) return region.error;
-    void *volatile block = malloc(long_block);
-    bool here = region_holds(block);
-    free(block);
-    *why =
-        "another malloc comes first (the executable's own or a sanitizer's), or the region is full";
-    if (!here) return -ENOTSUP;
     *why = "the program closed the heap's descriptor";
     if (!region_fd_valid()) return -EBADF;
     *why = "the address space has no room to map MORTAR_HEAP_BYTES twice";
     region_lock();
     int error = moved_begin();
     region_unlock();
-    if (error) return error;
-    *why = NULL;
-    return 0;
+    if (!error) *why = NULL;
+    return error;
+}
+
+/* Calls malloc to see whether calls arrive here: an executable's own definition precedes preloaded
+ * ones, and dlsym may return a stub of an executable that takes malloc's address. */
+static bool has_blocks(void) {
+    void *volatile block = malloc(long_block);
+    bool here = region_holds(block);
+    free(block);
+    return here;
 }
 
 int mortar_heap_region(struct heap_region *result) {
@@ -79,6 +80,11 @@ int mortar_heap_region(struct heap_region *result) {
 
 const char *mortar_heap_why(void) {
     const char *why;
-    state(&why);
+    if (state(&why) == 0 && !has_blocks())
+        why =
+            "another malloc comes first (the executable's own or a sanitizer's), or the region is "
+            "full: only other memory can be shared";
     return why;
 }
+
+bool mortar_heap_sees(void) { return mapped_is_seen(); }

@@ -17,7 +17,8 @@ static bool is_mortars(const struct mapping *mapping, const char *line) {
     bool inside = region_holds(start);
     if (inside && !(mapping->protection & PROT_READ)) return true;
     if (!strstr(line, "/memfd:mortar-heap")) return false;
-    return inside ? place_at((size_t)(start - region.base)) != NULL : place_of(start) == NULL;
+    struct heap_range place;
+    return inside ? place_at((size_t)(start - region.base), &place) : !place_of(start, &place);
 }
 
 /* A line of /proc/self/maps. */

@@ -158,22 +158,92 @@ bool moved_next(size_t offset, struct extent *run, char **address) {
     while (offset < moved.end && !is_moved(offset)) offset = run_end(offset, moved.end);
     if (offset >= moved.end) return false;
     size_t end = run_end(offset, moved.end);
-    const struct heap_range *range = place_at(offset);
-    *address = range ? range->start + (offset - range->offset) : region.base + offset;
-    if (range && end > range->offset + range->bytes) end = range->offset + range->bytes;
-    for (int i = 0; i < moved.range_count && !range; i++)
-        if (moved.ranges[i].offset > offset && moved.ranges[i].offset < end)
-            end = moved.ranges[i].offset;
+    struct heap_range place;
+    bool placed = place_at(offset, &place);
+    *address = placed ? place.start + (offset - place.offset) : region.base + offset;
+    if (placed && end > place.offset + place.bytes) end = place.offset + place.bytes;
+    if (!placed) end = place_end(offset, end);
     *run = (struct extent){.offset = offset, .bytes = end - offset};
     return true;
+}
+
+/* Memory from `at` to `end`: where does it lie in the file? *until: so far that is true. False: it
+ * has no place there. */
+static bool is_placed(char *at, char **until, size_t *offset) {
+    struct heap_range place = {.start = region.base, .bytes = region.bytes};
+    if (!place_of(at, &place) && !region_holds(at)) {
+        if (region.base > at && region.base < *until) *until = region.base;
+        *until = place_next(at, *until);
+        return false;
+    }
+    *offset = (size_t)(at - place.start) + place.offset;
+    if (place.start + place.bytes < *until) *until = place.start + place.bytes;
+    return true;
+}
+
+bool moved_run(char *at, char *end, struct extent *run, char **start) {
+    size_t offset;
+    for (char *until; moved.bits && at < end; at = until) {
+        until = end;
+        if (!is_placed(at, &until, &offset) || offset >= moved.end) continue;
+        size_t last = offset + (size_t)(until - at), first = offset;
+        if (last > moved.end) last = moved.end;
+        if (!is_moved(first)) first = run_end(first, last);
+        if (first >= last) continue;
+        *run = (struct extent){.offset = first, .bytes = run_end(first, last) - first};
+        *start = at + (first - offset);
+        return true;
+    }
+    return false;
+}
+
+void moved_leave(char *start, char *end) {
+    struct extent run;
+    for (char *at = start, *found; moved_run(at, end, &run, &found); at = found + run.bytes) {
+        mark(run.offset, run.bytes, false);
+        punch(run.offset, run.bytes);
+    }
+}
+
+void moved_clear(size_t offset, size_t bytes) { punch(offset, bytes); }
+
+/* Bytes that are zero stay untouched. */
+static void copy_back(char *to, const char *from, size_t bytes) {
+    for (size_t at = 0; at < bytes; at += region.page)
+        if (!blank(from + at, region.page)) memcpy(to + at, from + at, region.page);
+}
+
+static int bring_back(char *start, size_t bytes, size_t offset, int protection) {
+    const int usual = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+    if (mmap(start, bytes, usual, flags, -1, 0) == MAP_FAILED) {
+        if (region_fd_valid()) map_if_gone(start, bytes, protection, MAP_SHARED, region.fd, offset);
+        return -ENOMEM;
+    }
+    copy_back(start, moved.alias + offset, bytes);
+    if (protection != usual) mprotect(start, bytes, protection);
+    mark(offset, bytes, false);
+    punch(offset, bytes);
+    return 0;
+}
+
+int moved_bring_back(char *start, char *end) {
+    struct extent run;
+    struct mapping one;
+    int error = 0, all;
+    for (char *at = start, *found; !error && moved_run(at, end, &run, &found); at = found) {
+        uintptr_t first = (uintptr_t)found;
+        if (mappings_between(first, first + run.bytes, &one, 1, &all) != 1) return -ENOMEM;
+        error = bring_back(found, one.end - first, run.offset, one.protection);
+    }
+    return error;
 }
 
 bool moved_holds(const void *address) {
     const char *byte = address;
     if (!moved.bits) return false;
     if (region_holds(byte)) return is_moved((size_t)(byte - region.base));
-    const struct heap_range *range = place_of(byte);
-    return range && is_moved((size_t)(byte - range->start) + range->offset);
+    struct heap_range place;
+    return place_of(byte, &place) && is_moved((size_t)(byte - place.start) + place.offset);
 }
 
 /* ---- moving ---- */
@@ -248,7 +318,8 @@ static void keep_policy(const char *start, size_t bytes, size_t offset) {
 
 /* Moves a piece of one mapping that has not moved. The lock is held. */
 static int move_piece(int pagemap, char *start, size_t bytes, size_t offset, int protection) {
-    bool fine = region_fd_valid(), anonymous = region_holds(start);
+    struct heap_range place;
+    bool fine = region_fd_valid(), anonymous = !place_of(start, &place) || place.leaves;
     keep_policy(start, bytes, offset);
     for (size_t at = 0, step; at < bytes && fine; at += step) {
         size_t to_border = huge_page - (offset + at) % huge_page;
@@ -288,7 +359,7 @@ static ssize_t move_first(int pagemap, uintptr_t start, size_t bytes, size_t off
         bool ours = list[i].shared && moved_holds((char *)list[i].start);
         if (list[i].start != start + covered) error = -EFAULT;
         if (!(list[i].protection & PROT_READ) || (list[i].shared && !ours)) error = -EFAULT;
-        if (!range && list[i].of_file && !ours)
+        if ((!range || range->leaves) && list[i].of_file && !ours)
             error = -EFAULT; /* the program has mapped it here */
         covered += list[i].end - list[i].start;
     }
@@ -300,13 +371,13 @@ static ssize_t move_first(int pagemap, uintptr_t start, size_t bytes, size_t off
 
 int mortar_heap_move(void *memory, size_t bytes) {
     char *start = memory;
-    const struct heap_range *range = NULL;
+    struct heap_range place, *range = NULL;
     if (region.bytes == 0 || !moved.bits || !region_fd_valid()) return -EFAULT;
     if (!region_holds(start)) {
-        range = place_of(start);
-        if (!range) range = place_new(start, bytes);
-        if (!range || bytes > range->bytes - (size_t)(start - range->start)) return -EFAULT;
-        if (!place_is_real(range, start)) return -EFAULT;
+        if (!place_of(start, &place) && !place_new(start, bytes, &place)) return -EFAULT;
+        range = &place;
+        if (bytes > range->bytes - (size_t)(start - range->start)) return -EFAULT;
+        if (!place_is_real(range, start, bytes)) return -EFAULT;
     }
     if (bytes == 0) return 0;
     size_t offset =

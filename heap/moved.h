@@ -15,7 +15,7 @@ struct moved {
     char *alias;            /* the whole file; a child inherits it, to copy from */
     _Atomic size_t bytes;   /* moved at present */
     _Atomic size_t end;     /* nothing at or behind this offset has moved or been copied */
-    /* Memory outside the region that has a place in the file. Entries never change. */
+    /* Memory outside the region that has a place in the file. */
     struct heap_range ranges[most_heap_ranges];
     _Atomic int range_count;
 };
@@ -44,17 +44,39 @@ bool moved_within(const void *memory, size_t bytes);
 /* True: all pages of this memory of the region have moved. */
 bool moved_wholly(const void *memory, size_t bytes);
 
+/* The first run of moved pages in memory from `at` to `end`, wherever that lies, and where it is.
+ * False: there is none. The lock must be held by the next three. */
+bool moved_run(char *at, char *end, struct extent *run, char **start);
+
+/* Something else is mapped there now, or nothing. */
+void moved_leave(char *start, char *end);
+
+/* What has moved to there in the file reads as zeros. */
+void moved_clear(size_t offset, size_t bytes);
+
+/* Makes what has moved private again, as it is. Nobody may use it meanwhile. 0 or -errno: then some
+ * of it may be private. */
+int moved_bring_back(char *start, char *end);
+
 /* True: this address lies in a page that has moved. */
 bool moved_holds(const void *address);
 
 /* The memory outside the region whose pages have this offset of the file, or that contains this
- * address. NULL: none. */
-const struct heap_range *place_at(size_t offset);
-const struct heap_range *place_of(const void *address);
+ * address. False: none. */
+bool place_at(size_t offset, struct heap_range *place);
+bool place_of(const void *address, struct heap_range *place);
 
-/* Gives the segment of the executable or the stack that holds this memory a place in the file.
- * NULL: it is neither, or there is no room. */
-const struct heap_range *place_new(const void *memory, size_t bytes);
+/* Where the next such memory begins, behind this offset or this address; `end` if that comes
+ * first. */
+size_t place_end(size_t offset, size_t end);
+char *place_next(const char *address, char *end);
+
+/* Gives the segment of the executable, the stack, or the program's mapping that holds this memory a
+ * place in the file. False: it is none of these, or there is no room. The lock must not be held. */
+bool place_new(const void *memory, size_t bytes, struct heap_range *place);
+
+/* Takes their places from mappings that are no longer there. The lock must not be held. */
+void place_release(void);
 
 /* True: the stack has a place, or had one in the process that has forked this one. */
 bool place_has_stack(void);
@@ -65,8 +87,9 @@ int place_protection(const void *address);
 /* After a dlopen: all of the stack is as executable as its end. The lock must not be held. */
 void place_follow(void);
 
-/* False: this memory has a place because a stack may grow to there, but it has not. */
-bool place_is_real(const struct heap_range *place, const void *memory);
+/* False: this memory has a place because a stack may grow to there, but it has not; or because it
+ * was a mapping of the program's, which is gone, or can go unseen. The lock must not be held. */
+bool place_is_real(const struct heap_range *place, const void *memory, size_t bytes);
 
 /* One mapping of this process, as /proc/self/maps has it. */
 struct mapping {

@@ -2,9 +2,15 @@
 #define _GNU_SOURCE
 #include "heap/next.h"
 
+#include "heap/blocks.h"
+
 #include <dlfcn.h>
 #include <gnu/lib-names.h>
+#include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 struct next next;
 
@@ -28,6 +34,43 @@ void *next_libc(void) {
     return open ? open(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
+void *next_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset) {
+    begin();
+    if (next.mmap) return next.mmap(address, bytes, protection, flags, fd, offset);
+    return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
+}
+
+int next_munmap(void *address, size_t bytes) {
+    begin();
+    return next.munmap ? next.munmap(address, bytes) : (int)syscall(SYS_munmap, address, bytes);
+}
+
+void *next_mremap(void *old, size_t old_bytes, size_t new_bytes, int flags, void *to) {
+    begin();
+    if (next.mremap) return next.mremap(old, old_bytes, new_bytes, flags, to);
+    return (void *)syscall(SYS_mremap, old, old_bytes, new_bytes, flags, to);
+}
+
+int next_madvise(void *address, size_t bytes, int advice) {
+    begin();
+    if (next.madvise) return next.madvise(address, bytes, advice);
+    return (int)syscall(SYS_madvise, address, bytes, advice);
+}
+
+void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
+    __attribute__((alias("next_mmap")));
+int __wrap_munmap(void *address, size_t bytes) __attribute__((alias("next_munmap")));
+int __wrap_madvise(void *address, size_t bytes, int advice) __attribute__((alias("next_madvise")));
+void *__wrap_mremap(void *old, size_t old_bytes, size_t new_bytes, int flags, ...);
+
+void *__wrap_mremap(void *old, size_t old_bytes, size_t new_bytes, int flags, ...) {
+    va_list list;
+    va_start(list, flags);
+    void *to = flags & MREMAP_FIXED ? va_arg(list, void *) : NULL;
+    va_end(list);
+    return next_mremap(old, old_bytes, new_bytes, flags, to);
+}
+
 void next_find(void) {
     find(RTLD_NEXT, "fork", &next.fork);
     find(RTLD_NEXT, "forkpty", &next.forkpty); /* before glibc 2.34 of another library */
@@ -36,6 +79,10 @@ void next_find(void) {
     find(RTLD_NEXT, "setrlimit", &next.setrlimit);
     find(RTLD_NEXT, "mlockall", &next.mlockall);
     find(RTLD_NEXT, "pthread_getattr_np", &next.pthread_getattr_np);
+    find(RTLD_NEXT, "mmap", &next.mmap);
+    find(RTLD_NEXT, "munmap", &next.munmap);
+    find(RTLD_NEXT, "mremap", &next.mremap);
+    find(RTLD_NEXT, "madvise", &next.madvise);
     find_mallocs(RTLD_NEXT); /* dlopen may call malloc, and an executable's malloc one of these */
     void *library = next_libc();
     if (library) find_mallocs(library);

@@ -22,6 +22,10 @@ struct next {
     int (*setrlimit)(__rlimit_resource_t, const struct rlimit *);
     int (*mlockall)(int);
     int (*pthread_getattr_np)(pthread_t, pthread_attr_t *);
+    void *(*mmap)(void *, size_t, int, int, int, off_t);
+    int (*munmap)(void *, size_t);
+    void *(*mremap)(void *, size_t, size_t, int, ...);
+    int (*madvise)(void *, size_t, int);
     /* The C library's, since a library with another malloc may come between. */
     void *(*aligned_alloc)(size_t, size_t);
     size_t (*malloc_usable_size)(void *);
@@ -30,6 +34,13 @@ struct next {
     struct mallinfo (*mallinfo)(void);
 };
 extern struct next next __attribute__((visibility("hidden")));
+
+/* Those of mmap and the like, or the system itself while they are being looked up. All that the
+ * heap calls by these names itself comes here (CMakeLists.txt), not to mapped.c. */
+void *next_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset);
+int next_munmap(void *address, size_t bytes);
+void *next_mremap(void *old, size_t old_bytes, size_t new_bytes, int flags, void *to);
+int next_madvise(void *address, size_t bytes, int advice);
 
 void next_find(void);
 /* The C library, as dlopen has it. Not by the dlopen of a tool that is preloaded before the heap:

@@ -9,6 +9,7 @@
 
 #include "heap/blocks.h"
 #include "heap/huge.h"
+#include "heap/mapped.h"
 #include "heap/moved.h"
 
 #include <errno.h>
@@ -33,12 +34,14 @@ static size_t spare_count;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int cancels; /* may its holder be cancelled, when it has gone on? */
+static __thread volatile bool mine;
 
 /* To make a region takes a close, and so does a fork: there a cancelled thread would end, and keep
  * the lock. malloc and fork are no places where threads may be cancelled. */
 void region_lock(void) {
     int before;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    mine = true;
     pthread_mutex_lock(&lock);
     cancels = before;
 }
@@ -46,8 +49,11 @@ void region_lock(void) {
 void region_unlock(void) {
     int before = cancels;
     pthread_mutex_unlock(&lock);
+    mine = false;
     pthread_setcancelstate(before, NULL);
 }
+
+bool region_is_mine(void) { return mine; }
 
 /* Sanitizers have their own malloc and their own layout of the address space. */
 void __asan_init(void) __attribute__((weak));
@@ -380,4 +386,6 @@ void region_leave(int error, const char *why) {
     region.error = error;
     moved.range_count = 0;
     moved.bits = NULL;
+    moved.bytes = 0;
+    mapped_in_child();
 }

@@ -83,6 +83,9 @@ bool region_fd_valid(void);
 void region_lock(void);
 void region_unlock(void);
 
+/* True: this thread holds it, or waits for it. So this is a signal's handler. */
+bool region_is_mine(void);
+
 /* This process has no region any more: a forked child. The lock must be held. */
 void region_leave(int error, const char *why);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wrap - diverts jemalloc's requests to the operating system to the region. What the region cannot
- * serve goes to the system (outside.c). The linker replaces the names in jemalloc only (--wrap). */
+ * serve goes to the system (outside.c). In jemalloc the names of these functions are changed when
+ * it is linked (CMakeLists.txt). */
 #define _GNU_SOURCE
 #include "heap/jemalloc.h"
 #include "heap/region.h"
@@ -8,9 +9,9 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset);
-int __wrap_munmap(void *address, size_t bytes);
-int __wrap_madvise(void *address, size_t bytes, int advice);
+void *je_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset);
+int je_munmap(void *address, size_t bytes);
+int je_madvise(void *address, size_t bytes, int advice);
 
 /* Where the system makes huge pages unasked (`always`), jemalloc's tables and each arena's first
  * blocks would be in some, 16 MiB in a rank of Open MPI that needs 3. glibc's heap grows by a few
@@ -26,7 +27,7 @@ static void *take(size_t bytes, bool *refused) {
     return taken;
 }
 
-void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset) {
+void *je_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset) {
     if ((flags & MAP_FIXED) && region_holds(address)) {
         /* If memory is not overcommitted, jemalloc gives pages back, and takes them again, by
          * mapping over them. */
@@ -49,13 +50,13 @@ void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd
     return mmap(address, bytes, protection, flags, fd, offset);
 }
 
-int __wrap_munmap(void *address, size_t bytes) {
+int je_munmap(void *address, size_t bytes) {
     if (!region_holds(address)) return outside_give(address, bytes);
     region_give(address, bytes);
     return 0;
 }
 
-int __wrap_madvise(void *address, size_t bytes, int advice) {
+int je_madvise(void *address, size_t bytes, int advice) {
     if (advice == MADV_HUGEPAGE) return 0; /* jemalloc's advice, see heap.c */
     if (!region_holds(address)) return madvise(address, bytes, advice);
     if (advice == MADV_DONTNEED) {

@@ -120,7 +120,7 @@ static void look_at_copying(struct findings *all) {
     if (cma == 0) found(all, GREEN, "CMA", NULL, "yes");
     else
         found(all, YELLOW, "CMA", "allow process_vm_readv in the seccomp profile",
-              "no (%s): buffers out of reach (mmap) are copied twice", strerror(-cma));
+              "no (%s): buffers out of reach (threads' stacks) are copied twice", strerror(-cma));
     found(all, GREEN, "XPMEM", NULL, "%s",
           xpmem == 0            ? "yes"
           : xpmem == -ECANCELED ? "switched off by MORTAR_XPMEM"

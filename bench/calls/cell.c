@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-const char *const buffers_names[BUFFERS] = {"heap", "stack", "outside"};
+const char *const buffers_names[BUFFERS] = {"heap", "stack", "mapped", "outside"};
 
 enum { page = 4096, guard_value = 0x5a };
 
@@ -39,7 +39,10 @@ static char *get(struct cell *cell, size_t bytes) {
     } else if (cell->buffers == BUFFERS_STACK) {
         memory = get_part(cell, bytes);
     } else {
-        memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        /* What is for a stack may go unseen, when its thread ends, so it never comes into reach. */
+        int kind = cell->buffers == BUFFERS_OUTSIDE ? MAP_STACK : 0;
+        memory =
+            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | kind, -1, 0);
         if (memory == MAP_FAILED) return NULL;
     }
     if (!memory) return NULL;
@@ -52,7 +55,7 @@ static void give_back(const struct cell *cell, char *memory, size_t bytes) {
     if (!memory) return;
     size_t guard = guard_of(cell, bytes);
     if (cell->buffers == BUFFERS_HEAP) free(memory - guard);
-    else if (cell->buffers == BUFFERS_OUTSIDE) munmap(memory - guard, bytes + 2 * guard);
+    else if (cell->buffers != BUFFERS_STACK) munmap(memory - guard, bytes + 2 * guard);
 }
 
 static bool guarded(const struct cell *cell, const char *memory, size_t bytes) {

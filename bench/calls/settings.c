@@ -21,10 +21,10 @@ static const char *const usage =
     "  --axes 0,1           redistribution: distributed along axis 0 before and along axis 1 after (default 0,1)\n"
     "  --plan PLAN...       what mortar shall run, once for each plan; `auto`, the default, is what it would choose itself\n"
     "                       (mortar info --plans COLLECTIVE lists them)\n"
-    "  --buffers heap|stack|outside\n"
-    "                       memory from malloc (default), or the stack of the first thread, which peers can reach when\n"
-    "                       mortar's heap is on (not malloc's of 897 bytes to 16 KiB); or memory that they cannot reach: a private\n"
-    "                       anonymous mapping\n"
+    "  --buffers heap|stack|mapped|outside\n"
+    "                       memory from malloc (default), the stack of the first thread, or from mmap, which peers can reach\n"
+    "                       when mortar's heap is on (not malloc's of 897 bytes to 16 KiB); or memory that they cannot reach: a\n"
+    "                       mapping for a stack (MAP_STACK)\n"
     "  --irregular          v and w collectives, reduce_scatter: blocks of drawn lengths, from 0 to twice the size, its mean\n"
     "  --root R             of those that have one (default 0)\n"
     "  --topology 2d|3d|nd  neighbours: a periodic grid (default 2d), or a graph with +-1, 3, 7 and 12\n"
@@ -168,7 +168,7 @@ static int read_value(const char *option, const char *value, struct settings *se
         int i = 0;
         while (i < BUFFERS && strcmp(value, buffers_names[i]) != 0) i++;
         if (i == BUFFERS)
-            return settings_fail("--buffers %s: expected heap, stack or outside", value);
+            return settings_fail("--buffers %s: expected heap, stack, mapped or outside", value);
         settings->buffers = (enum buffers)i;
     } else if (strcmp(option, "--csv") == 0) {
         if (!*value) return settings_fail("--csv needs a file");

@@ -59,7 +59,7 @@ bool kind_stream(const struct kind *kind);
 enum { most_sizes = 64, most_plans = 32, most_imbalances = 32 };
 
 /* Where buffers lie: memory from malloc, the first thread's stack, a mapping of the program's. */
-enum buffers { BUFFERS_HEAP, BUFFERS_STACK, BUFFERS_OUTSIDE, BUFFERS };
+enum buffers { BUFFERS_HEAP, BUFFERS_STACK, BUFFERS_MAPPED, BUFFERS_OUTSIDE, BUFFERS };
 extern const char *const buffers_names[BUFFERS];
 
 struct settings {

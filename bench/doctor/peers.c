@@ -59,7 +59,7 @@ static void look_at_cma(const struct sheet *mine, const struct sheet *next, stru
         why = "Yama forbids it", cure = "as root: sysctl kernel.yama.ptrace_scope=0";
     else if (number_in("/proc/self/status", "Seccomp:") == 2) why = "a seccomp filter forbids it";
     found(all, YELLOW, "CMA between ranks", cure,
-          "no, %s: buffers out of reach (mmap) are copied twice", why);
+          "no, %s: buffers out of reach (threads' stacks) are copied twice", why);
 }
 
 static void look_at_memory(const struct sheet *next, struct findings *all) {

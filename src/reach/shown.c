@@ -31,14 +31,15 @@ static struct {
     void *(*alloc)(size_t alignment, size_t bytes);
     void (*free)(void *memory);
     void (*begin)(void);
+    bool (*sees)(void);
 } library;
 static pthread_once_t looked = PTHREAD_ONCE_INIT, once = PTHREAD_ONCE_INIT;
 static bool has_library;
 
 static void find_library(void) {
     static const char *const names[] = {"mortar_heap_region", "mortar_heap_move",
-                                        "mortar_heap_alloc", "mortar_heap_free",
-                                        "mortar_heap_begin"};
+                                        "mortar_heap_alloc",  "mortar_heap_free",
+                                        "mortar_heap_begin",  "mortar_heap_sees"};
     void *symbols[sizeof names / sizeof *names];
     _Static_assert(sizeof symbols == sizeof library, "a pointer for each name");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -113,22 +114,19 @@ HOT static bool pages_moved(const struct heap_region *h, uint64_t first, uint64_
     return true;
 }
 
-/* The file's offset of this memory. False: it has none. */
+/* The file's offset of this memory. *leaves: the program may unmap it. False: it has none. */
 HOT static bool place_of(const struct team *team, const void *memory, size_t bytes,
-                         uint64_t *offset) {
+                         uint64_t *offset, bool *leaves) {
     uint64_t inside = (uintptr_t)memory - (uintptr_t)team->region;
+    const struct heap_region *h = team->heap;
+    struct heap_range range;
     *offset = inside;
+    *leaves = false;
     if (inside < team->region_bytes && bytes <= team->region_bytes - inside) return true;
-    if (!team->heap) return false;
-    int count = __atomic_load_n(team->heap->range_count, __ATOMIC_ACQUIRE);
-    for (int i = 0; i < count; i++) {
-        const struct heap_range *range = &team->heap->ranges[i];
-        inside = (uintptr_t)memory - (uintptr_t)range->start;
-        if (inside >= range->bytes || bytes > range->bytes - inside) continue;
-        *offset = range->offset + inside;
-        return true;
-    }
-    return false;
+    if (!h || !heap_range_of(h->ranges, h->range_count, memory, bytes, &range)) return false;
+    *offset = range.offset + ((uintptr_t)memory - (uintptr_t)range.start);
+    *leaves = range.leaves;
+    return true;
 }
 
 bool team_owns(const struct team *team, const void *address) {
@@ -247,12 +245,24 @@ static struct want *find_want(uintptr_t start, size_t bytes) {
     return oldest;
 }
 
+/* Memory that could never move may have gone, and the program's own mapping be there now: asked for
+ * once in so many uses. */
+static bool is_new(struct want *want) {
+    enum { between = 1024 };
+    if (++want->uses % between != 0 || library.bring((void *)want->start, 0) != 0) return false;
+    *want = (struct want){.start = want->start,
+                          .bytes = want->bytes,
+                          .used = turns,
+                          .needed = uses_needed(want->bytes)};
+    return true;
+}
+
 /* A call could have used these whole pages, had they moved. SHOWN: they have, now. */
 static enum shown want(uintptr_t start, size_t bytes, enum showing how) {
     pthread_mutex_lock(&lock);
     struct want *found = find_want(start, bytes);
     found->used = ++turns;
-    bool may = found->needed < UINT32_MAX;
+    bool may = found->needed < UINT32_MAX || is_new(found);
     bool due = may && (++found->uses >= found->needed || how & SHOW_NOW);
     enum shown shown = found->refused ? SHOWN_NEVER : SHOWN_LATER;
     if (due && how & SHOW_GAPS) {
@@ -280,14 +290,14 @@ static bool inner_of(const struct team *team, const void *memory, size_t bytes, 
 
 HOT enum shown team_shows(const struct team *team, const void *memory, size_t bytes,
                           enum showing how, uint64_t *offset) {
-    bool has_place = place_of(team, memory, bytes, offset);
+    bool leaves, has_place = place_of(team, memory, bytes, offset, &leaves);
     if (!team->heap) return has_place ? SHOWN : SHOWN_NEVER;
     uintptr_t start, end;
     bool inner = inner_of(team, memory, bytes, &start, &end);
     if (bytes == 0) return has_place ? SHOWN : SHOWN_NEVER;
     if (!has_place && !inner) { /* static data get a place when they are first asked for */
         want(end, 0, how);
-        if (!place_of(team, memory, bytes, offset)) return SHOWN_NEVER;
+        if (!place_of(team, memory, bytes, offset, &leaves)) return SHOWN_NEVER;
         has_place = true;
     }
     uint64_t skipped = start - (uintptr_t)memory;
@@ -297,8 +307,9 @@ HOT enum shown team_shows(const struct team *team, const void *memory, size_t by
             break;
         enum shown shown = tries > 0 ? SHOWN_NEVER : want(start, end - start, how);
         if (shown != SHOWN) return shown;
-        has_place = place_of(team, memory, bytes, offset);
+        has_place = place_of(team, memory, bytes, offset, &leaves);
     }
+    if (leaves && !library.sees()) return SHOWN_NEVER;
     if (how & SHOW_GAPS && (how & SHOW_TO_WRITERS || team->many_threads)) {
         /* What lies between the blocks may change: it must not be copied back. And another thread
          * may receive there, in a call of its own, what peers have stored already. */
@@ -312,6 +323,7 @@ HOT enum shown team_shows(const struct team *team, const void *memory, size_t by
 
 HOT void team_takes_back(const struct team *team, void *memory, size_t bytes) {
     uint64_t offset;
-    if (team->heap && bytes > 0 && place_of(team, memory, bytes, &offset))
+    bool leaves;
+    if (team->heap && bytes > 0 && place_of(team, memory, bytes, &offset, &leaves))
         copy_ends(team->heap, memory, offset, bytes, true);
 }

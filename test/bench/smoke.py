@@ -308,7 +308,7 @@ def refused(folder):
         (["alltoall", "--seconds"], "--seconds needs a value: expected 0.001 to 100000"),
         (["alltoall", "--csv"], "--csv needs a file"),
         (["alltoall", "--bytes", "8:4K"], "--bytes 8:4K: expected FROM:TO:xN"),
-        (["alltoall", "--buffers", "static"], "--buffers static: expected heap, stack or outside"),
+        (["alltoall", "--buffers", "static"], "--buffers static: expected heap, stack, mapped or outside"),
         (["alltoall", "--plan", "push(rows)"], '"push(rows)" is no plan'),
         (["alltoall", "--repetitions", "0"], "--repetitions 0: expected a whole number"),
         (["alltoall", "--cold", "water"], "--cold water: expected sweep, or nothing"),

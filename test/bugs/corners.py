@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """corners - operands and ranks that a program right by the standard has now and then: operations that count on alignment,
-elements and distances longer than an int can say, processes that look dead, ranks that never wait.
+mappings that come and go, elements and distances longer than an int can say, processes that look dead, ranks that never wait.
 usage: corners.py TEST FLAVOUR RANKS"""
 import os
 import re
@@ -19,6 +19,31 @@ def operands(flavour, ranks):
     for env, calls in ((AS_USERS, "3000"), ({}, "300"), ({"MORTAR_NODES": "2"}, "100"), ({"MORTAR_HEAP": "off"}, "100")):
         words = run.command(flavour, ranks, [run.target("operands-" + flavour), calls])
         run.run(words, 100, env).ok("%s ranks, 0 errors, 0 odd operands" % ranks).silent()
+
+
+def mapped(flavour, ranks):
+    """Buffers in the program's own mappings move, and these come and go as they do without mortar."""
+    run.need(flavour)
+    first, forced = {"MORTAR_START": "first", "MORTAR_TUNE": "watch"}, ["--plan", "pull(rows)"]
+    nodes = {"MORTAR_NODES": "2"}
+    for env, rounds, options, least in ((first, "600", forced, 20), (AS_USERS, "2000", [], 0), (nodes, "600", [], 0)):
+        program = [run.target("mapped-" + flavour), rounds]
+        result = run.mpi(flavour, ranks, program, options, seconds=100, env=env).ok("%s ranks, 0 errors" % ranks).silent()
+        moved = result.report["moved"]
+        result.check(moved["buffers"] >= least * int(ranks), "hardly a buffer has moved: %r" % moved)
+        print("%d buffers, %d MiB" % (moved["buffers"], moved["bytes"] >> 20))
+
+
+def watched(flavour, ranks):
+    """UCX, which overwrites functions of the C library, sees what it sees natively of memory that goes away."""
+    run.need(flavour)
+    program = [run.target("watched-" + flavour)]
+    natively = run.run(run.command(flavour, ranks, program, None), 60, {}).ok("unmapped").out
+    if "-1" in natively:
+        raise run.Skip("this MPI has no UCX")
+    for env in ({"MORTAR_START": "first"}, {"MORTAR_HEAP": "aside"}):
+        result = run.run(run.command(flavour, ranks, program), 60, env).ok(natively.strip())
+    print(result.out.strip())
 
 
 def undead(flavour, ranks):
@@ -137,4 +162,4 @@ def tables(flavour, ranks):
         run.run(words, 60, env).ok("%s ranks, 0 errors" % ranks).silent()
 
 
-run.main_of(behind, locked, pinned, surroundings, operands, undead, hungry, elements, beyond, repeated, tables)
+run.main_of(mapped, watched, behind, locked, pinned, surroundings, operands, undead, hungry, elements, beyond, repeated, tables)

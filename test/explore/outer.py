@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """outer - protocols for explore.py, as in protocols.py: of memory that moves, of collectives over several nodes, of reductions from
 buffer to buffer, and of what teams share besides their calls."""
-from sources import (ARRIVAL_C, BLOCKS, CENTRAL, COST, CREW, DOMAINS, EITHER, GRID, HUGE_H, JOB, LANES, LAYOUT, LEDGER_C, LEDGER_H,
-                     LEVELS, MOVED_C, MOVED_H, NODE, NODES, OFFERS, ORDERS, OVERLAP, PACE, PLACES_C, PLAIN, PULL, Protocol, REDUCE,
-                     REDUCED, ROOTED, SET_RELAXED, SHOWING, SHOWN_C, SLICES, SPREAD, SYNC, UNIVERSAL, WAITING, WAITS, arrival_rings)
+from sources import (ARRIVAL_C, BLOCKS, CENTRAL, COST, CREW, DOMAINS, EITHER, GRID, HEAP_H, HUGE_H, JOB, LANES, LAYOUT, LEDGER_C,
+                     LEDGER_H, LEVELS, MOVED_C, MOVED_H, NODE, NODES, OFFERS, ORDERS, OVERLAP, PACE, PLACES_C, PLAIN, PULL,
+                     Protocol, REDUCE, REDUCED, ROOTED, SET_RELAXED, SHOWING, SHOWN_C, SLICES, SPREAD, SYNC, UNIVERSAL, WAITING,
+                     WAITS, arrival_rings)
 
 OUTER = [
     Protocol(
@@ -77,14 +78,14 @@ OUTER = [
                 (SHOWN_C, "static struct staying *first_staying;\n",
                  "static struct staying **staying_at;\n#define first_staying (*staying_at)\n")],
         runs=[("stays", 2, 2), ("reads", 3, 1), ("reads", 3, 3), ("writes", 3, 3), ("sends", 3, 1, 0, "naive"), ("sends", 3, 1, 1),
-              ("sends", 3, 2), ("sends", 3, 2, 1)],
+              ("sends", 3, 2), ("leaves", 2, 1, 2), ("leaves", 2, 2, 2)],
         mutants=[
             ("the pages that have moved are looked at by relaxed", SHOWN_C,
              "        uint64_t word = __atomic_load_n(&h->moved[page / 64], __ATOMIC_ACQUIRE);",
              "        uint64_t word = __atomic_load_n(&h->moved[page / 64], __ATOMIC_RELAXED);"),
             ("a page is marked before its bytes are in the file", MOVED_C,
-             "    bool fine = region_fd_valid(), anonymous = region_holds(start);\n",
-             "    bool fine = region_fd_valid(), anonymous = region_holds(start);\n    mark(offset, bytes, true);\n"),
+             "    keep_policy(start, bytes, offset);\n",
+             "    keep_policy(start, bytes, offset);\n    mark(offset, bytes, true);\n"),
             ("a page is mapped without its bytes", MOVED_C,
              "else if (!write_all(from + i * page, (run - i) * page, offset + i * page)) return false;", ""),
             ("the pages of a buffer's ends move, too", SHOWN_C,
@@ -94,14 +95,14 @@ OUTER = [
             ("what stays is listed without the lock", SHOWN_C,
              "    pthread_mutex_lock(&lock);\n    memory->next", "    memory->next"),
             ("nobody looks for what stays", SHOWN_C, "        if (start - s->start < s->bytes ||", "        if (false &&"),
-            ("a range is counted before it is written", PLACES_C,
-             "        moved.ranges[i] = (struct heap_range){(char *)search.start, all, offset};\n"
-             "        atomic_store(&moved.range_count, i + 1);\n",
-             "        atomic_store(&moved.range_count, i + 1);\n"
-             "        moved.ranges[i] = (struct heap_range){(char *)search.start, all, offset};\n"),
-            ("ranges are counted by relaxed", SHOWN_C,
-             "__atomic_load_n(team->heap->range_count, __ATOMIC_ACQUIRE)",
-             "__atomic_load_n(team->heap->range_count, __ATOMIC_RELAXED)")]),
+            ("a range that changes is believed", HEAP_H,
+             "        if (!(changes & 1) && __atomic_load_n(&range->changes, __ATOMIC_RELAXED) == changes)\n", ""),
+            ("whether a range changes is looked at before the range", HEAP_H,
+             "        __atomic_thread_fence(__ATOMIC_ACQUIRE);\n", ""),
+            ("nobody says that a range is about to change", PLACES_C,
+             "    __atomic_store_n(&range->changes, changes + 1, __ATOMIC_RELAXED);\n", ""),
+            ("a range has changed before it changes", PLACES_C,
+             "changes + 2, __ATOMIC_RELEASE", "changes + 2, __ATOMIC_RELAXED")]),
     Protocol(
         "either", "reductions to a root from buffer to buffer, or by the order of arrival if some rank waits too long", "either",
         sources=[EITHER, ARRIVAL_C, SLICES, LEVELS, REDUCE, SYNC, WAITS, WAITING, SHOWING, BLOCKS],

@@ -51,10 +51,36 @@ static void plugins(void) {
     dlclose(plugin);
 }
 
+static bool is_in(const void *function, const char *file) {
+    Dl_info library;
+    return dladdr(function, &library) && strstr(library.dli_fname, file);
+}
+
+/* UCX and its like overwrite these functions: the C library's, as without the heap. Others who look
+ * for them find the heap's. */
+static void overwriters(void *libc) {
+    static const char *const names[] = {"mmap", "mmap64", "munmap", "mremap", "madvise"};
+    static const char *const files[] = {PLUGIN, UCM};
+    for (int which = 0; which < 2; which++) {
+        void *(*finds)(void *, const char *) = NULL;
+        void *plugin = dlopen(files[which], RTLD_NOW);
+        find(&finds, plugin, "plugin_finds");
+        for (size_t i = 0; finds && i < sizeof names / sizeof *names; i++) {
+            const char *file = which == 1 ? "libc.so" : "libmortar-heap";
+            expect(is_in(finds(libc, names[i]), file), "what is found in the C library");
+            expect(is_in(finds(RTLD_DEFAULT, names[i]), file), "what is found first");
+            expect(is_in(finds(RTLD_NEXT, names[i]), "libc.so"), "what comes next");
+        }
+        expect(finds && is_in(finds(libc, "free"), "libmortar-heap"), "free is the heap's");
+        dlclose(plugin);
+    }
+}
+
 int main(void) {
     void *libc = dlopen(LIBC_SO, RTLD_LAZY);
     blocks(libc);
     others(libc);
     plugins();
+    overwriters(libc);
     return failures > 0;
 }

@@ -2,8 +2,6 @@
 /* own - an executable that brings its own malloc, as one linked with another allocator does. */
 #include "heap_test.h"
 
-#include <errno.h>
-
 static char arena[64 << 20] __attribute__((aligned(64)));
 static size_t used;
 
@@ -32,10 +30,15 @@ void *realloc(void *block, size_t bytes) {
 
 int main(void) {
     struct heap_region region;
-    expect(heap_state(&region) == -ENOTSUP, "the heap knows that it is not used");
+    expect(heap_state(&region) == 0 && strstr(heap_why(), "another malloc"), "the heap knows");
     char *text = strdup("text");
     expect(text >= arena && text < arena + sizeof arena, "strdup uses the executable's malloc");
     free(text);
+    enum { long_bytes = 1 << 20 };
+    char *block = memset(malloc(long_bytes), 7, long_bytes);
+    expect(move_it(block, long_bytes) == 0 && has_moved(block, long_bytes, false),
+           "its blocks move, which lie in static data");
+    expect(block[0] == 7 && block[long_bytes / 2] == 7, "and are as they were");
     printf("%s\n", heap_why());
     return failures > 0;
 }

@@ -8,6 +8,7 @@
 
 #include "reach/reach.h"
 
+#include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -101,10 +102,18 @@ static void when_it_pays(void) {
     expect(show(gaps + page, MiB - 2 * page, SHOW_GAPS | SHOW_TO_WRITERS, &offset) == SHOWN,
            "unless it begins and ends with pages that have moved");
     free(gaps);
-    char *mapped = mmap(NULL, MiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    expect(show(mapped, MiB, SHOW_TO_READERS, &offset) == SHOWN_NEVER, "not the program's own");
+    char *mapped = mmap(NULL, MiB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    expect(show(mapped, MiB, SHOW_TO_READERS, &offset) == SHOWN_NEVER, "not what is shared");
     expect(show(mapped, 10, SHOW_TO_READERS, &offset) == SHOWN_NEVER, "not even a little");
     munmap(mapped, MiB);
+    char *own =
+        mmap(mapped, MiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    unsigned uses = 0;
+    while (show(own, MiB, SHOW_TO_READERS, &offset) != SHOWN && uses < 3000) uses++;
+    expect(uses < 3000, "the program's own is, some day, where something else was");
+    expect(show(own, 10, SHOW_TO_READERS, &offset) == SHOWN, "even a little");
+    munmap(own, MiB);
+    expect(show(own, MiB, SHOW_TO_READERS, &offset) != SHOWN, "not when it is gone");
 }
 
 /* Other threads may be writing to the pages at the ends. */
@@ -215,9 +224,29 @@ static void not_born(bool moves) {
     }
 }
 
+/* Somebody takes munmap's place (taker.c), so a mapping could go unseen: what has moved of it is
+ * not shown any more, and nothing else moves. */
+static void taken(void) {
+    uint64_t offset;
+    char *first = mmap(NULL, MiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *second = mmap(NULL, MiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memset(first, 5, MiB);
+    expect(show(first, MiB, SHOW_TO_READERS, &offset) == SHOWN, "a mapping is shown");
+    int *takes = dlsym(RTLD_DEFAULT, "taker_takes");
+    expect(takes != NULL, "taker.c is preloaded");
+    if (takes) *takes = 1;
+    expect(show(first, MiB, SHOW_TO_READERS, &offset) == SHOWN_NEVER, "it is not any more");
+    expect(move_it(second, MiB) == -EFAULT, "another one does not move");
+    if (takes) *takes = 0;
+    expect(show(first, MiB, SHOW_TO_READERS, &offset) == SHOWN_NEVER, "nor is it later");
+    expect(first[0] == 5 && first[MiB - 1] == 5, "it is as it was");
+    char *block = malloc(MiB);
+    expect(show(block, MiB, SHOW_TO_READERS, &offset) == SHOWN, "malloc's memory still moves");
+    free(block);
+}
+
 int main(int count, char **word) {
     struct segment_name name;
-    (void)word;
     expect(shown_begin(&team, &name) == 0, "the heap is there");
     struct heap_region region;
     expect(heap_state(&region) == 0, "and can be shared");
@@ -225,6 +254,10 @@ int main(int count, char **word) {
         mmap(NULL, region.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, region.fd, 0);
     expect(peer != MAP_FAILED, "a peer maps it");
     if (failures > 0) return 1;
+    if (count > 1 && strcmp(word[1], "taken") == 0) {
+        taken();
+        return failures > 0;
+    }
     ends_go_back();
     short_ones_stay();
     if (count > 1) when_it_pays();
@@ -241,6 +274,9 @@ int main(int count, char **word) {
         free(block);
     }
     at_random(statics, sizeof statics, count == 1, "static data");
+    char *mapped = mmap(NULL, 2 * MiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    at_random(mapped, 2 * MiB, count == 1, "the program's mapping");
+    munmap(mapped, 2 * MiB);
     char stacked[2 * MiB];
     at_random(stacked, sizeof stacked, count == 1, "the stack");
     return failures > 0;

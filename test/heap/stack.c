@@ -117,17 +117,17 @@ static void *on_another(void *unused) {
     return unused;
 }
 
-/* Mappings of the program where the stack might grow to, but has not. */
+/* Mappings of the program where the stack might grow to, but has not. Too short to move. */
 static void below(void) {
     char here;
     char *wanted = &here - (uintptr_t)&here % page - (size_t)4 * long_bytes;
-    char *mapped = mmap(wanted, 16 * page, PROT_READ | PROT_WRITE,
+    char *mapped = mmap(wanted, 8 * page, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (mapped == MAP_FAILED) return;
-    fill(mapped, 16 * page);
-    expect(move_it(mapped, 16 * page) == -EFAULT,
+    fill(mapped, 8 * page);
+    expect(move_it(mapped, 8 * page) == -EFAULT,
            "what the program has mapped below the stack does not move");
-    munmap(mapped, 16 * page);
+    munmap(mapped, 8 * page);
 }
 
 static pid_t in_terminal(void) {

@@ -69,8 +69,6 @@ int main(void) {
            "and is as protected as before");
     through_the_file();
     expect(move_it(&stdin, 3 * 4096) != 0 || !has_moved(stdin, 4096, true), "not the C library's");
-    void *mapped = mmap(NULL, MiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    expect(move_it(mapped, MiB) == -EFAULT, "nor what the program has mapped");
     forks();
     contents();
     return failures > 0;

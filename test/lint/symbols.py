@@ -18,7 +18,7 @@ SHOWN = {
     "libmortar-mpich.so": r"MPI_[A-Z]\w*|mortar_\w+",
     "libmortar-standard.so": r"MPI_[A-Z]\w*|mortar_\w+",
     "libmortar-heap.so": "|".join(MALLOC + ["dlsym", "fork(pty)?", "daemon", "mlockall", "pthread_getattr_np",
-                                            r"(set|p)rlimit(64)?", r"mortar_heap_\w+"]),
+                                            r"(set|p)rlimit(64)?", "mmap(64)?", "munmap", "mremap", "madvise", r"mortar_heap_\w+"]),
 }
 ENGINES = ("libmortar-ompi.so", "libmortar-mpich.so", "libmortar-standard.so")
 MOST_THREAD_BYTES = 400

@@ -28,8 +28,8 @@ int main(int count, char **words) {
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     size_t bytes = (size_t)p * block;
-    char *heap = malloc(2 * bytes),
-         *far = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *heap = malloc(2 * bytes), *far = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     wrong += exchange(me == 0 ? far : heap, heap + bytes, p, me);
     void *driver = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
     if (!driver) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* outside - exchanges between buffers of all kinds, most of them outside the shared heap: on the
- * stack of a thread that the program made, from mmap. Which kind it is differs between ranks and
- * calls.
+ * stack of a thread that the program made, from mmap for another one. Which kind it is differs
+ * between ranks and calls.
  * usage: outside BYTES CALLS [same|mixed|heap [shared]]. shared: instead of stack and mappings
  * three places in one shared file, which the stand-in for XPMEM can show to other processes. */
 #define _GNU_SOURCE
@@ -61,7 +61,8 @@ static int run(int count, char **words) {
     int bytes = count > 1 ? atoi(words[1]) : 4096, calls = count > 2 ? atoi(words[2]) : 10;
     const char *how = count > 3 ? words[3] : "same";
     char *heap = malloc(2 * most);
-    char *mapped = mmap(NULL, 4 * most, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *mapped = mmap(NULL, 4 * most, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (p > most_ranks || bytes > most_bytes || !heap || mapped == MAP_FAILED) return 2;
     if (count > 4) {
         int fd = memfd_create("outside", MFD_CLOEXEC);

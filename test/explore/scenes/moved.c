@@ -2,7 +2,7 @@
 /* moved - pages that move into the heap's file while other threads of the program call collectives
  * on the same memory, or write beside it (heap/moved.c, src/reach/shown.c). Threads 0 and 1 are of
  * one process; thread 2 is a peer, which sees that process's file only. Numbers: of calls; 0: the
- * memory is malloc's, 1: static data.
+ * memory is malloc's, 1: static data, 2: mappings of the program's.
  *
  * The kernel's part is played here: memory is `private`, and a page that is mapped is the file's. A
  * thread of the program looks which of both it is for each access, as the processor does. What the
@@ -10,6 +10,7 @@
 #include "../crew.h"
 
 #include "heap/heap.h"
+#include "heap/mapped.h"
 #include "heap/moved.h"
 
 #include <link.h>
@@ -20,13 +21,15 @@
 enum { page = 64, pages = 4, bytes = page * pages, in_page = page / 4, file_number = 1000 };
 /* The threads' buffers, in words of 4 bytes: thread 0's begins and ends inside of pages, thread 1's
  * is the two pages between. */
-static const struct {
+static const struct buffer {
     size_t first, count;
 } parts[] = {{8, 40}, {in_page, 2 * in_page}};
 
 static char *private, *file;
 static _Atomic uint8_t *is_mapped;                 /* [pages] */
-static _Atomic uint32_t *region_word, *wants_word; /* the two locks */
+static struct turns {
+    _Atomic uint32_t taken, served;
+} *region_turns, *wants_turns; /* the two locks */
 static struct line {
     _Alignas(64) struct flag told, taken;
     uint64_t offset;
@@ -38,24 +41,28 @@ static struct flag *both; /* between the calls of threads 0 and 1 */
 struct region region;
 void share_wants(void);
 
-static void lock_word(_Atomic uint32_t *word) {
-    for (uint32_t none = 0; !atomic_compare_exchange_strong_explicit(
-             word, &none, 1, memory_order_acquire, memory_order_relaxed);
-         none = 0)
-        await_change(word, 1);
+/* By turns, so that no word that is waited for has an old value again. */
+static void take(struct turns *lock) {
+    uint32_t mine = atomic_fetch_add_explicit(&lock->taken, 1, memory_order_relaxed), now;
+    while ((now = atomic_load_explicit(&lock->served, memory_order_acquire)) != mine)
+        await_change(&lock->served, now);
 }
-void region_lock(void) { lock_word(region_word); }
-void region_unlock(void) { atomic_store_explicit(region_word, 0, memory_order_release); }
+static void give(struct turns *lock) {
+    uint32_t mine = atomic_load_explicit(&lock->served, memory_order_relaxed);
+    atomic_store_explicit(&lock->served, mine + 1, memory_order_release);
+}
+void region_lock(void) { take(region_turns); }
+void region_unlock(void) { give(region_turns); }
 int explored_pthread_mutex_lock(void *mutex);
 int explored_pthread_mutex_lock(void *mutex) {
     (void)mutex;
-    lock_word(wants_word);
+    take(wants_turns);
     return 0;
 }
 int explored_pthread_mutex_unlock(void *mutex);
 int explored_pthread_mutex_unlock(void *mutex) {
     (void)mutex;
-    atomic_store_explicit(wants_word, 0, memory_order_release);
+    give(wants_turns);
     return 0;
 }
 bool region_fd_valid(void) { return true; }
@@ -141,6 +148,24 @@ void *region_take(size_t length, bool *refused) {
 }
 void region_give(void *memory, size_t length) { (void)memory, (void)length; }
 
+/* Three mappings of the program's: pages 0, 1, and 2 and 3. */
+static const size_t mapping_starts[] = {0, page, 2 * page, bytes};
+static _Atomic uint32_t *is_noted; /* [3] */
+
+bool mapped_holds(const void *memory, size_t length, char **start, char **end) {
+    for (int i = 0; i < 3; i++) {
+        *start = private + mapping_starts[i], *end = private + mapping_starts[i + 1];
+        bool inside = (const char *)memory >= *start && (const char *)memory + length <= *end;
+        if (inside && atomic_load(&is_noted[i])) return true;
+    }
+    return false;
+}
+bool mapped_touches(const void *memory, size_t length) {
+    char *start, *end;
+    return mapped_holds(memory, length, &start, &end);
+}
+bool mapped_is_seen(void) { return true; }
+
 /* ---- what shown.c asks for ---- */
 
 int mortar_heap_region(struct heap_region *now) {
@@ -166,6 +191,7 @@ void *explored_dlsym(void *library, const char *name) {
     (void)library;
     if (strcmp(name, "mortar_heap_region") == 0) return (void *)mortar_heap_region;
     if (strcmp(name, "mortar_heap_move") == 0) return (void *)mortar_heap_move;
+    if (strcmp(name, "mortar_heap_sees") == 0) return (void *)mapped_is_seen;
     return strcmp(name, "mortar_heap_alloc") == 0 ? (void *)mortar_heap_alloc
                                                   : (void *)mortar_heap_free;
 }
@@ -188,13 +214,15 @@ int option_choice(enum option option, const char *words) {
 static void begin(void) {
     struct segment_name name;
     crew_plain();
-    char *memory = share(2 * bytes), *elsewhere = share(bytes);
+    char *memory = share(2 * bytes), *elsewhere = share(16 * bytes);
     private = memory + (bytes - (uintptr_t)memory % bytes) % bytes;
     file = share(bytes);
     name_memory(private, bytes, "private memory");
     name_memory(file, bytes, "the file");
     is_mapped = share(pages);
-    region_word = share(sizeof *region_word), wants_word = share(sizeof *wants_word);
+    is_noted = share(3 * sizeof *is_noted);
+    for (int i = 0; i < 2 && scene_number(1) == 2; i++) is_noted[i] = 1;
+    region_turns = share(sizeof *region_turns), wants_turns = share(sizeof *wants_turns);
     lines = share(2 * sizeof *lines);
     both = share(sizeof *both);
     moved_at = share(sizeof *moved_at);
@@ -202,7 +230,7 @@ static void begin(void) {
     name_memory(moved_at, sizeof *moved_at, "what has moved");
     moved.alias = file;
     region = (struct region){.base = scene_number(1) ? elsewhere : private,
-                             .bytes = bytes,
+                             .bytes = scene_number(1) ? 16 * bytes : bytes,
                              .page = page,
                              .fd = file_number};
     share_wants();
@@ -294,7 +322,7 @@ static void writes(int me) { beside(me, SHOW_TO_WRITERS); }
 
 /* Thread 1 exposes a part of what thread 0 sends: from then on it stays where it is. */
 static void stays(int me) {
-    const struct part *part = &parts[0];
+    const struct buffer *part = &parts[0];
     if (me == 0) {
         uint64_t offset;
         for (int k = 1; k <= scene_number(0); k++)
@@ -310,7 +338,33 @@ static void stays(int me) {
     }
 }
 
+/* Thread 1 unmaps the first mapping, and the last one takes its place in the list of ranges, while
+ * thread 0 looks for the one between, and for the last. */
+static void begin_leaves(void) {
+    struct heap_range place;
+    begin();
+    for (int i = 0; i < 2; i++)
+        expect(place_new(private + mapping_starts[i], page, &place), "a place");
+}
+static void leaves(int me) {
+    struct heap_range place;
+    char *between = private + mapping_starts[1], *last = private + mapping_starts[2];
+    if (me == 0) {
+        for (int k = 0; k < scene_number(0); k++) {
+            expect(place_of(between, &place), "it is not found");
+            expect(place.start == between && place.offset == page, "another one is found");
+            if (place_of(last, &place)) expect(place.offset == 2 * page, "it lies elsewhere");
+        }
+        return;
+    }
+    atomic_store(&is_noted[0], 0);
+    place_release();
+    atomic_store(&is_noted[2], 1);
+    expect(place_new(last, 2 * page, &place), "another place");
+}
+
 const struct scene scenes[] = {{"sends", begin, sends, NULL},
+                               {"leaves", begin_leaves, leaves, NULL},
                                {"reads", begin, reads, NULL},
                                {"writes", begin, writes, NULL},
                                {"stays", begin, stays, NULL}};
