@@ -43,7 +43,7 @@ static const char usage[] =
     "run options (each sets an environment variable; `mortar info` explains them all)\n"
     "  --plan PLAN          force a plan, e.g. 'pull(morton)', cico, native      MORTAR_PLAN\n"
     "  --report -|FILE      say at the end what ran: a table, or a JSON file     MORTAR_REPORT\n"
-    "  --heap on|off        let malloc's memory be shared with other ranks       MORTAR_HEAP\n"
+    "  --heap on|off|aside  let malloc's memory be shared with other ranks       MORTAR_HEAP\n"
     "  --verify N           let the MPI library run every N-th call too, compare MORTAR_VERIFY\n"
     "  --off COLLECTIVES    leave these to the MPI library, e.g. alltoall        MORTAR_OFF\n"
     "  --verbose 0|1|2      how much to say                                      MORTAR_VERBOSE\n"

@@ -26,10 +26,9 @@ static void suit_sanitizer(const char *word, const char *sanitizer) {
  * programs give its blocks to free, and those of malloc to its functions. */
 static void suit_allocator(const char *word, const char *allocator) {
     if (getenv("MORTAR_HEAP")) return; /* on: who asks for it knows that it does not */
-    say("%s is linked with %s, which has a malloc of its own: it runs without the shared heap "
-        "(--heap on: with it)",
+    say("%s is linked with %s, which has a malloc of its own: it keeps that (--heap on: mortar's)",
         word, allocator);
-    set("MORTAR_HEAP", "off");
+    set("MORTAR_HEAP", "aside");
 }
 
 bool suits(const char *word, const struct program_facts *facts) {

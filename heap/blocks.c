@@ -13,11 +13,19 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+static void first_free(void *memory);
+
 struct blocks blocks = {
     .length = long_block,
     .most = SIZE_MAX,
-    .theirs = {__libc_malloc, __libc_free, __libc_calloc, __libc_realloc},
+    .theirs = {__libc_malloc, first_free, __libc_calloc, __libc_realloc},
 };
+
+/* Of a block that came from an allocator's own function: the others begin by themselves. */
+static void first_free(void *memory) {
+    begin();
+    blocks.theirs.free(memory);
+}
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool decided;
@@ -44,7 +52,15 @@ __attribute__((constructor)) void blocks_begin(void) {
     if (blocks.begun) return;
     blocks.begun = true; /* first: to register handlers may call malloc */
     region_settings();
+    blocks.theirs.free = __libc_free;
     next_find();
+    if (region_stands_aside()) {
+        blocks.theirs.malloc = next.malloc;
+        blocks.theirs.free = next.free;
+        blocks.theirs.calloc = next.calloc;
+        blocks.theirs.realloc = next.realloc;
+        blocks_leave();
+    }
     if (fork_watch() == 0) process = getpid();
 }
 
@@ -93,7 +109,7 @@ bool blocks_decide(void) {
 }
 
 void mortar_heap_begin(void) {
-    if (!blocks_serve()) return;
+    if (!blocks_serve() || region_stands_aside()) return;
     blocks.length = middle_end - middle_block;
     blocks.from = middle_block;
 }

@@ -25,6 +25,8 @@ static struct {
     char *base;
     size_t span;
     bool overflows;
+    void (*free)(void *); /* not jemalloc's */
+    void *(*realloc)(void *, size_t);
 } inherited;
 
 bool child_inherits(const void *memory) {
@@ -45,12 +47,12 @@ static void drop(char *memory) {
 
 static void child_free(void *memory) {
     if (child_inherits(memory)) drop(memory);
-    else __libc_free(memory);
+    else inherited.free(memory);
 }
 
 static void *child_realloc(void *memory, size_t bytes) {
-    if (!child_inherits(memory)) return __libc_realloc(memory, bytes);
-    void *block = bytes > 0 ? __libc_malloc(bytes) : NULL;
+    if (!child_inherits(memory)) return inherited.realloc(memory, bytes);
+    void *block = bytes > 0 ? blocks.theirs.malloc(bytes) : NULL;
     if (bytes > 0 && !block) return NULL;
     size_t had = je_malloc_usable_size(memory);
     if (block) memcpy(block, memory, had < bytes ? had : bytes);
@@ -66,6 +68,8 @@ void child_begins(void) {
     blocks.span = 0;
     blocks.overflows = false;
     blocks_leave();
+    inherited.free = blocks.theirs.free;
+    inherited.realloc = blocks.theirs.realloc;
     blocks.theirs.free = child_free;
     blocks.theirs.realloc = child_realloc;
     if (&je_tsd_tsd) pthread_setspecific(je_tsd_tsd, NULL);

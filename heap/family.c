@@ -98,7 +98,7 @@ static void *our_aligned(size_t alignment, size_t bytes) {
 
 static void *aligned_from_either(size_t alignment, size_t bytes) {
     void *block = our_aligned(alignment, bytes);
-    return block ? block : __libc_memalign(alignment, bytes);
+    return block ? block : next.memalign(alignment, bytes);
 }
 
 void *memalign(size_t alignment, size_t bytes) {
@@ -231,7 +231,7 @@ static __attribute__((noinline)) void *lengthen(void *memory, size_t bytes) {
     void *block = had < much ? malloc(bytes) : NULL;
     if (!block) return blocks.theirs.realloc(memory, bytes);
     memcpy(block, memory, had < bytes ? had : bytes);
-    __libc_free(memory);
+    blocks.theirs.free(memory);
     return block;
 }
 

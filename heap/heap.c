@@ -80,11 +80,12 @@ int mortar_heap_region(struct heap_region *result) {
 
 const char *mortar_heap_why(void) {
     const char *why;
-    if (state(&why) == 0 && !has_blocks())
-        why =
-            "another malloc comes first (the executable's own or a sanitizer's), or the region is "
-            "full: only other memory can be shared";
-    return why;
+    if (state(&why) != 0 || has_blocks()) return why;
+    if (region_stands_aside())
+        return "MORTAR_HEAP=aside: malloc is another library's; what that has from mmap can be "
+               "shared";
+    return "another malloc comes first (the executable's own or a sanitizer's), or the region is "
+           "full: only other memory can be shared";
 }
 
 bool mortar_heap_sees(void) { return mapped_is_seen(); }

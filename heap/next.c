@@ -22,6 +22,7 @@ static void find(void *library, const char *name, void *function) {
 
 static void find_mallocs(void *library) {
     find(library, "aligned_alloc", &next.aligned_alloc);
+    find(library, "memalign", &next.memalign);
     find(library, "malloc_usable_size", &next.malloc_usable_size);
     find(library, "malloc_trim", &next.malloc_trim);
     find(library, "mallinfo2", &next.mallinfo2);
@@ -84,6 +85,11 @@ void next_find(void) {
     find(RTLD_NEXT, "mremap", &next.mremap);
     find(RTLD_NEXT, "madvise", &next.madvise);
     find_mallocs(RTLD_NEXT); /* dlopen may call malloc, and an executable's malloc one of these */
+    find(RTLD_NEXT, "malloc", &next.malloc);
+    find(RTLD_NEXT, "free", &next.free);
+    find(RTLD_NEXT, "calloc", &next.calloc);
+    find(RTLD_NEXT, "realloc", &next.realloc);
+    if (region_stands_aside()) return;
     void *library = next_libc();
     if (library) find_mallocs(library);
 }

@@ -26,12 +26,19 @@ struct next {
     int (*munmap)(void *, size_t);
     void *(*mremap)(void *, size_t, size_t, int, ...);
     int (*madvise)(void *, size_t, int);
-    /* The C library's, since a library with another malloc may come between. */
+    /* The C library's, since a library with another malloc may come between; or just that one's, if
+     * malloc is left to it (region_stands_aside). */
     void *(*aligned_alloc)(size_t, size_t);
+    void *(*memalign)(size_t, size_t);
     size_t (*malloc_usable_size)(void *);
     int (*malloc_trim)(size_t);
     struct mallinfo2 (*mallinfo2)(void); /* NULL before glibc 2.33 */
     struct mallinfo (*mallinfo)(void);
+    /* The next library's that has them. */
+    void *(*malloc)(size_t);
+    void (*free)(void *);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
 };
 extern struct next next __attribute__((visibility("hidden")));
 

@@ -86,7 +86,7 @@ static char *reserve_between_guards(size_t bytes) {
 /* What the environment says when the library is loaded. The program may change it before its first
  * long block, or take it away, or another thread may just be changing it. */
 static struct {
-    bool off;
+    bool off, aside;
     size_t bytes;
     int ranks; /* of this node; 0: the launcher does not say */
 } wanted;
@@ -101,10 +101,14 @@ static void find_environment(void) {
 
 void region_settings(void) {
     find_environment();
-    wanted.off = option_choice(OPTION_HEAP, "on|off") == 1;
+    int choice = option_choice(OPTION_HEAP, "on|off|aside");
+    wanted.off = choice == 1;
+    wanted.aside = choice == 2;
     wanted.bytes = option_number(OPTION_HEAP_BYTES);
     wanted.ranks = launcher_local_ranks();
 }
+
+bool region_stands_aside(void) { return wanted.aside; }
 
 int region_ranks(void) { return wanted.ranks; }
 

@@ -34,6 +34,9 @@ static inline bool region_holds(const void *address) {
 /* Reads the region's options and the launcher's hints; once, when the library is loaded. */
 void region_settings(void);
 
+/* True: malloc is left to the next library that has it, an allocator of the program's. */
+bool region_stands_aside(void);
+
 /* Ranks of this node, as the launcher says; 0: it does not. */
 int region_ranks(void);
 

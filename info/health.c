@@ -178,7 +178,7 @@ void health_program(struct findings *all, const char *path) {
               "%s was built with %s: it runs without the shared heap", file, facts.sanitizer);
     else if (facts.allocator && !getenv("MORTAR_HEAP"))
         found(all, YELLOW, "program", "--heap on, if it calls nothing but malloc and its family",
-              "%s is linked with %s: it runs without the shared heap", file, facts.allocator);
+              "%s is linked with %s, and keeps that one's malloc", file, facts.allocator);
     else
         found(all, GREEN, "program", NULL, "%s: %s%s", file,
               *facts.interpreter ? "its dynamic linker is " : "a script, or not an ELF file",

@@ -34,8 +34,9 @@ OPTION(VERIFY_OPS, ALIKE, "off", "off|on",
        "verify also calls with the program's own operations, which then run twice")
 OPTION(VERBOSE, OWN, "1", "0|1|2",
        "0: silent; 1: one line if mortar cannot work here; 2: also what it chose and why")
-OPTION(HEAP, OWN, "on", "on|off",
-       "serve malloc from memory that can be shared with the node's ranks once collectives use it")
+OPTION(HEAP, OWN, "on", "on|off|aside",
+       "serve malloc from memory that can be shared with the node's ranks once collectives use it; "
+       "aside: leave malloc to the program's own allocator, and share the memory that it maps")
 OPTION(HEAP_BYTES, OWN, "64G", "16M-128T bytes",
        "address space of one rank's shared heap (takes no memory until used)")
 OPTION(

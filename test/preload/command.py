@@ -21,7 +21,8 @@ def options():
                         (["--report"], "--report"), (["--report=", program], "--report: its value is empty"),
                         (["--report", "", program], "--report: its value is empty"), (["-x", program], "-x"),
                         (["--option", "WIAT=spin", program], "MORTAR_WAIT"),
-                        (["--option=WAIT=sometimes", program], "auto|spin|yield|futex"), (["--heap=perhaps", program], "on|off"),
+                        (["--option=WAIT=sometimes", program], "auto|spin|yield|futex"),
+                        (["--heap=perhaps", program], "on|off|aside"),
                         (["--off", "bcast,alltoal", program], "did you mean alltoall?"), (["--off=everything", program],
                          "everything")):
         result = run.run([run.MORTAR, "run", *words])

@@ -123,17 +123,18 @@ def wrapper():
 
 
 def allocator():
-    """A program that needs an allocator's library has that one's malloc, unless the heap was asked for."""
+    """A program that needs an allocator's library has that one's malloc, unless the heap's was asked for."""
     with tempfile.TemporaryDirectory(prefix="m", dir="/tmp") as folder:
         place = with_library(b"libjemalloc.so.2", folder)
         for env, said in (({}, True), ({"MORTAR_HEAP": "off"}, False), ({"MORTAR_HEAP": "on"}, False)):
             result = run.run([run.MORTAR, "run", place], env=env).ok()
             result.check(len(result.lines()) == said and ("libjemalloc" in result.err) == said, "said otherwise")
-            check(("libmortar-heap.so" in result.out) == (env.get("MORTAR_HEAP") == "on"), "the heap with %r" % env)
+            check(("libmortar-heap.so" in result.out) == (env.get("MORTAR_HEAP") != "off"), "the heap with %r" % env)
+            check(("MORTAR_HEAP=aside" in result.out) == said, "it does not stand aside, or with %r" % env)
             check("libmortar.so" in result.out, "mortar with %r" % env)
             line = [line for line in run.run([run.MORTAR, "doctor", place], env=env).out.splitlines() if "program  " in line]
             check(len(line) == 1 and line[0].startswith("yellow" if said else "green") and
-                  ("env is linked with libjemalloc: it runs without the shared heap" in line[0]) == said, "doctor says %r" % line)
+                  ("env is linked with libjemalloc, and keeps that one's malloc" in line[0]) == said, "doctor says %r" % line)
 
 
 def raised():

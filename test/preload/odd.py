@@ -93,7 +93,7 @@ def full(flavour):
 def options(flavour):
     """What is wrong with a variable, or with its name, is said by one rank of the job; what is wrong counts as not set."""
     for option, words in (("SLOT=0", ["128-1G"]), ("SLOT=100G", ["128-1G"]), ("DOMAINS=q", ["auto|none"]), ("REGRET=-1", ["0-100"]),
-                          ("TUNE=maybe", ["watch"]), ("HEAP_BYTES=lots", ["16M-128T"]), ("HEAP=perhaps", ["on|off"]),
+                          ("TUNE=maybe", ["watch"]), ("HEAP_BYTES=lots", ["16M-128T"]), ("HEAP=perhaps", ["on|off|aside"]),
                           ("OFF=alltoal", ["alltoal "]), ("PLANN=cico", ["MORTAR_PLANN", "MORTAR_PLAN?"]),
                           ("FOO=1", ["MORTAR_FOO"]), ("NT=sse9", ["sse2"]), ("VERBOSE=5", ["0|1|2"])):
         result = exchange(flavour, env={"MORTAR_" + option.partition("=")[0]: option.partition("=")[2]}).took(5)
