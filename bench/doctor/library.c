@@ -42,8 +42,8 @@ void doctor_library(const struct world *world, struct findings *all) {
             all, RED, "mortar", "a line of mortar's above says why; install mortar anew",
             "its engine for this MPI library is missing, or does not fit: programs run without mortar");
     if (world->heap)
-        found(all, YELLOW, "shared heap", "see the limits below; buffers are staged until then",
-              "off: %s", world->heap);
+        found(all, YELLOW, "shared heap", "see the limits below; what peers cannot reach is staged",
+              "not for malloc: %s", world->heap);
     else
         found(all, GREEN, "shared heap", NULL, "on, %llu GiB of addresses for each rank",
               (unsigned long long)option_number(OPTION_HEAP_BYTES) >> 30);

@@ -64,7 +64,7 @@ def ill(flavour):
     result, names = examine(flavour, env={"LD_PRELOAD": run.target("librefuse.so")})
     expect(result, names, "memfd", "red", "memfd_create is refused", "seccomp")
     expect(result, names, "a try", "red", "left to the MPI library")
-    expect(result, names, "shared heap", "yellow", "off: ")
+    expect(result, names, "shared heap", "yellow", "not for malloc: ")
     result, names = examine(flavour, env={"MORTAR_OFF": "all"})
     expect(result, names, "mortar", "red", "MORTAR_OFF")
     result, names = examine(flavour, "/no/such/program")
