@@ -39,7 +39,6 @@ enum { dontneed_locked = 24 /* Linux 5.18 */, keeps_old = 4 /* MREMAP_DONTUNMAP,
 enum { least_noted = 64 << 10, most_noted = 512, most_mapped = most_noted / 2 };
 static struct noted { char *start, *end; } noted[most_noted];
 static _Atomic int count;
-static bool off; /* no region: nothing will move */
 
 static atomic_bool lost; /* somebody unmaps unseen, or has put functions of their own in place */
 
@@ -75,9 +74,9 @@ bool mapped_holds(const void *memory, size_t bytes, char **start, char **end) {
     return true;
 }
 
-/* If the table is full it stays where it is. */
+/* If the table is full it stays where it is. Without a region nothing will move. */
 static void remember(char *start, char *end) {
-    if (!off && count < most_mapped && end >= start + least_noted)
+    if (region.error == 0 && count < most_mapped && end >= start + least_noted)
         noted[count++] = (struct noted){start, end};
 }
 
@@ -97,8 +96,7 @@ static void forget(char *start, char *end) {
 }
 
 void mapped_in_child(void) {
-    count = 0;
-    off = true;
+    if (count > 0) count = 0; /* or the child would copy this page */
 }
 
 /* Nothing has moved, and nothing is noted, so nothing is to be done. A handler of a signal may come
