@@ -18,7 +18,7 @@ static void first_free(void *memory);
 struct blocks blocks = {
     .length = long_block,
     .most = SIZE_MAX,
-    .theirs = {__libc_malloc, first_free, __libc_calloc, __libc_realloc},
+    .theirs = {__libc_malloc, first_free, __libc_calloc, __libc_realloc, __libc_memalign},
 };
 
 /* Of a block that came from an allocator's own function: the others begin by themselves. */
@@ -54,13 +54,6 @@ __attribute__((constructor)) void blocks_begin(void) {
     region_settings();
     blocks.theirs.free = __libc_free;
     next_find();
-    if (region_stands_aside()) {
-        blocks.theirs.malloc = next.malloc;
-        blocks.theirs.free = next.free;
-        blocks.theirs.calloc = next.calloc;
-        blocks.theirs.realloc = next.realloc;
-        blocks_leave();
-    }
     if (fork_watch() == 0) process = getpid();
 }
 

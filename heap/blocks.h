@@ -34,12 +34,13 @@ extern struct blocks {
     bool overflows; /* the region was full once: they lie outside, too */
     bool begun;
     bool serves; /* jemalloc has started */
-    struct {
+    struct mallocs {
         void *(*malloc)(size_t);
         void (*free)(void *);
         void *(*calloc)(size_t, size_t);
         void *(*realloc)(void *, size_t);
-    } theirs; /* the C library's */
+        void *(*memalign)(size_t, size_t);
+    } theirs; /* the C library's, or of the library that malloc is left to */
 } blocks __attribute__((visibility("hidden"))) __attribute__((aligned(64)));
 
 /* Registers the fork handlers, before other libraries register theirs, which may call malloc. */

@@ -98,7 +98,7 @@ static void *our_aligned(size_t alignment, size_t bytes) {
 
 static void *aligned_from_either(size_t alignment, size_t bytes) {
     void *block = our_aligned(alignment, bytes);
-    return block ? block : next.memalign(alignment, bytes);
+    return block ? block : blocks.theirs.memalign(alignment, bytes);
 }
 
 void *memalign(size_t alignment, size_t bytes) {
@@ -164,7 +164,7 @@ static enum moving move_pages(char *fresh, char *memory, size_t had) {
                                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (anew) {
         region_lock();
-        moved_forget(fresh, had);
+        moved_leave(fresh, fresh + had);
         region_unlock();
     }
     /* Mapped anew, or it would never join its neighbours again. */

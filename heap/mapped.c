@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mapped - the program's own mappings can move as malloc's memory does (moved.c), because what
  * takes them away comes by here: mmap over them, munmap, mremap, madvise. Allocators that the
- * program brings along get their memory so (jemalloc, tcmalloc, mimalloc), and programs that want
+ * program brings along get their memory so (jemalloc, mimalloc), and programs that want
  * huge pages or a pool. What has moved is a mapping of a file, which peers see until its pages are
  * taken out; and on which some requests mean something else than on private memory: those are
  * served here as private memory's would be.
@@ -29,9 +29,6 @@
 
 /* Newer than the oldest headers that this is built with. */
 enum { dontneed_locked = 24 /* Linux 5.18 */, keeps_old = 4 /* MREMAP_DONTUNMAP, Linux 5.7 */ };
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
 
 /* Peers reach buffers of 16 KiB and more. A part of the table is for what remains of mappings that
  * are unmapped in parts. Under the region's lock; the count is looked at without it by who asks
@@ -189,11 +186,7 @@ static bool extend(char *end, size_t bytes) {
     struct mapping last;
     int all;
     if (mappings_between((uintptr_t)end - 1, (uintptr_t)end, &last, 1, &all) != 1) return false;
-    void *map = next_mmap(end, bytes, last.protection,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    if (map == end) return true;
-    if (map != MAP_FAILED) next_munmap(map, bytes); /* before Linux 4.17 */
-    return false;
+    return map_if_gone(end, bytes, last.protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }
 
 static void *remap(char *old, size_t old_bytes, size_t new_bytes, int flags, void *to) {
@@ -288,7 +281,7 @@ int madvise(void *address, size_t bytes, int advice) {
     struct extent run;
     char *start = address, *at, *end;
     bool differs = discards(advice) || advice == MADV_DOFORK;
-    if (!differs || is_idle() || atomic_load(&moved.bytes) == 0 || bytes == 0 ||
+    if (!differs || atomic_load(&moved.bytes) == 0 || is_idle() || bytes == 0 ||
         (uintptr_t)start % region.page != 0)
         return next_madvise(address, bytes, advice);
     region_lock();

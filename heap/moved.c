@@ -36,18 +36,20 @@ enum { crowd = 8192 };
 
 int moved_begin(void) {
     if (moved.bits) return 0;
-    size_t bytes = region.bytes / region.page / 8 + sizeof *moved.bits;
-    void *bits = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    size_t ranges = most_heap_ranges * sizeof *moved.ranges;
+    size_t bytes = ranges + region.bytes / region.page / 8 + sizeof *moved.bits;
+    char *tables = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     void *alias = segment_lay(NULL, region.fd, 0, region.bytes, PROT_READ | PROT_WRITE);
-    if (bits == MAP_FAILED || alias == MAP_FAILED) {
+    if (tables == MAP_FAILED || alias == MAP_FAILED) {
         int error = -errno;
-        if (bits != MAP_FAILED) munmap(bits, bytes);
+        if (tables != MAP_FAILED) munmap(tables, bytes);
         if (alias != MAP_FAILED) munmap(alias, region.bytes);
         return error;
     }
     madvise(alias, region.bytes, MADV_DONTDUMP);
-    moved.bits = bits;
+    moved.ranges = (struct heap_range *)(void *)tables;
+    moved.bits = (_Atomic uint64_t *)(void *)(tables + ranges);
     moved.alias = alias;
     return 0;
 }
@@ -124,14 +126,6 @@ bool moved_within(const void *memory, size_t bytes) {
 bool moved_wholly(const void *memory, size_t bytes) {
     size_t end, offset = first_page(memory, bytes, &end);
     return moved.bits && is_moved(offset) && run_end(offset, end) >= end;
-}
-
-void moved_forget(char *start, size_t bytes) {
-    size_t at = (size_t)(start - region.base), end = at + bytes;
-    for (size_t next; at < end && at < moved.end; at = next) {
-        next = run_end(at, end);
-        if (is_moved(at)) mark(at, next - at, false);
-    }
 }
 
 void moved_return(char *start, size_t bytes) {

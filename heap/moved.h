@@ -15,9 +15,10 @@ struct moved {
     char *alias;            /* the whole file; a child inherits it, to copy from */
     _Atomic size_t bytes;   /* moved at present */
     _Atomic size_t end;     /* nothing at or behind this offset has moved or been copied */
-    /* Memory outside the region that has a place in the file. */
-    struct heap_range ranges[most_heap_ranges];
+    /* Memory outside the region that has a place in the file; room for most_heap_ranges. */
+    struct heap_range *ranges;
     _Atomic int range_count;
+    size_t set_aside; /* for the program's mappings, under the lock: malloc needs the rest */
 };
 extern struct moved moved;
 
@@ -30,9 +31,6 @@ int moved_born(char *start, size_t bytes);
 /* Makes memory of the region private and zero where it was shared. Nobody may use it. Where the
  * system has no mapping left it stays shared, and zero all the same. */
 void moved_return(char *start, size_t bytes);
-
-/* Other memory has been mapped there, which has not moved. The lock must be held. */
-void moved_forget(char *start, size_t bytes);
 
 /* The first run of moved pages that ends beyond offset, and where it is mapped; the lock must be
  * held. False: none. */

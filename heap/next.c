@@ -6,7 +6,6 @@
 
 #include <dlfcn.h>
 #include <gnu/lib-names.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -22,7 +21,6 @@ static void find(void *library, const char *name, void *function) {
 
 static void find_mallocs(void *library) {
     find(library, "aligned_alloc", &next.aligned_alloc);
-    find(library, "memalign", &next.memalign);
     find(library, "malloc_usable_size", &next.malloc_usable_size);
     find(library, "malloc_trim", &next.malloc_trim);
     find(library, "mallinfo2", &next.mallinfo2);
@@ -62,14 +60,16 @@ void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd
     __attribute__((alias("next_mmap")));
 int __wrap_munmap(void *address, size_t bytes) __attribute__((alias("next_munmap")));
 int __wrap_madvise(void *address, size_t bytes, int advice) __attribute__((alias("next_madvise")));
-void *__wrap_mremap(void *old, size_t old_bytes, size_t new_bytes, int flags, ...);
-
-void *__wrap_mremap(void *old, size_t old_bytes, size_t new_bytes, int flags, ...) {
-    va_list list;
-    va_start(list, flags);
-    void *to = flags & MREMAP_FIXED ? va_arg(list, void *) : NULL;
-    va_end(list);
-    return next_mremap(old, old_bytes, new_bytes, flags, to);
+/* To the next library that has it. */
+static void leave_malloc(void) {
+    struct mallocs next_ones;
+    find(RTLD_NEXT, "malloc", &next_ones.malloc);
+    find(RTLD_NEXT, "free", &next_ones.free);
+    find(RTLD_NEXT, "calloc", &next_ones.calloc);
+    find(RTLD_NEXT, "realloc", &next_ones.realloc);
+    find(RTLD_NEXT, "memalign", &next_ones.memalign);
+    blocks.theirs = next_ones;
+    blocks_leave();
 }
 
 void next_find(void) {
@@ -85,11 +85,10 @@ void next_find(void) {
     find(RTLD_NEXT, "mremap", &next.mremap);
     find(RTLD_NEXT, "madvise", &next.madvise);
     find_mallocs(RTLD_NEXT); /* dlopen may call malloc, and an executable's malloc one of these */
-    find(RTLD_NEXT, "malloc", &next.malloc);
-    find(RTLD_NEXT, "free", &next.free);
-    find(RTLD_NEXT, "calloc", &next.calloc);
-    find(RTLD_NEXT, "realloc", &next.realloc);
-    if (region_stands_aside()) return;
+    if (region_stands_aside()) {
+        leave_malloc();
+        return;
+    }
     void *library = next_libc();
     if (library) find_mallocs(library);
 }

@@ -29,16 +29,10 @@ struct next {
     /* The C library's, since a library with another malloc may come between; or just that one's, if
      * malloc is left to it (region_stands_aside). */
     void *(*aligned_alloc)(size_t, size_t);
-    void *(*memalign)(size_t, size_t);
     size_t (*malloc_usable_size)(void *);
     int (*malloc_trim)(size_t);
     struct mallinfo2 (*mallinfo2)(void); /* NULL before glibc 2.33 */
     struct mallinfo (*mallinfo)(void);
-    /* The next library's that has them. */
-    void *(*malloc)(size_t);
-    void (*free)(void *);
-    void *(*calloc)(size_t, size_t);
-    void *(*realloc)(void *, size_t);
 };
 extern struct next next __attribute__((visibility("hidden")));
 
@@ -49,6 +43,7 @@ int next_munmap(void *address, size_t bytes);
 void *next_mremap(void *old, size_t old_bytes, size_t new_bytes, int flags, void *to);
 int next_madvise(void *address, size_t bytes, int advice);
 
+/* Also blocks.theirs, if malloc is left to the next library. */
 void next_find(void);
 /* The C library, as dlopen has it. Not by the dlopen of a tool that is preloaded before the heap:
  * the tool may hold its lock where its malloc has come here. */

@@ -244,9 +244,6 @@ static struct heap_range *free_range(void) {
     return &moved.ranges[count];
 }
 
-/* Of the region set aside for mappings; malloc needs the rest. Under the lock. */
-static size_t for_mappings;
-
 /* The lock is held. False: there is no room, or another thread has been here. */
 static bool settle(const struct search *search, size_t offset) {
     struct heap_range *range = free_range();
@@ -254,14 +251,14 @@ static bool settle(const struct search *search, size_t offset) {
     size_t all = search->end - search->start;
     if (!range || !keep_apart(search, &alone)) return false;
     if (search->leaves && !mapped_touches((void *)search->start, all)) return false;
-    if (search->leaves && for_mappings + piece_of(search) > region.bytes / 2) return false;
+    if (search->leaves && moved.set_aside + piece_of(search) > region.bytes / 2) return false;
     void *map = segment_lay(region.base + offset, region.fd, offset, all, PROT_READ | PROT_WRITE);
     if (map == MAP_FAILED) return false;
     /* A core file contains the data once, at the address where a debugger looks. */
     madvise(map, all, MADV_DONTDUMP);
     madvise(map, all, MADV_DONTFORK);
     set_range(range, search, offset);
-    if (search->leaves) for_mappings += piece_of(search);
+    if (search->leaves) moved.set_aside += piece_of(search);
     int count = moved.range_count;
     if (range == &moved.ranges[count]) atomic_store(&moved.range_count, count + 1);
     return true;
@@ -294,7 +291,7 @@ static bool unsettle(char **piece, size_t *bytes) {
                              .end = (uintptr_t)place.start + place.bytes};
         *piece = region.base + place.offset - lead_of(was.start);
         *bytes = piece_of(&was);
-        for_mappings -= *bytes;
+        moved.set_aside -= *bytes;
         set_range(&moved.ranges[i], &(struct search){0}, 0);
         return true;
     }

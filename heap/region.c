@@ -275,7 +275,8 @@ void *region_take(size_t bytes, bool *refused) {
             if (refused) *refused = true;
             address = NULL;
         } else {
-            moved_forget(address, bytes); /* who gave it away may have had no mapping left */
+            /* Who gave it away may have had no mapping left. */
+            moved_leave(address, address + bytes);
             fence_around(extent);
         }
     }
@@ -289,7 +290,7 @@ static bool map_anew(void *address, size_t bytes) {
     region_lock();
     bool fine = mmap(address, bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
-    if (fine) moved_forget(address, bytes);
+    if (fine) moved_leave(address, (char *)address + bytes);
     region_unlock();
     return fine;
 }

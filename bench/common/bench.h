@@ -58,7 +58,8 @@ bool kind_stream(const struct kind *kind);
 /* ---- settings.c ---- */
 enum { most_sizes = 64, most_plans = 32, most_imbalances = 32 };
 
-/* Where buffers lie: memory from malloc, the first thread's stack, a mapping of the program's. */
+/* Where buffers lie: memory from malloc, the first thread's stack, a mapping of the program's, one
+ * for another thread's stack. */
 enum buffers { BUFFERS_HEAP, BUFFERS_STACK, BUFFERS_MAPPED, BUFFERS_OUTSIDE, BUFFERS };
 extern const char *const buffers_names[BUFFERS];
 

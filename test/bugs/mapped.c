@@ -2,7 +2,7 @@
 /* mapped ROUNDS - buffers in mappings that the program makes and changes as it goes on, each rank
  * in its own way: unmapped and mapped again, mapped over, discarded, made longer, carried
  * elsewhere, unmapped in parts, forked, while threads come and go. Every byte of every result is
- * checked, and what must be zero or as it was. */
+ * checked, and every 509th of what must be zero or as it was. */
 #define _GNU_SOURCE
 #include "repeat.h"
 
@@ -113,7 +113,7 @@ static char value(int round, int from, int to, size_t i) {
 static void check(const char *recv, int round, size_t each, bool own) {
     int wrong = 0;
     for (int from = 0; from < p; from++)
-        for (size_t i = 0; i < each; i += 61)
+        for (size_t i = 0; i < each; i++)
             wrong += recv[(size_t)from * each + i] != value(round, from, own ? me : 0, i);
     expect(wrong == 0, round, own ? "an alltoall" : "an allgather");
 }

@@ -78,7 +78,7 @@ OUTER = [
                 (SHOWN_C, "static struct staying *first_staying;\n",
                  "static struct staying **staying_at;\n#define first_staying (*staying_at)\n")],
         runs=[("stays", 2, 2), ("reads", 3, 1), ("reads", 3, 3), ("writes", 3, 3), ("sends", 3, 1, 0, "naive"), ("sends", 3, 1, 1),
-              ("sends", 3, 2), ("leaves", 2, 1, 2), ("leaves", 2, 2, 2)],
+              ("leaves", 2, 1, 2), ("leaves", 2, 2, 2), ("sends", 3, 2), ("sends", 3, 2, 1)],
         mutants=[
             ("the pages that have moved are looked at by relaxed", SHOWN_C,
              "        uint64_t word = __atomic_load_n(&h->moved[page / 64], __ATOMIC_ACQUIRE);",

@@ -227,6 +227,7 @@ static void begin(void) {
     both = share(sizeof *both);
     moved_at = share(sizeof *moved_at);
     moved.bits = share(8);
+    moved.ranges = share(most_heap_ranges * sizeof *moved.ranges);
     name_memory(moved_at, sizeof *moved_at, "what has moved");
     moved.alias = file;
     region = (struct region){.base = scene_number(1) ? elsewhere : private,
