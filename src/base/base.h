@@ -122,11 +122,18 @@ void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * others. */
 void warn_job(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- the mark that the door and an engine share: reach/comms.h, undriven ---- */
+/* ---- what the door and an engine share: reach/comms.h, undriven; reach/progress.c ---- */
 enum {
     UNDRIVEN = 1,
     DRIVING_HELPED = 2, /* a look that found nothing has found something behind it */
     DRIVER = 4          /* one of them, and more above */
+};
+/* For one call that looks. */
+struct driving {
+    double begun; /* clock_seconds */
+    int turns;    /* so far; 0: not begun */
+    bool all;     /* as many turns as can help: the call does not say what it found */
+    bool over;
 };
 
 /* ---- clock.c ---- */

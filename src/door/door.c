@@ -61,7 +61,7 @@ static _Atomic(entry) inner[DOORS] = {
 };
 static void *engine;
 static _Atomic(atomic_uint *) undriven; /* the engine's mark; NULL: there is no engine */
-static void (*drive)(bool all);
+static bool (*drive)(struct driving *driving);
 static char began_in[PATH_MAX]; /* the folder that the process began in; "": it had none */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -119,7 +119,7 @@ static void open_door(void) {
     } else {
         warn("an MPI call, but no MPI library that mortar knows: calls go to it unchanged");
     }
-    drive = engine ? (void (*)(bool))dlsym(engine, "mortar_engine_drive") : NULL;
+    drive = engine ? (bool (*)(struct driving *))dlsym(engine, "mortar_engine_drive") : NULL;
     atomic_uint *(*mark)(void) =
         drive ? (atomic_uint * (*)(void)) dlsym(engine, "mortar_engine_undriven") : NULL;
     undriven = mark ? mark() : NULL;
@@ -165,17 +165,20 @@ static inline atomic_uint *undriven_now(void) {
     return mark && atomic_load_explicit(mark, memory_order_relaxed) != 0 ? mark : NULL;
 }
 
-static inline bool is_found(word found) { return found == SOME || *(const int *)found; }
+/* The call says so. */
+static inline bool is_found(word error, word found) {
+    return (int)error == 0 && *(const int *)found;
+}
 
-static inline bool looks_again(word error, word found) {
-    if (found == ALL || (int)error != 0 || is_found(found)) return false;
-    drive(false);
-    return true;
+/* Each turn may be the last that is needed, and may give the processor away: so the call is made
+ * again after 1, 2, 4, ... of them. */
+static inline bool looks_again(struct driving *driving, word error, word found) {
+    return found > ALL && (int)error == 0 && !is_found(error, found) && drive(driving);
 }
 
 /* mark: as it was before the call, as another thread may drive meanwhile. */
-static inline word looked_again(atomic_uint *mark, word error, word found) {
-    if ((int)error == 0 && is_found(found)) atomic_fetch_or(mark, UNDRIVEN | DRIVING_HELPED);
+static inline word looked(atomic_uint *mark, bool again, word error, word found) {
+    if (again && is_found(error, found)) atomic_fetch_or(mark, UNDRIVEN | DRIVING_HELPED);
     return error;
 }
 
@@ -201,10 +204,11 @@ static inline word looked_again(atomic_uint *mark, word error, word found) {
     {                                                                                              \
         atomic_uint *mark = undriven_now();                                                        \
         if (!mark) return PASS(table, name, arguments);                                            \
-        if ((found) <= ALL) drive((found) == ALL);                                                 \
+        struct driving driving = {.all = (found) == ALL};                                          \
+        while ((found) <= ALL && drive(&driving)) continue;                                        \
         word error = PASS(table, name, arguments);                                                 \
-        if (!looks_again(error, found)) return error;                                              \
-        return looked_again(mark, PASS(table, name, arguments), found);                            \
+        while (looks_again(&driving, error, found)) error = PASS(table, name, arguments);          \
+        return looked(mark, (found) > ALL && driving.turns > 0, error, found);                     \
     }
 #define LOOKS(name, parameters, arguments, found)                                                  \
     OPENS(name, parameters, arguments)                                                             \

@@ -71,10 +71,11 @@ extern struct changes {
      * DRIVER for each thread that is in it. */
     _Atomic uint32_t undriven;
 } __attribute__((aligned(16))) changes;
-/* For the door, which asks for the one once and calls the other if that is not 0, where calls look
- * for what the host MPI has (progress.c); all: as far as it goes, else if that helps. Local. */
+/* For the door, which asks for the one once. If that is not 0 where a call looks for what the host
+ * MPI has, it calls the other, and then looks again, until that is false: it has driven nothing, as
+ * more would not help (progress.c). Local. */
 _Atomic uint32_t *mortar_engine_undriven(void);
-void mortar_engine_drive(bool all);
+bool mortar_engine_drive(struct driving *driving);
 /* Behind a call of mortar's: should the host MPI be driven at once? Then call drive_due. Local. */
 SHORT_WAY static inline bool drive_is_due(const struct team *team) {
     if (!(atomic_load_explicit(&changes.undriven, memory_order_relaxed) & UNDRIVEN))

@@ -10,8 +10,8 @@
  * MPI_Iprobe until it finds nothing more; or MPI_Bsend, whose buffer has room again once its last
  * message has arrived. Such calls neither wait nor look twice. So behind a collective of mortar's
  * the door has the host MPI driven where the first of them has found nothing, and makes that call
- * again; before those that do not say what they found (door/list.h, LOOK). Not behind each
- * collective: the turns take 0.3 us and more, a short collective 0.24.
+ * again, after 1, 2, 4, ... turns; before those that do not say what they found (door/list.h,
+ * LOOK). Not behind each collective: the turns take 0.3 us and more, a short collective 0.24.
  *
  * What still lies with its sender does not come by that. Natively a rank's part in a collective
  * queues behind its messages; mortar's does not. So some hundred nonblocking sends that a rank
@@ -95,31 +95,43 @@ static bool is_worth_all(bool all) {
     return before < in_a_row || before % now_and_then == 0;
 }
 
-/* Of 20 messages to a rank all are there after two turns of Open MPI, which takes up to 31 of a
- * queue at a time, and after eight of MPICH; of 100 after 16, and after 32. An empty turn takes 40
- * ns, but Open MPI may yield the processor in it, and a turn of Intel MPI takes 2 us. Other
- * threads' turns are empty while one is inside; that one may wait for what a thread here holds. */
-static bool goes_on(int turns, double seconds, bool all) {
-    double enough = !all ? 1e-6 : host.open_mpi ? 50e-6 : 200e-6, too_much = 10e-3;
-    int least = host.open_mpi ? 2 : 8, most = all ? 64 : 8;
+/* Of 20 messages to a rank all are there after two turns of Open MPI, of which the look itself is
+ * the first: it takes up to 31 of a queue at a time. MPICH needs eight. Of 100 they are there after
+ * 16, and after 32. An empty turn takes 40 ns, but Open MPI may yield the processor in it, and a
+ * turn of Intel MPI takes 2 us. Other threads' turns are empty while one is inside; that one may
+ * wait for what a thread here holds. */
+static int least_turns(void) { return host.open_mpi ? 1 : 8; }
+
+static bool goes_on(const struct driving *d) {
+    double enough = !d->all ? 1e-6 : host.open_mpi ? 50e-6 : 200e-6, too_much = 10e-3;
+    double seconds = clock_seconds() - d->begun;
     bool others = atomic_load(&changes.undriven) >= 2 * DRIVER;
     if (others) return seconds < too_much;
-    return turns < least || (turns < most && seconds < enough);
+    return d->turns < least_turns() || (d->turns < (d->all ? 64 : 8) && seconds < enough);
 }
 
-void mortar_engine_drive(bool all) {
-    double begun = clock_seconds();
+static void begin(struct driving *driving) {
+    driving->begun = clock_seconds();
+    driving->all = is_worth_all(driving->all);
+}
+
+bool mortar_engine_drive(struct driving *driving) {
+    int done, until = driving->turns ? 2 * driving->turns : least_turns();
+    if (driving->over) return false;
+    if (!driving->turns) begin(driving);
     atomic_fetch_add(&changes.undriven, DRIVER);
     atomic_fetch_and(&changes.undriven, ~(uint32_t)UNDRIVEN);
     MPI_Request *request = finished ? NULL : spares_take(&spares);
     if (!request && !finished) request = endless();
-    int done, turns = 0;
-    all = is_worth_all(all);
     do {
         if (request) host.test(request, &done, MPI_STATUS_IGNORE);
-    } while (goes_on(++turns, clock_seconds() - begun, all));
+        driving->turns++;
+        driving->over = !goes_on(driving);
+    } while (!driving->over && driving->turns < until);
     end(spares_keep(&spares, request));
+    if (!driving->over) atomic_fetch_or(&changes.undriven, UNDRIVEN); /* for who looks meanwhile */
     atomic_fetch_sub(&changes.undriven, DRIVER);
+    return true;
 }
 
 void progress_finish(void) {

@@ -129,9 +129,10 @@ def surroundings(flavour, ranks):
 
 def behind(flavour, ranks):
     """Behind a collective a look finds what was sent before it, MPI_Cancel is too late for it, and MPI_Bsend has room, as
-    natively; a report counts looks. Of many messages natively some may be missing on more than 2 ranks."""
+    natively; a report counts looks. Of many messages natively some may be missing on more than 2 ranks. A look ends with what it
+    finds."""
     run.need(flavour)
-    for word in ("looks", "buffers", "cancels") + ("many",) * (ranks == "2"):
+    for word in ("looks", "buffers", "cancels", "yields") + ("many",) * (ranks == "2"):
         for env in ({}, AS_USERS, {"MORTAR_NODES": "2"}):
             words = run.command(flavour, ranks, [run.target("behind-" + flavour), word, "600"])
             run.run(words, 60, env).ok("%s ranks, 0 overlooked" % ranks).silent()
