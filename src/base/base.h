@@ -165,6 +165,8 @@ struct processors {
     uint64_t bits[32];
 };
 struct processors machine_processors(void);
+/* How many the node has, asked for once: the C library reads a file each time. */
+int machine_online(void);
 static inline int processors_count(const struct processors *set) {
     int count = 0;
     for (size_t i = 0; i < sizeof set->bits / sizeof *set->bits; i++)

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,6 +15,13 @@ struct processors machine_processors(void) {
     /* Fails if there are more processors than bits; then one processor is assumed. */
     if (sched_getaffinity(0, sizeof set, (cpu_set_t *)&set) != 0) set.bits[0] = 1;
     return set;
+}
+
+int machine_online(void) {
+    static _Atomic int online;
+    int known = atomic_load_explicit(&online, memory_order_relaxed);
+    if (known == 0) atomic_store(&online, known = (int)sysconf(_SC_NPROCESSORS_ONLN));
+    return known;
 }
 
 uint64_t machine_name_space(void) {

@@ -17,7 +17,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void (*settings_changed)(void);
 
@@ -61,7 +60,7 @@ HOT bool settings_say_crowded(void) {
 static bool is_crowded(void) {
     enum { many = 4 };
     int ranks = launcher_local_ranks();
-    return ranks >= many && ranks >= many * sysconf(_SC_NPROCESSORS_ONLN);
+    return ranks >= many && ranks >= many * machine_online();
 }
 
 static uint64_t group_of(MPI_Comm comm, int p) {

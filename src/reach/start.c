@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Weight of the calls before the first look. */
 enum { first_look = 8 };
@@ -132,7 +131,7 @@ static int64_t kept_as(const struct team *spare) {
  * programs use the other rows of a grid as they use this one. */
 static int ranks_around(int p) {
     int here = launcher_local_ranks();
-    return here > p && here > sysconf(_SC_NPROCESSORS_ONLN) ? here : p;
+    return here > p && here > machine_online() ? here : p;
 }
 
 /* Seconds of one call so far, the longest left out. */
