@@ -132,7 +132,8 @@ enum {
 struct driving {
     double begun; /* clock_seconds */
     int turns;    /* so far; 0: not begun */
-    bool all;     /* as many turns as can help: the call does not say what it found */
+    bool looks;   /* the call says what it found, and was itself a turn of the library's */
+    bool all;     /* as many turns as can help */
     bool over;
 };
 

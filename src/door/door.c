@@ -165,20 +165,20 @@ static inline atomic_uint *undriven_now(void) {
     return mark && atomic_load_explicit(mark, memory_order_relaxed) != 0 ? mark : NULL;
 }
 
-/* The call says so. */
-static inline bool is_found(word error, word found) {
-    return (int)error == 0 && *(const int *)found;
-}
+static inline bool is_found(word found) { return *(const int *)found; }
 
 /* Each turn may be the last that is needed, and may give the processor away: so the call is made
  * again after 1, 2, 4, ... of them. */
 static inline bool looks_again(struct driving *driving, word error, word found) {
-    return found > ALL && (int)error == 0 && !is_found(error, found) && drive(driving);
+    return driving->looks && (int)error == 0 && !is_found(found) && drive(driving);
 }
 
 /* mark: as it was before the call, as another thread may drive meanwhile. */
-static inline word looked(atomic_uint *mark, bool again, word error, word found) {
-    if (again && is_found(error, found)) atomic_fetch_or(mark, UNDRIVEN | DRIVING_HELPED);
+static inline word looked(atomic_uint *mark, const struct driving *driving, word error,
+                          word found) {
+    bool again = driving->looks && driving->turns > 0;
+    if (again && (int)error == 0 && is_found(found))
+        atomic_fetch_or(mark, UNDRIVEN | DRIVING_HELPED);
     return error;
 }
 
@@ -204,11 +204,11 @@ static inline word looked(atomic_uint *mark, bool again, word error, word found)
     {                                                                                              \
         atomic_uint *mark = undriven_now();                                                        \
         if (!mark) return PASS(table, name, arguments);                                            \
-        struct driving driving = {.all = (found) == ALL};                                          \
-        while ((found) <= ALL && drive(&driving)) continue;                                        \
+        struct driving driving = {.looks = (found) > ALL, .all = (found) == ALL};                  \
+        while (!driving.looks && drive(&driving)) continue;                                        \
         word error = PASS(table, name, arguments);                                                 \
         while (looks_again(&driving, error, found)) error = PASS(table, name, arguments);          \
-        return looked(mark, (found) > ALL && driving.turns > 0, error, found);                     \
+        return looked(mark, &driving, error, found);                                               \
     }
 #define LOOKS(name, parameters, arguments, found)                                                  \
     OPENS(name, parameters, arguments)                                                             \

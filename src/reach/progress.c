@@ -95,19 +95,22 @@ static bool is_worth_all(bool all) {
     return before < in_a_row || before % now_and_then == 0;
 }
 
-/* Of 20 messages to a rank all are there after two turns of Open MPI, of which the look itself is
- * the first: it takes up to 31 of a queue at a time. MPICH needs eight. Of 100 they are there after
+/* Of 20 messages to a rank all are there after two turns of Open MPI, of which a look is the first
+ * itself: it takes up to 31 of a queue at a time. MPICH needs eight. Of 100 they are there after
  * 16, and after 32. An empty turn takes 40 ns, but Open MPI may yield the processor in it, and a
  * turn of Intel MPI takes 2 us. Other threads' turns are empty while one is inside; that one may
  * wait for what a thread here holds. */
-static int least_turns(void) { return host.open_mpi ? 1 : 8; }
+static int least_turns(const struct driving *d) {
+    if (!host.open_mpi) return 8;
+    return d->looks ? 1 : 2;
+}
 
 static bool goes_on(const struct driving *d) {
     double enough = !d->all ? 1e-6 : host.open_mpi ? 50e-6 : 200e-6, too_much = 10e-3;
     double seconds = clock_seconds() - d->begun;
     bool others = atomic_load(&changes.undriven) >= 2 * DRIVER;
     if (others) return seconds < too_much;
-    return d->turns < least_turns() || (d->turns < (d->all ? 64 : 8) && seconds < enough);
+    return d->turns < least_turns(d) || (d->turns < (d->all ? 64 : 8) && seconds < enough);
 }
 
 static void begin(struct driving *driving) {
@@ -116,7 +119,7 @@ static void begin(struct driving *driving) {
 }
 
 bool mortar_engine_drive(struct driving *driving) {
-    int done, until = driving->turns ? 2 * driving->turns : least_turns();
+    int done, until = driving->turns ? 2 * driving->turns : least_turns(driving);
     if (driving->over) return false;
     if (!driving->turns) begin(driving);
     atomic_fetch_add(&changes.undriven, DRIVER);
